@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { optionalText } from './text.ts';
+
+/** A place on earth in degrees (WGS 84), as clients send it. */
+export const coordinatesInput = z
+  .object({
+    latitude: z.number().min(-90).max(90),
+    longitude: z.number().min(-180).max(180),
+    address: optionalText(300),
+  })
+  .transform(
+    ({ latitude, longitude, address }): Coordinates =>
+      address === null ? { latitude, longitude } : { latitude, longitude, address },
+  );
+
+/** A place on earth in degrees (WGS 84), with its address if one is known. */
+export const coordinates = z.object({
+  latitude: z.number(),
+  longitude: z.number(),
+  address: z.string().optional(),
+});
+export type Coordinates = z.infer<typeof coordinates>;

@@ -1,0 +1,30 @@
+/**
+ * Every way a call can fail, with the number and the HTTP status that it has on the wire.
+ * The numbers follow JSON-RPC 2.0 and, where tRPC has one for the case, tRPC; UNAUTHORIZED is the specification's own.
+ */
+export const errorCodes = {
+  PARSE_ERROR: { code: -32700, httpStatus: 400 },
+  BAD_REQUEST: { code: -32600, httpStatus: 400 },
+  UNAUTHORIZED: { code: -32001, httpStatus: 401 },
+  FORBIDDEN: { code: -32003, httpStatus: 403 },
+  NOT_FOUND: { code: -32004, httpStatus: 404 },
+  METHOD_NOT_SUPPORTED: { code: -32005, httpStatus: 405 },
+  TIMEOUT: { code: -32008, httpStatus: 408 },
+  CONFLICT: { code: -32009, httpStatus: 409 },
+  PAYLOAD_TOO_LARGE: { code: -32013, httpStatus: 413 },
+  UNSUPPORTED_MEDIA_TYPE: { code: -32015, httpStatus: 415 },
+  TOO_MANY_REQUESTS: { code: -32029, httpStatus: 429 },
+  INTERNAL_SERVER_ERROR: { code: -32603, httpStatus: 500 },
+  SERVICE_UNAVAILABLE: { code: -32603, httpStatus: 503 },
+} as const;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** One thing that is wrong with an input: where (dotted path) and what, in words. */
+export interface InputIssue {
+  path: string;
+  message: string;
+}
+
+/** At most this many issues are listed in one answer. */
+export const MAX_ISSUES = 20;

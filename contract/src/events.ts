@@ -1,0 +1,186 @@
+import { z } from 'zod';
+import { coordinates, coordinatesInput } from './coordinates.ts';
+import { id } from './id.ts';
+import { jsonRecord } from './json.ts';
+import { pageTotals, paging, sortOrder } from './page.ts';
+import { apiKeyInput } from './sensors.ts';
+import { isStorableText, optionalText, text, trimmedText } from './text.ts';
+import { timeInput, timeRange } from './time.ts';
+
+export const eventType = z.enum([
+  'TRAFFIC_VIOLATION',
+  'SEATBELT_VIOLATION',
+  'VEHICLE_DETECTION',
+  'SPEED_DETECTION',
+  'PLATE_RECOGNITION',
+  'INCIDENT',
+]);
+export type EventType = z.infer<typeof eventType>;
+
+/** From least to most urgent; the position is the rank by which severity sorts. */
+export const severity = z.enum(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL']);
+export type Severity = z.infer<typeof severity>;
+
+/** An event as lists show it. */
+export const event = z.object({
+  id: z.string(),
+  eventType,
+  description: z.string().nullable(),
+  timestamp: z.date(),
+  sensorId: z.string().nullable(),
+  sensorName: z.string().nullable(),
+  processed: z.boolean(),
+  archived: z.boolean(),
+  violationType: z.string().nullable(),
+  licensePlateNumber: z.string().nullable(),
+  vehicleType: z.string().nullable(),
+  vehicleSpeed: z.number().nullable(),
+  locationName: z.string().nullable(),
+  severity: severity.nullable(),
+  createdAt: z.date(),
+});
+export type Event = z.infer<typeof event>;
+
+const actor = z.object({ id: z.string(), name: z.string() });
+
+/** An event in full, as `events.getById` answers it. */
+export const eventDetail = event.extend({
+  location: coordinates.nullable(),
+  metadata: z.record(z.string(), z.unknown()).nullable(),
+  images: z.array(z.string()),
+  tags: z.array(z.string()),
+  processedAt: z.date().nullable(),
+  processedBy: actor.nullable(),
+  archivedAt: z.date().nullable(),
+  archivedBy: actor.nullable(),
+});
+export type EventDetail = z.infer<typeof eventDetail>;
+
+/** Longest text in `images` that is not image data. */
+export const IMAGE_REFERENCE_MAX = 2048;
+/** How base64 of a JPEG, PNG or WebP file begins, alone or in a data: URL. */
+const IMAGE_DATA = /^(?:data:image\/(?:jpeg|png|webp);base64,)?(?:\/9j\/|iVBORw0KGgo|UklGR)/;
+
+const image = z
+  .string()
+  .refine(isStorableText, 'Text must not contain NUL characters or lone surrogates')
+  .refine(
+    (value) => value.length <= IMAGE_REFERENCE_MAX || IMAGE_DATA.test(value),
+    `Send an address of at most ${IMAGE_REFERENCE_MAX} characters, or a JPEG, PNG or WebP picture in base64`,
+  );
+
+/** What a device says of one event. */
+const eventFields = {
+  eventType,
+  description: optionalText(10_000),
+  location: coordinatesInput.nullish().transform((value) => value ?? null),
+  metadata: jsonRecord.nullish().transform((value) => value ?? null),
+  images: z
+    .array(image)
+    .max(100, 'Send at most 100 images')
+    .nullish()
+    .transform((value) => value ?? []),
+  tags: z
+    .array(trimmedText(100, 1))
+    .max(100, 'Send at most 100 tags')
+    .nullish()
+    .transform((value) => value ?? []),
+  violationType: optionalText(100),
+  licensePlateNumber: optionalText(50),
+  vehicleType: optionalText(100),
+  vehicleSpeed: z
+    .number()
+    .min(0)
+    .max(2000)
+    .nullish()
+    .transform((value) => value ?? null),
+  severity: severity.nullish().transform((value) => value ?? null),
+  timestamp: timeInput
+    .optional()
+    .describe('When it happened; now if left out. At most 5 minutes ahead and not before the year 2000.'),
+  idempotencyKey: text(128, 1)
+    .optional()
+    .describe('With `timestamp`: a retry with the same key and time is the same event and is stored once.'),
+};
+
+const keyNeedsTime = (value: { idempotencyKey?: string | undefined; timestamp?: string | undefined }) =>
+  value.idempotencyKey === undefined || value.timestamp !== undefined;
+const KEY_NEEDS_TIME = {
+  path: ['idempotencyKey'],
+  message: 'An idempotencyKey counts only together with a timestamp: send both',
+};
+
+export const reportedEvent = z.object(eventFields).refine(keyNeedsTime, KEY_NEEDS_TIME);
+export type ReportedEvent = z.infer<typeof reportedEvent>;
+
+export const ingestInput = z
+  .object({ apiKey: apiKeyInput, ...eventFields })
+  .refine(keyNeedsTime, KEY_NEEDS_TIME);
+export const ingestOutput = z.object({ success: z.literal(true), eventId: z.string() });
+
+/** Most events that one `events.ingestBatch` may carry. */
+export const MAX_INGEST_BATCH = 1000;
+
+/** The events of a batch are looked at one by one, so that a bad one does not keep the others out. */
+export const ingestBatchInput = z.object({
+  apiKey: apiKeyInput,
+  events: z
+    .array(z.unknown())
+    .min(1, 'Send at least one event')
+    .max(MAX_INGEST_BATCH, 'Send at most 1000 events'),
+});
+
+export const ingestedItem = z.union([
+  z.object({ eventId: z.string(), duplicate: z.boolean() }),
+  z.object({
+    error: z.object({
+      code: z.string(),
+      message: z.string(),
+      issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    }),
+  }),
+]);
+export type IngestedItem = z.infer<typeof ingestedItem>;
+export const ingestBatchOutput = z.object({
+  success: z.boolean().describe('Whether every event was stored.'),
+  results: z.array(ingestedItem).describe('One entry per event, in the order they were sent.'),
+});
+
+const filterText = text(200);
+export const listEventsInput = z
+  .object({
+    eventType: eventType.optional(),
+    sensorId: id.optional(),
+    ...timeRange,
+    processed: z.boolean().optional(),
+    archived: z.boolean().optional(),
+    violationType: filterText.optional(),
+    licensePlateNumber: filterText
+      .optional()
+      .describe('Case, blanks and hyphens do not matter; `*` stands for any run of characters.'),
+    vehicleType: filterText.optional(),
+    locationName: text(300).optional(),
+    ...paging(50),
+    sortBy: z.enum(['timestamp', 'createdAt', 'eventType', 'severity']).default('timestamp'),
+    sortOrder: sortOrder.default('desc'),
+  })
+  .prefault({});
+export type ListEventsInput = z.infer<typeof listEventsInput>;
+export const eventsPage = z.object({ events: z.array(event), ...pageTotals });
+
+export const recentEventsInput = z
+  .object({ limit: z.int().min(1).max(100).default(10), eventType: eventType.optional() })
+  .prefault({});
+
+export const succeeded = z.object({ success: z.literal(true) });
+
+export const statsInput = z.object(timeRange).prefault({});
+export const eventStats = z.object({
+  total: z.number(),
+  byType: z.array(z.object({ eventType: z.string(), count: z.number() })),
+  processed: z.number(),
+  unprocessed: z.number(),
+  archived: z.number(),
+  byViolationType: z.array(z.object({ violationType: z.string(), count: z.number() })),
+});
+export type EventStats = z.infer<typeof eventStats>;

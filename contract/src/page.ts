@@ -1,0 +1,24 @@
+import { z } from 'zod';
+
+/** Largest page that any list answers. */
+export const MAX_TAKE = 100;
+
+/** The paging inputs that every list takes. */
+export const paging = (defaultTake: number) => ({
+  skip: z.int().min(0).max(2_147_483_647).default(0).describe('How many items to pass over.'),
+  take: z.int().min(1).max(MAX_TAKE).default(defaultTake).describe('How many items to answer at most.'),
+});
+
+export const sortOrder = z.enum(['asc', 'desc']);
+export type SortOrder = z.infer<typeof sortOrder>;
+
+/** What a store answers for a list: one page of it and the count of the whole. */
+export interface Page<Item> {
+  items: Item[];
+  total: number;
+}
+
+export const pageTotals = { total: z.number(), pageCount: z.number() };
+
+/** Number of pages of `take` items that hold `total` items. */
+export const pageCount = (total: number, take: number): number => Math.ceil(total / take);

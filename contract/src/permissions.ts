@@ -1,0 +1,34 @@
+import { z } from 'zod';
+
+export const role = z.enum(['ADMIN', 'OPERATOR', 'ANALYST', 'FIELD', 'VIEWER']);
+export type Role = z.infer<typeof role>;
+
+/** Who may do what: the specification's table of role permissions, and `deleteEvents`, which it leaves open. */
+export const permissions = {
+  viewDashboard: ['ADMIN', 'OPERATOR', 'ANALYST', 'FIELD', 'VIEWER'],
+  manageSensors: ['ADMIN', 'OPERATOR'],
+  viewReports: ['ADMIN', 'OPERATOR', 'ANALYST', 'VIEWER'],
+  generateReports: ['ADMIN', 'OPERATOR', 'ANALYST'],
+  manageIncidents: ['ADMIN', 'OPERATOR', 'FIELD'],
+  deleteEvents: ['ADMIN', 'OPERATOR'],
+  manageUsers: ['ADMIN'],
+  systemSettings: ['ADMIN'],
+} as const satisfies Record<string, readonly Role[]>;
+
+export type Permission = keyof typeof permissions;
+
+/** Permissions as people read them, in messages and documents. */
+export const permissionNames: Record<Permission, string> = {
+  viewDashboard: 'View Dashboard',
+  manageSensors: 'Manage Sensors',
+  viewReports: 'View Reports',
+  generateReports: 'Generate Reports',
+  manageIncidents: 'Manage Incidents',
+  deleteEvents: 'Delete Events',
+  manageUsers: 'Manage Users',
+  systemSettings: 'System Settings',
+};
+
+/** Whether a user of the role holds the permission. */
+export const mayDo = (held: Role, permission: Permission): boolean =>
+  (permissions[permission] as readonly Role[]).includes(held);

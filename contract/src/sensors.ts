@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { coordinates, coordinatesInput } from './coordinates.ts';
+import { id } from './id.ts';
+import { pageTotals, paging, sortOrder } from './page.ts';
+import { editableText, optionalText, text, trimmedText } from './text.ts';
+
+export const sensorType = z.enum(['CAMERA', 'RADAR', 'ANPR', 'SPEED_DETECTOR', 'EDGE_CONTROLLER']);
+export type SensorType = z.infer<typeof sensorType>;
+
+export const sensorStatus = z.enum(['ONLINE', 'OFFLINE', 'MAINTENANCE', 'ERROR']);
+export type SensorStatus = z.infer<typeof sensorStatus>;
+
+/** What a sensor does, or fails to do, that bears on its status. */
+export type SensorSignal = 'heartbeat' | 'criticalIssue' | 'silence';
+
+/**
+ * The status machine: signal × status → next status. MAINTENANCE is set by hand and ends by hand.
+ * Setting a status by hand (`sensors.update`) is allowed from every status to every status.
+ */
+export const nextStatus = {
+  heartbeat: { OFFLINE: 'ONLINE', ONLINE: 'ONLINE', ERROR: 'ONLINE', MAINTENANCE: 'MAINTENANCE' },
+  criticalIssue: { OFFLINE: 'ERROR', ONLINE: 'ERROR', ERROR: 'ERROR', MAINTENANCE: 'MAINTENANCE' },
+  silence: { OFFLINE: 'OFFLINE', ONLINE: 'OFFLINE', ERROR: 'ERROR', MAINTENANCE: 'MAINTENANCE' },
+} as const satisfies Record<SensorSignal, Record<SensorStatus, SensorStatus>>;
+
+/** The key a sensor speaks with. */
+export const API_KEY = /^[0-9a-f]{64}$/;
+export const apiKeyInput = z.string().max(1000);
+
+/** A sensor in full, as `sensors.getById` answers it. */
+export const sensor = z.object({
+  id: z.string(),
+  name: z.string(),
+  deviceId: z.string(),
+  type: sensorType,
+  status: sensorStatus,
+  ipAddress: z.string().nullable(),
+  macAddress: z.string().nullable(),
+  firmware: z.string().nullable(),
+  coordinates: coordinates.nullable(),
+  apiKey: z
+    .string()
+    .describe('The key itself for callers with Manage Sensors; its SHA-256 fingerprint for everybody else.'),
+  eventsPerMin: z.number(),
+  description: z.string().nullable(),
+  locationId: z.string().nullable(),
+  lastHeartbeat: z.date().nullable(),
+  lastCommunication: z.date().nullable(),
+  lastPing: z.date().nullable(),
+  createdAt: z.date(),
+  updatedAt: z.date(),
+});
+export type Sensor = z.infer<typeof sensor>;
+
+/** A sensor as `sensors.getAll` lists it. */
+export const listedSensor = sensor.omit({
+  macAddress: true,
+  firmware: true,
+  lastCommunication: true,
+  lastPing: true,
+});
+
+/** A sensor as `sensors.create` answers it. */
+export const createdSensor = listedSensor.omit({ lastHeartbeat: true });
+
+/** A sensor as `sensors.getAllSensors` lists it, with the location it stands at. */
+export const locatedSensor = listedSensor.omit({ description: true, locationId: true }).extend({
+  location: z.object({ id: z.string(), name: z.string(), address: z.string() }).nullable(),
+});
+export type LocatedSensor = z.infer<typeof locatedSensor>;
+
+const name = trimmedText(50, 3);
+const description = optionalText(2000);
+const eventsPerMin = z.int().min(1).max(1_000_000);
+
+export const createSensorInput = z.object({
+  name,
+  deviceId: trimmedText(50, 3),
+  type: sensorType,
+  eventsPerMin: eventsPerMin.default(20),
+  ipAddress: optionalText(255),
+  coordinates: coordinatesInput.nullish().transform((value) => value ?? null),
+  description,
+  locationId: id.nullish().transform((value) => value ?? null),
+});
+export type CreateSensorInput = z.infer<typeof createSensorInput>;
+
+export const updateSensorInput = z.object({
+  id,
+  name: name.optional(),
+  type: sensorType.optional(),
+  status: sensorStatus.optional(),
+  eventsPerMin: eventsPerMin.optional(),
+  ipAddress: editableText(255),
+  coordinates: coordinatesInput.nullable().optional(),
+  locationId: id.nullable().optional(),
+  description: editableText(2000),
+});
+export type UpdateSensorInput = z.infer<typeof updateSensorInput>;
+
+export const listSensorsInput = z
+  .object({
+    ...paging(10),
+    search: text(200).optional().describe('Part of a name or deviceId, without regard to case.'),
+    type: sensorType.optional(),
+    status: sensorStatus.optional(),
+    sortBy: z.enum(['name', 'type', 'status', 'createdAt', 'lastHeartbeat']).default('createdAt'),
+    sortOrder: sortOrder.default('desc'),
+  })
+  .prefault({});
+export type ListSensorsInput = z.infer<typeof listSensorsInput>;
+
+export const sensorsPage = z.object({ sensors: z.array(listedSensor), ...pageTotals });
+export const deleteSensorOutput = z.object({ success: z.literal(true), id: z.string() });
+export const rotateKeyOutput = z.object({ id: z.string(), apiKey: z.string() });
+
+export const heartbeatInput = z.object({
+  apiKey: apiKeyInput,
+  firmware: optionalText(100),
+  ipAddress: optionalText(255),
+  macAddress: optionalText(50),
+  issues: z
+    .array(
+      z.object({
+        code: trimmedText(100, 1),
+        message: text(1000),
+        severity: z.enum(['warning', 'critical']),
+      }),
+    )
+    .max(50, 'Report at most 50 issues')
+    .default([]),
+});
+export type HeartbeatInput = z.infer<typeof heartbeatInput>;
+
+export const heartbeatOutput = z.object({
+  success: z.literal(true),
+  status: sensorStatus,
+  serverTime: z.date(),
+  intervalSeconds: z.number().describe('How often to send a heartbeat, in seconds.'),
+});
+
+export const statusHistoryInput = z.object({ id, ...paging(50) });
+export const statusChange = z.object({
+  from: sensorStatus.nullable(),
+  to: sensorStatus,
+  at: z.date(),
+  reason: z.string(),
+  changedBy: z.object({ id: z.string(), name: z.string() }).nullable(),
+});
+export type StatusChange = z.infer<typeof statusChange>;
+export const statusHistoryOutput = z.object({
+  sensorId: z.string(),
+  history: z.array(statusChange),
+  ...pageTotals,
+});
+
+export const pingOutput = z.object({
+  id: z.string(),
+  reachable: z.boolean(),
+  latencyMs: z.number().nullable().describe('Time to connect in milliseconds; null when it did not.'),
+  lastPing: z.date().nullable(),
+});

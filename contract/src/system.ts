@@ -1,0 +1,85 @@
+import { z } from 'zod';
+
+const licensedFeature = z.enum([
+  'dashboard',
+  'sensors',
+  'reports',
+  'analytics',
+  'incidents',
+  'traffic',
+  'locations',
+  'users',
+  'settings',
+]);
+export const licensedFeatures = licensedFeature.options;
+
+export const license = z.object({
+  valid: z.boolean(),
+  type: z.string(),
+  expiresAt: z.date().nullable().describe('null means never.'),
+  features: z.array(licensedFeature),
+  maxUsers: z.number().describe('-1 means unlimited.'),
+  maxSensors: z.number().describe('-1 means unlimited.'),
+  organization: z.string(),
+  issuedAt: z.date(),
+});
+
+const isTimeZone = (name: string): boolean => {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+export const dateFormat = z.enum(['DD/MM/YYYY', 'MM/DD/YYYY', 'YYYY-MM-DD', 'DD.MM.YYYY']);
+
+export const timezoneSettings = z.object({
+  timezone: z.string(),
+  use24HourFormat: z.boolean(),
+  dateFormat,
+  firstDayOfWeek: z.number().describe('0 = Sunday … 6 = Saturday'),
+});
+export type TimezoneSettings = z.infer<typeof timezoneSettings>;
+
+export const updateTimezoneInput = z
+  .object({
+    timezone: z
+      .string()
+      .max(64)
+      .refine(isTimeZone, 'Use an IANA time zone, such as Europe/Vienna')
+      .optional(),
+    use24HourFormat: z.boolean().optional(),
+    dateFormat: dateFormat.optional(),
+    firstDayOfWeek: z.int().min(0).max(6).optional(),
+  })
+  .prefault({});
+export type UpdateTimezoneInput = z.infer<typeof updateTimezoneInput>;
+export const updateTimezoneOutput = z.object({ success: z.literal(true), settings: timezoneSettings });
+
+export const health = z.object({
+  status: z.enum(['healthy', 'degraded', 'unhealthy']),
+  timestamp: z.date(),
+  version: z.string(),
+  database: z.enum(['connected', 'disconnected']),
+});
+export type Health = z.infer<typeof health>;
+
+export const systemSettings = z.object({
+  appName: z.string(),
+  appVersion: z.string(),
+  environment: z.string(),
+  features: z.object({
+    dashboard: z.boolean(),
+    sensors: z.boolean(),
+    reports: z.boolean(),
+    analytics: z.boolean(),
+    incidents: z.boolean(),
+    traffic: z.boolean(),
+    locations: z.boolean(),
+    realtime: z.boolean(),
+  }),
+});
+export type SystemSettings = z.infer<typeof systemSettings>;

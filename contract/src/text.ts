@@ -1,0 +1,48 @@
+import { z } from 'zod';
+
+const NUL = '\u0000';
+
+/** Whether PostgreSQL can store the text as it is: no NUL character and no half of a surrogate pair. */
+export const isStorableText = (text: string): boolean => !text.includes(NUL) && text.isWellFormed();
+
+/** Counts characters as a person does (Unicode code points), not UTF-16 units. */
+const characters = (text: string): number => {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+};
+
+/**
+ * Text of `min` to `max` characters (Unicode code points), free of NUL and lone surrogates.
+ * The length in UTF-16 units is bounded first, so that a huge text is refused before it is counted.
+ */
+export const text = (max: number, min = 0) =>
+  z
+    .string()
+    .max(max * 2, `Use at most ${max} characters`)
+    .refine((value) => value.length <= max || characters(value) <= max, `Use at most ${max} characters`)
+    .refine(
+      (value) => value.length >= min && (min === 0 || characters(value) >= min),
+      min === 1 ? 'Must not be empty' : `Use at least ${min} characters`,
+    )
+    .refine(isStorableText, 'Text must not contain NUL characters or lone surrogates');
+
+/** Text without the blanks around it; its length is counted after they are gone. */
+export const trimmedText = (max: number, min = 0) =>
+  z
+    .string()
+    .transform((value) => value.trim())
+    .pipe(text(max, min));
+
+/** An optional text of which a device may also say `null` or nothing but blanks; both mean "not given". */
+export const optionalText = (max: number) =>
+  trimmedText(max)
+    .nullish()
+    .transform((value) => value || null);
+
+/** A text that an update may set, clear with `null`, or leave alone. */
+export const editableText = (max: number) =>
+  trimmedText(max)
+    .nullable()
+    .transform((value) => value || null)
+    .optional();

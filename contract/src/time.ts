@@ -1,0 +1,46 @@
+import { z } from 'zod';
+
+const ISO =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,]\d{1,9})?)?(?:Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?)?$/i;
+
+const isCalendarDate = (year: number, month: number, day: number): boolean => {
+  const date = new Date(Date.UTC(2000, 0, 1));
+  date.setUTCFullYear(year, month - 1, day);
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+};
+
+/** Whether the text is an ISO 8601 date (`2026-01-31`) or date and time, with or without an offset. */
+export const isIsoTime = (value: string): boolean => {
+  const match = ISO.exec(value);
+  return match !== null && isCalendarDate(Number(match[1]), Number(match[2]), Number(match[3]));
+};
+
+/** Whether the ISO text is a date alone, without a time of day. */
+export const isPlainDate = (iso: string): boolean => iso.length === 10;
+
+/**
+ * A moment as clients send it: an ISO 8601 text or a `Date`. It leaves as ISO text. A text without an offset
+ * means the service's time zone, which the contract does not know; the server resolves it.
+ */
+export const timeInput = z
+  .union([z.string().max(40), z.date()])
+  .transform((value) =>
+    value instanceof Date ? (Number.isNaN(value.getTime()) ? '' : value.toISOString()) : value,
+  )
+  .pipe(
+    z.string().refine(isIsoTime, 'Use an ISO 8601 date or time, such as 2026-01-31 or 2026-01-31T08:15:00Z'),
+  );
+
+/** The optional bounds of a range of time, both inclusive. */
+export const timeRange = {
+  startDate: timeInput
+    .optional()
+    .describe("Start, inclusive. A plain date is the start of that day in the service's time zone."),
+  endDate: timeInput
+    .optional()
+    .describe("End, inclusive. A plain date is the end of that day in the service's time zone."),
+};
+export interface TimeRange {
+  startDate?: string | undefined;
+  endDate?: string | undefined;
+}

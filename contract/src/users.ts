@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { id } from './id.ts';
+import { pageTotals, paging, sortOrder } from './page.ts';
+import { role } from './permissions.ts';
+import { editableText, isStorableText, optionalText, text, trimmedText } from './text.ts';
+
+/** A person who logs in. What is unknown about them is left out. */
+export const user = z.object({
+  id: z.string(),
+  email: z.string(),
+  firstName: z.string(),
+  lastName: z.string(),
+  role,
+  phone: z.string().optional(),
+  avatar: z.string().optional(),
+  department: z.string().optional(),
+  isActive: z.boolean(),
+  lastLogin: z.date().optional(),
+  createdAt: z.date(),
+  updatedAt: z.date(),
+});
+export type User = z.infer<typeof user>;
+
+/** The password rules, each with the sentence that tells a person what is missing. */
+export const passwordRules = [
+  { pattern: /^.{8,}$/su, says: 'Use at least 8 characters' },
+  { pattern: /\p{Lu}/u, says: 'Use at least one uppercase letter' },
+  { pattern: /\p{Ll}/u, says: 'Use at least one lowercase letter' },
+  { pattern: /\p{Nd}/u, says: 'Use at least one number' },
+  { pattern: /[^\p{L}\p{N}\s]/u, says: 'Use at least one special character' },
+] as const;
+
+/** The sentences of the rules that a password breaks; empty for a good one. */
+export const passwordFlaws = (password: string): string[] =>
+  passwordRules.filter(({ pattern }) => !pattern.test(password)).map(({ says }) => says);
+
+export const password = text(200).check((ctx) => {
+  for (const message of passwordFlaws(ctx.value)) {
+    ctx.issues.push({ code: 'custom', message, input: ctx.value });
+  }
+});
+
+/** E-mail addresses are compared without case and kept in lower case. */
+export const email = z
+  .string()
+  .max(320, 'Use a valid e-mail address')
+  .transform((value) => value.trim().toLowerCase())
+  .pipe(z.email('Use a valid e-mail address').max(254));
+
+const AVATAR_MAX = 700_000;
+const isAvatar = (value: string): boolean =>
+  /^data:image\/(?:png|jpeg|webp|gif);base64,[A-Za-z0-9+/]+={0,2}$/.test(value) ||
+  /^[A-Za-z0-9+/]{16,}={0,2}$/.test(value) ||
+  (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol));
+const avatar = z
+  .string()
+  .max(AVATAR_MAX, 'Use a picture of at most 512 KB')
+  .refine(isStorableText, 'Text must not contain NUL characters or lone surrogates')
+  .refine(isAvatar, 'Use an http(s) address or a base64 picture');
+
+const personName = trimmedText(100, 1);
+
+export const createUserInput = z.object({
+  email,
+  password,
+  firstName: personName,
+  lastName: personName,
+  role: role.default('VIEWER'),
+  phone: optionalText(50),
+  department: optionalText(100),
+});
+export type CreateUserInput = z.infer<typeof createUserInput>;
+
+export const updateUserInput = z.object({
+  id,
+  firstName: personName.optional(),
+  lastName: personName.optional(),
+  phone: editableText(50),
+  department: editableText(100),
+  avatar: avatar.nullable().optional(),
+  isActive: z.boolean().optional(),
+});
+export type UpdateUserInput = z.infer<typeof updateUserInput>;
+
+/** Names a user as `id` or, as in `users.resetPassword`, as `userId`. */
+const userReference = z
+  .object({ id: id.optional(), userId: id.optional() })
+  .refine((value) => (value.id ?? value.userId) !== undefined, {
+    path: ['userId'],
+    message: 'Name the user',
+  });
+
+export const updateRoleInput = userReference
+  .and(z.object({ role }))
+  .transform((value) => ({ id: value.id ?? value.userId ?? '', role: value.role }));
+
+export const resetPasswordInput = z.object({
+  userId: id,
+  newPassword: password.optional(),
+  sendEmail: z.boolean().optional(),
+});
+
+export const listUsersInput = z
+  .object({
+    ...paging(10),
+    search: text(200).optional(),
+    role: role.optional(),
+    department: text(100).optional(),
+    isActive: z.boolean().optional(),
+    sortBy: z.enum(['firstName', 'email', 'role', 'lastLogin', 'createdAt']).default('createdAt'),
+    sortOrder: sortOrder.default('desc'),
+  })
+  .prefault({});
+export type ListUsersInput = z.infer<typeof listUsersInput>;
+
+export const getActivityInput = userReference
+  .and(z.object(paging(50)))
+  .transform((value) => ({ userId: value.userId ?? value.id ?? '', skip: value.skip, take: value.take }));
+
+export const activity = z.object({
+  action: z.string(),
+  timestamp: z.date(),
+  ipAddress: z.string().optional(),
+  userAgent: z.string().optional(),
+  details: z.record(z.string(), z.unknown()).optional(),
+});
+export type Activity = z.infer<typeof activity>;
+
+export const usersPage = z.object({ users: z.array(user), ...pageTotals });
+export const deleteUserOutput = z.object({ success: z.literal(true), id: z.string() });
+export const resetPasswordOutput = z.object({
+  success: z.literal(true),
+  password: z.string().optional().describe('The generated password, told this once, when none was given.'),
+});
+export const activityOutput = z.object({
+  userId: z.string(),
+  activities: z.array(activity),
+  totalActivities: z.number(),
+});

@@ -1,0 +1,56 @@
+import type { Page } from '@gantry/contract/page';
+import type { Activity } from '@gantry/contract/users';
+import { count, desc, eq } from 'drizzle-orm';
+import type { Caller } from '../context.ts';
+import { activity } from '../database/tables.ts';
+import type { Executor } from '../database/transaction.ts';
+
+/** What people do that is worth remembering, as `noun.verb`. */
+export type ActivityAction =
+  | `auth.${'login' | 'logout'}`
+  | `users.${'create' | 'update' | 'delete' | 'updateRole' | 'resetPassword'}`
+  | `sensors.${'create' | 'update' | 'delete' | 'rotateKey'}`
+  | `locations.${'create' | 'update' | 'delete'}`
+  | `events.${'markAsProcessed' | 'markAsArchived' | 'delete'}`
+  | 'system.updateTimezoneSettings';
+
+/** Longest user agent that is kept, in characters. */
+const USER_AGENT_MAX = 300;
+
+/** Writes down who did what, in the transaction that does it. */
+export const recordActivity = async (
+  db: Executor,
+  userId: string,
+  caller: Caller,
+  action: ActivityAction,
+  details?: Record<string, unknown>,
+): Promise<void> => {
+  await db.insert(activity).values({
+    userId,
+    action,
+    ipAddress: caller.address,
+    userAgent: caller.userAgent?.slice(0, USER_AGENT_MAX).toWellFormed() ?? null,
+    details: details ?? null,
+  });
+};
+
+/** What a user did, newest first. */
+export const listActivity = async (
+  db: Executor,
+  userId: string,
+  { skip, take }: { skip: number; take: number },
+): Promise<Page<Activity>> => {
+  const ofUser = eq(activity.userId, userId);
+  const [rows, [counted]] = await Promise.all([
+    db.select().from(activity).where(ofUser).orderBy(desc(activity.id)).limit(take).offset(skip),
+    db.select({ total: count() }).from(activity).where(ofUser),
+  ]);
+  const items = rows.map((row) => ({
+    action: row.action,
+    timestamp: row.at,
+    ...(row.ipAddress !== null && { ipAddress: row.ipAddress }),
+    ...(row.userAgent !== null && { userAgent: row.userAgent }),
+    ...(row.details !== null && { details: row.details }),
+  }));
+  return { items, total: counted?.total ?? 0 };
+};

@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import { createPasswords } from './auth/passwords.ts';
+import { createLoginThrottle } from './auth/throttle.ts';
+import { createTokens } from './auth/tokens.ts';
+import type { Config } from './config.ts';
+import type { AppContext } from './context.ts';
+import { claimDataFolder, keepSecret } from './data-folder.ts';
+import { startEmbeddedDatabase } from './database/embedded.ts';
+import { migrate } from './database/migrate.ts';
+import { channels, listen } from './database/notify.ts';
+import { createDatabase, createPool } from './database/pool.ts';
+import { waitForDatabase } from './database/wait.ts';
+import { createPartitions } from './events/partitions.ts';
+import { createLastContacts } from './ingest/last-contacts.ts';
+import { createSensorKeys } from './ingest/sensor-keys.ts';
+import { EventWriter } from './ingest/writer.ts';
+import { createMetrics } from './metrics.ts';
+import { appRouter } from './router.ts';
+import { findSensorByKey, touchSensors } from './sensors/store.ts';
+import { startSweeper } from './sensors/sweeper.ts';
+import { createSettingsCache } from './system/settings-cache.ts';
+import { getTimezoneSettings } from './system/store.ts';
+import { createFirstAdministrator, type FirstAdministrator } from './users/first-administrator.ts';
+import { createServer } from './wire/server.ts';
+
+/** The service, ready to listen. Disposing it finishes what was accepted and closes everything it opened. */
+export interface App extends AsyncDisposable {
+  readonly context: AppContext;
+  /** The administrator this start created, if it did. */
+  readonly firstAdministrator: FirstAdministrator | null;
+  /** Starts to answer. @returns the address it answers at */
+  listen(): Promise<string>;
+}
+
+const PARTITION_CHECK_MS = 3_600_000;
+
+/** Opens resources one after another; disposing closes them in reverse, whatever one of them does. */
+class Resources implements AsyncDisposable {
+  readonly #closers: (() => Promise<unknown> | unknown)[] = [];
+
+  onClose(close: () => Promise<unknown> | unknown): void {
+    this.#closers.push(close);
+  }
+
+  use<Resource extends AsyncDisposable>(resource: Resource): Resource {
+    this.onClose(() => resource[Symbol.asyncDispose]());
+    return resource;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const failures: unknown[] = [];
+    for (let close = this.#closers.pop(); close; close = this.#closers.pop()) {
+      try {
+        await close();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw new AggregateError(failures, 'Not everything could be closed');
+  }
+}
+
+const openDatabase = async (config: Config, log: Logger, resources: Resources): Promise<string> => {
+  if (config.DATABASE_URL) return config.DATABASE_URL;
+  resources.use(await claimDataFolder(config.DATA_DIR));
+  const embedded = await startEmbeddedDatabase({ dataDir: config.DATA_DIR, log: (line) => log.info(line) });
+  return resources.use(embedded).connectionString;
+};
+
+const jwtSecret = (config: Config): Promise<string> | string =>
+  config.JWT_SECRET ?? keepSecret(config.DATA_DIR, 'jwt-secret', () => randomBytes(48).toString('base64url'));
+
+const compose = async (config: Config, log: Logger, resources: Resources): Promise<App> => {
+  const connectionString = await openDatabase(config, log, resources);
+  await waitForDatabase(connectionString, log);
+  const migrations = await migrate(connectionString);
+  if (migrations.length > 0) log.info({ migrations }, 'the database schema was brought up to date');
+
+  const pool = createPool(connectionString, config.DATABASE_POOL_SIZE, (err) =>
+    log.warn({ err }, 'an idle database connection failed'),
+  );
+  resources.onClose(() => pool.end());
+  const db = createDatabase(pool);
+  const metrics = createMetrics();
+
+  const settings = await createSettingsCache(() => getTimezoneSettings(db));
+  const sensorKeys = createSensorKeys((apiKey) => findSensorByKey(db, apiKey));
+  const listener = resources.use(await listen(connectionString, log));
+  const refreshSettings = () => {
+    settings.refresh().catch((err: unknown) => log.warn({ err }, 'the settings could not be read anew'));
+  };
+  listener.on(channels.settings, refreshSettings, refreshSettings);
+  listener.on(
+    channels.sensors,
+    (sensorId) => (sensorId === '*' ? sensorKeys.forgetAll() : sensorKeys.forget(sensorId)),
+    sensorKeys.forgetAll,
+  );
+
+  const partitions = createPartitions(pool);
+  await partitions.ensureAhead();
+  const partitionTimer = setInterval(() => {
+    partitions.ensureAhead().catch((err: unknown) => log.error({ err }, 'next month has no partition yet'));
+  }, PARTITION_CHECK_MS);
+  resources.onClose(() => clearInterval(partitionTimer));
+
+  const context: AppContext = {
+    config,
+    log,
+    pool,
+    db,
+    metrics,
+    settings,
+    sensorKeys,
+    tokens: createTokens(await jwtSecret(config)),
+    passwords: await createPasswords(),
+    loginThrottle: createLoginThrottle(),
+    lastContacts: resources.use(createLastContacts((contacts) => touchSensors(pool, contacts), log)),
+    eventWriter: resources.use(new EventWriter({ pool, partitions, metrics, log })),
+  };
+  const firstAdministrator = await createFirstAdministrator(context);
+  resources.use(startSweeper(context));
+
+  const server = await createServer(context, appRouter);
+  resources.onClose(() => server.close());
+
+  return {
+    context,
+    firstAdministrator,
+    async listen() {
+      await server.listen({ host: config.HOST, port: config.PORT });
+      const { address, family, port } = server.server.address() as AddressInfo;
+      return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+    },
+    [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
+  };
+};
+
+/**
+ * Builds the whole service: the one place where resources are made.
+ * @throws DataFolderInUse when another process owns the data folder
+ */
+export const createApp = async (config: Config, log: Logger): Promise<App> => {
+  const resources = new Resources();
+  try {
+    return await compose(config, log, resources);
+  } catch (error) {
+    await resources[Symbol.asyncDispose]();
+    throw error;
+  }
+};

@@ -1,0 +1,143 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+const isOrigin = (value: string): boolean =>
+  URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && new URL(value).origin === value;
+
+const PREVIEW_ORIGIN = /^https?:\/\/\*\.[a-z0-9.-]+(?::\d{1,5})?$/i;
+
+const list = (value: string): string[] =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+
+const flag = z
+  .enum(['true', 'false'], { error: 'must be true or false' })
+  .transform((value) => value === 'true');
+
+const number = (min: number, max: number) =>
+  z.coerce
+    .number({ error: 'must be a number' })
+    .int('must be a whole number')
+    .min(min, `must be at least ${min}`)
+    .max(max, `must be at most ${max}`);
+
+/**
+ * Every setting, as an environment variable (or a line in `.env`). The descriptions are the source of
+ * docs/configuration.md and .env.example.
+ */
+export const configKeys = {
+  HOST: z
+    .string()
+    .default('127.0.0.1')
+    .describe('Address to listen on. `0.0.0.0` listens on every interface.'),
+  PORT: number(0, 65_535).default(4000).describe('Port to listen on. `0` takes any free port.'),
+  DATA_DIR: z
+    .string()
+    .default('./data')
+    .transform((path) => resolve(path))
+    .describe('Folder for the embedded database and the generated secrets. One service owns it at a time.'),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\/.+/, 'must be an address such as postgres://user:password@host:5432/gantry')
+    .optional()
+    .describe('A PostgreSQL server of your own (15 to 18). Unset: the embedded one, which starts by itself.'),
+  DATABASE_POOL_SIZE: number(2, 200)
+    .default(10)
+    .describe('Most connections to the database from one process.'),
+  ADMIN_EMAIL: z
+    .email('must be an e-mail address')
+    .default('admin@gantry.local')
+    .describe('E-mail of the administrator who is created on the first start.'),
+  ADMIN_PASSWORD: z
+    .string()
+    .min(8, 'must have at least 8 characters')
+    .optional()
+    .describe(
+      'Password of that administrator. Unset: one is generated, printed once and kept in `DATA_DIR/initial-admin-password`.',
+    ),
+  JWT_SECRET: z
+    .string()
+    .refine((value) => Buffer.byteLength(value) >= 32, 'must have at least 32 bytes')
+    .optional()
+    .describe(
+      'Secret that signs access tokens. Unset: one is generated and kept in `DATA_DIR`. Required with `NODE_ENV=production` and `DATABASE_URL`.',
+    ),
+  WEB_ORIGIN: z
+    .string()
+    .refine(isOrigin, 'must be an origin such as https://gantry.example.org, without a path')
+    .optional()
+    .describe('Origin of the web application. It and its www variant may call the API from a browser.'),
+  PREVIEW_ORIGINS: z
+    .string()
+    .default('')
+    .transform(list)
+    .refine(
+      (patterns) => patterns.every((pattern) => PREVIEW_ORIGIN.test(pattern)),
+      'must be origins such as https://*.preview.example.org, separated by commas',
+    )
+    .describe(
+      'Origins of preview deployments, separated by commas; `*` stands for one label of the host name.',
+    ),
+  HEARTBEAT_TIMEOUT_SECONDS: number(1, 86_400)
+    .default(90)
+    .describe('A sensor that sends no heartbeat for this long goes OFFLINE.'),
+  ORGANIZATION: z.string().max(200).default('Gantry').describe('Name of the operator, shown in the licence.'),
+  PUBLIC_SENSOR_KEYS: flag
+    .default(false)
+    .describe(
+      'Whether the public sensor procedures show API keys to everybody, as the letter of the API says, instead of fingerprints.',
+    ),
+  TRUSTED_PROXIES: z
+    .string()
+    .default('')
+    .transform(list)
+    .describe(
+      'Addresses or networks (CIDR) of reverse proxies whose `X-Forwarded-For` is believed, separated by commas.',
+    ),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+      error: 'must be one of fatal, error, warn, info, debug, trace, silent',
+    })
+    .default('info')
+    .describe('How much is logged, as JSON lines on standard output.'),
+  NODE_ENV: z
+    .string()
+    .max(50)
+    .default('development')
+    .describe(
+      'Name of the environment, shown in the system settings. `production` is stricter about secrets.',
+    ),
+} as const;
+
+const schema = z.object(configKeys).superRefine((config, ctx) => {
+  if (config.NODE_ENV === 'production' && config.DATABASE_URL && !config.JWT_SECRET) {
+    ctx.addIssue({
+      code: 'custom',
+      path: ['JWT_SECRET'],
+      message: 'must be set with NODE_ENV=production and DATABASE_URL, to at least 32 random bytes',
+    });
+  }
+});
+
+export type Config = z.output<typeof schema>;
+
+/** A setting that cannot be used. The message names every wrong key and what it expects. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/**
+ * Reads the settings from environment variables; an empty one counts as unset.
+ * @throws ConfigError naming each wrong key
+ */
+export const readConfig = (env: Record<string, string | undefined>): Config => {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  const lines = result.error.issues.map((issue) => `  ${issue.path.join('.')} ${issue.message}`);
+  throw new ConfigError(`The configuration cannot be used:\n${lines.join('\n')}`);
+};

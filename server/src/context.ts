@@ -1,0 +1,61 @@
+import type { Role } from '@gantry/contract/permissions';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import type { Passwords } from './auth/passwords.ts';
+import type { LoginThrottle } from './auth/throttle.ts';
+import type { Tokens } from './auth/tokens.ts';
+import type { Config } from './config.ts';
+import type { Database } from './database/pool.ts';
+import type { LastContacts } from './ingest/last-contacts.ts';
+import type { SensorKeys } from './ingest/sensor-keys.ts';
+import type { EventWriter } from './ingest/writer.ts';
+import type { Metrics } from './metrics.ts';
+import type { SettingsCache } from './system/settings-cache.ts';
+
+/** What the whole service shares. `app.ts` builds it; everything else is handed it. */
+export interface AppContext {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly pool: Pool;
+  readonly db: Database;
+  readonly metrics: Metrics;
+  readonly tokens: Tokens;
+  readonly passwords: Passwords;
+  readonly loginThrottle: LoginThrottle;
+  readonly settings: SettingsCache;
+  readonly sensorKeys: SensorKeys;
+  readonly lastContacts: LastContacts;
+  readonly eventWriter: EventWriter;
+}
+
+/** Where a request came from. */
+export interface Caller {
+  readonly requestId: string;
+  readonly address: string;
+  readonly userAgent: string | null;
+  /** The Authorization header as it was sent. */
+  readonly authorization: string | null;
+}
+
+/** What a procedure gets: the service and who is calling. */
+export interface RequestContext {
+  readonly app: AppContext;
+  readonly caller: Caller;
+}
+
+/** The user behind a request. */
+export interface Actor {
+  readonly id: string;
+  readonly email: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly role: Role;
+  readonly sessionEpoch: number;
+  /** The token they came with. */
+  readonly token: { readonly id: string; readonly expiresAt: Date };
+}
+
+/** What a procedure behind a login gets. */
+export interface ActorContext extends RequestContext {
+  readonly actor: Actor;
+}

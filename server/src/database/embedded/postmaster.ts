@@ -1,0 +1,198 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hasErrno, tolerate } from '../../errno.ts';
+import { commandLineOf, isAlive } from '../../processes.ts';
+import { type Cluster, commandFor } from './cluster.ts';
+import { waitForAnswer } from './connection.ts';
+import { EmbeddedDatabaseError, runAs } from './home.ts';
+import { isServerOf, readLock, removeStaleLock } from './lock.ts';
+
+/** Milliseconds to get ready in. After a crash PostgreSQL first replays up to max_wal_size. */
+const START_MS = 300_000;
+/** Milliseconds that processes of a killed server get to notice that it is gone. */
+const LINGERING_MS = 30_000;
+const POLL_MS = 20;
+const LOG_TAIL_BYTES = 2_000;
+
+/** The signals that end a server, and how many milliseconds each gets. Acknowledged data survives all of them. */
+const WAYS_TO_STOP = [
+  ['SIGINT', 20_000], // fast: ends the sessions and writes everything down
+  ['SIGQUIT', 10_000], // immediate: leaves the rest to recovery at the next start
+  ['SIGKILL', 5_000],
+] as const;
+
+/** A running server of PostgreSQL. */
+export interface Postmaster {
+  readonly pid: number;
+  readonly port: number;
+}
+
+/** Another program listens on the port. */
+export class PortTaken extends EmbeddedDatabaseError {
+  override readonly name = 'PortTaken';
+}
+
+/**
+ * Takes over the server of the cluster that a killed service left running. One that runs otherwise than we would run
+ * it (an older build, other settings), that is about to end or that does not answer is stopped instead.
+ */
+export async function adoptPostmaster(
+  cluster: Cluster,
+  log: (line: string) => void,
+): Promise<Postmaster | undefined> {
+  const found = await readLock(cluster.folder);
+  if (!found || !(await isServerOf(cluster.folder, found.pid))) return undefined;
+  const obstacle = await findObstacle(cluster, found);
+  if (!obstacle) {
+    log(`PostgreSQL was left running by an earlier process: using it (pid ${found.pid}, port ${found.port})`);
+    return found;
+  }
+  log(
+    `PostgreSQL was left running by an earlier process (pid ${found.pid}): stopping it, because ${obstacle}`,
+  );
+  await stopPostmaster(found.pid);
+  return undefined;
+}
+
+/**
+ * Starts the server of the cluster and waits until it answers. It gets a session of its own, so that a signal for the
+ * service's process group does not reach it, and outlives the service if that is killed.
+ *
+ * @throws {PortTaken} when another program listens on the port
+ * @throws {EmbeddedDatabaseError} when it does not start; the message holds the end of PostgreSQL's log
+ */
+export async function startPostmaster(
+  cluster: Cluster,
+  port: number,
+  signal?: AbortSignal,
+): Promise<Postmaster> {
+  const patience = performance.now() + LINGERING_MS;
+  for (;;) {
+    const failure = await attempt(cluster, port, signal);
+    if (!(failure instanceof Error)) return failure;
+    const lingering = failure.message.includes('pre-existing shared memory block');
+    if (!lingering || signal?.aborted || performance.now() > patience) throw failure;
+    await sleep(250);
+  }
+}
+
+/**
+ * Stops a server and waits until it is gone: orderly if possible, rudely if it takes too long.
+ *
+ * @throws {EmbeddedDatabaseError} when it survives even that
+ */
+export async function stopPostmaster(pid: number): Promise<void> {
+  for (const [signal, patienceMs] of WAYS_TO_STOP) {
+    if (!(await isAlive(pid))) return;
+    send(signal, pid);
+    const deadline = performance.now() + patienceMs;
+    while ((await isAlive(pid)) && performance.now() < deadline) await sleep(POLL_MS);
+  }
+  if (await isAlive(pid)) {
+    throw new EmbeddedDatabaseError(`PostgreSQL (pid ${pid}) cannot be stopped: its storage may hang.`);
+  }
+}
+
+/** Why a running server cannot be used as it is; undefined when it can. */
+async function findObstacle(cluster: Cluster, found: Postmaster): Promise<string | undefined> {
+  if ((await commandLineOf(found.pid)) !== commandFor(cluster, found.port).join(' ')) {
+    return 'it was started with other settings or by another build';
+  }
+  try {
+    await waitUntilReady(cluster, found);
+    return undefined;
+  } catch (error) {
+    if (error instanceof EmbeddedDatabaseError) return error.message;
+    throw error;
+  }
+}
+
+async function attempt(
+  cluster: Cluster,
+  port: number,
+  signal?: AbortSignal,
+): Promise<Postmaster | EmbeddedDatabaseError> {
+  await removeStaleLock(cluster.folder);
+  const startedAt = Date.now();
+  const postmaster = { pid: await launch(cluster, port), port };
+  try {
+    await waitUntilReady(cluster, postmaster, signal);
+    return postmaster;
+  } catch (error) {
+    await stopPostmaster(postmaster.pid);
+    if (!(error instanceof EmbeddedDatabaseError)) throw error;
+    const log = await readLog(cluster, startedAt);
+    if (log.includes('Address already in use'))
+      return new PortTaken(`Another program listens on port ${port}.`);
+    return new EmbeddedDatabaseError(`${error.message} The end of its log:\n${log}`, { cause: error });
+  }
+}
+
+async function launch(cluster: Cluster, port: number): Promise<number> {
+  const [program, ...words] = commandFor(cluster, port);
+  // Files, not pipes: a pipe would break, and take the server along, when the service is killed.
+  const output = await open(cluster.startLog, 'w', 0o600);
+  try {
+    const options = { ...runAs(cluster.account), detached: true };
+    const child = spawn(program, words, { ...options, stdio: ['ignore', output.fd, output.fd] });
+    await once(child, 'spawn');
+    child.unref();
+    if (child.pid === undefined) throw new EmbeddedDatabaseError(`${program} did not start.`);
+    return child.pid;
+  } finally {
+    await output.close();
+  }
+}
+
+async function waitUntilReady(
+  cluster: Cluster,
+  { pid, port }: Postmaster,
+  signal?: AbortSignal,
+): Promise<void> {
+  const deadline = performance.now() + START_MS;
+  for (;;) {
+    const lock = await readLock(cluster.folder);
+    if (lock?.pid === pid && lock.status === 'ready') return waitForAnswer(cluster, port, signal);
+    if (!(await isAlive(pid))) throw new EmbeddedDatabaseError('PostgreSQL ended before it was ready.');
+    if (signal?.aborted) throw new EmbeddedDatabaseError('PostgreSQL was stopped before it was ready.');
+    if (performance.now() > deadline)
+      throw new EmbeddedDatabaseError('PostgreSQL was not ready in five minutes.');
+    await sleep(POLL_MS);
+  }
+}
+
+function send(signal: NodeJS.Signals, pid: number): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    // It ended by itself in the meantime.
+    if (!hasErrno(error, 'ESRCH')) throw error;
+  }
+}
+
+/** The end of what PostgreSQL said since `since`: first to its standard error, then to its own log. */
+async function readLog(cluster: Cluster, since: number): Promise<string> {
+  const current = await tolerate(readFile(join(cluster.folder, 'current_logfiles'), 'utf8'), 'ENOENT');
+  const name = current?.split('\n')[0]?.replace(/^stderr /, '');
+  const files = [cluster.startLog, ...(name ? [join(cluster.folder, name)] : [])];
+  const tails = await Promise.all(files.map((file) => readTail(file, since)));
+  return tails.filter(Boolean).join('\n');
+}
+
+async function readTail(path: string, since: number): Promise<string> {
+  const file = await tolerate(open(path), 'ENOENT');
+  if (!file) return '';
+  try {
+    const { mtimeMs, size } = await file.stat();
+    // A second of slack, because file systems round times.
+    if (mtimeMs < since - 1_000) return '';
+    const length = Math.min(size, LOG_TAIL_BYTES);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length);
+    return buffer.toString('utf8', 0, bytesRead).trim();
+  } finally {
+    await file.close();
+  }
+}

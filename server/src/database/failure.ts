@@ -1,0 +1,49 @@
+import { DatabaseError } from 'pg';
+
+const causes = function* (error: unknown): Generator<unknown> {
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) yield at;
+};
+
+/** The SQLSTATE behind an error, however it is wrapped; null when PostgreSQL did not raise it. */
+export const sqlState = (error: unknown): string | null => {
+  for (const cause of causes(error)) if (cause instanceof DatabaseError) return cause.code ?? null;
+  return null;
+};
+
+export const isUniqueViolation = (error: unknown): boolean => sqlState(error) === '23505';
+export const isForeignKeyViolation = (error: unknown): boolean => sqlState(error) === '23503';
+/** A row has no partition to go to. PostgreSQL tells it as a failed check. */
+export const isMissingPartition = (error: unknown): boolean => sqlState(error) === '23514';
+
+/** Whether the row itself is to blame (a value or a constraint), so that the same statement without it would do. */
+export const isBadRow = (error: unknown): boolean => /^(22|23)/.test(sqlState(error) ?? '');
+
+/** A deadlock or a failed serialisation: the same transaction may succeed if it is tried again. */
+export const isTransient = (error: unknown): boolean => /^40/.test(sqlState(error) ?? '');
+
+const AWAY_STATES = /^(08|53|57P0[1-5]|57014|58)/;
+const AWAY_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+// pg raises these as plain errors without a code.
+const AWAY_MESSAGES =
+  /timeout exceeded when trying to connect|connection terminated|query read timeout|client has encountered a connection error|cannot use a pool after calling end|not queryable/i;
+
+/** Whether the database is away, full, or too busy to answer: trying again later makes sense. */
+export const isDatabaseAway = (error: unknown): boolean => {
+  const state = sqlState(error);
+  if (state !== null) return AWAY_STATES.test(state);
+  for (const cause of causes(error)) {
+    const { code, message } = cause as Error & { code?: unknown };
+    if (typeof code === 'string' && AWAY_CODES.has(code)) return true;
+    if (AWAY_MESSAGES.test(message)) return true;
+  }
+  return false;
+};

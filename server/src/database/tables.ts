@@ -1,0 +1,103 @@
+import type { Coordinates } from '@gantry/contract/coordinates';
+import type { Role } from '@gantry/contract/permissions';
+import type { SensorStatus, SensorType } from '@gantry/contract/sensors';
+import {
+  bigint,
+  boolean,
+  doublePrecision,
+  integer,
+  jsonb,
+  pgTable,
+  smallint,
+  text,
+  timestamp,
+  uuid,
+} from 'drizzle-orm/pg-core';
+
+// The columns that ordinary queries use. server/migrations defines the schema; schema.sql shows it whole.
+
+const moment = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
+
+export const settings = pgTable('settings', {
+  onlyRow: boolean('only_row').primaryKey(),
+  installedAt: moment('installed_at').notNull(),
+  timezone: text('timezone').notNull(),
+  use24HourFormat: boolean('use_24_hour_format').notNull(),
+  dateFormat: text('date_format').notNull(),
+  firstDayOfWeek: smallint('first_day_of_week').notNull(),
+});
+
+export const users = pgTable('users', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  email: text('email').notNull(),
+  passwordHash: text('password_hash').notNull(),
+  firstName: text('first_name').notNull(),
+  lastName: text('last_name').notNull(),
+  role: text('role').$type<Role>().notNull(),
+  phone: text('phone'),
+  avatar: text('avatar'),
+  department: text('department'),
+  isActive: boolean('is_active').notNull().default(true),
+  sessionEpoch: integer('session_epoch').notNull().default(0),
+  lastLogin: moment('last_login'),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  updatedAt: moment('updated_at').notNull().defaultNow(),
+});
+
+export const revokedTokens = pgTable('revoked_tokens', {
+  tokenId: uuid('token_id').primaryKey(),
+  expiresAt: moment('expires_at').notNull(),
+});
+
+export const activity = pgTable('activity', {
+  id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+  userId: uuid('user_id').notNull(),
+  action: text('action').notNull(),
+  at: moment('at').notNull().defaultNow(),
+  ipAddress: text('ip_address'),
+  userAgent: text('user_agent'),
+  details: jsonb('details').$type<Record<string, unknown>>(),
+});
+
+export const locations = pgTable('locations', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  name: text('name').notNull(),
+  address: text('address').notNull(),
+  coordinates: jsonb('coordinates').$type<Coordinates>(),
+  description: text('description'),
+  speedLimit: doublePrecision('speed_limit'),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  updatedAt: moment('updated_at').notNull().defaultNow(),
+});
+
+export const sensors = pgTable('sensors', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  name: text('name').notNull(),
+  deviceId: text('device_id').notNull(),
+  type: text('type').$type<SensorType>().notNull(),
+  status: text('status').$type<SensorStatus>().notNull().default('OFFLINE'),
+  statusSince: moment('status_since').notNull().defaultNow(),
+  apiKey: text('api_key').notNull(),
+  ipAddress: text('ip_address'),
+  macAddress: text('mac_address'),
+  firmware: text('firmware'),
+  coordinates: jsonb('coordinates').$type<Coordinates>(),
+  eventsPerMin: integer('events_per_min').notNull(),
+  description: text('description'),
+  locationId: uuid('location_id'),
+  lastHeartbeat: moment('last_heartbeat'),
+  lastCommunication: moment('last_communication'),
+  lastPing: moment('last_ping'),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  updatedAt: moment('updated_at').notNull().defaultNow(),
+});
+
+export const sensorStatusHistory = pgTable('sensor_status_history', {
+  id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+  sensorId: uuid('sensor_id').notNull(),
+  fromStatus: text('from_status').$type<SensorStatus>(),
+  toStatus: text('to_status').$type<SensorStatus>().notNull(),
+  at: moment('at').notNull().defaultNow(),
+  reason: text('reason').notNull(),
+  changedBy: uuid('changed_by'),
+});

@@ -1,0 +1,14 @@
+/** True for an error of the operating system that carries one of these codes, such as `ENOENT`. */
+export function hasErrno(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}
+
+/** The promise's value, or undefined where it fails with one of these codes. Every other error is thrown. */
+export async function tolerate<T>(promise: Promise<T>, ...codes: string[]): Promise<T | undefined> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (hasErrno(error, ...codes)) return undefined;
+    throw error;
+  }
+}

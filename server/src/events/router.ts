@@ -1,0 +1,139 @@
+import {
+  event,
+  eventDetail,
+  eventStats,
+  eventsPage,
+  eventType,
+  type IngestedItem,
+  ingestBatchInput,
+  ingestBatchOutput,
+  ingestInput,
+  ingestOutput,
+  listEventsInput,
+  recentEventsInput,
+  reportedEvent,
+  statsInput,
+  succeeded,
+} from '@gantry/contract/events';
+import { byId } from '@gantry/contract/id';
+import { pageCount } from '@gantry/contract/page';
+import { z } from 'zod';
+import { type DeviceContext, ingestEvent } from '../ingest/ingest.ts';
+import { resolveInterval } from '../time.ts';
+import { failureOf, inputFailure } from '../wire/errors.ts';
+import { allowed, device, open, router, signedIn } from '../wire/procedures.ts';
+import { deleteEvent, markAsArchived, markAsProcessed } from './service.ts';
+import { getEvent, listEvents, listRecentEvents } from './store.ts';
+import { getEventStats } from './totals.ts';
+
+/** One event of a batch: validated and stored on its own, so that a bad one does not keep the others out. */
+const ingestItem = async (ctx: DeviceContext, item: unknown): Promise<IngestedItem> => {
+  const parsed = reportedEvent.safeParse(item);
+  try {
+    if (!parsed.success) throw inputFailure(parsed.error);
+    return await ingestEvent(ctx, parsed.data);
+  } catch (error) {
+    const { body, unexpected } = failureOf(error);
+    if (unexpected)
+      ctx.app.log.error({ err: error, requestId: ctx.caller.requestId }, 'an event of a batch failed');
+    const { code, issues } = body.data;
+    return { error: { code, message: body.message, ...(issues && { issues }) } };
+  }
+};
+
+export const eventsRouter = router({
+  ingest: device
+    .meta({
+      summary: 'Report one event',
+      notes:
+        'Answers after the event is durable. With `timestamp` and `idempotencyKey` a retry is stored once. On SERVICE_UNAVAILABLE (503) wait for `Retry-After` and send it again.',
+    })
+    .input(ingestInput)
+    .output(ingestOutput)
+    .mutation(async ({ ctx, input }) => {
+      const { eventId } = await ingestEvent(ctx, input);
+      return { success: true as const, eventId };
+    }),
+
+  ingestBatch: device
+    .meta({
+      summary: 'Report up to 1000 events at once, for devices that were offline',
+      notes:
+        'Each event is stored or refused on its own; `results` tells which, in the order they were sent.',
+    })
+    .input(ingestBatchInput)
+    .output(ingestBatchOutput)
+    .mutation(async ({ ctx, input }) => {
+      const results = await Promise.all(input.events.map((item) => ingestItem(ctx, item)));
+      return { success: results.every((result) => !('error' in result)), results };
+    }),
+
+  getAll: signedIn
+    .meta({ summary: 'List events, newest first unless asked otherwise' })
+    .input(listEventsInput)
+    .output(eventsPage)
+    .query(async ({ ctx: { app }, input }) => {
+      const { items, total } = await listEvents(
+        app.db,
+        input,
+        resolveInterval(input, app.settings.current().timezone),
+      );
+      return { events: items, total, pageCount: pageCount(total, input.take) };
+    }),
+
+  getById: signedIn
+    .meta({ summary: 'One event in full' })
+    .input(byId)
+    .output(eventDetail)
+    .query(({ ctx, input }) => getEvent(ctx.app.db, input.id)),
+
+  getRecent: signedIn
+    .meta({ summary: 'The latest events' })
+    .input(recentEventsInput)
+    .output(z.array(event))
+    .query(({ ctx, input }) => listRecentEvents(ctx.app.db, input)),
+
+  markAsProcessed: allowed('manageIncidents')
+    .meta({ summary: 'Mark an event as processed', notes: 'Marking it again changes nothing and succeeds.' })
+    .input(byId)
+    .output(succeeded)
+    .mutation(async ({ ctx, input }) => {
+      await markAsProcessed(ctx, input.id);
+      return { success: true as const };
+    }),
+
+  markAsArchived: allowed('manageIncidents')
+    .meta({
+      summary: 'Archive an event',
+      notes:
+        'It need not be processed, and stays processed or not. Archiving it again changes nothing and succeeds.',
+    })
+    .input(byId)
+    .output(succeeded)
+    .mutation(async ({ ctx, input }) => {
+      await markAsArchived(ctx, input.id);
+      return { success: true as const };
+    }),
+
+  delete: allowed('deleteEvents')
+    .meta({ summary: 'Remove an event for good' })
+    .input(byId)
+    .output(succeeded)
+    .mutation(async ({ ctx, input }) => {
+      await deleteEvent(ctx, input.id);
+      return { success: true as const };
+    }),
+
+  getStats: signedIn
+    .meta({ summary: 'Count events by type, violation type and state' })
+    .input(statsInput)
+    .output(eventStats)
+    .query(({ ctx: { app }, input }) =>
+      getEventStats(app.db, resolveInterval(input, app.settings.current().timezone)),
+    ),
+
+  getEventTypes: open
+    .meta({ summary: 'The event types there are' })
+    .output(z.array(eventType))
+    .query(() => [...eventType.options]),
+});

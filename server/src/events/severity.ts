@@ -1,0 +1,59 @@
+import { type EventType, type Severity, severity } from '@gantry/contract/events';
+
+/** The rank by which severities sort: 1 LOW … 4 CRITICAL. */
+export const rankOf = (value: Severity): number => severity.options.indexOf(value) + 1;
+export const severityOfRank = (rank: number): Severity | null => severity.options[rank - 1] ?? null;
+
+const byViolation: ReadonlyMap<string, Severity> = new Map(
+  Object.entries({
+    WRONG_WAY: 'CRITICAL',
+    RED_LIGHT: 'HIGH',
+    PHONE_USE: 'MEDIUM',
+    NO_SEATBELT: 'MEDIUM',
+    LANE_VIOLATION: 'LOW',
+    ILLEGAL_PARKING: 'LOW',
+  } as const),
+);
+
+const byEventType: Readonly<Record<EventType, Severity | null>> = {
+  INCIDENT: 'HIGH',
+  TRAFFIC_VIOLATION: 'MEDIUM',
+  SEATBELT_VIOLATION: 'MEDIUM',
+  VEHICLE_DETECTION: null,
+  SPEED_DETECTION: null,
+  PLATE_RECOGNITION: null,
+};
+
+/** Speed above the limit, in km/h, up to which a severity reaches. */
+const byExcess: readonly { upTo: number; severity: Severity }[] = [
+  { upTo: 10, severity: 'LOW' },
+  { upTo: 20, severity: 'MEDIUM' },
+  { upTo: 40, severity: 'HIGH' },
+  { upTo: Number.POSITIVE_INFINITY, severity: 'CRITICAL' },
+];
+
+const ofExcess = (speed: number | null, limit: number | null): Severity | null => {
+  if (speed === null || limit === null || speed <= limit) return null;
+  return byExcess.find(({ upTo }) => speed - limit <= upTo)?.severity ?? null;
+};
+
+const worse = (a: Severity | null, b: Severity | null): Severity | null => {
+  if (a === null || b === null) return a ?? b;
+  return rankOf(a) >= rankOf(b) ? a : b;
+};
+
+/**
+ * How urgent an event is when its device does not say: by its violation type, else by its event type,
+ * and at least by how far the speed exceeds the location's limit (both km/h). Null when nothing is wrong.
+ */
+export const severityOf = (event: {
+  eventType: EventType;
+  violationType: string | null;
+  vehicleSpeed: number | null;
+  speedLimit: number | null;
+}): Severity | null => {
+  const excess = ofExcess(event.vehicleSpeed, event.speedLimit);
+  const violation = event.violationType?.toUpperCase() ?? '';
+  if (violation === 'SPEEDING') return excess ?? 'MEDIUM';
+  return worse(byViolation.get(violation) ?? byEventType[event.eventType], excess);
+};

@@ -1,0 +1,23 @@
+import type { RequestContext } from '../context.ts';
+import { AppError, invalidInput } from '../error.ts';
+import type { KnownSensor } from './sensor-keys.ts';
+
+/**
+ * The sensor behind a device's input, by its `apiKey`; the rest of the input is not looked at.
+ * Whatever the message turns out to be, it is a sign of life.
+ * @throws AppError `badRequest` without a key; `unauthorized` for a key that is no sensor's
+ */
+export const authenticateSensor = async (
+  { app }: RequestContext,
+  rawInput: unknown,
+): Promise<KnownSensor> => {
+  const apiKey: unknown =
+    typeof rawInput === 'object' && rawInput !== null ? Reflect.get(rawInput, 'apiKey') : undefined;
+  if (typeof apiKey !== 'string' || apiKey === '') {
+    throw invalidInput('apiKey', 'Invalid input: apiKey: Send the API key of the sensor');
+  }
+  const sensor = await app.sensorKeys.find(apiKey);
+  if (!sensor) throw new AppError('unauthorized', 'Invalid API key');
+  app.lastContacts.record(sensor.id);
+  return sensor;
+};

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import type { ReportedEvent } from '@gantry/contract/events';
+import { invalidInput } from '../error.ts';
+import { keyedEventId, newEventId, timeOfId } from '../events/id.ts';
+import { plateKey } from '../events/plate.ts';
+import { rankOf, severityOf } from '../events/severity.ts';
+import { resolveTime } from '../time.ts';
+import type { KnownSensor } from './sensor-keys.ts';
+
+/** How far ahead of the service a device's clock may be. */
+const MAX_AHEAD_MS = 5 * 60_000;
+/** Nothing that is older was reported by a device. */
+const EARLIEST = Date.UTC(2000, 0, 1);
+
+/** An event as it is stored. */
+export interface EventRow {
+  readonly id: string;
+  /** Unix milliseconds; what the id begins with. */
+  readonly time: number;
+  /** Whether the id follows from an idempotency key, so that it may exist already. */
+  readonly contentHash: string | null;
+  /** The columns, as the JSON object that the insert reads. */
+  readonly json: string;
+}
+
+const timeOfEvent = (event: ReportedEvent, zone: string, now: number): number => {
+  if (event.timestamp === undefined) return now;
+  const time = resolveTime(event.timestamp, zone);
+  if (time > now + MAX_AHEAD_MS) {
+    throw invalidInput(
+      'timestamp',
+      'Invalid input: timestamp: It is more than 5 minutes ahead: set the clock of the device',
+    );
+  }
+  if (time < EARLIEST)
+    throw invalidInput('timestamp', 'Invalid input: timestamp: It is before the year 2000');
+  return time;
+};
+
+const sortKeys = (_key: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
+
+/** 128 bits that tell whether two events say the same, in the form of a UUID because that is compact to store. */
+const hashContent = (event: ReportedEvent): string => {
+  const hex = createHash('sha256').update(JSON.stringify(event, sortKeys)).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+};
+
+/**
+ * Turns what a device said into what is stored: gives it its id, severity and the name of its place.
+ * @param zone IANA time zone for a timestamp without an offset
+ * @throws AppError `badRequest` when the timestamp is out of bounds
+ */
+export const enrich = (event: ReportedEvent, sensor: KnownSensor, zone: string, now: number): EventRow => {
+  const time = timeOfEvent(event, zone, now);
+  const keyed = event.idempotencyKey !== undefined;
+  const id =
+    event.idempotencyKey === undefined
+      ? newEventId(time)
+      : keyedEventId(time, sensor.id, event.idempotencyKey);
+  const contentHash = keyed ? hashContent(event) : null;
+  const severity = event.severity ?? severityOf({ ...event, speedLimit: sensor.speedLimit });
+  const row = {
+    id,
+    event_type: event.eventType,
+    violation_type: event.violationType,
+    vehicle_type: event.vehicleType,
+    severity: severity && rankOf(severity),
+    sensor_id: sensor.id,
+    sensor_name: sensor.name,
+    location_id: sensor.locationId,
+    location_name: event.location?.address ?? sensor.locationName ?? sensor.address,
+    plate: event.licensePlateNumber,
+    plate_key: event.licensePlateNumber && plateKey(event.licensePlateNumber),
+    vehicle_speed: event.vehicleSpeed,
+    description: event.description,
+    location: event.location,
+    metadata: event.metadata,
+    images: event.images.length > 0 ? event.images : null,
+    tags: event.tags.length > 0 ? event.tags : null,
+    content_hash: contentHash,
+  };
+  return { id, time: timeOfId(id), contentHash, json: JSON.stringify(row) };
+};

@@ -1,0 +1,46 @@
+import type { Logger } from 'pino';
+
+/** When each sensor last spoke, written behind: ingestion must not wait for it. */
+export interface LastContacts extends AsyncDisposable {
+  record(sensorId: string): void;
+}
+
+const FLUSH_MS = 2_000;
+
+/** @param store writes the moments of many sensors at once */
+export const createLastContacts = (
+  store: (contacts: ReadonlyMap<string, Date>) => Promise<void>,
+  log: Logger,
+): LastContacts => {
+  let contacts = new Map<string, Date>();
+  let writing = Promise.resolve();
+
+  const flush = async (): Promise<void> => {
+    if (contacts.size === 0) return;
+    const due = contacts;
+    contacts = new Map();
+    try {
+      await store(due);
+    } catch (error) {
+      log.warn(
+        { err: error },
+        'lastCommunication of some sensors could not be written; the next contact will',
+      );
+    }
+  };
+
+  const timer = setInterval(() => {
+    writing = writing.then(flush);
+  }, FLUSH_MS);
+  timer.unref();
+
+  return {
+    record(sensorId) {
+      contacts.set(sensorId, new Date());
+    },
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      await writing.then(flush);
+    },
+  };
+};

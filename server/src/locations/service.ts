@@ -1,0 +1,71 @@
+import type { CreateLocationInput, Location, UpdateLocationInput } from '@gantry/contract/locations';
+import { recordActivity } from '../activity/store.ts';
+import type { ActorContext } from '../context.ts';
+import { isForeignKeyViolation } from '../database/failure.ts';
+import { announce, channels } from '../database/notify.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { AppError } from '../error.ts';
+import {
+  deleteLocation as deleteFrom,
+  getLocation,
+  insertLocation,
+  updateLocation as updateIn,
+} from './store.ts';
+
+export const createLocation = (
+  { app, actor, caller }: ActorContext,
+  input: CreateLocationInput,
+): Promise<Location> =>
+  inTransaction(app.db, async (tx) => {
+    const location = await getLocation(tx, await insertLocation(tx, input));
+    const details = { locationId: location.id, name: location.name };
+    await recordActivity(tx, actor.id, caller, 'locations.create', details);
+    return location;
+  });
+
+/**
+ * Sets the fields that are given. Ingestion forgets what it cached of the name and the speed limit.
+ * @throws AppError `notFound`
+ */
+export const updateLocation = async (
+  { app, actor, caller }: ActorContext,
+  input: UpdateLocationInput,
+): Promise<Location> => {
+  const concernsIngestion = input.name !== undefined || input.speedLimit !== undefined;
+  const location = await inTransaction(app.db, async (tx) => {
+    const updated = await updateIn(tx, input);
+    const { id: _, ...given } = input;
+    const fields = Object.entries(given).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+    const details = { locationId: updated.id, name: updated.name, fields };
+    await recordActivity(tx, actor.id, caller, 'locations.update', details);
+    if (concernsIngestion) await announce(tx, channels.sensors, '*');
+    return updated;
+  });
+  if (concernsIngestion) app.sensorKeys.forgetAll();
+  return location;
+};
+
+/**
+ * Only a location without sensors can go; PostgreSQL's foreign key decides, also against a sensor that is just moving in.
+ * @throws AppError `notFound`; `badRequest` while sensors stand there
+ */
+export const deleteLocation = async (
+  { app, actor, caller }: ActorContext,
+  id: string,
+): Promise<{ success: true; id: string }> => {
+  try {
+    return await inTransaction(app.db, async (tx) => {
+      const gone = await deleteFrom(tx, id);
+      const details = { locationId: gone.id, name: gone.name };
+      await recordActivity(tx, actor.id, caller, 'locations.delete', details);
+      return { success: true as const, id: gone.id };
+    });
+  } catch (error) {
+    if (!isForeignKeyViolation(error)) throw error;
+    throw new AppError(
+      'badRequest',
+      'Sensors stand at this location: move them to another one or delete them, then delete the location',
+      { cause: error },
+    );
+  }
+};

@@ -1,0 +1,102 @@
+import { isUuid } from '@gantry/contract/id';
+import type {
+  CreateLocationInput,
+  ListLocationsInput,
+  Location,
+  UpdateLocationInput,
+} from '@gantry/contract/locations';
+import type { Page } from '@gantry/contract/page';
+import { asc, count, desc, eq, or, sql } from 'drizzle-orm';
+import { locations, sensors } from '../database/tables.ts';
+import type { Executor } from '../database/transaction.ts';
+import { notFound } from '../error.ts';
+
+const columns = {
+  id: locations.id,
+  name: locations.name,
+  address: locations.address,
+  coordinates: locations.coordinates,
+  description: locations.description,
+  speedLimit: locations.speedLimit,
+  sensorCount: count(sensors.id),
+  createdAt: locations.createdAt,
+  updatedAt: locations.updatedAt,
+};
+
+const selectLocations = (db: Executor) =>
+  db
+    .select(columns)
+    .from(locations)
+    .leftJoin(sensors, eq(sensors.locationId, locations.id))
+    .groupBy(locations.id)
+    .$dynamic();
+
+/** @throws AppError `notFound` */
+export const getLocation = async (db: Executor, id: string): Promise<Location> => {
+  const [row] = isUuid(id) ? await selectLocations(db).where(eq(locations.id, id)) : [];
+  if (!row) throw notFound('Location');
+  return row;
+};
+
+const sortKeys = { name: sql`lower(${locations.name})`, createdAt: locations.createdAt };
+
+/** Locations whose name or address contains the search text, taken literally and without regard to case. */
+export const listLocations = async (
+  db: Executor,
+  { skip, take, search, sortBy, sortOrder }: ListLocationsInput,
+): Promise<Page<Location>> => {
+  const sought =
+    search === undefined
+      ? undefined
+      : or(
+          sql`strpos(lower(${locations.name}), lower(${search})) > 0`,
+          sql`strpos(lower(${locations.address}), lower(${search})) > 0`,
+        );
+  const direction = sortOrder === 'asc' ? asc : desc;
+  const items = await selectLocations(db)
+    .where(sought)
+    .orderBy(direction(sortKeys[sortBy]), direction(locations.id))
+    .limit(take)
+    .offset(skip);
+  const [counted] = await db.select({ total: count() }).from(locations).where(sought);
+  return { items, total: counted?.total ?? 0 };
+};
+
+/** @returns the id of the new location */
+export const insertLocation = async (db: Executor, fields: CreateLocationInput): Promise<string> => {
+  const [row] = await db.insert(locations).values(fields).returning({ id: locations.id });
+  if (!row) throw new Error('PostgreSQL did not answer the inserted location');
+  return row.id;
+};
+
+/**
+ * Sets the fields that are given; `null` clears one.
+ * @throws AppError `notFound`
+ */
+export const updateLocation = async (
+  db: Executor,
+  { id, ...fields }: UpdateLocationInput,
+): Promise<Location> => {
+  if (!isUuid(id)) throw notFound('Location');
+  await db
+    .update(locations)
+    .set({ ...fields, updatedAt: sql`now()` })
+    .where(eq(locations.id, id));
+  return getLocation(db, id);
+};
+
+/**
+ * PostgreSQL refuses (23503) while sensors stand there.
+ * @returns what is gone
+ * @throws AppError `notFound`
+ */
+export const deleteLocation = async (db: Executor, id: string): Promise<{ id: string; name: string }> => {
+  const [row] = isUuid(id)
+    ? await db.delete(locations).where(eq(locations.id, id)).returning({
+        id: locations.id,
+        name: locations.name,
+      })
+    : [];
+  if (!row) throw notFound('Location');
+  return row;
+};

@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs';
+import { pino } from 'pino';
+import { type App, createApp } from './app.ts';
+import { readConfig } from './config.ts';
+import { version } from './version.ts';
+
+/** However long requests take to finish, the process ends within this time after it was asked to. */
+const STOP_DEADLINE_MS = 40_000;
+
+const print = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};
+
+const fail = (error: unknown): never => {
+  const told = error instanceof Error ? error.message : String(error);
+  const cause =
+    error instanceof Error && error.cause instanceof Error ? `\n  because: ${error.cause.message}` : '';
+  process.stderr.write(`Gantry cannot start. ${told}${cause}\n`);
+  process.exit(1);
+};
+
+const printWelcome = (app: App, url: string): void => {
+  const { config } = app.context;
+  print(`Gantry ${version} listens on ${url}`);
+  print(`  API: ${url}/trpc · documentation: ${url}/docs · health: ${url}/ready`);
+  if (!app.firstAdministrator) return;
+  const { email, password, passwordFile } = app.firstAdministrator;
+  print(`  Administrator: ${email}`);
+  if (password) print(`  Password: ${password} (shown this once)`);
+  print(
+    passwordFile
+      ? `  The password is kept in ${passwordFile}`
+      : '  The password is the one in ADMIN_PASSWORD',
+  );
+  if (config.NODE_ENV === 'production' && passwordFile) print('  Change it and remove that file.');
+};
+
+const untilAskedToStop = (): Promise<NodeJS.Signals> =>
+  new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve);
+  });
+
+const run = async (): Promise<void> => {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+  const config = readConfig(process.env);
+  const log = pino({ level: config.LOG_LEVEL });
+  // Asked for before anything starts, so that a signal during the start is not lost.
+  const asked = untilAskedToStop();
+  const app = await createApp(config, log);
+  try {
+    printWelcome(app, await app.listen());
+    const signal = await asked;
+    log.info({ signal }, 'stopping: finishing what was accepted');
+    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
+  } finally {
+    await app[Symbol.asyncDispose]();
+  }
+};
+
+run().catch(fail);

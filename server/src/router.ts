@@ -1,0 +1,20 @@
+import { authRouter } from './auth/router.ts';
+import { eventsRouter } from './events/router.ts';
+import { locationsRouter } from './locations/router.ts';
+import { sensorsRouter } from './sensors/router.ts';
+import { systemRouter } from './system/router.ts';
+import { usersRouter } from './users/router.ts';
+import { router } from './wire/procedures.ts';
+
+/** The whole API: noun → procedures. */
+export const appRouter = router({
+  auth: authRouter,
+  sensors: sensorsRouter,
+  events: eventsRouter,
+  locations: locationsRouter,
+  users: usersRouter,
+  system: systemRouter,
+});
+
+/** The type that typed clients are made from. */
+export type AppRouter = typeof appRouter;

@@ -1,0 +1,19 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mayDo } from '@gantry/contract/permissions';
+import { findActor } from '../auth/session.ts';
+import type { RequestContext } from '../context.ts';
+
+/** 256 random bits as 64 hexadecimal characters. */
+export const newApiKey = (): string => randomBytes(32).toString('hex');
+
+/** SHA-256 of the key's text, in hexadecimal: tells keys apart and is of no use for speaking as the sensor. */
+export const fingerprintOf = (apiKey: string): string => createHash('sha256').update(apiKey).digest('hex');
+
+const asItIs = (apiKey: string): string => apiKey;
+
+/** How the caller of a public procedure gets to see API keys. A token that is no longer good counts as none. */
+export const keyViewOf = async (ctx: RequestContext): Promise<(apiKey: string) => string> => {
+  if (ctx.app.config.PUBLIC_SENSOR_KEYS) return asItIs;
+  const actor = await findActor(ctx);
+  return actor && mayDo(actor.role, 'manageSensors') ? asItIs : fingerprintOf;
+};

@@ -1,0 +1,29 @@
+import { isIP, isIPv6 } from 'node:net';
+
+/** Where to knock: a host, and the port if the address names one. */
+export interface DeviceAddress {
+  readonly host: string;
+  readonly port: number | null;
+}
+
+const BRACKETED = /^\[([^\]]+)\](?::(\d{1,5}))?$/;
+const PLAIN = /^([^:]+)(?::(\d{1,5}))?$/;
+const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
+const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*\\.?$`, 'i');
+
+const isHost = (text: string): boolean => isIP(text) !== 0 || (text.length <= 253 && HOST_NAME.test(text));
+
+/**
+ * Reads `host`, `host:port`, `[v6]`, `[v6]:port` or a bare IPv6 address, the host being a name or an IP address.
+ * @returns null for any other text
+ */
+export const parseDeviceAddress = (text: string): DeviceAddress | null => {
+  const address = text.trim();
+  if (isIPv6(address)) return { host: address, port: null };
+  const bracketed = BRACKETED.exec(address);
+  const [, host = '', digits] = bracketed ?? PLAIN.exec(address) ?? [];
+  if (bracketed ? !isIPv6(host) : !isHost(host)) return null;
+  if (digits === undefined) return { host, port: null };
+  const port = Number(digits);
+  return port >= 1 && port <= 65_535 ? { host, port } : null;
+};

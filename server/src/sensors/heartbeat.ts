@@ -1,0 +1,54 @@
+import type { HeartbeatInput, SensorStatus } from '@gantry/contract/sensors';
+import { AppError } from '../error.ts';
+import type { DeviceContext } from '../ingest/ingest.ts';
+import { recordHeartbeat } from './status-store.ts';
+
+type Issue = HeartbeatInput['issues'][number];
+
+const REASON_MAX = 500;
+
+/** The issues in one bounded line: `CODE (message), CODE (message)`. */
+export const nameIssues = (issues: readonly Issue[]): string => {
+  const line = issues
+    .map(({ code, message }) => (message.trim() === '' ? code : `${code} (${message.trim()})`))
+    .join(', ');
+  return line.length <= REASON_MAX ? line : `${line.slice(0, REASON_MAX - 1).toWellFormed()}…`;
+};
+
+/** A sensor that misses two heartbeats in a row is still heard of within the time-out. */
+export const intervalFor = (timeoutSeconds: number): number => Math.max(1, Math.floor(timeoutSeconds / 3));
+
+export interface HeartbeatAnswer {
+  readonly success: true;
+  readonly status: SensorStatus;
+  readonly serverTime: Date;
+  /** Seconds */
+  readonly intervalSeconds: number;
+}
+
+/**
+ * Takes in a sign of life and what the sensor says of itself. Only critical issues bear on its status.
+ * @throws AppError `unauthorized` when the key died meanwhile
+ */
+export const takeHeartbeat = async (
+  { app, sensor }: DeviceContext,
+  input: HeartbeatInput,
+): Promise<HeartbeatAnswer> => {
+  const critical = input.issues.filter(({ severity }) => severity === 'critical');
+  const isCritical = critical.length > 0;
+  const recorded = await recordHeartbeat(app.pool, {
+    sensorId: sensor.id,
+    apiKey: input.apiKey,
+    signal: isCritical ? 'criticalIssue' : 'heartbeat',
+    reason: isCritical ? `critical issue: ${nameIssues(critical)}` : 'heartbeat',
+    firmware: input.firmware,
+    ipAddress: input.ipAddress,
+    macAddress: input.macAddress,
+  });
+  if (!recorded) throw new AppError('unauthorized', 'Invalid API key');
+  if (input.issues.length > 0) {
+    app.log.info({ sensorId: sensor.id, issues: nameIssues(input.issues) }, 'sensor reports issues');
+  }
+  const intervalSeconds = intervalFor(app.config.HEARTBEAT_TIMEOUT_SECONDS);
+  return { success: true, ...recorded, intervalSeconds };
+};

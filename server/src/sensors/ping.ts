@@ -1,0 +1,36 @@
+import type { ActorContext } from '../context.ts';
+import { AppError } from '../error.ts';
+import { parseDeviceAddress } from './device-address.ts';
+import { knockAt } from './knock.ts';
+import { getSensor, setLastPing } from './store.ts';
+
+export interface PingAnswer {
+  readonly id: string;
+  readonly reachable: boolean;
+  /** Milliseconds until the device answered; null when it did not. */
+  readonly latencyMs: number | null;
+  readonly lastPing: Date | null;
+}
+
+/**
+ * Checks whether something answers at the device's address; takes less than 5 seconds.
+ * @throws AppError `notFound`; `badRequest` when the sensor has no address, or none that can be connected to
+ */
+export const pingSensor = async ({ app }: ActorContext, id: string): Promise<PingAnswer> => {
+  const sensor = await getSensor(app.db, id);
+  if (sensor.ipAddress === null) {
+    throw new AppError('badRequest', 'This sensor has no ipAddress: set one, then ping it');
+  }
+  const address = parseDeviceAddress(sensor.ipAddress);
+  if (!address) {
+    throw new AppError(
+      'badRequest',
+      `The sensor's ipAddress "${sensor.ipAddress}" cannot be connected to: set it to a host name or an IP address, with :port if need be`,
+    );
+  }
+  const latency = await knockAt(address);
+  if (latency === null)
+    return { id: sensor.id, reachable: false, latencyMs: null, lastPing: sensor.lastPing };
+  const { lastPing } = await setLastPing(app.db, sensor.id);
+  return { id: sensor.id, reachable: true, latencyMs: Math.round(latency * 10) / 10, lastPing };
+};

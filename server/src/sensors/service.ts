@@ -1,0 +1,130 @@
+import { isUuid } from '@gantry/contract/id';
+import type { CreateSensorInput, Sensor, UpdateSensorInput } from '@gantry/contract/sensors';
+import { recordActivity } from '../activity/store.ts';
+import type { ActorContext } from '../context.ts';
+import { isForeignKeyViolation, isUniqueViolation } from '../database/failure.ts';
+import { announce, channels } from '../database/notify.ts';
+import { inTransaction, type Transaction } from '../database/transaction.ts';
+import { AppError, invalidInput } from '../error.ts';
+import { newApiKey } from './api-key.ts';
+import { recordStatusChange } from './status-store.ts';
+import {
+  deleteSensor as deleteFrom,
+  getSensorLocked,
+  insertSensor,
+  setApiKey,
+  updateSensor as updateIn,
+} from './store.ts';
+
+/** What the activity log says of a sensor; never its key. */
+const nameOf = ({ id, name, deviceId }: Sensor) => ({ sensorId: id, name, deviceId });
+
+const unknownLocation = (): AppError =>
+  invalidInput('locationId', 'No location has this locationId: use the id of an existing one');
+
+const requireLocationForm = (locationId: string | null | undefined): void => {
+  if (locationId && !isUuid(locationId)) throw unknownLocation();
+};
+
+/** Commits a change that ingestion must hear of: this process forgets at once, the others when they hear of the commit. */
+const changeSensor = async (
+  { app }: ActorContext,
+  change: (tx: Transaction) => Promise<Sensor>,
+): Promise<Sensor> => {
+  const sensor = await inTransaction(app.db, async (tx) => {
+    const changed = await change(tx);
+    await announce(tx, channels.sensors, changed.id);
+    return changed;
+  });
+  app.sensorKeys.forget(sensor.id);
+  return sensor;
+};
+
+/**
+ * Registers a sensor, OFFLINE, with a new API key, which the answer shows.
+ * @throws AppError `badRequest` when the deviceId is in use or the location does not exist
+ */
+export const createSensor = async (
+  { app, actor, caller }: ActorContext,
+  input: CreateSensorInput,
+): Promise<Sensor> => {
+  requireLocationForm(input.locationId);
+  try {
+    return await inTransaction(app.db, async (tx) => {
+      const sensor = await insertSensor(tx, { ...input, apiKey: newApiKey() });
+      await recordStatusChange(tx, {
+        sensorId: sensor.id,
+        from: null,
+        to: sensor.status,
+        reason: 'registered',
+        userId: actor.id,
+      });
+      await recordActivity(tx, actor.id, caller, 'sensors.create', nameOf(sensor));
+      return sensor;
+    });
+  } catch (error) {
+    if (isForeignKeyViolation(error)) throw unknownLocation();
+    if (!isUniqueViolation(error)) throw error;
+    throw new AppError(
+      'badRequest',
+      `The deviceId "${input.deviceId}" is already in use: choose another one`,
+    );
+  }
+};
+
+/**
+ * Sets the fields that are given. Heartbeats that come at the same time wait, and build on the result.
+ * @throws AppError `notFound`; `badRequest` when the location does not exist
+ */
+export const updateSensor = async (ctx: ActorContext, input: UpdateSensorInput): Promise<Sensor> => {
+  const { actor, caller } = ctx;
+  try {
+    return await changeSensor(ctx, async (tx) => {
+      const before = await getSensorLocked(tx, input.id);
+      requireLocationForm(input.locationId);
+      const after = await updateIn(tx, input);
+      if (after.status !== before.status) {
+        await recordStatusChange(tx, {
+          sensorId: after.id,
+          from: before.status,
+          to: after.status,
+          reason: 'set by hand',
+          userId: actor.id,
+        });
+      }
+      const { id: _, ...given } = input;
+      const fields = Object.entries(given).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+      await recordActivity(tx, actor.id, caller, 'sensors.update', { ...nameOf(after), fields });
+      return after;
+    });
+  } catch (error) {
+    if (isForeignKeyViolation(error)) throw unknownLocation();
+    throw error;
+  }
+};
+
+/**
+ * Removes a sensor: its key dies and its deviceId becomes free. Its events stay.
+ * @throws AppError `notFound`
+ */
+export const deleteSensor = async (ctx: ActorContext, id: string): Promise<{ success: true; id: string }> => {
+  const gone = await changeSensor(ctx, async (tx) => {
+    const sensor = await deleteFrom(tx, id);
+    await recordActivity(tx, ctx.actor.id, ctx.caller, 'sensors.delete', nameOf(sensor));
+    return sensor;
+  });
+  return { success: true, id: gone.id };
+};
+
+/**
+ * Gives a sensor a new key; the old one dies.
+ * @throws AppError `notFound`
+ */
+export const rotateKey = async (ctx: ActorContext, id: string): Promise<{ id: string; apiKey: string }> => {
+  const sensor = await changeSensor(ctx, async (tx) => {
+    const rotated = await setApiKey(tx, id, newApiKey());
+    await recordActivity(tx, ctx.actor.id, ctx.caller, 'sensors.rotateKey', nameOf(rotated));
+    return rotated;
+  });
+  return { id: sensor.id, apiKey: sensor.apiKey };
+};

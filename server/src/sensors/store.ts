@@ -1,0 +1,125 @@
+import { isUuid } from '@gantry/contract/id';
+import type { CreateSensorInput, Sensor, UpdateSensorInput } from '@gantry/contract/sensors';
+import { eq, sql } from 'drizzle-orm';
+import type { Pool } from 'pg';
+import { locations, sensors } from '../database/tables.ts';
+import type { Executor } from '../database/transaction.ts';
+import { notFound } from '../error.ts';
+import type { KnownSensor } from '../ingest/sensor-keys.ts';
+
+/** A sensor as it is read: all that answers show, and the API key itself. */
+export const sensorColumns = {
+  id: sensors.id,
+  name: sensors.name,
+  deviceId: sensors.deviceId,
+  type: sensors.type,
+  status: sensors.status,
+  ipAddress: sensors.ipAddress,
+  macAddress: sensors.macAddress,
+  firmware: sensors.firmware,
+  coordinates: sensors.coordinates,
+  apiKey: sensors.apiKey,
+  eventsPerMin: sensors.eventsPerMin,
+  description: sensors.description,
+  locationId: sensors.locationId,
+  lastHeartbeat: sensors.lastHeartbeat,
+  lastCommunication: sensors.lastCommunication,
+  lastPing: sensors.lastPing,
+  createdAt: sensors.createdAt,
+  updatedAt: sensors.updatedAt,
+};
+
+/** The id is compared as text's own form only if it has that form: any other text is no sensor's id. */
+const hasId = (id: string) => (isUuid(id) ? eq(sensors.id, id) : sql`false`);
+
+const only = (rows: Sensor[]): Sensor => {
+  const [row] = rows;
+  if (!row) throw notFound('Sensor');
+  return row;
+};
+
+/** @throws AppError `notFound` */
+export const getSensor = async (db: Executor, id: string): Promise<Sensor> =>
+  only(await db.select(sensorColumns).from(sensors).where(hasId(id)));
+
+/**
+ * Reads a sensor and keeps heartbeats and other changes away from it until the transaction ends.
+ * @throws AppError `notFound`
+ */
+export const getSensorLocked = async (tx: Executor, id: string): Promise<Sensor> =>
+  only(await tx.select(sensorColumns).from(sensors).where(hasId(id)).for('no key update'));
+
+/** PostgreSQL refuses a deviceId in use (23505) and an unknown location (23503). */
+export const insertSensor = async (
+  db: Executor,
+  fields: CreateSensorInput & { apiKey: string },
+): Promise<Sensor> => only(await db.insert(sensors).values(fields).returning(sensorColumns));
+
+/**
+ * Sets the fields that are given; `null` clears one. PostgreSQL refuses an unknown location (23503).
+ * @throws AppError `notFound`
+ */
+export const updateSensor = async (
+  db: Executor,
+  { id, status, ...fields }: UpdateSensorInput,
+): Promise<Sensor> => {
+  const newStatus = status && {
+    status,
+    statusSince: sql`CASE WHEN ${sensors.status} = ${status} THEN ${sensors.statusSince} ELSE now() END`,
+  };
+  const changes = { ...fields, ...newStatus, updatedAt: sql`now()` };
+  return only(await db.update(sensors).set(changes).where(hasId(id)).returning(sensorColumns));
+};
+
+/**
+ * Removes the sensor and its status history; its events stay.
+ * @returns what is gone
+ * @throws AppError `notFound`
+ */
+export const deleteSensor = async (db: Executor, id: string): Promise<Sensor> =>
+  only(await db.delete(sensors).where(hasId(id)).returning(sensorColumns));
+
+/** @throws AppError `notFound` */
+export const setApiKey = async (db: Executor, id: string, apiKey: string): Promise<Sensor> =>
+  only(
+    await db.update(sensors).set({ apiKey, updatedAt: sql`now()` }).where(hasId(id)).returning(sensorColumns),
+  );
+
+/** Notes that the device's address answered just now. @throws AppError `notFound` */
+export const setLastPing = async (db: Executor, id: string): Promise<Sensor> =>
+  only(await db.update(sensors).set({ lastPing: sql`now()` }).where(hasId(id)).returning(sensorColumns));
+
+/** What ingestion needs to know of the sensor with the key; null when no sensor has it. */
+export const findSensorByKey = async (db: Executor, apiKey: string): Promise<KnownSensor | null> => {
+  const [row] = await db
+    .select({
+      id: sensors.id,
+      name: sensors.name,
+      coordinates: sensors.coordinates,
+      locationId: sensors.locationId,
+      locationName: locations.name,
+      speedLimit: locations.speedLimit,
+    })
+    .from(sensors)
+    .leftJoin(locations, eq(locations.id, sensors.locationId))
+    .where(eq(sensors.apiKey, apiKey));
+  if (!row) return null;
+  const { coordinates, ...known } = row;
+  return { ...known, address: coordinates?.address ?? null };
+};
+
+// The rows are locked in the order of their ids, as everybody does who changes several sensors at once.
+const TOUCH = `
+  WITH contact AS (
+    SELECT id, at FROM unnest($1::uuid[], $2::timestamptz[]) AS contact (id, at)
+  ), locked AS (
+    SELECT sensors.id, contact.at FROM sensors JOIN contact USING (id)
+    ORDER BY sensors.id FOR NO KEY UPDATE OF sensors
+  )
+  UPDATE sensors SET last_communication = greatest(sensors.last_communication, locked.at)
+  FROM locked WHERE sensors.id = locked.id`;
+
+/** Moves lastCommunication of many sensors forward, never back. Sensors that are gone are passed over. */
+export const touchSensors = async (pool: Pool, contacts: ReadonlyMap<string, Date>): Promise<void> => {
+  await pool.query(TOUCH, [[...contacts.keys()], [...contacts.values()]]);
+};

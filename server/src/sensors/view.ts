@@ -1,0 +1,27 @@
+import type { Page } from '@gantry/contract/page';
+import type { ListSensorsInput, LocatedSensor, Sensor } from '@gantry/contract/sensors';
+import type { RequestContext } from '../context.ts';
+import { keyViewOf } from './api-key.ts';
+import { listLocatedSensors, listSensors } from './list-store.ts';
+import { getSensor } from './store.ts';
+
+// The public answers. Each shows API keys only as the caller may see them.
+
+/** @throws AppError `notFound` */
+export const viewSensor = async (ctx: RequestContext, id: string): Promise<Sensor> => {
+  const view = await keyViewOf(ctx);
+  const sensor = await getSensor(ctx.app.db, id);
+  return { ...sensor, apiKey: view(sensor.apiKey) };
+};
+
+export const viewSensors = async (ctx: RequestContext, input: ListSensorsInput): Promise<Page<Sensor>> => {
+  const view = await keyViewOf(ctx);
+  const { items, total } = await listSensors(ctx.app.db, input);
+  return { items: items.map((sensor) => ({ ...sensor, apiKey: view(sensor.apiKey) })), total };
+};
+
+export const viewAllSensors = async (ctx: RequestContext): Promise<LocatedSensor[]> => {
+  const view = await keyViewOf(ctx);
+  const sensors = await listLocatedSensors(ctx.app.db);
+  return sensors.map((sensor) => ({ ...sensor, apiKey: view(sensor.apiKey) }));
+};

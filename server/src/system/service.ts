@@ -1,0 +1,75 @@
+import {
+  type Health,
+  licensedFeatures,
+  type SystemSettings,
+  type TimezoneSettings,
+  type UpdateTimezoneInput,
+} from '@gantry/contract/system';
+import { recordActivity } from '../activity/store.ts';
+import type { ActorContext, AppContext } from '../context.ts';
+import { announce, channels } from '../database/notify.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { version } from '../version.ts';
+import { answers, getInstalledAt, updateTimezoneSettings } from './store.ts';
+
+/** The licence of this installation: everything, without limits, for ever. */
+export const getLicense = async ({ db, config }: AppContext) => ({
+  valid: true,
+  type: 'enterprise',
+  expiresAt: null,
+  features: [...licensedFeatures],
+  maxUsers: -1,
+  maxSensors: -1,
+  organization: config.ORGANIZATION,
+  issuedAt: await getInstalledAt(db),
+});
+
+/** What this version has; a flag is true only for what works. */
+const features: SystemSettings['features'] = {
+  dashboard: true,
+  sensors: true,
+  reports: false,
+  analytics: false,
+  incidents: false,
+  traffic: false,
+  locations: true,
+  realtime: false,
+};
+
+export const getSettings = ({ config }: AppContext): SystemSettings => ({
+  appName: 'Gantry',
+  appVersion: version,
+  environment: config.NODE_ENV,
+  features,
+});
+
+const HEALTH_WAIT_MS = 3_000;
+
+/** The truth about this process: without its database it is unhealthy, however well it answers itself. */
+export const getHealth = async ({ db }: AppContext): Promise<Health> => {
+  const connected = await Promise.race([
+    answers(db),
+    new Promise<false>((resolve) => setTimeout(resolve, HEALTH_WAIT_MS, false).unref()),
+  ]);
+  return {
+    status: connected ? 'healthy' : 'unhealthy',
+    timestamp: new Date(),
+    version,
+    database: connected ? 'connected' : 'disconnected',
+  };
+};
+
+/** Changes the settings that are given, on every process. */
+export const changeTimezoneSettings = async (
+  { app, actor, caller }: ActorContext,
+  input: UpdateTimezoneInput,
+): Promise<TimezoneSettings> => {
+  const changed = await inTransaction(app.db, async (tx) => {
+    const settings = await updateTimezoneSettings(tx, input);
+    await recordActivity(tx, actor.id, caller, 'system.updateTimezoneSettings', { ...input });
+    await announce(tx, channels.settings, '');
+    return settings;
+  });
+  await app.settings.refresh();
+  return changed;
+};

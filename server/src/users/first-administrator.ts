@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import type { AppContext } from '../context.ts';
+import { keepSecret } from '../data-folder.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { generatePassword } from './generated-password.ts';
+import { hasUsers, insertUser, lockUsersTable } from './store.ts';
+
+const PASSWORD_FILE = 'initial-admin-password';
+
+/** What whoever starts the service must know in order to log in. */
+export interface FirstAdministrator {
+  readonly email: string;
+  /** The password, if it was generated just now: to be printed this once. */
+  readonly password: string | null;
+  /** The file that keeps the generated password; null when ADMIN_PASSWORD was set. */
+  readonly passwordFile: string | null;
+}
+
+const initialPassword = async ({ ADMIN_PASSWORD, DATA_DIR }: AppContext['config']) => {
+  if (ADMIN_PASSWORD !== undefined) return { password: ADMIN_PASSWORD, isNew: false, file: null };
+  const candidate = generatePassword();
+  // An earlier start may have kept one and ended before it created the user: that one counts.
+  const password = await keepSecret(DATA_DIR, PASSWORD_FILE, () => candidate);
+  return { password, isNew: password === candidate, file: join(DATA_DIR, PASSWORD_FILE) };
+};
+
+/**
+ * Creates the administrator of the settings when there are no users at all; null when there are. Of several
+ * processes that start together one creates it, and only that one keeps a password.
+ */
+export const createFirstAdministrator = async ({
+  db,
+  passwords,
+  config,
+}: Pick<AppContext, 'db' | 'passwords' | 'config'>): Promise<FirstAdministrator | null> => {
+  if (await hasUsers(db)) return null;
+  return inTransaction(db, async (tx) => {
+    await lockUsersTable(tx);
+    if (await hasUsers(tx)) return null;
+    const { password, isNew, file } = await initialPassword(config);
+    const { email } = await insertUser(tx, {
+      email: config.ADMIN_EMAIL.toLowerCase(),
+      passwordHash: await passwords.hash(password),
+      firstName: 'First',
+      lastName: 'Administrator',
+      role: 'ADMIN',
+      phone: null,
+      department: null,
+    });
+    return { email, password: isNew ? password : null, passwordFile: file };
+  });
+};

@@ -1,0 +1,121 @@
+import type {
+  CreateUserInput,
+  resetPasswordInput,
+  UpdateUserInput,
+  User,
+  updateRoleInput,
+} from '@gantry/contract/users';
+import type { z } from 'zod';
+import { type ActivityAction, recordActivity } from '../activity/store.ts';
+import type { ActorContext } from '../context.ts';
+import { isUniqueViolation } from '../database/failure.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { AppError, invalidInput } from '../error.ts';
+import {
+  changesOf,
+  describeChanges,
+  endsAdministration,
+  endsSessions,
+  type WantedFields,
+} from './changes.ts';
+import { generatePassword } from './generated-password.ts';
+import { deleteLockedUser, getUser, insertUser, lockUser, updateLockedUser, userOf } from './store.ts';
+
+const lastAdministrator = (): AppError =>
+  new AppError(
+    'badRequest',
+    'This is the last active administrator: make another user an administrator first',
+  );
+
+/** @throws AppError `badRequest` when the e-mail is in use */
+export const createUser = async (
+  { app, actor, caller }: ActorContext,
+  { password, ...input }: CreateUserInput,
+): Promise<User> => {
+  const passwordHash = await app.passwords.hash(password);
+  try {
+    return await inTransaction(app.db, async (tx) => {
+      const user = await insertUser(tx, { ...input, passwordHash });
+      const details = { userId: user.id, email: user.email, role: user.role };
+      await recordActivity(tx, actor.id, caller, 'users.create', details);
+      return user;
+    });
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw invalidInput('email', `The e-mail ${input.email} is already in use: choose another one`);
+  }
+};
+
+const change = (
+  { app, actor, caller }: ActorContext,
+  action: ActivityAction,
+  id: string,
+  wanted: WantedFields,
+): Promise<User> =>
+  inTransaction(app.db, async (tx) => {
+    const { user, isLastAdministrator } = await lockUser(tx, id);
+    const changes = changesOf(user, wanted);
+    if (Object.keys(changes).length === 0) return userOf(user);
+    if (isLastAdministrator && endsAdministration(changes)) throw lastAdministrator();
+    const changed = await updateLockedUser(tx, user.id, changes, { endSessions: endsSessions(changes) });
+    const details = { userId: user.id, email: user.email, changes: describeChanges(user, changes) };
+    await recordActivity(tx, actor.id, caller, action, details);
+    return changed;
+  });
+
+/**
+ * Changes what the input names. Deactivation ends the user's sessions; input that changes nothing leaves no trace.
+ * @throws AppError `notFound`; `badRequest` when it would deactivate the last active administrator
+ */
+export const updateUser = (ctx: ActorContext, { id, ...wanted }: UpdateUserInput): Promise<User> =>
+  change(ctx, 'users.update', id, wanted);
+
+/**
+ * Gives the user another role, which ends their sessions; the role they have already leaves no trace.
+ * @throws AppError `notFound`; `badRequest` when it would demote the last active administrator
+ */
+export const updateRole = (
+  ctx: ActorContext,
+  { id, role }: z.output<typeof updateRoleInput>,
+): Promise<User> => change(ctx, 'users.updateRole', id, { role });
+
+/**
+ * Deletes the user, which ends their sessions. What they did stays in the activity log.
+ * @throws AppError `notFound`; `badRequest` for the last active administrator
+ */
+export const deleteUser = ({ app, actor, caller }: ActorContext, id: string) =>
+  inTransaction(app.db, async (tx) => {
+    const { user, isLastAdministrator } = await lockUser(tx, id);
+    if (isLastAdministrator) throw lastAdministrator();
+    await deleteLockedUser(tx, user.id);
+    const details = { userId: user.id, email: user.email, role: user.role };
+    await recordActivity(tx, actor.id, caller, 'users.delete', details);
+    return { success: true as const, id: user.id };
+  });
+
+/**
+ * Sets the password, or a generated one, which is answered this once. Ends the user's sessions.
+ * @throws AppError `notFound`; `badRequest` when it is to be sent by mail, which this service cannot do
+ */
+export const resetPassword = async (
+  { app, actor, caller }: ActorContext,
+  { userId, newPassword, sendEmail }: z.output<typeof resetPasswordInput>,
+): Promise<{ success: true; password?: string }> => {
+  if (sendEmail) {
+    throw invalidInput(
+      'sendEmail',
+      'No mail is configured, so the password cannot be sent: leave sendEmail out and hand it over yourself',
+    );
+  }
+  // Before the hash, which costs more than to find out that there is nobody to have it.
+  const { id } = await getUser(app.db, userId);
+  const password = newPassword ?? generatePassword();
+  const passwordHash = await app.passwords.hash(password);
+  await inTransaction(app.db, async (tx) => {
+    const { user } = await lockUser(tx, id);
+    await updateLockedUser(tx, id, { passwordHash }, { endSessions: true });
+    const details = { userId: id, email: user.email, generated: newPassword === undefined };
+    await recordActivity(tx, actor.id, caller, 'users.resetPassword', details);
+  });
+  return newPassword === undefined ? { success: true, password } : { success: true };
+};

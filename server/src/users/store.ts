@@ -1,0 +1,153 @@
+import { isUuid } from '@gantry/contract/id';
+import type { Page } from '@gantry/contract/page';
+import type { ListUsersInput, User } from '@gantry/contract/users';
+import { and, count, eq, or, type SQL, sql } from 'drizzle-orm';
+import { users } from '../database/tables.ts';
+import type { Executor, Transaction } from '../database/transaction.ts';
+import { notFound } from '../error.ts';
+
+const columns = {
+  id: users.id,
+  email: users.email,
+  firstName: users.firstName,
+  lastName: users.lastName,
+  role: users.role,
+  phone: users.phone,
+  avatar: users.avatar,
+  department: users.department,
+  isActive: users.isActive,
+  lastLogin: users.lastLogin,
+  createdAt: users.createdAt,
+  updatedAt: users.updatedAt,
+};
+/** A user as the database has them: what is unknown is null. */
+export type UserRow = Pick<typeof users.$inferSelect, keyof typeof columns>;
+
+/** A user as callers see them: what is unknown is left out. */
+export const userOf = ({ phone, avatar, department, lastLogin, ...known }: UserRow): User => ({
+  ...known,
+  ...(phone !== null && { phone }),
+  ...(avatar !== null && { avatar }),
+  ...(department !== null && { department }),
+  ...(lastLogin !== null && { lastLogin }),
+});
+
+/** @throws AppError `notFound` */
+export const getUser = async (db: Executor, id: string): Promise<User> => {
+  if (!isUuid(id)) throw notFound('User');
+  const [row] = await db.select(columns).from(users).where(eq(users.id, id));
+  if (!row) throw notFound('User');
+  return userOf(row);
+};
+
+const sortExpressions = {
+  firstName: sql`lower(${users.firstName})`,
+  email: users.email,
+  role: users.role,
+  lastLogin: users.lastLogin,
+  createdAt: users.createdAt,
+} as const;
+
+/** Whether the text occurs in the value, whatever its case. Unlike LIKE it has no wildcards to escape. */
+const contains = (value: SQL.Aliased | SQL | typeof users.email, text: string): SQL =>
+  sql`strpos(lower(${value}), lower(${text})) > 0`;
+
+const matching = ({ search, role, department, isActive }: ListUsersInput): SQL | undefined =>
+  and(
+    search === undefined
+      ? undefined
+      : or(
+          contains(users.email, search),
+          contains(sql`${users.firstName} || ' ' || ${users.lastName}`, search),
+        ),
+    role === undefined ? undefined : eq(users.role, role),
+    department === undefined ? undefined : sql`lower(${users.department}) = lower(${department})`,
+    isActive === undefined ? undefined : eq(users.isActive, isActive),
+  );
+
+/** The users that fit; `search` looks into the e-mail and "first name last name". */
+export const listUsers = async (db: Executor, input: ListUsersInput): Promise<Page<User>> => {
+  const where = matching(input);
+  const direction = input.sortOrder === 'asc' ? sql`asc nulls last` : sql`desc nulls last`;
+  const [rows, [counted]] = await Promise.all([
+    db
+      .select(columns)
+      .from(users)
+      .where(where)
+      .orderBy(sql`${sortExpressions[input.sortBy]} ${direction}`, sql`${users.id} ${direction}`)
+      .limit(input.take)
+      .offset(input.skip),
+    db.select({ total: count() }).from(users).where(where),
+  ]);
+  return { items: rows.map(userOf), total: counted?.total ?? 0 };
+};
+
+/**
+ * Locks a user and all active administrators until the transaction ends, so that nobody else can change any of
+ * them meanwhile. One statement locks in the order of ids: transactions that do this cannot deadlock.
+ * @throws AppError `notFound`
+ */
+export const lockUser = async (
+  tx: Transaction,
+  id: string,
+): Promise<{ user: UserRow; isLastAdministrator: boolean }> => {
+  if (!isUuid(id)) throw notFound('User');
+  const isAdministrator = and(eq(users.role, 'ADMIN'), eq(users.isActive, true));
+  const rows = await tx
+    .select(columns)
+    .from(users)
+    .where(or(eq(users.id, id), isAdministrator))
+    .orderBy(users.id)
+    .for('update');
+  const user = rows.find((row) => row.id === id.toLowerCase());
+  if (!user) throw notFound('User');
+  const administrators = rows.filter((row) => row.role === 'ADMIN' && row.isActive);
+  return { user, isLastAdministrator: administrators.length === 1 && administrators[0] === user };
+};
+
+type NewUser = Pick<UserRow, 'email' | 'firstName' | 'lastName' | 'role' | 'phone' | 'department'> & {
+  passwordHash: string;
+};
+
+/** Fails with a unique violation when the e-mail (lower case) is taken. */
+export const insertUser = async (db: Executor, values: NewUser): Promise<User> => {
+  const [row] = await db.insert(users).values(values).returning(columns);
+  if (!row) throw new Error('INSERT returned no row');
+  return userOf(row);
+};
+
+type NewValues = Partial<Omit<typeof users.$inferInsert, 'id' | 'sessionEpoch' | 'updatedAt'>>;
+
+/** Changes a user who is locked. Ending the sessions makes every token issued so far worthless. */
+export const updateLockedUser = async (
+  tx: Transaction,
+  id: string,
+  values: NewValues,
+  { endSessions }: { endSessions: boolean },
+): Promise<User> => {
+  const [row] = await tx
+    .update(users)
+    .set({
+      ...values,
+      ...(endSessions && { sessionEpoch: sql`${users.sessionEpoch} + 1` }),
+      // Moves on even between two changes in the same millisecond, and never backwards.
+      updatedAt: sql`greatest(clock_timestamp(), ${users.updatedAt} + interval '1 millisecond')`,
+    })
+    .where(eq(users.id, id))
+    .returning(columns);
+  if (!row) throw notFound('User');
+  return userOf(row);
+};
+
+/** Deletes a user; their tokens die with them. */
+export const deleteLockedUser = async (tx: Transaction, id: string): Promise<void> => {
+  await tx.delete(users).where(eq(users.id, id));
+};
+
+export const hasUsers = async (db: Executor): Promise<boolean> =>
+  (await db.select({ id: users.id }).from(users).limit(1)).length > 0;
+
+/** Keeps everybody else from adding or changing users until the transaction ends. */
+export const lockUsersTable = async (tx: Transaction): Promise<void> => {
+  await tx.execute(sql`LOCK TABLE ${users} IN SHARE ROW EXCLUSIVE MODE`);
+};

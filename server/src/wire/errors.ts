@@ -1,0 +1,103 @@
+import type { ErrorBody } from '@gantry/contract/envelope';
+import { errorBodyFor } from '@gantry/contract/envelope';
+import { type ErrorCode, errorCodes, type InputIssue, MAX_ISSUES } from '@gantry/contract/errors';
+import { TRPCError } from '@trpc/server';
+import { ZodError } from 'zod';
+import { isDatabaseAway, isTransient } from '../database/failure.ts';
+import { AppError, type ErrorKind } from '../error.ts';
+
+/** A refusal that arises on the wire itself, before any procedure has a say. */
+export class WireError extends Error {
+  override readonly name = 'WireError';
+  readonly code: ErrorCode;
+  readonly issues: readonly InputIssue[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    detail: { issues?: readonly InputIssue[]; headers?: Record<string, string> } = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.issues = detail.issues;
+    this.headers = detail.headers ?? {};
+  }
+}
+
+const codeOfKind = {
+  badRequest: 'BAD_REQUEST',
+  unauthorized: 'UNAUTHORIZED',
+  forbidden: 'FORBIDDEN',
+  notFound: 'NOT_FOUND',
+  conflict: 'CONFLICT',
+  tooManyRequests: 'TOO_MANY_REQUESTS',
+  unavailable: 'SERVICE_UNAVAILABLE',
+} as const satisfies Record<ErrorKind, ErrorCode>;
+
+/** What a caller is told of a failure, and whether the operator must hear of it. */
+export interface Failure {
+  readonly body: ErrorBody;
+  readonly headers: Readonly<Record<string, string>>;
+  /** A fault of ours: to be logged with its cause, which the caller is not told. */
+  readonly unexpected: boolean;
+}
+
+const MAX_MESSAGE = 500;
+const shorten = (message: string): string =>
+  message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE).toWellFormed()}…`;
+
+const issuesOf = (error: ZodError): InputIssue[] =>
+  error.issues.slice(0, MAX_ISSUES).map((issue) => ({
+    path: shorten(issue.path.map(String).join('.')),
+    message: shorten(issue.message),
+  }));
+
+const sentenceOf = (issues: readonly InputIssue[], total: number): string => {
+  const [first] = issues;
+  if (!first) return 'Invalid input';
+  const where = first.path === '' ? '' : `${first.path}: `;
+  const more = total > 1 ? ` (and ${total - 1} more)` : '';
+  return `Invalid input: ${where}${first.message}${more}`;
+};
+
+/** The refusal of an input that does not fit its schema. */
+export const inputFailure = (error: ZodError): WireError => {
+  const issues = issuesOf(error);
+  return new WireError('BAD_REQUEST', sentenceOf(issues, error.issues.length), { issues });
+};
+
+const told = (code: ErrorCode, message: string, issues?: readonly InputIssue[], headers = {}): Failure => ({
+  body: errorBodyFor(code, message, issues),
+  headers,
+  unexpected: false,
+});
+
+const retryAfter = (seconds: number | undefined): Record<string, string> =>
+  seconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(seconds))) };
+
+// tRPC calls it a bad request when an input does not fit; an output that does not is our own fault.
+const isInputError = (thrown: unknown): boolean =>
+  thrown instanceof TRPCError && thrown.code === 'BAD_REQUEST';
+
+/** Gives a failure its place in the error table. Everything that is not meant for the caller becomes an internal error. */
+export const failureOf = (thrown: unknown): Failure => {
+  const cause = thrown instanceof TRPCError && thrown.cause ? thrown.cause : thrown;
+  const error = cause instanceof ZodError && isInputError(thrown) ? inputFailure(cause) : cause;
+  if (error instanceof WireError) return told(error.code, error.message, error.issues, error.headers);
+  if (error instanceof AppError) {
+    return told(codeOfKind[error.kind], error.message, error.issues, retryAfter(error.retryAfterSeconds));
+  }
+  if (isDatabaseAway(error) || isTransient(error)) {
+    const body = errorBodyFor('SERVICE_UNAVAILABLE', 'The database cannot answer now: try again in a moment');
+    return { body, headers: retryAfter(1), unexpected: true };
+  }
+  if (thrown instanceof TRPCError && thrown.code !== 'INTERNAL_SERVER_ERROR' && thrown.code in errorCodes) {
+    return told(thrown.code as ErrorCode, shorten(thrown.message));
+  }
+  return {
+    body: errorBodyFor('INTERNAL_SERVER_ERROR', 'Internal server error'),
+    headers: {},
+    unexpected: true,
+  };
+};

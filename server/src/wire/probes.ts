@@ -1,0 +1,19 @@
+import type { FastifyInstance } from 'fastify';
+import type { AppContext } from '../context.ts';
+import { getHealth } from '../system/service.ts';
+
+/** Serves what machines ask: is the process alive, can it do its work, and how is it doing. */
+export const serveProbes = (server: FastifyInstance, app: AppContext): void => {
+  server.get('/live', () => ({ status: 'live' }));
+
+  server.get('/ready', async (_request, reply) => {
+    const { database } = await getHealth(app);
+    const ready = database === 'connected';
+    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'unavailable', database });
+  });
+
+  server.get('/metrics', async (_request, reply) => {
+    reply.header('content-type', app.metrics.registry.contentType);
+    return app.metrics.registry.metrics();
+  });
+};

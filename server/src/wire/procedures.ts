@@ -1,0 +1,52 @@
+import type { ErrorBody } from '@gantry/contract/envelope';
+import { type Permission, permissionNames } from '@gantry/contract/permissions';
+import { initTRPC } from '@trpc/server';
+import { requirePermission, signIn } from '../auth/session.ts';
+import type { ActorContext, RequestContext } from '../context.ts';
+import { authenticateSensor } from '../ingest/authenticate.ts';
+import { failureOf } from './errors.ts';
+import { transformer } from './superjson.ts';
+
+/** What the API documents say of a procedure beyond its input and output. */
+export interface ProcedureMeta {
+  /** Who may call it; filled in by the builders below. */
+  access?: 'open' | 'signedIn' | 'device';
+  permission?: Permission;
+  /** One sentence: what it does. */
+  summary?: string;
+  /** Rules worth knowing, in Markdown. */
+  notes?: string;
+}
+
+const t = initTRPC
+  .context<RequestContext>()
+  .meta<ProcedureMeta>()
+  .create({
+    transformer,
+    isDev: false,
+    errorFormatter: ({ error }): ErrorBody => failureOf(error).body,
+  });
+
+export const router = t.router;
+
+/** A procedure that anybody may call; a token that comes with it is ignored. */
+export const open = t.procedure.meta({ access: 'open' });
+
+/** A procedure for everybody who is logged in. */
+export const signedIn = t.procedure.meta({ access: 'signedIn' }).use(async ({ ctx, next }) => {
+  const context: ActorContext = { ...ctx, actor: await signIn(ctx) };
+  return next({ ctx: context });
+});
+
+/** A procedure for those whose role holds the permission. */
+export const allowed = (permission: Permission) =>
+  signedIn.meta({ permission }).use(({ ctx, next }) => {
+    requirePermission(ctx.actor, permission, permissionNames[permission]);
+    return next();
+  });
+
+/** A procedure for devices: the API key in the input is checked before the rest of the input. */
+export const device = t.procedure.meta({ access: 'device' }).use(async ({ ctx, getRawInput, next }) => {
+  const sensor = await authenticateSensor(ctx, await getRawInput());
+  return next({ ctx: { ...ctx, sensor } });
+});

@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Role } from '@gantry/contract/permissions';
+import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
+import pg from 'pg';
+import { pino } from 'pino';
+import { inject } from 'vitest';
+import { type App, createApp } from '../src/app.ts';
+import { readConfig } from '../src/config.ts';
+import { appRouter } from '../src/router.ts';
+
+/** The administrator of every test service. */
+export const ADMIN = { email: 'admin@gantry.local', password: 'Correct-horse-1' };
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  // The body is whatever JSON came; tests look into it freely.
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads answers as a client without types does
+  readonly body: any;
+}
+
+export interface CallOptions {
+  readonly token?: string;
+  readonly headers?: Record<string, string>;
+  /** superjson meta to send along. */
+  readonly meta?: unknown;
+}
+
+/** A database of its own, copied from the migrated template. */
+export const createTestDatabase = async (): Promise<{ url: string; drop(): Promise<void> }> => {
+  const server = inject('databaseServer');
+  const name = `gantry_test_${randomUUID().replaceAll('-', '')}`;
+  const admin = async (statement: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: server });
+    await client.connect();
+    try {
+      await client.query(statement);
+    } finally {
+      await client.end();
+    }
+  };
+  await admin(`CREATE DATABASE ${name} TEMPLATE ${inject('databaseTemplate')}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => admin(`DROP DATABASE ${name} WITH (FORCE)`) };
+};
+
+const isMutation = (procedure: string): boolean => {
+  const found = Object.entries<AnyTRPCProcedure>((appRouter as AnyTRPCRouter)._def.procedures).find(
+    ([path]) => path === procedure,
+  )?.[1];
+  if (!found) throw new Error(`There is no procedure ${procedure}`);
+  return found._def.type === 'mutation';
+};
+
+/** A running service as a client without any library sees it. */
+export class Gantry implements AsyncDisposable {
+  readonly app: App;
+  readonly url: string;
+  readonly #close: () => Promise<void>;
+  readonly #tokens = new Map<Role, Promise<string>>();
+
+  constructor(app: App, url: string, close: () => Promise<void>) {
+    this.app = app;
+    this.url = url;
+    this.#close = close;
+  }
+
+  get pool(): pg.Pool {
+    return this.app.context.pool;
+  }
+
+  /** Any request; a JSON answer is parsed. */
+  async fetch(path: string, init?: RequestInit): Promise<HttpAnswer> {
+    const response = await fetch(`${this.url}${path}`, init);
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json');
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  }
+
+  /** Calls a procedure with the method that it takes. */
+  call(procedure: string, input?: unknown, { token, headers, meta }: CallOptions = {}): Promise<HttpAnswer> {
+    const envelope = JSON.stringify({ json: input, ...(meta !== undefined && { meta }) });
+    const sent = {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...headers,
+    };
+    if (isMutation(procedure)) {
+      return this.fetch(`/trpc/${procedure}`, {
+        method: 'POST',
+        headers: { ...(input !== undefined && { 'content-type': 'application/json' }), ...sent },
+        ...(input !== undefined && { body: envelope }),
+      });
+    }
+    const query = input === undefined ? '' : `?input=${encodeURIComponent(envelope)}`;
+    return this.fetch(`/trpc/${procedure}${query}`, { headers: sent });
+  }
+
+  /** Calls a procedure that must succeed and answers its value; dates are ISO text. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads answers as a client without types does
+  async ok<Answer = any>(procedure: string, input?: unknown, options?: CallOptions): Promise<Answer> {
+    const { status, body } = await this.call(procedure, input, options);
+    if (status !== 200) throw new Error(`${procedure} answered ${status}: ${JSON.stringify(body)}`);
+    return body.result.data.json;
+  }
+
+  async login(email: string, password: string): Promise<string> {
+    return (await this.ok('auth.login', { email, password })).token;
+  }
+
+  /** A token of a user with the role, who is created on first use. */
+  tokenFor(role: Role): Promise<string> {
+    const known = this.#tokens.get(role);
+    if (known) return known;
+    const token = role === 'ADMIN' ? this.login(ADMIN.email, ADMIN.password) : this.#createUser(role);
+    this.#tokens.set(role, token);
+    return token;
+  }
+
+  async #createUser(role: Role): Promise<string> {
+    const email = `${role.toLowerCase()}@gantry.local`;
+    const password = ADMIN.password;
+    const user = { email, password, firstName: role, lastName: 'Tester', role };
+    await this.ok('users.create', user, { token: await this.tokenFor('ADMIN') });
+    return this.login(email, password);
+  }
+
+  stop(): Promise<void> {
+    return this.#close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#close();
+  }
+}
+
+/** Starts the whole service on a database of its own and a free port. */
+export const startGantry = async (options: { config?: Record<string, string> } = {}): Promise<Gantry> => {
+  const database = await createTestDatabase();
+  const dataDir = await mkdtemp(join(tmpdir(), 'gantry-data-'));
+  const config = readConfig({
+    PORT: '0',
+    DATA_DIR: dataDir,
+    DATABASE_URL: database.url,
+    ADMIN_EMAIL: ADMIN.email,
+    ADMIN_PASSWORD: ADMIN.password,
+    ...options.config,
+  });
+  const app = await createApp(config, pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }));
+  const url = await app.listen();
+  return new Gantry(app, url, async () => {
+    await app[Symbol.asyncDispose]();
+    await database.drop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+};
+
+/** Asks again, for up to `ms` milliseconds, until the answer satisfies. */
+export const eventually = async <Answer>(
+  ask: () => Promise<Answer>,
+  satisfies: (answer: Answer) => boolean,
+  ms = 10_000,
+): Promise<Answer> => {
+  const deadline = Date.now() + ms;
+  for (;;) {
+    const answer = await ask();
+    if (satisfies(answer)) return answer;
+    if (Date.now() > deadline) throw new Error(`Still not so after ${ms} ms: ${JSON.stringify(answer)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+};

@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['{contract,server,client,simulator}/test/**/*.test.ts'],
+    globalSetup: ['server/test/database-server.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    // Every worker runs a whole service; more of them than cores only wait for each other.
+    maxWorkers: 2,
+  },
+});
