@@ -12,6 +12,9 @@ const characters = (text: string): number => {
   return count;
 };
 
+/** What the API documents say of a text's length. */
+const lengths = (max: number, min: number) => ({ ...(min > 0 && { minLength: min }), maxLength: max });
+
 /**
  * Text of `min` to `max` characters (Unicode code points), free of NUL and lone surrogates.
  * The length in UTF-16 units is bounded first, so that a huge text is refused before it is counted.
@@ -25,14 +28,16 @@ export const text = (max: number, min = 0) =>
       (value) => value.length >= min && (min === 0 || characters(value) >= min),
       min === 1 ? 'Must not be empty' : `Use at least ${min} characters`,
     )
-    .refine(isStorableText, 'Text must not contain NUL characters or lone surrogates');
+    .refine(isStorableText, 'Text must not contain NUL characters or lone surrogates')
+    .meta(lengths(max, min));
 
 /** Text without the blanks around it; its length is counted after they are gone. */
 export const trimmedText = (max: number, min = 0) =>
   z
     .string()
     .transform((value) => value.trim())
-    .pipe(text(max, min));
+    .pipe(text(max, min))
+    .meta(lengths(max, min));
 
 /** An optional text of which a device may also say `null` or nothing but blanks; both mean "not given". */
 export const optionalText = (max: number) =>

@@ -120,7 +120,7 @@ const compose = async (config: Config, log: Logger, resources: Resources): Promi
     eventWriter: resources.use(new EventWriter({ pool, partitions, metrics, log })),
   };
   const firstAdministrator = await createFirstAdministrator(context);
-  resources.use(startSweeper(context));
+  resources.use(startSweeper({ pool, log, timeoutSeconds: config.HEARTBEAT_TIMEOUT_SECONDS }));
 
   const server = await createServer(context, appRouter);
   resources.onClose(() => server.close());

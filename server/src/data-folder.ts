@@ -11,7 +11,7 @@ import {
   rm,
   symlink,
 } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasErrno, tolerate } from './errno.ts';
 import { isAlive, processSpace, startTimeOf } from './processes.ts';
@@ -32,18 +32,21 @@ export class DataFolderInUse extends Error {
   }
 }
 
-/** The data folder cannot be made, entered or written. */
+/** The data folder cannot be made, entered, read or written. */
 export class DataFolderUnusable extends Error {
   override readonly name = 'DataFolderUnusable';
 
-  constructor(dataDir: string, cause: Error) {
+  constructor(dataDir: string, cause: NodeJS.ErrnoException) {
     super(
       `The data folder ${dataDir} cannot be used (${cause.message}). ` +
-        'Make it writable for the user that runs Gantry, or choose another folder with DATA_DIR.',
+        'Give it to the user that runs Gantry, or choose another folder with DATA_DIR.',
       { cause },
     );
   }
 }
+
+/** How the system says that the folder itself is the trouble. */
+const REFUSALS = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOSPC', 'EDQUOT'];
 
 interface Holder {
   readonly pid: number;
@@ -70,34 +73,39 @@ interface Claim {
 export async function claimDataFolder(dataDir: string): Promise<AsyncDisposable> {
   await makeDataFolder(dataDir);
   const self = await describeSelf();
-  for (;;) {
-    const highest = await findHighestClaim(dataDir);
-    await refuseIfHeld(dataDir, highest);
-    const claim = await bid(dataDir, highest.number + 1, self);
-    if (!claim) continue;
-    await removeClaimsBelow(dataDir, claim.number);
-    return keepClaim(dataDir, claim);
-  }
+  return explaining(dataDir, async () => {
+    for (;;) {
+      const highest = await findHighestClaim(dataDir);
+      await refuseIfHeld(dataDir, highest);
+      const claim = await bid(dataDir, highest.number + 1, self);
+      if (!claim) continue;
+      await removeClaimsBelow(dataDir, claim.number);
+      return keepClaim(dataDir, claim);
+    }
+  });
 }
 
 /**
  * Reads the secret kept in `<dataDir>/<name>`, or creates it (readable by its owner only) with what `generate`
  * returns. Atomic: processes that race get the same secret, and a crash leaves either none or a whole one.
+ *
+ * @throws {DataFolderUnusable} when it cannot be read or written
  */
 export async function keepSecret(dataDir: string, name: string, generate: () => string): Promise<string> {
-  const path = join(dataDir, name);
-  const kept = await readSecret(path);
-  if (kept !== undefined) return kept;
   await makeDataFolder(dataDir);
-  const draft = `${path}.${randomUUID()}`;
-  try {
-    await writeDurably(draft, `${generate()}\n`);
-    await tolerate(link(draft, path), 'EEXIST');
-  } finally {
-    await rm(draft, { force: true });
-  }
-  await syncFolder(dataDir);
-  return keepSecret(dataDir, name, generate);
+  const path = join(dataDir, name);
+  return explaining(dataDir, async () => (await readSecret(path)) ?? (await makeSecret(path, generate())));
+}
+
+/**
+ * Makes the folder where there is none.
+ *
+ * @throws {DataFolderUnusable}
+ */
+export async function makeDataFolder(dataDir: string): Promise<void> {
+  // Others may pass through but not look around: started by root, the database works inside as another user.
+  const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
+  await explaining(dataDir, () => mkdir(dataDir, { recursive: true, mode }));
 }
 
 /** Makes what was created, renamed or removed in the folder survive a power failure. */
@@ -110,17 +118,12 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/**
- * Makes the folder where there is none.
- *
- * @throws {DataFolderUnusable}
- */
-export async function makeDataFolder(dataDir: string): Promise<void> {
+async function explaining<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
   try {
-    // Others may pass through but not look around: started by root, the database works inside as another user.
-    await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+    return await work();
   } catch (error) {
-    throw error instanceof Error ? new DataFolderUnusable(dataDir, error) : error;
+    if (error instanceof Error && hasErrno(error, ...REFUSALS)) throw new DataFolderUnusable(dataDir, error);
+    throw error;
   }
 }
 
@@ -185,7 +188,7 @@ async function bid(dataDir: string, number: number, self: Holder): Promise<Claim
     await symlink(writeHolder(self), path);
   } catch (error) {
     if (hasErrno(error, 'EEXIST')) return undefined;
-    throw error instanceof Error ? new DataFolderUnusable(dataDir, error) : error;
+    throw error;
   }
   if ((await findHighestClaim(dataDir)).number === number) return { number, path, holder: self };
   await rm(path, { force: true });
@@ -199,10 +202,12 @@ async function removeClaimsBelow(dataDir: string, number: number): Promise<void>
 
 function keepClaim(dataDir: string, claim: Claim): AsyncDisposable {
   let released = false;
+  let warned = false;
   const timer = setInterval(() => {
     const now = new Date();
     lutimes(claim.path, now, now).catch((error: Error) => {
-      if (!released) process.emitWarning(`The claim on ${dataDir} cannot be renewed: ${error.message}`);
+      if (!released && !warned) process.emitWarning(`${claim.path} cannot be kept fresh: ${error.message}`);
+      warned = true;
     });
   }, SIGN_OF_LIFE_MS);
   timer.unref();
@@ -221,6 +226,19 @@ async function readSecret(path: string): Promise<string | undefined> {
   const secret = (await tolerate(readFile(path, 'utf8'), 'ENOENT'))?.trim();
   if (secret === '') throw new Error(`The secret file ${path} is empty. Restore it from a backup.`);
   return secret;
+}
+
+/** The secret that is kept in the end: this one, or that of a process which was faster. */
+async function makeSecret(path: string, secret: string): Promise<string> {
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    await writeDurably(draft, `${secret}\n`);
+    await tolerate(link(draft, path), 'EEXIST');
+  } finally {
+    await rm(draft, { force: true });
+  }
+  await syncFolder(dirname(path));
+  return (await readSecret(path)) ?? secret;
 }
 
 async function writeDurably(path: string, text: string): Promise<void> {

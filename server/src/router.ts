@@ -1,7 +1,9 @@
 import { authRouter } from './auth/router.ts';
 import { eventsRouter } from './events/router.ts';
 import { locationsRouter } from './locations/router.ts';
+import { reportsRouter } from './reports/router.ts';
 import { sensorsRouter } from './sensors/router.ts';
+import { storageRouter } from './storage/router.ts';
 import { systemRouter } from './system/router.ts';
 import { usersRouter } from './users/router.ts';
 import { router } from './wire/procedures.ts';
@@ -13,6 +15,8 @@ export const appRouter = router({
   events: eventsRouter,
   locations: locationsRouter,
   users: usersRouter,
+  reports: reportsRouter,
+  storage: storageRouter,
   system: systemRouter,
 });
 

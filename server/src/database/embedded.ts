@@ -50,8 +50,9 @@ export async function startEmbeddedDatabase(options: {
   dataDir: string;
   log: Log;
 }): Promise<EmbeddedDatabase> {
-  const { dataDir, log } = options;
-  await makeDataFolder(dataDir);
+  const { log } = options;
+  await makeDataFolder(options.dataDir);
+  const dataDir = await realpath(options.dataDir);
   const home = await findDatabaseHome(dataDir);
   const claim = home.isOutside ? await openOutside(home, dataDir, log) : undefined;
   try {
@@ -98,7 +99,7 @@ async function prepareCluster(home: DatabaseHome, dataDir: string, log: Log): Pr
 function missingPassword(home: DatabaseHome, dataDir: string): EmbeddedDatabaseError {
   return new EmbeddedDatabaseError(
     `There is a database in ${home.cluster}, but ${join(dataDir, PASSWORD_FILE)}, which opens it, is missing. ` +
-      'Restore that file, or delete the database to start with an empty one.',
+      'Restore that file, or move the database away to start with an empty one.',
   );
 }
 

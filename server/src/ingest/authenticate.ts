@@ -14,7 +14,7 @@ export const authenticateSensor = async (
   const apiKey: unknown =
     typeof rawInput === 'object' && rawInput !== null ? Reflect.get(rawInput, 'apiKey') : undefined;
   if (typeof apiKey !== 'string' || apiKey === '') {
-    throw invalidInput('apiKey', 'Invalid input: apiKey: Send the API key of the sensor');
+    throw invalidInput('apiKey', 'Send the API key of the sensor as apiKey');
   }
   const sensor = await app.sensorKeys.find(apiKey);
   if (!sensor) throw new AppError('unauthorized', 'Invalid API key');

@@ -29,11 +29,10 @@ const timeOfEvent = (event: ReportedEvent, zone: string, now: number): number =>
   if (time > now + MAX_AHEAD_MS) {
     throw invalidInput(
       'timestamp',
-      'Invalid input: timestamp: It is more than 5 minutes ahead: set the clock of the device',
+      'The timestamp is more than 5 minutes ahead: set the clock of the device',
     );
   }
-  if (time < EARLIEST)
-    throw invalidInput('timestamp', 'Invalid input: timestamp: It is before the year 2000');
+  if (time < EARLIEST) throw invalidInput('timestamp', 'The timestamp is before the year 2000');
   return time;
 };
 

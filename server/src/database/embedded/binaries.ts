@@ -13,7 +13,7 @@ import {
   symlink,
 } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { hasErrno, tolerate } from '../../errno.ts';
@@ -28,6 +28,9 @@ import {
 } from './home.ts';
 
 const run = promisify(execFile);
+
+/** Milliseconds that copying takes at the very most. */
+const DRAFT_LIFE_MS = 600_000;
 
 const Manifest = z.object({ version: z.string() });
 const Links = z.array(z.object({ source: z.string(), target: z.string() }));
@@ -166,6 +169,7 @@ async function isWhole(copy: string, native: string): Promise<boolean> {
 async function copyWhole(native: string, copy: string): Promise<void> {
   const draft = `${copy}.${randomUUID()}`;
   if (dirname(copy) === SHARED_HOME) await makeSharedFolder(SHARED_HOME);
+  await removeOldDrafts(copy);
   try {
     await cp(native, draft, { recursive: true, verbatimSymlinks: true });
     await makeMissingLinks(draft);
@@ -175,6 +179,15 @@ async function copyWhole(native: string, copy: string): Promise<void> {
   } finally {
     await rm(draft, { recursive: true, force: true });
     await rm(`${draft}.broken`, { recursive: true, force: true });
+  }
+}
+
+/** What copying left that was killed. Another service may be copying right now, so young drafts stay. */
+async function removeOldDrafts(copy: string): Promise<void> {
+  const names = (await readdir(dirname(copy))).filter((name) => name.startsWith(`${basename(copy)}.`));
+  for (const path of names.map((name) => join(dirname(copy), name))) {
+    const about = await tolerate(lstat(path), 'ENOENT');
+    if (about && about.ctimeMs < Date.now() - DRAFT_LIFE_MS) await rm(path, { recursive: true, force: true });
   }
 }
 

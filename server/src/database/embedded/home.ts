@@ -51,10 +51,22 @@ export async function findDatabaseHome(dataDir: string): Promise<DatabaseHome> {
   return { cluster: isOutside ? outside : inside, exists: false, isOutside, account };
 }
 
-/** Makes a folder in /var/lib/gantry that every user can pass through, whatever this process's umask is. */
+/**
+ * Makes /var/lib/gantry, or a folder in it, and lets every user pass through, whatever this process's umask is.
+ *
+ * @throws {EmbeddedDatabaseError} when it cannot be written
+ */
 export async function makeSharedFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true });
-  for (const folder of [SHARED_HOME, path]) await chmod(folder, 0o755);
+  try {
+    await mkdir(path, { recursive: true });
+    for (const folder of [SHARED_HOME, path]) await chmod(folder, 0o755);
+  } catch (error) {
+    throw new EmbeddedDatabaseError(
+      `PostgreSQL cannot work in Gantry's own folders as an unprivileged user, and ${path} cannot be made ` +
+        `(${String(error)}). Run Gantry as an ordinary user, or set DATABASE_URL.`,
+      { cause: error },
+    );
+  }
 }
 
 /** Whether the account can pass through every folder on the way and through the last one. */

@@ -15,7 +15,7 @@ const START_MS = 300_000;
 /** Milliseconds that processes of a killed server get to notice that it is gone. */
 const LINGERING_MS = 30_000;
 const POLL_MS = 20;
-const LOG_TAIL_BYTES = 2_000;
+const LOG_TAIL_BYTES = 4_000;
 
 /** The signals that end a server, and how many milliseconds each gets. Acknowledged data survives all of them. */
 const WAYS_TO_STOP = [
@@ -173,22 +173,26 @@ function send(signal: NodeJS.Signals, pid: number): void {
   }
 }
 
-/** The end of what PostgreSQL said since `since`: first to its standard error, then to its own log. */
+/** The end of what PostgreSQL said since `since`: first on its standard error, then in its own log. */
 async function readLog(cluster: Cluster, since: number): Promise<string> {
   const current = await tolerate(readFile(join(cluster.folder, 'current_logfiles'), 'utf8'), 'ENOENT');
   const name = current?.split('\n')[0]?.replace(/^stderr /, '');
-  const files = [cluster.startLog, ...(name ? [join(cluster.folder, name)] : [])];
-  const tails = await Promise.all(files.map((file) => readTail(file, since)));
-  return tails.filter(Boolean).join('\n');
+  const first = await readTail(cluster.startLog);
+  const rest = name ? (await readTail(join(cluster.folder, name))).split('\n') : [];
+  const fresh = rest.findIndex((line) => timeOf(line) >= since);
+  return fresh === -1 ? first : [first, ...rest.slice(fresh)].join('\n');
 }
 
-async function readTail(path: string, since: number): Promise<string> {
+/** `2026-01-31 12:00:00.000 UTC [4711] LOG:  …`, in milliseconds; NaN where the line begins otherwise. */
+function timeOf(line: string): number {
+  return Date.parse(`${line.slice(0, 23).replace(' ', 'T')}Z`);
+}
+
+async function readTail(path: string): Promise<string> {
   const file = await tolerate(open(path), 'ENOENT');
   if (!file) return '';
   try {
-    const { mtimeMs, size } = await file.stat();
-    // A second of slack, because file systems round times.
-    if (mtimeMs < since - 1_000) return '';
+    const { size } = await file.stat();
     const length = Math.min(size, LOG_TAIL_BYTES);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length);
     return buffer.toString('utf8', 0, bytesRead).trim();

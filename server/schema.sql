@@ -1,0 +1,175 @@
+-- The schema that server/migrations add up to. Generated: npm run generate
+
+CREATE OR REPLACE FUNCTION public.event_day(id uuid)
+ RETURNS date
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN ((event_time(id) AT TIME ZONE 'UTC'::text))::date
+;
+
+CREATE OR REPLACE FUNCTION public.event_time(id uuid)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN ('1970-01-01 00:00:00+00'::timestamp with time zone + ((((('x'::text || "left"(replace((id)::text, '-'::text, ''::text), 12)))::bit(48))::bigint)::double precision * '00:00:00.001'::interval))
+;
+
+CREATE TABLE activity (
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  user_id uuid NOT NULL,
+  action text NOT NULL,
+  at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  ip_address text,
+  user_agent text,
+  details jsonb
+);
+
+CREATE TABLE event_totals (
+  day date NOT NULL,
+  event_type text COLLATE "C" NOT NULL,
+  violation_type text NOT NULL,
+  vehicle_type text NOT NULL,
+  processed boolean NOT NULL,
+  archived boolean NOT NULL,
+  n bigint NOT NULL
+) WITH (fillfactor=50);
+
+CREATE TABLE events (
+  id uuid NOT NULL,
+  event_type text COLLATE "C" NOT NULL,
+  violation_type text,
+  vehicle_type text,
+  processed boolean NOT NULL DEFAULT false,
+  archived boolean NOT NULL DEFAULT false,
+  severity smallint,
+  sensor_id uuid,
+  sensor_name text,
+  location_id uuid,
+  location_name text,
+  plate text,
+  plate_key text COLLATE "C",
+  vehicle_speed double precision,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  description text,
+  location jsonb,
+  metadata jsonb,
+  images jsonb,
+  tags jsonb,
+  processed_at timestamp(3) with time zone,
+  processed_by uuid,
+  archived_at timestamp(3) with time zone,
+  archived_by uuid,
+  content_hash uuid
+) PARTITION BY RANGE (id);
+
+CREATE TABLE locations (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  name text NOT NULL,
+  address text NOT NULL DEFAULT ''::text,
+  coordinates jsonb,
+  description text,
+  speed_limit double precision,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+CREATE TABLE revoked_tokens (
+  token_id uuid NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL
+);
+
+CREATE TABLE sensor_status_history (
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  sensor_id uuid NOT NULL,
+  from_status text,
+  to_status text NOT NULL,
+  at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  reason text NOT NULL,
+  changed_by uuid
+);
+
+CREATE TABLE sensors (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  name text NOT NULL,
+  device_id text NOT NULL,
+  type text NOT NULL,
+  status text NOT NULL DEFAULT 'OFFLINE'::text,
+  status_since timestamp(3) with time zone NOT NULL DEFAULT now(),
+  api_key text NOT NULL,
+  ip_address text,
+  mac_address text,
+  firmware text,
+  coordinates jsonb,
+  events_per_min integer NOT NULL DEFAULT 20,
+  description text,
+  location_id uuid,
+  last_heartbeat timestamp(3) with time zone,
+  last_communication timestamp(3) with time zone,
+  last_ping timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+CREATE TABLE settings (
+  only_row boolean NOT NULL DEFAULT true,
+  installed_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  timezone text NOT NULL DEFAULT 'UTC'::text,
+  use_24_hour_format boolean NOT NULL DEFAULT true,
+  date_format text NOT NULL DEFAULT 'YYYY-MM-DD'::text,
+  first_day_of_week smallint NOT NULL DEFAULT 1
+);
+
+CREATE TABLE users (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  email text NOT NULL,
+  password_hash text NOT NULL,
+  first_name text NOT NULL,
+  last_name text NOT NULL,
+  role text NOT NULL,
+  phone text,
+  avatar text,
+  department text,
+  is_active boolean NOT NULL DEFAULT true,
+  session_epoch integer NOT NULL DEFAULT 0,
+  last_login timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+ALTER TABLE activity ADD CONSTRAINT activity_pkey PRIMARY KEY (id);
+ALTER TABLE event_totals ADD CONSTRAINT event_totals_pkey PRIMARY KEY (day, event_type, violation_type, vehicle_type, processed, archived);
+ALTER TABLE events ADD CONSTRAINT events_pkey PRIMARY KEY (id);
+ALTER TABLE locations ADD CONSTRAINT locations_pkey PRIMARY KEY (id);
+ALTER TABLE revoked_tokens ADD CONSTRAINT revoked_tokens_pkey PRIMARY KEY (token_id);
+ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_pkey PRIMARY KEY (id);
+ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_sensor_id_fkey FOREIGN KEY (sensor_id) REFERENCES sensors(id) ON DELETE CASCADE;
+ALTER TABLE sensors ADD CONSTRAINT sensors_api_key_key UNIQUE (api_key);
+ALTER TABLE sensors ADD CONSTRAINT sensors_device_id_key UNIQUE (device_id);
+ALTER TABLE sensors ADD CONSTRAINT sensors_pkey PRIMARY KEY (id);
+ALTER TABLE sensors ADD CONSTRAINT sensors_location_id_fkey FOREIGN KEY (location_id) REFERENCES locations(id);
+ALTER TABLE sensors ADD CONSTRAINT sensors_api_key_check CHECK ((api_key ~ '^[0-9a-f]{64}$'::text));
+ALTER TABLE sensors ADD CONSTRAINT sensors_events_per_min_check CHECK ((events_per_min > 0));
+ALTER TABLE sensors ADD CONSTRAINT sensors_status_check CHECK ((status = ANY (ARRAY['ONLINE'::text, 'OFFLINE'::text, 'MAINTENANCE'::text, 'ERROR'::text])));
+ALTER TABLE sensors ADD CONSTRAINT sensors_type_check CHECK ((type = ANY (ARRAY['CAMERA'::text, 'RADAR'::text, 'ANPR'::text, 'SPEED_DETECTOR'::text, 'EDGE_CONTROLLER'::text])));
+ALTER TABLE settings ADD CONSTRAINT settings_pkey PRIMARY KEY (only_row);
+ALTER TABLE settings ADD CONSTRAINT settings_first_day_of_week_check CHECK (((first_day_of_week >= 0) AND (first_day_of_week <= 6)));
+ALTER TABLE settings ADD CONSTRAINT settings_only_row_check CHECK (only_row);
+ALTER TABLE users ADD CONSTRAINT users_email_key UNIQUE (email);
+ALTER TABLE users ADD CONSTRAINT users_pkey PRIMARY KEY (id);
+ALTER TABLE users ADD CONSTRAINT users_email_check CHECK ((email = lower(email)));
+ALTER TABLE users ADD CONSTRAINT users_role_check CHECK ((role = ANY (ARRAY['ADMIN'::text, 'OPERATOR'::text, 'ANALYST'::text, 'FIELD'::text, 'VIEWER'::text])));
+
+CREATE INDEX activity_of_user ON public.activity USING btree (user_id, id DESC);
+CREATE INDEX events_by_creation ON ONLY public.events USING btree (created_at, id);
+CREATE INDEX events_by_location ON ONLY public.events USING btree (lower(location_name), id) WHERE (location_name IS NOT NULL);
+CREATE INDEX events_by_plate ON ONLY public.events USING btree (plate_key, id) WHERE (plate_key IS NOT NULL);
+CREATE INDEX events_by_sensor ON ONLY public.events USING btree (sensor_id, id);
+CREATE INDEX events_by_severity ON ONLY public.events USING btree (severity, id);
+CREATE INDEX events_by_type ON ONLY public.events USING btree (event_type, id);
+CREATE INDEX events_by_vehicle ON ONLY public.events USING btree (lower(vehicle_type), id) WHERE (vehicle_type IS NOT NULL);
+CREATE INDEX events_by_violation ON ONLY public.events USING btree (lower(violation_type), id) WHERE (violation_type IS NOT NULL);
+CREATE INDEX revoked_tokens_expiry ON public.revoked_tokens USING btree (expires_at);
+CREATE INDEX sensor_status_history_of_sensor ON public.sensor_status_history USING btree (sensor_id, id DESC);
+CREATE INDEX sensors_by_creation ON public.sensors USING btree (created_at, id);
+CREATE INDEX sensors_by_location ON public.sensors USING btree (location_id);
+CREATE INDEX sensors_online ON public.sensors USING btree (id) WHERE (status = 'ONLINE'::text);

@@ -1,0 +1,56 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { describeSchema } from '../src/database/describe-schema.ts';
+import { startEmbeddedDatabase } from '../src/database/embedded.ts';
+import { migrate } from '../src/database/migrate.ts';
+import { apiPage } from '../src/documents/api-page.ts';
+import { configurationPage, environmentExample } from '../src/documents/configuration-page.ts';
+import { appRouter } from '../src/router.ts';
+
+// Writes the files that follow from the code; with --check it only tells whether they are up to date.
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+const schemaPage = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'gantry-schema-'));
+  const database = await startEmbeddedDatabase({ dataDir: folder, log: () => undefined });
+  const pool = new pg.Pool({ connectionString: database.connectionString });
+  try {
+    await migrate(database.connectionString);
+    return await describeSchema(pool);
+  } finally {
+    await pool.end();
+    await database[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
+const files: Readonly<Record<string, () => string | Promise<string>>> = {
+  'docs/api.md': () => apiPage(appRouter),
+  'docs/configuration.md': configurationPage,
+  '.env.example': environmentExample,
+  'server/schema.sql': schemaPage,
+};
+
+const isCheck = process.argv.includes('--check');
+const stale: string[] = [];
+for (const [name, generate] of Object.entries(files)) {
+  const path = join(root, name);
+  const wanted = await generate();
+  const present = await readFile(path, 'utf8').catch(() => null);
+  if (present === wanted) continue;
+  stale.push(name);
+  if (!isCheck) await writeFile(path, wanted);
+}
+
+const verb = isCheck ? 'Stale' : 'Written';
+process.stdout.write(
+  stale.length === 0 ? 'Generated files are up to date\n' : `${verb}: ${stale.join(', ')}\n`,
+);
+if (isCheck && stale.length > 0) {
+  process.stderr.write('Run: npm run generate\n');
+  process.exitCode = 1;
+}

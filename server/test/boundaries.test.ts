@@ -1,0 +1,139 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+interface Import {
+  readonly from: string;
+  /** The imported file relative to the repository, or the name of a package. */
+  readonly to: string;
+  readonly isType: boolean;
+}
+
+const filesUnder = (folder: string): string[] =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name));
+
+const IMPORT = /^(?:import|export)\s+(type\s+)?(?:[^'";]*?\sfrom\s+)?'([^']+)'/gm;
+
+const importsOf = (file: string): Import[] =>
+  [...readFileSync(join(root, file), 'utf8').matchAll(IMPORT)].map(([, type, target]) => ({
+    from: file,
+    to: target?.startsWith('.') ? normalize(join(dirname(file), target)) : String(target),
+    isType: type !== undefined,
+  }));
+
+const sources = ['contract/src', 'server/src', 'client/src', 'simulator/src'].flatMap(filesUnder);
+const imports = sources.flatMap(importsOf);
+const server = imports.filter(({ from }) => from.startsWith('server/src/'));
+
+const offenders = (wrong: readonly Import[]): string[] =>
+  wrong.map(({ from, to }) => `${from} imports ${to}`);
+
+const roomOf = (file: string): string => relative('server/src', file).split('/')[0] ?? '';
+const NOUNS = new Set([
+  'auth',
+  'users',
+  'sensors',
+  'locations',
+  'events',
+  'reports',
+  'storage',
+  'system',
+  'activity',
+]);
+
+describe('the boundaries between the parts', () => {
+  it('sees the imports it judges', () => {
+    expect(server.length).toBeGreaterThan(100);
+  });
+
+  it('lets the contract import zod and superjson and nothing of ours', () => {
+    const wrong = imports.filter(
+      ({ from, to }) =>
+        from.startsWith('contract/') && !to.startsWith('contract/') && !['zod', 'superjson'].includes(to),
+    );
+    expect(offenders(wrong)).toEqual([]);
+  });
+
+  it('lets the client and the simulator reach the server only over the wire', () => {
+    // The demo starts the service as a process; the client knows the type of the router, which leaves no trace at run time.
+    const wrong = imports.filter(
+      ({ from, to, isType }) =>
+        !from.startsWith('server/') &&
+        (to.startsWith('server/') || (to.startsWith('@gantry/server') && !isType)),
+    );
+    expect(offenders(wrong)).toEqual([]);
+  });
+
+  it('keeps the RPC library to the wire, the routers and what describes them', () => {
+    const wrong = server.filter(
+      ({ from, to }) =>
+        to.startsWith('@trpc/') &&
+        !/^server\/src\/(wire|documents)\//.test(from) &&
+        !from.endsWith('/router.ts'),
+    );
+    expect(offenders(wrong)).toEqual([]);
+  });
+
+  it('lets only main and config know the environment', () => {
+    const wrong = sources.filter(
+      (file) =>
+        file.startsWith('server/src/') &&
+        !['server/src/main.ts', 'server/src/config.ts'].includes(file) &&
+        !file.startsWith('server/src/database/embedded/') &&
+        readFileSync(join(root, file), 'utf8').includes('process.env'),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('keeps SQL to the stores, the database and the writer of events', () => {
+    const SQL = /\b(SELECT\s+[\w*(]|INSERT INTO|UPDATE\s+\w+\s+SET|DELETE FROM|CREATE TABLE)/;
+    const mayHaveSql = (file: string): boolean =>
+      /(^|[-/])store\.ts$/.test(file) ||
+      file.startsWith('server/src/database/') ||
+      [
+        'server/src/ingest/insert-events.ts',
+        'server/src/events/partitions.ts',
+        'server/src/events/totals.ts',
+      ].includes(file);
+    const wrong = sources.filter(
+      (file) => !mayHaveSql(file) && SQL.test(readFileSync(join(root, file), 'utf8')),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('never lets a lower layer import a higher one', () => {
+    const order = ['main.ts', 'app.ts', 'router.ts'];
+    const isRouter = (file: string): boolean => file.endsWith('/router.ts');
+    const wrong = server.filter(({ from, to }) => {
+      if (order.includes(roomOf(to)))
+        return order.indexOf(roomOf(from)) === -1 || order.indexOf(roomOf(from)) > order.indexOf(roomOf(to));
+      if (isRouter(to)) return from !== 'server/src/router.ts';
+      if (/(^|[-/])store\.ts$/.test(from))
+        return /\/service\.ts$/.test(to) || to.startsWith('server/src/wire/');
+      return from.startsWith('server/src/database/') && NOUNS.has(roomOf(to));
+    });
+    expect(offenders(wrong)).toEqual([]);
+  });
+
+  it('keeps pure rules free of context, clock and database', () => {
+    const pure = [
+      'server/src/events/severity.ts',
+      'server/src/events/plate.ts',
+      'server/src/wire/origins.ts',
+    ];
+    const wrong = server.filter(({ from, to }) => pure.includes(from) && !to.startsWith('@gantry/contract/'));
+    expect(offenders(wrong)).toEqual([]);
+  });
+
+  it('has no barrels and no drawers for odds and ends', () => {
+    const wrong = sources.filter((file) =>
+      /(^|\/)(utils?|helpers?|common|manager|misc|index)(\.ts|\/)/.test(file),
+    );
+    expect(wrong).toEqual([]);
+  });
+});

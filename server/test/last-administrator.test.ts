@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+
+const PASSWORD = 'Correct-Horse-7';
+const REFUSAL = 'This is the last active administrator: make another user an administrator first';
+const REPETITIONS = 20;
+
+interface Administrator {
+  id: string;
+  email: string;
+  token: string;
+}
+
+let gantry: Gantry;
+let ada: Administrator;
+let bob: Administrator;
+/** Everybody as they were, so that a round can begin again with the same tokens. */
+let snapshot: string;
+
+beforeAll(async () => {
+  gantry = await startGantry();
+  const first = await gantry.tokenFor('ADMIN');
+  const administrator = async (firstName: string): Promise<Administrator> => {
+    const email = `${firstName.toLowerCase()}@example.org`;
+    const fields = { email, password: PASSWORD, firstName, lastName: 'Admin', role: 'ADMIN' };
+    const { id } = await gantry.ok('users.create', fields, { token: first });
+    return { id, email, token: await gantry.login(email, PASSWORD) };
+  };
+  ada = await administrator('Ada');
+  bob = await administrator('Bob');
+  const { id } = await gantry.ok('auth.me', undefined, { token: first });
+  // Inactive administrators are there too, and must count for nothing.
+  await gantry.ok('users.update', { id, isActive: false }, { token: ada.token });
+  const { rows } = await gantry.pool.query('SELECT json_agg(users)::text AS all FROM users');
+  snapshot = rows[0].all;
+});
+afterAll(() => gantry.stop());
+
+const beginAgain = () =>
+  gantry.pool.query(
+    `WITH gone AS (DELETE FROM users WHERE NOT id = ANY (SELECT id FROM json_populate_recordset(NULL::users, $1)))
+     INSERT INTO users SELECT * FROM json_populate_recordset(NULL::users, $1)
+     ON CONFLICT (id) DO UPDATE SET role = excluded.role, is_active = excluded.is_active,
+       session_epoch = excluded.session_epoch`,
+    [snapshot],
+  );
+
+const activeAdministrators = async (): Promise<number> => {
+  const { rows } = await gantry.pool.query<{ n: number }>(
+    "SELECT count(*)::int AS n FROM users WHERE role = 'ADMIN' AND is_active",
+  );
+  return rows[0]?.n ?? 0;
+};
+
+/** The ways to take somebody's administration away. */
+const ways = {
+  demote: ({ id }: Administrator) => ['users.updateRole', { id, role: 'OPERATOR' }] as const,
+  deactivate: ({ id }: Administrator) => ['users.update', { id, isActive: false }] as const,
+  delete: ({ id }: Administrator) => ['users.delete', { id }] as const,
+};
+type Way = keyof typeof ways;
+const allWays = Object.keys(ways) as Way[];
+const pairs = allWays.flatMap((one) => allWays.map((other) => [one, other] as const));
+
+const take = (way: Way, from: Administrator, by: Administrator) => {
+  const [procedure, input] = ways[way](from);
+  return gantry.call(procedure, input, { token: by.token });
+};
+
+describe('the last active administrator', () => {
+  it.each(allWays)('cannot %s themselves; with a second one they can', async (way) => {
+    await beginAgain();
+    expect((await take(way, bob, ada)).status).toBe(200);
+    const { status, body } = await take(way, ada, ada);
+    expect(status).toBe(400);
+    expect(body.error.json).toEqual({
+      message: REFUSAL,
+      code: -32600,
+      data: { code: 'BAD_REQUEST', httpStatus: 400 },
+    });
+    expect((await gantry.call('auth.me', undefined, { token: ada.token })).status).toBe(200);
+    expect(await activeAdministrators()).toBe(1);
+
+    await beginAgain();
+    expect((await take(way, ada, ada)).status).toBe(200);
+    expect(await activeAdministrators()).toBe(1);
+  });
+
+  it('can still change everything else of themselves', async () => {
+    await beginAgain();
+    await take('delete', bob, ada);
+    const { token, id } = ada;
+    await gantry.ok('users.update', { id, firstName: 'Augusta', isActive: true }, { token });
+    await gantry.ok('users.updateRole', { id, role: 'ADMIN' }, { token });
+    const { activities } = await gantry.ok('users.getActivity', { id, take: 1 }, { token });
+    expect(activities[0].details.changes).toEqual({ firstName: { from: 'Ada', to: 'Augusta' } });
+  });
+
+  it('is not saved by administrators who are switched off', async () => {
+    await beginAgain();
+    await take('deactivate', bob, ada);
+    expect((await take('demote', ada, ada)).status).toBe(400);
+    expect((await take('demote', bob, ada)).status).toBe(200);
+    expect((await take('delete', bob, ada)).status).toBe(200);
+    expect(await activeAdministrators()).toBe(1);
+  });
+
+  it('may go as soon as another user is made one', async () => {
+    await beginAgain();
+    await take('demote', bob, ada);
+    expect((await take('delete', ada, ada)).status).toBe(400);
+    await gantry.ok('users.updateRole', { id: bob.id, role: 'ADMIN' }, { token: ada.token });
+    expect((await take('delete', ada, ada)).status).toBe(200);
+    expect(await activeAdministrators()).toBe(1);
+  });
+});
+
+describe('of two administrators who act at once', () => {
+  /** Holds both rows until both requests wait for them, so that the two surely meet. */
+  const meet = async (requests: () => Promise<{ status: number }>[]): Promise<number[]> => {
+    const holder = await gantry.pool.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('SELECT FROM users ORDER BY id FOR UPDATE');
+      const answers = requests();
+      await eventually(
+        async () => {
+          const { rows } = await gantry.pool.query<{ n: number }>(
+            "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+          );
+          return rows[0]?.n ?? 0;
+        },
+        (waiting) => waiting === answers.length,
+      );
+      await holder.query('COMMIT');
+      return (await Promise.all(answers)).map(({ status }) => status).sort();
+    } finally {
+      holder.release();
+    }
+  };
+
+  it.each(pairs)('one remains: %s against %s, meeting at the same rows', async (one, other) => {
+    await beginAgain();
+    const statuses = await meet(() => [take(one, bob, ada), take(other, ada, bob)]);
+    expect(statuses).toEqual([200, 400]);
+    expect(await activeAdministrators()).toBe(1);
+  });
+
+  it.each(pairs)('one remains: each does so to themselves, %s and %s', async (one, other) => {
+    await beginAgain();
+    const statuses = await meet(() => [take(one, ada, ada), take(other, bob, bob)]);
+    expect(statuses).toEqual([200, 400]);
+    expect(await activeAdministrators()).toBe(1);
+  });
+
+  it.each(pairs)(`one remains: %s against %s, ${REPETITIONS} times in the wild`, async (one, other) => {
+    for (let round = 0; round < REPETITIONS; round++) {
+      await beginAgain();
+      const answers = await Promise.all([take(one, bob, ada), take(other, ada, bob)]);
+      // The slower one is refused, or finds that they may no longer ask.
+      const statuses = answers.map(({ status }) => status).sort();
+      expect(statuses[0]).toBe(200);
+      expect([400, 401]).toContain(statuses[1]);
+      expect(await activeAdministrators()).toBe(1);
+    }
+  });
+});
+
+it('a crowd in which everybody removes everybody leaves one, without a deadlock', async () => {
+  await beginAgain();
+  const crowd: Administrator[] = [ada, bob];
+  for (let count = 0; count < 6; count++) {
+    const email = `crowd-${count}@example.org`;
+    const fields = { email, password: PASSWORD, firstName: 'C', lastName: 'Rowd', role: 'ADMIN' };
+    const { id } = await gantry.ok('users.create', fields, { token: ada.token });
+    crowd.push({ id, email, token: await gantry.login(email, PASSWORD) });
+  }
+  const answers = await Promise.all(
+    crowd.flatMap((by, at) => crowd.map((from, to) => take(allWays[(at + to) % 3] ?? 'demote', from, by))),
+  );
+  for (const { status } of answers) expect([200, 400, 401, 404]).toContain(status);
+  expect(await activeAdministrators()).toBe(1);
+});
+
+it('users who are made and unmade administrators meanwhile cause no deadlock', async () => {
+  await beginAgain();
+  const people = await Promise.all(
+    Array.from({ length: 6 }, async (_, count) => {
+      const email = `person-${count}@example.org`;
+      const fields = { email, password: PASSWORD, firstName: 'P', lastName: 'Erson' };
+      const { id } = await gantry.ok('users.create', fields, { token: ada.token });
+      return String(id);
+    }),
+  );
+  const roles = ['ADMIN', 'FIELD', 'ADMIN', 'VIEWER'];
+  const changes = people.flatMap((id) => roles.map((role) => ({ id, role })));
+  const answers = await Promise.all(
+    changes.map((change) => gantry.call('users.updateRole', change, { token: ada.token })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(changes.map(() => 200));
+});
