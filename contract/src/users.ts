@@ -47,14 +47,15 @@ export const email = z
   .transform((value) => value.trim().toLowerCase())
   .pipe(z.email('Use a valid e-mail address').max(254));
 
-const AVATAR_MAX = 700_000;
+/** A page of users carries their avatars, so one may not be large. */
+const AVATAR_MAX = 140_000;
 const isAvatar = (value: string): boolean =>
   /^data:image\/(?:png|jpeg|webp|gif);base64,[A-Za-z0-9+/]+={0,2}$/.test(value) ||
   /^[A-Za-z0-9+/]{16,}={0,2}$/.test(value) ||
   (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol));
 const avatar = z
   .string()
-  .max(AVATAR_MAX, 'Use a picture of at most 512 KB')
+  .max(AVATAR_MAX, 'Use a picture of at most 100 KB')
   .refine(isStorableText, 'Text must not contain NUL characters or lone surrogates')
   .refine(isAvatar, 'Use an http(s) address or a base64 picture');
 
@@ -93,12 +94,14 @@ const userReference = z
 export const updateRoleInput = userReference
   .and(z.object({ role }))
   .transform((value) => ({ id: value.id ?? value.userId ?? '', role: value.role }));
+export type UpdateRoleInput = z.infer<typeof updateRoleInput>;
 
 export const resetPasswordInput = z.object({
   userId: id,
   newPassword: password.optional(),
   sendEmail: z.boolean().optional(),
 });
+export type ResetPasswordInput = z.infer<typeof resetPasswordInput>;
 
 export const listUsersInput = z
   .object({

@@ -53,6 +53,7 @@ export const configKeys = {
   ADMIN_PASSWORD: z
     .string()
     .min(8, 'must have at least 8 characters')
+    .max(200, 'must have at most 200 characters')
     .optional()
     .describe(
       'Password of that administrator. Unset: one is generated, printed once and kept in `DATA_DIR/initial-admin-password`.',

@@ -1,11 +1,10 @@
 import type {
   CreateUserInput,
-  resetPasswordInput,
+  ResetPasswordInput,
+  UpdateRoleInput,
   UpdateUserInput,
   User,
-  updateRoleInput,
 } from '@gantry/contract/users';
-import type { z } from 'zod';
 import { type ActivityAction, recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../context.ts';
 import { isUniqueViolation } from '../database/failure.ts';
@@ -74,10 +73,8 @@ export const updateUser = (ctx: ActorContext, { id, ...wanted }: UpdateUserInput
  * Gives the user another role, which ends their sessions; the role they have already leaves no trace.
  * @throws AppError `notFound`; `badRequest` when it would demote the last active administrator
  */
-export const updateRole = (
-  ctx: ActorContext,
-  { id, role }: z.output<typeof updateRoleInput>,
-): Promise<User> => change(ctx, 'users.updateRole', id, { role });
+export const updateRole = (ctx: ActorContext, { id, role }: UpdateRoleInput): Promise<User> =>
+  change(ctx, 'users.updateRole', id, { role });
 
 /**
  * Deletes the user, which ends their sessions. What they did stays in the activity log.
@@ -99,7 +96,7 @@ export const deleteUser = ({ app, actor, caller }: ActorContext, id: string) =>
  */
 export const resetPassword = async (
   { app, actor, caller }: ActorContext,
-  { userId, newPassword, sendEmail }: z.output<typeof resetPasswordInput>,
+  { userId, newPassword, sendEmail }: ResetPasswordInput,
 ): Promise<{ success: true; password?: string }> => {
   if (sendEmail) {
     throw invalidInput(

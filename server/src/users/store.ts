@@ -1,10 +1,11 @@
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import type { ListUsersInput, User } from '@gantry/contract/users';
-import { and, count, eq, or, type SQL, sql } from 'drizzle-orm';
+import { and, count, eq, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { users } from '../database/tables.ts';
 import type { Executor, Transaction } from '../database/transaction.ts';
 import { notFound } from '../error.ts';
+import type { Changes } from './changes.ts';
 
 const columns = {
   id: users.id,
@@ -49,8 +50,7 @@ const sortExpressions = {
 } as const;
 
 /** Whether the text occurs in the value, whatever its case. Unlike LIKE it has no wildcards to escape. */
-const contains = (value: SQL.Aliased | SQL | typeof users.email, text: string): SQL =>
-  sql`strpos(lower(${value}), lower(${text})) > 0`;
+const contains = (value: SQLWrapper, text: string): SQL => sql`strpos(lower(${value}), lower(${text})) > 0`;
 
 const matching = ({ search, role, department, isActive }: ListUsersInput): SQL | undefined =>
   and(
@@ -116,13 +116,11 @@ export const insertUser = async (db: Executor, values: NewUser): Promise<User> =
   return userOf(row);
 };
 
-type NewValues = Partial<Omit<typeof users.$inferInsert, 'id' | 'sessionEpoch' | 'updatedAt'>>;
-
 /** Changes a user who is locked. Ending the sessions makes every token issued so far worthless. */
 export const updateLockedUser = async (
   tx: Transaction,
   id: string,
-  values: NewValues,
+  values: Changes & { readonly passwordHash?: string },
   { endSessions }: { endSessions: boolean },
 ): Promise<User> => {
   const [row] = await tx
