@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +16,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 const schemaPage = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-schema-'));
+  // Run by root, PostgreSQL is another user, who must be able to enter.
+  await chmod(folder, 0o711);
   const database = await startEmbeddedDatabase({ dataDir: folder, log: () => undefined });
   const pool = new pg.Pool({ connectionString: database.connectionString });
   try {

@@ -144,6 +144,15 @@ describe('the claim on a data folder', () => {
       /cannot be used .* choose another folder with DATA_DIR/,
     );
   });
+
+  it.skipIf(process.getuid?.() === 0)(
+    'says what to do when the folder belongs to somebody else',
+    async () => {
+      await expect(claimDataFolder('/')).rejects.toThrow(
+        /cannot be used .* Give it to the user that runs Gantry/,
+      );
+    },
+  );
 });
 
 describe('a kept secret', () => {

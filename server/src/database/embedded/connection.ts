@@ -69,11 +69,12 @@ async function usingClient<T>(
   });
   // A lost connection also rejects the query under way, which is where it is dealt with.
   client.on('error', () => undefined);
-  await client.connect();
   try {
+    await client.connect();
     return await use(client);
   } finally {
-    await client.end();
+    // Not awaited: on a connection that was lost, this need not ever settle.
+    void client.end();
   }
 }
 
