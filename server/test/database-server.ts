@@ -29,6 +29,8 @@ const execute = async (connectionString: string, statement: string): Promise<voi
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.DATABASE_URL;
   const folder = given ? null : await mkdtemp(join(tmpdir(), 'gantry-test-'));
+  // Run by root, PostgreSQL is another user, who must be able to enter.
+  if (folder !== null) await chmod(folder, 0o711);
   const embedded =
     folder === null ? null : await startEmbeddedDatabase({ dataDir: folder, log: () => undefined });
   const server = given ?? embedded?.connectionString ?? '';
