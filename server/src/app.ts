@@ -78,8 +78,8 @@ const compose = async (config: Config, log: Logger, resources: Resources): Promi
   const migrations = await migrate(connectionString);
   if (migrations.length > 0) log.info({ migrations }, 'the database schema was brought up to date');
 
-  const pool = createPool(connectionString, config.DATABASE_POOL_SIZE, (err) =>
-    log.warn({ err }, 'an idle database connection failed'),
+  const pool = createPool(connectionString, config.DATABASE_POOL_SIZE, ({ message }) =>
+    log.warn({ reason: message }, 'an idle database connection failed'),
   );
   resources.onClose(() => pool.end());
   const db = createDatabase(pool);
@@ -129,7 +129,11 @@ const compose = async (config: Config, log: Logger, resources: Resources): Promi
     context,
     firstAdministrator,
     async listen() {
-      await server.listen({ host: config.HOST, port: config.PORT });
+      await server.listen({ host: config.HOST, port: config.PORT }).catch((cause: unknown) => {
+        throw new Error(`HOST ${config.HOST} with PORT ${config.PORT} cannot be listened on: choose others`, {
+          cause,
+        });
+      });
       const { address, family, port } = server.server.address() as AddressInfo;
       return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
     },

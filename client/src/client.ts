@@ -1,0 +1,126 @@
+import type { SessionUser } from '@gantry/contract/auth';
+import { BATCH_ARRAY_TYPE, MAX_BATCH } from '@gantry/contract/envelope';
+import type { AppRouter } from '@gantry/server/router';
+import {
+  createTRPCClient,
+  httpBatchLink,
+  httpLink,
+  type Operation,
+  splitLink,
+  type TRPCClient,
+  type TRPCLink,
+} from '@trpc/client';
+import { observable } from '@trpc/server/observable';
+import superjson from 'superjson';
+import { GantryError, type GantryErrorCode, gantryErrorOf } from './error.ts';
+import { speakingFetch } from './transport.ts';
+
+export { GantryError, type GantryErrorCode };
+
+export interface GantryClientOptions {
+  /** Address of the service, such as `http://127.0.0.1:4000`. */
+  url: string | URL;
+  /** Access token to start with. */
+  token?: string;
+  /** The `fetch` to use, if not the global one. */
+  fetch?: typeof globalThis.fetch;
+  /** How long to wait for an answer, in milliseconds. The service itself answers within 30 s. */
+  timeoutMs?: number;
+}
+
+/** A typed client of one Gantry service, with the access token it calls with. */
+export interface GantryClient {
+  /** Every procedure of the service: `api.sensors.getAll.query(…)`, `api.sensors.create.mutate(…)`. */
+  readonly api: TRPCClient<AppRouter>;
+  /** Logs in and calls with the new token from now on. */
+  login(email: string, password: string): Promise<SessionUser>;
+  /** Revokes the token and forgets it, even when the service cannot be reached. */
+  logout(): Promise<void>;
+  /** Exchanges the token for a new one before it expires. */
+  refresh(): Promise<SessionUser>;
+  setToken(token: string | null): void;
+  readonly token: string | null;
+}
+
+/** Devices speak alone and may say much, and a login should not wait for a slow neighbour. */
+const UNBATCHED = new Set(['auth.login', 'events.ingest', 'events.ingestBatch', 'sensors.heartbeat']);
+/** Longest address of a batch of queries, in characters; many proxies refuse more than 8 KB. */
+const MAX_URL_LENGTH = 8000;
+/** Longest input that is put in a batch, in bytes: even percent-encoded it fits the address. */
+const MAX_BATCHED_INPUT = 2000;
+const DEFAULT_TIMEOUT_MS = 35_000;
+
+/** A value that is used twice is written twice: the service refuses superjson's note that both are the same. */
+const serialize = (value: unknown) => {
+  const { json, meta } = superjson.serialize(value);
+  if (!meta?.values) return { json };
+  return { json, meta: { values: meta.values, v: meta.v } };
+};
+const transformer = {
+  input: { serialize, deserialize: superjson.deserialize },
+  output: { serialize, deserialize: superjson.deserialize },
+};
+
+const goesAlone = ({ path, type, input }: Operation): boolean =>
+  UNBATCHED.has(path) ||
+  (type === 'query' && new TextEncoder().encode(JSON.stringify(serialize(input))).length > MAX_BATCHED_INPUT);
+
+const tellErrors: TRPCLink<AppRouter> =
+  () =>
+  ({ op, next }) =>
+    observable((observer) =>
+      next(op).subscribe({
+        next: (value) => observer.next(value),
+        error: (error) => observer.error(gantryErrorOf(error)),
+        complete: () => observer.complete(),
+      }),
+    );
+
+/** Makes a client of the service at an address. */
+export const createGantryClient = (options: string | URL | GantryClientOptions): GantryClient => {
+  const settings = typeof options === 'string' || options instanceof URL ? { url: options } : options;
+  const base = String(settings.url).replace(/\/+$/, '');
+  let token = settings.token ?? null;
+
+  const link = {
+    url: `${base}/trpc`,
+    transformer,
+    fetch: speakingFetch(base, settings.fetch ?? globalThis.fetch, settings.timeoutMs ?? DEFAULT_TIMEOUT_MS),
+    headers: () => (token === null ? {} : { authorization: `Bearer ${token}` }),
+  };
+  const batchLink = httpBatchLink<AppRouter>({
+    ...link,
+    headers: () => ({ ...link.headers(), accept: BATCH_ARRAY_TYPE }),
+    maxItems: MAX_BATCH,
+    maxURLLength: MAX_URL_LENGTH,
+  });
+  const split = splitLink<AppRouter>({ condition: goesAlone, true: httpLink(link), false: batchLink });
+  const api = createTRPCClient<AppRouter>({ links: [tellErrors, split] });
+
+  return {
+    api,
+    async login(email, password) {
+      const session = await api.auth.login.mutate({ email, password });
+      token = session.token;
+      return session.user;
+    },
+    async logout() {
+      try {
+        if (token !== null) await api.auth.logout.mutate();
+      } finally {
+        token = null;
+      }
+    },
+    async refresh() {
+      const session = await api.auth.refreshToken.mutate();
+      token = session.token;
+      return session.user;
+    },
+    setToken(next) {
+      token = next;
+    },
+    get token() {
+      return token;
+    },
+  };
+};

@@ -1,0 +1,60 @@
+import type { ErrorBody } from '@gantry/contract/envelope';
+import { type ErrorCode, errorCodes, type InputIssue } from '@gantry/contract/errors';
+import type { AppRouter } from '@gantry/server/router';
+import { TRPCClientError } from '@trpc/client';
+import type { Answer } from './transport.ts';
+
+/** Why a call failed: the service's own code, or what kept the call from getting an answer at all. */
+export type GantryErrorCode = ErrorCode | 'UNREACHABLE' | 'INVALID_RESPONSE' | 'ABORTED';
+
+interface ErrorDetail {
+  httpStatus?: number | undefined;
+  issues?: readonly InputIssue[] | undefined;
+  retryAfter?: number | undefined;
+  cause?: unknown;
+}
+
+/** What every failed call throws. */
+export class GantryError extends TRPCClientError<AppRouter> {
+  readonly code: GantryErrorCode;
+  /** Status of the answer; undefined when there was none. */
+  readonly httpStatus: number | undefined;
+  /** What is wrong with the input, field by field; empty unless the code is BAD_REQUEST. */
+  readonly issues: readonly InputIssue[];
+  /** After how many seconds trying again makes sense, when the service said so. */
+  readonly retryAfter: number | undefined;
+
+  constructor(code: GantryErrorCode, message: string, detail: ErrorDetail = {}) {
+    super(message, detail.cause instanceof Error ? { cause: detail.cause } : {});
+    // The base class sets its own prototype.
+    Object.setPrototypeOf(this, GantryError.prototype);
+    this.name = 'GantryError';
+    this.code = code;
+    this.httpStatus = detail.httpStatus;
+    this.issues = detail.issues ?? [];
+    this.retryAfter = detail.retryAfter;
+  }
+}
+
+/** How long a Retry-After header asks to wait, in seconds. */
+export const secondsOf = (header: unknown): number | undefined =>
+  typeof header === 'string' && /^\d+$/.test(header) ? Number(header) : undefined;
+
+const isKnown = (data: ErrorBody['data'] | undefined): data is ErrorBody['data'] & { code: ErrorCode } =>
+  data !== undefined && Object.hasOwn(errorCodes, data.code);
+
+/** Gives every failure of the RPC library its place. */
+export const gantryErrorOf = (error: TRPCClientError<AppRouter>): GantryError => {
+  if (error instanceof GantryError) return error;
+  if (error.cause?.name === 'AbortError') return new GantryError('ABORTED', 'The call was aborted');
+  const { message, meta } = error;
+  const data = (error.data ?? undefined) as ErrorBody['data'] | undefined;
+  if (!isKnown(data)) {
+    return new GantryError('INVALID_RESPONSE', `Not an answer of a Gantry service: ${message}`, {
+      cause: error,
+    });
+  }
+  const { code, httpStatus, issues } = data;
+  const retryAfter = secondsOf((meta?.response as Partial<Answer> | undefined)?.retryAfter);
+  return new GantryError(code, message, { httpStatus, issues, retryAfter, cause: error });
+};

@@ -1,0 +1,44 @@
+import { GantryError, secondsOf } from './error.ts';
+
+/** What is kept of an answer. */
+export interface Answer {
+  readonly ok: boolean;
+  readonly retryAfter: string | null;
+  json(): Promise<unknown>;
+}
+
+type Fetch = typeof globalThis.fetch;
+
+/** Why a fetch failed, in the words of the system below it. */
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  const { cause, message } = error;
+  return cause instanceof Error ? cause.message || ('code' in cause ? String(cause.code) : message) : message;
+};
+
+/** A `fetch` that fails with words: no answer in time, no connection, or an answer that is no JSON. */
+export const speakingFetch =
+  (base: string, fetch: Fetch, timeoutMs: number) =>
+  async (url: Parameters<Fetch>[0], init: RequestInit = {}): Promise<Answer> => {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
+    const attempt = async () => {
+      const response = await fetch(url, { ...init, signal });
+      return { response, text: await response.text() };
+    };
+    const { response, text } = await attempt().catch((cause: unknown) => {
+      if (init.signal?.aborted) throw new GantryError('ABORTED', 'The call was aborted', { cause });
+      const reason = timeout.aborted ? `no answer within ${timeoutMs / 1000} s` : reasonOf(cause);
+      throw new GantryError('UNREACHABLE', `Cannot reach ${base}: ${reason}`, { cause });
+    });
+    const retryAfter = response.headers.get('retry-after');
+    try {
+      const body: unknown = JSON.parse(text);
+      return { ok: response.ok, retryAfter, json: async () => body };
+    } catch (cause) {
+      const { status: httpStatus } = response;
+      const message = `${base} answered ${httpStatus} with something that is not JSON: is it a Gantry service?`;
+      const detail = { httpStatus, retryAfter: secondsOf(retryAfter), cause };
+      throw new GantryError('INVALID_RESPONSE', message, detail);
+    }
+  };

@@ -1,0 +1,67 @@
+import type { AppRouter } from '@gantry/server/router';
+import { createTRPCClient, httpBatchLink, httpBatchStreamLink, httpLink } from '@trpc/client';
+import superjson from 'superjson';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Gantry, startGantry } from '../../server/test/harness.ts';
+
+let gantry: Gantry;
+let headers: { authorization: string };
+
+beforeAll(async () => {
+  gantry = await startGantry();
+  headers = { authorization: `Bearer ${await gantry.tokenFor('ADMIN')}` };
+});
+afterAll(() => gantry.stop());
+
+/** A fetch that counts the requests it makes. */
+const counting = () => {
+  const made: string[] = [];
+  const counted: typeof fetch = (url, init) => {
+    made.push(String(url));
+    return fetch(url, init);
+  };
+  return { made, fetch: counted };
+};
+
+const options = () => ({ url: `${gantry.url}/trpc`, transformer: superjson, headers });
+
+const links = {
+  httpLink: (counted: typeof fetch) => httpLink<AppRouter>({ ...options(), fetch: counted }),
+  'httpBatchLink with the Accept header': (counted: typeof fetch) =>
+    httpBatchLink<AppRouter>({
+      ...options(),
+      headers: { ...headers, accept: 'application/vnd.trpc.batch+json' },
+      fetch: counted,
+    }),
+  httpBatchStreamLink: (counted: typeof fetch) =>
+    httpBatchStreamLink<AppRouter>({ ...options(), fetch: counted }),
+};
+
+describe.each(Object.entries(links))('a stock tRPC client with %s', (name, link) => {
+  it('queries, mutates and gets dates as Date', async () => {
+    const { fetch: counted } = counting();
+    const api = createTRPCClient<AppRouter>({ links: [link(counted)] });
+    const health = await api.system.health.query();
+    expect(health.timestamp).toBeInstanceOf(Date);
+    const deviceId = `stock-${name.slice(0, 16)}`;
+    const created = await api.sensors.create.mutate({ name: 'Stock sensor', deviceId, type: 'RADAR' });
+    expect(created.createdAt).toBeInstanceOf(Date);
+    const found = await api.sensors.getById.query({ id: created.id });
+    expect(found).toMatchObject({ deviceId, status: 'OFFLINE', lastHeartbeat: null });
+  });
+
+  it('gets the result of one call and the failure of another that were made together', async () => {
+    const { fetch: counted, made } = counting();
+    const api = createTRPCClient<AppRouter>({ links: [link(counted)] });
+    const [me, missing] = await Promise.allSettled([
+      api.auth.me.query(),
+      api.sensors.getById.query({ id: 'no such sensor' }),
+    ]);
+    expect(me).toMatchObject({ status: 'fulfilled', value: { role: 'ADMIN' } });
+    expect(missing).toMatchObject({
+      status: 'rejected',
+      reason: { message: 'Sensor not found', data: { code: 'NOT_FOUND', httpStatus: 404 } },
+    });
+    expect(made).toHaveLength(name === 'httpLink' ? 2 : 1);
+  });
+});

@@ -1,0 +1,141 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { createGantryClient, type GantryClient } from '@gantry/client';
+import { readMark, writeMark } from './demo/progress-mark.ts';
+import { reviewViolations } from './demo/reviews.ts';
+import { type Service, startService } from './demo/service.ts';
+import { type DemoLogin, ensureDemoUsers, loginsFile } from './demo/users.ts';
+import { prepareFleet } from './fleet.ts';
+import { sendHistory } from './history.ts';
+import { readInitialPassword } from './password.ts';
+import { count, createScreen } from './screen.ts';
+import { assemble, historyLine, logIn, runCrew, SimulationError, watch } from './simulation.ts';
+import { stopOnSignals } from './stop.ts';
+import { MINUTE_MS } from './stream.ts';
+
+/** Another one than that of `npm run simulate`, so that both can run on one service. */
+const SEED = 7;
+const SENSORS = 12;
+const DAY_MS = 86_400_000;
+const HISTORY_DAYS = 30;
+/** Some 25,000 events in a month: enough for every page and chart, and quick to make. */
+const HISTORY_PACE = { rate: 0.0023, steady: false };
+const LIVE_PACE = { rate: 1, steady: false };
+/** What is older than this has been reviewed, mostly. */
+const REVIEWED_AFTER_MS = 2 * DAY_MS;
+
+const { DATA_DIR, DATABASE_URL } = process.env;
+if (existsSync('.env')) process.loadEnvFile('.env');
+const dataDir = resolve(DATA_DIR || 'data-demo');
+// A folder or database that only .env names is that of the real service, which the demo leaves alone.
+const env = {
+  ...process.env,
+  DATA_DIR: dataDir,
+  DATABASE_URL: DATABASE_URL ?? '',
+  LOG_LEVEL: process.env.LOG_LEVEL || 'warn',
+};
+const adminEmail = process.env.ADMIN_EMAIL || 'admin@gantry.local';
+
+const screen = createScreen(process.stdout);
+const { signal, stop } = stopOnSignals();
+
+const logInAsAdmin = async (url: string): Promise<GantryClient> => {
+  const password = process.env.ADMIN_PASSWORD || (await readInitialPassword(dataDir));
+  if (password) return logIn(url, adminEmail, password);
+  throw new SimulationError(
+    `There is no ${dataDir}/initial-admin-password: say the password of ${adminEmail} with ADMIN_PASSWORD`,
+  );
+};
+
+/** Reviews as the operator would, so that the reviews have a name; as whoever is logged in if that login changed. */
+const reviewerOf = async (service: Service, operator: DemoLogin | undefined, admin: GantryClient) => {
+  if (!operator) return admin;
+  const client = createGantryClient(service.url);
+  return client.login(operator.email, operator.password).then(
+    () => client,
+    () => admin,
+  );
+};
+
+const printWelcome = (url: string, logins: readonly DemoLogin[], isNew: boolean): void => {
+  screen.say(`\nThe demo is ready: open ${url}/docs`);
+  const adminPassword = process.env.ADMIN_PASSWORD ? 'ADMIN_PASSWORD' : `${dataDir}/initial-admin-password`;
+  const passwords = loginsFile(dataDir);
+  screen.say(`  ${adminEmail.padEnd(24)} ADMIN     (the password is in ${adminPassword})`);
+  for (const { email, password, role } of logins) {
+    screen.say(
+      `  ${email.padEnd(24)} ${role.padEnd(9)} ${isNew ? password : `(the password is in ${passwords})`}`,
+    );
+  }
+  screen.say(`${isNew ? `  Passwords are kept in ${passwords}. ` : '  '}Ctrl-C stops everything.\n`);
+};
+
+const demonstrate = async (service: Service): Promise<void> => {
+  const { url } = service;
+  const admin = await logInAsAdmin(url);
+  const { logins, isNew } = await ensureDemoUsers(admin.api, dataDir);
+  const { sensors, created } = await prepareFleet(admin.api, SEED, SENSORS);
+  const crew = assemble(url, sensors, signal);
+
+  const to = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
+  const start = to - HISTORY_DAYS * DAY_MS;
+  // Sensors that had to be registered are those of another database: what was sent before is not there.
+  const mark = created > 0 ? null : await readMark(dataDir);
+  const from = Math.max(start, Math.min(mark ?? start, to));
+  if (from < to) {
+    await sendHistory(crew.devices, { from, to }, HISTORY_PACE, (share) => {
+      screen.show(historyLine(share, crew.tally));
+    });
+    screen.say(historyLine(1, crew.tally));
+  }
+
+  const operator = logins.find(({ role }) => role === 'OPERATOR');
+  const reviewer = await reviewerOf(service, operator, admin);
+  const reviewed = { from, to: to - REVIEWED_AFTER_MS };
+  if (reviewed.to > reviewed.from) {
+    const { processed, archived } = await reviewViolations(reviewer.api.events, reviewed, signal);
+    screen.say(
+      `Old violations: ${count(processed)} marked as processed, ${count(archived)} of them archived`,
+    );
+  }
+  if (reviewer !== admin) await reviewer.logout();
+  await admin.logout();
+  if (signal.aborted) return;
+  await writeMark(dataDir, to);
+
+  printWelcome(url, logins, isNew);
+  const watching = watch(crew, screen, LIVE_PACE);
+  await runCrew(crew, to, LIVE_PACE).finally(() => watching.stop());
+  await writeMark(dataDir, Date.now());
+};
+
+const run = async (): Promise<void> => {
+  const host = process.env.HOST || '127.0.0.1';
+  const port = Number(process.env.PORT || 4000);
+  if (!(port > 0)) throw new SimulationError('The demo needs a PORT that is known: choose one above 0');
+  const service = await startService(env, { host, port, signal });
+  let endedByItself = false;
+  void service.ended.then(() => {
+    endedByItself = !signal.aborted;
+    stop();
+  });
+  try {
+    await demonstrate(service);
+  } finally {
+    await service.stop();
+  }
+  screen.say(`The demo is stopped. Its data stay in ${dataDir}`);
+  if (endedByItself) throw new SimulationError('The service ended by itself: see what it says above');
+};
+
+try {
+  await run();
+  process.exit(0);
+} catch (error) {
+  screen.end();
+  if (signal.aborted && error instanceof SimulationError) process.exit(0);
+  if (!(error instanceof Error)) throw error;
+  const told = error instanceof SimulationError || error.name === 'GantryError';
+  process.stderr.write(`${told ? error.message : error.stack}\n`);
+  process.exit(1);
+}

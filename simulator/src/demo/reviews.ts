@@ -1,0 +1,48 @@
+import type { GantryClient } from '@gantry/client';
+import { MAX_TAKE } from '@gantry/contract/page';
+import type { Stretch } from '../history.ts';
+import { seedOf } from '../random.ts';
+
+type Events = GantryClient['api']['events'];
+
+/** Shares of the old violations that somebody has looked at, and put away. */
+const PROCESSED = 0.7;
+const ARCHIVED = 0.3;
+
+/** Calls under way at once: one batch of the client. */
+const AT_ONCE = 50;
+
+const listViolations = async (events: Events, stretch: Stretch): Promise<string[]> => {
+  const range = { startDate: new Date(stretch.from), endDate: new Date(stretch.to) };
+  const ids: string[] = [];
+  for (const eventType of ['TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION'] as const) {
+    for (let skip = 0; ; skip += MAX_TAKE) {
+      const page = await events.getAll.query({ ...range, eventType, skip, take: MAX_TAKE });
+      ids.push(...page.events.map(({ id }) => id));
+      if (skip + MAX_TAKE >= page.total) break;
+    }
+  }
+  return ids;
+};
+
+/** What an id draws, from 0 to 1: the same every time, so that a second review changes nothing. */
+const draw = (id: string): number => seedOf(id) / 0x1_0000_0000;
+
+/** Marks a share of the violations in a stretch of time as processed, and some of those as archived. */
+export const reviewViolations = async (
+  events: Events,
+  stretch: Stretch,
+  signal: AbortSignal,
+): Promise<{ processed: number; archived: number }> => {
+  const ids = await listViolations(events, stretch);
+  const processed = ids.filter((id) => draw(id) < PROCESSED);
+  const archived = ids.filter((id) => draw(id) < ARCHIVED);
+  const mark = async (some: readonly string[], work: (id: string) => Promise<unknown>): Promise<void> => {
+    for (let at = 0; at < some.length && !signal.aborted; at += AT_ONCE) {
+      await Promise.all(some.slice(at, at + AT_ONCE).map(work));
+    }
+  };
+  await mark(processed, (id) => events.markAsProcessed.mutate({ id }));
+  await mark(archived, (id) => events.markAsArchived.mutate({ id }));
+  return { processed: processed.length, archived: archived.length };
+};

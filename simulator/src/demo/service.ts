@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { SimulationError } from '../simulation.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** A fresh folder takes some seconds; a slow machine may take many. */
+const START_DEADLINE_MS = 90_000;
+const STOP_DEADLINE_MS = 45_000;
+
+/** A service in a process of its own. */
+export interface Service {
+  readonly url: string;
+  /** Resolves when the process has ended, whoever asked for it. */
+  readonly ended: Promise<void>;
+  stop(): Promise<void>;
+}
+
+const isTaken = (host: string, port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ host, port });
+    const answer = (taken: boolean) => () => {
+      socket.destroy();
+      resolve(taken);
+    };
+    socket.once('connect', answer(true)).once('error', answer(false));
+  });
+
+/** The address at which this machine reaches a service that listens on `host`. */
+const reachable = (host: string): string => (host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host);
+
+/**
+ * Starts the service as `npm start` does, and waits until it is ready.
+ * @throws SimulationError when the port is taken, or the service ends or is not ready in time
+ */
+export const startService = async (
+  env: NodeJS.ProcessEnv,
+  { host, port, signal }: { host: string; port: number; signal: AbortSignal },
+): Promise<Service> => {
+  const target = reachable(host);
+  const url = `http://${target.includes(':') ? `[${target}]` : target}:${port}`;
+  if (await isTaken(target, port)) {
+    throw new SimulationError(
+      `Something listens on ${url} already: stop it first, or choose another port with PORT`,
+    );
+  }
+  // Detached, so that Ctrl-C in the terminal reaches the simulator alone, which then stops the service last.
+  const child = spawn(process.execPath, ['--import', 'tsx', 'server/src/main.ts'], {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    detached: true,
+  });
+  const ended = once(child, 'exit').then(() => undefined);
+  const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
+  // Whatever makes this process leave in a hurry, the service is still told to stop.
+  process.once('exit', () => {
+    if (isRunning()) child.kill('SIGTERM');
+  });
+
+  const stop = async (): Promise<void> => {
+    if (!isRunning()) return;
+    child.kill('SIGTERM');
+    const deadline = sleep(STOP_DEADLINE_MS, 'late' as const, { ref: false });
+    if ((await Promise.race([ended, deadline])) === 'late') child.kill('SIGKILL');
+    await ended;
+  };
+
+  const isReady = (): Promise<boolean> =>
+    fetch(`${url}/ready`, { signal: AbortSignal.timeout(2_000) }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  const deadline = performance.now() + START_DEADLINE_MS;
+  while (!(await isReady())) {
+    if (!isRunning()) throw new SimulationError('The service did not start: see what it says above');
+    if (signal.aborted || performance.now() > deadline) {
+      await stop();
+      throw new SimulationError(signal.aborted ? 'Stopped' : 'The service was not ready in time');
+    }
+    await sleep(100);
+  }
+  return { url, ended, stop };
+};

@@ -1,0 +1,123 @@
+import type { GantryClient } from '@gantry/client';
+import type { SensorType } from '@gantry/contract/sensors';
+import { isFreeway, limitKmh, mphOf, type Place } from './places.ts';
+import type { Random } from './random.ts';
+import { isSpeeding, measuredSpeed } from './speed.ts';
+import { congestion } from './traffic.ts';
+import { passingVehicle } from './vehicle.ts';
+
+/** An event as `events.ingest` takes it, without the key. */
+export type EventInput = Omit<Parameters<GantryClient['api']['events']['ingest']['mutate']>[0], 'apiKey'>;
+
+/** What a sensor can notice, and how often, by its type: per thousand. */
+const NOTICES = {
+  CAMERA: {
+    vehicle: 788,
+    redLight: 50,
+    lane: 30,
+    parking: 25,
+    noSeatbelt: 55,
+    phone: 42,
+    wrongWay: 4,
+    incident: 6,
+  },
+  ANPR: { plate: 972, parking: 20, wrongWay: 3, incident: 5 },
+  SPEED_DETECTOR: { photographedSpeed: 998, wrongWay: 2 },
+  RADAR: { speed: 990, vehicle: 6, wrongWay: 4 },
+  EDGE_CONTROLLER: {
+    vehicle: 590,
+    photographedSpeed: 330,
+    redLight: 35,
+    lane: 25,
+    wrongWay: 5,
+    incident: 15,
+  },
+} as const satisfies Record<SensorType, Readonly<Partial<Record<keyof typeof reports, number>>>>;
+
+const INCIDENTS = [
+  { description: 'Stopped vehicle in the right lane', severity: 'MEDIUM' },
+  { description: 'Collision, two vehicles', severity: 'HIGH' },
+  { description: 'Debris on the carriageway', severity: 'LOW' },
+  { description: 'Disabled vehicle on the shoulder', severity: 'LOW' },
+  { description: 'Pedestrian on the carriageway', severity: 'HIGH' },
+  { description: 'Vehicle on fire', severity: 'CRITICAL' },
+] as const;
+
+interface Scene {
+  readonly place: Place;
+  readonly fullness: number;
+  readonly random: Random;
+}
+
+const lane = (random: Random) => ({ lane: random.whole(1, 3), direction: random.pick(['N', 'S', 'E', 'W']) });
+
+const seen = ({ random, fullness }: Scene) => {
+  const { plate, type } = passingVehicle(random, fullness);
+  const metadata = { ...lane(random), confidence: Math.round(820 + 179 * Math.sqrt(random.next())) / 1000 };
+  return { licensePlateNumber: plate, vehicleType: type, metadata };
+};
+
+const violation = (scene: Scene, violationType: string, description: string): EventInput => ({
+  eventType: 'TRAFFIC_VIOLATION',
+  violationType,
+  description,
+  ...seen(scene),
+});
+
+const speed = (scene: Scene, photographed: boolean): EventInput => {
+  const { random, place, fullness } = scene;
+  const { licensePlateNumber, vehicleType, metadata } = seen(scene);
+  const vehicleSpeed = measuredSpeed(random, place, fullness);
+  const measured = {
+    vehicleType,
+    vehicleSpeed,
+    metadata: { lane: metadata.lane, direction: metadata.direction, limit: limitKmh(place) },
+  };
+  if (!isSpeeding(vehicleSpeed, place)) return { eventType: 'SPEED_DETECTION', ...measured };
+  return {
+    eventType: 'TRAFFIC_VIOLATION',
+    violationType: 'SPEEDING',
+    description: `Exceeding maximum speed: ${mphOf(vehicleSpeed)} mph in a posted ${place.limitMph} mph zone`,
+    ...measured,
+    ...(photographed && { licensePlateNumber }),
+  };
+};
+
+const reports = {
+  vehicle: ({ random, fullness }: Scene): EventInput => ({
+    eventType: 'VEHICLE_DETECTION',
+    vehicleType: passingVehicle(random, fullness).type,
+    metadata: lane(random),
+  }),
+  plate: (scene: Scene): EventInput => ({ eventType: 'PLATE_RECOGNITION', ...seen(scene) }),
+  speed: (scene: Scene) => speed(scene, false),
+  photographedSpeed: (scene: Scene) => speed(scene, true),
+  redLight: (scene: Scene): EventInput => ({
+    ...violation(scene, 'RED_LIGHT', 'Failure to stop at a steady red signal'),
+    vehicleSpeed: Math.max(10, Math.round(scene.random.normal(limitKmh(scene.place) * 0.7, 6))),
+  }),
+  lane: (scene: Scene) => violation(scene, 'LANE_VIOLATION', 'Crossing a solid line'),
+  parking: (scene: Scene) => violation(scene, 'ILLEGAL_PARKING', 'Standing in a no-stopping zone'),
+  wrongWay: (scene: Scene): EventInput => ({
+    ...violation(scene, 'WRONG_WAY', 'Driving against the direction of traffic'),
+    tags: ['urgent'],
+  }),
+  phone: (scene: Scene) => violation(scene, 'PHONE_USE', 'Driver holding a telephone'),
+  noSeatbelt: (scene: Scene): EventInput => ({
+    ...violation(scene, 'NO_SEATBELT', 'Driver not restrained by seat belt'),
+    eventType: 'SEATBELT_VIOLATION',
+  }),
+  incident: ({ random, place }: Scene): EventInput => ({
+    eventType: 'INCIDENT',
+    ...random.pick(INCIDENTS),
+    location: { latitude: place.latitude, longitude: place.longitude },
+    metadata: lane(random),
+  }),
+};
+
+/** What a sensor of the type at the place reports at a moment (Unix milliseconds), decided by `random` alone. */
+export const reportFrom = (type: SensorType, place: Place, at: number, random: Random): EventInput => {
+  const notice = random.weighted(NOTICES[type]);
+  const impossible = isFreeway(place) && (notice === 'redLight' || notice === 'parking');
+  return reports[impossible ? 'vehicle' : notice]({ place, fullness: congestion(at), random });
+};

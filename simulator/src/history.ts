@@ -1,0 +1,61 @@
+import { MAX_INGEST_BATCH } from '@gantry/contract/events';
+import { sendBatch } from './delivery.ts';
+import type { Device } from './device.ts';
+import { eventsOfMinute, MINUTE_MS, type Pace, type TimedEvent } from './stream.ts';
+
+/** A stretch of time in Unix milliseconds, without its end. */
+export interface Stretch {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Devices that send at once. */
+const AT_ONCE = 4;
+/** Minutes worked through between two looks at the clock and the signal. */
+const MINUTES_AT_ONCE = 1440;
+
+const sendHistoryOf = async (
+  device: Device,
+  { from, to }: Stretch,
+  pace: Pace,
+  onProgress: (minutes: number) => void,
+): Promise<void> => {
+  let batch: TimedEvent[] = [];
+  const last = Math.ceil(to / MINUTE_MS);
+  for (let minute = Math.floor(from / MINUTE_MS); minute < last && !device.signal.aborted; minute++) {
+    for (const event of eventsOfMinute(device.sensor, minute, pace)) {
+      if (event.at >= from && event.at < to) batch.push(event);
+      if (batch.length === MAX_INGEST_BATCH) {
+        await sendBatch(device, batch);
+        batch = [];
+      }
+    }
+    onProgress(1);
+    if (minute % MINUTES_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  if (!device.signal.aborted) await sendBatch(device, batch);
+};
+
+/**
+ * Sends what the devices would have reported in a stretch of the past. Sent again, it is the same events with the
+ * same keys, which the service keeps once.
+ */
+export const sendHistory = async (
+  devices: readonly Device[],
+  stretch: Stretch,
+  pace: Pace,
+  onProgress: (share: number) => void,
+): Promise<void> => {
+  const minutes = (devices.length * (stretch.to - stretch.from)) / MINUTE_MS;
+  let done = 0;
+  const queue = [...devices];
+  const work = async (): Promise<void> => {
+    for (let device = queue.shift(); device; device = queue.shift()) {
+      await sendHistoryOf(device, stretch, pace, (more) => {
+        done += more;
+        onProgress(Math.min(1, done / minutes));
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+};

@@ -1,0 +1,122 @@
+import { existsSync } from 'node:fs';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { prepareFleet } from './fleet.ts';
+import { sendHistory } from './history.ts';
+import { readInitialPassword } from './password.ts';
+import { pause } from './retry.ts';
+import { count, createScreen } from './screen.ts';
+import { assemble, historyLine, logIn, runCrew, SimulationError, watch } from './simulation.ts';
+import { stopOnSignals } from './stop.ts';
+import { MINUTE_MS } from './stream.ts';
+
+const DAY_MS = 86_400_000;
+
+const numberBetween = (min: number, max: number, whole: boolean) => (text: string) => {
+  const value = Number(text);
+  if (text.trim() !== '' && value >= min && value <= max && (!whole || Number.isInteger(value))) return value;
+  throw new InvalidArgumentError(`Use a ${whole ? 'whole ' : ''}number from ${min} to ${max}.`);
+};
+
+const address = (text: string): string => {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new InvalidArgumentError('Use an address such as http://127.0.0.1:4000.');
+};
+
+if (existsSync('.env')) process.loadEnvFile('.env');
+
+const command = new Command('simulate')
+  .description('A fleet of virtual roadside sensors that report to a Gantry service.')
+  .option('--url <address>', 'the service', address, 'http://127.0.0.1:4000')
+  .option('--email <e-mail>', 'who registers the sensors (ADMIN or OPERATOR)', 'admin@gantry.local')
+  .addOption(
+    new Option('--password <password>', 'default: the one in data/initial-admin-password').env(
+      'GANTRY_PASSWORD',
+    ),
+  )
+  .option('--sensors <number>', 'how many sensors', numberBetween(1, 10_000, true), 20)
+  .option(
+    '--seed <number>',
+    'the same seed is the same fleet and the same traffic',
+    numberBetween(0, 999_999, true),
+    1,
+  )
+  .option('--rate <factor>', "multiplies every sensor's eventsPerMin", numberBetween(0.001, 10_000, false), 1)
+  .option('--steady', 'the same traffic at every hour, without rush hours', false)
+  .option('--duration <seconds>', 'stop after so long', numberBetween(1, 31_536_000, true))
+  .option('--history-days <days>', 'first send so many days of the past', numberBetween(0, 3650, true), 0)
+  .option(
+    '--history-rate <factor>',
+    'share of the events that the past keeps',
+    numberBetween(0.0001, 1, false),
+    0.01,
+  );
+
+interface Options {
+  readonly url: string;
+  readonly email: string;
+  readonly password?: string;
+  readonly sensors: number;
+  readonly seed: number;
+  readonly rate: number;
+  readonly steady: boolean;
+  readonly duration?: number;
+  readonly historyDays: number;
+  readonly historyRate: number;
+}
+
+const findPassword = async (given: string | undefined): Promise<string> => {
+  const dataDir = process.env.DATA_DIR || 'data';
+  const password = given || (await readInitialPassword(dataDir));
+  if (password) return password;
+  throw new SimulationError(
+    `No password: give it with --password or GANTRY_PASSWORD (there is no ${dataDir}/initial-admin-password)`,
+  );
+};
+
+const simulate = async (options: Options): Promise<void> => {
+  const { url, email, seed, rate, steady } = options;
+  const screen = createScreen(process.stdout);
+  const { signal, stop } = stopOnSignals();
+
+  const client = await logIn(url, email, await findPassword(options.password));
+  const { sensors, created } = await prepareFleet(client.api, seed, options.sensors);
+  await client.logout();
+  screen.say(
+    `${count(sensors.length)} sensors at ${url}: ${created} registered, ${sensors.length - created} known`,
+  );
+
+  const crew = assemble(url, sensors, signal);
+  const { tally } = crew;
+  let from = Date.now();
+  if (options.historyDays > 0) {
+    from = Math.floor(from / MINUTE_MS) * MINUTE_MS;
+    const past = { from: from - options.historyDays * DAY_MS, to: from };
+    const thinned = { rate: rate * options.historyRate, steady };
+    await sendHistory(crew.devices, past, thinned, (share) => screen.show(historyLine(share, tally)));
+    const known = tally.duplicates > 0 ? ` (${count(tally.duplicates)} known already)` : '';
+    screen.say(`${historyLine(1, tally)}${known}`);
+  }
+
+  const started = performance.now();
+  const before = tally.sent;
+  if (options.duration !== undefined) void pause(options.duration * 1000, signal).then(stop);
+  const pace = { rate, steady };
+  const watching = watch(crew, screen, pace);
+  const unsent = await runCrew(crew, from, pace).finally(() => watching.stop());
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  screen.say(
+    `Sent ${count(tally.sent - before)} events in ${seconds} s, ${count(tally.heartbeats)} heartbeats, ` +
+      `${count(tally.refused)} refused, ${count(tally.retries)} retries${unsent > 0 ? `, ${count(unsent)} not sent` : ''}`,
+  );
+  if (tally.lastRefusal) screen.say(`Last refusal: ${tally.lastRefusal}`);
+};
+
+try {
+  await simulate(command.parse().opts<Options>());
+  process.exit(0);
+} catch (error) {
+  if (!(error instanceof Error)) throw error;
+  const told = error instanceof SimulationError || error.name === 'GantryError';
+  process.stderr.write(`${told ? error.message : error.stack}\n`);
+  process.exit(1);
+}

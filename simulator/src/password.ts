@@ -1,0 +1,18 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SimulationError } from './simulation.ts';
+
+/**
+ * The password the service generated for its first administrator; null when it did not.
+ * @throws SimulationError when there is one that this user may not read
+ */
+export const readInitialPassword = async (dataDir: string): Promise<string | null> => {
+  const path = join(dataDir, 'initial-admin-password');
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : null;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw new SimulationError(`Cannot read ${path} (${code}): give the password with --password`);
+  }
+};

@@ -1,0 +1,54 @@
+import { trafficLevel } from './traffic.ts';
+
+/** Where a person watches what is going on. */
+export interface Screen {
+  /** A line that stays. */
+  say(text: string): void;
+  /** How things stand: rewritten in place on a terminal, elsewhere a line every few seconds. */
+  show(text: string): void;
+  /** Ends the line that is being rewritten. */
+  end(): void;
+}
+
+const QUIET_MS = 5_000;
+const CLEAR_LINE = '\r\u001b[2K';
+
+export const createScreen = (out: NodeJS.WriteStream): Screen => {
+  let open = false;
+  let lastShown = Number.NEGATIVE_INFINITY;
+  const end = (): void => {
+    if (open) out.write('\n');
+    open = false;
+  };
+  return {
+    end,
+    say(text) {
+      if (open) out.write(CLEAR_LINE);
+      open = false;
+      out.write(`${text}\n`);
+    },
+    show(text) {
+      if (out.isTTY) {
+        out.write(CLEAR_LINE + text.slice(0, Math.max(20, (out.columns || 80) - 1)));
+        open = true;
+      } else if (Date.now() - lastShown >= QUIET_MS) {
+        lastShown = Date.now();
+        out.write(`${text}\n`);
+      }
+    },
+  };
+};
+
+/** A number as people read it. */
+export const count = (value: number): string => value.toLocaleString('en-US');
+
+const BAR_WIDTH = 30;
+
+/** A bar that is full at 1. */
+export const bar = (share: number): string => {
+  const full = Math.floor(share * BAR_WIDTH);
+  return `[${'#'.repeat(full)}${'-'.repeat(BAR_WIDTH - full)}] ${Math.floor(share * 100)} %`;
+};
+
+/** How busy the roads are now, in words, so that nobody wonders why a night is quiet. */
+export const trafficNow = (at: number): string => `traffic ${Math.round(trafficLevel(at) * 100)} %`;

@@ -1,0 +1,117 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createGantryClient, type GantryClient, GantryError } from '@gantry/client';
+import { mayDo } from '@gantry/contract/permissions';
+import { createDevice, type Device, keepBeating, type RegisteredSensor, reportEvents } from './device.ts';
+import { bar, count, type Screen, trafficNow } from './screen.ts';
+import type { Pace } from './stream.ts';
+import { createTally, type Tally } from './tally.ts';
+
+/** Something that keeps the simulation from starting, or from going on. The message says what to do. */
+export class SimulationError extends Error {
+  override readonly name = 'SimulationError';
+}
+
+/** @throws SimulationError when the service cannot be reached, or the login fails or may not manage sensors */
+export const logIn = async (url: string, email: string, password: string): Promise<GantryClient> => {
+  const client = createGantryClient(url);
+  try {
+    const { role } = await client.login(email, password);
+    if (mayDo(role, 'manageSensors')) return client;
+    throw new SimulationError(`${email} is ${role} and may not manage sensors: log in as ADMIN or OPERATOR`);
+  } catch (error) {
+    if (!(error instanceof GantryError)) throw error;
+    if (error.code === 'UNAUTHORIZED') {
+      throw new SimulationError(`Cannot log in as ${email}: ${error.message}. Check --email and --password`);
+    }
+    const hint =
+      error.code === 'UNREACHABLE' ? '. Is the service running there? Start it, or name another --url' : '';
+    throw new SimulationError(`${error.message}${hint}`);
+  }
+};
+
+/** The devices of a simulation, and what they have done. */
+export interface Crew {
+  readonly devices: readonly Device[];
+  readonly tally: Tally;
+  readonly signal: AbortSignal;
+}
+
+/** Hands every sensor a device. They speak with their keys alone, so they get a client without a login. */
+export const assemble = (url: string, sensors: readonly RegisteredSensor[], signal: AbortSignal): Crew => {
+  setMaxListeners(0, signal);
+  const tally = createTally();
+  const { api } = createGantryClient(url);
+  const devices = sensors.map((sensor) => createDevice(sensor, api, tally, signal));
+  return { devices, tally, signal };
+};
+
+/** How long calls that are under way may take to end once the fleet is told to stop, in milliseconds. */
+const GRACE_MS = 3_000;
+const FIRST_HEARTBEATS_MS = 1_000;
+
+/**
+ * Lets all devices beat and report from `from` (Unix milliseconds) on until the signal.
+ * @returns how many events were due and could not be sent
+ * @throws SimulationError when the service refuses the keys of all of them
+ */
+export const runCrew = async (
+  { devices, tally, signal }: Crew,
+  from: number,
+  pace: Pace,
+): Promise<number> => {
+  let unsent = 0;
+  const stopped = Promise.all(
+    devices.map(async (device, index) => {
+      const delay = (index / devices.length) * FIRST_HEARTBEATS_MS;
+      const [left] = await Promise.all([reportEvents(device, from, pace), keepBeating(device, delay)]);
+      unsent += left;
+    }),
+  );
+  const told = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await Promise.race([stopped, told.then(() => sleep(GRACE_MS, undefined, { ref: false }))]);
+  if (tally.dismissed.size < devices.length || signal.aborted) return unsent;
+  throw new SimulationError(
+    `The service refuses every sensor (${tally.lastRefusal}). Start again to register them`,
+  );
+};
+
+const REDRAW_MS = 500;
+const RATE_WINDOW_MS = 5_000;
+
+/** Shows how the crew is doing until told to stop. */
+export const watch = ({ devices, tally }: Crew, screen: Screen, pace: Pace): { stop(): void } => {
+  const samples = [{ at: Date.now(), sent: tally.sent }];
+  const draw = (): void => {
+    const at = Date.now();
+    samples.push({ at, sent: tally.sent });
+    while (samples.length > 2 && at - (samples[0]?.at ?? at) > RATE_WINDOW_MS) samples.shift();
+    const [first = { at, sent: tally.sent }] = samples;
+    const perSecond = (tally.sent - first.sent) / Math.max(0.001, (at - first.at) / 1000);
+    const online = [...tally.status.values()].filter((status) => status === 'ONLINE').length;
+    const parts = [
+      `${online}/${devices.length} online`,
+      `${perSecond.toFixed(1)} events/s`,
+      `${count(tally.sent)} sent`,
+      `${count(tally.refused)} refused`,
+      `${count(tally.retries)} retries`,
+    ];
+    if (tally.waiting.size > 0) parts.push(`${tally.waiting.size} trying again`);
+    else if (!pace.steady) parts.push(trafficNow(at));
+    screen.show(parts.join(', '));
+  };
+  const timer = setInterval(draw, REDRAW_MS);
+  return {
+    stop() {
+      clearInterval(timer);
+      screen.end();
+    },
+  };
+};
+
+/** The line of a history that is being sent. */
+export const historyLine = (share: number, { sent, refused }: Tally): string =>
+  `History ${bar(share)} · ${count(sent)} events${refused > 0 ? ` · ${count(refused)} refused` : ''}`;

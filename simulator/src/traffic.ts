@@ -1,0 +1,50 @@
+import { TIME_ZONE } from './places.ts';
+
+// Vehicles per hour of the day, from midnight on, relative to one another.
+const WEEKDAY = [
+  0.3, 0.2, 0.15, 0.2, 0.45, 1, 1.8, 2.3, 2.1, 1.5, 1.3, 1.35, 1.45, 1.45, 1.6, 1.9, 2.2, 2.3, 1.8, 1.3, 1,
+  0.8, 0.6, 0.45,
+];
+const WEEKEND = [
+  0.5, 0.35, 0.25, 0.2, 0.2, 0.3, 0.5, 0.7, 1, 1.3, 1.5, 1.6, 1.7, 1.65, 1.6, 1.55, 1.5, 1.4, 1.2, 1.05, 0.9,
+  0.8, 0.7, 0.6,
+];
+const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+const WEEK = DAYS.flatMap((day) => (day.startsWith('S') ? WEEKEND : WEEKDAY));
+const MEAN = WEEK.reduce((sum, flow) => sum + flow, 0) / WEEK.length;
+const PEAK = Math.max(...WEEK) / MEAN;
+
+const HOUR_MS = 3_600_000;
+const clock = new Intl.DateTimeFormat('en-US', {
+  timeZone: TIME_ZONE,
+  weekday: 'short',
+  hour: '2-digit',
+  hourCycle: 'h23',
+});
+const knownHours = new Map<number, number>();
+
+/** The hour of the local week (0 = Sunday, midnight) that an hour since 1970 falls into; looked up once each. */
+const hourOfWeek = (hour: number): number => {
+  const known = knownHours.get(hour);
+  if (known !== undefined) return known;
+  const parts = clock.formatToParts(hour * HOUR_MS);
+  const part = (type: string): string => parts.find((one) => one.type === type)?.value ?? '';
+  const found = DAYS.indexOf(part('weekday')) * 24 + Number(part('hour'));
+  knownHours.set(hour, found);
+  return found;
+};
+
+/**
+ * How much traffic there is at a moment (Unix milliseconds), by local time: 1 is the mean over a week,
+ * rush hours are at about 2, the small hours at about 0.2.
+ */
+export const trafficLevel = (at: number): number => {
+  const hour = Math.floor(at / HOUR_MS);
+  const now = hourOfWeek(hour);
+  const flow = WEEK[now] ?? MEAN;
+  const next = WEEK[(now + 1) % WEEK.length] ?? MEAN;
+  return (flow + (next - flow) * (at / HOUR_MS - hour)) / MEAN;
+};
+
+/** How full the roads are: 0 is empty, 1 the height of the rush hour. */
+export const congestion = (at: number): number => Math.min(1, trafficLevel(at) / PEAK);

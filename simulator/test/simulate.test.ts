@@ -1,0 +1,129 @@
+import { devNull } from 'node:os';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN, eventually, type Gantry, startGantry } from '../../server/test/harness.ts';
+import { run } from './process.ts';
+
+let gantry: Gantry;
+
+beforeAll(async () => {
+  gantry = await startGantry();
+});
+afterAll(() => gantry.stop());
+
+const options = (...more: string[]): string[] => ['--url', gantry.url, '--steady', ...more];
+const password = { GANTRY_PASSWORD: ADMIN.password };
+
+const countEvents = async (): Promise<number> => {
+  const { rows } = await gantry.pool.query<{ n: number }>('SELECT count(*) AS n FROM events');
+  return rows[0]?.n ?? 0;
+};
+
+describe('a simulated fleet', () => {
+  it('registers sensors of all types, beats, reports and stops by itself', async () => {
+    const fleet = run('main.ts', options('--sensors', '6', '--rate', '30', '--duration', '3'), password);
+    const code = await fleet.ended;
+    expect(fleet.text()).toContain('6 registered, 0 known');
+    expect(fleet.text()).toMatch(/[0-6]\/6 online/);
+    expect(fleet.text()).toMatch(
+      /Sent [0-9,]+ events in [0-9.]+ s, [0-9]+ heartbeats, 0 refused, 0 retries\n/,
+    );
+    expect(code).toBe(0);
+
+    const sensors = await gantry.ok('sensors.getAllSensors');
+    expect(sensors).toHaveLength(6);
+    expect(new Set(sensors.map(({ type }: { type: string }) => type)).size).toBe(5);
+    for (const sensor of sensors) {
+      expect(sensor).toMatchObject({ status: 'ONLINE', location: { name: expect.stringContaining(' @ ') } });
+      expect(sensor.lastHeartbeat).not.toBeNull();
+    }
+
+    const sent = Number(/Sent ([0-9,]+) events/.exec(fleet.text())?.[1]?.replaceAll(',', ''));
+    // 6 sensors report 130 events a minute, here 30 times as many: 195 in three seconds.
+    expect(sent).toBeGreaterThan(120);
+    expect(sent).toBeLessThan(280);
+    expect(await countEvents()).toBe(sent);
+    const token = await gantry.tokenFor('VIEWER');
+    const stats = await gantry.ok('events.getStats', {}, { token });
+    expect(stats.total).toBe(sent);
+    expect(stats.byType.length).toBeGreaterThan(3);
+    expect(stats.byViolationType.map((row: { violationType: string }) => row.violationType)).toContain(
+      'SPEEDING',
+    );
+  });
+
+  it('finds its sensors again, and stops cleanly when it is interrupted', async () => {
+    const fleet = run('main.ts', options('--sensors', '6', '--rate', '5'), password);
+    await fleet.until(/0 registered, 6 known/);
+    await fleet.until(/online/);
+    fleet.interrupt();
+    expect(await fleet.ended).toBe(0);
+    expect(fleet.text()).toMatch(/Sent [0-9,]+ events/);
+    expect(await gantry.ok('sensors.getAllSensors')).toHaveLength(6);
+  });
+
+  it('sends its past once, however often it is told to', async () => {
+    const past = ['--sensors', '3', '--seed', '9', '--history-days', '3', '--history-rate', '0.01'];
+    const first = run('main.ts', options(...past, '--rate', '0.2', '--duration', '1'), password);
+    expect(await first.ended).toBe(0);
+    const told = Number(
+      [...first.text().matchAll(/100 % · ([0-9,]+) events\n/g)].at(-1)?.[1]?.replaceAll(',', ''),
+    );
+    // 3 sensors report 60 events a minute: a fifth of a hundredth of that, for three days.
+    expect(told).toBeGreaterThan(400);
+    expect(told).toBeLessThan(640);
+
+    const before = await countEvents();
+    const again = run('main.ts', options(...past, '--rate', '0.2', '--duration', '1'), password);
+    expect(await again.ended).toBe(0);
+    const known = Number(/\(([0-9,]+) known already\)/.exec(again.text())?.[1]?.replaceAll(',', ''));
+    expect(known).toBeGreaterThan(told * 0.99);
+    expect(again.text()).toContain(' 0 refused');
+    expect((await countEvents()) - before).toBeLessThan(10);
+  });
+
+  it('goes on with the sensors whose keys still hold, and ends when none does', async () => {
+    const token = await gantry.tokenFor('ADMIN');
+    const fleet = run('main.ts', options('--sensors', '2', '--seed', '77', '--rate', '30'), password);
+    await fleet.until(/online/);
+    const mine = async () => (await gantry.ok('sensors.getAll', { search: 'sim-77-', take: 100 })).sensors;
+    await eventually(mine, (all) => all.every(({ status }: { status: string }) => status === 'ONLINE'));
+    const [one, other] = await mine();
+    await gantry.ok('sensors.delete', { id: one.id }, { token });
+    const status = async () => (await gantry.ok('sensors.getById', { id: other.id })).status;
+    expect(await status()).toBe('ONLINE');
+    await gantry.ok('sensors.rotateKey', { id: other.id }, { token });
+    expect(await fleet.ended).toBe(1);
+    expect(fleet.text()).toContain('The service refuses every sensor');
+    expect(fleet.text()).toContain('Invalid API key');
+  });
+});
+
+describe('a simulation that cannot start says why', () => {
+  it.each([
+    [
+      'nobody listens',
+      () => ['--url', 'http://127.0.0.1:9', '--password', 'x'],
+      /Cannot reach .*Is the service running/,
+    ],
+    [
+      'the password is wrong',
+      () => options('--password', 'wrong'),
+      /Cannot log in as admin@gantry.local: Invalid credentials/,
+    ],
+    ['there is no password', () => options(), /No password: give it with --password or GANTRY_PASSWORD/],
+    ['the address is none', () => ['--url', 'gantry'], /--url .*Use an address such as/],
+    ['there are no sensors', () => ['--sensors', '0'], /--sensors .*from 1 to 10000/],
+  ])('when %s', async (_, args, says) => {
+    const failed = run('main.ts', args(), { DATA_DIR: devNull });
+    expect(await failed.ended).toBe(1);
+    expect(failed.text()).toMatch(says);
+    expect(failed.text()).not.toMatch(/\n\s+at /);
+  });
+
+  it('when whoever logs in may not manage sensors', async () => {
+    await gantry.tokenFor('VIEWER');
+    const failed = run('main.ts', options('--email', 'viewer@gantry.local'), password);
+    expect(await failed.ended).toBe(1);
+    expect(failed.text()).toContain('viewer@gantry.local is VIEWER and may not manage sensors');
+  });
+});
