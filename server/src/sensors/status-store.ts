@@ -67,47 +67,53 @@ export interface SelfReport {
 }
 
 // The row is locked before its status is read, so that of several changes at once each builds on the one before.
-const HEARTBEAT = `
-  WITH before AS (
-    SELECT id, status, $3::jsonb ->> status AS next_status, coalesce($5, firmware) AS firmware,
-      coalesce($6, ip_address) AS ip_address, coalesce($7, mac_address) AS mac_address
-    FROM sensors WHERE id = $1 AND api_key = $2
-    FOR NO KEY UPDATE
-  ), after AS (
-    UPDATE sensors SET
-      status = before.next_status,
-      status_since = CASE WHEN before.status = before.next_status THEN sensors.status_since ELSE now() END,
-      last_heartbeat = greatest(sensors.last_heartbeat, now()),
-      last_communication = greatest(sensors.last_communication, now()),
-      firmware = before.firmware,
-      ip_address = before.ip_address,
-      mac_address = before.mac_address,
-      updated_at = CASE
-        WHEN (sensors.status, sensors.firmware, sensors.ip_address, sensors.mac_address)
-          IS NOT DISTINCT FROM (before.next_status, before.firmware, before.ip_address, before.mac_address)
-        THEN sensors.updated_at ELSE now() END
-    FROM before WHERE sensors.id = before.id
-    RETURNING sensors.id, before.status AS old_status, sensors.status
-  ), recorded AS (
-    INSERT INTO sensor_status_history (sensor_id, from_status, to_status, reason)
-    SELECT id, old_status, status, $4::text FROM after WHERE old_status <> status
-  )
-  SELECT status, now() AS server_time FROM after`;
+const HEARTBEAT = {
+  name: 'heartbeat',
+  text: `
+    WITH before AS (
+      SELECT id, status, $3::jsonb ->> status AS next_status, coalesce($5, firmware) AS firmware,
+        coalesce($6, ip_address) AS ip_address, coalesce($7, mac_address) AS mac_address
+      FROM sensors WHERE id = $1 AND api_key = $2
+      FOR NO KEY UPDATE
+    ), after AS (
+      UPDATE sensors SET
+        status = before.next_status,
+        status_since = CASE WHEN before.status = before.next_status THEN sensors.status_since ELSE now() END,
+        last_heartbeat = now(),
+        last_communication = now(),
+        firmware = before.firmware,
+        ip_address = before.ip_address,
+        mac_address = before.mac_address,
+        updated_at = CASE
+          WHEN (sensors.status, sensors.firmware, sensors.ip_address, sensors.mac_address)
+            IS NOT DISTINCT FROM (before.next_status, before.firmware, before.ip_address, before.mac_address)
+          THEN sensors.updated_at ELSE now() END
+      FROM before WHERE sensors.id = before.id
+      RETURNING sensors.id, before.status AS old_status, sensors.status
+    ), recorded AS (
+      INSERT INTO sensor_status_history (sensor_id, from_status, to_status, reason)
+      SELECT id, old_status, status, $4::text FROM after WHERE old_status <> status
+    )
+    SELECT status, now()::timestamptz(3) AS server_time FROM after`,
+};
 
 /** Takes in a heartbeat; null when no sensor has the id and the key (any more). */
 export const recordHeartbeat = async (
   pool: Pool,
   report: SelfReport,
 ): Promise<{ status: SensorStatus; serverTime: Date } | null> => {
-  const { rows } = await pool.query<{ status: SensorStatus; server_time: Date }>(HEARTBEAT, [
-    report.sensorId,
-    report.apiKey,
-    JSON.stringify(nextStatus[report.signal]),
-    report.reason,
-    report.firmware,
-    report.ipAddress,
-    report.macAddress,
-  ]);
+  const { rows } = await pool.query<{ status: SensorStatus; server_time: Date }>({
+    ...HEARTBEAT,
+    values: [
+      report.sensorId,
+      report.apiKey,
+      JSON.stringify(nextStatus[report.signal]),
+      report.reason,
+      report.firmware,
+      report.ipAddress,
+      report.macAddress,
+    ],
+  });
   const [row] = rows;
   return row ? { status: row.status, serverTime: row.server_time } : null;
 };

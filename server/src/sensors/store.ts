@@ -29,7 +29,7 @@ export const sensorColumns = {
   updatedAt: sensors.updatedAt,
 };
 
-/** The id is compared as text's own form only if it has that form: any other text is no sensor's id. */
+/** PostgreSQL would refuse to compare an id with a text of any other form; such a text is no sensor's id. */
 const hasId = (id: string) => (isUuid(id) ? eq(sensors.id, id) : sql`false`);
 
 const only = (rows: Sensor[]): Sensor => {
