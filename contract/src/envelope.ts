@@ -6,6 +6,7 @@ export const superjsonMeta = z.object({
   values: z.unknown().optional(),
   v: z.number().optional(),
 });
+export type SuperjsonMeta = z.infer<typeof superjsonMeta>;
 
 /** The body of an error answer, inside its envelope. */
 export const errorBody = z.object({
@@ -23,7 +24,7 @@ export interface ErrorBody {
   data: { code: ErrorCode; httpStatus: number; issues?: InputIssue[] };
 }
 export type ErrorEnvelope = { error: { json: ErrorBody } };
-export type ResultEnvelope = { result: { data: { json: unknown; meta?: unknown } } };
+export type ResultEnvelope = { result: { data: { json: unknown; meta?: SuperjsonMeta } } };
 
 /** The documented error object, exact to the key. */
 export const errorBodyFor = (code: ErrorCode, message: string, issues?: readonly InputIssue[]): ErrorBody => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { coordinates, coordinatesInput } from './coordinates.ts';
 import { id } from './id.ts';
-import { jsonRecord } from './json.ts';
+import { jsonObject, jsonRecord } from './json.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { apiKeyInput } from './sensors.ts';
 import { isStorableText, optionalText, text, trimmedText } from './text.ts';
@@ -46,7 +46,7 @@ const actor = z.object({ id: z.string(), name: z.string() });
 /** An event in full, as `events.getById` answers it. */
 export const eventDetail = event.extend({
   location: coordinates.nullable(),
-  metadata: z.record(z.string(), z.unknown()).nullable(),
+  metadata: jsonObject.nullable(),
   images: z.array(z.string()),
   tags: z.array(z.string()),
   processedAt: z.date().nullable(),
@@ -96,10 +96,12 @@ const eventFields = {
     .transform((value) => value ?? null),
   severity: severity.nullish().transform((value) => value ?? null),
   timestamp: timeInput
-    .optional()
+    .nullish()
+    .transform((value) => value ?? undefined)
     .describe('When it happened; now if left out. At most 5 minutes ahead and not before the year 2000.'),
   idempotencyKey: text(128, 1)
-    .optional()
+    .nullish()
+    .transform((value) => value ?? undefined)
     .describe('With `timestamp`: a retry with the same key and time is the same event and is stored once.'),
 };
 
@@ -146,7 +148,12 @@ export const ingestBatchOutput = z.object({
   results: z.array(ingestedItem).describe('One entry per event, in the order they were sent.'),
 });
 
-const filterText = text(200);
+/** A text to compare with, without the blanks around it, as stored texts are; nothing but blanks filters nothing. */
+const filterText = (max: number) =>
+  trimmedText(max)
+    .transform((value) => value || undefined)
+    .optional();
+
 export const listEventsInput = z
   .object({
     eventType: eventType.optional(),
@@ -154,12 +161,12 @@ export const listEventsInput = z
     ...timeRange,
     processed: z.boolean().optional(),
     archived: z.boolean().optional(),
-    violationType: filterText.optional(),
-    licensePlateNumber: filterText
-      .optional()
-      .describe('Case, blanks and hyphens do not matter; `*` stands for any run of characters.'),
-    vehicleType: filterText.optional(),
-    locationName: text(300).optional(),
+    violationType: filterText(200),
+    licensePlateNumber: filterText(200).describe(
+      'Case, blanks and hyphens do not matter; `*` stands for any run of characters.',
+    ),
+    vehicleType: filterText(200),
+    locationName: filterText(300),
     ...paging(50),
     sortBy: z.enum(['timestamp', 'createdAt', 'eventType', 'severity']).default('timestamp'),
     sortOrder: sortOrder.default('desc'),

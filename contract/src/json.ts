@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { isStorableText } from './text.ts';
 
+const isPlainObject = (value: unknown): value is Record<string, unknown> => {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+};
+
 /** What can be wrong with a value that a client sends as free JSON, in words for its author; null if nothing is. */
 const flawIn = (value: unknown): string | null => {
   switch (typeof value) {
@@ -9,13 +15,14 @@ const flawIn = (value: unknown): string | null => {
     case 'number':
       return Number.isFinite(value) ? null : 'Numbers must be finite';
     case 'boolean':
+    case 'undefined':
       return null;
     case 'object':
       break;
     default:
       return 'Only JSON values can be stored';
   }
-  if (value === null) return null;
+  if (value === null || value instanceof Date) return null;
   if (Array.isArray(value)) {
     for (const item of value) {
       const flaw = flawIn(item);
@@ -23,18 +30,27 @@ const flawIn = (value: unknown): string | null => {
     }
     return null;
   }
-  if (Object.getPrototypeOf(value) !== Object.prototype && Object.getPrototypeOf(value) !== null) {
-    return 'Only JSON values can be stored';
-  }
-  for (const [key, item] of Object.entries(value)) {
-    const flaw = isStorableText(key) ? flawIn(item) : flawIn(key);
+  if (!isPlainObject(value)) return 'Only JSON values can be stored';
+  for (const key of Object.keys(value)) {
+    const flaw = isStorableText(key) ? flawIn(value[key]) : flawIn(key);
     if (flaw) return flaw;
   }
   return null;
 };
 
-/** A map of text to any JSON value, as deep and large as the request's own limits let it be. */
-export const jsonRecord = z.record(z.string(), z.unknown()).check((ctx) => {
-  const flaw = flawIn(ctx.value);
-  if (flaw) ctx.issues.push({ code: 'custom', message: flaw, input: ctx.value });
-});
+/** A map of text to any JSON value, neither looked through nor copied. */
+export const jsonObject = z
+  .custom<Record<string, unknown>>(isPlainObject, 'Send an object')
+  .meta({ type: 'object', additionalProperties: {} });
+
+/**
+ * A map of text to any JSON value, as deep and large as the request's own limits let it be. What superjson brings
+ * along counts as JSON.stringify has it: a Date is its ISO text, and what is undefined is left out.
+ * It is looked through but not copied, for it may be megabytes.
+ */
+export const jsonRecord = jsonObject
+  .check((ctx) => {
+    const flaw = flawIn(ctx.value);
+    if (flaw) ctx.issues.push({ code: 'custom', message: flaw, input: ctx.value });
+  })
+  .meta({ type: 'object', additionalProperties: {} });

@@ -18,18 +18,16 @@ export const isIsoTime = (value: string): boolean => {
 /** Whether the ISO text is a date alone, without a time of day. */
 export const isPlainDate = (iso: string): boolean => iso.length === 10;
 
+const USE_ISO = 'Use an ISO 8601 date or time, such as 2026-01-31 or 2026-01-31T08:15:00Z';
+
 /**
  * A moment as clients send it: an ISO 8601 text or a `Date`. It leaves as ISO text. A text without an offset
  * means the service's time zone, which the contract does not know; the server resolves it.
  */
 export const timeInput = z
-  .union([z.string().max(40), z.date()])
-  .transform((value) =>
-    value instanceof Date ? (Number.isNaN(value.getTime()) ? '' : value.toISOString()) : value,
-  )
-  .pipe(
-    z.string().refine(isIsoTime, 'Use an ISO 8601 date or time, such as 2026-01-31 or 2026-01-31T08:15:00Z'),
-  );
+  .union([z.string(), z.date()], USE_ISO)
+  .transform((value) => (value instanceof Date ? value.toISOString() : value))
+  .pipe(z.string().refine(isIsoTime, USE_ISO));
 
 /** The optional bounds of a range of time, both inclusive. */
 export const timeRange = {

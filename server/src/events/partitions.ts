@@ -1,8 +1,10 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { firstIdAt } from './id.ts';
 
 /** Serialises the creation of partitions over all processes. */
 const LOCK = 4_202_612;
+/** Longest wait for a lock; whoever waits for the partition must be answered meanwhile. */
+const LOCK_TIMEOUT = '5s';
 
 /** A month of events in UTC, as `YYYY-MM`. */
 export type Month = string;
@@ -17,25 +19,40 @@ export const monthAfter = (month: Month): Month => {
   return monthOf(start.getTime());
 };
 
+const startOf = (month: Month): number => Date.parse(`${month}-01T00:00:00Z`);
+
+const usualName = (month: Month): string => `events_${month.replace('-', '_')}`;
+const boundsOf = (month: Month): string =>
+  `FOR VALUES FROM ('${firstIdAt(startOf(month))}') TO ('${firstIdAt(startOf(monthAfter(month)))}')`;
+
+// A partition is known by its bounds: a table of its name may also be one that was detached and kept.
+const FIND = `
+  SELECT to_regclass($2) IS NOT NULL AS "nameTaken", EXISTS (
+    SELECT FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+    WHERE inhparent = 'events'::regclass AND pg_get_expr(relpartbound, pg_class.oid) = $1
+  ) AS present`;
+
+const find = async (db: Pool | PoolClient, month: Month) => {
+  const { rows } = await db.query<{ present: boolean; nameTaken: boolean }>(FIND, [
+    boundsOf(month),
+    usualName(month),
+  ]);
+  return { present: rows[0]?.present ?? false, nameTaken: rows[0]?.nameTaken ?? false };
+};
+
 const create = async (pool: Pool, month: Month): Promise<void> => {
-  const name = `events_${month.replace('-', '_')}`;
-  const from = firstIdAt(Date.parse(`${month}-01T00:00:00Z`));
-  const to = firstIdAt(Date.parse(`${monthAfter(month)}-01T00:00:00Z`));
   const client = await pool.connect();
   try {
     await client.query('BEGIN');
+    await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
     await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
-    const { rows } = await client.query<{ present: boolean }>(
-      'SELECT to_regclass($1) IS NOT NULL AS present',
-      [name],
-    );
-    if (!rows[0]?.present) {
+    const { present, nameTaken } = await find(client, month);
+    if (!present) {
+      const name = nameTaken ? `${usualName(month)}_${Date.now()}` : usualName(month);
       // Made beside the table and attached, because reading and writing go on meanwhile;
       // CREATE TABLE … PARTITION OF would lock the whole of events.
       await client.query(`CREATE TABLE ${name} (LIKE events INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`);
-      await client.query(
-        `ALTER TABLE events ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`,
-      );
+      await client.query(`ALTER TABLE events ATTACH PARTITION ${name} ${boundsOf(month)}`);
     }
     await client.query('COMMIT');
     client.release();
@@ -47,8 +64,10 @@ const create = async (pool: Pool, month: Month): Promise<void> => {
 
 /** The monthly partitions of events, created ahead and on demand, by any number of processes. */
 export interface Partitions {
-  /** Creates the partitions that events at these times need and that are not known to exist. */
-  ensureFor(events: readonly { time: number }[]): Promise<void>;
+  /** Whether the partition of an event at this time (Unix milliseconds) is known to exist. */
+  has(time: number): boolean;
+  /** Creates that partition, unless it exists. Those who ask for it at once share one attempt. */
+  ensure(time: number): Promise<void>;
   /** Creates the partitions of this month and the next. */
   ensureAhead(): Promise<void>;
   /** Forgets which ones exist, after one turned out not to. */
@@ -56,29 +75,46 @@ export interface Partitions {
 }
 
 export const createPartitions = (pool: Pool): Partitions => {
-  // The bounds of the month used last, so that the common case is two comparisons and no date arithmetic.
   const known = new Set<Month>();
+  // The bounds of the month used last, so that the common case is two comparisons and no date arithmetic.
   let latest = { from: 0, until: 0 };
+  const underway = new Map<Month, Promise<void>>();
+  // Created one after another: they wait for one lock anyway, and should not each hold a connection meanwhile.
+  let lastCreation: Promise<unknown> = Promise.resolve();
 
-  const ensure = async (month: Month): Promise<void> => {
-    if (!known.has(month)) await create(pool, month);
-    latest = {
-      from: Date.parse(`${month}-01T00:00:00Z`),
-      until: Date.parse(`${monthAfter(month)}-01T00:00:00Z`),
-    };
+  const createInTurn = (month: Month): Promise<void> => {
+    const creation = lastCreation.then(() => create(pool, month));
+    lastCreation = creation.catch(() => undefined);
+    return creation;
+  };
+
+  const provide = async (month: Month): Promise<void> => {
+    const { present } = await find(pool, month);
+    if (!present) await createInTurn(month);
     known.add(month);
   };
 
+  const ensureMonth = (month: Month): Promise<void> => {
+    const running = underway.get(month);
+    if (running) return running;
+    const started = provide(month).finally(() => underway.delete(month));
+    underway.set(month, started);
+    return started;
+  };
+
   return {
-    async ensureFor(events) {
-      for (const { time } of events) {
-        if (time < latest.from || time >= latest.until) await ensure(monthOf(time));
-      }
+    has(time) {
+      if (time >= latest.from && time < latest.until) return true;
+      const month = monthOf(time);
+      if (!known.has(month)) return false;
+      latest = { from: startOf(month), until: startOf(monthAfter(month)) };
+      return true;
     },
+    ensure: (time) => ensureMonth(monthOf(time)),
     async ensureAhead() {
       const now = monthOf(Date.now());
-      await ensure(monthAfter(now));
-      await ensure(now);
+      await ensureMonth(now);
+      await ensureMonth(monthAfter(now));
     },
     forget() {
       known.clear();

@@ -18,12 +18,14 @@ import {
 import { byId } from '@gantry/contract/id';
 import { pageCount } from '@gantry/contract/page';
 import { z } from 'zod';
+import { unavailable } from '../error.ts';
 import { type DeviceContext, ingestEvent } from '../ingest/ingest.ts';
 import { resolveInterval } from '../time.ts';
 import { failureOf, inputFailure } from '../wire/errors.ts';
 import { allowed, device, open, router, signedIn } from '../wire/procedures.ts';
+import { listEvents, listRecentEvents } from './list-store.ts';
 import { deleteEvent, markAsArchived, markAsProcessed } from './service.ts';
-import { getEvent, listEvents, listRecentEvents } from './store.ts';
+import { getEvent } from './store.ts';
 import { getEventStats } from './totals.ts';
 
 /** One event of a batch: validated and stored on its own, so that a bad one does not keep the others out. */
@@ -40,6 +42,9 @@ const ingestItem = async (ctx: DeviceContext, item: unknown): Promise<IngestedIt
     return { error: { code, message: body.message, ...(issues && { issues }) } };
   }
 };
+
+const isUnavailable = (result: IngestedItem): boolean =>
+  'error' in result && result.error.code === 'SERVICE_UNAVAILABLE';
 
 export const eventsRouter = router({
   ingest: device
@@ -59,12 +64,15 @@ export const eventsRouter = router({
     .meta({
       summary: 'Report up to 1000 events at once, for devices that were offline',
       notes:
-        'Each event is stored or refused on its own; `results` tells which, in the order they were sent.',
+        'Each event is stored or refused on its own; `results` tells which, in the order they were sent. Only when none could be taken in for now is the whole call refused with SERVICE_UNAVAILABLE (503).',
     })
     .input(ingestBatchInput)
     .output(ingestBatchOutput)
     .mutation(async ({ ctx, input }) => {
       const results = await Promise.all(input.events.map((item) => ingestItem(ctx, item)));
+      // Nothing was taken in, so the whole request is one to repeat, as for a single event.
+      if (results.every(isUnavailable))
+        throw unavailable('No event could be stored: send them again in a moment');
       return { success: results.every((result) => !('error' in result)), results };
     }),
 

@@ -2,9 +2,11 @@ import type { EventStats } from '@gantry/contract/events';
 import { type SQL, sql } from 'drizzle-orm';
 import type { Executor } from '../database/transaction.ts';
 import type { Interval } from '../time.ts';
-import { firstIdAt, MAX_ID_TIME } from './id.ts';
+import { firstIdAt } from './id.ts';
 
 const DAY_MS = 86_400_000;
+/** No event is later, and PostgreSQL and JavaScript write days up to here in the same way. */
+const END_OF_TIME = Date.UTC(9999, 11, 31);
 const dayAt = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
 const fromTotals = (firstDay: number | null, endDay: number | null): SQL => sql`
@@ -23,9 +25,9 @@ const fromEvents = (from: number, until: number): SQL => sql`
  */
 export const countedEvents = ({ from, until }: Interval): SQL => {
   const start = Math.max(from, 0);
-  const end = Math.min(until, MAX_ID_TIME);
+  const end = Math.min(until, END_OF_TIME);
   const openStart = from <= 0;
-  const openEnd = until >= MAX_ID_TIME;
+  const openEnd = until >= END_OF_TIME;
   const firstDay = Math.ceil(start / DAY_MS) * DAY_MS;
   const endDay = Math.floor(end / DAY_MS) * DAY_MS;
   if (start >= end) return sql`${fromTotals(0, 0)}`;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ReportedEvent } from '@gantry/contract/events';
 import { invalidInput } from '../error.ts';
-import { keyedEventId, newEventId, timeOfId } from '../events/id.ts';
+import { keyedEventId, newEventId } from '../events/id.ts';
 import { plateKey } from '../events/plate.ts';
 import { rankOf, severityOf } from '../events/severity.ts';
 import { resolveTime } from '../time.ts';
@@ -17,7 +17,7 @@ export interface EventRow {
   readonly id: string;
   /** Unix milliseconds; what the id begins with. */
   readonly time: number;
-  /** Whether the id follows from an idempotency key, so that it may exist already. */
+  /** Tells the event from others, if its id follows from an idempotency key and so may exist already; else null. */
   readonly contentHash: string | null;
   /** The columns, as the JSON object that the insert reads. */
   readonly json: string;
@@ -41,9 +41,25 @@ const sortKeys = (_key: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value;
 
-/** 128 bits that tell whether two events say the same, in the form of a UUID because that is compact to store. */
-const hashContent = (event: ReportedEvent): string => {
-  const hex = createHash('sha256').update(JSON.stringify(event, sortKeys)).digest('hex');
+/**
+ * 128 bits that tell whether two events say the same, in the form of a UUID because that is compact to store.
+ * What makes the id (sensor, time, idempotency key) is no part of it, nor is the API key, which may be a new one.
+ */
+const hashContent = ({ metadata, ...event }: ReportedEvent): string => {
+  const fields = [
+    event.eventType,
+    event.description,
+    event.location,
+    event.images,
+    event.tags,
+    event.violationType,
+    event.licensePlateNumber,
+    event.vehicleType,
+    event.vehicleSpeed,
+    event.severity,
+  ];
+  const content = JSON.stringify(fields) + (metadata === null ? '' : JSON.stringify(metadata, sortKeys));
+  const hex = createHash('sha256').update(content).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 };
 
@@ -54,12 +70,9 @@ const hashContent = (event: ReportedEvent): string => {
  */
 export const enrich = (event: ReportedEvent, sensor: KnownSensor, zone: string, now: number): EventRow => {
   const time = timeOfEvent(event, zone, now);
-  const keyed = event.idempotencyKey !== undefined;
-  const id =
-    event.idempotencyKey === undefined
-      ? newEventId(time)
-      : keyedEventId(time, sensor.id, event.idempotencyKey);
-  const contentHash = keyed ? hashContent(event) : null;
+  const { idempotencyKey } = event;
+  const id = idempotencyKey === undefined ? newEventId(time) : keyedEventId(time, sensor.id, idempotencyKey);
+  const contentHash = idempotencyKey === undefined ? null : hashContent(event);
   const severity = event.severity ?? severityOf({ ...event, speedLimit: sensor.speedLimit });
   const row = {
     id,
@@ -81,5 +94,5 @@ export const enrich = (event: ReportedEvent, sensor: KnownSensor, zone: string, 
     tags: event.tags.length > 0 ? event.tags : null,
     content_hash: contentHash,
   };
-  return { id, time: timeOfId(id), contentHash, json: JSON.stringify(row) };
+  return { id, time, contentHash, json: JSON.stringify(row) };
 };

@@ -1,29 +1,15 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { isBadRow, isDatabaseAway, isMissingPartition, isTransient } from '../database/failure.ts';
-import { unavailable } from '../error.ts';
+import { isBadRow, isMissingPartition, isTransient } from '../database/failure.ts';
+import { AppError, unavailable } from '../error.ts';
 import type { Partitions } from '../events/partitions.ts';
 import type { Metrics } from '../metrics.ts';
 import type { EventRow } from './enrich.ts';
 import { findContentHashes, insertEvents } from './insert-events.ts';
+import { databaseAway, isOutage } from './outage.ts';
+import { createEventQueue, type Waiting, type WriteOutcome } from './queue.ts';
 
-/** What became of an event: it is durable (`stored`), was so already (`duplicate`), or its key is taken by other content. */
-export type WriteOutcome = 'stored' | 'duplicate' | 'conflict';
-
-interface Waiting {
-  readonly row: EventRow;
-  readonly since: number;
-  readonly resolve: (outcome: WriteOutcome) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-const MAX_GROUP_EVENTS = 1_000;
-const MAX_GROUP_CHARS = 8_000_000;
-const MAX_QUEUED_EVENTS = 20_000;
-const MAX_QUEUED_CHARS = 128_000_000;
-/** An event that waited this long for its turn is sent back; with the commit's own limit this stays under 30 s. */
-const MAX_WAIT_MS = 10_000;
-/** After the database went away, events are refused at once for this long before the next one tries it again. */
+/** After the database went away, events are refused at once for this long before one group tries it again. */
 const AWAY_MS = 500;
 const ATTEMPTS = 3;
 
@@ -36,10 +22,10 @@ export class EventWriter implements AsyncDisposable {
   readonly #partitions: Partitions;
   readonly #metrics: Metrics;
   readonly #log: Logger;
-  #queue: Waiting[] = [];
-  #queuedChars = 0;
+  readonly #queue = createEventQueue();
   #running: Promise<void> | null = null;
-  #awayUntil = 0;
+  /** While the database is away: when to try it again (Unix milliseconds). */
+  #awayUntil: number | null = null;
 
   constructor(parts: { pool: Pool; partitions: Partitions; metrics: Metrics; log: Logger }) {
     this.#pool = parts.pool;
@@ -50,23 +36,19 @@ export class EventWriter implements AsyncDisposable {
 
   /**
    * Stores an event and resolves after its commit.
-   * @throws AppError `unavailable` when the queue is full or the database is away; the event may be sent again
+   * @throws AppError `unavailable` when the queue is full or the database is away, and the event may be sent again;
+   * `badRequest` when the database will not have it
    */
-  write(row: EventRow): Promise<WriteOutcome> {
-    const now = Date.now();
-    if (now < this.#awayUntil) throw unavailable('The database is away: send the event again in a moment');
-    if (
-      this.#queue.length >= MAX_QUEUED_EVENTS ||
-      (this.#queue.length > 0 && this.#queuedChars + row.json.length > MAX_QUEUED_CHARS)
-    ) {
-      throw unavailable('More events are arriving than can be stored: send the event again in a moment');
-    }
-    return new Promise((resolve, reject) => {
-      this.#queue.push({ row, since: now, resolve, reject });
-      this.#queuedChars += row.json.length;
-      this.#metrics.queuedEvents.set(this.#queue.length);
-      this.#running ??= this.#commitGroups();
-    });
+  async write(row: EventRow): Promise<WriteOutcome> {
+    this.#refuseIfAway();
+    // Before it queues, so that others need not wait for a partition they do not use.
+    if (!this.#partitions.has(row.time)) await this.#ensurePartition(row.time);
+    return this.#enqueue(row);
+  }
+
+  /** How many events wait for a commit that has not begun. */
+  get waiting(): number {
+    return this.#queue.length;
   }
 
   /** Waits until everything that was accepted is committed or sent back. */
@@ -74,116 +56,127 @@ export class EventWriter implements AsyncDisposable {
     await this.#running;
   }
 
+  /** While the database is away one group at a time tries it again; nobody else waits for how that ends. */
+  #refuseIfAway(): void {
+    if (this.#awayUntil !== null && (this.#running || Date.now() < this.#awayUntil)) throw databaseAway();
+  }
+
+  #enqueue(row: EventRow): Promise<WriteOutcome> {
+    return new Promise((resolve, reject) => {
+      this.#queue.add({ row, since: Date.now(), resolve, reject });
+      this.#running ??= this.#commitGroups();
+    });
+  }
+
+  async #ensurePartition(time: number): Promise<void> {
+    try {
+      await this.#partitions.ensure(time);
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+      this.#log.error({ err: error }, 'a partition of events could not be created');
+      throw unavailable(
+        'There is no place for events of that month yet: send the event again in a moment',
+        error,
+      );
+    }
+  }
+
   async #commitGroups(): Promise<void> {
     // Requests that came in the same turn of the loop join the first group.
     await new Promise(setImmediate);
     while (this.#queue.length > 0) {
-      const group = this.#takeGroup();
-      if (group.length === 0) continue;
-      this.#metrics.groupSize.observe(group.length);
-      try {
-        await this.#commit(group);
-      } catch (error) {
-        this.#sendBack(group, error);
-      }
+      const { events, repeats } = this.#queue.take();
+      this.#metrics.queuedEvents.set(this.#queue.length);
+      const met = events.length > 0 ? await this.#commit(events) : [];
+      if (met.length + repeats.length > 0) await this.#compare([...met, ...repeats]);
     }
     this.#running = null;
   }
 
-  #takeGroup(): Waiting[] {
-    const oldest = Date.now() - MAX_WAIT_MS;
-    const ids = new Set<string>();
-    const group: Waiting[] = [];
-    let chars = 0;
-    let taken = 0;
-    for (const waiting of this.#queue) {
-      const { row, since, reject } = waiting;
-      // Of two attempts at one event the second waits for the outcome of the first.
-      if (
-        group.length === MAX_GROUP_EVENTS ||
-        (group.length > 0 && chars + row.json.length > MAX_GROUP_CHARS)
-      )
-        break;
-      if (ids.has(row.id)) break;
-      taken++;
-      this.#queuedChars -= row.json.length;
-      if (since < oldest) {
-        reject(unavailable('The event waited too long for its commit: send it again in a moment'));
-        continue;
-      }
-      ids.add(row.id);
-      chars += row.json.length;
-      group.push(waiting);
-    }
-    this.#queue = this.#queue.slice(taken);
-    this.#metrics.queuedEvents.set(this.#queue.length);
-    return group;
-  }
-
-  /** Commits the group; when the database refuses it for one bad event, the halves are tried, so that this one fails alone. */
-  async #commit(group: readonly Waiting[]): Promise<void> {
-    let created: ReadonlySet<string>;
+  /**
+   * Commits the group and tells everybody in it. When the database refuses the group for one bad event, the halves
+   * are tried, so that this one fails alone.
+   * @returns those whose event was stored before, and who were not told yet
+   */
+  async #commit(group: readonly Waiting[]): Promise<Waiting[]> {
     try {
-      created = await this.#insert(group);
-    } catch (error) {
-      if (!isBadRow(error)) throw error;
-      if (group.length === 1) {
-        this.#log.error(
-          { err: error, eventId: group[0]?.row.id },
-          'the database refused an event that passed validation',
-        );
-        this.#sendBack(group, error);
-        return;
+      const created = await this.#insert(group.map(({ row }) => row));
+      this.#awayUntil = null;
+      this.#metrics.groupSize.observe(group.length);
+      const met: Waiting[] = [];
+      for (const waiting of group) {
+        if (waiting.row.contentHash === null || created.has(waiting.row.id)) waiting.resolve('stored');
+        else met.push(waiting);
       }
-      const middle = group.length >> 1;
-      await this.#commit(group.slice(0, middle));
-      await this.#commit(group.slice(middle));
-      return;
+      this.#metrics.events.inc({ outcome: 'stored' }, group.length - met.length);
+      return met;
+    } catch (error) {
+      if (!isBadRow(error)) this.#sendBack(group, error);
+      else if (group.length === 1) this.#refuse(group, error);
+      else {
+        const middle = group.length >> 1;
+        const first = await this.#commit(group.slice(0, middle));
+        return [...first, ...(await this.#commit(group.slice(middle)))];
+      }
+      return [];
     }
-    await this.#acknowledge(group, created);
   }
 
-  async #insert(group: readonly Waiting[]): Promise<ReadonlySet<string>> {
-    const rows = group.map(({ row }) => row);
+  async #insert(rows: readonly EventRow[]): Promise<ReadonlySet<string>> {
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#partitions.ensureFor(rows);
         return await insertEvents(this.#pool, rows);
       } catch (error) {
         const missing = isMissingPartition(error);
         if (attempt === ATTEMPTS || !(missing || isTransient(error))) throw error;
-        if (missing) this.#partitions.forget();
+        if (!missing) continue;
+        // Somebody dropped it behind our back; or a check failed, and a look shows that none is missing.
+        this.#partitions.forget();
+        for (const { time } of rows) if (!this.#partitions.has(time)) await this.#partitions.ensure(time);
       }
     }
   }
 
-  async #acknowledge(group: readonly Waiting[], created: ReadonlySet<string>): Promise<void> {
-    const repeated: Waiting[] = [];
-    for (const waiting of group) {
-      if (waiting.row.contentHash === null || created.has(waiting.row.id)) waiting.resolve('stored');
-      else repeated.push(waiting);
-    }
-    this.#metrics.events.inc({ outcome: 'stored' }, group.length - repeated.length);
-    if (repeated.length === 0) return;
-    const hashes = await findContentHashes(
-      this.#pool,
-      repeated.map(({ row }) => row.id),
-    );
-    this.#metrics.events.inc({ outcome: 'duplicate' }, repeated.length);
-    for (const { row, resolve, reject } of repeated) {
-      if (!hashes.has(row.id)) reject(unavailable('The event was deleted while it was sent again'));
-      else resolve(hashes.get(row.id) === row.contentHash ? 'duplicate' : 'conflict');
+  /** Tells those whose event exists already whether it is the same one. */
+  async #compare(repeated: readonly Waiting[]): Promise<void> {
+    try {
+      const hashes = await findContentHashes(
+        this.#pool,
+        repeated.map(({ row }) => row.id),
+      );
+      this.#metrics.events.inc({ outcome: 'duplicate' }, repeated.length);
+      for (const { row, resolve, reject } of repeated) {
+        const stored = hashes.get(row.id);
+        if (stored === undefined) reject(unavailable('The event was not stored: send it again in a moment'));
+        else resolve(stored === row.contentHash ? 'duplicate' : 'conflict');
+      }
+    } catch (error) {
+      this.#sendBack(repeated, error);
     }
   }
 
-  #sendBack(group: readonly Waiting[], error: unknown): void {
+  /** The database will not have this event, though it passed validation: sending it again is of no use. */
+  #refuse(group: readonly Waiting[], error: unknown): void {
     this.#metrics.events.inc({ outcome: 'refused' }, group.length);
-    const away = isDatabaseAway(error) || isTransient(error);
-    if (away) {
-      this.#awayUntil = Date.now() + AWAY_MS;
-      this.#log.error({ err: error, events: group.length }, 'the database is away: events are sent back');
+    for (const { row, reject } of group) {
+      this.#log.error(
+        { err: error, eventId: row.id },
+        'the database refused an event that passed validation',
+      );
+      reject(new AppError('badRequest', 'The event holds a value that cannot be stored', { cause: error }));
     }
-    const told = away ? unavailable('The database is away: send the event again in a moment', error) : error;
-    for (const { reject } of group) reject(told);
+  }
+
+  /** Sends the group back and, when the database is away, everybody who waits: they would only wait for the same. */
+  #sendBack(group: readonly Waiting[], error: unknown): void {
+    const outage = isOutage(error);
+    const affected = outage ? [...group, ...this.#queue.clear()] : group;
+    if (outage) this.#awayUntil = Date.now() + AWAY_MS;
+    this.#log.error(
+      { err: error, events: affected.length },
+      'events are sent back: they could not be stored',
+    );
+    this.#metrics.events.inc({ outcome: 'refused' }, affected.length);
+    for (const { reject } of affected) reject(outage ? databaseAway(error) : error);
   }
 }

@@ -2,12 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MAX_BODY_BYTES } from '@gantry/contract/envelope';
 import { WireError } from './errors.ts';
 
-/** A body this far above the limit is cut off; a smaller excess is read to its end, so that the sender hears the answer. */
-const MAX_DISCARDED_BYTES = 4 * MAX_BODY_BYTES;
-/** Bodies of this size and less are not counted against the bound on bytes in flight. */
+/** Bodies of this size and less are neither counted nor queued. */
 const SMALL_BYTES = 64 * 1024;
-/** Most bytes of larger bodies that are held at the same time. */
-const MAX_IN_FLIGHT_BYTES = 256 * 1024 * 1024;
+/** Most bytes of larger bodies that are held at the same time. Parsed, they may take six times as much. */
+const MAX_IN_FLIGHT_BYTES = 128 * 1024 * 1024;
 
 const tooLarge = (): WireError =>
   new WireError('PAYLOAD_TOO_LARGE', `The request body is larger than 10 MB (${MAX_BODY_BYTES} bytes)`);
@@ -17,63 +15,99 @@ const tooBusy = (): WireError =>
     headers: { 'retry-after': '1' },
   });
 
-const mayBeLarge = (request: IncomingMessage): boolean =>
-  request.headers['transfer-encoding'] !== undefined ||
-  Number(request.headers['content-length'] ?? 0) > SMALL_BYTES;
+/** Nobody hears this; it only ends the request. */
+const cutShort = (): WireError =>
+  new WireError('BAD_REQUEST', 'The connection was closed before the whole body had arrived');
+
+const declaredBytes = (request: IncomingMessage): number => Number(request.headers['content-length'] ?? 0);
+
+/** Whether the request announces a body that will be refused, so that it need not be sent at all. */
+export const announcesTooMuch = (request: IncomingMessage): boolean =>
+  declaredBytes(request) > MAX_BODY_BYTES;
+
+const hasBody = (request: IncomingMessage): boolean =>
+  declaredBytes(request) > 0 || request.headers['transfer-encoding'] !== undefined;
+
+/**
+ * Reads what is still to come of a body that nobody wants and throws it away: a sender that finds the connection
+ * closed while it writes never sees the answer. So one that asked for `Connection: close` gets it only at the end.
+ */
+export const drain = (request: IncomingMessage, response: ServerResponse): void => {
+  if (!hasBody(request) || request.readableEnded) return;
+  request.resume();
+  if (response.shouldKeepAlive) return;
+  response.shouldKeepAlive = true;
+  const close = () => request.socket.end();
+  request.once('end', () => (response.writableFinished ? close() : response.once('finish', close)));
+};
 
 /** Reads request bodies, and bounds what all of them take together. */
 export interface BodyReader {
-  /** Frees what the request's body is counted with once its response is closed. */
-  watch(request: IncomingMessage, response: ServerResponse): void;
   /**
-   * The whole body of a watched request.
+   * The whole body; null without one.
    * @throws WireError PAYLOAD_TOO_LARGE above 10 MB; SERVICE_UNAVAILABLE while too many large bodies are in flight
    */
-  read(request: IncomingMessage): Promise<Buffer>;
+  read(request: IncomingMessage, response: ServerResponse): Promise<Buffer> | null;
 }
 
 export const createBodyReader = (): BodyReader => {
-  const counted = new WeakMap<IncomingMessage, number>();
   let inFlight = 0;
+  let turn = Promise.resolve();
 
-  const count = (request: IncomingMessage, bytes: number): void => {
-    counted.set(request, (counted.get(request) ?? 0) + bytes);
-    inFlight += bytes;
-  };
-  const release = (request: IncomingMessage): void => {
-    inFlight -= counted.get(request) ?? 0;
-    counted.delete(request);
+  // To parse 10 MB takes a good part of a second. One large body is let through in each turn of the event loop,
+  // so that small requests are answered in between however many large ones arrive at once.
+  const nextTurn = (): Promise<void> => {
+    turn = turn.then(() => new Promise((resolve) => setImmediate(resolve)));
+    return turn;
   };
 
   return {
-    watch(request, response) {
-      if (mayBeLarge(request)) response.once('close', () => release(request));
-    },
-
-    read: (request) =>
-      new Promise((resolve, reject) => {
-        const large = mayBeLarge(request);
+    read: (request, response) => {
+      if (!hasBody(request)) return null;
+      return new Promise((resolve, reject) => {
         const chunks: Buffer[] = [];
         let size = 0;
-        let refusal = Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES ? tooLarge() : null;
+        let held = 0;
 
-        request.on('data', (chunk: Buffer) => {
-          size += chunk.length;
-          if (!refusal && size > MAX_BODY_BYTES) refusal = tooLarge();
-          if (!refusal && large && inFlight + chunk.length > MAX_IN_FLIGHT_BYTES) refusal = tooBusy();
-          if (refusal) {
-            chunks.length = 0;
-            if (size > MAX_DISCARDED_BYTES) reject(refusal);
-            return;
+        const refuse = (error: WireError): void => {
+          chunks.length = 0;
+          request.off('data', take);
+          drain(request, response);
+          reject(error);
+        };
+        // The bytes are held until the answer is out: the parsed input lives on them.
+        const hold = (bytes: number): void => {
+          if (held === 0) {
+            response.once('close', () => {
+              inFlight -= held;
+            });
           }
-          if (large) count(request, chunk.length);
-          chunks.push(chunk);
-        });
+          held += bytes;
+          inFlight += bytes;
+        };
+        const take = (chunk: Buffer): void => {
+          size += chunk.length;
+          const fresh = size <= SMALL_BYTES ? 0 : size - held;
+          if (size > MAX_BODY_BYTES) refuse(tooLarge());
+          else if (inFlight + fresh > MAX_IN_FLIGHT_BYTES) refuse(tooBusy());
+          else {
+            if (fresh > 0) hold(fresh);
+            chunks.push(chunk);
+          }
+        };
+
+        if (announcesTooMuch(request)) {
+          refuse(tooLarge());
+          return;
+        }
+        request.on('data', take);
         request.on('end', () => {
-          if (refusal) reject(refusal);
-          else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+          const [first] = chunks;
+          const body = chunks.length === 1 && first ? first : Buffer.concat(chunks);
+          resolve(body.length <= SMALL_BYTES ? body : nextTurn().then(() => body));
         });
-        request.on('error', reject);
-      }),
+        request.on('error', () => reject(cutShort()));
+      });
+    },
   };
 };

@@ -1,15 +1,16 @@
-import { type ErrorEnvelope, REQUEST_TIMEOUT_MS, type ResultEnvelope } from '@gantry/contract/envelope';
+import type { ErrorEnvelope, ResultEnvelope } from '@gantry/contract/envelope';
 import type { ErrorCode } from '@gantry/contract/errors';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import type { RequestContext } from '../context.ts';
 import { failureOf, WireError } from './errors.ts';
-import { serializeOutput } from './superjson.ts';
+import { serializeOutput } from './output.ts';
+import { runProcedure } from './run.ts';
 
 /** One procedure call as it came over HTTP. */
 export interface Call {
   readonly method: 'query' | 'mutation' | null;
   readonly path: string;
-  /** Parses the input. It runs after the caller was admitted, so that a stranger learns nothing of their input. */
+  /** Parses the input, once. It is asked for after the caller was admitted, so that a stranger learns nothing of their input. */
   readonly input: () => unknown;
 }
 
@@ -24,15 +25,13 @@ export interface Answer {
 export type Caller = (ctx: RequestContext, call: Call) => Promise<Answer>;
 
 const httpMethod = { query: 'GET', mutation: 'POST' } as const;
-const NEVER = new AbortController().signal;
 
-const withDeadline = async <Result>(work: Promise<Result>): Promise<Result> => {
+const withDeadline = async <Result>(work: Promise<Result>, timeoutMs: number): Promise<Result> => {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new WireError('TIMEOUT', 'The request took longer than 30 seconds')),
-      REQUEST_TIMEOUT_MS,
-    );
+    const late = () =>
+      reject(new WireError('TIMEOUT', `The request took longer than ${timeoutMs / 1000} seconds`));
+    timer = setTimeout(late, timeoutMs);
   });
   try {
     return await Promise.race([work, deadline]);
@@ -45,12 +44,16 @@ const withDeadline = async <Result>(work: Promise<Result>): Promise<Result> => {
 const proceduresOf = (router: AnyTRPCRouter): ReadonlyMap<string, AnyTRPCProcedure> =>
   new Map(Object.entries<AnyTRPCProcedure>(router._def.procedures));
 
-export const createCaller = (router: AnyTRPCRouter): Caller => {
+/** How much of a name that came from outside is repeated. */
+const shown = (path: string): string => path.slice(0, 100).toWellFormed();
+
+/** @param timeoutMs how long a call may take, in milliseconds */
+export const createCaller = (router: AnyTRPCRouter, timeoutMs: number): Caller => {
   const procedures = proceduresOf(router);
 
   const find = (call: Call) => {
     const procedure = procedures.get(call.path);
-    if (!procedure) throw new WireError('NOT_FOUND', `There is no procedure "${call.path.slice(0, 100)}"`);
+    if (!procedure) throw new WireError('NOT_FOUND', `There is no procedure "${shown(call.path)}"`);
     const { type } = procedure._def;
     if (type !== call.method) {
       const method = type === 'mutation' ? httpMethod.mutation : httpMethod.query;
@@ -58,7 +61,7 @@ export const createCaller = (router: AnyTRPCRouter): Caller => {
         headers: { allow: method },
       });
     }
-    return { procedure, type };
+    return procedure;
   };
 
   const report = (ctx: RequestContext, path: string, code: ErrorCode | 'OK', started: number): void => {
@@ -70,23 +73,16 @@ export const createCaller = (router: AnyTRPCRouter): Caller => {
   return async (ctx, call) => {
     const started = performance.now();
     try {
-      const { procedure, type } = find(call);
+      const procedure = find(call);
       const output: unknown = await withDeadline(
-        procedure({
-          ctx,
-          type,
-          path: call.path,
-          getRawInput: async () => call.input(),
-          input: undefined,
-          signal: NEVER,
-          batchIndex: 0,
-        }),
+        runProcedure(procedure, call.path, ctx, call.input),
+        timeoutMs,
       );
       report(ctx, call.path, 'OK', started);
       return { status: 200, envelope: { result: { data: serializeOutput(output) } }, headers: {} };
     } catch (error) {
       const { body, headers, unexpected } = failureOf(error);
-      const log = ctx.app.log.child({ requestId: ctx.caller.requestId, procedure: call.path.slice(0, 100) });
+      const log = ctx.app.log.child({ requestId: ctx.caller.requestId, procedure: shown(call.path) });
       if (unexpected) log.error({ err: error }, 'a call failed');
       else log.debug({ code: body.data.code, reason: body.message }, 'a call was refused');
       report(ctx, call.path, body.data.code, started);

@@ -53,12 +53,15 @@ const issuesOf = (error: ZodError): InputIssue[] =>
     message: shorten(issue.message),
   }));
 
+const PREFIX = 'Invalid input: ';
+
 const sentenceOf = (issues: readonly InputIssue[], total: number): string => {
   const [first] = issues;
   if (!first) return 'Invalid input';
   const where = first.path === '' ? '' : `${first.path}: `;
+  const what = first.message.startsWith(PREFIX) ? first.message.slice(PREFIX.length) : first.message;
   const more = total > 1 ? ` (and ${total - 1} more)` : '';
-  return `Invalid input: ${where}${first.message}${more}`;
+  return `${PREFIX}${where}${what}${more}`;
 };
 
 /** The refusal of an input that does not fit its schema. */

@@ -5,7 +5,7 @@ import { requirePermission, signIn } from '../auth/session.ts';
 import type { ActorContext, RequestContext } from '../context.ts';
 import { authenticateSensor } from '../ingest/authenticate.ts';
 import { failureOf } from './errors.ts';
-import { transformer } from './superjson.ts';
+import { transformer } from './output.ts';
 
 /** What the API documents say of a procedure beyond its input and output. */
 export interface ProcedureMeta {
@@ -29,21 +29,32 @@ const t = initTRPC
 
 export const router = t.router;
 
-/** A procedure that anybody may call; a token that comes with it is ignored. */
-export const open = t.procedure.meta({ access: 'open' });
+/** Reads the input of a procedure that takes none too, so that broken JSON or a wrong type of body is refused everywhere. */
+const readInput = t.middleware(async ({ getRawInput, next }) => {
+  await getRawInput();
+  return next();
+});
 
-/** A procedure for everybody who is logged in. */
-export const signedIn = t.procedure.meta({ access: 'signedIn' }).use(async ({ ctx, next }) => {
+/** A procedure that anybody may call; a token that comes with it is ignored. */
+export const open = t.procedure.meta({ access: 'open' }).use(readInput);
+
+const authenticated = t.procedure.meta({ access: 'signedIn' }).use(async ({ ctx, next }) => {
   const context: ActorContext = { ...ctx, actor: await signIn(ctx) };
   return next({ ctx: context });
 });
 
+/** A procedure for everybody who is logged in. */
+export const signedIn = authenticated.use(readInput);
+
 /** A procedure for those whose role holds the permission. */
 export const allowed = (permission: Permission) =>
-  signedIn.meta({ permission }).use(({ ctx, next }) => {
-    requirePermission(ctx.actor, permission, permissionNames[permission]);
-    return next();
-  });
+  authenticated
+    .meta({ permission })
+    .use(({ ctx, next }) => {
+      requirePermission(ctx.actor, permission, permissionNames[permission]);
+      return next();
+    })
+    .use(readInput);
 
 /** A procedure for devices: the API key in the input is checked before the rest of the input. */
 export const device = t.procedure.meta({ access: 'device' }).use(async ({ ctx, getRawInput, next }) => {

@@ -1,11 +1,13 @@
+import { METHODS } from 'node:http';
 import { Readable } from 'node:stream';
 import type { AnyTRPCRouter } from '@trpc/server';
-import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppContext, RequestContext } from '../context.ts';
+import { createBodyReader, drain } from './body.ts';
 import { type Answer, createCaller } from './call.ts';
-import { failureOf } from './errors.ts';
-import { callerOf, readRequest } from './request.ts';
+import { type BatchForm, callerOf, readRequest } from './request.ts';
+import { LINES_TYPE, streamLines } from './stream.ts';
+import { serveSubscription, subscriptionsOf } from './subscription.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -15,67 +17,65 @@ const commonStatus = (answers: readonly Answer[]): number => {
   return first && answers.every(({ status }) => status === first.status) ? first.status : 207;
 };
 
-const envelopesOf = (answers: readonly Answer[], asArray: boolean): unknown => {
-  const envelopes = answers.map(({ envelope }) => envelope);
-  return asArray
-    ? envelopes
-    : Object.fromEntries(envelopes.map((envelope, position) => [position, envelope]));
-};
-
-const pathOf = (request: FastifyRequest): string => String(Reflect.get(request.params as object, '*') ?? '');
-
 const send = (
   reply: FastifyReply,
   status: number,
   headers: Readonly<Record<string, string>>,
   body: unknown,
-) => reply.code(status).headers(headers).header('content-type', JSON_TYPE).send(JSON.stringify(body));
+): FastifyReply =>
+  reply.code(status).headers(headers).header('content-type', JSON_TYPE).send(JSON.stringify(body));
+
+const sendBatch = async (
+  reply: FastifyReply,
+  form: BatchForm,
+  pending: readonly Promise<Answer>[],
+): Promise<FastifyReply> => {
+  if (form === 'lines') return reply.type(LINES_TYPE).send(Readable.from(streamLines(pending)));
+  const answers = await Promise.all(pending);
+  const envelopes = answers.map(({ envelope }) => envelope);
+  const headers = Object.assign({}, ...answers.map((answer) => answer.headers));
+  const body = form === 'array' ? envelopes : Object.fromEntries(envelopes.entries());
+  return send(reply, commonStatus(answers), headers, body);
+};
+
+const pathOf = (request: FastifyRequest): string => String(Reflect.get(request.params as object, '*') ?? '');
+
+/**
+ * Lets every method through to the handlers with its body unread: what is wrong with the type of a body must wait
+ * for the token, and a method that no procedure takes is told so.
+ */
+const readNoBodies = (server: FastifyInstance): void => {
+  for (const method of METHODS) {
+    if (method !== 'CONNECT') server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  }
+};
 
 /** Serves the API under /trpc. */
-export const serveTrpc = (server: FastifyInstance, router: AnyTRPCRouter, app: AppContext): void => {
-  const call = createCaller(router);
+export const serveTrpc = (
+  server: FastifyInstance,
+  router: AnyTRPCRouter,
+  app: AppContext,
+  timeoutMs: number,
+): void => {
+  const call = createCaller(router, timeoutMs);
+  const subscriptions = subscriptionsOf(router);
+  const bodies = createBodyReader();
 
-  /** Hands a streaming link to tRPC's own adapter, after the inputs passed the same checks as everybody's. */
-  const stream = async (request: FastifyRequest, reply: FastifyReply, ctx: RequestContext) => {
-    const url = new URL(request.url, 'http://localhost');
-    const headers = new Headers();
-    for (const [name, value] of Object.entries(request.headers)) {
-      if (typeof value === 'string') headers.set(name, value);
-    }
-    const hasBody = request.method === 'POST' && request.body instanceof Buffer;
-    const response = await fetchRequestHandler({
-      endpoint: '/trpc',
-      router,
-      req: new Request(url, {
-        method: request.method,
-        headers,
-        ...(hasBody && { body: new Uint8Array(request.body as Buffer) }),
-      }),
-      createContext: () => ctx,
-      onError: ({ error, path }) => {
-        if (failureOf(error).unexpected) {
-          app.log.error({ err: error, requestId: ctx.caller.requestId, procedure: path }, 'a call failed');
-        }
-      },
-    });
-    reply.code(response.status).headers(Object.fromEntries(response.headers));
-    return reply.send(response.body ? Readable.fromWeb(response.body as never) : null);
-  };
-
+  readNoBodies(server);
   server.all('/trpc/*', async (request, reply) => {
+    if (request.method !== 'POST') drain(request.raw, reply.raw);
+    const body = request.method === 'POST' ? await bodies.read(request.raw, reply.raw) : null;
     const ctx: RequestContext = { app, caller: callerOf(request) };
-    const asked = readRequest(request, pathOf(request));
-    if (asked.streamed) {
-      for (const { input } of asked.calls) input();
-      return stream(request, reply, ctx);
+    const { calls, batch } = readRequest(request, pathOf(request), body);
+    const [only] = calls;
+    if (batch || !only) {
+      const pending = calls.map((each) => call(ctx, each));
+      return sendBatch(reply, batch ?? 'object', pending);
     }
-    if (!asked.batch) {
-      const [only] = asked.calls;
-      const answer = await call(ctx, only ?? { method: null, path: '', input: () => undefined });
-      return send(reply, answer.status, answer.headers, answer.envelope);
+    if (only.method === 'query' && subscriptions.has(only.path)) {
+      return serveSubscription(router, request, reply, ctx);
     }
-    const answers = await Promise.all(asked.calls.map((each) => call(ctx, each)));
-    const headers = Object.assign({}, ...answers.map((answer) => answer.headers));
-    return send(reply, commonStatus(answers), headers, envelopesOf(answers, asked.asArray));
+    const { status, headers, envelope } = await call(ctx, only);
+    return send(reply, status, headers, envelope);
   });
 };

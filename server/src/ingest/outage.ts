@@ -1,0 +1,9 @@
+import { isDatabaseAway, sqlState } from '../database/failure.ts';
+import { type AppError, unavailable } from '../error.ts';
+
+/** PostgreSQL refused or could not be reached, and what was sent is not to blame: it may be sent again. */
+export const isOutage = (error: unknown): boolean => sqlState(error) !== null || isDatabaseAway(error);
+
+/** What a device hears of an outage. */
+export const databaseAway = (cause?: unknown): AppError =>
+  unavailable('The database is away: send it again in a moment', cause);

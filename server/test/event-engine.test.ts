@@ -1,0 +1,394 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
+
+let gantry: Gantry;
+let token: string;
+let apiKey: string;
+
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('OPERATOR');
+  const input = { name: 'Mast 7', deviceId: randomUUID(), type: 'CAMERA' };
+  ({ apiKey } = await gantry.ok('sensors.create', input, { token }));
+});
+afterAll(() => gantry.stop());
+
+const EVENT = { eventType: 'VEHICLE_DETECTION' };
+const send = (fields: object = {}, to = gantry) => to.call('events.ingest', { apiKey, ...EVENT, ...fields });
+const sendBatch = (events: object[], to = gantry) => to.call('events.ingestBatch', { apiKey, events });
+const times = <Value>(count: number, make: (n: number) => Value): Value[] =>
+  Array.from({ length: count }, (_, n) => make(n));
+const idOf = ({ body }: HttpAnswer): string => body.result.data.json.eventId;
+
+const UNAVAILABLE = {
+  error: {
+    json: {
+      message: expect.stringMatching(/send (the event|it|them) again|try again/),
+      code: -32603,
+      data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503 },
+    },
+  },
+};
+const expectUnavailable = ({ status, headers, body }: HttpAnswer): void => {
+  expect([status, body]).toEqual([503, UNAVAILABLE]);
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+};
+
+const countStored = async (description: string): Promise<number> => {
+  const { rows } = await gantry.pool.query('SELECT count(*) AS n FROM events WHERE description = $1', [
+    description,
+  ]);
+  return rows[0].n;
+};
+/** The days and kinds since 2026 (older partitions are dropped below) whose total is not what the events themselves add up to. */
+const wrongTotals = async (): Promise<unknown[]> => {
+  const { rows } = await gantry.pool.query(`
+    WITH counted AS (
+      SELECT event_day(id) AS day, event_type, coalesce(violation_type, '') AS violation_type,
+        coalesce(vehicle_type, '') AS vehicle_type, processed, archived, count(*) AS n
+      FROM events GROUP BY 1, 2, 3, 4, 5, 6
+    )
+    SELECT * FROM counted FULL JOIN (SELECT * FROM event_totals WHERE n <> 0) AS totals
+      USING (day, event_type, violation_type, vehicle_type, processed, archived)
+    WHERE counted.n IS DISTINCT FROM totals.n AND day >= '2026-01-01'`);
+  return rows;
+};
+
+/** Runs `work` while somebody else holds the table, so that no commit gets through. */
+const whileLocked = async (table: string, work: () => Promise<void>): Promise<void> => {
+  const client = await gantry.pool.connect();
+  try {
+    await client.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+    await work();
+  } finally {
+    await client.query('ROLLBACK');
+    client.release();
+  }
+};
+
+describe('events that arrive together', () => {
+  it('are committed together: while one commit is under way, all who come form the next group', async () => {
+    const description = randomUUID();
+    const answers: Promise<HttpAnswer>[] = [];
+    await whileLocked('event_totals', async () => {
+      answers.push(send({ description }));
+      await eventually(
+        async () => (await gantry.pool.query(`SELECT FROM pg_locks WHERE NOT granted`)).rowCount,
+        (waiting) => waiting === 1,
+      );
+      answers.push(...times(99, () => send({ description })));
+      await eventually(
+        async () => gantry.app.context.eventWriter.waiting,
+        (waiting) => waiting === 99,
+      );
+    });
+    for (const { status } of await Promise.all(answers)) expect(status).toBe(200);
+    const { rows } = await gantry.pool.query(
+      'SELECT count(*) AS n FROM events WHERE description = $1 GROUP BY xmin::text ORDER BY n',
+      [description],
+    );
+    expect(rows).toEqual([{ n: 1 }, { n: 99 }]);
+  });
+});
+
+describe('an event that the database refuses', () => {
+  beforeAll(() =>
+    gantry.pool.query(`ALTER TABLE events ADD CONSTRAINT no_poison CHECK (vehicle_type <> 'POISON')`),
+  );
+  afterAll(() => gantry.pool.query('ALTER TABLE events DROP CONSTRAINT no_poison'));
+
+  it('fails alone, with the reason that sending it again is of no use', async () => {
+    const description = randomUUID();
+    const poisoned = new Set([0, 13, 14, 99, 199]);
+    const answers = await Promise.all(
+      times(200, (n) => send({ description, vehicleType: poisoned.has(n) ? 'POISON' : 'CAR' })),
+    );
+    const refused = answers.flatMap(({ status }, n) => (status === 200 ? [] : [n]));
+    expect(refused).toEqual([...poisoned]);
+    expect(answers[13]?.body).toEqual({
+      error: {
+        json: {
+          message: 'The event holds a value that cannot be stored',
+          code: -32600,
+          data: { code: 'BAD_REQUEST', httpStatus: 400 },
+        },
+      },
+    });
+    expect(await countStored(description)).toBe(195);
+    expect(await wrongTotals()).toEqual([]);
+  });
+
+  it('fails alone in a batch, also when others there have keys', async () => {
+    const description = randomUUID();
+    const event = (n: number) => ({
+      ...EVENT,
+      description,
+      timestamp: '2026-01-31T08:00:00Z',
+      idempotencyKey: `${description} ${n}`,
+      vehicleType: n === 5 ? 'POISON' : 'CAR',
+    });
+    const sent = [...times(20, event), event(3)];
+    for (const duplicate of [false, true]) {
+      const { body } = await sendBatch(sent);
+      const { success, results } = body.result.data.json;
+      expect(success).toBe(false);
+      expect(results[5]).toEqual({ error: { code: 'BAD_REQUEST', message: expect.any(String) } });
+      expect(results[4]).toEqual({ eventId: expect.any(String), duplicate });
+      expect(results[20]).toEqual({ eventId: results[3].eventId, duplicate: true });
+    }
+    expect(await countStored(description)).toBe(19);
+    expect(await wrongTotals()).toEqual([]);
+  });
+});
+
+describe('more events than can be stored', () => {
+  it('are refused at once, and those that were taken are stored', async () => {
+    const description = randomUUID();
+    const batch = times(1000, () => ({ ...EVENT, description }));
+    let taken: Promise<HttpAnswer>[] = [];
+    await whileLocked('event_totals', async () => {
+      taken = [sendBatch(batch)];
+      await eventually(
+        async () => (await gantry.pool.query(`SELECT FROM pg_locks WHERE NOT granted`)).rowCount,
+        (waiting) => waiting === 1,
+      );
+      taken.push(...times(20, () => sendBatch(batch)));
+      await eventually(
+        async () => gantry.app.context.eventWriter.waiting,
+        (waiting) => waiting === 20_000,
+      );
+      // Nothing moves, and still these are answered.
+      expectUnavailable(await send({ description }));
+      expectUnavailable(await sendBatch(batch));
+    });
+    for (const { status, body } of await Promise.all(taken)) {
+      expect([status, body.result.data.json.success]).toEqual([200, true]);
+    }
+    expect(await countStored(description)).toBe(21_000);
+    expect((await send()).status).toBe(200);
+    expect(await wrongTotals()).toEqual([]);
+  });
+});
+
+describe('while the database is away', () => {
+  const admin = async (statement: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: inject('databaseServer') });
+    await client.connect();
+    await client.query(statement).finally(() => client.end());
+  };
+  const name = (): string => new URL(gantry.app.context.config.DATABASE_URL ?? '').pathname.slice(1);
+  const disconnect = () =>
+    admin(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name()}'`);
+  const recovered = () =>
+    eventually(
+      () => send(),
+      ({ status }) => status === 200,
+      5_000,
+    );
+
+  it('events are refused at once, none is acknowledged, and it goes on once it is back', async () => {
+    const description = randomUUID();
+    await admin(`ALTER DATABASE ${name()} ALLOW_CONNECTIONS false`);
+    try {
+      await disconnect();
+      // Whoever finds out first may wait for it; after that nobody waits.
+      await Promise.all(times(20, () => send({ description })));
+      const started = Date.now();
+      for (const answer of await Promise.all(times(300, () => send({ description }))))
+        expectUnavailable(answer);
+      expectUnavailable(await sendBatch(times(1000, () => ({ ...EVENT, description }))));
+      expect(Date.now() - started).toBeLessThan(2_000);
+    } finally {
+      await admin(`ALTER DATABASE ${name()} ALLOW_CONNECTIONS true`);
+    }
+    await recovered();
+    expect(await countStored(description)).toBe(0);
+  });
+
+  it('every event that is acknowledged is stored, and every other one is told to come again', async () => {
+    const description = randomUUID();
+    const acknowledged = new Set<string>();
+    const others = new Set<number>();
+    let stop = false;
+    const device = async () => {
+      while (!stop) {
+        const answer = await send({ description });
+        if (answer.status === 200) acknowledged.add(idOf(answer));
+        else {
+          expectUnavailable(answer);
+          others.add(answer.status);
+        }
+      }
+    };
+    const devices = times(20, device);
+    for (let n = 0; n < 5; n++) {
+      await new Promise((resolve) => setTimeout(resolve, 250));
+      await disconnect();
+    }
+    await recovered();
+    stop = true;
+    await Promise.all(devices);
+    const { rows } = await gantry.pool.query<{ id: string }>('SELECT id FROM events WHERE description = $1', [
+      description,
+    ]);
+    const stored = new Set(rows.map(({ id }) => id));
+    expect([...acknowledged].filter((id) => !stored.has(id))).toEqual([]);
+    expect(acknowledged.size).toBeGreaterThan(50);
+    expect(others).toEqual(new Set([503]));
+    expect(await wrongTotals()).toEqual([]);
+  });
+
+  it('without a word nobody waits for ever: the first are sent back in time, the next ones at once', async () => {
+    await whileLocked('events', async () => {
+      const started = Date.now();
+      const first = send();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const queued = times(50, () => send());
+      expectUnavailable(await first);
+      for (const answer of await Promise.all(queued)) expectUnavailable(answer);
+      expect(Date.now() - started).toBeLessThan(15_000);
+      const after = Date.now();
+      for (const answer of await Promise.all(times(50, () => send()))) expectUnavailable(answer);
+      expect(Date.now() - after).toBeLessThan(1_000);
+    });
+    await recovered();
+    expect(await wrongTotals()).toEqual([]);
+  });
+});
+
+describe('the months of events', () => {
+  const partitionOf = async (id: string): Promise<string> =>
+    (await gantry.pool.query('SELECT tableoid::regclass::text AS name FROM events WHERE id = $1', [id]))
+      .rows[0].name;
+  const sendAt = async (timestamp: string, to = gantry): Promise<string> => {
+    const answer = await send({ timestamp }, to);
+    expect(answer).toMatchObject({ status: 200 });
+    return idOf(answer);
+  };
+
+  it('begin and end to the millisecond', async () => {
+    expect(await partitionOf(await sendAt('2011-12-31T23:59:59.999Z'))).toBe('events_2011_12');
+    expect(await partitionOf(await sendAt('2012-01-01T00:00:00.000Z'))).toBe('events_2012_01');
+    expect(await partitionOf(await sendAt('2012-01-31T23:59:59.999Z'))).toBe('events_2012_01');
+  });
+
+  it('of now and next are there before anything is sent', async () => {
+    const fresh = await startGantry();
+    try {
+      const { rows } =
+        await fresh.pool.query(`SELECT count(*) AS n FROM pg_inherits WHERE inhparent = 'events'::regclass
+        AND inhrelid::regclass::text IN (to_char(now() AT TIME ZONE 'UTC', '"events_"YYYY_MM'),
+          to_char((now() AT TIME ZONE 'UTC') + interval '1 month', '"events_"YYYY_MM'))`);
+      expect(rows[0].n).toBe(2);
+    } finally {
+      await fresh.stop();
+    }
+  });
+
+  it('come back when somebody dropped one', async () => {
+    await sendAt('2013-03-15T12:00:00Z');
+    await gantry.pool.query('DROP TABLE events_2013_03');
+    const answers = await Promise.all(times(20, (n) => send({ timestamp: `2013-03-${10 + n}T12:00:00Z` })));
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+  });
+
+  it('come back beside one that was detached and kept', async () => {
+    const kept = await sendAt('2013-04-15T12:00:00Z');
+    await gantry.pool.query('ALTER TABLE events DETACH PARTITION events_2013_04');
+    const id = await sendAt('2013-04-15T12:00:00Z');
+    expect(await partitionOf(id)).toMatch(/^events_2013_04_\d+$/);
+    const { rows } = await gantry.pool.query('SELECT id FROM events_2013_04');
+    expect(rows).toEqual([{ id: kept }]);
+    await sendAt('2013-04-16T12:00:00Z');
+  });
+
+  it('do not hold up events of other months while they are made', async () => {
+    const client = await gantry.pool.connect();
+    try {
+      // What creates a partition waits for this; what inserts does not.
+      await client.query('BEGIN; LOCK TABLE events IN SHARE UPDATE EXCLUSIVE MODE');
+      const old = send({ timestamp: '2014-05-05T00:00:00Z' });
+      expect((await send()).status).toBe(200);
+      await client.query('ROLLBACK');
+      expect((await old).status).toBe(200);
+    } finally {
+      client.release();
+    }
+  });
+});
+
+describe('two services on one database', () => {
+  let other: Gantry;
+  beforeAll(async () => {
+    other = await startGantry({ config: { DATABASE_URL: gantry.app.context.config.DATABASE_URL ?? '' } });
+  });
+  afterAll(() => other.stop());
+
+  it('make one partition when both need it at once', async () => {
+    const timestamps = times(12, (n) => new Date(Date.UTC(2009, n, 15)).toISOString());
+    const answers = await Promise.all(
+      timestamps.flatMap((timestamp) => [gantry, other].map((service) => send({ timestamp }, service))),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(24).fill(200));
+    const { rows } = await gantry.pool.query(`SELECT count(*) AS n FROM pg_inherits
+      WHERE inhparent = 'events'::regclass AND inhrelid::regclass::text LIKE 'events\\_2009\\_%'`);
+    expect(rows[0].n).toBe(12);
+  });
+
+  it('store an event once that both are sent, in whatever order', async () => {
+    const description = randomUUID();
+    const events = times(400, (n) => ({
+      ...EVENT,
+      description,
+      timestamp: '2026-01-31T08:00:00Z',
+      idempotencyKey: `${description} ${n}`,
+    }));
+    const [one, two] = await Promise.all([
+      sendBatch(events, gantry),
+      sendBatch([...events].reverse(), other),
+    ]);
+    const [here, there] = [one, two].map(({ body }) => body.result.data.json.results);
+    expect(there.toReversed().map(({ eventId }: { eventId: string }) => eventId)).toEqual(
+      here.map(({ eventId }: { eventId: string }) => eventId),
+    );
+    const firsts = [...here, ...there].filter(({ duplicate }) => duplicate === false);
+    expect(firsts).toHaveLength(400);
+    expect(await countStored(description)).toBe(400);
+  });
+
+  it('take in, mark and delete at once for seconds without a deadlock, and the counts stay right', async () => {
+    const kinds = ['SPEEDING', 'RED_LIGHT', 'WRONG_WAY', null];
+    const types = ['TRAFFIC_VIOLATION', 'INCIDENT', 'SPEED_DETECTION'];
+    const days = ['2026-01-30T12:00:00Z', '2026-01-31T12:00:00Z', '2026-02-01T12:00:00Z'];
+    const statuses = new Set<number>();
+    const until = Date.now() + 3_000;
+    const device = async (service: Gantry, n: number) => {
+      for (let round = n; Date.now() < until; round++) {
+        const events = times(20, (i) => ({
+          eventType: types[(round + i) % 3],
+          violationType: kinds[(round * i) % 4],
+          timestamp: days[(round + 2 * i) % 3],
+        }));
+        const { status, body } = await sendBatch(events, service);
+        statuses.add(status);
+        const [first, second, third] = body.result.data.json.results;
+        const verbs = [
+          ['events.markAsProcessed', first],
+          ['events.markAsArchived', second],
+          ['events.delete', third],
+        ] as const;
+        for (const [verb, { eventId: id }] of verbs)
+          statuses.add((await gantry.call(verb, { id }, { token })).status);
+      }
+    };
+    await Promise.all(times(8, (n) => device(n % 2 === 0 ? gantry : other, n)));
+    expect(statuses).toEqual(new Set([200]));
+    expect(await wrongTotals()).toEqual([]);
+    const { rows } = await gantry.pool.query(
+      'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()',
+    );
+    expect(rows).toEqual([{ deadlocks: 0 }]);
+  });
+});

@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { plateFilter, plateKey } from '../src/events/plate.ts';
+
+const anyCharacter = fc.constantFrom(...'ab1ÄäßИ東*%_\\.-– \u00a0'.split(''));
+const anyPlate = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: anyCharacter, maxLength: 12 }));
+
+/** What `LIKE pattern ESCAPE '\'` says of a text, after PostgreSQL's documentation. */
+const like = (text: string, pattern: string): boolean => {
+  if (pattern === '') return text === '';
+  if (pattern.startsWith('%')) {
+    return like(text, pattern.slice(1)) || (text !== '' && like(text.slice(1), pattern));
+  }
+  const width = pattern.startsWith('\\') ? 2 : 1;
+  if (text === '') return false;
+  if (pattern.startsWith('_')) return like(text.slice(1), pattern.slice(1));
+  return text[0] === pattern[width - 1] && like(text.slice(1), pattern.slice(width));
+};
+
+describe('plateKey', () => {
+  it.each([
+    ['B-GX 1234', 'BGX1234'],
+    ['b gx‑1234', 'BGX1234'],
+    [' wi\u00a0–\tx 7 ', 'WIX7'],
+    ['мо 77-АВ', 'МО77АВ'],
+    ['品川 500 さ 20-46', '品川500さ2046'],
+    ['MÜ-ß 1', 'MÜSS1'],
+    ['A_B%C\\D', 'A_B%C\\D'],
+    ['---', ''],
+  ])('makes %j the key %j', (plate, key) => {
+    expect(plateKey(plate)).toBe(key);
+  });
+
+  it('does not change what is a key already', () => {
+    fc.assert(
+      fc.property(anyPlate, (plate) => {
+        expect(plateKey(plateKey(plate))).toBe(plateKey(plate));
+      }),
+    );
+  });
+
+  it('minds neither blanks nor hyphens, wherever they stand', () => {
+    const gap = fc.constantFrom('', ' ', '-', ' - ', '\u00a0', '–');
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.string({ unit: 'grapheme-ascii' }), gap)), (parts) => {
+        const without = parts.map(([text]) => text).join('');
+        expect(plateKey(parts.flat().join(''))).toBe(plateKey(without));
+      }),
+    );
+  });
+
+  it('minds neither case nor composition, for every letter there is', () => {
+    const apart: string[] = [];
+    for (let point = 1; point < 0x2_0000; point++) {
+      if (point >= 0xd800 && point < 0xe000) continue;
+      const letter = String.fromCodePoint(point);
+      const forms = [
+        letter.toLowerCase(),
+        letter.toUpperCase(),
+        letter.normalize('NFC'),
+        letter.normalize('NFD'),
+      ];
+      if (forms.some((form) => plateKey(form) !== plateKey(letter))) apart.push(letter);
+    }
+    expect(apart).toEqual([]);
+  });
+});
+
+describe('plateFilter', () => {
+  it('without an asterisk is the key itself', () => {
+    expect(plateFilter('b-gx_1%\\')).toEqual({ equals: 'BGX_1%\\' });
+  });
+
+  it('turns asterisks into runs and takes everything else literally', () => {
+    expect(plateFilter('b-*12*')).toEqual({ like: 'B%12%' });
+    expect(plateFilter('**')).toEqual({ like: '%' });
+    expect(plateFilter('50%_\\*')).toEqual({ like: '50\\%\\_\\\\%' });
+  });
+
+  it('finds a plate by any part of it, and by nothing that is not in it', () => {
+    const plain = anyPlate.filter((text) => !text.includes('*'));
+    fc.assert(
+      fc.property(plain, plain, plain, (before, sought, after) => {
+        const filter = plateFilter(`*${sought}*`);
+        const matches = (plate: string) => 'like' in filter && like(plateKey(plate), filter.like);
+        // The key of the whole need not have the key of the part in it where letters join (a base and its accent).
+        const whole = plateKey(before) + plateKey(sought) + plateKey(after);
+        expect('like' in filter && like(whole, filter.like)).toBe(true);
+        expect(matches(after)).toBe(plateKey(after).includes(plateKey(sought)));
+      }),
+    );
+  });
+});

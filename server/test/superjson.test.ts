@@ -1,0 +1,198 @@
+import fc from 'fast-check';
+import superjson from 'superjson';
+import { describe, expect, it } from 'vitest';
+import { WireError } from '../src/wire/errors.ts';
+import { serializeOutput } from '../src/wire/output.ts';
+import { reviveInput } from '../src/wire/superjson.ts';
+
+/** What is left of a value after it travelled as JSON. */
+const overTheWire = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value));
+
+const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
+const key = fc
+  .oneof(
+    fc.string({ maxLength: 5 }),
+    fc.array(fc.constantFrom('a', '.', '\\', '0'), { maxLength: 5 }).map((parts) => parts.join('')),
+  )
+  .filter((text) => !FORBIDDEN.has(text));
+
+const { input } = fc.letrec((tie) => ({
+  input: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.oneof(
+      fc.string(),
+      fc.integer(),
+      fc.boolean(),
+      fc.constantFrom(null, undefined, -0, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY),
+      fc.date({ noInvalidDate: true }),
+      fc.bigInt({ min: -(10n ** 99n), max: 10n ** 99n }),
+    ),
+    fc.array(tie('input'), { maxLength: 4 }),
+    fc.dictionary(key, tie('input'), { maxKeys: 4 }),
+    fc.array(fc.tuple(tie('input'), tie('input')), { maxLength: 3 }).map((pairs) => new Map(pairs)),
+    fc.array(tie('input'), { maxLength: 3 }).map((items) => new Set(items)),
+  ),
+}));
+
+/** How deep Map and Set nest in a value. */
+const nesting = (value: unknown): number => {
+  if (typeof value !== 'object' || value === null) return 0;
+  const wraps = value instanceof Map || value instanceof Set;
+  const members = value instanceof Map ? [...value].flat() : wraps ? [...value] : Object.values(value);
+  return Math.max(0, ...members.map(nesting)) + (wraps ? 1 : 0);
+};
+
+const refusal = (envelope: unknown): unknown => {
+  try {
+    return { accepted: reviveInput(envelope) };
+  } catch (error) {
+    return error instanceof WireError ? error.code : error;
+  }
+};
+
+describe('reviveInput', () => {
+  it('revives what superjson writes to what superjson reads', () => {
+    fc.assert(
+      fc.property(input, (value) => {
+        const sent = overTheWire(superjson.serialize(value));
+        fc.pre(!sent.meta?.referentialEqualities && nesting(value) <= 4);
+        expect(reviveInput(structuredClone(sent))).toStrictEqual(superjson.deserialize(sent));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('reads the escapes of superjson before version 1', () => {
+    const envelope = {
+      json: { 'a.b': null, 'c\\': { d: null } },
+      meta: { values: { 'a\\.b': ['undefined'], 'c\\.d': ['undefined'] } },
+    };
+    expect(refusal(envelope)).toBe('BAD_REQUEST');
+    const { 'c\\.d': _, ...values } = envelope.meta.values;
+    expect(reviveInput({ json: { 'a.b': null }, meta: { values } })).toStrictEqual({ 'a.b': undefined });
+  });
+
+  it('takes nothing, null and {} for no input, and a bare object for a mistake', () => {
+    for (const none of [undefined, null, {}]) expect(reviveInput(none)).toBeUndefined();
+    for (const bare of [{ take: 1 }, [], [{ json: 1 }], 'json', 1, true, { meta: {} }]) {
+      expect(refusal(bare)).toBe('BAD_REQUEST');
+    }
+  });
+
+  it('leaves a Date without a time or an offset as the text it is, for the time zone of the service decides', () => {
+    const revive = (json: string) => reviveInput({ json, meta: { values: ['Date'] } });
+    expect(revive('2026-01-31')).toBe('2026-01-31');
+    expect(revive('2026-01-31T08:15')).toBe('2026-01-31T08:15');
+    expect(revive('2026-01-31T08:15:00.000Z')).toEqual(new Date('2026-01-31T08:15:00Z'));
+  });
+
+  const deepTree = (levels: number): unknown =>
+    levels === 0 ? ['Date'] : ['map', { '0.1': deepTree(levels - 1) }];
+  const deepValue = (levels: number): unknown =>
+    levels === 0 ? '2026-01-31T08:15:00.000Z' : [['key', deepValue(levels - 1)]];
+
+  it.each<[string, unknown, unknown]>([
+    ['referential equalities', { a: [], b: [] }, { referentialEqualities: { a: ['b'] } }],
+    ['empty referential equalities', {}, { referentialEqualities: {} }],
+    ['a key nobody knows', {}, { values: {}, custom: 1 }],
+    ['meta that is a list', {}, []],
+    ['meta that is a text', {}, 'Date'],
+    ['values that are a text', {}, { values: 'Date' }],
+    ['values that are a number', {}, { values: 1 }],
+    ['an empty type', {}, { values: [] }],
+    ['a type with too much behind it', [], { values: ['set', {}, {}] }],
+    ['children that are a list', [], { values: ['set', []] }],
+    ['children that are null', [], { values: ['set', null] }],
+    ['an Error', { a: { message: 'x' } }, { values: { a: ['Error'] } }],
+    ['a regular expression', { a: '/(a+)+$/' }, { values: { a: ['regexp'] } }],
+    ['a URL', { a: 'http://gantry.test' }, { values: { a: ['URL'] } }],
+    ['a class', { a: {} }, { values: { a: [['class', 'Sensor']] } }],
+    ['a symbol', { a: 'x' }, { values: { a: [['symbol', 'x']] } }],
+    ['a custom type', { a: 'x' }, { values: { a: [['custom', 'x']] } }],
+    ['a typed array', { a: [1] }, { values: { a: [['typed-array', 'Uint8Array']] } }],
+    ['a name of every object', { a: 1 }, { values: { a: ['toString'] } }],
+    ['a prototype as a type', { a: 1 }, { values: { a: ['__proto__'] } }],
+    ['a type that is a number', { a: 1 }, { values: { a: [1] } }],
+    ['a path that leads nowhere', { a: 1 }, { values: { b: ['undefined'] } }],
+    ['a path through a text', { a: 'text' }, { values: { 'a.0': ['undefined'] } }],
+    ['a path through null', { a: null }, { values: { 'a.b': ['undefined'] } }],
+    ['a path to a prototype', {}, { values: { __proto__x: ['undefined'] } }],
+    ['a path to __proto__', {}, JSON.parse('{"values": {"__proto__": ["undefined"]}}')],
+    ['a path through __proto__', {}, { values: { '__proto__.polluted': ['undefined'] } }],
+    ['a path to the constructor', {}, { values: { constructor: ['undefined'] } }],
+    ['a path through the constructor', {}, { values: { 'constructor.prototype': ['undefined'] } }],
+    ['the length of a list', { a: [1, 2] }, { values: { 'a.length': ['undefined'] } }],
+    ['an index behind the end', { a: [] }, { values: { 'a.0': ['undefined'] } }],
+    ['a huge index', { a: [] }, { values: { 'a.4294967294': ['undefined'] } }],
+    ['a negative index', { a: [1] }, { values: { 'a.-1': ['undefined'] } }],
+    ['an index with a zero before it', { a: [1, 2] }, { values: { 'a.01': ['undefined'] } }],
+    [
+      'a path into a map that was just made',
+      { a: [['k', 'v']] },
+      { values: { a: ['map'], 'a.0': ['undefined'] } },
+    ],
+    ['a map that is no list', { a: {} }, { values: { a: ['map'] } }],
+    ['a map of triples', { a: [[1, 2, 3]] }, { values: { a: ['map'] } }],
+    ['a map of texts', { a: ['ab'] }, { values: { a: ['map'] } }],
+    ['a set that is a text', { a: 'abc' }, { values: { a: ['set'] } }],
+    ['a set that is an object', { a: { length: 1e9 } }, { values: { a: ['set'] } }],
+    ['a Date that is a number', { a: 1 }, { values: { a: ['Date'] } }],
+    ['a Date that is no time', { a: 'tomorrow' }, { values: { a: ['Date'] } }],
+    ['a Date that does not exist', { a: '2026-02-30T00:00:00.000Z' }, { values: { a: ['Date'] } }],
+    ['a bigint with a fraction', { a: '1.5' }, { values: { a: ['bigint'] } }],
+    ['a bigint in hexadecimal', { a: '0xff' }, { values: { a: ['bigint'] } }],
+    ['a bigint of many digits', { a: '9'.repeat(101) }, { values: { a: ['bigint'] } }],
+    ['a number in words', { a: '12' }, { values: { a: ['number'] } }],
+    ['nesting without end', deepValue(20), { values: deepTree(20) }],
+    ['a path of many steps', {}, { values: { ['.'.repeat(9_000)]: ['Date'] } }],
+    ['a path of many escapes', {}, { values: { ['\\.'.repeat(4_000)]: ['Date'] } }],
+    ['a path without end', {}, { values: { ['a'.repeat(1_000_000)]: ['Date'] } }],
+    [
+      'more entries than anybody needs',
+      Array.from({ length: 10_001 }, () => null),
+      { values: Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [index, ['undefined']])) },
+    ],
+  ])('refuses %s', (_, json, meta) => {
+    expect(refusal({ json, meta })).toBe('BAD_REQUEST');
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+
+  it('refuses a path of ten million steps at once', () => {
+    const started = performance.now();
+    expect(refusal({ json: {}, meta: { values: { ['.'.repeat(10_000_000)]: ['Date'] } } })).toBe(
+      'BAD_REQUEST',
+    );
+    expect(performance.now() - started).toBeLessThan(100);
+  });
+});
+
+describe('serializeOutput', () => {
+  const { output } = fc.letrec((tie) => ({
+    output: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.date({ noInvalidDate: true })),
+      fc.array(tie('output'), { maxLength: 4 }),
+      fc.dictionary(key, tie('output'), { maxKeys: 4 }),
+    ),
+  }));
+
+  it('writes what superjson writes', () => {
+    fc.assert(
+      fc.property(output, (value) => {
+        expect(overTheWire(serializeOutput(value))).toStrictEqual(overTheWire(superjson.serialize(value)));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('writes a value that occurs twice as two values', () => {
+    const shared = { at: new Date(0) };
+    const { json, meta } = overTheWire(serializeOutput({ a: shared, b: shared }));
+    expect(json).toEqual({ a: { at: '1970-01-01T00:00:00.000Z' }, b: { at: '1970-01-01T00:00:00.000Z' } });
+    expect(meta).toEqual({ values: { 'a.at': ['Date'], 'b.at': ['Date'] }, v: 1 });
+  });
+
+  it('writes a key named constructor, which superjson refuses to', () => {
+    expect(serializeOutput({ constructor: 1 })).toEqual({ json: { constructor: 1 } });
+  });
+});

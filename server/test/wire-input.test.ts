@@ -1,0 +1,336 @@
+import superjson from 'superjson';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
+
+let gantry: Gantry;
+let token: string;
+let apiKey: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+  const sensor = { name: 'Camera', deviceId: 'camera-1', type: 'CAMERA' };
+  apiKey = (await gantry.ok('sensors.create', sensor, { token })).apiKey;
+});
+afterAll(() => gantry.stop());
+
+const post = (
+  procedure: string,
+  body: string | undefined,
+  headers: Record<string, string> = { 'content-type': 'application/json' },
+): Promise<HttpAnswer> =>
+  gantry.fetch(`/trpc/${procedure}`, { method: 'POST', headers, ...(body !== undefined && { body }) });
+const get = (procedure: string, input: string): Promise<HttpAnswer> =>
+  gantry.fetch(`/trpc/${procedure}?input=${encodeURIComponent(input)}`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+
+/** Sends a value as a client with superjson does. */
+const callWith = (procedure: string, value: unknown): Promise<HttpAnswer> => {
+  const { json, meta } = superjson.serialize(value);
+  return gantry.call(procedure, json, { token, ...(meta && { meta }) });
+};
+const ingest = async (event: Record<string, unknown>) => {
+  const { status, body } = await callWith('events.ingest', { apiKey, eventType: 'INCIDENT', ...event });
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return gantry.ok('events.getById', { id: body.result.data.json.eventId }, { token });
+};
+
+describe('a mutation that takes no input', () => {
+  it.each([
+    ['no body', undefined, {}],
+    ['no body but its type', undefined, { 'content-type': 'application/json' }],
+    ['no body but another type', undefined, { 'content-type': 'text/plain' }],
+    ['{}', '{}', { 'content-type': 'application/json' }],
+    ['null', 'null', { 'content-type': 'application/json' }],
+    ['{"json":null}', '{"json":null}', { 'content-type': 'application/json' }],
+    ['{"json":{}}', '{"json":{}}', { 'content-type': 'application/json' }],
+    ['fields it does not know', '{"json":{"all":true}}', { 'content-type': 'application/json' }],
+    [
+      'undefined in superjson',
+      '{"json":null,"meta":{"values":["undefined"],"v":1}}',
+      { 'content-type': 'application/json' },
+    ],
+    ['a charset', '{"json":{}}', { 'content-type': 'application/json; charset=utf-8' }],
+  ] as [string, string | undefined, Record<string, string>][])(
+    'succeeds with %s',
+    async (_, body, headers) => {
+      const logout = await post('auth.logout', body, headers);
+      expect(logout.body).toEqual({ result: { data: { json: { success: true } } } });
+      const refresh = await post('auth.refreshToken', body, { ...headers, authorization: `Bearer ${token}` });
+      expect(refresh.status).toBe(200);
+      expect(refresh.body.result.data.json.expiresIn).toBe(86_400);
+    },
+  );
+
+  it.each([
+    ['broken JSON', '{', 'application/json', 400, 'PARSE_ERROR'],
+    ['a wrong type', '{}', 'text/plain', 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    ['no wrapper', '{"all":true}', 'application/json', 400, 'BAD_REQUEST'],
+  ])('refuses %s like any other', async (_, body, type, status, code) => {
+    const answer = await post('auth.logout', body, { 'content-type': type });
+    expect(answer.status).toBe(status);
+    expect(answer.body.error.json.data.code).toBe(code);
+  });
+});
+
+describe('a mutation that takes an input', () => {
+  it.each([
+    ['no body', undefined],
+    ['an empty body', ''],
+    ['{}', '{}'],
+    ['null', 'null'],
+    ['{"json":null}', '{"json":null}'],
+  ])('says what is missing with %s', async (_, body) => {
+    const { status, body: answer } = await post('auth.login', body);
+    expect(status).toBe(400);
+    expect(answer.error.json.data.code).toBe('BAD_REQUEST');
+    expect(answer.error.json.data.issues).toHaveLength(1);
+  });
+
+  it.each(['{"email":"a","password":"b"}', '[]', '"json"', '5', 'true', '[{"json":{}}]', '{"meta":{}}'])(
+    'with the body %s is told the form of an input',
+    async (body) => {
+      const { status, body: answer } = await post('auth.login', body);
+      expect(status).toBe(400);
+      expect(answer.error.json.message).toBe('Send the input as {"json": …}');
+    },
+  );
+
+  it('ignores what it does not know, in the input and beside it', async () => {
+    const body = { json: { ...ADMIN, remember: true, '': 1 }, extra: [1], id: 0 };
+    expect((await post('auth.login', JSON.stringify(body))).status).toBe(200);
+  });
+
+  it('takes the last of two values with one name, as JSON does', async () => {
+    const body = `{"json":{"email":"x","email":"${ADMIN.email}","password":"${ADMIN.password}"}}`;
+    expect((await post('auth.login', body)).status).toBe(200);
+  });
+
+  it('may begin with a byte order mark', async () => {
+    const body = `\ufeff${JSON.stringify({ json: ADMIN })}`;
+    expect((await post('auth.login', body)).status).toBe(200);
+  });
+
+  it('may say where it comes from', async () => {
+    const headers = { 'content-type': 'application/json', 'x-trpc-source': 'web' };
+    expect((await post('auth.login', JSON.stringify({ json: ADMIN }), headers)).status).toBe(200);
+  });
+});
+
+describe('the type of a body', () => {
+  const body = JSON.stringify({ json: ADMIN });
+
+  it.each([
+    'application/json',
+    'application/json;charset=UTF-8',
+    'application/json; charset="utf-8"',
+    'application/json; charset=utf8',
+    'application/json ;charset=utf-8',
+    'application/json;',
+    'application/json; profile="x"',
+    'Application/JSON',
+  ])('%s is accepted', async (type) => {
+    expect((await post('auth.login', body, { 'content-type': type })).status).toBe(200);
+  });
+
+  it.each([
+    'text/plain',
+    'text/json',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/jsonl',
+    'application/octet-stream',
+    'application/vnd.api+json',
+    'application/json, text/plain',
+    'application/json; charset=iso-8859-1',
+    'application/json; charset=utf-16',
+    'json',
+    ';;;',
+    '*/*',
+    'text/plain; application/json',
+  ])('%s is 415', async (type) => {
+    const { status, body: answer } = await post('auth.login', body, { 'content-type': type });
+    expect(status).toBe(415);
+    expect(answer.error.json).toEqual({
+      message: expect.stringMatching(/^Send the body /),
+      code: -32015,
+      data: { code: 'UNSUPPORTED_MEDIA_TYPE', httpStatus: 415 },
+    });
+  });
+
+  it('is needed', async () => {
+    const bytes = new TextEncoder().encode(body);
+    const { status } = await gantry.fetch('/trpc/auth.login', { method: 'POST', body: bytes });
+    expect(status).toBe(415);
+  });
+
+  it.each(['gzip', 'br', 'deflate', 'GZIP', 'identity, gzip', 'x'])(
+    'with the encoding %s is 415',
+    async (encoding) => {
+      const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
+      expect((await post('auth.login', body, headers)).status).toBe(415);
+    },
+  );
+});
+
+describe('a query', () => {
+  it.each([
+    '',
+    '{}',
+    'null',
+    '{"json":null}',
+    '{"json":{}}',
+    '{"json":null,"meta":{"values":["undefined"]}}',
+  ])('takes %j for no input', async (input) => {
+    expect((await get('sensors.getAll', input)).status).toBe(200);
+  });
+
+  it.each(['{', '{"json":{}', 'undefined', "{'json':{}}", '{"json":{},}', 'NaN', '\u0000'])(
+    'says that %j is no JSON',
+    async (input) => {
+      const { status, body } = await get('sensors.getAll', input);
+      expect(status).toBe(400);
+      expect(body.error.json).toEqual({
+        message: 'The request is not valid JSON',
+        code: -32700,
+        data: { code: 'PARSE_ERROR', httpStatus: 400 },
+      });
+    },
+  );
+
+  it.each(['{"take":1}', '[]', '1', '""', 'false'])('says how to wrap %s', async (input) => {
+    const { status, body } = await get('sensors.getAll', input);
+    expect(status).toBe(400);
+    expect(body.error.json.message).toBe('Send the input as {"json": …}');
+  });
+
+  it.each(['{"json":[]}', '{"json":1}', '{"json":"x"}', '{"json":true}'])(
+    'says what is wrong with %s',
+    async (input) => {
+      const { status, body } = await get('sensors.getAll', input);
+      expect(status).toBe(400);
+      expect(body.error.json.data.issues).toHaveLength(1);
+    },
+  );
+
+  it('takes the first of two inputs, and no notice of other parameters', async () => {
+    const input = (take: number) => `input=${encodeURIComponent(JSON.stringify({ json: { take } }))}`;
+    expect((await gantry.fetch(`/trpc/sensors.getAll?${input(1)}&${input(0)}&_=5`)).status).toBe(200);
+    expect((await gantry.fetch(`/trpc/sensors.getAll?${input(0)}&${input(1)}`)).status).toBe(400);
+  });
+
+  it('may have its input in the query string as it is, plus signs for blanks', async () => {
+    expect((await gantry.fetch('/trpc/sensors.getAll?input={"json":{"search":"a+b"}}')).status).toBe(200);
+  });
+
+  it('takes no notice of a body', async () => {
+    const { status } = await post('auth.logout', undefined);
+    expect(status).toBe(200);
+  });
+});
+
+describe('values that only superjson can send', () => {
+  it('undefined is as good as left out', async () => {
+    const query = { eventType: undefined, startDate: undefined, search: undefined, take: undefined };
+    expect((await callWith('events.getAll', query)).status).toBe(200);
+    const input = {
+      name: 'Radar',
+      deviceId: 'radar-1',
+      type: 'RADAR',
+      description: undefined,
+      eventsPerMin: undefined,
+    };
+    const { status, body } = await callWith('sensors.create', input);
+    expect(status).toBe(200);
+    expect(body.result.data.json).toMatchObject({ description: null, eventsPerMin: 20 });
+    expect((await callWith('system.timezone.updateTimezoneSettings', undefined)).status).toBe(200);
+  });
+
+  it('undefined does not stand for a required field', async () => {
+    const { status, body } = await callWith('sensors.create', {
+      name: undefined,
+      deviceId: 'x-1',
+      type: 'RADAR',
+    });
+    expect(status).toBe(400);
+    expect(body.error.json.data.issues[0].path).toBe('name');
+  });
+
+  it('a Date is a bound of a range and the time of an event', async () => {
+    const at = new Date('2026-03-04T05:06:07.089Z');
+    expect((await ingest({ timestamp: at })).timestamp).toBe(at.toISOString());
+    const range = { startDate: at, endDate: new Date(at.getTime()) };
+    expect((await callWith('events.getStats', range)).body.result.data.json.total).toBe(1);
+    const before = { startDate: new Date(at.getTime() + 1), endDate: new Date(at.getTime() + 2) };
+    expect((await callWith('events.getStats', before)).body.result.data.json.total).toBe(0);
+  });
+
+  it('a text that is marked as a Date means what it means without the mark', async () => {
+    const at = '2026-03-04';
+    const counts = await Promise.all(
+      [undefined, { values: { startDate: ['Date'], endDate: ['Date'] } }].map((meta) =>
+        gantry.ok('events.getStats', { startDate: at, endDate: at }, { token, ...(meta && { meta }) }),
+      ),
+    );
+    expect(counts.map(({ total }) => total)).toEqual([1, 1]);
+  });
+
+  it('the fields of a device are read once, so a Date beside the key survives', async () => {
+    const event = { eventType: 'INCIDENT', timestamp: new Date('2026-03-05T00:00:00Z') };
+    const { status, body } = await callWith('events.ingestBatch', { apiKey, events: [event] });
+    expect(status).toBe(200);
+    expect(body.result.data.json.success).toBe(true);
+  });
+
+  it('a Date in free data is kept as its ISO text, and undefined is left out', async () => {
+    const text = '2026-01-02T03:04:05.006Z';
+    const seen = () => new Date(text);
+    const sent = { seen: seen(), none: undefined, list: [undefined, seen()], 'a.b\\c': seen() };
+    const { metadata } = await ingest({ metadata: sent });
+    expect(metadata).toEqual({ seen: text, list: [null, text], 'a.b\\c': text });
+  });
+
+  it('one object in two places is refused with the advice to send two', async () => {
+    const at = new Date();
+    const { status, body } = await callWith('events.getStats', { startDate: at, endDate: at });
+    expect(status).toBe(400);
+    expect(body.error.json.message).toContain('send a value that occurs twice as two values');
+  });
+
+  it('minus zero is a number', async () => {
+    const { location, vehicleSpeed } = await ingest({
+      location: { latitude: -0, longitude: -0 },
+      vehicleSpeed: -0,
+    });
+    expect(location).toEqual({ latitude: 0, longitude: 0 });
+    expect(vehicleSpeed).toBe(0);
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ['NaN', { vehicleSpeed: Number.NaN }, 'vehicleSpeed'],
+    ['Infinity', { vehicleSpeed: Number.POSITIVE_INFINITY }, 'vehicleSpeed'],
+    ['a bigint for a number', { vehicleSpeed: 5n }, 'vehicleSpeed'],
+    ['a Date for a text', { description: new Date(0) }, 'description'],
+    ['a Set for a list', { tags: new Set(['a']) }, 'tags'],
+    ['a Map for an object', { location: new Map([['latitude', 1]]) }, 'location'],
+    ['a Map for free data', { metadata: new Map([['a', 1]]) }, 'metadata'],
+    ['a bigint in free data', { metadata: { a: [1n] } }, 'metadata'],
+    ['a Map in free data', { metadata: { a: new Map() } }, 'metadata'],
+    ['NaN in free data', { metadata: { a: { b: Number.NaN } } }, 'metadata'],
+  ])('%s is refused by name', async (_, event, path) => {
+    const { status, body } = await callWith('events.ingest', { apiKey, eventType: 'INCIDENT', ...event });
+    expect(status).toBe(400);
+    expect(body.error.json.data.issues[0].path.split('.')[0]).toBe(path);
+  });
+
+  it.each<[string, unknown]>([
+    ['a regular expression', /x/],
+    ['an Error', new Error('x')],
+    ['a URL', new URL('http://gantry.test')],
+    ['a typed array', new Uint8Array([1])],
+  ])('%s is no input', async (_, value) => {
+    const { status, body } = await callWith('events.getAll', { search: value });
+    expect(status).toBe(400);
+    expect(body.error.json.message).toMatch(/^The superjson meta cannot be used: /);
+  });
+});

@@ -1,0 +1,321 @@
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MAX_BODY_BYTES } from '@gantry/contract/envelope';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { appRouter } from '../src/router.ts';
+import { open, router } from '../src/wire/procedures.ts';
+import { createServer } from '../src/wire/server.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+import { requestRaw, sendRaw } from './raw-http.ts';
+
+let gantry: Gantry;
+let token: string;
+let apiKey: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+  const sensor = { name: 'Camera', deviceId: 'camera-1', type: 'CAMERA' };
+  apiKey = (await gantry.ok('sensors.create', sensor, { token })).apiKey;
+});
+afterAll(() => gantry.stop());
+
+const JSON_HEADER = { 'content-type': 'application/json' };
+const post = (procedure: string, body: BodyInit, headers: Record<string, string> = {}) =>
+  gantry.fetch(`/trpc/${procedure}`, { method: 'POST', headers: { ...JSON_HEADER, ...headers }, body });
+
+/** An event whose body has exactly so many bytes. */
+const eventOf = (bytes: number): string => {
+  const head = `{"json":{"apiKey":"${apiKey}","eventType":"INCIDENT","metadata":{"x":"`;
+  const tail = '"}}}';
+  return head + 'x'.repeat(bytes - head.length - tail.length) + tail;
+};
+const TOO_LARGE = {
+  error: {
+    json: {
+      message: 'The request body is larger than 10 MB (10485760 bytes)',
+      code: -32013,
+      data: { code: 'PAYLOAD_TOO_LARGE', httpStatus: 413 },
+    },
+  },
+};
+
+/** Sends a body in chunks, without saying how long it is, and does not look at the answer before all is sent. */
+const postChunked = (procedure: string, body: Buffer): Promise<{ status: number; body: unknown }> =>
+  new Promise((resolve, reject) => {
+    const sent = httpRequest(
+      `${gantry.url}/trpc/${procedure}`,
+      { method: 'POST', headers: { ...JSON_HEADER, 'transfer-encoding': 'chunked' } },
+      async (response) => {
+        let text = '';
+        for await (const chunk of response) text += chunk;
+        resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) });
+      },
+    );
+    sent.on('error', reject);
+    for (let at = 0; at < body.length; at += 65_536) sent.write(body.subarray(at, at + 65_536));
+    sent.end();
+  });
+
+describe('a body of exactly 10 MB', () => {
+  it('is taken, stored and given back', async () => {
+    const body = eventOf(MAX_BODY_BYTES);
+    expect(Buffer.byteLength(body)).toBe(10_485_760);
+    const answer = await post('events.ingest', body);
+    expect(answer.status).toBe(200);
+    const { eventId: id } = answer.body.result.data.json;
+    const { metadata } = await gantry.ok('events.getById', { id }, { token });
+    expect(metadata.x).toBe(JSON.parse(body).json.metadata.x);
+  });
+
+  it('is taken in chunks too', async () => {
+    expect((await postChunked('events.ingest', Buffer.from(eventOf(MAX_BODY_BYTES)))).status).toBe(200);
+  });
+
+  it('is refused for what is in it where it does not fit, not for its size', async () => {
+    const { status } = await post('sensors.create', eventOf(MAX_BODY_BYTES), {
+      authorization: `Bearer ${token}`,
+    });
+    expect(status).toBe(400);
+    expect((await post('sensors.create', eventOf(MAX_BODY_BYTES))).status).toBe(401);
+    expect((await post('nothing', eventOf(MAX_BODY_BYTES))).status).toBe(404);
+  });
+});
+
+describe('a body of one byte more', () => {
+  it.each(['events.ingest', 'sensors.create', 'auth.login', 'auth.logout', 'nothing'])(
+    'to %s is 413, whoever sends it',
+    async (procedure) => {
+      for (const headers of [{}, { authorization: `Bearer ${token}` }]) {
+        const { status, body } = await post(procedure, eventOf(MAX_BODY_BYTES + 1), headers);
+        expect(status).toBe(413);
+        expect(body).toEqual(TOO_LARGE);
+      }
+    },
+  );
+
+  it('is 413 in chunks too', async () => {
+    const { status, body } = await postChunked('events.ingest', Buffer.from(eventOf(MAX_BODY_BYTES + 1)));
+    expect(status).toBe(413);
+    expect(body).toEqual(TOO_LARGE);
+  });
+
+  it('stores nothing', async () => {
+    const { total } = await gantry.ok('events.getStats', {}, { token });
+    await post('events.ingest', eventOf(MAX_BODY_BYTES + 1));
+    expect((await gantry.ok('events.getStats', {}, { token })).total).toBe(total);
+  });
+});
+
+describe('a body that is far larger', () => {
+  it('is answered to a sender who first sends all of it, and the connection goes on', async () => {
+    const size = 60_000_000;
+    const answers = await sendRaw(
+      gantry.url,
+      `POST /trpc/events.ingest HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${size}\r\n\r\n`,
+      Buffer.alloc(size, 'x'),
+      'GET /trpc/events.getEventTypes HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    );
+    expect(answers.map(({ status }) => status)).toEqual([413, 200]);
+    expect(answers[0]?.body).toEqual(TOO_LARGE);
+  });
+
+  it('is answered to a sender who will close the connection', async () => {
+    const size = 60_000_000;
+    const headers = ['Content-Type: application/json', `Content-Length: ${size}`];
+    const { status } = await requestRaw(
+      gantry.url,
+      'POST /trpc/events.ingest',
+      headers,
+      Buffer.alloc(size, 'x'),
+    );
+    expect(status).toBe(413);
+  });
+
+  it('is answered to fetch', async () => {
+    expect((await post('events.ingest', 'x'.repeat(60_000_000))).status).toBe(413);
+  });
+
+  it('need not be sent at all by a sender who asks first', async () => {
+    const [answer, ...more] = await sendRaw(
+      gantry.url,
+      'POST /trpc/events.ingest HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 999999999999\r\n\r\n',
+    );
+    expect(answer?.status).toBe(413);
+    expect(more).toEqual([]);
+  });
+});
+
+describe('a body that is dear to look at', () => {
+  const spam = (unit: string): string => `[${unit.repeat(MAX_BODY_BYTES / unit.length - 2)}{}]`;
+
+  it.each(['{},', '[],', '0,', '"",', '{"a":0},'])(
+    '10 MB of %s are refused at once, and nobody waits',
+    async (unit) => {
+      const body = spam(unit);
+      let longest = 0;
+      let done = false;
+      const others = (async () => {
+        while (!done) {
+          const asked = performance.now();
+          await gantry.fetch('/live');
+          longest = Math.max(longest, performance.now() - asked);
+        }
+      })();
+      const started = performance.now();
+      const answers = await Promise.all(
+        ['auth.login', 'events.ingest'].map((procedure) => post(procedure, body)),
+      );
+      const took = performance.now() - started;
+      done = true;
+      await others;
+      for (const { status, body: answer } of answers) {
+        expect(status).toBe(400);
+        expect(answer.error.json.message).toBe('The JSON has more than 250000 values');
+      }
+      expect(took).toBeLessThan(2_000);
+      expect(longest).toBeLessThan(500);
+    },
+  );
+
+  it('many large ones at once leave room for small ones in between', async () => {
+    const members = Array.from({ length: 100_000 }, (_, index) => `"key${index}":${index}`).join(',');
+    const body = `{"json":{"email":"x","password":"x",${members}}}`;
+    let longest = 0;
+    let done = false;
+    const others = (async () => {
+      while (!done) {
+        const asked = performance.now();
+        await gantry.fetch('/live');
+        longest = Math.max(longest, performance.now() - asked);
+        await sleep(5);
+      }
+    })();
+    const started = performance.now();
+    const answers = await Promise.all(Array.from({ length: 12 }, () => post('sensors.heartbeat', body)));
+    const took = performance.now() - started;
+    done = true;
+    await others;
+    for (const { status } of answers) expect(status).toBe(400);
+    expect(longest).toBeLessThan(Math.max(400, took / 2));
+  });
+});
+
+describe('too many large bodies at once', () => {
+  it('are told to come back, and forgotten when they are done', async () => {
+    const size = 10_000_000;
+    const head = `POST /trpc/auth.login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${size}\r\n\r\n`;
+    const { hostname, port } = new URL(gantry.url);
+    let answers = '';
+    // Each sends all but the last byte, and so holds what it has sent. Together they are too much for one of them.
+    const senders = Array.from({ length: 14 }, () => {
+      const socket = connect(Number(port), hostname);
+      socket.on('error', () => undefined);
+      socket.on('data', (chunk: Buffer) => {
+        answers += chunk;
+      });
+      socket.write(head);
+      socket.write(Buffer.alloc(size - 1, ' '));
+      return socket;
+    });
+    try {
+      await eventually(
+        async () => answers,
+        (text) => text.includes('}}}}'),
+      );
+      expect(answers).toMatch(
+        /^HTTP\/1\.1 503 .*retry-after: 1\r\n.*"SERVICE_UNAVAILABLE","httpStatus":503/s,
+      );
+      expect((await post('auth.login', '{"json":{}}')).status).toBe(400);
+    } finally {
+      for (const socket of senders) socket.destroy();
+    }
+    const large = () => post('auth.login', ' '.repeat(9_000_000));
+    const { body } = await eventually(large, ({ status }) => status !== 503);
+    expect(body.error.json.data.code).toBe('PARSE_ERROR');
+  });
+});
+
+describe('a request that takes too long', () => {
+  const hanging = router({
+    hang: open.output(z.null()).query(() => new Promise<null>(() => undefined)),
+    echo: open
+      .input(z.unknown())
+      .output(z.unknown())
+      .mutation(({ input }) => input),
+  });
+
+  const withServer = async (timeoutMs: number, use: (url: string) => Promise<void>): Promise<void> => {
+    const server = await createServer(gantry.app.context, hanging, timeoutMs);
+    try {
+      await use(await server.listen({ host: '127.0.0.1', port: 0 }));
+    } finally {
+      await server.close();
+    }
+  };
+
+  it('to be worked on is 408', async () => {
+    await withServer(200, async (url) => {
+      const { status, body } = await requestRaw(url, 'GET /trpc/hang');
+      expect(status).toBe(408);
+      expect(body.error.json).toEqual({
+        message: 'The request took longer than 0.2 seconds',
+        code: -32008,
+        data: { code: 'TIMEOUT', httpStatus: 408 },
+      });
+    });
+  });
+
+  it.each([
+    ['its headers', 'POST /trpc/echo HTTP/1.1\r\nHost: x\r\n'],
+    [
+      'its body',
+      'POST /trpc/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{"json"',
+    ],
+    ['its first line', 'POST /trpc/ec'],
+  ])('to arrive with %s is 408 in our envelope', async (_, bytes) => {
+    await withServer(300, async (url) => {
+      const [answer] = await sendRaw(url, bytes);
+      expect(answer?.status).toBe(408);
+      expect(answer?.body.error.json.data).toEqual({ code: 'TIMEOUT', httpStatus: 408 });
+    });
+  });
+
+  it('keeps nobody else waiting', async () => {
+    await withServer(2_000, async (url) => {
+      const slow = requestRaw(url, 'GET /trpc/hang');
+      const body = '{"json":{"a":1}}';
+      const headers = ['Content-Type: application/json', `Content-Length: ${body.length}`];
+      const started = performance.now();
+      expect((await requestRaw(url, 'POST /trpc/echo', headers, body)).body.result.data.json).toEqual({
+        a: 1,
+      });
+      expect(performance.now() - started).toBeLessThan(1_000);
+      expect((await slow).status).toBe(408);
+    });
+  });
+});
+
+describe('a sender who leaves in the middle of a body', () => {
+  it('does the service no harm, and is nothing to wake the operator for', async () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'error' }, { write: (line) => lines.push(line) });
+    const server = await createServer({ ...gantry.app.context, log }, appRouter);
+    const { hostname, port } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }));
+    for (let left = 0; left < 20; left++) {
+      const socket = connect(Number(port), hostname);
+      socket.write(
+        'POST /trpc/auth.login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{',
+      );
+      await new Promise((resolve) => socket.once('connect', resolve));
+      await sleep(5);
+      if (left % 2 === 0) socket.resetAndDestroy();
+      else socket.destroy();
+    }
+    expect((await requestRaw(`http://${hostname}:${port}`, 'GET /trpc/system.health')).status).toBe(200);
+    await server.close();
+    expect(lines).toEqual([]);
+  });
+});
