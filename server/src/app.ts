@@ -23,7 +23,7 @@ import { startSweeper } from './sensors/sweeper.ts';
 import { createSettingsCache } from './system/settings-cache.ts';
 import { getTimezoneSettings } from './system/store.ts';
 import { createFirstAdministrator, type FirstAdministrator } from './users/first-administrator.ts';
-import { createServer } from './wire/server.ts';
+import { closeServer, createServer } from './wire/server.ts';
 
 /** The service, ready to listen. Disposing it finishes what was accepted and closes everything it opened. */
 export interface App extends AsyncDisposable {
@@ -123,7 +123,7 @@ const compose = async (config: Config, log: Logger, resources: Resources): Promi
   resources.use(startSweeper({ pool, log, timeoutSeconds: config.HEARTBEAT_TIMEOUT_SECONDS }));
 
   const server = await createServer(context, appRouter);
-  resources.onClose(() => server.close());
+  resources.onClose(() => closeServer(server));
 
   return {
     context,

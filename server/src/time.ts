@@ -1,5 +1,5 @@
 import { isPlainDate } from '@gantry/contract/time';
-import { DateTime } from 'luxon';
+import { IANAZone } from 'luxon';
 
 /** A range of time in Unix milliseconds: `from` inclusive, `until` exclusive. */
 export interface Interval {
@@ -7,22 +7,41 @@ export interface Interval {
   readonly until: number;
 }
 
+const DAY_MS = 86_400_000;
 const HAS_OFFSET = /(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** The text as Date.parse reads it: `T` before the time, a dot before the fraction, a colon in the offset. */
+const normalize = (iso: string): string =>
+  iso
+    .toUpperCase()
+    .replace(' ', 'T')
+    .replace(',', '.')
+    .replace(/([+-]\d{2})(\d{2})$/, '$1:$2');
+
+/**
+ * The moment at which clocks in the zone show `local` (Unix milliseconds of the same reading in UTC).
+ * No zone changes its clocks twice within two days, so the offsets a day before and after are all there can be.
+ */
+const momentOf = (local: number, zone: IANAZone): number => {
+  const offsetAt = (moment: number): number => Math.round(zone.offset(moment) * 60_000);
+  const before = local - offsetAt(local - DAY_MS);
+  const after = local - offsetAt(local + DAY_MS);
+  const showing = [before, after].filter((moment) => moment + offsetAt(moment) === local);
+  return showing.length > 0 ? Math.min(...showing) : before;
+};
 
 /**
  * The moment (Unix milliseconds) that an ISO text stands for; without an offset it is local to `zone`.
  * A local time that daylight saving skips is moved forward by the gap; of one that occurs twice the first is meant.
  */
 export const resolveTime = (iso: string, zone: string): number => {
-  const text = iso.toUpperCase().replace(' ', 'T').replace(',', '.');
-  if (HAS_OFFSET.test(text) && !isPlainDate(text)) return Date.parse(text);
-  return DateTime.fromISO(text, { zone }).toMillis();
+  if (isPlainDate(iso)) return momentOf(Date.parse(iso), IANAZone.create(zone));
+  const text = normalize(iso);
+  return HAS_OFFSET.test(text) ? Date.parse(text) : momentOf(Date.parse(`${text}Z`), IANAZone.create(zone));
 };
 
 const endOf = (iso: string, zone: string): number =>
-  isPlainDate(iso)
-    ? DateTime.fromISO(iso, { zone }).plus({ days: 1 }).toMillis()
-    : resolveTime(iso, zone) + 1;
+  isPlainDate(iso) ? momentOf(Date.parse(iso) + DAY_MS, IANAZone.create(zone)) : resolveTime(iso, zone) + 1;
 
 /** Resolves a range as clients give it: both bounds inclusive, a plain end date being the whole of that day. */
 export const resolveInterval = (

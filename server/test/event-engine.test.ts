@@ -210,7 +210,7 @@ describe('while the database is away', () => {
   it('every event that is acknowledged is stored, and every other one is told to come again', async () => {
     const description = randomUUID();
     const acknowledged = new Set<string>();
-    const others = new Set<number>();
+    let refused = 0;
     let stop = false;
     const device = async () => {
       while (!stop) {
@@ -218,13 +218,13 @@ describe('while the database is away', () => {
         if (answer.status === 200) acknowledged.add(idOf(answer));
         else {
           expectUnavailable(answer);
-          others.add(answer.status);
+          refused++;
         }
       }
     };
     const devices = times(20, device);
-    for (let n = 0; n < 5; n++) {
-      await new Promise((resolve) => setTimeout(resolve, 250));
+    for (let n = 0; n < 5 || (refused === 0 && n < 50); n++) {
+      await new Promise((resolve) => setTimeout(resolve, 200));
       await disconnect();
     }
     await recovered();
@@ -236,7 +236,7 @@ describe('while the database is away', () => {
     const stored = new Set(rows.map(({ id }) => id));
     expect([...acknowledged].filter((id) => !stored.has(id))).toEqual([]);
     expect(acknowledged.size).toBeGreaterThan(50);
-    expect(others).toEqual(new Set([503]));
+    expect(refused).toBeGreaterThan(0);
     expect(await wrongTotals()).toEqual([]);
   });
 

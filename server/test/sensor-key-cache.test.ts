@@ -83,10 +83,10 @@ describe('the cache of sensor keys', () => {
     const early = keys.find(keyOf(1));
     keys.forget('one');
     const late = keys.find(keyOf(1));
-    answers[0]?.(sensorOf('one', 'stale'));
-    await early;
     answers[1]?.(sensorOf('one', 'fresh'));
     expect(await late).toMatchObject({ name: 'fresh' });
+    answers[0]?.(sensorOf('one', 'stale'));
+    await early;
     expect(await keys.find(keyOf(1))).toMatchObject({ name: 'fresh' });
     expect(answers).toHaveLength(2);
   });

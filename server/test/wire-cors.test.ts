@@ -61,6 +61,8 @@ const LOOK_ALIKES = [
   'https://a.previewXexample.org',
   'https://a.preview.example.org.evil.test',
   'http://a.preview.example.org',
+  'evilhttps://a.preview.example.org',
+  'https://evil.test https://a.preview.example.org',
   'http://seven.gantry.test',
   'http://gantry.test:8080',
   'http://localhost',

@@ -39,10 +39,8 @@ describe('a fault of ours', () => {
       ['sensors.getAllSensors', undefined],
       ['sensors.getById', { id: '00000000-0000-4000-8000-000000000000' }],
       ['sensors.create', { name: "it's a secret", deviceId: 'camera-2', type: 'CAMERA' }],
-      ['sensors.heartbeat', { apiKey: 'e'.repeat(64) }],
       ['locations.getAll', {}],
       ['events.getStats', {}],
-      ['events.ingest', { apiKey, eventType: 'INCIDENT', description: "it's a secret" }],
       ['system.getLicense', undefined],
       ['system.timezone.getTimezoneSettings', undefined],
       ['system.timezone.updateTimezoneSettings', { firstDayOfWeek: 0 }],
@@ -53,6 +51,18 @@ describe('a fault of ours', () => {
       expect(status).toBe(500);
       expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
       expect(headers.get('retry-after')).toBeNull();
+    }
+  });
+
+  it('is told to a device in a way that makes it send again, without a word of what it was either', async () => {
+    for (const [procedure, input] of [
+      ['sensors.heartbeat', { apiKey: 'e'.repeat(64) }],
+      ['events.ingest', { apiKey, eventType: 'INCIDENT', description: "it's a secret" }],
+    ] as const) {
+      const { status, headers, body } = await gantry.call(procedure, input);
+      expect(status).toBe(503);
+      expect(headers.get('retry-after')).toBe('1');
+      expect(JSON.stringify(body)).not.toMatch(/relation|insert|select|secret|event_totals|sensors/i);
     }
   });
 
@@ -146,7 +156,7 @@ describe('a database that is away', () => {
   it('is SERVICE_UNAVAILABLE with Retry-After, and all is well when it is back', async () => {
     const database = await createTestDatabase();
     const url = new URL(database.url);
-    const proxy = await createProxy(url);
+    const proxy = await createProxy(new URL(url));
     url.hostname = '127.0.0.1';
     url.port = String(proxy.port);
     const gantry = await startGantry({ config: { DATABASE_URL: url.href } });
@@ -166,9 +176,7 @@ describe('a database that is away', () => {
         ['sensors.heartbeat', { apiKey: 'e'.repeat(64) }],
         ['system.getLicense', undefined],
       ] as const) {
-        const t0 = performance.now();
         const { status, headers, body } = await gantry.call(procedure, input, { token });
-        console.log(procedure, status, performance.now() - t0);
         expect(status, procedure).toBe(503);
         expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
         expect(body.error.json).toEqual({

@@ -144,6 +144,42 @@ describe('an address outside of /trpc', () => {
   });
 });
 
+describe('the documents', () => {
+  it.each([
+    ['/docs', 'text/html; charset=utf-8'],
+    ['/docs/', 'text/html; charset=utf-8'],
+    ['/docs/start.js', 'text/javascript; charset=utf-8'],
+    ['/docs/files/swagger-ui.css', 'text/css; charset=utf-8'],
+    ['/docs/files/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+    ['/docs/files/favicon-32x32.png', 'image/png'],
+    ['/openapi.json', 'application/json; charset=utf-8'],
+  ])('%s is there, however it is asked for', async (path, type) => {
+    for (const headers of [[], ['Range: bytes=99999999-'], ['If-Match: "x"'], ['If-None-Match: *']]) {
+      const { status, headers: answered } = await request(`GET ${path}`, headers);
+      expect(status).toBe(200);
+      expect(answered['content-type']).toBe(type);
+    }
+  });
+
+  it('fetch nothing from elsewhere', async () => {
+    const { body } = await request('GET /docs');
+    expect(body).not.toMatch(/(?:src|href)="(?!\/)/);
+    expect((await request('GET /openapi.json')).body.openapi).toBe('3.1.0');
+  });
+
+  it.each([
+    '/docs/files/',
+    '/docs/files/%00',
+    '/docs/files/../package.json',
+    '/docs/files/%2e%2e/%2e%2e/package.json',
+    '/docs/files/..%2f..%2fpackage.json',
+    '/docs/files/package.json',
+    '/docs/files/.npmignore',
+  ])('%s is not among them', async (path) => {
+    expect((await request(`GET ${path}`)).status).toBe(404);
+  });
+});
+
 describe('the Host header', () => {
   it.each([
     ['is missing', ''],

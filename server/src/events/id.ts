@@ -1,4 +1,4 @@
-import { createHash, randomFillSync } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
 
 /** Largest time that the 48 bits of an id hold, in Unix milliseconds. */
 export const MAX_ID_TIME = 2 ** 48 - 1;
@@ -29,7 +29,7 @@ export const newEventId = (time: number): string => {
 
 /** The id that an event of this sensor, key and time always gets, so that a retry meets its first attempt. */
 export const keyedEventId = (time: number, sensorId: string, idempotencyKey: string): string =>
-  layOut(time, createHash('sha256').update(`${sensorId}\u0000${idempotencyKey}`).digest(), 0);
+  layOut(time, hash('sha256', `${sensorId}\u0000${idempotencyKey}`, 'buffer'), 0);
 
 /** The time (Unix milliseconds) of the event with this id. */
 export const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

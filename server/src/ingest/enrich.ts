@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ReportedEvent } from '@gantry/contract/events';
 import { invalidInput } from '../error.ts';
 import { keyedEventId, newEventId } from '../events/id.ts';
@@ -36,17 +36,20 @@ const timeOfEvent = (event: ReportedEvent, zone: string, now: number): number =>
   return time;
 };
 
-const sortKeys = (_key: string, value: unknown): unknown =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-    : value;
+/** The same value with the keys of all objects in order, so that it is always written in the same way. */
+const inOrder = (value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  if (Array.isArray(value)) return value.map(inOrder);
+  const entries = Object.entries(value).map(([key, member]): [string, unknown] => [key, inOrder(member)]);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+};
 
 /**
  * 128 bits that tell whether two events say the same, in the form of a UUID because that is compact to store.
  * What makes the id (sensor, time, idempotency key) is no part of it, nor is the API key, which may be a new one.
  */
-const hashContent = ({ metadata, ...event }: ReportedEvent): string => {
-  const fields = [
+const hashContent = (event: ReportedEvent): string => {
+  const content = JSON.stringify([
     event.eventType,
     event.description,
     event.location,
@@ -57,9 +60,9 @@ const hashContent = ({ metadata, ...event }: ReportedEvent): string => {
     event.vehicleType,
     event.vehicleSpeed,
     event.severity,
-  ];
-  const content = JSON.stringify(fields) + (metadata === null ? '' : JSON.stringify(metadata, sortKeys));
-  const hex = createHash('sha256').update(content).digest('hex');
+    inOrder(event.metadata),
+  ]);
+  const hex = hash('sha256', content, 'hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 };
 
@@ -73,11 +76,13 @@ export const enrich = (event: ReportedEvent, sensor: KnownSensor, zone: string, 
   const { idempotencyKey } = event;
   const id = idempotencyKey === undefined ? newEventId(time) : keyedEventId(time, sensor.id, idempotencyKey);
   const contentHash = idempotencyKey === undefined ? null : hashContent(event);
-  const severity = event.severity ?? severityOf({ ...event, speedLimit: sensor.speedLimit });
+  const { eventType, violationType, vehicleSpeed } = event;
+  const { speedLimit } = sensor;
+  const severity = event.severity ?? severityOf({ eventType, violationType, vehicleSpeed, speedLimit });
   const row = {
     id,
-    event_type: event.eventType,
-    violation_type: event.violationType,
+    event_type: eventType,
+    violation_type: violationType,
     vehicle_type: event.vehicleType,
     severity: severity && rankOf(severity),
     sensor_id: sensor.id,
@@ -86,7 +91,7 @@ export const enrich = (event: ReportedEvent, sensor: KnownSensor, zone: string, 
     location_name: event.location?.address ?? sensor.locationName ?? sensor.address,
     plate: event.licensePlateNumber,
     plate_key: event.licensePlateNumber && plateKey(event.licensePlateNumber),
-    vehicle_speed: event.vehicleSpeed,
+    vehicle_speed: vehicleSpeed,
     description: event.description,
     location: event.location,
     metadata: event.metadata,

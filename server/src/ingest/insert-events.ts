@@ -30,12 +30,20 @@ const INSERT = {
     SELECT id FROM inserted WHERE content_hash IS NOT NULL`,
 };
 
+/** Events with a key may be sent to several processes at once: in one order, so that these wait but do not deadlock. */
+const inLockOrder = (rows: readonly EventRow[]): readonly EventRow[] =>
+  rows.some(({ contentHash }) => contentHash !== null)
+    ? [...rows].sort((a, b) => (a.id < b.id ? -1 : 1))
+    : rows;
+
 /**
  * Stores a group of events and counts them, in one transaction.
  * @returns the ids of those with an idempotency key that are new; all events without a key are
  */
 export const insertEvents = async (pool: Pool, rows: readonly EventRow[]): Promise<ReadonlySet<string>> => {
-  const group = `[${rows.map(({ json }) => json).join(',')}]`;
+  const group = `[${inLockOrder(rows)
+    .map(({ json }) => json)
+    .join(',')}]`;
   const query = { ...INSERT, values: [group], query_timeout: COMMIT_TIMEOUT_MS };
   const result = await pool.query<{ id: string }>(query);
   return new Set(result.rows.map(({ id }) => id));

@@ -10,10 +10,17 @@ export interface SettingsCache {
 /** @param load reads the settings from the database */
 export const createSettingsCache = async (load: () => Promise<TimezoneSettings>): Promise<SettingsCache> => {
   let settings = await load();
+  let started = 0;
+  let newest = 0;
   return {
     current: () => settings,
     async refresh() {
-      settings = await load();
+      const turn = ++started;
+      const read = await load();
+      // A reading that was overtaken by a later one knows less than it.
+      if (turn < newest) return;
+      newest = turn;
+      settings = read;
     },
   };
 };

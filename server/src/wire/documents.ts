@@ -1,12 +1,19 @@
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import helmet from '@fastify/helmet';
-import fastifyStatic from '@fastify/static';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance } from 'fastify';
 import { describeOpenApi } from '../documents/openapi.ts';
 
 const swaggerFolder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+
+/** What the page needs of Swagger UI, and nothing else of its folder. */
+const FILES = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+} as const;
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -56,13 +63,13 @@ export const serveDocuments = async (server: FastifyInstance, router: AnyTRPCRou
       },
       strictTransportSecurity: false,
     });
-    await pages.register(fastifyStatic, {
-      root: swaggerFolder,
-      prefix: '/docs/files/',
-      index: false,
-      cacheControl: false,
-    });
-    pages.get('/docs', (_request, reply) => reply.type('text/html; charset=utf-8').send(PAGE));
+    for (const [name, type] of Object.entries(FILES)) {
+      const file = await readFile(join(swaggerFolder, name));
+      pages.get(`/docs/files/${name}`, (_request, reply) => reply.type(type).send(file));
+    }
+    for (const path of ['/docs', '/docs/']) {
+      pages.get(path, (_request, reply) => reply.type('text/html; charset=utf-8').send(PAGE));
+    }
     pages.get('/docs/start.js', (_request, reply) =>
       reply.type('text/javascript; charset=utf-8').send(START),
     );

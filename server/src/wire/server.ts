@@ -28,10 +28,15 @@ const hasOneHost = ({ rawHeaders, httpVersion }: IncomingMessage): boolean => {
   return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
 };
 
-const asWireError = (error: unknown): unknown =>
-  error instanceof Error && 'code' in error && error.code === 'FST_ERR_BAD_URL'
+/** What Fastify and its plugins refuse by themselves is the sender's doing: they give it a status below 500. */
+const asWireError = (error: unknown): unknown => {
+  if (!(error instanceof Error) || error instanceof WireError || !('statusCode' in error)) return error;
+  const { statusCode } = error;
+  if (typeof statusCode !== 'number' || statusCode < 400 || statusCode > 499) return error;
+  return 'code' in error && error.code === 'FST_ERR_BAD_URL'
     ? new WireError('BAD_REQUEST', 'The address is not well-formed')
-    : error;
+    : new WireError('BAD_REQUEST', 'The request cannot be answered in the way it is asked');
+};
 
 /**
  * Builds the HTTP server of the service; it does not listen yet.
@@ -113,4 +118,19 @@ export const createServer = async (
   serveProbes(server, app);
   await serveDocuments(server, router);
   return server;
+};
+
+const IDLE_SWEEP_MS = 50;
+
+/**
+ * Stops listening, and resolves when what is under way is answered. A connection that falls idle meanwhile is closed:
+ * its keep-alive would otherwise hold up the end for more than a minute.
+ */
+export const closeServer = async (server: FastifyInstance): Promise<void> => {
+  const sweep = setInterval(() => server.server.closeIdleConnections(), IDLE_SWEEP_MS);
+  try {
+    await server.close();
+  } finally {
+    clearInterval(sweep);
+  }
 };
