@@ -121,6 +121,9 @@ calls share, else 207. At most 50 calls, at most one \`auth.login\`.
 **Times.** Dates go out as ISO 8601 text in UTC. An input may have an offset; without one it means the service's time
 zone. A plain date (\`2026-01-31\`) is the start of that day as \`startDate\` and its end as \`endDate\`; both are inclusive.
 
+**superjson.** An input may carry superjson's \`meta.values\` with the types Date, undefined, bigint, number, Map and Set.
+\`meta.referentialEqualities\` is refused: send a value that occurs twice as two values, as the typed client does.
+
 ## Errors
 
 Every error is \`{"error": {"json": {"message", "code", "data": {"code", "httpStatus"}}}}\`. An input that does not fit
