@@ -20,6 +20,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findDistribution, prepareBinaries } from '../src/database/embedded/binaries.ts';
+import { findDatabaseHome, SHARED_HOME } from '../src/database/embedded/home.ts';
 import { isServerOf, readLock } from '../src/database/embedded/lock.ts';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../src/database/embedded.ts';
 import { isAlive } from '../src/processes.ts';
@@ -323,8 +324,9 @@ describe('after a violent end', () => {
 
   it('a server left behind with other settings is replaced by one with ours', async () => {
     await stop(await start());
-    const { uid, gid } = await stat(join(dataDir, 'postgres'));
-    const { native } = await findDistribution();
+    const { account } = await findDatabaseHome(dataDir);
+    const copyHome = isRoot ? SHARED_HOME : dataDir;
+    const { postgres } = await prepareBinaries(await findDistribution(), account, copyHome, () => undefined);
     const words = [
       '-D',
       join(dataDir, 'postgres'),
@@ -340,9 +342,9 @@ describe('after a violent end', () => {
       detached: true,
       cwd: '/',
       env: { LC_ALL: 'C' },
-      ...(isRoot && { uid, gid }),
+      ...(account && { uid: account.uid, gid: account.gid }),
     } as const;
-    const server = spawn(join(native, 'bin', 'postgres'), words, options);
+    const server = spawn(postgres, words, options);
     await vi.waitFor(async () => {
       expect(await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).toContain('ready');
     }, 5_000);
