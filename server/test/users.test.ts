@@ -168,7 +168,7 @@ describe('users.create', () => {
       status: 400,
       message,
       code: -32600,
-      data: { code: 'BAD_REQUEST', httpStatus: 400, issues: [{ path: 'email', message }] },
+      data: { code: 'BAD_REQUEST', httpStatus: 400 },
     });
   });
 

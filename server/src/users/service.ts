@@ -41,7 +41,7 @@ export const createUser = async (
     });
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    throw invalidInput('email', `The e-mail ${input.email} is already in use: choose another one`);
+    throw new AppError('badRequest', `The e-mail ${input.email} is already in use: choose another one`);
   }
 };
 
