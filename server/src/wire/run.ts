@@ -20,7 +20,7 @@ const NEVER = new AbortController().signal;
 /**
  * Runs a procedure: its middlewares one after another, the checks of the input and the output and the resolver being
  * such too. It does what the procedure itself would, which copies every option between any two steps by descriptors.
- * Measured: 32 µs for `events.ingest` that way, 14 µs this way.
+ * Measured for `events.ingest` in one run: 32 µs that way, 20 µs this way.
  */
 export const runProcedure = async (
   procedure: AnyTRPCProcedure,
