@@ -35,9 +35,24 @@ const printWelcome = (app: App, url: string): void => {
   if (config.NODE_ENV === 'production' && passwordFile) print('  Change it and remove that file.');
 };
 
-const untilAskedToStop = (): Promise<NodeJS.Signals> =>
+const PARENT_CHECK_MS = 250;
+
+/** Calls back when the process that started this one is gone. */
+const onParentGone = (gone: () => void): void => {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    gone();
+  }, PARENT_CHECK_MS);
+  timer.unref();
+};
+
+/** Resolves with the reason. npm that is killed cannot pass the signal on, so what it started ends with it. */
+const untilAskedToStop = (): Promise<string> =>
   new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve);
+    if (process.env.npm_lifecycle_event) onParentGone(() => resolve('npm is gone'));
   });
 
 const run = async (): Promise<void> => {
@@ -49,8 +64,8 @@ const run = async (): Promise<void> => {
   const app = await createApp(config, log);
   try {
     printWelcome(app, await app.listen());
-    const signal = await asked;
-    log.info({ signal }, 'stopping: finishing what was accepted');
+    const reason = await asked;
+    log.info({ reason }, 'stopping: finishing what was accepted');
     setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
   } finally {
     await app[Symbol.asyncDispose]();

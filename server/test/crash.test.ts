@@ -266,4 +266,32 @@ describe('the service', () => {
     service.process.kill('SIGTERM');
     expect(await service.ended).toBe(0);
   });
+
+  it('does not outlive npm, which started it, even when npm is killed', async () => {
+    const words = JSON.stringify(['--import', TSX, MAIN]);
+    const npm = spawn(
+      process.execPath,
+      ['-e', `require('node:child_process').spawn(process.execPath, ${words}, { stdio: 'inherit' })`],
+      {
+        cwd: scratch,
+        env: { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', npm_lifecycle_event: 'start' },
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    );
+    let printed = '';
+    npm.stdout.on('data', (text) => (printed += text));
+    await eventually(
+      async () => printed,
+      (text) => text.includes('listens on'),
+    );
+    const database = postmasterPid();
+    npm.kill('SIGKILL');
+    await eventually(
+      async () => isAlive(database),
+      (alive) => !alive,
+    );
+    service = await start();
+    service.process.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+  });
 });
