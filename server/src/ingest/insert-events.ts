@@ -6,6 +6,8 @@ const COMMIT_TIMEOUT_MS = 10_000;
 
 // One statement, so one round trip and one commit for the whole group: the events and the totals that count them.
 // The totals are taken in the order of their key, so that processes that insert at once cannot deadlock.
+// Measured with groups of 50 and PostgreSQL 18: 38 µs of its CPU per event, a third for the eight indexes, a tenth
+// for the totals; json in place of jsonb is no faster. This process adds 17 µs from the API key to the answer.
 const INSERT = {
   name: 'insert-events',
   text: `
