@@ -16,12 +16,12 @@ export const isForeignKeyViolation = (error: unknown): boolean => sqlState(error
 export const isMissingPartition = (error: unknown): boolean => sqlState(error) === '23514';
 
 /** Whether the row itself is to blame (a value or a constraint), so that the same statement without it would do. */
-export const isBadRow = (error: unknown): boolean => /^(22|23)/.test(sqlState(error) ?? '');
+export const isBadRow = (error: unknown): boolean => /^(22|23|54)/.test(sqlState(error) ?? '');
 
 /** A deadlock or a failed serialisation: the same transaction may succeed if it is tried again. */
 export const isTransient = (error: unknown): boolean => /^40/.test(sqlState(error) ?? '');
 
-const AWAY_STATES = /^(08|53|57P0[1-5]|57014|58)/;
+const AWAY_STATES = /^(08|25006|53|55000|57P0[1-5]|57014|58)/;
 const AWAY_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
