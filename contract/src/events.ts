@@ -4,7 +4,7 @@ import { id } from './id.ts';
 import { jsonObject, jsonRecord } from './json.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { apiKeyInput } from './sensors.ts';
-import { isStorableText, optionalText, text, trimmedText } from './text.ts';
+import { isStorableText, optionalText, text, trimmedText, UNSTORABLE } from './text.ts';
 import { timeInput, timeRange } from './time.ts';
 
 export const eventType = z.enum([
@@ -63,7 +63,7 @@ const IMAGE_DATA = /^(?:data:image\/(?:jpeg|png|webp);base64,)?(?:\/9j\/|iVBORw0
 
 const image = z
   .string()
-  .refine(isStorableText, 'Text must not contain NUL characters or lone surrogates')
+  .refine(isStorableText, UNSTORABLE)
   .refine(
     (value) => value.length <= IMAGE_REFERENCE_MAX || IMAGE_DATA.test(value),
     `Send an address of at most ${IMAGE_REFERENCE_MAX} characters, or a JPEG, PNG or WebP picture in base64`,

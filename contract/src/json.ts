@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isStorableText } from './text.ts';
+import { isStorableText, UNSTORABLE } from './text.ts';
 
 const isPlainObject = (value: unknown): value is Record<string, unknown> => {
   if (typeof value !== 'object' || value === null) return false;
@@ -11,7 +11,7 @@ const isPlainObject = (value: unknown): value is Record<string, unknown> => {
 const flawIn = (value: unknown): string | null => {
   switch (typeof value) {
     case 'string':
-      return isStorableText(value) ? null : 'Text must not contain NUL characters or lone surrogates';
+      return isStorableText(value) ? null : UNSTORABLE;
     case 'number':
       return Number.isFinite(value) ? null : 'Numbers must be finite';
     case 'boolean':

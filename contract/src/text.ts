@@ -2,6 +2,9 @@ import { z } from 'zod';
 
 const NUL = '\u0000';
 
+/** What is said of text that PostgreSQL cannot store. */
+export const UNSTORABLE = 'Text must not contain NUL characters or lone surrogates';
+
 /** Whether PostgreSQL can store the text as it is: no NUL character and no half of a surrogate pair. */
 export const isStorableText = (text: string): boolean => !text.includes(NUL) && text.isWellFormed();
 
@@ -28,7 +31,7 @@ export const text = (max: number, min = 0) =>
       (value) => value.length >= min && (min === 0 || characters(value) >= min),
       min === 1 ? 'Must not be empty' : `Use at least ${min} characters`,
     )
-    .refine(isStorableText, 'Text must not contain NUL characters or lone surrogates')
+    .refine(isStorableText, UNSTORABLE)
     .meta(lengths(max, min));
 
 /** Text without the blanks around it; its length is counted after they are gone. */

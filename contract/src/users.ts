@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { role } from './permissions.ts';
-import { editableText, isStorableText, optionalText, text, trimmedText } from './text.ts';
+import { editableText, isStorableText, optionalText, text, trimmedText, UNSTORABLE } from './text.ts';
 
 /** A person who logs in. What is unknown about them is left out. */
 export const user = z.object({
@@ -56,7 +56,7 @@ const isAvatar = (value: string): boolean =>
 const avatar = z
   .string()
   .max(AVATAR_MAX, 'Use a picture of at most 100 KB')
-  .refine(isStorableText, 'Text must not contain NUL characters or lone surrogates')
+  .refine(isStorableText, UNSTORABLE)
   .refine(isAvatar, 'Use an http(s) address or a base64 picture');
 
 const personName = trimmedText(100, 1);

@@ -10,8 +10,7 @@ let apiKey: string;
 beforeAll(async () => {
   gantry = await startGantry();
   token = await gantry.tokenFor('OPERATOR');
-  const input = { name: 'Mast 7', deviceId: randomUUID(), type: 'CAMERA' };
-  ({ apiKey } = await gantry.ok('sensors.create', input, { token }));
+  apiKey = await gantry.registerSensor();
 });
 afterAll(() => gantry.stop());
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { permissions, role } from '@gantry/contract/permissions';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Gantry, startGantry } from './harness.ts';
@@ -12,8 +11,7 @@ let apiKey: string;
 beforeAll(async () => {
   gantry = await startGantry();
   token = await gantry.tokenFor('OPERATOR');
-  const input = { name: 'Mast 7', deviceId: randomUUID(), type: 'CAMERA' };
-  ({ apiKey } = await gantry.ok('sensors.create', input, { token }));
+  apiKey = await gantry.registerSensor();
 });
 afterAll(() => gantry.stop());
 

@@ -9,8 +9,7 @@ let apiKey: string;
 beforeAll(async () => {
   gantry = await startGantry();
   token = await gantry.tokenFor('OPERATOR');
-  const input = { name: 'Edge box', deviceId: randomUUID(), type: 'EDGE_CONTROLLER' };
-  ({ apiKey } = await gantry.ok('sensors.create', input, { token }));
+  apiKey = await gantry.registerSensor();
 });
 afterAll(() => gantry.stop());
 

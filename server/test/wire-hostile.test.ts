@@ -8,8 +8,7 @@ let locationId: string;
 beforeAll(async () => {
   gantry = await startGantry();
   token = await gantry.tokenFor('ADMIN');
-  const sensor = { name: 'Camera', deviceId: 'camera-1', type: 'CAMERA' };
-  apiKey = (await gantry.ok('sensors.create', sensor, { token })).apiKey;
+  apiKey = await gantry.registerSensor();
   locationId = (await gantry.ok('locations.create', { name: 'Main Street' }, { token })).id;
 });
 afterAll(() => gantry.stop());

@@ -17,8 +17,7 @@ let apiKey: string;
 beforeAll(async () => {
   gantry = await startGantry();
   token = await gantry.tokenFor('ADMIN');
-  const sensor = { name: 'Camera', deviceId: 'camera-1', type: 'CAMERA' };
-  apiKey = (await gantry.ok('sensors.create', sensor, { token })).apiKey;
+  apiKey = await gantry.registerSensor();
 });
 afterAll(() => gantry.stop());
 

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
+import { locks } from './locks.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
-/** Any number that other software on the same server is unlikely to lock on. */
-const LOCK = 4_202_611;
 
 interface Migration {
   name: string;
@@ -69,7 +68,7 @@ export const migrate = async (connectionString: string): Promise<string[]> => {
   const client = new pg.Client({ connectionString, application_name: 'gantry migration' });
   await client.connect();
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
+    await client.query('SELECT pg_advisory_lock($1)', [locks.migration]);
     const due = await pending(client, migrations);
     for (const migration of due) await apply(client, migration);
     return due.map(({ name }) => name);

@@ -3,14 +3,17 @@ import { hash, randomFillSync } from 'node:crypto';
 /** Largest time that the 48 bits of an id hold, in Unix milliseconds. */
 export const MAX_ID_TIME = 2 ** 48 - 1;
 
+/** The first 32 of some hexadecimal digits, in the form of a UUID. */
+export const uuidOf = (hex: string): string =>
+  `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+
 const layOut = (time: number, tail: Uint8Array, at: number): string => {
   const bytes = Buffer.allocUnsafe(16);
   bytes.writeUIntBE(time, 0, 6);
   bytes.set(tail.subarray(at, at + 10), 6);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const hex = bytes.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return uuidOf(bytes.toString('hex'));
 };
 
 // Randomness is fetched for many ids at once: a call per id would cost more than the rest of the id.
@@ -35,7 +38,5 @@ export const keyedEventId = (time: number, sensorId: string, idempotencyKey: str
 export const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
 /** The least id that an event at `time` (Unix milliseconds) or later can have. */
-export const firstIdAt = (time: number): string => {
-  const hex = Math.min(Math.max(0, time), MAX_ID_TIME).toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`;
-};
+export const firstIdAt = (time: number): string =>
+  uuidOf(Math.min(Math.max(0, time), MAX_ID_TIME).toString(16).padStart(12, '0').padEnd(32, '0'));

@@ -112,7 +112,7 @@ export const listRecentEvents = async (
 ): Promise<Event[]> => {
   const ofType = input.eventType === undefined ? [] : [sql`event_type = ${input.eventType}`];
   const { rows } = await db.execute<EventRecord>(
-    sql`SELECT ${listedColumns} FROM events ${where(ofType)} ORDER BY id DESC LIMIT ${input.limit}`,
+    pageQuery(ofType, orders.timestamp.desc, { skip: 0, take: input.limit }),
   );
   return rows.map(toEvent);
 };

@@ -1,19 +1,18 @@
 import type { Pool, PoolClient } from 'pg';
+import { locks } from '../database/locks.ts';
 import { firstIdAt } from './id.ts';
 
-/** Serialises the creation of partitions over all processes. */
-const LOCK = 4_202_612;
 /** Longest wait for a lock; whoever waits for the partition must be answered meanwhile. */
 const LOCK_TIMEOUT = '5s';
 
 /** A month of events in UTC, as `YYYY-MM`. */
-export type Month = string;
+type Month = string;
 
 /** The month in UTC that a moment (Unix milliseconds) falls into. */
-export const monthOf = (time: number): Month => new Date(time).toISOString().slice(0, 7);
+const monthOf = (time: number): Month => new Date(time).toISOString().slice(0, 7);
 
 /** The month after. */
-export const monthAfter = (month: Month): Month => {
+const monthAfter = (month: Month): Month => {
   const start = new Date(`${month}-01T00:00:00Z`);
   start.setUTCMonth(start.getUTCMonth() + 1);
   return monthOf(start.getTime());
@@ -45,7 +44,7 @@ const create = async (pool: Pool, month: Month): Promise<void> => {
   try {
     await client.query('BEGIN');
     await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
-    await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+    await client.query('SELECT pg_advisory_xact_lock($1)', [locks.partition]);
     const { present, nameTaken } = await find(client, month);
     if (!present) {
       const name = nameTaken ? `${usualName(month)}_${Date.now()}` : usualName(month);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ReportedEvent } from '@gantry/contract/events';
 import { invalidInput } from '../error.ts';
-import { keyedEventId, newEventId } from '../events/id.ts';
+import { keyedEventId, newEventId, uuidOf } from '../events/id.ts';
 import { plateKey } from '../events/plate.ts';
 import { rankOf, severityOf } from '../events/severity.ts';
 import { resolveTime } from '../time.ts';
@@ -62,8 +62,7 @@ const hashContent = (event: ReportedEvent): string => {
     event.severity,
     inOrder(event.metadata),
   ]);
-  const hex = hash('sha256', content, 'hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+  return uuidOf(hash('sha256', content, 'hex'));
 };
 
 /**

@@ -7,6 +7,7 @@ import {
 } from '@gantry/contract/sensors';
 import { count, desc, eq } from 'drizzle-orm';
 import type { Pool } from 'pg';
+import { locks } from '../database/locks.ts';
 import { sensorStatusHistory as history, users } from '../database/tables.ts';
 import type { Executor } from '../database/transaction.ts';
 
@@ -118,8 +119,6 @@ export const recordHeartbeat = async (
   return row ? { status: row.status, serverTime: row.server_time } : null;
 };
 
-const SWEEP_LOCK = 4_202_613;
-
 // Of many processes the one that gets the lock does the work. A sensor that is being changed right now is not silent,
 // or its turn comes with the next round.
 const SILENCE = `
@@ -146,7 +145,7 @@ const SILENCE = `
  */
 export const silenceSensors = async (pool: Pool, timeoutSeconds: number): Promise<number> => {
   const { rows } = await pool.query<{ silenced: number }>(SILENCE, [
-    SWEEP_LOCK,
+    locks.sweep,
     timeoutSeconds,
     JSON.stringify(nextStatus.silence),
     `no heartbeat for ${timeoutSeconds} ${timeoutSeconds === 1 ? 'second' : 'seconds'}`,

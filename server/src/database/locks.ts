@@ -1,0 +1,9 @@
+/**
+ * The advisory locks by which processes on one database take turns. The numbers only have to differ, from one
+ * another and from what other software on the same server is likely to lock on.
+ */
+export const locks = {
+  migration: 4_202_611,
+  partition: 4_202_612,
+  sweep: 4_202_613,
+} as const;
