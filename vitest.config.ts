@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['{contract,server,client,simulator}/test/**/*.test.ts'],
+    include: ['{contract,server,client,simulator,bench}/test/**/*.test.ts'],
     globalSetup: ['server/test/database-server.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
+import { migrationsFolder } from '../folders.ts';
 import { locks } from './locks.ts';
-
-const FOLDER = new URL('../../migrations/', import.meta.url);
 
 interface Migration {
   name: string;
@@ -12,10 +11,10 @@ interface Migration {
 }
 
 const readMigrations = async (): Promise<Migration[]> => {
-  const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort();
+  const names = (await readdir(migrationsFolder)).filter((name) => name.endsWith('.sql')).sort();
   return Promise.all(
     names.map(async (name) => {
-      const sql = await readFile(new URL(name, FOLDER), 'utf8');
+      const sql = await readFile(new URL(name, migrationsFolder), 'utf8');
       return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
     }),
   );

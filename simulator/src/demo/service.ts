@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { SimulationError } from '../simulation.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -47,8 +48,9 @@ export const startService = async (
       `Something listens on ${url} already: stop it first, or choose another port with PORT`,
     );
   }
+  await promisify(execFile)(process.execPath, ['server/build.js'], { cwd: ROOT });
   // Detached, so that Ctrl-C in the terminal reaches the simulator alone, which then stops the service last.
-  const child = spawn(process.execPath, ['--import', 'tsx', 'server/src/main.ts'], {
+  const child = spawn(process.execPath, ['--enable-source-maps', 'server/dist/main.js'], {
     cwd: ROOT,
     env,
     stdio: ['ignore', 'inherit', 'inherit'],

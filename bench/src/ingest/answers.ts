@@ -1,0 +1,31 @@
+// What an answer must look like. It is looked at for every request, so the common case is a few comparisons.
+
+const BEFORE_ID = '{"result":{"data":{"json":{"success":true,"eventId":"';
+const AFTER_ID = '"}}}}';
+const ID_LENGTH = 36;
+const ANSWER_LENGTH = BEFORE_ID.length + ID_LENGTH + AFTER_ID.length;
+
+/** The bytes that Gantry answers to `events.ingest` for an event of that id. */
+export const ingestAnswer = (eventId: string): string => `${BEFORE_ID}${eventId}${AFTER_ID}`;
+
+/** How many events an answer of `events.ingest` acknowledges: 1, or 0 when it is no such answer. */
+export const acknowledgedByIngest = (body: string): number =>
+  body.length === ANSWER_LENGTH && body.startsWith(BEFORE_ID) && body.endsWith(AFTER_ID) ? 1 : 0;
+
+const isStored = (result: unknown): boolean =>
+  typeof result === 'object' &&
+  result !== null &&
+  'eventId' in result &&
+  'duplicate' in result &&
+  result.duplicate === false;
+
+/** How many events an answer of `events.ingestBatch` acknowledges as newly stored. */
+export const acknowledgedByBatch = (body: string): number => {
+  try {
+    const results: unknown = JSON.parse(body).result.data.json.results;
+    return Array.isArray(results) ? results.filter(isStored).length : 0;
+  } catch {
+    // Not an answer of ours: it acknowledges nothing, and the run fails with the body shown.
+    return 0;
+  }
+};

@@ -1,0 +1,91 @@
+import type { EventType, Severity } from '@gantry/contract/events';
+import { addressOf, limitKmh, mphOf, places } from '@gantry/simulator/src/places.ts';
+import { createRandom, mix, type Random } from '@gantry/simulator/src/random.ts';
+import { vehicleOf } from '@gantry/simulator/src/vehicle.ts';
+
+/** A request body, and the number of events in it. */
+export interface Body {
+  readonly text: string;
+  readonly events: number;
+}
+
+/** How often each type is reported, and what it can be about: every indexed column of an event is filled. */
+const KINDS: readonly [Kind, ...Kind[]] = [
+  { type: 'VEHICLE_DETECTION', share: 40, about: ['BUS_LANE', 'CLOSED_LANE', 'NO_TRUCKS'] },
+  { type: 'SPEED_DETECTION', share: 22, about: ['SPEEDING'] },
+  { type: 'PLATE_RECOGNITION', share: 20, about: ['EXPIRED_REGISTRATION', 'TOLL_EVASION', 'STOLEN_VEHICLE'] },
+  { type: 'TRAFFIC_VIOLATION', share: 13, about: ['SPEEDING', 'RED_LIGHT', 'LANE_VIOLATION', 'PHONE_USE'] },
+  { type: 'SEATBELT_VIOLATION', share: 4, about: ['NO_SEATBELT'] },
+  { type: 'INCIDENT', share: 1, about: ['WRONG_WAY', 'OBSTRUCTION'] },
+];
+interface Kind {
+  readonly type: EventType;
+  /** Per cent. */
+  readonly share: number;
+  readonly about: readonly [string, ...string[]];
+}
+
+const SEVERITIES = { LOW: 40, MEDIUM: 40, HIGH: 17, CRITICAL: 3 } as const satisfies Record<Severity, number>;
+const DIRECTIONS = ['N', 'E', 'S', 'W'] as const;
+const TAGS = ['school-zone', 'night', 'rain', 'construction', 'rush-hour'] as const;
+/** Vehicles of the county; some pass far more often than others. */
+const VEHICLES = 200_000;
+
+const pickKind = (random: Random): Kind => {
+  let left = random.next() * 100;
+  for (const kind of KINDS) {
+    left -= kind.share;
+    if (left < 0) return kind;
+  }
+  return KINDS[0];
+};
+
+const makeEvent = (random: Random) => {
+  const place = random.pick(places);
+  const kind = pickKind(random);
+  const vehicle = vehicleOf(Math.floor(VEHICLES * random.next() ** 2));
+  const vehicleSpeed = Math.max(5, Math.round(random.normal(limitKmh(place), 14)));
+  const lane = random.whole(1, 3);
+  const direction = random.pick(DIRECTIONS);
+  return {
+    eventType: kind.type,
+    violationType: random.pick(kind.about),
+    licensePlateNumber: vehicle.plate,
+    vehicleType: vehicle.type,
+    vehicleSpeed,
+    severity: random.weighted(SEVERITIES),
+    description: `${mphOf(vehicleSpeed)} mph in a posted ${place.limitMph} mph zone, lane ${lane} ${direction}`,
+    location: {
+      latitude: Number((place.latitude + random.normal(0, 0.0005)).toFixed(5)),
+      longitude: Number((place.longitude + random.normal(0, 0.0005)).toFixed(5)),
+      address: addressOf(place),
+    },
+    metadata: { lane, direction, confidence: Math.round(820 + 179 * Math.sqrt(random.next())) / 1000 },
+    tags: [random.pick(TAGS), vehicle.type.toLowerCase()],
+  };
+};
+
+/** Bodies of `events.ingest`, all different; the same seed gives the same ones. */
+export const makeBodies = (apiKeys: readonly string[], count: number, seed: number): Body[] => {
+  const random = createRandom(mix(seed, 1));
+  return Array.from({ length: count }, (_, index) => ({
+    text: JSON.stringify({ json: { apiKey: apiKeys[index % apiKeys.length], ...makeEvent(random) } }),
+    events: 1,
+  }));
+};
+
+/** Bodies of `events.ingestBatch` with `size` events each, as a device sends them that was offline. */
+export const makeBatchBodies = (
+  apiKeys: readonly string[],
+  { count, size }: { count: number; size: number },
+  seed: number,
+): Body[] => {
+  const random = createRandom(mix(seed, 2));
+  return Array.from({ length: count }, (_, index) => {
+    const events = Array.from({ length: size }, () => makeEvent(random));
+    return {
+      text: JSON.stringify({ json: { apiKey: apiKeys[index % apiKeys.length], events } }),
+      events: size,
+    };
+  });
+};

@@ -1,0 +1,65 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { BenchmarkFailed } from '../failure.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const BUILT = 'bench/dist/peers';
+
+/** The file of a peer in `peers/`. */
+export type PeerName = 'floor' | 'stock' | 'insert';
+
+/** A server that Gantry is compared with, in a process of its own. */
+export interface Peer {
+  readonly url: string;
+  /** Resident memory in megabytes. */
+  memory(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+/** Builds the peers in the way Gantry is built (server/build.js), so that none of them pays for a loader. */
+export const buildPeers = async (): Promise<void> => {
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: ['floor', 'stock', 'insert'].map((name) => `bench/src/ingest/peers/${name}.ts`),
+    outdir: BUILT,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    packages: 'external',
+    alias: { '@gantry/contract': './contract/src' },
+    logLevel: 'warning',
+  });
+};
+
+/**
+ * Starts a peer and waits until it listens.
+ * @param argument handed to it as JSON
+ * @throws BenchmarkFailed when it ends instead
+ */
+export const startPeer = async (name: PeerName, argument: unknown = {}): Promise<Peer> => {
+  const child = fork(join(ROOT, BUILT, `${name}.js`), [JSON.stringify(argument)], {
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const ended = once(child, 'exit');
+  const [message] = await Promise.race([once(child, 'message'), ended]);
+  const port: unknown = message?.port;
+  if (typeof port !== 'number') throw new BenchmarkFailed(`The peer ${name} did not start`);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    memory: async () => {
+      const answer = once(child, 'message');
+      child.send('memory');
+      const [{ memory }] = await answer;
+      return memory / 1e6;
+    },
+    stop: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+};

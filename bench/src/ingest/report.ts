@@ -1,0 +1,82 @@
+import { median } from '../percentile.ts';
+import { figure, formatTable } from '../table.ts';
+import type { Verdict } from './goals.ts';
+import { CONTESTANTS, type Contestant, type Measurement } from './measurement.ts';
+
+const NAMES = Object.keys(CONTESTANTS) as Contestant[];
+
+const FIGURES = [
+  'requestsPerSecond',
+  'eventsPerSecond',
+  'p50',
+  'p99',
+  'p999',
+  'groupSize',
+  'memory',
+  'generatorLoad',
+] as const;
+
+const measurementTable = (measurements: readonly Measurement[]): string => {
+  const titles = [
+    'requests/s',
+    'events/s',
+    'p50 ms',
+    'p99 ms',
+    'p99.9 ms',
+    'group',
+    'memory MB',
+    'generator',
+  ];
+  const columns = [{ title: 'server' }, ...titles.map((title) => ({ title, figures: true }))];
+  const rows = NAMES.map((contestant) => {
+    const own = measurements.filter((measurement) => measurement.contestant === contestant);
+    const cells = FIGURES.map((key) =>
+      figure(median(own.map((measurement) => measurement[key] ?? Number.NaN))),
+    );
+    return [`${NAMES.indexOf(contestant) + 1}. ${CONTESTANTS[contestant]}`, ...cells];
+  });
+  return formatTable(columns, rows);
+};
+
+const verdictTable = (verdicts: readonly Verdict[]): string =>
+  formatTable(
+    [
+      { title: 'goal' },
+      { title: 'wanted' },
+      { title: 'median', figures: true },
+      { title: 'range' },
+      { title: '' },
+    ],
+    verdicts.map(({ name, goal, median: middle, lowest, highest, met }) => [
+      name,
+      goal,
+      figure(middle),
+      `${figure(lowest)} – ${figure(highest)}`,
+      met ? 'met' : 'MISSED',
+    ]),
+  );
+
+/** One line about a run, for whoever waits. */
+export const lineOf = ({
+  contestant,
+  round,
+  eventsPerSecond,
+  p99,
+  acknowledged,
+  groupSize,
+}: Measurement): string =>
+  `round ${round}  ${CONTESTANTS[contestant].padEnd(31)} ${figure(eventsPerSecond).padStart(8)} events/s  ` +
+  `p99 ${figure(p99).padStart(5)} ms  ${figure(acknowledged)} acknowledged` +
+  (groupSize === null ? '' : `, in groups of ${figure(groupSize)}`);
+
+/** The tables of a benchmark: the medians of all rounds, and the goals. */
+export const reportOf = (measurements: readonly Measurement[], verdicts: readonly Verdict[]): string => {
+  const rounds = new Set(measurements.map(({ round }) => round)).size;
+  return [
+    `Medians of ${rounds} rounds; every acknowledged event was found in the table, the totals and the statistics.`,
+    '',
+    measurementTable(measurements),
+    '',
+    verdictTable(verdicts),
+  ].join('\n');
+};

@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process';
+import { cpus, release, totalmem, type } from 'node:os';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Where and on what a benchmark ran. */
+export interface Machine {
+  readonly processor: string;
+  readonly cores: number;
+  /** Gigabytes, rounded. */
+  readonly memoryGb: number;
+  readonly system: string;
+  readonly node: string;
+  readonly postgresql: string;
+  /** The commit of the checkout, with `+` behind it when files were changed since; `unknown` outside a checkout. */
+  readonly commit: string;
+}
+
+const findCommit = async (): Promise<string> => {
+  try {
+    const { stdout: commit } = await run('git', ['rev-parse', '--short=12', 'HEAD']);
+    const { stdout: changes } = await run('git', ['status', '--porcelain']);
+    return commit.trim() + (changes.trim() === '' ? '' : '+');
+  } catch {
+    // Without git or without a repository there is nothing to say; the figures are the same.
+    return 'unknown';
+  }
+};
+
+/** @param postgresql the version the database reports */
+export const describeMachine = async (postgresql: string): Promise<Machine> => ({
+  processor: cpus()[0]?.model.trim() ?? 'unknown',
+  cores: cpus().length,
+  memoryGb: Math.round(totalmem() / 2 ** 30),
+  system: `${type()} ${release()}`,
+  node: process.version,
+  postgresql,
+  commit: await findCommit(),
+});

@@ -1,0 +1,18 @@
+import { Command } from 'commander';
+import { BenchmarkFailed } from './failure.ts';
+import { ingestCommand } from './ingest/command.ts';
+import { soakCommand } from './soak/command.ts';
+
+const program = new Command('bench')
+  .description('Side-by-side benchmarks of Gantry. They start everything they need and remove it again.')
+  .addCommand(ingestCommand)
+  .addCommand(soakCommand);
+
+try {
+  await program.parseAsync();
+  process.exit(0);
+} catch (error) {
+  if (!(error instanceof Error)) throw error;
+  process.stderr.write(`${error instanceof BenchmarkFailed ? error.message : error.stack}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,17 @@
+import { InvalidArgumentError } from 'commander';
+
+/** Reads an option that is a number from `min` to `max`, a whole one unless said otherwise. */
+export const numberBetween =
+  (min: number, max: number, { whole = true } = {}) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (text.trim() !== '' && value >= min && value <= max && (!whole || Number.isInteger(value)))
+      return value;
+    throw new InvalidArgumentError(`Use a ${whole ? 'whole ' : ''}number from ${min} to ${max}.`);
+  };
+
+/** Reads an option that is the address of a PostgreSQL server. */
+export const databaseAddress = (text: string): string => {
+  if (/^postgres(ql)?:\/\/.+/.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError('Use an address such as postgres://user:password@host:5432/postgres.');
+};

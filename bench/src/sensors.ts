@@ -1,0 +1,32 @@
+import type { GantryClient } from '@gantry/client';
+import { sensorType } from '@gantry/contract/sensors';
+import { addressOf, places } from '@gantry/simulator/src/places.ts';
+
+/** What ingestion needs to know of a sensor. */
+export interface Sensor {
+  readonly id: string;
+  readonly name: string;
+  readonly apiKey: string;
+  readonly locationId: string | null;
+}
+
+/** Registers sensors of all types, each at a location of its own. */
+export const registerSensors = async ({ api }: GantryClient, count: number): Promise<Sensor[]> => {
+  const sensors: Sensor[] = [];
+  for (let index = 0; index < count; index++) {
+    const place = places[index % places.length] ?? places[0];
+    const { id: locationId } = await api.locations.create.mutate({
+      name: place.name,
+      address: addressOf(place),
+      coordinates: { latitude: place.latitude, longitude: place.longitude },
+    });
+    const { id, name, apiKey } = await api.sensors.create.mutate({
+      name: `Mast ${index + 1}`,
+      deviceId: `bench-${index + 1}`,
+      type: sensorType.options[index % sensorType.options.length] ?? 'CAMERA',
+      locationId,
+    });
+    sensors.push({ id, name, apiKey, locationId });
+  }
+  return sensors;
+};

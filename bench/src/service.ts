@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { createGantryClient, type GantryClient } from '@gantry/client';
+import { BenchmarkFailed } from './failure.ts';
+import { type Metrics, parseMetrics } from './metrics.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const START_DEADLINE_MS = 120_000;
+const STOP_DEADLINE_MS = 60_000;
+const ADMIN = { email: 'admin@gantry.local', password: 'only-for-the-benchmark' };
+/** The end of what the service wrote, shown when it fails. */
+const KEPT_CHARS = 8_000;
+
+/** Gantry in processes of its own, started as README says. */
+export interface Service {
+  readonly url: string;
+  /** A client of the administrator, logged in. */
+  readonly client: GantryClient;
+  /** What /metrics says now. */
+  metrics(): Promise<Metrics>;
+  /** Resident memory of the service's own process, in megabytes. */
+  memory(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  readonly dataDir: string;
+  /** Unset: the service runs its embedded PostgreSQL in `dataDir`. */
+  readonly databaseUrl?: string;
+  /** Further settings. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const findFreePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === 'string') throw new BenchmarkFailed('There is no free port');
+  return address.port;
+};
+
+const collectOutput = (child: ChildProcess): (() => string) => {
+  let written = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => {
+      written = (written + chunk.toString()).slice(-KEPT_CHARS);
+    });
+  }
+  return () => written;
+};
+
+const stopProcess = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const late = sleep(STOP_DEADLINE_MS, 'late', { ref: false });
+  if ((await Promise.race([ended, late])) !== 'late') return;
+  child.kill('SIGKILL');
+  await ended;
+};
+
+/**
+ * Starts Gantry with `npm start`, waits until it is ready, and logs in.
+ * @throws BenchmarkFailed when it ends or is not ready within two minutes, with what it wrote
+ */
+export const startService = async ({ dataDir, databaseUrl, env }: ServiceOptions): Promise<Service> => {
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const child = spawn('npm', ['start', '--silent'], {
+    cwd: ROOT,
+    // Set to nothing rather than left out, so that a .env file has no say.
+    env: {
+      ...process.env,
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      DATA_DIR: dataDir,
+      DATABASE_URL: databaseUrl ?? '',
+      DATABASE_POOL_SIZE: '',
+      ADMIN_EMAIL: ADMIN.email,
+      ADMIN_PASSWORD: ADMIN.password,
+      JWT_SECRET: '',
+      LOG_LEVEL: 'warn',
+      NODE_ENV: '',
+      NODE_OPTIONS: '',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // Ctrl-C in the terminal reaches the benchmark alone, which then stops the service in order.
+    detached: true,
+  });
+  const output = collectOutput(child);
+  const stopInHurry = (): void => void child.kill('SIGTERM');
+  process.once('exit', stopInHurry);
+  const stop = async (): Promise<void> => {
+    await stopProcess(child);
+    process.off('exit', stopInHurry);
+  };
+
+  const isReady = (): Promise<boolean> =>
+    fetch(`${url}/ready`, { signal: AbortSignal.timeout(2_000) }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  const deadline = performance.now() + START_DEADLINE_MS;
+  while (!(await isReady())) {
+    const ended = child.exitCode !== null || child.signalCode !== null;
+    if (ended || performance.now() > deadline) {
+      await stop();
+      throw new BenchmarkFailed(
+        `Gantry ${ended ? 'ended instead of starting' : 'was not ready in time'}:\n${output()}`,
+      );
+    }
+    await sleep(100);
+  }
+
+  const client = createGantryClient(url);
+  await client.login(ADMIN.email, ADMIN.password).catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
+  const metrics = async (): Promise<Metrics> => parseMetrics(await (await fetch(`${url}/metrics`)).text());
+  return {
+    url,
+    client,
+    metrics,
+    memory: async () => ((await metrics()).get('process_resident_memory_bytes') ?? Number.NaN) / 1e6,
+    stop,
+  };
+};
+
+/** The address of the embedded PostgreSQL that a running service keeps in its data folder. */
+export const embeddedDatabaseUrl = async (dataDir: string): Promise<string> => {
+  const password = (await readFile(join(dataDir, 'database-password'), 'utf8')).trim();
+  const [, , , port] = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
+  return `postgres://gantry:${encodeURIComponent(password)}@127.0.0.1:${port?.trim()}/gantry`;
+};

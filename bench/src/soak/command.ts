@@ -1,0 +1,58 @@
+import { Command } from 'commander';
+import { describeMachine } from '../machine.ts';
+import { onStage, type StageOptions } from '../on-stage.ts';
+import { databaseAddress, numberBetween } from '../option-values.ts';
+import { type Output, publish } from '../results.ts';
+import { stopOnSignals } from '../stop.ts';
+import { lineOf, reportOf } from './report.ts';
+import { soak } from './soak.ts';
+import { judgeSoak } from './verdict.ts';
+
+interface Options extends StageOptions, Output {
+  readonly minutes: number;
+  readonly rate?: number;
+  readonly connections: number;
+  readonly every: number;
+  readonly seed: number;
+}
+
+const run = async (options: Options): Promise<void> => {
+  const { databaseUrl, folder, json, save, ...load } = options;
+  const signal = stopOnSignals();
+  const isEmbedded = databaseUrl === undefined;
+  const results = await onStage(options, async (stage, workFolder) => {
+    const { rate, stored, samples } = await soak(stage, {
+      ...load,
+      ...(isEmbedded && { folder: workFolder }),
+      signal,
+      onSample: (sample) => process.stderr.write(`${lineOf(sample)}\n`),
+    });
+    const judgements = judgeSoak(samples);
+    return {
+      name: 'soak',
+      date: new Date(),
+      machine: await describeMachine(stage.postgresql),
+      options: { ...load, rate, database: isEmbedded ? 'embedded' : 'given' },
+      text: reportOf(rate, stored, samples, judgements),
+      data: { rate, stored, samples, judgements },
+    };
+  });
+  await publish(results, { json, save });
+};
+
+export const soakCommand = new Command('soak')
+  .description('A constant load for a long time: does memory stay flat, does latency grow?')
+  .option('--minutes <minutes>', 'how long', numberBetween(0.1, 10_000, { whole: false }), 10)
+  .option('--rate <number>', 'events a second; default: half of what is possible', numberBetween(1, 100_000))
+  .option('--connections <number>', 'connections of the devices', numberBetween(1, 1024), 64)
+  .option('--every <seconds>', 'time from one sample to the next', numberBetween(1, 3600), 10)
+  .option('--seed <number>', 'the same seed is the same events', numberBetween(0, 999_999), 1)
+  .option(
+    '--database-url <address>',
+    'a PostgreSQL server on which databases may be created',
+    databaseAddress,
+  )
+  .option('--folder <path>', 'where to put temporary data, on a disk')
+  .option('--json', 'print the results as JSON', false)
+  .option('--save', 'keep the results in bench/results', false)
+  .action(run);

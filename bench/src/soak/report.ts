@@ -1,0 +1,53 @@
+import { figure, formatTable } from '../table.ts';
+import type { Sample } from './sample.ts';
+import type { Judgement } from './verdict.ts';
+
+const COLUMNS = [
+  'minute',
+  'events/s',
+  'p50 ms',
+  'p99 ms',
+  'memory MB',
+  'queued',
+  'idle in transaction',
+] as const;
+
+const cellsOf = (sample: Sample): string[] => [
+  sample.minute.toFixed(1),
+  ...[sample.eventsPerSecond, sample.p50, sample.p99, sample.memory].map(figure),
+  String(sample.queued),
+  String(sample.idleInTransaction),
+];
+
+/** A sample as a line, for whoever waits. */
+export const lineOf = (sample: Sample): string =>
+  cellsOf(sample)
+    .map((cell, at) => `${COLUMNS[at]} ${cell}`)
+    .join('  ');
+
+/** Most rows of the table; of a longer run it has every so many-th sample. */
+const MAX_ROWS = 60;
+
+/** The tables of a run. */
+export const reportOf = (
+  rate: number,
+  stored: number,
+  samples: readonly Sample[],
+  judgements: readonly Judgement[],
+): string => {
+  const step = Math.ceil(samples.length / MAX_ROWS);
+  const shown = samples.filter((_, at) => (samples.length - 1 - at) % step === 0);
+  return [
+    `${figure(rate)} events/s were due; all ${figure(stored)} that were acknowledged are in the table, the totals and the statistics.`,
+    '',
+    formatTable(
+      COLUMNS.map((title) => ({ title, figures: true })),
+      shown.map(cellsOf),
+    ),
+    '',
+    formatTable(
+      [{ title: 'is it so?' }, { title: 'found' }, { title: '' }],
+      judgements.map(({ question, found, good }) => [question, found, good ? 'yes' : 'NO']),
+    ),
+  ].join('\n');
+};

@@ -1,0 +1,111 @@
+import { statfs } from 'node:fs/promises';
+import { checkCounts } from '../counts.ts';
+import { databaseSize } from '../database.ts';
+import { BenchmarkFailed } from '../failure.ts';
+import { acknowledgedByIngest } from '../ingest/answers.ts';
+import { makeBodies } from '../ingest/bodies.ts';
+import { drive } from '../ingest/load.ts';
+import type { Stage } from '../stage.ts';
+import { type Pacer, startPacer } from './pacer.ts';
+import { type Sample, takeSample } from './sample.ts';
+
+export interface SoakOptions {
+  readonly minutes: number;
+  /** Events a second; unset, half of what a short measurement shows to be possible. */
+  readonly rate?: number;
+  readonly connections: number;
+  readonly seed: number;
+  /** Seconds from one sample to the next. */
+  readonly every: number;
+  /** Where the database keeps its files, if that is known. */
+  readonly folder?: string;
+  readonly signal: AbortSignal;
+  readonly onSample: (sample: Sample) => void;
+}
+
+export interface Soaked {
+  readonly rate: number;
+  /** Events that were acknowledged, and found in the table, the totals and the statistics. */
+  readonly stored: number;
+  readonly samples: readonly Sample[];
+}
+
+const BODIES = 8192;
+const MEASURING = { connections: 128, warmupSeconds: 3, seconds: 5 };
+/** The write-ahead log and what the server needs for itself. */
+const SPARE_BYTES = 4e9;
+
+/** @throws BenchmarkFailed when the disk has no room for so many events of the size of those that are there */
+const checkRoom = async (stage: Stage, folder: string, empty: number, events: number): Promise<void> => {
+  const { rows } = await stage.count();
+  const each = ((await databaseSize(stage.databaseUrl)) - empty) / rows;
+  const { bavail, bsize } = await statfs(folder);
+  const [needed, free] = [each * events + SPARE_BYTES, bavail * bsize];
+  if (needed < free) return;
+  const gigabytes = (bytes: number): string => (bytes / 1e9).toFixed(0);
+  throw new BenchmarkFailed(
+    `That would be ${events.toFixed(0)} events, some ${gigabytes(needed)} GB, and ${folder} has ${gigabytes(free)} GB free`,
+  );
+};
+
+/** Keeps Gantry under a constant load, looks at it now and then, and compares the counts in the end. */
+export const soak = async (stage: Stage, options: SoakOptions): Promise<Soaked> => {
+  const { minutes, every, connections, folder, signal } = options;
+  if (minutes * 60 < 2 * every) {
+    throw new BenchmarkFailed('Two samples are the least: raise --minutes or lower --every');
+  }
+  const url = `${stage.gantry.url}/trpc/events.ingest`;
+  const apiKeys = stage.sensors.map(({ apiKey }) => apiKey);
+  const bodies = makeBodies(apiKeys, BODIES, options.seed);
+
+  const empty = await databaseSize(stage.databaseUrl);
+  const most = await drive({
+    ...MEASURING,
+    who: 'Gantry',
+    url,
+    bodies,
+    acknowledged: acknowledgedByIngest,
+    signal,
+  });
+  const rate = options.rate ?? Math.floor(most.requests / most.seconds / 2);
+  if (folder !== undefined) await checkRoom(stage, folder, empty, rate * minutes * 60);
+
+  const before = await stage.count();
+  const pacer = startPacer({ url, bodies, rate, connections });
+  const samples = await sampleFor(stage, pacer, options);
+  await pacer.finish();
+  checkCounts('Gantry', pacer.acknowledged, before, await stage.count());
+  return { rate, stored: pacer.acknowledged, samples };
+};
+
+const sampleFor = async (
+  stage: Stage,
+  pacer: Pacer,
+  { minutes, every, signal, onSample }: SoakOptions,
+): Promise<Sample[]> => {
+  const started = performance.now();
+  const samples: Sample[] = [];
+  let last = started;
+  for (let at = every; at <= minutes * 60; at += every) {
+    await pauseUntil(started + at * 1000, () => {
+      pacer.check();
+      if (signal.aborted) throw new BenchmarkFailed('Stopped');
+    });
+    const now = performance.now();
+    const stretch = { minute: (now - started) / 60_000, seconds: (now - last) / 1000 };
+    last = now;
+    const sample = await takeSample(stage, { ...stretch, latencies: pacer.takeLatencies() });
+    onSample(sample);
+    samples.push(sample);
+  }
+  return samples;
+};
+
+const LOOK_MS = 100;
+
+const pauseUntil = async (moment: number, look: () => void): Promise<void> => {
+  for (let left = moment - performance.now(); left > 0; left = moment - performance.now()) {
+    look();
+    await new Promise((resolve) => setTimeout(resolve, Math.min(LOOK_MS, left)));
+  }
+};

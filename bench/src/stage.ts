@@ -1,0 +1,85 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Counts } from './counts.ts';
+import { checkServer, countEvents, query, sibling } from './database.ts';
+import { stopLeftoverDatabase } from './leftover-database.ts';
+import { registerSensors, type Sensor } from './sensors.ts';
+import { embeddedDatabaseUrl, type Service, startService } from './service.ts';
+
+/** A running Gantry with an empty history, sensors and a database to look into. Disposing stops and removes it. */
+export interface Stage extends AsyncDisposable {
+  readonly gantry: Service;
+  readonly databaseUrl: string;
+  /** The version of PostgreSQL. */
+  readonly postgresql: string;
+  readonly sensors: readonly Sensor[];
+  /** An empty database on the same server with the same schema and partitions, which the stage removes. */
+  createTwin(): Promise<string>;
+  /** Counts the events in every way there is. */
+  count(): Promise<Counts>;
+}
+
+const SENSORS = 20;
+
+/** Undoes in reverse what was done; what cannot be undone is told and does not keep the rest. */
+const createUndo = () => {
+  const steps: (() => Promise<unknown>)[] = [];
+  return {
+    add: (step: () => Promise<unknown>) => void steps.push(step),
+    async run(): Promise<void> {
+      for (let step = steps.pop(); step; step = steps.pop()) {
+        await step().catch((error: unknown) => {
+          process.stderr.write(`Something is left behind: ${String(error)}\n`);
+        });
+      }
+    },
+  };
+};
+
+/**
+ * Starts Gantry and registers sensors.
+ * @param folder for whatever is kept on disk
+ * @param server a PostgreSQL server on which databases may be created; unset, the one that Gantry brings
+ */
+export const setStage = async (folder: string, server: string | undefined): Promise<Stage> => {
+  const undo = createUndo();
+  const createDatabase = async (onServer: string, purpose: string): Promise<string> => {
+    const name = `gantry_bench_${purpose}_${process.pid}`;
+    await query(onServer, `CREATE DATABASE ${name}`);
+    undo.add(() => query(onServer, `DROP DATABASE ${name} WITH (FORCE)`));
+    return sibling(onServer, name);
+  };
+  const makeFolder = async (name: string): Promise<string> => {
+    const path = join(folder, name);
+    await mkdir(path);
+    return path;
+  };
+
+  try {
+    const given = server === undefined ? undefined : await createDatabase(server, 'own');
+    const dataDir = await makeFolder('gantry');
+    undo.add(() => stopLeftoverDatabase(dataDir));
+    const gantry = await startService({ dataDir, ...(given !== undefined && { databaseUrl: given }) });
+    undo.add(gantry.stop);
+    const databaseUrl = given ?? (await embeddedDatabaseUrl(dataDir));
+    return {
+      gantry,
+      databaseUrl,
+      postgresql: await checkServer(databaseUrl),
+      sensors: await registerSensors(gantry.client, SENSORS),
+      async createTwin() {
+        const twin = await createDatabase(server ?? databaseUrl, 'twin');
+        await (await startService({ dataDir: await makeFolder('twin'), databaseUrl: twin })).stop();
+        return twin;
+      },
+      async count() {
+        const { total } = await gantry.client.api.events.getStats.query();
+        return { ...(await countEvents(databaseUrl)), stats: total };
+      },
+      [Symbol.asyncDispose]: undo.run,
+    };
+  } catch (error) {
+    await undo.run();
+    throw error;
+  }
+};

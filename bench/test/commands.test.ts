@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, inject, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+interface Ended {
+  readonly code: number;
+  readonly output: string;
+  readonly errors: string;
+}
+
+const bench = (...args: string[]): Promise<Ended> =>
+  new Promise((resolve) => {
+    const command = ['--import', 'tsx', 'bench/src/main.ts', ...args];
+    execFile(process.execPath, command, { cwd: ROOT, timeout: 150_000 }, (error, output, errors) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, output, errors });
+    });
+  });
+
+describe('the benchmarks from the command line', () => {
+  it('measure ingestion, with a database of their own', { timeout: 180_000 }, async () => {
+    const few = ['--seconds', '0.5', '--warmup', '0.2', '--rounds', '1', '--connections', '8'];
+    const { code, output, errors } = await bench('ingest', ...few, '--json');
+    expect(code, errors).toBe(0);
+    const { data, machine } = JSON.parse(output);
+    expect(machine).toMatchObject({ node: process.version, postgresql: expect.stringMatching(/^\d+/) });
+    expect(data.measurements.map(({ contestant }: { contestant: string }) => contestant)).toEqual([
+      'floor',
+      'stock',
+      'insert',
+      'single',
+      'batch',
+    ]);
+    for (const { requestsPerSecond, p50, p99, memory } of data.measurements) {
+      expect(Math.min(requestsPerSecond, p50, memory)).toBeGreaterThan(0);
+      expect(p99).toBeGreaterThanOrEqual(p50);
+    }
+    const [, , , single, batch] = data.measurements;
+    expect(single.groupSize).toBeGreaterThanOrEqual(1);
+    expect(batch.eventsPerSecond).toBeCloseTo(batch.requestsPerSecond * 100);
+    expect(data.verdicts).toHaveLength(6);
+  });
+
+  it('keep a constant load, on a server that is named', { timeout: 180_000 }, async () => {
+    const short = ['--minutes', '0.1', '--every', '2', '--rate', '200'];
+    const { code, output, errors } = await bench(
+      'soak',
+      ...short,
+      '--database-url',
+      inject('databaseServer'),
+      '--json',
+    );
+    expect(code, errors).toBe(0);
+    const { data } = JSON.parse(output);
+    expect(data.samples).toHaveLength(3);
+    expect(data.stored).toBeGreaterThan(1000);
+    for (const { eventsPerSecond } of data.samples) expect(eventsPerSecond).toBeGreaterThan(100);
+  });
+
+  it('say why and end with 1 when they cannot be run', { timeout: 60_000 }, async () => {
+    const { code, errors } = await bench('ingest', '--database-url', 'postgres://nobody@127.0.0.1:9/none');
+    expect(code).toBe(1);
+    expect(errors).toContain('ECONNREFUSED');
+  });
+});

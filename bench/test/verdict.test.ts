@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import type { Sample } from '../src/soak/sample.ts';
+import { judgeSoak, slopeOf } from '../src/soak/verdict.ts';
+
+/** Ten minutes, a sample each 30 s. */
+const samplesOf = (at: (minute: number) => Partial<Sample>): Sample[] =>
+  Array.from({ length: 20 }, (_, index) => ({
+    minute: (index + 1) / 2,
+    eventsPerSecond: 5000,
+    p50: 4,
+    p99: 20,
+    memory: 200,
+    queued: 0,
+    idleInTransaction: 0,
+    ...at((index + 1) / 2),
+  }));
+
+const complaintsOf = (samples: readonly Sample[]): string[] =>
+  judgeSoak(samples)
+    .filter(({ good }) => !good)
+    .map(({ question }) => question);
+
+describe('the judgement of a long run', () => {
+  it('has nothing to say against an even one', () => {
+    expect(complaintsOf(samplesOf(() => ({})))).toEqual([]);
+  });
+
+  it('forgives memory that grows at first and breathes later', () => {
+    const memory = (minute: number): number =>
+      minute < 4 ? 100 + 25 * minute : 200 + 8 * Math.sin(minute * 9);
+    expect(complaintsOf(samplesOf((minute) => ({ memory: memory(minute) })))).toEqual([]);
+  });
+
+  it('sees a leak', () => {
+    const leaking = samplesOf((minute) => ({ memory: 200 + 4 * minute }));
+    expect(complaintsOf(leaking)).toEqual(['memory is flat in the second half']);
+    expect(judgeSoak(leaking)[0]?.found).toBe('4.00 MB/min around 231 MB');
+  });
+
+  it('sees too much memory, slower answers and a forgotten transaction', () => {
+    expect(complaintsOf(samplesOf(() => ({ memory: 350 })))).toEqual(['memory stays under 350 MB']);
+    expect(complaintsOf(samplesOf((minute) => ({ p99: 10 * minute })))).toEqual(['p99 does not grow']);
+    expect(complaintsOf(samplesOf((minute) => ({ p50: minute })))).toEqual(['p50 does not grow']);
+    expect(complaintsOf(samplesOf((minute) => ({ idleInTransaction: minute === 3 ? 1 : 0 })))).toEqual([
+      'no transaction is left idle',
+    ]);
+  });
+});
+
+describe('the slope of points', () => {
+  it('is that of the line they lie on', () => {
+    expect(
+      slopeOf([
+        [0, 1],
+        [1, 3],
+        [2, 5],
+      ]),
+    ).toBeCloseTo(2);
+    expect(slopeOf([[3, 7]])).toBe(0);
+  });
+});
