@@ -1,10 +1,10 @@
 -- The schema that server/migrations add up to. Generated: npm run generate
 
-CREATE OR REPLACE FUNCTION public.event_day(id uuid)
- RETURNS date
+CREATE OR REPLACE FUNCTION public.event_hour(id uuid)
+ RETURNS timestamp with time zone
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
-RETURN ((event_time(id) AT TIME ZONE 'UTC'::text))::date
+RETURN ('1970-01-01 00:00:00+00'::timestamp with time zone + (((((('x'::text || "left"(replace((id)::text, '-'::text, ''::text), 12)))::bit(48))::bigint / 3600000))::double precision * '01:00:00'::interval))
 ;
 
 CREATE OR REPLACE FUNCTION public.event_time(id uuid)
@@ -24,15 +24,35 @@ CREATE TABLE activity (
   details jsonb
 );
 
-CREATE TABLE event_totals (
-  day date NOT NULL,
+CREATE TABLE event_arrivals (
+  hour timestamp with time zone NOT NULL,
+  n bigint NOT NULL,
+  folded boolean NOT NULL DEFAULT false
+) PARTITION BY LIST (folded);
+
+CREATE TABLE event_period_totals (
+  period text COLLATE "C" NOT NULL,
+  start date NOT NULL,
   event_type text COLLATE "C" NOT NULL,
   violation_type text NOT NULL,
   vehicle_type text NOT NULL,
+  severity smallint NOT NULL,
   processed boolean NOT NULL,
   archived boolean NOT NULL,
   n bigint NOT NULL
-) WITH (fillfactor=50);
+) WITH (fillfactor=70);
+
+CREATE TABLE event_totals (
+  hour timestamp with time zone NOT NULL,
+  event_type text COLLATE "C" NOT NULL,
+  violation_type text NOT NULL,
+  vehicle_type text NOT NULL,
+  severity smallint NOT NULL,
+  processed boolean NOT NULL DEFAULT false,
+  archived boolean NOT NULL DEFAULT false,
+  n bigint NOT NULL,
+  folded boolean NOT NULL DEFAULT false
+) PARTITION BY LIST (folded);
 
 CREATE TABLE events (
   id uuid NOT NULL,
@@ -59,8 +79,15 @@ CREATE TABLE events (
   processed_by uuid,
   archived_at timestamp(3) with time zone,
   archived_by uuid,
-  content_hash uuid
+  content_hash uuid,
+  location_key text COLLATE "C" GENERATED ALWAYS AS (lower(location_name)) STORED
 ) PARTITION BY RANGE (id);
+
+CREATE TABLE failed_logins (
+  key text NOT NULL,
+  points integer NOT NULL,
+  expire bigint
+);
 
 CREATE TABLE locations (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -136,9 +163,21 @@ CREATE TABLE users (
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
+CREATE TABLE event_arrivals_folded PARTITION OF event_arrivals FOR VALUES IN (true) WITH (fillfactor=70);
+
+CREATE TABLE event_arrivals_unfolded PARTITION OF event_arrivals FOR VALUES IN (false) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);
+
+CREATE TABLE event_totals_folded PARTITION OF event_totals FOR VALUES IN (true) WITH (fillfactor=70);
+
+CREATE TABLE event_totals_unfolded PARTITION OF event_totals FOR VALUES IN (false) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);
+
 ALTER TABLE activity ADD CONSTRAINT activity_pkey PRIMARY KEY (id);
-ALTER TABLE event_totals ADD CONSTRAINT event_totals_pkey PRIMARY KEY (day, event_type, violation_type, vehicle_type, processed, archived);
+ALTER TABLE event_arrivals_folded ADD CONSTRAINT event_arrivals_folded_pkey PRIMARY KEY (hour);
+ALTER TABLE event_period_totals ADD CONSTRAINT event_period_totals_pkey PRIMARY KEY (period, start, event_type, violation_type, vehicle_type, severity, processed, archived);
+ALTER TABLE event_period_totals ADD CONSTRAINT event_period_totals_period_check CHECK ((period = ANY (ARRAY['day'::text, 'month'::text, 'year'::text])));
+ALTER TABLE event_totals_folded ADD CONSTRAINT event_totals_folded_pkey PRIMARY KEY (hour, event_type, violation_type, vehicle_type, severity, processed, archived);
 ALTER TABLE events ADD CONSTRAINT events_pkey PRIMARY KEY (id);
+ALTER TABLE failed_logins ADD CONSTRAINT failed_logins_pkey PRIMARY KEY (key);
 ALTER TABLE locations ADD CONSTRAINT locations_pkey PRIMARY KEY (id);
 ALTER TABLE revoked_tokens ADD CONSTRAINT revoked_tokens_pkey PRIMARY KEY (token_id);
 ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_pkey PRIMARY KEY (id);
@@ -160,14 +199,16 @@ ALTER TABLE users ADD CONSTRAINT users_email_check CHECK ((email = lower(email))
 ALTER TABLE users ADD CONSTRAINT users_role_check CHECK ((role = ANY (ARRAY['ADMIN'::text, 'OPERATOR'::text, 'ANALYST'::text, 'FIELD'::text, 'VIEWER'::text])));
 
 CREATE INDEX activity_of_user ON public.activity USING btree (user_id, id DESC);
+CREATE INDEX events_archived ON ONLY public.events USING btree (id) WHERE archived;
 CREATE INDEX events_by_creation ON ONLY public.events USING btree (created_at, id);
-CREATE INDEX events_by_location ON ONLY public.events USING btree (lower(location_name), id) WHERE (location_name IS NOT NULL);
+CREATE INDEX events_by_location ON ONLY public.events USING btree (location_key, id) WHERE (location_key IS NOT NULL);
 CREATE INDEX events_by_plate ON ONLY public.events USING btree (plate_key, id) WHERE (plate_key IS NOT NULL);
+CREATE INDEX events_by_plate_end ON ONLY public.events USING btree (reverse(plate_key), id) WHERE (plate_key IS NOT NULL);
 CREATE INDEX events_by_sensor ON ONLY public.events USING btree (sensor_id, id);
-CREATE INDEX events_by_severity ON ONLY public.events USING btree (severity, id);
+CREATE INDEX events_by_severity ON ONLY public.events USING btree (severity, id) WHERE (severity >= 3);
 CREATE INDEX events_by_type ON ONLY public.events USING btree (event_type, id);
-CREATE INDEX events_by_vehicle ON ONLY public.events USING btree (lower(vehicle_type), id) WHERE (vehicle_type IS NOT NULL);
 CREATE INDEX events_by_violation ON ONLY public.events USING btree (lower(violation_type), id) WHERE (violation_type IS NOT NULL);
+CREATE INDEX events_unprocessed ON ONLY public.events USING btree (id) WHERE (NOT processed);
 CREATE INDEX revoked_tokens_expiry ON public.revoked_tokens USING btree (expires_at);
 CREATE INDEX sensor_status_history_of_sensor ON public.sensor_status_history USING btree (sensor_id, id DESC);
 CREATE INDEX sensors_by_creation ON public.sensors USING btree (created_at, id);

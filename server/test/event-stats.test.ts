@@ -109,8 +109,10 @@ describe('events.getStats', () => {
     expect(counted.archived).toBeGreaterThan(20);
     expect(counted.byType).toHaveLength(6);
     expect(counted.byViolationType).toHaveLength(4);
-    const { rows } = await gantry.pool.query('SELECT count(*) AS n FROM event_totals WHERE n < 0');
-    expect(rows[0].n).toBe(0);
+    const { rows } = await gantry.pool.query(`
+      SELECT hour FROM event_totals
+      GROUP BY hour, event_type, violation_type, vehicle_type, severity, processed, archived HAVING sum(n) < 0`);
+    expect(rows).toEqual([]);
   });
 
   it('counts any range as a recount does, whole days and ragged ends', async () => {

@@ -29,8 +29,10 @@ export interface CallOptions {
   readonly meta?: unknown;
 }
 
-/** A database of its own, copied from the migrated template. */
-export const createTestDatabase = async (): Promise<{ url: string; drop(): Promise<void> }> => {
+/** A database of its own, copied from the migrated template; or from PostgreSQL's, which has nothing in it. */
+export const createTestDatabase = async (
+  template = inject('databaseTemplate'),
+): Promise<{ url: string; drop(): Promise<void> }> => {
   const server = inject('databaseServer');
   const name = `gantry_test_${randomUUID().replaceAll('-', '')}`;
   const admin = async (statement: string): Promise<void> => {
@@ -42,7 +44,7 @@ export const createTestDatabase = async (): Promise<{ url: string; drop(): Promi
       await client.end();
     }
   };
-  await admin(`CREATE DATABASE ${name} TEMPLATE ${inject('databaseTemplate')}`);
+  await admin(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => admin(`DROP DATABASE ${name} WITH (FORCE)`) };
@@ -57,20 +59,12 @@ const isMutation = (procedure: string): boolean => {
 };
 
 /** A running service as a client without any library sees it. */
-export class Gantry implements AsyncDisposable {
-  readonly app: App;
+export class Caller {
   readonly url: string;
-  readonly #close: () => Promise<void>;
   readonly #tokens = new Map<Role, Promise<string>>();
 
-  constructor(app: App, url: string, close: () => Promise<void>) {
-    this.app = app;
+  constructor(url: string) {
     this.url = url;
-    this.#close = close;
-  }
-
-  get pool(): pg.Pool {
-    return this.app.context.pool;
   }
 
   /** Any request; a JSON answer is parsed. */
@@ -132,6 +126,22 @@ export class Gantry implements AsyncDisposable {
   async registerSensor(): Promise<string> {
     const input = { name: 'Mast 7', deviceId: randomUUID(), type: 'CAMERA' };
     return (await this.ok('sensors.create', input, { token: await this.tokenFor('ADMIN') })).apiKey;
+  }
+}
+
+/** A service in this process. */
+export class Gantry extends Caller implements AsyncDisposable {
+  readonly app: App;
+  readonly #close: () => Promise<void>;
+
+  constructor(app: App, url: string, close: () => Promise<void>) {
+    super(url);
+    this.app = app;
+    this.#close = close;
+  }
+
+  get pool(): pg.Pool {
+    return this.app.context.pool;
   }
 
   stop(): Promise<void> {

@@ -77,6 +77,21 @@ describe('plateFilter', () => {
     expect(plateFilter('50%_\\*')).toEqual({ like: '50\\%\\_\\\\%' });
   });
 
+  it('looks a plate of which only the end is given up from its end', () => {
+    expect(plateFilter('*a-%12')).toEqual({ backwardsLike: '21\\%A%' });
+    expect(plateFilter('**4')).toEqual({ backwardsLike: '4%' });
+    const plain = anyPlate.filter((text) => !text.includes('*') && plateKey(text) !== '');
+    fc.assert(
+      fc.property(plain, plain, (plate, end) => {
+        const filter = plateFilter(`*${end}`);
+        const backwards = [...plateKey(plate)].reverse().join('');
+        expect('backwardsLike' in filter && like(backwards, filter.backwardsLike)).toBe(
+          plateKey(plate).endsWith(plateKey(end)),
+        );
+      }),
+    );
+  });
+
   it('finds a plate by any part of it, and by nothing that is not in it', () => {
     const plain = anyPlate.filter((text) => !text.includes('*'));
     fc.assert(

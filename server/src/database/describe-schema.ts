@@ -17,12 +17,16 @@ const FUNCTIONS = `
   FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
   WHERE n.nspname = 'public' ORDER BY p.proname`;
 
+// The partitions of events are data: they come with the months.
+const NO_MONTH = `NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = c.oid AND inhparent = 'events'::regclass)`;
+
 const COLUMNS = `
   SELECT format(E'CREATE TABLE %I (\\n%s\\n)%s;', c.relname,
     string_agg(format('  %I %s%s%s%s', a.attname, format_type(a.atttypid, a.atttypmod),
       CASE WHEN a.attcollation NOT IN (0, 100) THEN ' COLLATE "C"' ELSE '' END,
       CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END,
       CASE WHEN a.attidentity = 'a' THEN ' GENERATED ALWAYS AS IDENTITY'
+           WHEN a.attgenerated = 's' THEN format(' GENERATED ALWAYS AS (%s) STORED', pg_get_expr(d.adbin, d.adrelid))
            WHEN d.adbin IS NOT NULL THEN ' DEFAULT ' || pg_get_expr(d.adbin, d.adrelid) ELSE '' END),
       E',\\n' ORDER BY a.attnum),
     CASE WHEN c.relkind = 'p' THEN ' PARTITION BY ' || pg_get_partkeydef(c.oid)
@@ -34,17 +38,23 @@ const COLUMNS = `
   WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> 'schema_migrations'
   GROUP BY c.oid, c.relname, c.relkind, c.reloptions ORDER BY c.relname`;
 
+const PARTITIONS = `
+  SELECT format('CREATE TABLE %I PARTITION OF %s %s%s;', c.relname, i.inhparent::regclass,
+    pg_get_expr(c.relpartbound, c.oid), ' WITH (' || array_to_string(c.reloptions, ', ') || ')') AS text
+  FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid
+  WHERE c.relkind = 'r' AND ${NO_MONTH} ORDER BY c.relname`;
+
 const CONSTRAINTS = `
   SELECT format('ALTER TABLE %I ADD CONSTRAINT %I %s;', c.relname, k.conname, pg_get_constraintdef(k.oid)) AS text
   FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-  WHERE n.nspname = 'public' AND NOT c.relispartition AND k.contype <> 'n' AND c.relname <> 'schema_migrations'
+  WHERE n.nspname = 'public' AND ${NO_MONTH} AND k.contype <> 'n' AND c.relname <> 'schema_migrations'
   ORDER BY c.relname, k.contype DESC, k.conname`;
 
 const INDEXES = `
   SELECT pg_get_indexdef(i.indexrelid) || ';' AS text
   FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid
     JOIN pg_namespace n ON n.oid = c.relnamespace
-  WHERE n.nspname = 'public' AND NOT c.relispartition
+  WHERE n.nspname = 'public' AND ${NO_MONTH}
     AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = i.indexrelid)
   ORDER BY c.relname, x.relname`;
 
@@ -53,6 +63,7 @@ export const describeSchema = async (pool: Pool): Promise<string> => {
   const parts = [
     ...(await lines(pool, FUNCTIONS)),
     ...(await lines(pool, COLUMNS)),
+    ...(await lines(pool, PARTITIONS)),
     (await lines(pool, CONSTRAINTS)).join('\n'),
     (await lines(pool, INDEXES)).join('\n'),
   ];

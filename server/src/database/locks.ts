@@ -6,4 +6,5 @@ export const locks = {
   migration: 4_202_611,
   partition: 4_202_612,
   sweep: 4_202_613,
+  fold: 4_202_614,
 } as const;

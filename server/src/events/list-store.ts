@@ -5,42 +5,14 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { Executor } from '../database/transaction.ts';
 import type { Interval } from '../time.ts';
 import { firstIdAt } from './id.ts';
-import { plateFilter } from './plate.ts';
+import { otherFilters, totalledFilters, where } from './list-filters.ts';
 import { type EventRecord, listedColumns, toEvent } from './store.ts';
 import { countedEvents } from './totals.ts';
-
-/** The filters of a list that the totals know, on the columns that events and totals share. */
-const totalledFilters = (input: ListEventsInput): SQL[] => [
-  ...(input.eventType === undefined ? [] : [sql`event_type = ${input.eventType}`]),
-  ...(input.processed === undefined ? [] : [sql`processed = ${input.processed}`]),
-  ...(input.archived === undefined ? [] : [sql`archived = ${input.archived}`]),
-  ...(input.violationType === undefined
-    ? []
-    : [sql`lower(violation_type) = lower(${input.violationType}::text)`]),
-  ...(input.vehicleType === undefined ? [] : [sql`lower(vehicle_type) = lower(${input.vehicleType}::text)`]),
-];
-
-const plateCondition = (filter: string): SQL => {
-  const wanted = plateFilter(filter);
-  return 'like' in wanted ? sql`plate_key LIKE ${wanted.like}` : sql`plate_key = ${wanted.equals}`;
-};
-
-/** The filters that only the events themselves can answer. */
-const otherFilters = (input: ListEventsInput): SQL[] => [
-  ...(input.sensorId === undefined ? [] : [sql`sensor_id = ${input.sensorId}::uuid`]),
-  ...(input.licensePlateNumber === undefined ? [] : [plateCondition(input.licensePlateNumber)]),
-  ...(input.locationName === undefined
-    ? []
-    : [sql`lower(location_name) = lower(${input.locationName}::text)`]),
-];
 
 const within = ({ from, until }: Interval): SQL[] => [
   ...(from === Number.NEGATIVE_INFINITY ? [] : [sql`id >= ${firstIdAt(from)}::uuid`]),
   ...(until === Number.POSITIVE_INFINITY ? [] : [sql`id < ${firstIdAt(until)}::uuid`]),
 ];
-
-const where = (conditions: readonly SQL[]): SQL =>
-  conditions.length === 0 ? sql`` : sql`WHERE ${sql.join([...conditions], sql` AND `)}`;
 
 const orders = {
   timestamp: { asc: sql`id ASC`, desc: sql`id DESC` },
@@ -79,9 +51,8 @@ const countEvents = async (db: Executor, input: ListEventsInput, interval: Inter
   const others = otherFilters(input);
   const { rows } = await db.execute<{ total: number }>(
     others.length === 0
-      ? sql`SELECT coalesce(sum(n), 0)::bigint AS total FROM (${countedEvents(interval)})
-            AS counted (event_type, violation_type, vehicle_type, processed, archived, n) ${where(totalledFilters(input))}`
-      : sql`SELECT count(*) AS total FROM events ${where([...within(interval), ...totalledFilters(input), ...others])}`,
+      ? sql`SELECT coalesce(sum(n), 0)::bigint AS total FROM ${countedEvents(interval)} ${where(totalledFilters(input).map(({ onTotals }) => onTotals))}`
+      : sql`SELECT count(*) AS total FROM events ${where([...within(interval), ...totalledFilters(input).map(({ onEvents }) => onEvents), ...others])}`,
   );
   return rows[0]?.total ?? 0;
 };
@@ -93,7 +64,11 @@ export const listEvents = async (
   interval: Interval,
 ): Promise<Page<Event>> => {
   if (input.sensorId !== undefined && !isUuid(input.sensorId)) return { items: [], total: 0 };
-  const conditions = [...within(interval), ...totalledFilters(input), ...otherFilters(input)];
+  const conditions = [
+    ...within(interval),
+    ...totalledFilters(input).map(({ onEvents }) => onEvents),
+    ...otherFilters(input),
+  ];
   const total = await countEvents(db, input, interval);
   // Looking beyond the end would read everything before it.
   if (input.skip >= total) return { items: [], total };

@@ -50,7 +50,9 @@ const create = async (pool: Pool, month: Month): Promise<void> => {
       const name = nameTaken ? `${usualName(month)}_${Date.now()}` : usualName(month);
       // Made beside the table and attached, because reading and writing go on meanwhile;
       // CREATE TABLE … PARTITION OF would lock the whole of events.
-      await client.query(`CREATE TABLE ${name} (LIKE events INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`);
+      await client.query(
+        `CREATE TABLE ${name} (LIKE events INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING CONSTRAINTS)`,
+      );
       await client.query(`ALTER TABLE events ATTACH PARTITION ${name} ${boundsOf(month)}`);
     }
     await client.query('COMMIT');

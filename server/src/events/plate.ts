@@ -10,9 +10,18 @@ export const plateKey = (plate: string): string =>
     .toUpperCase()
     .normalize('NFC');
 
-/** How a plate filter is looked up: as one exact key, or, with `*`, as a LIKE pattern (escaped with a backslash). */
-export const plateFilter = (filter: string): { equals: string } | { like: string } => {
+/**
+ * How a plate filter is looked up: as one exact key, or, with `*`, as a LIKE pattern (escaped with a backslash). One of
+ * which only the end is given is looked up from its end: the pattern is for the key read backwards.
+ */
+export type PlateFilter = { equals: string } | { like: string } | { backwardsLike: string };
+
+const escaped = (key: string): string => key.replace(/[\\%_]/g, '\\$&');
+
+export const plateFilter = (filter: string): PlateFilter => {
   const key = plateKey(filter);
   if (!key.includes('*')) return { equals: key };
-  return { like: key.replace(/[\\%_]/g, '\\$&').replace(/\*+/g, '%') };
+  const [, end] = /^\*+([^*]+)$/.exec(key) ?? [];
+  if (end !== undefined) return { backwardsLike: `${escaped([...end].reverse().join(''))}%` };
+  return { like: escaped(key).replace(/\*+/g, '%') };
 };

@@ -2,15 +2,14 @@ import { isUuid } from '@gantry/contract/id';
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../database/transaction.ts';
 
-// Each statement changes one event and, with it, the totals that count it. Two who act at once are settled by
-// the WHERE clause: the row is changed once, so it is counted once.
+// Each statement changes one event and adds to the totals what that changes of them. Two who act at once are settled
+// by the WHERE clause: the row is changed once, so it is counted once.
 
 const MOVE_TOTALS = sql.raw(`
-  INSERT INTO event_totals (day, event_type, violation_type, vehicle_type, processed, archived, n)
-  SELECT event_day(id), event_type, coalesce(violation_type, ''), coalesce(vehicle_type, ''), processed, archived, n
-  FROM moves ORDER BY 1, 2, 3, 4, 5, 6
-  ON CONFLICT (day, event_type, violation_type, vehicle_type, processed, archived)
-  DO UPDATE SET n = event_totals.n + excluded.n`);
+  INSERT INTO event_totals (hour, event_type, violation_type, vehicle_type, severity, processed, archived, n)
+  SELECT event_hour(id), event_type, coalesce(violation_type, ''), coalesce(vehicle_type, ''), coalesce(severity, 0),
+    processed, archived, n
+  FROM moves`);
 
 /** What became of a change: it was made, it had been made before, or there is no such event. */
 export type ReviewOutcome = 'changed' | 'unchanged' | 'absent';
@@ -28,9 +27,9 @@ export const setProcessed = async (db: Executor, id: string, userId: string): Pr
     WITH changed AS (
       UPDATE events SET processed = true, processed_at = now(), processed_by = ${userId}::uuid
       WHERE id = ${id}::uuid AND NOT processed
-      RETURNING id, event_type, violation_type, vehicle_type, archived
+      RETURNING id, event_type, violation_type, vehicle_type, severity, archived
     ), moves AS (
-      SELECT id, event_type, violation_type, vehicle_type, move.processed, archived, move.n
+      SELECT id, event_type, violation_type, vehicle_type, severity, move.processed, archived, move.n
       FROM changed CROSS JOIN (VALUES (false, -1), (true, 1)) AS move (processed, n)
     ) ${MOVE_TOTALS}`);
   return outcomeOf(db, id, rowCount ?? 0);
@@ -43,9 +42,9 @@ export const setArchived = async (db: Executor, id: string, userId: string): Pro
     WITH changed AS (
       UPDATE events SET archived = true, archived_at = now(), archived_by = ${userId}::uuid
       WHERE id = ${id}::uuid AND NOT archived
-      RETURNING id, event_type, violation_type, vehicle_type, processed
+      RETURNING id, event_type, violation_type, vehicle_type, severity, processed
     ), moves AS (
-      SELECT id, event_type, violation_type, vehicle_type, processed, move.archived, move.n
+      SELECT id, event_type, violation_type, vehicle_type, severity, processed, move.archived, move.n
       FROM changed CROSS JOIN (VALUES (false, -1), (true, 1)) AS move (archived, n)
     ) ${MOVE_TOTALS}`);
   return outcomeOf(db, id, rowCount ?? 0);
@@ -57,7 +56,9 @@ export const removeEvent = async (db: Executor, id: string): Promise<boolean> =>
   const { rowCount } = await db.execute(sql`
     WITH moves AS (
       DELETE FROM events WHERE id = ${id}::uuid
-      RETURNING id, event_type, violation_type, vehicle_type, processed, archived, -1 AS n
+      RETURNING id, event_type, violation_type, vehicle_type, severity, processed, archived, created_at, -1 AS n
+    ), arrivals AS (
+      INSERT INTO event_arrivals (hour, n) SELECT date_trunc('hour', created_at, 'UTC'), n FROM moves
     ) ${MOVE_TOTALS}`);
   return (rowCount ?? 0) > 0;
 };

@@ -25,8 +25,8 @@ import { failureOf, inputFailure } from '../wire/errors.ts';
 import { allowed, device, open, router, signedIn } from '../wire/procedures.ts';
 import { listEvents, listRecentEvents } from './list-store.ts';
 import { deleteEvent, markAsArchived, markAsProcessed } from './service.ts';
+import { getEventStats } from './stats-store.ts';
 import { getEvent } from './store.ts';
-import { getEventStats } from './totals.ts';
 
 /** One event of a batch: validated and stored on its own, so that a bad one does not keep the others out. */
 const ingestItem = async (ctx: DeviceContext, item: unknown): Promise<IngestedItem> => {

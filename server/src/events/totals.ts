@@ -1,78 +1,99 @@
-import type { EventStats } from '@gantry/contract/events';
 import { type SQL, sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
 import type { Interval } from '../time.ts';
+import { cover, endOf, type Period, type Piece, startOf } from './covering.ts';
 import { firstIdAt } from './id.ts';
 
-const DAY_MS = 86_400_000;
-/** No event is later, and PostgreSQL and JavaScript write days up to here in the same way. */
-const END_OF_TIME = Date.UTC(9999, 11, 31);
-const dayAt = (time: number): string => new Date(time).toISOString().slice(0, 10);
+/** No event is as late as this, and up to here PostgreSQL and JavaScript write days in the same way. */
+const END_OF_TIME = Date.UTC(9000, 0);
 
-const fromTotals = (firstDay: number | null, endDay: number | null): SQL => sql`
-  SELECT event_type, violation_type, vehicle_type, processed, archived, n FROM event_totals
-  WHERE true
-    ${firstDay === null ? sql`` : sql`AND day >= ${dayAt(firstDay)}::date`}
-    ${endDay === null ? sql`` : sql`AND day < ${dayAt(endDay)}::date`}`;
+/** What events are counted by. */
+const KEYS = 'event_type, violation_type, vehicle_type, severity, processed, archived';
+const keys = sql.raw(KEYS);
 
-const fromEvents = (from: number, until: number): SQL => sql`
-  SELECT event_type, coalesce(violation_type, ''), coalesce(vehicle_type, ''), processed, archived, 1
-  FROM events WHERE id >= ${firstIdAt(from)}::uuid AND id < ${firstIdAt(until)}::uuid`;
+const moment = (time: number): SQL => sql`${new Date(time).toISOString()}::timestamptz`;
+const day = (time: number): SQL => sql`${new Date(time).toISOString().slice(0, 10)}::date`;
+
+const range = (column: SQL, { from, until }: Interval, valueAt: (time: number) => SQL): SQL => sql`
+  ${from === Number.NEGATIVE_INFINITY ? sql`true` : sql`${column} >= ${valueAt(from)}`}
+  AND ${until === Number.POSITIVE_INFINITY ? sql`true` : sql`${column} < ${valueAt(until)}`}`;
+
+/** The condition that an event's id lies in an interval. */
+export const idWithin = (interval: Interval): SQL =>
+  range(sql`id`, interval, (time) => sql`${firstIdAt(time)}::uuid`);
+
+/** The interval as far as there can be events in it. */
+const withinTime = ({ from, until }: Interval): Interval => {
+  if (until <= 0 || from >= END_OF_TIME) return { from: 0, until: 0 };
+  return {
+    from: from <= 0 ? Number.NEGATIVE_INFINITY : from,
+    until: until >= END_OF_TIME ? Number.POSITIVE_INFINITY : until,
+  };
+};
+
+/** The time by which rows are counted, as a first column: none, their own period, or one for all. */
+type Bucket = 'none' | 'own' | number;
+
+const bucketColumn = (bucket: Bucket, own: SQL): SQL => {
+  if (bucket === 'none') return sql``;
+  return sql`${bucket === 'own' ? own : moment(bucket)} AS at,`;
+};
+
+const fromPiece = (bucket: Bucket, piece: Piece): SQL => {
+  const n = piece.sign === 1 ? sql`n` : sql`-n`;
+  if (piece.source === 'hour')
+    return sql`
+      SELECT ${bucketColumn(bucket, sql`hour`)} ${keys}, ${n} FROM event_totals_folded
+      WHERE ${range(sql`hour`, piece, moment)}`;
+  if (piece.source === 'events')
+    return sql`
+      SELECT ${bucketColumn(bucket, sql`event_hour(id)`)} event_type, coalesce(violation_type, ''),
+        coalesce(vehicle_type, ''), coalesce(severity, 0), processed, archived, ${sql.raw(String(piece.sign))}
+      FROM events WHERE ${idWithin(piece)}`;
+  return sql`
+    SELECT ${bucketColumn(bucket, sql`start::timestamp AT TIME ZONE 'UTC'`)} ${keys}, ${n} FROM event_period_totals
+    WHERE period = ${piece.source} AND ${range(sql`start`, piece, day)}`;
+};
+
+const fromUnfolded = (bucket: Bucket, hours: Interval, period: Period): SQL => sql`
+  SELECT ${bucketColumn(bucket, sql`date_trunc(${period}, hour, 'UTC')`)} ${keys}, n FROM event_totals_unfolded
+  WHERE ${range(sql`hour`, hours, moment)}`;
+
+const fromCovering = (bucket: Bucket, interval: Interval): SQL[] => {
+  const { pieces, hours } = cover(interval);
+  const parts = pieces.map((piece) => fromPiece(bucket, piece));
+  return hours === null ? parts : [...parts, fromUnfolded(bucket, hours, 'hour')];
+};
+
+/** The parts in one; without any, a part without rows. */
+const unionOf = (bucket: Bucket, parts: SQL[]): SQL =>
+  sql.join(
+    parts.length > 0 ? parts : [fromPiece(bucket, { source: 'hour', from: 0, until: 0, sign: 1 })],
+    sql` UNION ALL `,
+  );
 
 /**
- * Rows (event_type, violation_type, vehicle_type, processed, archived, n) that count the events of an interval:
- * whole UTC days from the totals, the ragged ends from the events themselves.
+ * Rows that count the events of an interval, named `counted`, with the columns event_type, violation_type,
+ * vehicle_type, severity, processed, archived and n; n may be negative, and what belongs together may be several rows.
+ * To be read by one statement alone, since what is folded meanwhile moves from one table to others.
  */
-export const countedEvents = ({ from, until }: Interval): SQL => {
-  const start = Math.max(from, 0);
-  const end = Math.min(until, END_OF_TIME);
-  const openStart = from <= 0;
-  const openEnd = until >= END_OF_TIME;
-  const firstDay = Math.ceil(start / DAY_MS) * DAY_MS;
-  const endDay = Math.floor(end / DAY_MS) * DAY_MS;
-  if (start >= end) return sql`${fromTotals(0, 0)}`;
-  if (!openEnd && firstDay >= endDay) return fromEvents(start, end);
-  const parts = [fromTotals(openStart ? null : firstDay, openEnd ? null : endDay)];
-  if (!openStart && start < firstDay) parts.push(fromEvents(start, firstDay));
-  if (!openEnd && endDay < end) parts.push(fromEvents(endDay, end));
-  return sql.join(parts, sql` UNION ALL `);
-};
+export const countedEvents = (interval: Interval): SQL =>
+  sql`(${unionOf('none', fromCovering('none', withinTime(interval)))}) AS counted (${keys}, n)`;
 
-interface CountRow extends Record<string, unknown> {
-  event_type: string;
-  violation_type: string;
-  processed: boolean;
-  archived: boolean;
-  n: number;
-}
-
-const sumBy = (rows: readonly CountRow[], keyOf: (row: CountRow) => string): [string, number][] => {
-  const sums = new Map<string, number>();
-  for (const row of rows) {
-    const key = keyOf(row);
-    if (key !== '') sums.set(key, (sums.get(key) ?? 0) + row.n);
-  }
-  return [...sums].sort(([aKey, a], [bKey, b]) => b - a || (aKey < bKey ? -1 : 1));
-};
-
-const sumWhere = (rows: readonly CountRow[], counts: (row: CountRow) => boolean): number =>
-  rows.reduce((sum, row) => (counts(row) ? sum + row.n : sum), 0);
-
-/** Counts the events of an interval by what reviewers ask for; the most frequent come first. */
-export const getEventStats = async (db: Executor, interval: Interval): Promise<EventStats> => {
-  const { rows } = await db.execute<CountRow>(sql`
-    SELECT event_type, violation_type, processed, archived, sum(n)::bigint AS n
-    FROM (${countedEvents(interval)}) AS counted (event_type, violation_type, vehicle_type, processed, archived, n)
-    GROUP BY 1, 2, 3, 4 HAVING sum(n) <> 0`);
-  return {
-    total: sumWhere(rows, () => true),
-    byType: sumBy(rows, (row) => row.event_type).map(([eventType, count]) => ({ eventType, count })),
-    processed: sumWhere(rows, (row) => row.processed),
-    unprocessed: sumWhere(rows, (row) => !row.processed),
-    archived: sumWhere(rows, (row) => row.archived),
-    byViolationType: sumBy(rows, (row) => row.violation_type).map(([violationType, count]) => ({
-      violationType,
-      count,
-    })),
-  };
+/** The same with the start of the period (in UTC) that the events fall into, in a first column named `at`. */
+export const countedByPeriod = (period: Period, interval: Interval): SQL => {
+  const { from, until } = withinTime(interval);
+  const first = startOf(period, from) === from ? from : endOf(period, from);
+  const last = startOf(period, until);
+  const whole = { from: first, until: last };
+  const parts =
+    first > last
+      ? fromCovering(startOf(period, from), { from, until })
+      : [
+          ...fromCovering(startOf(period, from), { from, until: first }),
+          ...(first < last
+            ? [fromPiece('own', { source: period, ...whole, sign: 1 }), fromUnfolded('own', whole, period)]
+            : []),
+          ...fromCovering(last, { from: last, until }),
+        ];
+  return sql`(${unionOf('own', parts)}) AS counted (at, ${keys}, n)`;
 };

@@ -1,15 +1,6 @@
-import type { AppContext, RequestContext } from '../context.ts';
+import type { RequestContext } from '../context.ts';
 import { AppError, invalidInput } from '../error.ts';
-import { databaseAway, isOutage } from './outage.ts';
 import type { KnownSensor } from './sensor-keys.ts';
-
-const findSensor = async ({ sensorKeys }: AppContext, apiKey: string): Promise<KnownSensor | null> => {
-  try {
-    return await sensorKeys.find(apiKey);
-  } catch (error) {
-    throw isOutage(error) ? databaseAway(error) : error;
-  }
-};
 
 /**
  * The sensor behind a device's input, by its `apiKey`; the rest of the input is not looked at.
@@ -26,7 +17,7 @@ export const authenticateSensor = async (
   if (typeof apiKey !== 'string' || apiKey === '') {
     throw invalidInput('apiKey', 'Send the API key of the sensor as apiKey');
   }
-  const sensor = await findSensor(app, apiKey);
+  const sensor = await app.sensorKeys.find(apiKey);
   if (!sensor) throw new AppError('unauthorized', 'Invalid API key');
   app.lastContacts.record(sensor.id);
   return sensor;

@@ -12,16 +12,43 @@ const MAX_AHEAD_MS = 5 * 60_000;
 /** Nothing that is older was reported by a device. */
 const EARLIEST = Date.UTC(2000, 0, 1);
 
-/** An event as it is stored. */
+/** An event as it is stored. Texts named `…Json` are JSON already. */
 export interface EventRow {
   readonly id: string;
   /** Unix milliseconds; what the id begins with. */
   readonly time: number;
+  readonly eventType: string;
+  readonly violationType: string | null;
+  readonly vehicleType: string | null;
+  /** The rank, 1 LOW … 4 CRITICAL. */
+  readonly severity: number | null;
+  readonly sensorId: string;
+  readonly sensorName: string;
+  readonly locationId: string | null;
+  readonly locationName: string | null;
+  readonly plate: string | null;
+  readonly plateKey: string | null;
+  /** km/h */
+  readonly vehicleSpeed: number | null;
+  readonly description: string | null;
+  readonly locationJson: string | null;
+  readonly metadataJson: string | null;
+  readonly imagesJson: string | null;
+  readonly tagsJson: string | null;
   /** Tells the event from others, if its id follows from an idempotency key and so may exist already; else null. */
   readonly contentHash: string | null;
-  /** The columns, as the JSON object that the insert reads. */
-  readonly json: string;
 }
+
+/** Characters of an event's short texts, at most; the long ones are counted. */
+const SHORT_TEXTS = 1_000;
+
+/** About how many characters an event is, for what bounds a queue. */
+export const sizeOf = (row: EventRow): number =>
+  SHORT_TEXTS +
+  (row.description?.length ?? 0) +
+  (row.metadataJson?.length ?? 0) +
+  (row.imagesJson?.length ?? 0) +
+  (row.tagsJson?.length ?? 0);
 
 const timeOfEvent = (event: ReportedEvent, zone: string, now: number): number => {
   if (event.timestamp === undefined) return now;
@@ -78,25 +105,26 @@ export const enrich = (event: ReportedEvent, sensor: KnownSensor, zone: string, 
   const { eventType, violationType, vehicleSpeed } = event;
   const { speedLimit } = sensor;
   const severity = event.severity ?? severityOf({ eventType, violationType, vehicleSpeed, speedLimit });
-  const row = {
+  const plate = event.licensePlateNumber;
+  return {
     id,
-    event_type: eventType,
-    violation_type: violationType,
-    vehicle_type: event.vehicleType,
+    time,
+    eventType,
+    violationType,
+    vehicleType: event.vehicleType,
     severity: severity && rankOf(severity),
-    sensor_id: sensor.id,
-    sensor_name: sensor.name,
-    location_id: sensor.locationId,
-    location_name: event.location?.address ?? sensor.locationName ?? sensor.address,
-    plate: event.licensePlateNumber,
-    plate_key: event.licensePlateNumber && plateKey(event.licensePlateNumber),
-    vehicle_speed: vehicleSpeed,
+    sensorId: sensor.id,
+    sensorName: sensor.name,
+    locationId: sensor.locationId,
+    locationName: event.location?.address ?? sensor.locationName ?? sensor.address,
+    plate,
+    plateKey: plate && plateKey(plate),
+    vehicleSpeed,
     description: event.description,
-    location: event.location,
-    metadata: event.metadata,
-    images: event.images.length > 0 ? event.images : null,
-    tags: event.tags.length > 0 ? event.tags : null,
-    content_hash: contentHash,
+    locationJson: event.location && JSON.stringify(event.location),
+    metadataJson: event.metadata && JSON.stringify(event.metadata),
+    imagesJson: event.images.length > 0 ? JSON.stringify(event.images) : null,
+    tagsJson: event.tags.length > 0 ? JSON.stringify(event.tags) : null,
+    contentHash,
   };
-  return { id, time, contentHash, json: JSON.stringify(row) };
 };

@@ -1,5 +1,5 @@
 import { unavailable } from '../error.ts';
-import type { EventRow } from './enrich.ts';
+import { type EventRow, sizeOf } from './enrich.ts';
 
 /** What became of an event: it is durable (`stored`), was so already (`duplicate`), or its key is taken by other content. */
 export type WriteOutcome = 'stored' | 'duplicate' | 'conflict';
@@ -48,7 +48,7 @@ export const createEventQueue = (): EventQueue => {
       return queue.length;
     },
     add(waiting) {
-      const size = waiting.row.json.length;
+      const size = sizeOf(waiting.row);
       const full = queue.length >= MAX_QUEUED_EVENTS || queuedChars + size > MAX_QUEUED_CHARS;
       if (full && queue.length > 0) {
         throw unavailable('More events are arriving than can be stored: send the event again in a moment');
@@ -65,9 +65,10 @@ export const createEventQueue = (): EventQueue => {
       let chars = 0;
       for (const waiting of queue) {
         const { row, since, reject } = waiting;
-        if (taken === MAX_GROUP_EVENTS || (taken > 0 && chars + row.json.length > MAX_GROUP_CHARS)) break;
+        const size = sizeOf(row);
+        if (taken === MAX_GROUP_EVENTS || (taken > 0 && chars + size > MAX_GROUP_CHARS)) break;
         taken++;
-        chars += row.json.length;
+        chars += size;
         if (since < oldest) {
           reject(unavailable('The event waited too long for its commit: send it again in a moment'));
         } else if (row.contentHash !== null && keyed.has(row.id)) {

@@ -1,5 +1,6 @@
 import { API_KEY } from '@gantry/contract/sensors';
 import { LRUCache } from 'lru-cache';
+import { databaseAway, isOutage } from './outage.ts';
 
 /** What ingestion knows of a sensor: enough to enrich its events without asking the database. */
 export interface KnownSensor {
@@ -15,7 +16,10 @@ export interface KnownSensor {
 
 /** API key → sensor, cached. */
 export interface SensorKeys {
-  /** The sensor of the key; null when there is none. At once when it is cached. */
+  /**
+   * The sensor of the key; null when there is none. At once when it is cached.
+   * @throws AppError `unavailable` while the database is away and the key is not known
+   */
   find(apiKey: string): KnownSensor | null | Promise<KnownSensor | null>;
   /** Forgets one sensor, after it changed or went. */
   forget(sensorId: string): void;
@@ -40,7 +44,9 @@ export const createSensorKeys = (load: (apiKey: string) => Promise<KnownSensor |
 
   const loadAndKeep = async (apiKey: string): Promise<KnownSensor | null> => {
     const before = generation;
-    const sensor = await load(apiKey);
+    const sensor = await load(apiKey).catch((error: unknown) => {
+      throw isOutage(error) ? databaseAway(error) : error;
+    });
     if (generation === before) {
       if (sensor) known.set(apiKey, sensor);
       else unknown.set(apiKey, true);

@@ -100,13 +100,13 @@ export class EventWriter implements AsyncDisposable {
    */
   async #commit(group: readonly Waiting[]): Promise<Waiting[]> {
     try {
-      const created = await this.#insert(group.map(({ row }) => row));
+      const known = await this.#insert(group.map(({ row }) => row));
       this.#awayUntil = null;
       this.#metrics.groupSize.observe(group.length);
       const met: Waiting[] = [];
       for (const waiting of group) {
-        if (waiting.row.contentHash === null || created.has(waiting.row.id)) waiting.resolve('stored');
-        else met.push(waiting);
+        if (known.has(waiting.row.id)) met.push(waiting);
+        else waiting.resolve('stored');
       }
       this.#metrics.events.inc({ outcome: 'stored' }, group.length - met.length);
       return met;

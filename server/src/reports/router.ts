@@ -1,5 +1,5 @@
 import { analytics, analyticsInput, listReportsInput, reportsPage } from '@gantry/contract/reports';
-import { getEventStats } from '../events/totals.ts';
+import { getEventStats } from '../events/stats-store.ts';
 import { resolveInterval } from '../time.ts';
 import { allowed, router } from '../wire/procedures.ts';
 

@@ -2,6 +2,9 @@ import type { StorageStats } from '@gantry/contract/storage';
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../database/transaction.ts';
 import { timeOfId } from '../events/id.ts';
+import { countedEvents } from '../events/totals.ts';
+
+const EVER = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
 
 interface StatsRow extends Record<string, unknown> {
   database_bytes: number;
@@ -16,7 +19,7 @@ const timeOf = (id: string | null): Date | null => (id === null ? null : new Dat
 export const getStorageStats = async (db: Executor): Promise<StorageStats> => {
   const { rows } = await db.execute<StatsRow>(sql`
     SELECT pg_database_size(current_database()) AS database_bytes,
-      (SELECT coalesce(sum(n), 0)::bigint FROM event_totals) AS event_count,
+      (SELECT coalesce(sum(n), 0)::bigint FROM ${countedEvents(EVER)}) AS event_count,
       (SELECT id FROM events ORDER BY id LIMIT 1) AS oldest,
       (SELECT id FROM events ORDER BY id DESC LIMIT 1) AS newest`);
   const [row] = rows;

@@ -1,0 +1,50 @@
+import { doubleArray, smallintArray, textArray, uuidArray } from './arrays.ts';
+
+// Many rows in one statement: each column is sent as one array, and `unnest` makes rows of them again.
+
+/** A column of such rows: what it is called, how it is sent, and where its values come from. */
+export interface Column<Row> {
+  readonly name: string;
+  /** The type as which it is sent. */
+  readonly type: 'uuid' | 'text' | 'smallint' | 'double precision';
+  /** What becomes of it in the statement, when it is not taken as it comes. */
+  readonly as?: string;
+  readonly encode: (rows: readonly Row[]) => Buffer;
+}
+
+export const uuid = <Row>(name: string, pick: (row: Row) => string | null): Column<Row> => ({
+  name,
+  type: 'uuid',
+  encode: (rows) => uuidArray(rows, pick),
+});
+export const text = <Row>(name: string, pick: (row: Row) => string | null): Column<Row> => ({
+  name,
+  type: 'text',
+  encode: (rows) => textArray(rows, pick),
+});
+export const json = <Row>(name: string, pick: (row: Row) => string | null): Column<Row> => ({
+  ...text(name, pick),
+  as: `${name}::jsonb`,
+});
+export const smallint = <Row>(name: string, pick: (row: Row) => number | null): Column<Row> => ({
+  name,
+  type: 'smallint',
+  encode: (rows) => smallintArray(rows, pick),
+});
+export const double = <Row>(name: string, pick: (row: Row) => number | null, as = name): Column<Row> => ({
+  name,
+  type: 'double precision',
+  as,
+  encode: (rows) => doubleArray(rows, pick),
+});
+
+/** The names of the columns, as a list in SQL. */
+export const namesOf = <Row>(columns: readonly Column<Row>[]): string =>
+  columns.map(({ name }) => name).join(', ');
+
+/** A query that answers the rows; the arrays are the parameters of the statement from number `first` on. */
+export const rowsOf = <Row>(columns: readonly Column<Row>[], first: number): string => {
+  const arrays = columns.map(({ type }, index) => `$${first + index}::${type}[]`).join(', ');
+  const values = columns.map(({ name, as = name }) => as).join(', ');
+  return `SELECT ${values} FROM unnest(${arrays}) AS incoming (${namesOf(columns)})`;
+};

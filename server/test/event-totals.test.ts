@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { eventType, severity } from '@gantry/contract/events';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+
+const KEYS = 'event_type, violation_type, vehicle_type, severity, processed, archived';
+
+let gantry: Gantry;
+let token: string;
+let apiKey: string;
+
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('OPERATOR');
+  apiKey = await gantry.registerSensor();
+});
+afterAll(() => gantry.stop());
+
+const rowsOf = async (query: string): Promise<unknown[]> => (await gantry.pool.query(query)).rows;
+const untilFolded = () =>
+  eventually(
+    () => rowsOf('SELECT FROM event_totals_unfolded UNION ALL SELECT FROM event_arrivals_unfolded'),
+    (rows) => rows.length === 0,
+  );
+
+const anEvent = fc.record({
+  eventType: fc.constantFrom(...eventType.options),
+  violationType: fc.option(fc.constantFrom('SPEEDING', 'RED_LIGHT')),
+  vehicleType: fc.option(fc.constantFrom('CAR', 'TRUCK')),
+  severity: fc.option(fc.constantFrom(...severity.options)),
+  timestamp: fc
+    .integer({ min: Date.UTC(2025, 11, 30), max: Date.UTC(2026, 0, 3) })
+    .map((time) => new Date(time).toISOString()),
+});
+
+/** Sends events, and marks, archives and deletes some of them. */
+const haveALife = async (seed: number): Promise<void> => {
+  const events = fc.sample(anEvent, { numRuns: 200, seed });
+  const { results } = await gantry.ok('events.ingestBatch', { apiKey, events });
+  const verbs = ['events.markAsProcessed', 'events.markAsArchived', 'events.delete'];
+  await Promise.all(
+    results
+      .slice(0, 90)
+      .map(({ eventId: id }: { eventId: string }, n: number) =>
+        gantry.ok(verbs[n % 3] ?? '', { id }, { token }),
+      ),
+  );
+};
+
+const expectTotalsToBeRight = async (): Promise<void> => {
+  const counted = `SELECT event_hour(id) AS hour, event_type, coalesce(violation_type, '') AS violation_type,
+    coalesce(vehicle_type, '') AS vehicle_type, coalesce(severity, 0) AS severity, processed, archived, count(*) AS n
+    FROM events GROUP BY 1, 2, 3, 4, 5, 6, 7`;
+  const hours = `SELECT hour, ${KEYS}, n FROM event_totals WHERE n <> 0`;
+  expect(await rowsOf(`(${hours}) EXCEPT (${counted})`)).toEqual([]);
+  expect(await rowsOf(`(${counted}) EXCEPT (${hours})`)).toEqual([]);
+
+  const summed = `SELECT period, date_trunc(period, hour AT TIME ZONE 'UTC')::date AS start, ${KEYS}, sum(n)::bigint AS n
+    FROM (${counted}) AS counted CROSS JOIN (VALUES ('day'), ('month'), ('year')) AS longer (period)
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`;
+  const periods = `SELECT period, start, ${KEYS}, n FROM event_period_totals WHERE n <> 0`;
+  expect(await rowsOf(`(${summed}) EXCEPT (${periods})`)).toEqual([]);
+  expect(await rowsOf(`(${periods}) EXCEPT (${summed})`)).toEqual([]);
+
+  const arrived = `SELECT date_trunc('hour', created_at, 'UTC') AS hour, count(*) AS n FROM events GROUP BY 1`;
+  expect(await rowsOf(`(${arrived}) EXCEPT (SELECT hour, n FROM event_arrivals)`)).toEqual([]);
+};
+
+describe('the totals of events', () => {
+  it('are folded within seconds into one row for each hour and key, and add up to days, months and years', async () => {
+    await haveALife(1);
+    await untilFolded();
+    await expectTotalsToBeRight();
+    await haveALife(2);
+    await untilFolded();
+    await expectTotalsToBeRight();
+  });
+
+  it('say the same before, during and after the fold', async () => {
+    const until = Date.now() + 3_000;
+    const total = async () => (await gantry.ok('events.getStats', {}, { token })).total;
+    let expected = await total();
+    while (Date.now() < until) {
+      const { results } = await gantry.ok('events.ingestBatch', {
+        apiKey,
+        events: fc.sample(anEvent, 20),
+      });
+      expected += results.length;
+      const askers = Array.from({ length: 5 }, total);
+      expect(await Promise.all(askers)).toEqual(Array(5).fill(expected));
+    }
+  });
+
+  it('are folded by one process at a time, and by another when that one is gone', async () => {
+    const url = gantry.app.context.config.DATABASE_URL ?? '';
+    const other = await startGantry({ config: { DATABASE_URL: url } });
+    try {
+      await Promise.all([haveALife(3), haveALife(4), haveALife(5)]);
+      await untilFolded();
+      await expectTotalsToBeRight();
+    } finally {
+      await other.stop();
+    }
+    await haveALife(6);
+    await untilFolded();
+    await expectTotalsToBeRight();
+  });
+
+  it('go on being folded after a round failed', async () => {
+    const description = randomUUID();
+    await gantry.pool.query('ALTER TABLE event_period_totals ADD CONSTRAINT broken CHECK (n < 0) NOT VALID');
+    await gantry.ok('events.ingest', { apiKey, eventType: 'INCIDENT', description });
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(await rowsOf('SELECT FROM event_totals_unfolded')).toHaveLength(1);
+    expect((await gantry.ok('events.getStats', {}, { token })).total).toBe(
+      (await rowsOf('SELECT FROM events')).length,
+    );
+    await gantry.pool.query('ALTER TABLE event_period_totals DROP CONSTRAINT broken');
+    await untilFolded();
+    await expectTotalsToBeRight();
+  });
+});

@@ -1,0 +1,79 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { ADMIN, Caller, eventually } from './harness.ts';
+
+// The service as people run it: built, and in a process of its own.
+
+const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+/** The program of the service. */
+export const MAIN = fromHere('../dist/main.js');
+await promisify(execFile)(process.execPath, [fromHere('../build.js')]);
+
+const START_MS = 25_000;
+
+/** A service that was started, whether it came to serve or not. */
+export interface StartedProcess {
+  readonly process: ChildProcess;
+  /** What it printed so far, on both its outputs. */
+  readonly output: () => string;
+  /** Resolves with its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+}
+
+/** A service in a process of its own that serves. */
+export class ServiceProcess extends Caller {
+  readonly process: ChildProcess;
+  readonly output: () => string;
+  readonly ended: Promise<number | NodeJS.Signals>;
+
+  constructor(url: string, { process, output, ended }: StartedProcess) {
+    super(url);
+    this.process = process;
+    this.output = output;
+    this.ended = ended;
+  }
+
+  /** Asks it to end. @returns its exit code, or the signal that ended it */
+  stop(): Promise<number | NodeJS.Signals> {
+    this.process.kill('SIGTERM');
+    return this.ended;
+  }
+}
+
+/**
+ * Starts the program with these settings and no others, in a folder.
+ * @param program Node's arguments, where it is not the service itself that is started
+ */
+export const spawnService = (
+  folder: string,
+  settings: Readonly<Record<string, string>>,
+  program: readonly string[] = [MAIN],
+): StartedProcess => {
+  const { PATH, HOME } = process.env;
+  const child = spawn(process.execPath, program, {
+    cwd: folder,
+    env: { PATH, HOME, PORT: '0', ADMIN_PASSWORD: ADMIN.password, LOG_LEVEL: 'error', ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (printed += text));
+  const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
+  return { process: child, output: () => printed, ended };
+};
+
+/** Waits until it says where it listens. @throws Error with what it printed, when it ends instead */
+export const untilItServes = async (started: StartedProcess): Promise<ServiceProcess> => {
+  let hasEnded = false;
+  void started.ended.then(() => {
+    hasEnded = true;
+  });
+  const url = await eventually(
+    async () => /listens on (\S+)/.exec(started.output())?.[1] ?? null,
+    (found) => found !== null || hasEnded,
+    START_MS,
+  );
+  if (url === null) throw new Error(`It did not start: ${started.output()}`);
+  return new ServiceProcess(url, started);
+};

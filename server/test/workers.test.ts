@@ -1,0 +1,307 @@
+import { randomUUID } from 'node:crypto';
+import { chmodSync, mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, describe, expect, it } from 'vitest';
+import { isAlive } from '../src/processes.ts';
+import { ADMIN, createTestDatabase, eventually } from './harness.ts';
+import {
+  MAIN,
+  type ServiceProcess,
+  type StartedProcess,
+  spawnService,
+  untilItServes,
+} from './service-process.ts';
+
+// WORKERS=3: one service of several processes, with real signals.
+
+const WORKERS = 3;
+const ANSWER_MS = 10_000;
+
+const scratch = mkdtempSync(join(tmpdir(), 'gantry-workers-'));
+// PostgreSQL's user, who is another one when this runs as root, must get through.
+chmodSync(scratch, 0o711);
+const dataDir = join(scratch, 'data');
+const database = await createTestDatabase();
+const onDatabase = { DATABASE_URL: database.url, DATA_DIR: dataDir };
+const started: StartedProcess[] = [];
+
+const spawn = (settings: Readonly<Record<string, string>>, program?: readonly string[]): StartedProcess => {
+  const service = spawnService(
+    scratch,
+    { WORKERS: String(WORKERS), LOG_LEVEL: 'info', ...settings },
+    program,
+  );
+  started.push(service);
+  return service;
+};
+const start = (settings: Readonly<Record<string, string>>): Promise<ServiceProcess> =>
+  untilItServes(spawn(settings));
+
+afterAll(async () => {
+  for (const { process } of started) process.kill('SIGKILL');
+  await Promise.all(started.map(({ ended }) => ended));
+  await database.drop();
+  await rm(scratch, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+});
+
+interface LogLine {
+  readonly msg: string;
+  readonly pid: number;
+  readonly worker?: number;
+  readonly process?: number;
+  readonly pause?: number;
+}
+const logOf = ({ output }: StartedProcess): LogLine[] =>
+  output()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
+const said = (service: StartedProcess, message: string): LogLine[] =>
+  logOf(service).filter(({ msg }) => msg === message);
+
+/** The process of each worker, from 1 on, as it is now. */
+const processesOf = (service: StartedProcess): number[] => {
+  const newest = new Map(said(service, 'a worker serves').map(({ worker, process }) => [worker, process]));
+  return Array.from({ length: WORKERS }, (_, index) => newest.get(index + 1) ?? 0);
+};
+const areGone = (processes: readonly number[]) => async () =>
+  (await Promise.all(processes.map(isAlive))).every((alive) => !alive);
+const isTrue = (answer: boolean): boolean => answer;
+
+/** What each worker counted of a metric, by /metrics. */
+const byWorker = async (service: ServiceProcess, pattern: RegExp): Promise<number[]> => {
+  const { body } = await service.fetch('/metrics');
+  const lines = String(body)
+    .split('\n')
+    .filter((line) => pattern.test(line));
+  return Array.from({ length: WORKERS }, (_, index) =>
+    lines
+      .filter((line) => line.includes(`worker="${index + 1}"`))
+      .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0),
+  );
+};
+
+/** Clients that send events, each until it is answered, until they are told to stop. They forgive a lost connection. */
+const sendEvents = (service: ServiceProcess, apiKey: string, clients: number) => {
+  const acknowledged: string[] = [];
+  let cutOff = 0;
+  let isOver = false;
+  const unanswered = (): Promise<never> =>
+    sleep(ANSWER_MS, null, { ref: false }).then(() => {
+      throw new Error('A request was never answered');
+    });
+  const deliver = async (event: object): Promise<void> => {
+    while (!isOver) {
+      // Every attempt is a connection of its own, so that all workers are met.
+      const headers = { connection: 'close' };
+      const call = service.call('events.ingest', event, { headers }).catch(() => null);
+      const answer = await Promise.race([call, unanswered()]);
+      if (answer?.status === 200) acknowledged.push(answer.body.result.data.json.eventId);
+      else if (answer) throw new Error(`events.ingest answered ${answer.status}`);
+      if (answer) return;
+      cutOff++;
+    }
+  };
+  const client = async (): Promise<void> => {
+    while (!isOver) {
+      const timestamp = new Date().toISOString();
+      await deliver({ apiKey, eventType: 'INCIDENT', timestamp, idempotencyKey: randomUUID() });
+    }
+  };
+  const all = Promise.all(Array.from({ length: clients }, client));
+  return {
+    acknowledged,
+    cutOff: () => cutOff,
+    async stop() {
+      isOver = true;
+      await all;
+    },
+  };
+};
+
+/** Fails when one of the events is not there. */
+const findAll = async (service: ServiceProcess, ids: readonly string[], token: string): Promise<void> => {
+  const rest = [...ids];
+  const findSome = async (): Promise<void> => {
+    for (let id = rest.pop(); id !== undefined; id = rest.pop()) {
+      await service.ok('events.getById', { id }, { token });
+    }
+  };
+  await Promise.all(Array.from({ length: 20 }, findSome));
+};
+
+describe('a service of three workers', () => {
+  let service: ServiceProcess;
+  let token = '';
+
+  it('says once where it listens, and all of them answer there', async () => {
+    service = await start(onDatabase);
+    token = await service.tokenFor('ADMIN');
+    expect(service.output().match(/listens on/g)).toHaveLength(1);
+    expect(said(service, 'a worker serves')).toHaveLength(WORKERS);
+    const ask = () => service.call('system.health', undefined, { headers: { connection: 'close' } });
+    await Promise.all(Array.from({ length: 30 }, ask));
+    const calls = await byWorker(service, /^gantry_calls_total\{.*procedure="system.health"/);
+    expect(Math.min(...calls)).toBeGreaterThan(0);
+    expect(calls.reduce((sum, n) => sum + n)).toBe(30);
+  });
+
+  it('tells the metrics of all of them, whichever is asked, each described once', async () => {
+    for (let n = 0; n < WORKERS; n++) {
+      const { body, headers } = await service.fetch('/metrics', { headers: { connection: 'close' } });
+      expect(headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+      expect(String(body).match(/^# TYPE process_resident_memory_bytes gauge$/gm)).toHaveLength(1);
+      const workers = String(body).match(/^process_resident_memory_bytes\{worker="\d"\}/gm);
+      expect(workers).toHaveLength(WORKERS);
+    }
+  });
+
+  it('agrees on whose tokens and which keys are good', async () => {
+    const { apiKey, id } = await service.ok(
+      'sensors.create',
+      { name: 'Mast 1', deviceId: 'mast-1', type: 'RADAR' },
+      { token },
+    );
+    const headers = { connection: 'close' };
+    const report = () => service.call('events.ingest', { apiKey, eventType: 'INCIDENT' }, { headers });
+    const outcomes = async () =>
+      new Set((await Promise.all(Array.from({ length: 9 }, report))).map(({ status }) => status));
+    expect(await outcomes()).toEqual(new Set([200]));
+    await service.ok('sensors.delete', { id }, { token });
+    await eventually(outcomes, (statuses) => statuses.size === 1 && statuses.has(401), 1_000);
+  });
+
+  it('loses nothing that it acknowledged when a worker is killed under load, and starts another', async () => {
+    const before = (await service.ok('events.getStats', {}, { token })).total;
+    const load = sendEvents(service, await service.registerSensor(), 12);
+    const enough = (count: number) =>
+      eventually(
+        async () => load.acknowledged.length,
+        (length) => length > count,
+      );
+    await enough(200);
+    const [victim = 0] = processesOf(service);
+    process.kill(victim, 'SIGKILL');
+    await enough(load.acknowledged.length + 200);
+    const [successor] = await eventually(
+      async () => processesOf(service),
+      ([first]) => first !== victim,
+    );
+    await load.stop();
+
+    expect(successor).not.toBe(victim);
+    expect(said(service, 'a worker ended: another takes its place')).toMatchObject([
+      { worker: 1, process: victim, reason: 'SIGKILL' },
+    ]);
+    expect(new Set(load.acknowledged).size).toBe(load.acknowledged.length);
+    await findAll(service, load.acknowledged, token);
+    expect((await service.ok('events.getStats', {}, { token })).total).toBe(
+      before + load.acknowledged.length,
+    );
+    const starts = await byWorker(service, /^process_start_time_seconds/);
+    expect(starts.every((start) => start > 0)).toBe(true);
+  });
+
+  it('waits longer before it starts a worker again that does not live long', async () => {
+    const [victim = 0] = processesOf(service);
+    process.kill(victim, 'SIGKILL');
+    await eventually(
+      async () => processesOf(service),
+      ([first]) => first !== victim,
+    );
+    const pauses = said(service, 'a worker ended: another takes its place').map(({ pause }) => pause);
+    expect(pauses).toEqual([200, 400]);
+  });
+
+  it('ends within seconds when it is asked to, answers what it accepted, and leaves no process', async () => {
+    const processes = processesOf(service);
+    const load = sendEvents(service, await service.registerSensor(), 12);
+    await eventually(
+      async () => load.acknowledged.length,
+      (count) => count > 100,
+    );
+    const asked = performance.now();
+    expect(await service.stop()).toBe(0);
+    await load.stop();
+    expect(performance.now() - asked).toBeLessThan(8_000);
+    expect(await areGone(processes)()).toBe(true);
+    expect(said(service, 'stopping: finishing what was accepted')).toHaveLength(1 + WORKERS);
+
+    service = await start(onDatabase);
+    token = await service.tokenFor('ADMIN');
+    await findAll(service, load.acknowledged, token);
+  });
+
+  it('ends in order when all of its processes get the signal, as from a terminal', async () => {
+    const processes = processesOf(service);
+    for (const pid of processes) process.kill(pid, 'SIGINT');
+    service.process.kill('SIGINT');
+    expect(await service.ended).toBe(0);
+    expect(await areGone(processes)()).toBe(true);
+    expect(said(service, 'a worker ended: another takes its place')).toEqual([]);
+  });
+
+  it('says once what keeps it from starting, and ends', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const address = other.address();
+    const port = typeof address === 'object' && address ? String(address.port) : '';
+    const refused = spawn({ ...onDatabase, PORT: port });
+    expect(await refused.ended).toBe(1);
+    other.close();
+    expect(refused.output().match(/cannot be listened on/g)).toHaveLength(1);
+    expect(refused.output()).toMatch(/^Gantry cannot start\. A worker/m);
+    expect(refused.output()).not.toMatch(/\n\s+at /);
+  });
+});
+
+describe('a service of three workers on its own database', () => {
+  const own = { DATA_DIR: dataDir };
+  let service: ServiceProcess;
+  let token = '';
+  let apiKey = '';
+
+  it('starts the database once, for all of them', async () => {
+    const npm = [
+      '-e',
+      `require('node:child_process').spawn(process.execPath, [process.argv[1]], { stdio: 'inherit' })`,
+      MAIN,
+    ];
+    service = await untilItServes(spawn({ ...own, npm_lifecycle_event: 'start' }, npm));
+    expect(service.output().match(/PostgreSQL is ready/g)).toHaveLength(1);
+    expect(service.output()).toContain(`Administrator: ${ADMIN.email}`);
+    token = await service.tokenFor('ADMIN');
+    apiKey = await service.registerSensor();
+  });
+
+  it('does not outlive npm, which started it, even when npm is killed', async () => {
+    const primary = said(service, 'a worker serves')[0]?.pid ?? 0;
+    const processes = [primary, ...processesOf(service)];
+    service.process.kill('SIGKILL');
+    await eventually(areGone(processes), isTrue);
+    service = await start(own);
+    // The token is the one from before.
+    await service.ok('auth.me', undefined, { token });
+  });
+
+  it('leaves no worker behind when it is killed itself, and starts again with everything it acknowledged', async () => {
+    const processes = processesOf(service);
+    const load = sendEvents(service, apiKey, 12);
+    await eventually(
+      async () => load.acknowledged.length,
+      (count) => count > 100,
+    );
+    service.process.kill('SIGKILL');
+    await eventually(areGone(processes), isTrue, 2_000);
+    await load.stop();
+    await expect(service.fetch('/live')).rejects.toThrow();
+
+    service = await start(own);
+    await findAll(service, load.acknowledged, token);
+    expect(await service.stop()).toBe(0);
+  });
+});
