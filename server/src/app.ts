@@ -12,11 +12,13 @@ import { migrate } from './database/migrate.ts';
 import { channels, listen } from './database/notify.ts';
 import { createDatabase, createPool } from './database/pool.ts';
 import { waitForDatabase } from './database/wait.ts';
+import { startFolding } from './events/fold-totals.ts';
 import { createPartitions } from './events/partitions.ts';
 import { createLastContacts } from './ingest/last-contacts.ts';
 import { createSensorKeys } from './ingest/sensor-keys.ts';
 import { EventWriter } from './ingest/writer.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, type Siblings } from './metrics.ts';
+import { Resources } from './resources.ts';
 import { appRouter } from './router.ts';
 import { findSensorByKey, touchSensors } from './sensors/store.ts';
 import { startSweeper } from './sensors/sweeper.ts';
@@ -24,56 +26,52 @@ import { createSettingsCache } from './system/settings-cache.ts';
 import { getTimezoneSettings } from './system/store.ts';
 import { createFirstAdministrator, type FirstAdministrator } from './users/first-administrator.ts';
 import { closeServer, createServer } from './wire/server.ts';
+import { createWorkers } from './workers/workers.ts';
 
 /** The service, ready to listen. Disposing it finishes what was accepted and closes everything it opened. */
-export interface App extends AsyncDisposable {
-  readonly context: AppContext;
+export interface Service extends AsyncDisposable {
   /** The administrator this start created, if it did. */
   readonly firstAdministrator: FirstAdministrator | null;
   /** Starts to answer. @returns the address it answers at */
   listen(): Promise<string>;
 }
 
-const PARTITION_CHECK_MS = 3_600_000;
-
-/** Opens resources one after another; disposing closes them in reverse, whatever one of them does. */
-class Resources implements AsyncDisposable {
-  readonly #closers: (() => Promise<unknown> | unknown)[] = [];
-
-  onClose(close: () => Promise<unknown> | unknown): void {
-    this.#closers.push(close);
-  }
-
-  use<Resource extends AsyncDisposable>(resource: Resource): Resource {
-    this.onClose(() => resource[Symbol.asyncDispose]());
-    return resource;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    const failures: unknown[] = [];
-    for (let close = this.#closers.pop(); close; close = this.#closers.pop()) {
-      try {
-        await close();
-      } catch (error) {
-        failures.push(error);
-      }
-    }
-    if (failures.length > 0) throw new AggregateError(failures, 'Not everything could be closed');
-  }
+/** The service in this process. */
+export interface App extends Service {
+  readonly context: AppContext;
 }
+
+const PARTITION_CHECK_MS = 3_600_000;
+/** Connections of a process outside its pool: it listens on one, and migrates on another. */
+const FURTHER_CONNECTIONS = 2;
 
 const openDatabase = async (config: Config, log: Logger, resources: Resources): Promise<string> => {
   if (config.DATABASE_URL) return config.DATABASE_URL;
   resources.use(await claimDataFolder(config.DATA_DIR));
-  const embedded = await startEmbeddedDatabase({ dataDir: config.DATA_DIR, log: (line) => log.info(line) });
+  const embedded = await startEmbeddedDatabase({
+    dataDir: config.DATA_DIR,
+    connections: config.WORKERS * (config.DATABASE_POOL_SIZE + FURTHER_CONNECTIONS),
+    log: (line) => log.info(line),
+  });
   return resources.use(embedded).connectionString;
 };
 
 const jwtSecret = (config: Config): Promise<string> | string =>
   config.JWT_SECRET ?? keepSecret(config.DATA_DIR, 'jwt-secret', () => randomBytes(48).toString('base64url'));
 
-const compose = async (config: Config, log: Logger, resources: Resources): Promise<App> => {
-  const connectionString = await openDatabase(config, log, resources);
+/** The settings that all processes of one service must have in common. */
+const settleShared = async (config: Config, log: Logger, resources: Resources) => ({
+  DATABASE_URL: await openDatabase(config, log, resources),
+  JWT_SECRET: await jwtSecret(config),
+});
+
+const compose = async (
+  config: Config,
+  log: Logger,
+  resources: Resources,
+  siblings: Siblings | null,
+): Promise<App> => {
+  const { DATABASE_URL: connectionString, JWT_SECRET: secret } = await settleShared(config, log, resources);
   await waitForDatabase(connectionString, log);
   const migrations = await migrate(connectionString);
   if (migrations.length > 0) log.info({ migrations }, 'the database schema was brought up to date');
@@ -83,7 +81,7 @@ const compose = async (config: Config, log: Logger, resources: Resources): Promi
   );
   resources.onClose(() => pool.end());
   const db = createDatabase(pool);
-  const metrics = createMetrics();
+  const metrics = createMetrics(siblings);
 
   const settings = await createSettingsCache(() => getTimezoneSettings(db));
   const sensorKeys = createSensorKeys((apiKey) => findSensorByKey(db, apiKey));
@@ -113,12 +111,13 @@ const compose = async (config: Config, log: Logger, resources: Resources): Promi
     metrics,
     settings,
     sensorKeys,
-    tokens: createTokens(await jwtSecret(config)),
+    tokens: createTokens(secret),
     passwords: await createPasswords(),
-    loginThrottle: createLoginThrottle(),
+    loginThrottle: createLoginThrottle(pool),
     lastContacts: resources.use(createLastContacts((contacts) => touchSensors(pool, contacts), log)),
     eventWriter: resources.use(new EventWriter({ pool, partitions, metrics, log })),
   };
+  resources.use(startFolding({ db, log }));
   const firstAdministrator = await createFirstAdministrator(context);
   resources.use(startSweeper({ pool, log, timeoutSeconds: config.HEARTBEAT_TIMEOUT_SECONDS }));
 
@@ -141,16 +140,38 @@ const compose = async (config: Config, log: Logger, resources: Resources): Promi
   };
 };
 
-/**
- * Builds the whole service: the one place where resources are made.
- * @throws DataFolderInUse when another process owns the data folder
- */
-export const createApp = async (config: Config, log: Logger): Promise<App> => {
+const withResources = async <Result>(make: (resources: Resources) => Promise<Result>): Promise<Result> => {
   const resources = new Resources();
   try {
-    return await compose(config, log, resources);
+    return await make(resources);
   } catch (error) {
     await resources[Symbol.asyncDispose]();
     throw error;
   }
 };
+
+/**
+ * Builds the whole service: the one place where resources are made.
+ * @param siblings the processes it serves together with, if it does
+ * @throws DataFolderInUse when another process owns the data folder
+ */
+export const createApp = (config: Config, log: Logger, siblings: Siblings | null = null): Promise<App> =>
+  withResources((resources) => compose(config, log, resources, siblings));
+
+/**
+ * Builds the service out of WORKERS processes, each of which makes an App. This one only holds what they share, and
+ * brings back what dies.
+ * @throws DataFolderInUse when another process owns the data folder
+ */
+export const createAppOfWorkers = (config: Config, log: Logger): Promise<Service> =>
+  withResources(async (resources) => {
+    const environment = await settleShared(config, log, resources);
+    const workers = resources.use(createWorkers({ count: config.WORKERS, environment, log }));
+    return {
+      get firstAdministrator() {
+        return workers.firstAdministrator;
+      },
+      listen: workers.listen,
+      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
+    };
+  });

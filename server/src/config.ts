@@ -33,6 +33,11 @@ export const configKeys = {
     .default('127.0.0.1')
     .describe('Address to listen on. `0.0.0.0` listens on every interface.'),
   PORT: number(0, 65_535).default(4000).describe('Port to listen on. `0` takes any free port.'),
+  WORKERS: number(1, 64)
+    .default(1)
+    .describe(
+      'Processes that serve together on the port, on one database. About one for every two cores, as PostgreSQL needs the others.',
+    ),
   DATA_DIR: z
     .string()
     .default('./data')
@@ -45,7 +50,9 @@ export const configKeys = {
     .describe('A PostgreSQL server of your own (15 to 18). Unset: the embedded one, which starts by itself.'),
   DATABASE_POOL_SIZE: number(2, 200)
     .default(10)
-    .describe('Most connections to the database from one process.'),
+    .describe(
+      'Most connections to the database from one process, which needs up to 2 more. A server of your own must allow that for each of the `WORKERS`.',
+    ),
   ADMIN_EMAIL: z
     .email('must be an e-mail address')
     .default('admin@gantry.local')

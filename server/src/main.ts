@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { pino } from 'pino';
-import { type App, createApp } from './app.ts';
-import { readConfig } from './config.ts';
+import { createApp, createAppOfWorkers, type Service } from './app.ts';
+import { type Config, readConfig } from './config.ts';
 import { version } from './version.ts';
+import { joinPrimary, type Primary } from './workers/primary.ts';
+import { WORKER_NUMBER } from './workers/workers.ts';
 
 /** However long requests take to finish, the process ends within this time after it was asked to. */
 const STOP_DEADLINE_MS = 40_000;
@@ -19,12 +21,11 @@ const fail = (error: unknown): never => {
   process.exit(1);
 };
 
-const printWelcome = (app: App, url: string): void => {
-  const { config } = app.context;
+const printWelcome = (config: Config, { firstAdministrator }: Service, url: string): void => {
   print(`Gantry ${version} listens on ${url}`);
   print(`  API: ${url}/trpc · documentation: ${url}/docs · health: ${url}/ready`);
-  if (!app.firstAdministrator) return;
-  const { email, password, passwordFile } = app.firstAdministrator;
+  if (!firstAdministrator) return;
+  const { email, password, passwordFile } = firstAdministrator;
   print(`  Administrator: ${email}`);
   if (password) print(`  Password: ${password} (shown this once)`);
   print(
@@ -49,8 +50,9 @@ const onParentGone = (gone: () => void): void => {
 };
 
 /** Resolves with the reason. npm that is killed cannot pass the signal on, so what it started ends with it. */
-const untilAskedToStop = (): Promise<string> =>
+const untilAskedToStop = (primary: Primary | null): Promise<string> =>
   new Promise((resolve) => {
+    void primary?.askedToStop.then(resolve);
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve);
     if (process.env.npm_lifecycle_event) onParentGone(() => resolve('npm is gone'));
   });
@@ -59,17 +61,22 @@ const run = async (): Promise<void> => {
   if (existsSync('.env')) process.loadEnvFile('.env');
   const config = readConfig(process.env);
   const log = pino({ level: config.LOG_LEVEL });
+  const primary = joinPrimary(process.env[WORKER_NUMBER]);
   // Asked for before anything starts, so that a signal during the start is not lost.
-  const asked = untilAskedToStop();
-  const app = await createApp(config, log);
+  const asked = untilAskedToStop(primary);
+  const isMany = config.WORKERS > 1 && !primary;
+  const service = await (isMany ? createAppOfWorkers(config, log) : createApp(config, log, primary));
   try {
-    printWelcome(app, await app.listen());
+    const url = await service.listen();
+    if (primary) primary.tellListening({ url, firstAdministrator: service.firstAdministrator });
+    else printWelcome(config, service, url);
     const reason = await asked;
     log.info({ reason }, 'stopping: finishing what was accepted');
     setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
   } finally {
-    await app[Symbol.asyncDispose]();
+    await service[Symbol.asyncDispose]();
   }
+  primary?.leave();
 };
 
 run().catch(fail);

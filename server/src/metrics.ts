@@ -3,6 +3,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 /** What Prometheus is told at /metrics. */
 export interface Metrics {
   readonly registry: Registry;
+  /** Everything, in Prometheus' text format. */
+  readonly tell: () => Promise<string>;
   readonly requests: Counter<'procedure' | 'code'>;
   readonly requestSeconds: Histogram<'procedure'>;
   readonly events: Counter<'outcome'>;
@@ -10,13 +12,32 @@ export interface Metrics {
   readonly queuedEvents: Gauge;
 }
 
-/** A fresh set of metrics; one per service, so that several can live in one process. */
-export const createMetrics = (): Metrics => {
+/** The processes that serve together with this one: whichever is asked tells of all. */
+export interface Siblings {
+  /** Which of them this one is, from 1. */
+  readonly number: number;
+  /** Lets the others read the metrics of this one. */
+  shareMetrics(read: () => Promise<string>): void;
+  /** The metrics of all of them. */
+  gatherMetrics(): Promise<string>;
+}
+
+/**
+ * A fresh set of metrics; one per service, so that several can live in one process. With siblings each has a label
+ * `worker`, and they are not summed: the sum would fall when a worker is started anew, which reads as a reset of all.
+ */
+export const createMetrics = (siblings: Siblings | null = null): Metrics => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  const tell = () => registry.metrics();
+  if (siblings) {
+    registry.setDefaultLabels({ worker: String(siblings.number) });
+    siblings.shareMetrics(tell);
+  }
   const registers = [registry];
   return {
     registry,
+    tell: siblings?.gatherMetrics ?? tell,
     requests: new Counter({
       name: 'gantry_calls_total',
       help: 'Procedure calls by procedure and outcome (OK or error code)',

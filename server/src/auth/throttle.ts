@@ -1,4 +1,6 @@
-import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { hash } from 'node:crypto';
+import type { Pool } from 'pg';
+import { RateLimiterPostgres } from 'rate-limiter-flexible';
 import { AppError } from '../error.ts';
 
 /** Slows down guessing of passwords, per account and address and per address, without locking anybody out for good. */
@@ -13,15 +15,23 @@ const WINDOW_SECONDS = 60;
 const FAILURES_PER_ACCOUNT_AND_ADDRESS = 20;
 const FAILURES_PER_ADDRESS = 200;
 
-/** Counts live in this process and for a minute: a mistyped password costs its owner a minute at worst. */
-export const createLoginThrottle = (): LoginThrottle => {
-  const pairs = new RateLimiterMemory({ points: FAILURES_PER_ACCOUNT_AND_ADDRESS, duration: WINDOW_SECONDS });
-  const addresses = new RateLimiterMemory({ points: FAILURES_PER_ADDRESS, duration: WINDOW_SECONDS });
-  const pairKey = (email: string, address: string) => `${email} ${address}`;
+/** What was typed as an e-mail may be anything, a password too: the database sees only a hash of it. */
+const keyOf = (...words: readonly string[]): string => hash('sha256', words.join('\u0000'), 'base64url');
+
+/** Counts are shared by all processes, for a minute: a mistyped password costs its owner a minute at worst. */
+export const createLoginThrottle = (pool: Pool): LoginThrottle => {
+  const counted = {
+    storeClient: pool,
+    tableName: 'failed_logins',
+    tableCreated: true,
+    duration: WINDOW_SECONDS,
+  };
+  const pairs = new RateLimiterPostgres({ ...counted, points: FAILURES_PER_ACCOUNT_AND_ADDRESS });
+  const addresses = new RateLimiterPostgres({ ...counted, points: FAILURES_PER_ADDRESS });
 
   return {
     async check(email, address) {
-      const counts = await Promise.all([pairs.get(pairKey(email, address)), addresses.get(address)]);
+      const counts = await Promise.all([pairs.get(keyOf(email, address)), addresses.get(keyOf(address))]);
       for (const count of counts) {
         if (count && count.remainingPoints <= 0) {
           throw new AppError('tooManyRequests', 'Too many failed logins: wait a minute and try again', {
@@ -31,10 +41,10 @@ export const createLoginThrottle = (): LoginThrottle => {
       }
     },
     async recordFailure(email, address) {
-      await Promise.all([pairs.penalty(pairKey(email, address)), addresses.penalty(address)]);
+      await Promise.all([pairs.penalty(keyOf(email, address)), addresses.penalty(keyOf(address))]);
     },
     async recordSuccess(email, address) {
-      await pairs.delete(pairKey(email, address));
+      await pairs.delete(keyOf(email, address));
     },
   };
 };

@@ -49,6 +49,8 @@ export interface EmbeddedDatabase extends AsyncDisposable {
 export async function startEmbeddedDatabase(options: {
   dataDir: string;
   log: Log;
+  /** How many connections it must be able to serve at once, besides those of people who look after it. */
+  connections?: number;
 }): Promise<EmbeddedDatabase> {
   const { log } = options;
   await makeDataFolder(options.dataDir);
@@ -56,7 +58,7 @@ export async function startEmbeddedDatabase(options: {
   const home = await findDatabaseHome(dataDir);
   const claim = home.isOutside ? await openOutside(home, dataDir, log) : undefined;
   try {
-    const cluster = await prepareCluster(home, dataDir, log);
+    const cluster = await prepareCluster(home, dataDir, options.connections ?? 0, log);
     const postmaster = (await adoptPostmaster(cluster, log)) ?? (await startOnFreePort(cluster));
     await ensureDatabase(cluster, postmaster.port, DATABASE).catch(async (error: unknown) => {
       await stopPostmaster(postmaster.pid);
@@ -80,7 +82,12 @@ async function openOutside(home: DatabaseHome, dataDir: string, log: Log): Promi
   return claimDataFolder(folder);
 }
 
-async function prepareCluster(home: DatabaseHome, dataDir: string, log: Log): Promise<Cluster> {
+async function prepareCluster(
+  home: DatabaseHome,
+  dataDir: string,
+  connections: number,
+  log: Log,
+): Promise<Cluster> {
   const copyHome = process.getuid?.() === 0 ? SHARED_HOME : dataDir;
   const binaries = await prepareBinaries(await findDistribution(), home.account, copyHome, log);
   const password = await keepSecret(dataDir, PASSWORD_FILE, () => {
@@ -88,7 +95,7 @@ async function prepareCluster(home: DatabaseHome, dataDir: string, log: Log): Pr
     return randomBytes(24).toString('base64url');
   });
   const startLog = join(dataDir, 'postgres-start.log');
-  const cluster = { folder: home.cluster, startLog, binaries, account: home.account, password };
+  const cluster = { folder: home.cluster, startLog, binaries, account: home.account, password, connections };
   if (!home.exists) await createCluster(cluster);
   await checkVersion(cluster);
   // Leads to the database when the data folder is moved, and tells people where to look.

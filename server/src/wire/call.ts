@@ -1,10 +1,13 @@
 import type { ErrorEnvelope, ResultEnvelope } from '@gantry/contract/envelope';
 import type { ErrorCode } from '@gantry/contract/errors';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
-import type { RequestContext } from '../context.ts';
+import type { Counter, Histogram } from 'prom-client';
+import type { AppContext, RequestContext } from '../context.ts';
+import type { Metrics } from '../metrics.ts';
+import { createDeadline } from './deadline.ts';
 import { failureOf, WireError } from './errors.ts';
 import { serializeOutput } from './output.ts';
-import { runProcedure } from './run.ts';
+import { prepare, type Run } from './run.ts';
 
 /** One procedure call as it came over HTTP. */
 export interface Call {
@@ -26,35 +29,50 @@ export type Caller = (ctx: RequestContext, call: Call) => Promise<Answer>;
 
 const httpMethod = { query: 'GET', mutation: 'POST' } as const;
 
-const withDeadline = async <Result>(work: Promise<Result>, timeoutMs: number): Promise<Result> => {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    const late = () =>
-      reject(new WireError('TIMEOUT', `The request took longer than ${timeoutMs / 1000} seconds`));
-    timer = setTimeout(late, timeoutMs);
-  });
-  try {
-    return await Promise.race([work, deadline]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
-
-/** A map, because a plain object would find procedures named `constructor`. */
-const proceduresOf = (router: AnyTRPCRouter): ReadonlyMap<string, AnyTRPCProcedure> =>
-  new Map(Object.entries<AnyTRPCProcedure>(router._def.procedures));
-
 /** How much of a name that came from outside is repeated. */
 const shown = (path: string): string => path.slice(0, 100).toWellFormed();
 
-/** @param timeoutMs how long a call may take, in milliseconds */
-export const createCaller = (router: AnyTRPCRouter, timeoutMs: number): Caller => {
-  const procedures = proceduresOf(router);
+interface Procedure {
+  readonly type: string;
+  readonly run: Run;
+  /** Counts a call that was answered well, and its time in seconds. */
+  readonly countOk: (seconds: number) => void;
+}
 
-  const find = (call: Call) => {
+/** Finding the series of a procedure by its labels costs 5 µs, so it is done at the first call only. */
+const counterOf = (path: string, { requests, requestSeconds }: Metrics): Procedure['countOk'] => {
+  let series: { count: Counter.Internal; time: Histogram.Internal<'procedure'> } | null = null;
+  return (seconds) => {
+    series ??= {
+      count: requests.labels({ procedure: path, code: 'OK' }),
+      time: requestSeconds.labels({ procedure: path }),
+    };
+    series.count.inc();
+    series.time.observe(seconds);
+  };
+};
+
+/** A map, because a plain object would find procedures named `constructor`. */
+const proceduresOf = (router: AnyTRPCRouter, metrics: Metrics): ReadonlyMap<string, Procedure> =>
+  new Map(
+    Object.entries<AnyTRPCProcedure>(router._def.procedures).map(([path, procedure]) => [
+      path,
+      { type: procedure._def.type, run: prepare(path, procedure), countOk: counterOf(path, metrics) },
+    ]),
+  );
+
+/** @param timeoutMs how long a call may take, in milliseconds */
+export const createCaller = (router: AnyTRPCRouter, { metrics }: AppContext, timeoutMs: number): Caller => {
+  const procedures = proceduresOf(router, metrics);
+  const deadline = createDeadline(
+    timeoutMs,
+    () => new WireError('TIMEOUT', `The request took longer than ${timeoutMs / 1000} seconds`),
+  );
+
+  const find = (call: Call): Procedure => {
     const procedure = procedures.get(call.path);
     if (!procedure) throw new WireError('NOT_FOUND', `There is no procedure "${shown(call.path)}"`);
-    const { type } = procedure._def;
+    const { type } = procedure;
     if (type !== call.method) {
       const method = type === 'mutation' ? httpMethod.mutation : httpMethod.query;
       throw new WireError('METHOD_NOT_SUPPORTED', `Call ${call.path} with ${method}`, {
@@ -64,28 +82,26 @@ export const createCaller = (router: AnyTRPCRouter, timeoutMs: number): Caller =
     return procedure;
   };
 
-  const report = (ctx: RequestContext, path: string, code: ErrorCode | 'OK', started: number): void => {
+  const countFailure = (path: string, code: ErrorCode, seconds: number): void => {
     const procedure = procedures.has(path) ? path : 'unknown';
-    ctx.app.metrics.requests.inc({ procedure, code });
-    ctx.app.metrics.requestSeconds.observe({ procedure }, (performance.now() - started) / 1000);
+    metrics.requests.inc({ procedure, code });
+    metrics.requestSeconds.observe({ procedure }, seconds);
   };
 
   return async (ctx, call) => {
     const started = performance.now();
+    const seconds = () => (performance.now() - started) / 1000;
     try {
-      const procedure = find(call);
-      const output: unknown = await withDeadline(
-        runProcedure(procedure, call.path, ctx, call.input),
-        timeoutMs,
-      );
-      report(ctx, call.path, 'OK', started);
+      const { run, countOk } = find(call);
+      const output = await deadline.within(run(ctx, call.input));
+      countOk(seconds());
       return { status: 200, envelope: { result: { data: serializeOutput(output) } }, headers: {} };
     } catch (error) {
       const { body, headers, unexpected } = failureOf(error);
       const log = ctx.app.log.child({ requestId: ctx.caller.requestId, procedure: shown(call.path) });
       if (unexpected) log.error({ err: error }, 'a call failed');
       else log.debug({ code: body.data.code, reason: body.message }, 'a call was refused');
-      report(ctx, call.path, body.data.code, started);
+      countFailure(call.path, body.data.code, seconds());
       return { status: body.data.httpStatus, envelope: { error: { json: body } }, headers };
     }
   };

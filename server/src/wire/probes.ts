@@ -14,6 +14,6 @@ export const serveProbes = (server: FastifyInstance, app: AppContext): void => {
 
   server.get('/metrics', async (_request, reply) => {
     reply.header('content-type', app.metrics.registry.contentType);
-    return app.metrics.registry.metrics();
+    return app.metrics.tell();
   });
 };

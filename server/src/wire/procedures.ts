@@ -39,8 +39,8 @@ const readInput = t.middleware(async ({ getRawInput, next }) => {
 export const open = t.procedure.meta({ access: 'open' }).use(readInput);
 
 const authenticated = t.procedure.meta({ access: 'signedIn' }).use(async ({ ctx, next }) => {
-  const context: ActorContext = { ...ctx, actor: await signIn(ctx) };
-  return next({ ctx: context });
+  const signedIn: Pick<ActorContext, 'actor'> = { actor: await signIn(ctx) };
+  return next({ ctx: signedIn });
 });
 
 /** A procedure for everybody who is logged in. */
@@ -59,5 +59,5 @@ export const allowed = (permission: Permission) =>
 /** A procedure for devices: the API key in the input is checked before the rest of the input. */
 export const device = t.procedure.meta({ access: 'device' }).use(async ({ ctx, getRawInput, next }) => {
   const sensor = await authenticateSensor(ctx, await getRawInput());
-  return next({ ctx: { ...ctx, sensor } });
+  return next({ ctx: { sensor } });
 });

@@ -57,7 +57,7 @@ export const serveTrpc = (
   app: AppContext,
   timeoutMs: number,
 ): void => {
-  const call = createCaller(router, timeoutMs);
+  const call = createCaller(router, app, timeoutMs);
   const subscriptions = subscriptionsOf(router);
   const bodies = createBodyReader();
 

@@ -24,6 +24,8 @@ export interface Cluster {
   /** Undefined: the user of this process. */
   readonly account: Account | undefined;
   readonly password: string;
+  /** How many connections the service may open. */
+  readonly connections: number;
 }
 
 /**
@@ -34,7 +36,6 @@ const SETTINGS = {
   // Only this machine gets in, and only with the password.
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
-  max_connections: '100',
 
   // An acknowledged event is on the disk.
   fsync: 'on',
@@ -73,12 +74,17 @@ const SETTINGS = {
   cluster_name: OWNER,
 } as const;
 
+/** Connections for people and their tools; some of them PostgreSQL keeps for itself. */
+const SPARE_CONNECTIONS = 20;
+const FEWEST_CONNECTIONS = 100;
+
 /**
  * The words that start the cluster's server on a port. They name the build of the programs, so that a server that
  * was left running by an older build is told from one that can be kept.
  */
 export function commandFor(cluster: Cluster, port: number): [string, ...string[]] {
-  const settings = { ...SETTINGS, port, 'gantry.build': cluster.binaries.build };
+  const max_connections = Math.max(FEWEST_CONNECTIONS, cluster.connections + SPARE_CONNECTIONS);
+  const settings = { ...SETTINGS, max_connections, port, 'gantry.build': cluster.binaries.build };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   return [cluster.binaries.postgres, '-D', cluster.folder, ...flags];
 }

@@ -1,0 +1,58 @@
+import cluster from 'node:cluster';
+import { unavailable } from '../error.ts';
+import type { Siblings } from '../metrics.ts';
+import type { FromPrimary, FromWorker } from './messages.ts';
+import { Questions } from './questions.ts';
+import type { Listening } from './worker-process.ts';
+
+const METRICS_WAIT_MS = 5_000;
+
+/** The process that started this one, as a worker sees it. When it is gone, Node ends its workers at once. */
+export interface Primary extends Siblings {
+  /** Resolves when the primary asks this process to end. */
+  readonly askedToStop: Promise<string>;
+  tellListening(listening: Listening): void;
+  /** Lets this process end: the connection to the primary kept it alive. */
+  leave(): void;
+}
+
+/**
+ * Joins the primary.
+ * @param number of this worker, as the primary gave it; undefined where this process is none
+ */
+export const joinPrimary = (number: string | undefined): Primary | null => {
+  if (number === undefined || !cluster.isWorker) return null;
+  const tell = (message: FromWorker): void => {
+    process.send?.(message);
+  };
+  const questions = new Questions();
+  let readMetrics = async (): Promise<string> => '';
+
+  const askedToStop = new Promise<string>((resolve) => {
+    process.on('message', (message: FromPrimary) => {
+      if (message.say === 'stop') resolve('the primary stops');
+      else if (message.say === 'allMetrics') questions.answer(message.question, message.text);
+      else {
+        const { question } = message;
+        void readMetrics().then((text) => tell({ say: 'myMetrics', question, text }));
+      }
+    });
+  });
+
+  return {
+    number: Number(number),
+    askedToStop,
+    tellListening: (listening) => tell({ say: 'listening', ...listening }),
+    leave: () => process.disconnect(),
+    shareMetrics(read) {
+      readMetrics = read;
+    },
+    async gatherMetrics() {
+      const all = await questions.ask(METRICS_WAIT_MS, (question) =>
+        tell({ say: 'allMetricsPlease', question }),
+      );
+      if (all === null) throw unavailable('The metrics could not be gathered in time: try again in a moment');
+      return all;
+    },
+  };
+};

@@ -1,0 +1,92 @@
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import type { FirstAdministrator } from '../users/first-administrator.ts';
+import { closeConnectionOfTheDead } from './handed-connection.ts';
+import type { FromPrimary, FromWorker } from './messages.ts';
+import { Questions } from './questions.ts';
+
+/** How long a worker gets to say its metrics, in milliseconds. */
+const METRICS_WAIT_MS = 2_000;
+
+/** What a worker says once it serves. */
+export interface Listening {
+  readonly url: string;
+  /** The administrator that its start created, if it did. */
+  readonly firstAdministrator: FirstAdministrator | null;
+}
+
+/** A worker as the primary sees it. */
+export interface WorkerProcess {
+  readonly pid: number | undefined;
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  /** Resolves once it serves; null when it ended before. */
+  readonly listening: Promise<Listening | null>;
+  /** Whether it serves now. */
+  readonly isServing: boolean;
+  /** Resolves when it has ended, with its exit code or the signal or error that ended it. */
+  readonly ended: Promise<string>;
+  /** Its metrics in Prometheus' text format; null when it does not say them in time. */
+  askMetrics(): Promise<string | null>;
+  /** Asks it to finish what it accepted, and to end. */
+  askToStop(): void;
+  kill(): void;
+}
+
+const howItEnded = (worker: Worker): Promise<string> =>
+  once(worker, 'exit').then(
+    ([code, signal]) => (signal === null ? `exit code ${code}` : String(signal)),
+    (error: unknown) => String(error),
+  );
+
+/**
+ * Starts a worker: this same program, with `environment` on top of the environment of this process.
+ * @param gatherMetrics collects the metrics of all workers, for a worker that is asked for them
+ */
+export const startWorkerProcess = (
+  environment: Readonly<Record<string, string>>,
+  gatherMetrics: () => Promise<string>,
+): WorkerProcess => {
+  const worker = cluster.fork(environment);
+  closeConnectionOfTheDead(worker);
+  const questions = new Questions();
+  const ended = howItEnded(worker);
+  // One that is gone cannot be told anything; that it is gone is seen by its end.
+  const tell = (message: FromPrimary): boolean => worker.send(message, () => undefined);
+
+  let isServing = false;
+  const listening = new Promise<Listening | null>((resolve) => {
+    void ended.then(() => {
+      isServing = false;
+      resolve(null);
+    });
+    worker.on('message', (message: FromWorker) => {
+      if (message.say === 'listening') {
+        isServing = true;
+        resolve(message);
+      } else if (message.say === 'myMetrics') questions.answer(message.question, message.text);
+      else {
+        const { question } = message;
+        void gatherMetrics().then((text) => tell({ say: 'allMetrics', question, text }));
+      }
+    });
+  });
+
+  return {
+    pid: worker.process.pid,
+    startedAt: Date.now(),
+    listening,
+    get isServing() {
+      return isServing;
+    },
+    ended,
+    askMetrics() {
+      const answer = questions.ask(METRICS_WAIT_MS, (question) =>
+        tell({ say: 'yourMetricsPlease', question }),
+      );
+      return Promise.race([answer, ended.then(() => null)]);
+    },
+    askToStop: () => tell({ say: 'stop' }),
+    kill: () => worker.process.kill('SIGKILL'),
+  };
+};

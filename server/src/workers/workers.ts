@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { tolerate } from '../errno.ts';
+import type { FirstAdministrator } from '../users/first-administrator.ts';
+import { joinMetrics } from './join-metrics.ts';
+import { type Listening, startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+
+/** Pause before a worker that ended is started again, in milliseconds; doubled each time until one lives long enough. */
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 15_000;
+const LONG_ENOUGH_MS = 30_000;
+/** How long workers get to finish what they accepted: a request may take 30 s. */
+const STOP_MS = 35_000;
+
+/** Names the variable that makes a process a worker, and is its number. */
+export const WORKER_NUMBER = 'GANTRY_WORKER';
+
+export interface WorkersOptions {
+  readonly count: number;
+  /** Settings that all workers must share. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly log: Logger;
+}
+
+/** Processes that serve together on one port. One that ends is started again, until they are disposed of. */
+export interface Workers extends AsyncDisposable {
+  /** The administrator that their start created, if it did. */
+  readonly firstAdministrator: FirstAdministrator | null;
+  /**
+   * Starts them. @returns the address they answer at, once all of them do
+   * @throws Error when one of them cannot start
+   */
+  listen(): Promise<string>;
+}
+
+/** Workers that are yet to be started. */
+export const createWorkers = ({ count, environment, log }: WorkersOptions): Workers => {
+  const ending = new AbortController();
+  const alive = new Set<WorkerProcess>();
+  const kept: Promise<void>[] = [];
+  let firstAdministrator: FirstAdministrator | null = null;
+
+  const gatherMetrics = async (): Promise<string> => {
+    const serving = [...alive].filter(({ isServing }) => isServing);
+    const texts = await Promise.all(serving.map((worker) => worker.askMetrics()));
+    return joinMetrics(texts.filter((text) => text !== null));
+  };
+
+  const start = (number: number): WorkerProcess => {
+    const worker = startWorkerProcess({ ...environment, [WORKER_NUMBER]: String(number) }, gatherMetrics);
+    alive.add(worker);
+    void worker.listening.then(
+      (now) => now && log.info({ worker: number, process: worker.pid, url: now.url }, 'a worker serves'),
+    );
+    void worker.ended.then(() => alive.delete(worker));
+    return worker;
+  };
+
+  /** Starts another one whenever the worker has ended, ever more slowly while none lives long enough. */
+  const keep = async (number: number, first: WorkerProcess): Promise<void> => {
+    let pause = FIRST_PAUSE_MS;
+    for (let worker = first; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+      const reason = await worker.ended;
+      if (ending.signal.aborted) return;
+      if (Date.now() - worker.startedAt > LONG_ENOUGH_MS) pause = FIRST_PAUSE_MS;
+      log.error(
+        { worker: number, process: worker.pid, reason, pause },
+        'a worker ended: another takes its place',
+      );
+      await tolerate(sleep(pause, undefined, { signal: ending.signal }), 'ABORT_ERR');
+      if (ending.signal.aborted) return;
+      worker = start(number);
+    }
+  };
+
+  const startAndKeep = async (number: number): Promise<Listening> => {
+    const worker = start(number);
+    const listening = await worker.listening;
+    if (!listening) throw new Error('A worker process ended before it served; it said why.');
+    kept.push(keep(number, worker));
+    return listening;
+  };
+
+  return {
+    get firstAdministrator() {
+      return firstAdministrator;
+    },
+    async listen() {
+      // The first one alone: it brings the schema up to date, and if something is amiss, only one says so.
+      const first = await startAndKeep(1);
+      firstAdministrator = first.firstAdministrator;
+      await Promise.all(Array.from({ length: count - 1 }, (_, index) => startAndKeep(index + 2)));
+      return first.url;
+    },
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      for (const worker of alive) worker.askToStop();
+      const deadline = setTimeout(() => {
+        for (const worker of alive) worker.kill();
+      }, STOP_MS);
+      await Promise.all([...kept, ...[...alive].map(({ ended }) => ended)]);
+      clearTimeout(deadline);
+    },
+  };
+};
