@@ -1,20 +1,29 @@
-/** What a service said of itself at one moment, by the name of the figure as /metrics writes it. */
+/** What a service said of itself at one moment: the figure of each name, summed over the processes that share a port. */
 export type Metrics = ReadonlyMap<string, number>;
 
-/** Reads the text that /metrics answers; figures keep their labels as part of their name. */
-export const parseMetrics = (text: string): Metrics =>
-  new Map(
-    text
-      .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('#'))
-      .map((line): [string, number] => {
-        const end = line.lastIndexOf(' ');
-        return [line.slice(0, end), Number(line.slice(end + 1))];
-      }),
-  );
+const SAMPLE = /^(\w+)(?:\{(.*)\})? (\S+)$/;
+/** The label by which such processes differ (`WORKERS`). */
+const WORKER = /,?worker="\d+"/;
+
+/** Reads the text that /metrics answers; other labels than `worker` stay a part of the name. */
+export const parseMetrics = (text: string): Metrics => {
+  const metrics = new Map<string, number>();
+  for (const line of text.split('\n')) {
+    const [, name, labels = '', value] = SAMPLE.exec(line) ?? [];
+    if (name === undefined) continue;
+    const others = labels.replace(WORKER, '');
+    const key = others === '' ? name : `${name}{${others}}`;
+    metrics.set(key, (metrics.get(key) ?? 0) + Number(value));
+  }
+  return metrics;
+};
 
 /** How many events were committed together in the mean between two moments; NaN when none were. */
 export const groupSizeBetween = (before: Metrics, after: Metrics): number => {
   const grown = (name: string): number => (after.get(name) ?? 0) - (before.get(name) ?? 0);
   return grown('gantry_commit_group_size_sum') / grown('gantry_commit_group_size_count');
 };
+
+/** Resident memory of the service's processes, in megabytes. */
+export const residentMegabytes = (metrics: Metrics): number =>
+  (metrics.get('process_resident_memory_bytes') ?? Number.NaN) / 1e6;

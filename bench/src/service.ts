@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createGantryClient, type GantryClient } from '@gantry/client';
 import { BenchmarkFailed } from './failure.ts';
-import { type Metrics, parseMetrics } from './metrics.ts';
+import { type Metrics, parseMetrics, residentMegabytes } from './metrics.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const START_DEADLINE_MS = 120_000;
@@ -23,7 +23,7 @@ export interface Service {
   readonly client: GantryClient;
   /** What /metrics says now. */
   metrics(): Promise<Metrics>;
-  /** Resident memory of the service's own process, in megabytes. */
+  /** Resident memory of the service's processes, in megabytes. */
   memory(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -82,6 +82,7 @@ export const startService = async ({ dataDir, databaseUrl, env }: ServiceOptions
       DATA_DIR: dataDir,
       DATABASE_URL: databaseUrl ?? '',
       DATABASE_POOL_SIZE: '',
+      WORKERS: '',
       ADMIN_EMAIL: ADMIN.email,
       ADMIN_PASSWORD: ADMIN.password,
       JWT_SECRET: '',
@@ -129,7 +130,7 @@ export const startService = async ({ dataDir, databaseUrl, env }: ServiceOptions
     url,
     client,
     metrics,
-    memory: async () => ((await metrics()).get('process_resident_memory_bytes') ?? Number.NaN) / 1e6,
+    memory: async () => residentMegabytes(await metrics()),
     stop,
   };
 };

@@ -40,8 +40,13 @@ const createUndo = () => {
  * Starts Gantry and registers sensors.
  * @param folder for whatever is kept on disk
  * @param server a PostgreSQL server on which databases may be created; unset, the one that Gantry brings
+ * @param workers how many processes Gantry serves with
  */
-export const setStage = async (folder: string, server: string | undefined): Promise<Stage> => {
+export const setStage = async (
+  folder: string,
+  server: string | undefined,
+  workers: number,
+): Promise<Stage> => {
   const undo = createUndo();
   const createDatabase = async (onServer: string, purpose: string): Promise<string> => {
     const name = `gantry_bench_${purpose}_${process.pid}`;
@@ -59,7 +64,11 @@ export const setStage = async (folder: string, server: string | undefined): Prom
     const given = server === undefined ? undefined : await createDatabase(server, 'own');
     const dataDir = await makeFolder('gantry');
     undo.add(() => stopLeftoverDatabase(dataDir));
-    const gantry = await startService({ dataDir, ...(given !== undefined && { databaseUrl: given }) });
+    const gantry = await startService({
+      dataDir,
+      ...(given !== undefined && { databaseUrl: given }),
+      env: { WORKERS: String(workers) },
+    });
     undo.add(gantry.stop);
     const databaseUrl = given ?? (await embeddedDatabaseUrl(dataDir));
     return {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { createApp, createAppOfWorkers, type Service } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { version } from './version.ts';
@@ -57,6 +57,26 @@ const untilAskedToStop = (primary: Primary | null): Promise<string> =>
     if (process.env.npm_lifecycle_event) onParentGone(() => resolve('npm is gone'));
   });
 
+interface Serving {
+  readonly service: Service;
+  readonly config: Config;
+  readonly log: Logger;
+  /** Where this process is a worker. */
+  readonly primary: Primary | null;
+  /** Resolves with the reason when it is asked to stop. */
+  readonly asked: Promise<string>;
+}
+
+const serveUntilAsked = async ({ service, config, log, primary, asked }: Serving): Promise<void> => {
+  if (primary && !(await primary.mayListen())) return;
+  const url = await service.listen();
+  if (primary) primary.tellListening({ url, firstAdministrator: service.firstAdministrator });
+  else printWelcome(config, service, url);
+  const reason = await asked;
+  log.info({ reason }, 'stopping: finishing what was accepted');
+  setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
+};
+
 const run = async (): Promise<void> => {
   if (existsSync('.env')) process.loadEnvFile('.env');
   const config = readConfig(process.env);
@@ -67,12 +87,7 @@ const run = async (): Promise<void> => {
   const isMany = config.WORKERS > 1 && !primary;
   const service = await (isMany ? createAppOfWorkers(config, log) : createApp(config, log, primary));
   try {
-    const url = await service.listen();
-    if (primary) primary.tellListening({ url, firstAdministrator: service.firstAdministrator });
-    else printWelcome(config, service, url);
-    const reason = await asked;
-    log.info({ reason }, 'stopping: finishing what was accepted');
-    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
+    await serveUntilAsked({ service, config, log, primary, asked });
   } finally {
     await service[Symbol.asyncDispose]();
   }

@@ -46,9 +46,8 @@ describe('a simulated fleet', () => {
     const stats = await gantry.ok('events.getStats', {}, { token });
     expect(stats.total).toBe(sent);
     expect(stats.byType.length).toBeGreaterThan(3);
-    expect(stats.byViolationType.map((row: { violationType: string }) => row.violationType)).toContain(
-      'SPEEDING',
-    );
+    // Which ones is up to chance and to the hour, but one report of a camera in five is a violation.
+    expect(stats.byViolationType.length).toBeGreaterThan(0);
   });
 
   it('finds its sensors again, and stops cleanly when it is interrupted', async () => {

@@ -50,6 +50,7 @@ export const ingestCommand = new Command('ingest')
   .option('--seconds <seconds>', 'length of each measurement', numberBetween(0.1, 3600, { whole: false }), 10)
   .option('--rounds <number>', 'how often each server is measured', numberBetween(1, 100), 3)
   .option('--seed <number>', 'the same seed is the same events', numberBetween(0, 999_999), 1)
+  .option('--workers <number>', 'processes that Gantry serves with', numberBetween(1, 64), 1)
   .option(
     '--database-url <address>',
     'a PostgreSQL server on which databases may be created',

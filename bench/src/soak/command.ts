@@ -47,6 +47,7 @@ export const soakCommand = new Command('soak')
   .option('--connections <number>', 'connections of the devices', numberBetween(1, 1024), 64)
   .option('--every <seconds>', 'time from one sample to the next', numberBetween(1, 3600), 10)
   .option('--seed <number>', 'the same seed is the same events', numberBetween(0, 999_999), 1)
+  .option('--workers <number>', 'processes that Gantry serves with', numberBetween(1, 64), 1)
   .option(
     '--database-url <address>',
     'a PostgreSQL server on which databases may be created',

@@ -1,4 +1,5 @@
 import { idleTransactions } from '../database.ts';
+import { residentMegabytes } from '../metrics.ts';
 import { percentile } from '../percentile.ts';
 import type { Stage } from '../stage.ts';
 
@@ -29,7 +30,7 @@ export const takeSample = async (
     eventsPerSecond: latencies.length / seconds,
     p50: percentile(latencies, 0.5),
     p99: percentile(latencies, 0.99),
-    memory: (metrics.get('process_resident_memory_bytes') ?? Number.NaN) / 1e6,
+    memory: residentMegabytes(metrics),
     queued: metrics.get('gantry_queued_events') ?? Number.NaN,
     idleInTransaction: await idleTransactions(databaseUrl),
   };

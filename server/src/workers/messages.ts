@@ -4,6 +4,7 @@ import type { FirstAdministrator } from '../users/first-administrator.ts';
 
 /** What a worker says. */
 export type FromWorker =
+  | { readonly say: 'prepared' }
   | {
       readonly say: 'listening';
       readonly url: string;
@@ -14,6 +15,7 @@ export type FromWorker =
 
 /** What the primary says. The number of a question comes back with its answer. */
 export type FromPrimary =
+  | { readonly say: 'listen' }
   | { readonly say: 'stop' }
   | { readonly say: 'yourMetricsPlease'; readonly question: number }
   | { readonly say: 'allMetrics'; readonly question: number; readonly text: string };

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import { EventEmitter, once } from 'node:events';
 import { unavailable } from '../error.ts';
 import type { Siblings } from '../metrics.ts';
 import type { FromPrimary, FromWorker } from './messages.ts';
@@ -11,6 +12,8 @@ const METRICS_WAIT_MS = 5_000;
 export interface Primary extends Siblings {
   /** Resolves when the primary asks this process to end. */
   readonly askedToStop: Promise<string>;
+  /** Says that this process could serve. @returns whether it may listen now; false when it is to stop instead */
+  mayListen(): Promise<boolean>;
   tellListening(listening: Listening): void;
   /** Lets this process end: the connection to the primary kept it alive. */
   leave(): void;
@@ -28,20 +31,33 @@ export const joinPrimary = (number: string | undefined): Primary | null => {
   const questions = new Questions();
   let readMetrics = async (): Promise<string> => '';
 
-  const askedToStop = new Promise<string>((resolve) => {
-    process.on('message', (message: FromPrimary) => {
-      if (message.say === 'stop') resolve('the primary stops');
-      else if (message.say === 'allMetrics') questions.answer(message.question, message.text);
-      else {
+  const said = new EventEmitter<{ listen: []; stop: [] }>();
+  const askedToStop = once(said, 'stop').then(() => 'the primary stops');
+  const allowedToListen = once(said, 'listen');
+
+  process.on('message', (message: FromPrimary) => {
+    switch (message.say) {
+      case 'listen':
+      case 'stop':
+        said.emit(message.say);
+        break;
+      case 'allMetrics':
+        questions.answer(message.question, message.text);
+        break;
+      case 'yourMetricsPlease': {
         const { question } = message;
         void readMetrics().then((text) => tell({ say: 'myMetrics', question, text }));
       }
-    });
+    }
   });
 
   return {
     number: Number(number),
     askedToStop,
+    mayListen() {
+      tell({ say: 'prepared' });
+      return Promise.race([allowedToListen.then(() => true), askedToStop.then(() => false)]);
+    },
     tellListening: (listening) => tell({ say: 'listening', ...listening }),
     leave: () => process.disconnect(),
     shareMetrics(read) {

@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { FirstAdministrator } from '../users/first-administrator.ts';
 import { closeConnectionOfTheDead } from './handed-connection.ts';
 import type { FromPrimary, FromWorker } from './messages.ts';
@@ -20,12 +20,16 @@ export interface WorkerProcess {
   readonly pid: number | undefined;
   /** Unix milliseconds. */
   readonly startedAt: number;
+  /** Resolves once it has everything that it needs to serve; null when it ended before. */
+  readonly prepared: Promise<true | null>;
   /** Resolves once it serves; null when it ended before. */
   readonly listening: Promise<Listening | null>;
   /** Whether it serves now. */
   readonly isServing: boolean;
   /** Resolves when it has ended, with its exit code or the signal or error that ended it. */
   readonly ended: Promise<string>;
+  /** Lets it listen, once it is prepared. */
+  letListen(): void;
   /** Its metrics in Prometheus' text format; null when it does not say them in time. */
   askMetrics(): Promise<string | null>;
   /** Asks it to finish what it accepted, and to end. */
@@ -50,42 +54,49 @@ export const startWorkerProcess = (
   const worker = cluster.fork(environment);
   closeConnectionOfTheDead(worker);
   const questions = new Questions();
+  const said = new EventEmitter<{ prepared: []; listening: [Listening] }>();
   const ended = howItEnded(worker);
+  const prepared = once(said, 'prepared').then(() => true as const);
+  const listening = new Promise<Listening>((resolve) => said.once('listening', resolve));
+  const unlessEnded = <Answer>(answer: Promise<Answer>) => Promise.race([answer, ended.then(() => null)]);
   // One that is gone cannot be told anything; that it is gone is seen by its end.
   const tell = (message: FromPrimary): boolean => worker.send(message, () => undefined);
 
   let isServing = false;
-  const listening = new Promise<Listening | null>((resolve) => {
-    void ended.then(() => {
-      isServing = false;
-      resolve(null);
-    });
-    worker.on('message', (message: FromWorker) => {
-      if (message.say === 'listening') {
+  void ended.then(() => {
+    isServing = false;
+  });
+  worker.on('message', (message: FromWorker) => {
+    switch (message.say) {
+      case 'prepared':
+        said.emit('prepared');
+        break;
+      case 'listening':
         isServing = true;
-        resolve(message);
-      } else if (message.say === 'myMetrics') questions.answer(message.question, message.text);
-      else {
+        said.emit('listening', message);
+        break;
+      case 'myMetrics':
+        questions.answer(message.question, message.text);
+        break;
+      case 'allMetricsPlease': {
         const { question } = message;
         void gatherMetrics().then((text) => tell({ say: 'allMetrics', question, text }));
       }
-    });
+    }
   });
 
   return {
     pid: worker.process.pid,
     startedAt: Date.now(),
-    listening,
+    prepared: unlessEnded(prepared),
+    listening: unlessEnded(listening),
     get isServing() {
       return isServing;
     },
     ended,
-    askMetrics() {
-      const answer = questions.ask(METRICS_WAIT_MS, (question) =>
-        tell({ say: 'yourMetricsPlease', question }),
-      );
-      return Promise.race([answer, ended.then(() => null)]);
-    },
+    letListen: () => tell({ say: 'listen' }),
+    askMetrics: () =>
+      unlessEnded(questions.ask(METRICS_WAIT_MS, (question) => tell({ say: 'yourMetricsPlease', question }))),
     askToStop: () => tell({ say: 'stop' }),
     kill: () => worker.process.kill('SIGKILL'),
   };

@@ -69,14 +69,21 @@ export const createWorkers = ({ count, environment, log }: WorkersOptions): Work
       );
       await tolerate(sleep(pause, undefined, { signal: ending.signal }), 'ABORT_ERR');
       if (ending.signal.aborted) return;
-      worker = start(number);
+      const next = start(number);
+      void next.prepared.then(() => next.letListen());
+      worker = next;
     }
   };
 
-  const startAndKeep = async (number: number): Promise<Listening> => {
-    const worker = start(number);
-    const listening = await worker.listening;
-    if (!listening) throw new Error('A worker process ended before it served; it said why.');
+  const orFail = async <Answer>(answer: Promise<Answer | null>): Promise<Answer> => {
+    const given = await answer;
+    if (given === null) throw new Error('A worker process ended before it served; it said why.');
+    return given;
+  };
+
+  const letListen = async (worker: WorkerProcess, number: number): Promise<Listening> => {
+    worker.letListen();
+    const listening = await orFail(worker.listening);
     kept.push(keep(number, worker));
     return listening;
   };
@@ -86,11 +93,16 @@ export const createWorkers = ({ count, environment, log }: WorkersOptions): Work
       return firstAdministrator;
     },
     async listen() {
-      // The first one alone: it brings the schema up to date, and if something is amiss, only one says so.
-      const first = await startAndKeep(1);
-      firstAdministrator = first.firstAdministrator;
-      await Promise.all(Array.from({ length: count - 1 }, (_, index) => startAndKeep(index + 2)));
-      return first.url;
+      // The first one alone: it brings the schema up to date, and if something is amiss, only one says so. They listen
+      // together, because clients keep their connections: whoever listened earlier would have all of the first ones.
+      const first = start(1);
+      await orFail(first.prepared);
+      const others = Array.from({ length: count - 1 }, (_, index) => start(index + 2));
+      await Promise.all(others.map(({ prepared }) => orFail(prepared)));
+      const listening = await letListen(first, 1);
+      firstAdministrator = listening.firstAdministrator;
+      await Promise.all(others.map((worker, index) => letListen(worker, index + 2)));
+      return listening.url;
     },
     async [Symbol.asyncDispose]() {
       ending.abort();
