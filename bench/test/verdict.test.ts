@@ -9,6 +9,7 @@ const samplesOf = (at: (minute: number) => Partial<Sample>): Sample[] =>
     eventsPerSecond: 5000,
     p50: 4,
     p99: 20,
+    lateness: 1,
     memory: 200,
     queued: 0,
     idleInTransaction: 0,

@@ -1,47 +1,35 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ADMIN, eventually } from './harness.ts';
+import {
+  MAIN,
+  type ServiceProcess,
+  type StartedProcess,
+  spawnService,
+  untilItServes,
+} from './service-process.ts';
 
 // The service as people run it, in a process of its own with its own database, and killed like a process.
-
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-const TSX = import.meta.resolve('tsx');
 
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-crash-'));
 // PostgreSQL's user, who is another one when this runs as root, must get through.
 chmodSync(scratch, 0o711);
 const dataDir = join(scratch, 'data');
 
-interface Service {
-  readonly process: ChildProcess;
-  /** What it printed so far. */
-  readonly output: () => string;
-  /** Resolves with its exit code, or the signal that ended it. */
-  readonly ended: Promise<number | NodeJS.Signals>;
-}
-const running = new Set<Service>();
+const running = new Set<StartedProcess>();
 
-const spawnService = (): Service => {
-  const { PATH, HOME } = process.env;
-  const settings = { DATA_DIR: dataDir, PORT: '0', ADMIN_PASSWORD: ADMIN.password, LOG_LEVEL: 'error' };
-  const child = spawn(process.execPath, ['--import', TSX, MAIN], {
-    cwd: scratch,
-    env: { PATH, HOME, ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let printed = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (printed += text));
-  const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
-  const service = { process: child, output: () => printed, ended };
+const spawnHere = (program?: readonly string[]): StartedProcess => {
+  const service = spawnService(
+    scratch,
+    { DATA_DIR: dataDir, npm_lifecycle_event: program ? 'start' : '' },
+    program,
+  );
   running.add(service);
-  void ended.then(() => running.delete(service));
+  void service.ended.then(() => running.delete(service));
   return service;
 };
 
@@ -52,19 +40,13 @@ const answerOf = async (procedure: string, response: Response): Promise<any> => 
   return body.result.data.json;
 };
 
-/** Starts the service and waits for its first healthy answer. */
-const start = async () => {
+/** Starts the service, which must give its first healthy answer within this time (milliseconds). */
+const startWithin = async (ms: number): Promise<ServiceProcess> => {
   const started = performance.now();
-  const service = spawnService();
-  const url = await eventually(
-    async () => /listens on (\S+)/.exec(service.output())?.[1] ?? (running.has(service) ? null : 'ended'),
-    (found) => found !== null,
-    25_000,
-  );
-  if (!url || url === 'ended') throw new Error(`It did not start: ${service.output()}`);
-  const health = await answerOf('system.health', await fetch(`${url}/trpc/system.health`));
-  expect(health).toMatchObject({ status: 'healthy', database: 'connected' });
-  return { ...service, url, startMs: performance.now() - started };
+  const service = await untilItServes(spawnHere());
+  expect(await service.ok('system.health')).toMatchObject({ status: 'healthy', database: 'connected' });
+  expect(performance.now() - started).toBeLessThan(ms);
+  return service;
 };
 
 const postmasterPid = (): number =>
@@ -189,14 +171,13 @@ const expectEverythingKept = async (): Promise<void> => {
 };
 
 describe('the service', () => {
-  let service: Awaited<ReturnType<typeof start>>;
+  let service: ServiceProcess;
 
   it('starts on an empty folder within ten seconds', async () => {
-    service = await start();
+    service = await startWithin(10_000);
     url = service.url;
     ({ token } = await call('auth.login', ADMIN));
     ({ apiKey } = await call('sensors.create', { name: 'Mast 7', deviceId: 'mast-7', type: 'RADAR' }));
-    expect(service.startMs).toBeLessThan(10_000);
   });
 
   it.each(['the service', 'the service and its database'])(
@@ -212,9 +193,8 @@ describe('the service', () => {
       if (victim !== 'the service') process.kill(postmasterPid(), 'SIGKILL');
       await Promise.all([gone, service.ended]);
 
-      service = await start();
+      service = await startWithin(10_000);
       url = service.url;
-      expect(service.startMs).toBeLessThan(10_000);
       // The token is the one from before.
       await expectEverythingKept();
 
@@ -232,7 +212,7 @@ describe('the service', () => {
   );
 
   it('does not let a second one into its data folder', async () => {
-    const second = spawnService();
+    const second = spawnHere();
     expect(await second.ended).toBe(1);
     expect(second.output()).toMatch(/^Gantry cannot start\. .*data folder/s);
     expect(second.output()).toContain(dataDir);
@@ -250,8 +230,7 @@ describe('the service', () => {
       (size) => size > before + 200,
     );
     const asked = performance.now();
-    service.process.kill('SIGTERM');
-    expect(await service.ended).toBe(0);
+    expect(await service.stop()).toBe(0);
     expect(performance.now() - asked).toBeLessThan(8_000);
     expect(isAlive(database)).toBe(false);
     await gone;
@@ -259,39 +238,26 @@ describe('the service', () => {
   });
 
   it('starts again within four seconds, with everything in it', async () => {
-    service = await start();
+    service = await startWithin(4_000);
     url = service.url;
     await expectEverythingKept();
-    expect(service.startMs).toBeLessThan(4_000);
-    service.process.kill('SIGTERM');
-    expect(await service.ended).toBe(0);
+    expect(await service.stop()).toBe(0);
   });
 
   it('does not outlive npm, which started it, even when npm is killed', async () => {
-    const words = JSON.stringify(['--import', TSX, MAIN]);
-    const npm = spawn(
-      process.execPath,
-      ['-e', `require('node:child_process').spawn(process.execPath, ${words}, { stdio: 'inherit' })`],
-      {
-        cwd: scratch,
-        env: { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', npm_lifecycle_event: 'start' },
-        stdio: ['ignore', 'pipe', 'ignore'],
-      },
-    );
-    let printed = '';
-    npm.stdout.on('data', (text) => (printed += text));
-    await eventually(
-      async () => printed,
-      (text) => text.includes('listens on'),
-    );
+    const npm = spawnHere([
+      '-e',
+      "require('node:child_process').spawn(process.execPath, [process.argv[1]], { stdio: 'inherit' })",
+      MAIN,
+    ]);
+    await untilItServes(npm);
     const database = postmasterPid();
-    npm.kill('SIGKILL');
+    npm.process.kill('SIGKILL');
     await eventually(
       async () => isAlive(database),
       (alive) => !alive,
     );
-    service = await start();
-    service.process.kill('SIGTERM');
-    expect(await service.ended).toBe(0);
+    service = await startWithin(10_000);
+    expect(await service.stop()).toBe(0);
   });
 });

@@ -67,8 +67,8 @@ afterEach(async () => {
   await rm(scratch, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 });
 
-async function start(): Promise<EmbeddedDatabase> {
-  const database = await startEmbeddedDatabase({ dataDir, log: (line) => lines.push(line) });
+async function start(settings: { connections?: number } = {}): Promise<EmbeddedDatabase> {
+  const database = await startEmbeddedDatabase({ dataDir, log: (line) => lines.push(line), ...settings });
   cleanups.push(() => database[Symbol.asyncDispose]());
   return database;
 }
@@ -160,6 +160,13 @@ describe('the embedded database', () => {
     const { connectionString } = await start();
     const guess = connectionString.replace(/:[\w-]{32}@/, ':guess@');
     await expect(ask(guess, 'SELECT 1')).rejects.toThrow('password authentication failed');
+  });
+
+  it('serves as many connections as many processes may open, and some more for people', async () => {
+    const database = await start({ connections: 200 });
+    expect(await ask(database.connectionString, 'SHOW max_connections')).toEqual(['220']);
+    await stop(database);
+    expect(await ask((await start()).connectionString, 'SHOW max_connections')).toEqual(['100']);
   });
 
   it('ends with its disposal, which can be repeated', async () => {

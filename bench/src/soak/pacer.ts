@@ -12,12 +12,20 @@ export interface PacerOptions {
   readonly connections: number;
 }
 
+/** What the pacer saw in a stretch of time. */
+export interface Seen {
+  /** Milliseconds from when a request was due to its answer, ascending. */
+  readonly latencies: Float64Array;
+  /** The most milliseconds by which a request left late, which is the machine's fault and not the server's. */
+  readonly lateness: number;
+}
+
 /** A load that does not slow down with the server: requests leave when they are due, whatever became of earlier ones. */
 export interface Pacer {
   /** Events acknowledged so far. */
   readonly acknowledged: number;
-  /** Takes the latencies since the last call: milliseconds from when a request was due to its answer, ascending. */
-  takeLatencies(): Float64Array;
+  /** Takes what was seen since the last call. */
+  take(): Seen;
   /** @throws BenchmarkFailed when an answer was missing or not what it should be, or the server fell far behind */
   check(): void;
   /** Sends no more, and waits for the answers that are owed. */
@@ -44,6 +52,7 @@ export const startPacer = ({ url, bodies, rate, connections }: PacerOptions): Pa
   let answered = 0;
   let acknowledged = 0;
   let latencies: number[] = [];
+  let lateness = 0;
   let flaw: string | null = null;
 
   const hear = (due: number, status: number | undefined, body: string): void => {
@@ -63,9 +72,10 @@ export const startPacer = ({ url, bodies, rate, connections }: PacerOptions): Pa
     }
   };
   const sendWhatIsDue = (): void => {
-    const due = Math.floor(((performance.now() - started) / 1000) * rate);
-    for (; sent < due; sent++)
-      void send(bodies[sent % bodies.length]?.text ?? '', started + (sent / rate) * 1000);
+    const now = performance.now();
+    const dueAt = (index: number): number => started + (index / rate) * 1000;
+    lateness = Math.max(lateness, now - dueAt(sent));
+    for (; dueAt(sent) <= now; sent++) void send(bodies[sent % bodies.length]?.text ?? '', dueAt(sent));
     if (sent - answered > rate * MAX_BEHIND_SECONDS) flaw ??= 'cannot keep up with this rate';
     if (flaw !== null) clearInterval(timer);
   };
@@ -78,10 +88,11 @@ export const startPacer = ({ url, bodies, rate, connections }: PacerOptions): Pa
     get acknowledged() {
       return acknowledged;
     },
-    takeLatencies() {
-      const taken = Float64Array.from(latencies).sort();
+    take() {
+      const seen = { latencies: Float64Array.from(latencies).sort(), lateness };
       latencies = [];
-      return taken;
+      lateness = 0;
+      return seen;
     },
     check,
     async finish() {

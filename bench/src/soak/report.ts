@@ -7,6 +7,7 @@ const COLUMNS = [
   'events/s',
   'p50 ms',
   'p99 ms',
+  'sent late ms',
   'memory MB',
   'queued',
   'idle in transaction',
@@ -14,7 +15,7 @@ const COLUMNS = [
 
 const cellsOf = (sample: Sample): string[] => [
   sample.minute.toFixed(1),
-  ...[sample.eventsPerSecond, sample.p50, sample.p99, sample.memory].map(figure),
+  ...[sample.eventsPerSecond, sample.p50, sample.p99, sample.lateness, sample.memory].map(figure),
   String(sample.queued),
   String(sample.idleInTransaction),
 ];

@@ -2,6 +2,7 @@ import { idleTransactions } from '../database.ts';
 import { residentMegabytes } from '../metrics.ts';
 import { percentile } from '../percentile.ts';
 import type { Stage } from '../stage.ts';
+import type { Seen } from './pacer.ts';
 
 /** What a stretch of some seconds showed. */
 export interface Sample {
@@ -11,6 +12,8 @@ export interface Sample {
   /** Milliseconds from when a request was due to its answer. */
   readonly p50: number;
   readonly p99: number;
+  /** Milliseconds by which the latest request left late: the machine was busy, and latencies say little. */
+  readonly lateness: number;
   /** Resident memory of Gantry in megabytes. */
   readonly memory: number;
   /** Events that waited for their commit. */
@@ -19,17 +22,19 @@ export interface Sample {
   readonly idleInTransaction: number;
 }
 
-/** @param latencies of the requests that were answered in the last `seconds`, ascending */
+/** @param seen by the pacer in the last `seconds` */
 export const takeSample = async (
   { gantry, databaseUrl }: Stage,
-  { minute, seconds, latencies }: { minute: number; seconds: number; latencies: Float64Array },
+  { minute, seconds, seen }: { minute: number; seconds: number; seen: Seen },
 ): Promise<Sample> => {
+  const { latencies, lateness } = seen;
   const metrics = await gantry.metrics();
   return {
     minute,
     eventsPerSecond: latencies.length / seconds,
     p50: percentile(latencies, 0.5),
     p99: percentile(latencies, 0.99),
+    lateness,
     memory: residentMegabytes(metrics),
     queued: metrics.get('gantry_queued_events') ?? Number.NaN,
     idleInTransaction: await idleTransactions(databaseUrl),

@@ -94,7 +94,7 @@ const sampleFor = async (
     const now = performance.now();
     const stretch = { minute: (now - started) / 60_000, seconds: (now - last) / 1000 };
     last = now;
-    const sample = await takeSample(stage, { ...stretch, latencies: pacer.takeLatencies() });
+    const sample = await takeSample(stage, { ...stretch, seen: pacer.take() });
     onSample(sample);
     samples.push(sample);
   }

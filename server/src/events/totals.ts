@@ -17,9 +17,13 @@ const range = (column: SQL, { from, until }: Interval, valueAt: (time: number) =
   ${from === Number.NEGATIVE_INFINITY ? sql`true` : sql`${column} >= ${valueAt(from)}`}
   AND ${until === Number.POSITIVE_INFINITY ? sql`true` : sql`${column} < ${valueAt(until)}`}`;
 
-/** The condition that an event's id lies in an interval. */
-export const idWithin = (interval: Interval): SQL =>
-  range(sql`id`, interval, (time) => sql`${firstIdAt(time)}::uuid`);
+const firstId = (time: number): SQL => sql`${firstIdAt(time)}::uuid`;
+
+/** The conditions that the id of an event of an interval meets. */
+export const idWithin = ({ from, until }: Interval): SQL[] => [
+  ...(from === Number.NEGATIVE_INFINITY ? [] : [sql`id >= ${firstId(from)}`]),
+  ...(until === Number.POSITIVE_INFINITY ? [] : [sql`id < ${firstId(until)}`]),
+];
 
 /** The interval as far as there can be events in it. */
 const withinTime = ({ from, until }: Interval): Interval => {
@@ -48,7 +52,7 @@ const fromPiece = (bucket: Bucket, piece: Piece): SQL => {
     return sql`
       SELECT ${bucketColumn(bucket, sql`event_hour(id)`)} event_type, coalesce(violation_type, ''),
         coalesce(vehicle_type, ''), coalesce(severity, 0), processed, archived, ${sql.raw(String(piece.sign))}
-      FROM events WHERE ${idWithin(piece)}`;
+      FROM events WHERE ${range(sql`id`, piece, firstId)}`;
   return sql`
     SELECT ${bucketColumn(bucket, sql`start::timestamp AT TIME ZONE 'UTC'`)} ${keys}, ${n} FROM event_period_totals
     WHERE period = ${piece.source} AND ${range(sql`start`, piece, day)}`;
@@ -96,4 +100,26 @@ export const countedByPeriod = (period: Period, interval: Interval): SQL => {
           ...fromCovering(last, { from: last, until }),
         ];
   return sql`(${unionOf('own', parts)}) AS counted (at, ${keys}, n)`;
+};
+
+/**
+ * The hours (in UTC) of an interval in which events may be that meet a condition, named `hours`, with the column hour.
+ * It looks for days first, so that it can look at years.
+ * @param condition a WHERE clause
+ */
+export const hoursThatCount = (interval: Interval, condition: SQL): SQL => {
+  const hours = { from: startOf('hour', interval.from), until: endOf('hour', interval.until - 1) };
+  const days = { from: startOf('day', hours.from), until: endOf('day', hours.until - 1) };
+  const fromDays = sql`
+    SELECT DISTINCT start::timestamp AT TIME ZONE 'UTC' AS midnight
+    FROM (SELECT * FROM event_period_totals ${condition}) AS counted
+    WHERE period = 'day' AND n > 0 AND ${range(sql`start`, days, day)}`;
+  return sql`(
+    SELECT hour FROM (${fromDays}) AS days CROSS JOIN LATERAL (
+      SELECT DISTINCT hour FROM (SELECT * FROM event_totals_folded ${condition}) AS counted
+      WHERE hour >= midnight AND hour < midnight + interval '1 day' AND n > 0
+    ) AS hours_of_day WHERE ${range(sql`hour`, hours, moment)}
+    UNION SELECT hour FROM (SELECT * FROM event_totals_unfolded ${condition}) AS counted
+    WHERE n > 0 AND ${range(sql`hour`, hours, moment)}
+  ) AS hours`;
 };

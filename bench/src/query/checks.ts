@@ -1,0 +1,124 @@
+import { isDeepStrictEqual } from 'node:util';
+import pg from 'pg';
+import { BenchmarkFailed } from '../failure.ts';
+import type { ListInput, Question } from './questions.ts';
+
+// The same questions, answered by plain SQL that counts and sorts the events themselves.
+
+const DAY_MS = 86_400_000;
+const PAGE = 50;
+
+const firstIdAt = (time: number): string => Math.max(0, time).toString(16).padStart(12, '0').padEnd(32, '0');
+const isDay = (date: string): boolean => date.length === 10;
+
+interface Where {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+const whereOf = (input: ListInput): Where => {
+  const conditions: string[] = [];
+  const values: unknown[] = [];
+  const add = (condition: string, value: unknown): void => {
+    if (value === undefined) return;
+    values.push(value);
+    conditions.push(condition.replace('?', `$${values.length}`));
+  };
+  const { startDate, endDate, licensePlateNumber } = input;
+  add('id >= ?::uuid', startDate && firstIdAt(Date.parse(startDate)));
+  add('id < ?::uuid', endDate && firstIdAt(Date.parse(endDate) + (isDay(endDate) ? DAY_MS : 1)));
+  add('event_type = ?', input.eventType);
+  add('sensor_id = ?::uuid', input.sensorId);
+  add('processed = ?', input.processed);
+  add('archived = ?', input.archived);
+  add('lower(violation_type) = lower(?)', input.violationType);
+  add('lower(vehicle_type) = lower(?)', input.vehicleType);
+  add('lower(location_name) = lower(?)', input.locationName);
+  add('plate_key LIKE ?', licensePlateNumber?.replaceAll('-', '').replace('*', '%'));
+  return { text: conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '', values };
+};
+
+const SORT_KEYS = {
+  timestamp: 'id',
+  createdAt: 'created_at',
+  eventType: 'event_type',
+  severity: 'severity',
+} as const;
+
+const plainList = async (client: pg.Client, input: ListInput): Promise<unknown> => {
+  const { text, values } = whereOf(input);
+  const { sortBy = 'timestamp', sortOrder = 'desc', skip = 0 } = input;
+  const { rows: counted } = await client.query(`SELECT count(*)::int AS total FROM events ${text}`, [
+    ...values,
+  ]);
+  const { rows } = await client.query(
+    `SELECT id FROM events ${text} ORDER BY ${SORT_KEYS[sortBy]} ${sortOrder} NULLS LAST, id ${sortOrder}
+     LIMIT ${PAGE} OFFSET ${skip}`,
+    [...values],
+  );
+  return { total: counted[0].total, ids: rows.map(({ id }) => id) };
+};
+
+const plainStats = async (client: pg.Client, input: ListInput): Promise<unknown> => {
+  const { text, values } = whereOf(input);
+  const { rows } = await client.query(
+    `SELECT count(*)::int AS total, count(*) FILTER (WHERE processed)::int AS processed,
+       count(*) FILTER (WHERE NOT processed)::int AS unprocessed, count(*) FILTER (WHERE archived)::int AS archived,
+       count(*) FILTER (WHERE violation_type IS NOT NULL)::int AS violations FROM events ${text}`,
+    [...values],
+  );
+  return rows[0];
+};
+
+interface Counted {
+  readonly count: number;
+}
+
+/** What is compared of an answer, and what it must be. */
+const opinions: Readonly<
+  Record<
+    string,
+    {
+      // biome-ignore lint/suspicious/noExplicitAny: answers are read as a client without types does
+      readonly seen: (value: any) => unknown;
+      readonly plain: (client: pg.Client, input: ListInput) => Promise<unknown>;
+    }
+  >
+> = {
+  'events.getAll': {
+    seen: ({ total, events }) => ({ total, ids: events.map(({ id }: { id: string }) => id) }),
+    plain: plainList,
+  },
+  'events.getStats': {
+    seen: ({ total, processed, unprocessed, archived, byViolationType }) => ({
+      total,
+      processed,
+      unprocessed,
+      archived,
+      violations: byViolationType.reduce((sum: number, { count }: Counted) => sum + count, 0),
+    }),
+    plain: plainStats,
+  },
+};
+
+/** @throws BenchmarkFailed when an answer is not what plain SQL finds */
+export const checkAnswer = async (
+  databaseUrl: string,
+  { name, procedure }: Question,
+  input: ListInput,
+  value: unknown,
+): Promise<void> => {
+  const opinion = opinions[procedure];
+  if (opinion === undefined) return;
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const [seen, expected] = [opinion.seen(value), await opinion.plain(client, input)];
+    if (isDeepStrictEqual(seen, expected)) return;
+    throw new BenchmarkFailed(
+      `${procedure} (${name}) with ${JSON.stringify(input)} answered\n  ${JSON.stringify(seen)}\nbut plain SQL finds\n  ${JSON.stringify(expected)}`,
+    );
+  } finally {
+    await client.end();
+  }
+};

@@ -1,0 +1,115 @@
+import { mkdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import { describeMachine } from '../machine.ts';
+import { databaseAddress, numberBetween } from '../option-values.ts';
+import { asJson, asMarkdown, type Results, saveResults } from '../results.ts';
+import { stopOnSignals } from '../stop.ts';
+import { createWorkFolder } from '../work-folder.ts';
+import { openHistories } from './histories.ts';
+import { measureQuestions } from './measure.ts';
+import { QUESTIONS } from './questions.ts';
+import { judge, lineOf, reportOf } from './report.ts';
+
+const MOST_EVENTS = 1_000_000_000;
+const events = numberBetween(1_000, MOST_EVENTS);
+
+const sizeList = (text: string): number[] => {
+  const sizes = text.split(',').map(events);
+  if (sizes.every((size, at) => at === 0 || size > (sizes[at - 1] ?? 0))) return sizes;
+  throw new InvalidArgumentError('Name the sizes from small to large.');
+};
+
+interface Options {
+  readonly events: number;
+  readonly sizes?: number[];
+  readonly spanDays: number;
+  readonly sensors: number;
+  readonly seed: number;
+  readonly asks: number;
+  readonly checks: number;
+  readonly only?: string;
+  readonly databaseUrl?: string;
+  readonly folder?: string;
+  readonly keep?: string;
+  readonly json: boolean;
+  readonly save: boolean;
+}
+
+/** The sizes to compare: those that are named, else a hundredth, a tenth and the whole. */
+const sizesOf = ({ events, sizes }: Options): number[] =>
+  sizes ?? [...new Set([events / 100, events / 10, events].map((size) => Math.max(1_000, Math.round(size))))];
+
+const openFolder = async ({ keep, folder }: Options) => {
+  if (keep === undefined) return createWorkFolder(folder);
+  const path = resolve(keep);
+  // Run by root, PostgreSQL is another user, who must be able to enter.
+  await mkdir(path, { recursive: true, mode: 0o711 });
+  return { path, [Symbol.asyncDispose]: async () => undefined };
+};
+
+const run = async (options: Options): Promise<void> => {
+  const { spanDays, sensors, seed, asks, checks, only, databaseUrl, keep } = options;
+  const questions = QUESTIONS.filter(
+    ({ group, name }) => only === undefined || `${group}: ${name}`.includes(only),
+  );
+  const signal = stopOnSignals();
+  const print = (line: string): void => void process.stderr.write(`${line}\n`);
+  const work = await openFolder(options);
+  let results: Results;
+  try {
+    const histories = await openHistories({
+      folder: work.path,
+      server: databaseUrl,
+      sizes: sizesOf(options),
+      spanDays,
+      sensors,
+      seed,
+      isKept: keep !== undefined,
+      onProgress: print,
+    });
+    try {
+      const measurements = await measureQuestions(histories, questions, {
+        asks,
+        checks,
+        signal,
+        onMeasured: (measurement) => print(lineOf(measurement)),
+      });
+      results = {
+        name: 'query',
+        date: new Date(),
+        machine: await describeMachine(histories.postgresql),
+        options: { sizes: sizesOf(options).join(' '), spanDays, sensors, seed, asks, checks },
+        text: reportOf(measurements),
+        data: measurements.map((measurement) => ({ ...measurement, verdict: judge(measurement) })),
+      };
+    } finally {
+      await histories[Symbol.asyncDispose]();
+    }
+  } finally {
+    await work[Symbol.asyncDispose]();
+  }
+  process.stdout.write(options.json ? asJson(results) : `\n${asMarkdown(results)}`);
+  if (options.save) print(`Saved in ${await saveResults(results)}`);
+};
+
+export const queryCommand = new Command('query')
+  .description('How long answers take at a hundredth, a tenth and the whole of a long history.')
+  .option('--events <number>', 'the length of the history', events, 10_000_000)
+  .option('--sizes <numbers>', 'other sizes to compare, separated by commas', sizeList)
+  .option('--span-days <days>', 'the time that the history covers', numberBetween(2, 3_650), 365)
+  .option('--sensors <number>', 'how many sensors report', numberBetween(1, 10_000), 200)
+  .option('--seed <number>', 'the same seed is the same history', numberBetween(0, 999_999), 1)
+  .option('--asks <number>', 'how often each question is asked', numberBetween(10, 100_000), 200)
+  .option('--checks <number>', 'how many answers are compared with plain SQL', numberBetween(0, 100), 2)
+  .option('--only <text>', 'only questions whose name has this in it')
+  .option(
+    '--database-url <address>',
+    'a PostgreSQL server on which databases may be created',
+    databaseAddress,
+  )
+  .option('--folder <path>', 'where to put temporary data, on a disk')
+  .option('--keep <path>', 'keep the histories there, and use those that are there already')
+  .option('--json', 'print the results as JSON', false)
+  .option('--save', 'keep the results in bench/results', false)
+  .action(run);

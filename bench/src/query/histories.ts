@@ -1,0 +1,119 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { checkServer, query, sibling } from '../database.ts';
+import { stopLeftoverDatabase } from '../leftover-database.ts';
+import { embeddedDatabaseUrl, type Service, startService } from '../service.ts';
+import { fillHistory } from './fill.ts';
+import type { HistoryOptions } from './history.ts';
+import { checkRoom } from './room.ts';
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+
+/** A Gantry whose database is filled. */
+export interface History {
+  readonly options: HistoryOptions;
+  readonly gantry: Service;
+  readonly databaseUrl: string;
+}
+
+/** Several of them on one server of PostgreSQL, so that a question can be asked of all in turn. Disposing stops them. */
+export interface Histories extends AsyncDisposable {
+  readonly list: readonly History[];
+  /** The version of PostgreSQL. */
+  readonly postgresql: string;
+}
+
+export interface HistoriesOptions {
+  /** Where everything is kept. What an earlier call left there is used again. */
+  readonly folder: string;
+  /** A server on which databases may be created; unset, the one that Gantry brings. */
+  readonly server?: string | undefined;
+  /** Numbers of events. */
+  readonly sizes: readonly number[];
+  readonly spanDays: number;
+  readonly sensors: number;
+  readonly seed: number;
+  /** Whether what is made stays for another call. */
+  readonly isKept: boolean;
+  readonly onProgress: (line: string) => void;
+}
+
+/** The databases on a server that hold a history: their comments say which, and that nothing is left to do. */
+const findKept = async (server: string): Promise<ReadonlyMap<string, HistoryOptions>> => {
+  const rows = await query<{ name: string; told: string }>(
+    server,
+    `SELECT datname AS name, shobj_description(oid, 'pg_database') AS told FROM pg_database
+     WHERE datname LIKE 'gantry\\_history\\_%' AND shobj_description(oid, 'pg_database') IS NOT NULL`,
+  );
+  return new Map(rows.map(({ name, told }) => [name, JSON.parse(told) as HistoryOptions]));
+};
+
+/**
+ * Starts a Gantry for each size on a database that holds so many events, which is filled unless it was before.
+ * @throws BenchmarkFailed before it fills anything when the disk has not the room
+ */
+export const openHistories = async (options: HistoriesOptions): Promise<Histories> => {
+  const { folder, server, sizes, spanDays, sensors, seed, isKept, onProgress } = options;
+  const undo: (() => Promise<unknown>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (let step = undo.pop(); step; step = undo.pop()) await step();
+  };
+  const start = async (name: string, databaseUrl?: string): Promise<Service> => {
+    const dataDir = join(folder, name);
+    await mkdir(dataDir, { recursive: true });
+    undo.push(() => stopLeftoverDatabase(dataDir));
+    const service = await startService({ dataDir, ...(databaseUrl !== undefined && { databaseUrl }) });
+    undo.push(service.stop);
+    return service;
+  };
+  const startHome = async (): Promise<string> => {
+    await start('gantry');
+    return embeddedDatabaseUrl(join(folder, 'gantry'));
+  };
+
+  const fill = async (home: string, name: string, events: number): Promise<History> => {
+    const until = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
+    const history = { events, sensors, seed, from: until - spanDays * DAY_MS, until };
+    const databaseUrl = sibling(home, name);
+    await query(home, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await query(home, `CREATE DATABASE ${name}`);
+    if (!isKept) undo.push(() => query(home, `DROP DATABASE ${name} WITH (FORCE)`));
+    const gantry = await start(name, databaseUrl);
+    const began = performance.now();
+    await fillHistory(databaseUrl, history);
+    if (isKept) await query(home, `COMMENT ON DATABASE ${name} IS '${JSON.stringify(history)}'`);
+    const seconds = ((performance.now() - began) / 1000).toFixed(0);
+    onProgress(`${events.toLocaleString('en-US')} events made in ${seconds} s; the totals equal a recount`);
+    return { options: history, databaseUrl, gantry };
+  };
+
+  try {
+    const home = server ?? (await startHome());
+    const postgresql = await checkServer(home);
+    const kept = await findKept(home);
+    const wanted = sizes.map((events) => ({
+      events,
+      name: `gantry_history_${events}_${spanDays}_${sensors}_${seed}`,
+    }));
+    const missing = wanted.filter(({ name }) => !kept.has(name));
+    // Whose disk a given server writes to is not known here.
+    if (server === undefined) {
+      await checkRoom(
+        folder,
+        missing.reduce((sum, { events }) => sum + events, 0),
+      );
+    }
+    const list: History[] = [];
+    for (const { events, name } of wanted) {
+      const known = kept.get(name);
+      const databaseUrl = sibling(home, name);
+      if (known === undefined) list.push(await fill(home, name, events));
+      else list.push({ options: known, databaseUrl, gantry: await start(name, databaseUrl) });
+    }
+    return { list, postgresql, [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};

@@ -1,0 +1,180 @@
+import type { Severity } from '@gantry/contract/events';
+import { sensorType } from '@gantry/contract/sensors';
+import { type EventInput, reportFrom } from '@gantry/simulator/src/event.ts';
+import { addressOf, type Place, places } from '@gantry/simulator/src/places.ts';
+import { createRandom, mix, type Random } from '@gantry/simulator/src/random.ts';
+import { trafficLevel } from '@gantry/simulator/src/traffic.ts';
+import { vehicleOf } from '@gantry/simulator/src/vehicle.ts';
+
+// A history as it grows over a year: rush hours, few incidents, plates that come back, busy and quiet sensors, devices
+// that were offline, reviewers who are some days behind. Rows are written as COPY reads them.
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+export interface HistoryOptions {
+  readonly events: number;
+  readonly sensors: number;
+  /** Unix milliseconds. */
+  readonly from: number;
+  readonly until: number;
+  /** The same seed is the same history. */
+  readonly seed: number;
+}
+
+export interface HistorySensor {
+  readonly id: string;
+  readonly name: string;
+  readonly type: (typeof sensorType.options)[number];
+  readonly place: Place;
+  readonly address: string;
+}
+
+/** The columns of `events` that `historyRows` fills, in its order. */
+export const HISTORY_COLUMNS =
+  'id, event_type, violation_type, vehicle_type, severity, sensor_id, sensor_name, location_name, vehicle_speed, ' +
+  'description, metadata, plate, plate_key, created_at, processed, processed_at, archived';
+
+const RANKS: Readonly<Record<Severity, number>> = { LOW: 1, MEDIUM: 2, HIGH: 3, CRITICAL: 4 };
+const VIOLATION_RANKS: Readonly<Record<string, number>> = {
+  WRONG_WAY: RANKS.CRITICAL,
+  RED_LIGHT: RANKS.HIGH,
+  LANE_VIOLATION: RANKS.LOW,
+  ILLEGAL_PARKING: RANKS.LOW,
+};
+/** How many of the vehicles whose plate the report does not need are read all the same. */
+const READ_ANYWAY = 0.6;
+/** Vehicles that pass again and again, some of them far more often than others; and how much of the traffic they are. */
+const COMMUTERS = 4_000;
+const COMMUTING = 0.6;
+/** Different reports of each sensor; beside them every event has its own time, plate and fate. */
+const REPORTS_OF_SENSOR = 500;
+const CHUNK_CHARS = 64 * 1024;
+
+const hex = (random: Random): string =>
+  Math.floor(random.next() * 2 ** 32)
+    .toString(16)
+    .padStart(8, '0');
+
+/** A UUID of version 7 layout at a time, as the service makes them. */
+export const idAt = (time: number, random: Random): string => {
+  const begin = time.toString(16).padStart(12, '0');
+  const [some, more, most] = [hex(random), hex(random), hex(random)];
+  return `${begin.slice(0, 8)}-${begin.slice(8)}-7${some.slice(0, 3)}-a${some.slice(3, 6)}-${more}${most.slice(0, 4)}`;
+};
+
+/** The sensors of a history; several share a place, each looking at a corner of it. */
+export const historySensors = ({ sensors, seed }: HistoryOptions): HistorySensor[] => {
+  const random = createRandom(mix(seed, 1));
+  return Array.from({ length: sensors }, (_, index) => {
+    const place = places[index % places.length] ?? places[0];
+    const corner = 1 + (Math.floor(index / places.length) % 4);
+    return {
+      id: idAt(Date.UTC(2020, 0), random),
+      name: `Mast ${index + 1}`,
+      type: sensorType.options[index % sensorType.options.length] ?? 'CAMERA',
+      place,
+      address: `${addressOf(place)} / ${corner}`,
+    };
+  });
+};
+
+/** How many of the events happen in each hour: as much as the traffic of that hour, and together exactly all. */
+function* hours({ from, until, events }: HistoryOptions): Generator<{ start: number; count: number }> {
+  const starts: number[] = [];
+  for (let start = from; start < until; start += HOUR_MS) starts.push(start);
+  const levels = starts.map((start) => trafficLevel(start + HOUR_MS / 2));
+  const sum = levels.reduce((total, level) => total + level, 0);
+  let reached = 0;
+  let given = 0;
+  for (const [index, start] of starts.entries()) {
+    reached += levels[index] ?? 0;
+    const due = Math.round((events * reached) / sum);
+    yield { start, count: due - given };
+    given = due;
+  }
+}
+
+const rankOf = ({ severity, violationType, eventType }: EventInput): number | null => {
+  if (severity) return RANKS[severity];
+  if (violationType) return VIOLATION_RANKS[violationType] ?? RANKS.MEDIUM;
+  return eventType === 'INCIDENT' ? RANKS.HIGH : null;
+};
+
+/** Text as COPY reads it. */
+const cell = (value: string | number | null | undefined): string =>
+  value === null || value === undefined ? '\\N' : String(value).replace(/[\\\t\n\r]/g, ' ');
+
+/** What a sensor says again and again: the cells that do not depend on the moment, and how often the plate is read. */
+interface Report {
+  readonly cells: string;
+  readonly plateIsRead: number;
+}
+
+const reportsOf = (sensor: HistorySensor, { from, until }: HistoryOptions, random: Random): Report[] =>
+  Array.from({ length: REPORTS_OF_SENSOR }, () => {
+    const event = reportFrom(sensor.type, sensor.place, from + random.next() * (until - from), random);
+    const cells = [
+      event.eventType,
+      event.violationType,
+      event.vehicleType,
+      rankOf(event),
+      sensor.id,
+      sensor.name,
+      sensor.address,
+      event.vehicleSpeed,
+      event.description,
+      event.metadata && JSON.stringify(event.metadata),
+    ];
+    const plateIsRead = event.licensePlateNumber ? 1 : event.vehicleType ? READ_ANYWAY : 0;
+    return { cells: cells.map(cell).join('\t'), plateIsRead };
+  });
+
+const letter = (random: Random): string => 'ABCDEFGHJKLMNPRSTUVWXYZ'.charAt(Math.floor(random.next() * 23));
+
+const isProcessed = (age: number, random: Random): boolean => {
+  if (age > 3 * DAY_MS) return random.chance(0.97);
+  return random.chance(age > DAY_MS ? 0.6 : 0.15);
+};
+
+/** The rows of a history in the order of their time, in chunks of text for COPY. */
+export function* historyRows(options: HistoryOptions): Generator<string> {
+  const { until, seed } = options;
+  const random = createRandom(mix(seed, 2));
+  const reports = historySensors(options).map((sensor) => reportsOf(sensor, options, random));
+  const commuters = Array.from({ length: COMMUTERS }, (_, number) =>
+    vehicleOf(number).plate.replace('-', ''),
+  );
+  const pick = <Item>(items: readonly Item[], skew: number): Item | undefined =>
+    items[Math.floor(items.length * random.next() ** skew)];
+  const plate = (): string =>
+    random.chance(COMMUTING)
+      ? cell(pick(commuters, 2))
+      : `${random.whole(1, 9)}${letter(random)}${letter(random)}${random.whole(1000, 9999)}`;
+
+  const rowAt = (time: number): string => {
+    const report = pick(pick(reports, 1.5) ?? [], 1);
+    const key = random.chance(report?.plateIsRead ?? 0) ? plate() : '\\N';
+    const delay = random.exponential(random.chance(0.995) ? 900 : 6 * HOUR_MS);
+    const arrived = Math.min(until, time + 100 + Math.round(delay));
+    const age = until - time;
+    const processed = isProcessed(age, random);
+    const reviewed = Math.min(until, arrived + random.exponential(DAY_MS));
+    const fate = processed ? `t\t${new Date(reviewed).toISOString()}` : 'f\t\\N';
+    const archived = age > 60 * DAY_MS && random.chance(0.01) ? 't' : 'f';
+    const created = new Date(arrived).toISOString();
+    return `${idAt(time, random)}\t${report?.cells}\t${key}\t${key}\t${created}\t${fate}\t${archived}\n`;
+  };
+
+  let chunk = '';
+  for (const { start, count } of hours(options)) {
+    const moments = Float64Array.from({ length: count }, () => start + Math.floor(random.next() * HOUR_MS));
+    for (const time of moments.sort()) {
+      chunk += rowAt(time);
+      if (chunk.length < CHUNK_CHARS) continue;
+      yield chunk;
+      chunk = '';
+    }
+  }
+  if (chunk !== '') yield chunk;
+}

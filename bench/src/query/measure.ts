@@ -1,0 +1,134 @@
+import { createRandom, mix } from '@gantry/simulator/src/random.ts';
+import { percentile } from '../percentile.ts';
+import { type Answer, type Asker, createAsker } from './asking.ts';
+import { checkAnswer } from './checks.ts';
+import type { Histories, History } from './histories.ts';
+import type { ListInput, Question } from './questions.ts';
+import { drawSample, type Sample } from './sample.ts';
+
+/** How long a question took at one size, in milliseconds. */
+export interface Timing {
+  readonly events: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export interface Measurement {
+  readonly question: Question;
+  /** In the order of the sizes. */
+  readonly timings: readonly Timing[];
+}
+
+export interface MeasureOptions {
+  /** How often each question is asked at each size. */
+  readonly asks: number;
+  /** How many of the answers are compared with what plain SQL finds. */
+  readonly checks: number;
+  readonly signal: AbortSignal;
+  readonly onMeasured: (measurement: Measurement) => void;
+}
+
+interface Asked {
+  readonly history: History;
+  readonly asker: Asker;
+  readonly sample: Sample;
+}
+
+const WARMUP_SHARE = 0.2;
+/** Around the depth that is asked for, so that not one page is asked for all the time. */
+const SPREAD = 0.004;
+
+/** The arguments of every ask, the same at every size as far as the histories have the same. */
+const prepare = async (
+  { asker, sample }: Asked,
+  { procedure, input, depth }: Question,
+  count: number,
+): Promise<ListInput[]> => {
+  const random = createRandom(mix(count, 4));
+  const inputs: ListInput[] = [];
+  const totals = new Map<string, number>();
+  for (let number = 0; number < count; number++) {
+    const made = input(sample, random);
+    if (depth === undefined) {
+      inputs.push(made);
+      continue;
+    }
+    const known = JSON.stringify(made);
+    const total =
+      totals.get(known) ?? Number((await asker.query(procedure, { ...made, take: 1 })).value.total);
+    totals.set(known, total);
+    const share = depth + (random.next() - 0.5) * SPREAD;
+    inputs.push({ ...made, skip: Math.max(0, Math.floor(total * share)) });
+  }
+  return inputs;
+};
+
+const ask = ({ asker }: Asked, { procedure, isMutation }: Question, input: ListInput): Promise<Answer> =>
+  isMutation ? asker.mutate(procedure, input) : asker.query(procedure, input);
+
+/** Asks one question of all histories in turn, so that what disturbs the machine disturbs all. */
+const measureQuestion = async (
+  asked: readonly Asked[],
+  question: Question,
+  { asks, checks, signal }: MeasureOptions,
+): Promise<Measurement> => {
+  const atOnce = question.atOnce ?? 1;
+  const rounds = Math.ceil(asks / atOnce);
+  const warmup = Math.ceil(rounds * WARMUP_SHARE);
+  const runs = await Promise.all(
+    asked.map(async (one) => ({
+      one,
+      inputs: await prepare(one, question, (rounds + warmup) * atOnce),
+      times: [] as number[],
+    })),
+  );
+  for (let round = 0; round < warmup + rounds; round++) {
+    signal.throwIfAborted();
+    for (const { one, inputs, times } of runs) {
+      const batch = inputs.slice(round * atOnce, (round + 1) * atOnce);
+      const answers = await Promise.all(batch.map((input) => ask(one, question, input)));
+      if (round >= warmup) times.push(...answers.map(({ ms }) => ms));
+      const isChecked = !question.isMutation && round < checks;
+      if (isChecked) await checkAnswer(one.history.databaseUrl, question, batch[0] ?? {}, answers[0]?.value);
+    }
+  }
+  const timings = runs.map(({ one, times }) => {
+    const sorted = times.sort((a, b) => a - b);
+    return {
+      events: one.history.options.events,
+      p50: percentile(sorted, 0.5),
+      p99: percentile(sorted, 0.99),
+    };
+  });
+  return { question, timings };
+};
+
+/** Asks everything. @throws BenchmarkFailed when an answer is wrong */
+export const measureQuestions = async (
+  histories: Histories,
+  questions: readonly Question[],
+  options: MeasureOptions,
+): Promise<Measurement[]> => {
+  const marks = questions.filter(({ isMutation }) => isMutation).length;
+  const unprocessed = Math.ceil(marks * (options.asks + 16) * (1 + WARMUP_SHARE) + 32);
+  const asked: Asked[] = [];
+  try {
+    for (const history of histories.list) {
+      const { gantry, databaseUrl } = history;
+      asked.push({
+        history,
+        asker: createAsker(gantry.url, gantry.client.token ?? ''),
+        sample: await drawSample(databaseUrl, history.options, unprocessed),
+      });
+    }
+    const measurements: Measurement[] = [];
+    for (const question of questions) {
+      const measurement = await measureQuestion(asked, question, options);
+      options.onMeasured(measurement);
+      measurements.push(measurement);
+    }
+    return measurements;
+  } finally {
+    for (const { asker } of asked) asker.close();
+  }
+};

@@ -1,0 +1,242 @@
+import { eventType, type ListEventsInput } from '@gantry/contract/events';
+import type { Random } from '@gantry/simulator/src/random.ts';
+import type { Sample } from './sample.ts';
+
+/** What an answer must keep to: p99 in milliseconds, and the ratio of the medians of the largest and the smallest history. */
+export interface Goals {
+  readonly p99?: number;
+  readonly ratio?: number;
+}
+
+export type ListInput = Partial<ListEventsInput>;
+
+/** A kind of question with varied arguments. */
+export interface Question {
+  readonly group: string;
+  readonly name: string;
+  readonly procedure: string;
+  readonly input: (sample: Sample, random: Random) => ListInput & { id?: string; limit?: number };
+  /** Where in the list the page is that is asked for, as a share of its length; 0 by default. */
+  readonly depth?: number;
+  readonly isMutation?: boolean;
+  /** How many ask at once; 1 by default. */
+  readonly atOnce?: number;
+  readonly goals: Goals;
+}
+
+/** What a screen shows on opening. */
+const SCREEN: Goals = { p99: 50 };
+/** The same where counts are behind it, so that the length of the history makes no difference. */
+const COUNTED: Goals = { p99: 50, ratio: 2 };
+const DEEPEST: Goals = { ratio: 3 };
+
+const DAY_MS = 86_400_000;
+
+const pick = <Item>(items: readonly Item[], random: Random): Item => {
+  const item = items[Math.floor(random.next() * items.length)];
+  if (item === undefined) throw new RangeError('Nothing to choose from');
+  return item;
+};
+
+const someTimes = ({ from, until }: Sample, random: Random): [number, number] => {
+  const [a, b] = [random.next(), random.next()].map((share) => Math.floor(from + share * (until - from)));
+  return [Math.min(a ?? from, b ?? from), Math.max(a ?? until, b ?? until)];
+};
+
+const someDays = (sample: Sample, random: Random) => {
+  const [from, until] = someTimes(sample, random).map((time) => new Date(time).toISOString().slice(0, 10));
+  return { startDate: from ?? '', endDate: until ?? '' };
+};
+
+/** A week, as people look at it. */
+const aWeek = ({ from, until }: Sample, random: Random) => {
+  const start = from + random.next() * (until - from - 7 * DAY_MS);
+  const [startDate, endDate] = [start, start + 6 * DAY_MS].map((time) =>
+    new Date(time).toISOString().slice(0, 10),
+  );
+  return { startDate: startDate ?? '', endDate: endDate ?? '' };
+};
+
+const raggedRange = (sample: Sample, random: Random) => {
+  const [from, until] = someTimes(sample, random);
+  return { startDate: new Date(from).toISOString(), endDate: new Date(until).toISOString() };
+};
+
+const list = (
+  group: string,
+  name: string,
+  input: Question['input'],
+  goals: Goals,
+  depth?: number,
+): Question => ({
+  group,
+  name,
+  procedure: 'events.getAll',
+  input,
+  goals,
+  ...(depth !== undefined && { depth }),
+});
+
+const SORTS = ['timestamp', 'createdAt', 'eventType', 'severity'] as const;
+const ORDERS = ['desc', 'asc'] as const;
+
+const statistics: Question[] = [
+  { name: 'no range', input: () => ({}) },
+  { name: 'whole days', input: someDays },
+  { name: 'ragged range', input: raggedRange },
+].map(({ name, input }) => ({
+  group: 'getStats',
+  name,
+  procedure: 'events.getStats',
+  input,
+  goals: COUNTED,
+}));
+
+const firstPages = SORTS.flatMap((sortBy) =>
+  ORDERS.map((sortOrder) =>
+    list('getAll', `first page, ${sortBy} ${sortOrder}`, () => ({ sortBy, sortOrder }), COUNTED),
+  ),
+);
+
+const filtered = [
+  list('getAll', 'eventType', (_, random) => ({ eventType: pick(eventType.options, random) }), COUNTED),
+  list('getAll', 'dates, whole days', someDays, COUNTED),
+  list('getAll', 'dates, ragged', raggedRange, COUNTED),
+  list('getAll', 'processed', (_, random) => ({ processed: random.chance(0.5) }), COUNTED),
+  list('getAll', 'archived', (_, random) => ({ archived: random.chance(0.5) }), COUNTED),
+  list(
+    'getAll',
+    'violationType',
+    (sample, random) => ({ violationType: pick(sample.violationTypes, random) }),
+    COUNTED,
+  ),
+  list(
+    'getAll',
+    'vehicleType',
+    (sample, random) => ({ vehicleType: pick(sample.vehicleTypes, random) }),
+    COUNTED,
+  ),
+  list('getAll', 'sensorId', (sample, random) => ({ sensorId: pick(sample.sensorIds, random) }), SCREEN),
+  list(
+    'getAll',
+    'locationName',
+    (sample, random) => ({ locationName: pick(sample.locations, random) }),
+    SCREEN,
+  ),
+  list(
+    'getAll',
+    'licensePlateNumber, exact',
+    (sample, random) => ({ licensePlateNumber: pick(sample.plates, random) }),
+    SCREEN,
+  ),
+  list(
+    'getAll',
+    'licensePlateNumber, 1AB2*',
+    (sample, random) => ({ licensePlateNumber: `${pick(sample.plates, random).slice(0, 4)}*` }),
+    SCREEN,
+  ),
+  list(
+    'getAll',
+    'licensePlateNumber, *4711',
+    (sample, random) => ({ licensePlateNumber: `*${pick(sample.plates, random).slice(-4)}` }),
+    SCREEN,
+  ),
+];
+
+const pairs = [
+  list(
+    'getAll',
+    'eventType + dates',
+    (sample, random) => ({ eventType: pick(eventType.options, random), ...aWeek(sample, random) }),
+    COUNTED,
+  ),
+  list(
+    'getAll',
+    'processed=false + eventType',
+    (_, random) => ({ processed: false, eventType: pick(eventType.options, random) }),
+    COUNTED,
+  ),
+  list(
+    'getAll',
+    'sensorId + dates',
+    (sample, random) => ({ sensorId: pick(sample.sensorIds, random), ...aWeek(sample, random) }),
+    SCREEN,
+  ),
+];
+
+const deep = [
+  ...[0.01, 0.5].map((depth) =>
+    list('getAll deep', `timestamp desc, ${depth * 100} %`, () => ({}), {}, depth),
+  ),
+  ...SORTS.map((sortBy) => list('getAll deep', `${sortBy} desc, 99 %`, () => ({ sortBy }), DEEPEST, 0.99)),
+  ...SORTS.slice(1).map((sortBy) => list('getAll deep', `${sortBy} desc, 50 %`, () => ({ sortBy }), {}, 0.5)),
+  list(
+    'getAll deep',
+    'eventType, 50 %',
+    (_, random) => ({ eventType: pick(eventType.options, random) }),
+    {},
+    0.5,
+  ),
+  list(
+    'getAll deep',
+    'vehicleType, 50 %',
+    (sample, random) => ({ vehicleType: pick(sample.vehicleTypes, random) }),
+    {},
+    0.5,
+  ),
+  list('getAll deep', 'processed=false, 50 %', () => ({ processed: false }), {}, 0.5),
+  list('getAll deep', 'dates, ragged, 50 %', raggedRange, {}, 0.5),
+  list(
+    'getAll deep',
+    'sensorId, 50 %',
+    (sample, random) => ({ sensorId: pick(sample.sensorIds, random) }),
+    {},
+    0.5,
+  ),
+];
+
+const single: Question[] = [
+  {
+    group: 'getRecent',
+    name: 'any type, or one',
+    procedure: 'events.getRecent',
+    input: (_, random) => (random.chance(0.5) ? {} : { eventType: pick(eventType.options, random) }),
+    goals: COUNTED,
+  },
+  {
+    group: 'getById',
+    name: '',
+    procedure: 'events.getById',
+    input: (sample, random) => ({ id: pick(sample.ids, random) }),
+    goals: COUNTED,
+  },
+  {
+    group: 'sensors.getAll',
+    name: 'of 10,000 sensors',
+    procedure: 'sensors.getAll',
+    input: (_, random) => ({ skip: 10 * random.whole(0, 500) }),
+    goals: SCREEN,
+  },
+];
+
+const unprocessedOne = (sample: Sample): { id: string } => ({ id: sample.unprocessed.pop() ?? '' });
+const marks: Question[] = [1, 16].map((atOnce) => ({
+  group: 'markAsProcessed',
+  name: atOnce === 1 ? 'one' : `${atOnce} at once`,
+  procedure: 'events.markAsProcessed',
+  input: unprocessedOne,
+  isMutation: true,
+  atOnce,
+  goals: {},
+}));
+
+/** Everything that is asked, in this order; marking comes last because it changes what the others count. */
+export const QUESTIONS: readonly Question[] = [
+  ...statistics,
+  ...firstPages,
+  ...filtered,
+  ...pairs,
+  ...deep,
+  ...single,
+  ...marks,
+];

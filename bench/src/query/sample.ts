@@ -1,0 +1,74 @@
+import { createRandom, mix, type Random } from '@gantry/simulator/src/random.ts';
+import pg from 'pg';
+import type { HistoryOptions } from './history.ts';
+
+/** What arguments are taken from: events of the history, spread evenly over its time. */
+export interface Sample {
+  readonly from: number;
+  readonly until: number;
+  readonly ids: readonly string[];
+  readonly sensorIds: readonly string[];
+  readonly locations: readonly string[];
+  readonly plates: readonly string[];
+  readonly vehicleTypes: readonly string[];
+  readonly violationTypes: readonly string[];
+  /** Events that nobody has processed, each of which is used once. */
+  readonly unprocessed: string[];
+}
+
+const SIZE = 200;
+
+interface Row {
+  id: string;
+  sensor_id: string;
+  location_name: string;
+  plate: string;
+  vehicle_type: string;
+  violation_type: string;
+}
+
+const idAt = (time: number): string => time.toString(16).padStart(12, '0').padEnd(32, '0');
+
+/** @param unprocessed how many events that are not processed are wanted */
+export const drawSample = async (
+  databaseUrl: string,
+  { from, until, seed }: HistoryOptions,
+  unprocessed: number,
+): Promise<Sample> => {
+  const random: Random = createRandom(mix(seed, 3));
+  const times = Array.from({ length: SIZE }, () =>
+    Math.floor(from + random.next() * (until - from - 86_400_000)),
+  );
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const after = async (condition: string): Promise<Row[]> => {
+      const { rows } = await client.query<Row>(
+        `SELECT event.* FROM unnest($1::uuid[]) AS moment (first) CROSS JOIN LATERAL (
+           SELECT id, sensor_id, location_name, plate, vehicle_type, violation_type FROM events
+           WHERE id >= first AND ${condition} ORDER BY id LIMIT 1
+         ) AS event`,
+        [times.map(idAt)],
+      );
+      return rows;
+    };
+    const any = await after('vehicle_type IS NOT NULL');
+    const { rows: open } = await client.query<{ id: string }>(
+      'SELECT id FROM events WHERE NOT processed ORDER BY md5(id::text) LIMIT $1',
+      [unprocessed],
+    );
+    return {
+      from,
+      until,
+      ids: any.map(({ id }) => id),
+      sensorIds: any.map((row) => row.sensor_id),
+      locations: any.map((row) => row.location_name),
+      vehicleTypes: any.map((row) => row.vehicle_type),
+      plates: (await after('plate IS NOT NULL')).map(({ plate }) => plate),
+      violationTypes: (await after('violation_type IS NOT NULL')).map((row) => row.violation_type),
+      unprocessed: open.map(({ id }) => id),
+    };
+  } finally {
+    await client.end();
+  }
+};

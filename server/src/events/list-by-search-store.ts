@@ -1,0 +1,38 @@
+import type { Event, ListEventsInput } from '@gantry/contract/events';
+import type { Page } from '@gantry/contract/page';
+import { type SQL, sql } from 'drizzle-orm';
+import type { Executor } from '../database/transaction.ts';
+import { conditionsOf, type Sought } from './list-by-time-store.ts';
+import { where } from './list-filters.ts';
+import { orders, readFromNearerEnd, readPage, readSorted } from './page-store.ts';
+
+/** Up to how many events that are sought are all read and sorted, rather than left to the planner's guess. */
+const FEW = 20_000;
+
+/** What is sought by filters of which some are unknown to the totals. */
+export interface Search extends Sought {
+  readonly others: readonly SQL[];
+}
+
+/** A page of what is found by sensor, plate or place. These are counted one by one, through the index that finds them. */
+export const listBySearch = async (
+  db: Executor,
+  search: Search,
+  input: ListEventsInput,
+): Promise<Page<Event>> => {
+  const conditions = [...conditionsOf(search), ...search.others];
+  const { rows } = await db.execute<{ total: number }>(
+    sql`SELECT count(*) AS total FROM events ${where(conditions)}`,
+  );
+  const total = rows[0]?.total ?? 0;
+  if (input.skip >= total) return { items: [], total };
+
+  const { sortBy, sortOrder } = input;
+  const source = { conditions };
+  const isPattern = input.licensePlateNumber?.includes('*') ?? false;
+  if (isPattern || (sortBy !== 'timestamp' && total <= FEW))
+    return { items: await readSorted(db, source, sortBy, sortOrder, input), total };
+  if (sortBy === 'timestamp')
+    return { items: await readFromNearerEnd(db, source, sortOrder, input, total), total };
+  return { items: await readPage(db, source, orders[sortBy][sortOrder], input), total };
+};

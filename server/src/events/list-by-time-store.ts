@@ -1,0 +1,82 @@
+import type { Event } from '@gantry/contract/events';
+import type { Page } from '@gantry/contract/page';
+import type { SQL } from 'drizzle-orm';
+import type { Executor } from '../database/transaction.ts';
+import type { Interval } from '../time.ts';
+import type { TotalledFilter } from './list-filters.ts';
+import { type Direction, readFromNearerEnd, type Window } from './page-store.ts';
+import { type Count, countByPeriod, findStretch, rangesOf } from './seek-store.ts';
+import { idWithin } from './totals.ts';
+
+/** Events of an interval that meet filters which the totals know. */
+export interface Sought {
+  readonly filters: readonly TotalledFilter[];
+  readonly interval: Interval;
+}
+
+/** Up to how many passed over an index is read from its end rather than looking for the place. */
+const NEAR = 1_000;
+
+export const conditionsOf = ({ filters, interval }: Sought): SQL[] => [
+  ...idWithin(interval),
+  ...filters.map(({ onEvents }) => onEvents),
+];
+
+const sumOf = (counts: readonly Count[]): number => counts.reduce((sum, { n }) => sum + n, 0);
+
+/** Reads a page by looking in the totals for the hours that it is in. */
+const seek = async (
+  db: Executor,
+  sought: Sought,
+  direction: Direction,
+  { skip, take }: Window,
+  years: readonly Count[],
+): Promise<Event[]> => {
+  const total = sumOf(years);
+  const length = Math.min(take, total - skip);
+  if (length <= 0) return [];
+  const firstRank = direction === 'asc' ? skip : total - skip - length;
+  const stretch = await findStretch(db, { ...sought, years }, firstRank, firstRank + length - 1);
+  if (stretch === null) return [];
+  const ahead = firstRank - stretch.before;
+  const within = {
+    skip: Math.max(0, direction === 'asc' ? ahead : stretch.n - ahead - length),
+    take: length,
+  };
+  const ranges = await rangesOf(db, sought.filters, stretch);
+  const conditions = sought.filters.map(({ onEvents }) => onEvents);
+  return readFromNearerEnd(db, { conditions, ranges }, direction, within, stretch.n);
+};
+
+/**
+ * Reads a page in the order of time.
+ * @param total how many events are sought
+ * @param years how many of them are in each year, if that is known
+ */
+export const readByTime = async (
+  db: Executor,
+  sought: Sought,
+  direction: Direction,
+  window: Window,
+  { total, years }: { total: number; years?: readonly Count[] },
+): Promise<Event[]> => {
+  const { filters, interval } = sought;
+  const [filter, ...more] = filters;
+  const isIndexed = filter === undefined || (filter.isIndexed && more.length === 0);
+  if (isIndexed && Math.min(window.skip, total - window.skip - window.take) <= NEAR)
+    return readFromNearerEnd(db, { conditions: conditionsOf(sought) }, direction, window, total);
+  return seek(db, sought, direction, window, years ?? (await countByPeriod(db, 'year', filters, interval)));
+};
+
+/** A page sorted by the time of the events. */
+export const listByTime = async (
+  db: Executor,
+  sought: Sought,
+  direction: Direction,
+  window: Window,
+): Promise<Page<Event>> => {
+  const years = await countByPeriod(db, 'year', sought.filters, sought.interval);
+  const total = sumOf(years);
+  if (window.skip >= total) return { items: [], total };
+  return { items: await readByTime(db, sought, direction, window, { total, years }), total };
+};
