@@ -58,9 +58,52 @@ describe('the benchmarks from the command line', () => {
     for (const { eventsPerSecond } of data.samples) expect(eventsPerSecond).toBeGreaterThan(100);
   });
 
-  it('say why and end with 1 when they cannot be run', { timeout: 60_000 }, async () => {
-    const { code, errors } = await bench('ingest', '--database-url', 'postgres://nobody@127.0.0.1:9/none');
+  it('ask a history of several sizes, whose answers plain SQL confirms', { timeout: 180_000 }, async () => {
+    const small = ['--sizes', '1000,20000', '--span-days', '90', '--asks', '10'];
+    const { code, output, errors } = await bench(
+      'query',
+      ...small,
+      '--database-url',
+      inject('databaseServer'),
+      '--json',
+    );
+    expect(code, errors).toBe(0);
+    expect(errors).toContain('20,000 events made');
+    const { data } = JSON.parse(output);
+    expect(
+      new Set(data.map(({ question }: { question: { procedure: string } }) => question.procedure)),
+    ).toEqual(
+      new Set([
+        'events.getStats',
+        'events.getAll',
+        'events.getRecent',
+        'events.getById',
+        'events.markAsProcessed',
+        'sensors.getAll',
+      ]),
+    );
+    for (const { timings, verdict } of data) {
+      expect(timings.map(({ events }: { events: number }) => events)).toEqual([1000, 20_000]);
+      for (const { p50, p99 } of timings) expect(p99).toBeGreaterThanOrEqual(p50);
+      expect(verdict.ratio).toBeCloseTo(timings[1].p50 / timings[0].p50);
+    }
+  });
+
+  it.each([
+    [
+      'there is no server',
+      ['ingest', '--database-url', 'postgres://nobody@127.0.0.1:9/none'],
+      'ECONNREFUSED',
+    ],
+    [
+      'the disk has no room for the history',
+      ['query', '--events', '1000000000'],
+      /1,000,000,000 events need about .* of disk, and .* has .*: ask for fewer with --events/,
+    ],
+  ])('say why and end with 1 when %s', { timeout: 60_000 }, async (_, args, reason) => {
+    const { code, errors } = await bench(...args);
     expect(code).toBe(1);
-    expect(errors).toContain('ECONNREFUSED');
+    expect(errors).toMatch(reason);
+    expect(errors).not.toContain('events made');
   });
 });

@@ -6,6 +6,7 @@ import { databaseAddress, numberBetween } from '../option-values.ts';
 import { asJson, asMarkdown, type Results, saveResults } from '../results.ts';
 import { stopOnSignals } from '../stop.ts';
 import { createWorkFolder } from '../work-folder.ts';
+import { checkTotals } from './fill.ts';
 import { openHistories } from './histories.ts';
 import { measureQuestions } from './measure.ts';
 import { QUESTIONS } from './questions.ts';
@@ -75,6 +76,8 @@ const run = async (options: Options): Promise<void> => {
         signal,
         onMeasured: (measurement) => print(lineOf(measurement)),
       });
+      for (const { databaseUrl: filled, options: history } of histories.list)
+        await checkTotals(filled, history.events);
       results = {
         name: 'query',
         date: new Date(),

@@ -6,6 +6,7 @@ import { inTransaction } from '../database/transaction.ts';
 const KEYS = 'event_type, violation_type, vehicle_type, severity, processed, archived';
 
 // The rows are written in the order of their keys.
+// Plan: what is not folded by its place, then the primary keys of the folded hours and of the periods.
 const FOLD_TOTALS = (limit: number) => sql`
   WITH taken AS (
     DELETE FROM event_totals_unfolded

@@ -14,6 +14,7 @@ const NEAR = 1_000;
 const FEW = 5_000;
 
 const countSought = async (db: Executor, { filters, interval }: Sought): Promise<number> => {
+  // Plan: as for statistics.
   const { rows } = await db.execute<{ total: number }>(sql`
     SELECT coalesce(sum(n), 0)::bigint AS total FROM ${countedEvents(interval)}
     ${where(filters.map(({ onTotals }) => onTotals))}`);
@@ -29,6 +30,7 @@ interface Hour extends Record<string, unknown> {
 
 /** The hours in which the events of two ranks (from 0, the earliest) arrived, the earlier one first. */
 const findHours = async (db: Executor, firstRank: number, lastRank: number): Promise<Hour[]> => {
+  // Plan: event_arrivals_folded_pkey in its order, a row for each hour of the history.
   const { rows } = await db.execute<Hour>(sql`
     SELECT hour::text, before::bigint, n FROM (
       SELECT hour, sum(n)::bigint AS n, sum(sum(n)) OVER (ORDER BY hour) - sum(n) AS before

@@ -21,6 +21,7 @@ const countGroups = async <Key>(
   { filters, interval }: Sought,
   key: SQL,
 ): Promise<{ key: Key; n: number }[]> => {
+  // Plan: as for statistics.
   const { rows } = await db.execute<{ key: Key; n: number }>(sql`
     SELECT ${key} AS key, sum(n)::bigint AS n FROM ${countedEvents(interval)}
     ${where(filters.map(({ onTotals }) => onTotals))} GROUP BY 1 HAVING sum(n) > 0 ORDER BY 1`);

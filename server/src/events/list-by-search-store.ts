@@ -21,6 +21,8 @@ export const listBySearch = async (
   input: ListEventsInput,
 ): Promise<Page<Event>> => {
   const conditions = [...conditionsOf(search), ...search.others];
+  // Plan: the index of the sensor, plate, plate's end or place, alone but for the plate's end, in every partition of the
+  // interval.
   const { rows } = await db.execute<{ total: number }>(
     sql`SELECT count(*) AS total FROM events ${where(conditions)}`,
   );

@@ -39,18 +39,33 @@ export interface Source {
   readonly ranges?: readonly IdRange[];
 }
 
-const fromSource = ({ conditions, ranges }: Source): SQL => {
-  if (ranges === undefined) return sql`events ${where(conditions)}`;
-  const [range] = ranges;
-  if (ranges.length === 1 && range !== undefined) {
-    const within = sql`id >= ${range.from}::uuid AND id < ${range.until}::uuid`;
-    return sql`events ${where([within, ...conditions])}`;
+/** Up to how many ranges are named one by one. */
+const MANY_RANGES = 256;
+
+const within = ({ from, until }: IdRange): SQL => sql`id >= ${from}::uuid AND id < ${until}::uuid`;
+
+// Named one by one, the planner knows how little is in a range, for 0.1 ms each. Of a join with them it knows nothing
+// and reads the whole of the history instead, so that is for those that are a good part of it.
+const fromRanges = (ranges: readonly IdRange[], conditions: readonly SQL[], columns: SQL): SQL => {
+  const [first, last] = [ranges.at(0), ranges.at(-1)];
+  if (first === undefined || last === undefined) return sql`events WHERE false`;
+  if (ranges.length === 1) return sql`events ${where([within(first), ...conditions])}`;
+  if (ranges.length <= MANY_RANGES) {
+    const parts = ranges.map(
+      (range) => sql`SELECT ${columns} FROM events ${where([within(range), ...conditions])}`,
+    );
+    return sql`(${sql.join(parts, sql` UNION ALL `)}) AS found`;
   }
-  const bounds = (of: keyof IdRange): SQL => sql`${sql.param(ranges.map((one) => one[of]))}::uuid[]`;
+  const bounds = (of: keyof IdRange): SQL => sql`${sql.param(ranges.map((range) => range[of]))}::uuid[]`;
+  const span = within({ from: first.from, until: last.until });
   return sql`
     unnest(${bounds('from')}, ${bounds('until')}) AS range (first, next)
-    JOIN events ON id >= first AND id < next ${where(conditions)}`;
+    JOIN events ON id >= first AND id < next ${where([span, ...conditions])}`;
 };
+
+/** @param columns what is read of it */
+const fromSource = ({ conditions, ranges }: Source, columns: SQL): SQL =>
+  ranges === undefined ? sql`events ${where(conditions)}` : fromRanges(ranges, conditions, columns);
 
 const read = async (db: Executor, query: SQL): Promise<Event[]> => {
   const { rows } = await db.execute<EventRecord>(query);
@@ -64,8 +79,10 @@ export const readPage = (
   order: SQL,
   { skip, take }: Window,
 ): Promise<Event[]> => {
-  const part = sql`${fromSource(source)} ORDER BY ${order} LIMIT ${take} OFFSET ${skip}`;
-  if (skip < FAR) return read(db, sql`SELECT ${listedColumns} FROM ${part}`);
+  // Plan: the index of the order, from its end or at a range of ids; or events_pkey at each of some ranges.
+  const part = sql`${fromSource(source, sql`id`)} ORDER BY ${order} LIMIT ${take} OFFSET ${skip}`;
+  const isInOnePiece = source.ranges === undefined || source.ranges.length === 1;
+  if (skip < FAR && isInOnePiece) return read(db, sql`SELECT ${listedColumns} FROM ${part}`);
   return read(
     db,
     sql`SELECT ${listedColumns} FROM events WHERE id IN (SELECT id FROM ${part}) ORDER BY ${order}`,
@@ -80,10 +97,11 @@ export const readSorted = (
   direction: Direction,
   { skip, take }: Window,
 ): Promise<Event[]> =>
+  // Plan: the index of the condition, or events_pkey at each range; then events_pkey for the rows of the page.
   read(
     db,
     sql`
-      WITH found AS MATERIALIZED (SELECT ${keys[sortBy]} FROM ${fromSource(source)})
+      WITH found AS MATERIALIZED (SELECT ${keys[sortBy]} FROM ${fromSource(source, keys[sortBy])})
       SELECT ${listedColumns} FROM events
       WHERE id IN (SELECT id FROM found ORDER BY ${orders[sortBy][direction]} LIMIT ${take} OFFSET ${skip})
       ORDER BY ${orders[sortBy][direction]}`,

@@ -25,6 +25,8 @@ export const countByPeriod = async (
   filters: readonly TotalledFilter[],
   interval: Interval,
 ): Promise<Count[]> => {
+  // Plan: event_period_totals_pkey at one period and a range of days, or event_totals_folded_pkey at the hours of a day;
+  // events_pkey for the parts of hours at the ends.
   const { rows } = await db.execute<{ start: number; n: number }>(sql`
     SELECT (extract(epoch FROM at) * 1000)::bigint AS start, n FROM (
       SELECT at, sum(n)::bigint AS n FROM ${countedByPeriod(period, interval)} ${where(onTotals(filters))} GROUP BY at
@@ -126,6 +128,7 @@ export const rangesOf = async (
 ): Promise<IdRange[]> => {
   const hours = (stretch.until - stretch.from) / HOUR_MS;
   if (hours <= 2 * stretch.n) return [idRange(stretch)];
+  // Plan: the days of event_period_totals; event_totals_folded_pkey at each of those that have any.
   const { rows } = await db.execute<{ start: number }>(sql`
     SELECT (extract(epoch FROM hour) * 1000)::bigint AS start
     FROM ${hoursThatCount(stretch, where(onTotals(filters)))} ORDER BY 1`);

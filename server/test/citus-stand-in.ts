@@ -1,0 +1,80 @@
+import pg from 'pg';
+import { createTestDatabase } from './harness.ts';
+
+// Citus as far as the distribution looks at it: functions of the same names that write down which statement called them,
+// and tables that then say what Citus would.
+
+const STAND_IN = `
+  CREATE SCHEMA citus_stand_in;
+  SET search_path = citus_stand_in, public;
+  CREATE TABLE calls (id int GENERATED ALWAYS AS IDENTITY, statement text NOT NULL);
+  CREATE TABLE pg_dist_node (groupid int, nodename text, noderole text DEFAULT 'primary',
+    isactive boolean DEFAULT true, shouldhaveshards boolean);
+  CREATE TABLE pg_dist_object (classid oid, objid oid);
+  CREATE TABLE pg_dist_partition (logicalrelid regclass, partmethod "char", repmodel "char");
+  CREATE TABLE pg_dist_shard (logicalrelid regclass, shardid int);
+  CREATE FUNCTION citus_version() RETURNS text LANGUAGE sql AS $$ SELECT 'Citus 14.0.0 on a stand-in' $$;
+
+  CREATE FUNCTION create_distributed_function(function_name regprocedure) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO calls (statement) VALUES (current_query());
+    INSERT INTO pg_dist_object VALUES ('pg_proc'::regclass, function_name) $$;
+
+  CREATE FUNCTION create_reference_table(table_name regclass) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+    IF EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'sensor_status_history'::regclass AND contype = 'f') THEN
+      RAISE EXCEPTION 'the status history would become a table that Citus manages';
+    END IF;
+    INSERT INTO calls (statement) VALUES (current_query());
+    INSERT INTO pg_dist_partition VALUES (table_name, 'n', 't');
+  END $$;
+
+  CREATE FUNCTION create_distributed_table(table_name regclass, distribution_column text,
+    distribution_type text DEFAULT 'hash', colocate_with text DEFAULT 'default', shard_count int DEFAULT NULL)
+  RETURNS void LANGUAGE sql AS $$
+    INSERT INTO calls (statement) VALUES (current_query());
+    INSERT INTO pg_dist_partition VALUES (table_name, 'h', 's');
+    INSERT INTO pg_dist_shard SELECT table_name, n FROM generate_series(1, shard_count) AS n $$;
+
+  CREATE FUNCTION truncate_local_data_after_distributing_table(table_name regclass) RETURNS void LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO calls (statement) VALUES (current_query());
+    EXECUTE format('TRUNCATE %s', table_name);
+  END $$`;
+
+/** A database of its own that takes itself for the coordinator of a cluster. */
+export class PretendedCluster implements AsyncDisposable {
+  readonly url: string;
+  readonly client: pg.Client;
+  readonly #drop: () => Promise<void>;
+
+  private constructor(url: string, client: pg.Client, drop: () => Promise<void>) {
+    this.url = url;
+    this.client = client;
+    this.#drop = drop;
+  }
+
+  /** @param workers nodes that hold shards, beside the coordinator, which holds none */
+  static async start(workers: number): Promise<PretendedCluster> {
+    const { url, drop } = await createTestDatabase();
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query(STAND_IN);
+    const name = client.escapeIdentifier(new URL(url).pathname.slice(1));
+    await client.query(`ALTER DATABASE ${name} SET search_path = public, citus_stand_in`);
+    await client.query(`INSERT INTO pg_dist_node (groupid, nodename, shouldhaveshards)
+      SELECT n, 'node ' || n, n > 0 FROM generate_series(0, ${workers}) AS n`);
+    return new PretendedCluster(url, client, drop);
+  }
+
+  /** What was asked of Citus, in order. */
+  async calls(): Promise<string[]> {
+    const { rows } = await this.client.query<{ statement: string }>(
+      'SELECT statement FROM calls ORDER BY id',
+    );
+    return rows.map(({ statement }) => statement);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.client.end();
+    await this.#drop();
+  }
+}

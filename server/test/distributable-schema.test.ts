@@ -1,0 +1,110 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stepsTo } from '../src/database/distribute/steps.ts';
+import { createTestDatabase } from './harness.ts';
+
+// What the migrations add up to must keep to what Citus can distribute (docs/operations.md).
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let client: pg.Client;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+const ask = async (query: string): Promise<string[]> => {
+  const { rows } = await client.query<{ name: string }>(query);
+  return rows.map(({ name }) => name);
+};
+
+const SPREAD = `('events'::regclass, 'sensors'::regclass, 'locations'::regclass)`;
+
+const TRIGGERS = `SELECT tgname AS name FROM pg_trigger WHERE tgrelid IN ${SPREAD} AND NOT tgisinternal`;
+const FOREIGN_KEYS = `SELECT conrelid::regclass || ' to ' || confrelid::regclass AS name FROM pg_constraint
+  WHERE contype = 'f' AND (conrelid IN ${SPREAD} OR confrelid IN ${SPREAD}) ORDER BY 1`;
+const SEQUENCES = `SELECT attrelid::regclass || '.' || attname AS name
+  FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+  WHERE attrelid IN ${SPREAD} AND attnum > 0
+    AND (attidentity <> '' OR pg_get_expr(adbin, adrelid) LIKE '%nextval%')`;
+const UNIQUE_WITHOUT_ID = `SELECT indexrelid::regclass::text AS name FROM pg_index
+  WHERE indrelid = 'events'::regclass AND indisunique
+    AND NOT (SELECT attnum FROM pg_attribute WHERE attrelid = indrelid AND attname = 'id') = ANY (indkey)`;
+
+describe('the schema, for a cluster', () => {
+  it('has no trigger on events, sensors or locations', async () => {
+    expect(await ask(TRIGGERS)).toEqual([]);
+  });
+
+  it('has no foreign key to or from events, and of the others only those that the steps know', async () => {
+    expect(await ask(FOREIGN_KEYS)).toEqual(['sensor_status_history to sensors', 'sensors to locations']);
+  });
+
+  it('takes no id of events, sensors or locations from a sequence', async () => {
+    expect(await ask(SEQUENCES)).toEqual([]);
+  });
+
+  it('has the id in everything that is unique of events, and partitions them once', async () => {
+    expect(await ask(UNIQUE_WITHOUT_ID)).toEqual([]);
+    expect(await ask(`SELECT pg_get_partkeydef('events'::regclass) AS name`)).toEqual(['RANGE (id)']);
+  });
+
+  it('does not compute the id of events from other columns', async () => {
+    expect(
+      await ask(
+        `SELECT attname AS name FROM pg_attribute WHERE attrelid = 'events'::regclass AND attgenerated <> ''`,
+      ),
+    ).toEqual(['location_key']);
+  });
+
+  it('sees what it looks for', async () => {
+    await client.query('BEGIN');
+    await client.query(`
+      CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+      CREATE TRIGGER afterwards AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION nothing();
+      ALTER TABLE events ADD FOREIGN KEY (sensor_id) REFERENCES sensors (id);
+      ALTER TABLE locations ADD COLUMN number bigserial, ADD COLUMN position bigint GENERATED ALWAYS AS IDENTITY`);
+    expect(await ask(TRIGGERS)).toEqual(['afterwards']);
+    expect(await ask(FOREIGN_KEYS)).toContain('events to sensors');
+    expect(await ask(SEQUENCES)).toEqual(['locations.number', 'locations.position']);
+    await client.query('ROLLBACK');
+  });
+});
+
+describe('the steps to a cluster', () => {
+  const statements = stepsTo(4)
+    .map(({ statement }) => statement)
+    .join('\n');
+
+  it('take every function of the schema to the nodes', async () => {
+    const functions = await ask(
+      `SELECT oid::regprocedure::text AS name FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1`,
+    );
+    expect(functions.length).toBeGreaterThan(0);
+    for (const name of functions) expect(statements).toContain(`create_distributed_function('${name}')`);
+  });
+
+  it('leave these tables on the coordinator; a new one is added here, or to the steps', async () => {
+    const tables = await ask(`SELECT relname AS name FROM pg_class
+      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY relname`);
+    const local = tables.filter(
+      (name) => !new RegExp(`create_(distributed|reference)_table\\('${name}'`).test(statements),
+    );
+    expect(local).toEqual([
+      'activity',
+      'event_arrivals',
+      'event_period_totals',
+      'event_totals',
+      'failed_logins',
+      'revoked_tokens',
+      'schema_migrations',
+      'sensor_status_history',
+      'settings',
+      'users',
+    ]);
+  });
+});

@@ -1,0 +1,225 @@
+import { type ListEventsInput, listEventsInput } from '@gantry/contract/events';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../src/database/pool.ts';
+import { foldTotals } from '../src/events/fold-store.ts';
+import { listEvents, listRecentEvents } from '../src/events/list-store.ts';
+import { removeEvent, setArchived, setProcessed } from '../src/events/review-store.ts';
+import { getEventStats } from '../src/events/stats-store.ts';
+import { getEvent } from '../src/events/store.ts';
+import type { Interval } from '../src/time.ts';
+import { createLongHistory, EVEN, type LongHistory, SENSORS } from './long-history.ts';
+
+// Which way the database goes about each question, as it says itself of the very statements that the service sends.
+
+interface Statement {
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+/** A node of a plan, as EXPLAIN shows it. */
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly 'Join Filter'?: string;
+  readonly 'Conflict Arbiter Indexes'?: readonly string[];
+  readonly Plans?: readonly PlanNode[];
+}
+
+let history: LongHistory;
+/** The database that notes what is sent to it. */
+let db: Database;
+let ids: string[];
+let sent: Statement[] = [];
+const everSent = new Set<string>();
+/** The index of the whole table that an index of a partition belongs to. */
+let wholeOf: ReadonlyMap<string, string>;
+
+beforeAll(async () => {
+  history = await createLongHistory(EVEN);
+  await history.goOn();
+  const { rows: open } = await history.pool.query<{ id: string }>(
+    'SELECT id FROM events WHERE NOT processed ORDER BY id LIMIT 10',
+  );
+  ids = open.map(({ id }) => id);
+  const { rows } = await history.pool.query<{ part: string; whole: string }>(
+    `SELECT inhrelid::regclass::text AS part, inhparent::regclass::text AS whole FROM pg_inherits
+     WHERE inhparent::regclass::text LIKE 'events%'`,
+  );
+  wholeOf = new Map(rows.map(({ part, whole }) => [part, whole]));
+  const logQuery = (text: string, values: unknown[]) => sent.push({ text, values });
+  db = drizzle({ client: history.pool, logger: { logQuery } });
+}, 120_000);
+afterAll(() => history[Symbol.asyncDispose]());
+
+// ── The questions ───────────────────────────────────────────────────────────────────────────────────
+
+const ENDLESS: Interval = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
+const DAYS: Interval = { from: Date.UTC(2025, 1, 5), until: Date.UTC(2025, 2, 9) };
+const RAGGED: Interval = { from: Date.UTC(2025, 0, 7, 8, 20, 1, 2), until: Date.UTC(2025, 3, 9, 22, 40, 3) };
+
+type Asking = () => Promise<unknown>;
+/** A question, the index that it must use, and others that it may. */
+type Row = readonly [question: string, ask: Asking, index: string, ...others: string[]];
+
+const END = 'from its end';
+const PKEY = 'events_pkey';
+const HOURS = 'event_totals_folded_pkey';
+const PERIODS = 'event_period_totals_pkey';
+const COUNTS = [PERIODS, HOURS];
+/** Which day has what is looked for is asked of all days. */
+const ALL_DAYS = 'all of event_period_totals';
+const ARRIVALS = `event_arrivals_folded_pkey ${END}`;
+
+const page =
+  (filters: Partial<ListEventsInput>, interval = ENDLESS, depth = 0): Asking =>
+  async () => {
+    const input = listEventsInput.parse(filters);
+    const { total } = await listEvents(db, input, interval);
+    expect(total).toBeGreaterThan(0);
+    sent = [];
+    await listEvents(db, { ...input, skip: Math.floor(depth * total) }, interval);
+  };
+
+const sorted = (
+  sortBy: ListEventsInput['sortBy'],
+  depth: number,
+  index: string,
+  ...others: string[]
+): Row[] =>
+  (['asc', 'desc'] as const).map((sortOrder) => {
+    const ask = page({ sortBy, sortOrder }, ENDLESS, depth);
+    return [`by ${sortBy} ${sortOrder}, at ${100 * depth} %`, ask, index, ...others];
+  });
+
+const listed = (filters: Partial<ListEventsInput>, index: string, ...others: string[]): Row => [
+  JSON.stringify(filters),
+  page(filters),
+  index,
+  ...others,
+];
+const halfway = (filters: Partial<ListEventsInput>, index: string, ...others: string[]): Row => [
+  `${JSON.stringify(filters)}, at 50 %`,
+  page(filters, ENDLESS, 0.5),
+  index,
+  ...others,
+];
+
+const sensorId = SENSORS[3] ?? '';
+const user = SENSORS[0] ?? '';
+const one = (n: number): string => ids[n] ?? '';
+
+const ROWS: readonly Row[] = [
+  ...sorted('timestamp', 0, `${PKEY} ${END}`, PERIODS),
+  ...sorted('timestamp', 0.5, PKEY, ...COUNTS),
+  ...sorted('timestamp', 0.97, PKEY, ...COUNTS),
+  ...sorted('createdAt', 0, `events_by_creation ${END}`, PERIODS),
+  ...sorted('createdAt', 0.5, 'events_by_creation', PERIODS, ARRIVALS, PKEY),
+  ...sorted('createdAt', 0.99, 'events_by_creation', PERIODS, ARRIVALS, PKEY),
+  ...sorted('eventType', 0, 'events_by_type', PERIODS),
+  ...sorted('eventType', 0.5, HOURS, PERIODS, PKEY, 'events_by_type'),
+  ...sorted('eventType', 0.99, 'events_by_type', ...COUNTS, PKEY),
+  ['by severity asc, at 0 %', page({ sortBy: 'severity', sortOrder: 'asc' }), PKEY, ...COUNTS, ALL_DAYS],
+  ['by severity desc, at 0 %', page({ sortBy: 'severity' }), 'events_by_severity', PERIODS],
+  ...sorted('severity', 0.5, PKEY, ...COUNTS),
+  ...sorted('severity', 0.99, PKEY, ...COUNTS),
+  listed({ eventType: 'INCIDENT' }, 'events_by_type', PERIODS),
+  halfway({ eventType: 'INCIDENT' }, 'events_by_type', PERIODS),
+  ['an event type within days', page({ eventType: 'INCIDENT' }, DAYS), 'events_by_type', ...COUNTS],
+  ['days', page({}, DAYS), PKEY, ...COUNTS],
+  ['a ragged range', page({}, RAGGED), PKEY, ...COUNTS],
+  ['a ragged range, at 50 %', page({}, RAGGED, 0.5), PKEY, ...COUNTS],
+  listed({ processed: false }, 'events_unprocessed', ...COUNTS),
+  halfway({ processed: false }, 'events_unprocessed', ...COUNTS),
+  listed({ processed: true }, PKEY, ...COUNTS),
+  listed(
+    { processed: false, eventType: 'INCIDENT' },
+    'events_unprocessed',
+    ...COUNTS,
+    PKEY,
+    'events_by_type',
+  ),
+  listed({ archived: true }, `events_archived ${END}`, PERIODS),
+  halfway({ archived: false }, PKEY, ...COUNTS),
+  listed({ violationType: 'speeding' }, 'events_by_violation', PERIODS),
+  halfway({ violationType: 'speeding' }, 'events_by_violation', ...COUNTS, PKEY),
+  listed({ vehicleType: 'car' }, PKEY, ...COUNTS),
+  halfway({ vehicleType: 'car' }, PKEY, ...COUNTS),
+  listed({ vehicleType: 'bus' }, PKEY, ...COUNTS, ALL_DAYS),
+  listed({ vehicleType: 'tram' }, PKEY, ...COUNTS, ALL_DAYS),
+  listed({ vehicleType: 'tram', sortBy: 'createdAt' }, PKEY, ...COUNTS, ALL_DAYS),
+  listed({ sensorId }, 'events_by_sensor'),
+  halfway({ sensorId }, 'events_by_sensor'),
+  listed({ sensorId, sortBy: 'createdAt' }, 'events_by_sensor', PKEY),
+  ['a sensor within days', page({ sensorId }, DAYS), 'events_by_sensor'],
+  listed({ locationName: 'crossing 7' }, 'events_by_location'),
+  listed({ licensePlateNumber: 'B-123' }, 'events_by_plate'),
+  listed({ licensePlateNumber: 'B-123*' }, 'events_by_plate', PKEY),
+  listed({ licensePlateNumber: '*123' }, 'events_by_plate_end', PKEY),
+  ['the latest', () => listRecentEvents(db, { limit: 10 }), `${PKEY} ${END}`],
+  [
+    'the latest of a type',
+    () => listRecentEvents(db, { limit: 10, eventType: 'INCIDENT' }),
+    'events_by_type',
+  ],
+  ['one event', () => getEvent(db, one(0)), PKEY],
+  ['marking one', () => setProcessed(db, one(1), user), 'events_unprocessed', PKEY],
+  ['marking it again', () => setProcessed(db, one(1), user), PKEY, 'events_unprocessed'],
+  ['archiving one', () => setArchived(db, one(2), user), PKEY],
+  ['deleting one', () => removeEvent(db, one(3)), PKEY],
+  ['statistics', () => getEventStats(db, ENDLESS), PERIODS],
+  ['statistics of days', () => getEventStats(db, DAYS), PERIODS, HOURS],
+  ['statistics of a ragged range', () => getEventStats(db, RAGGED), PKEY, ...COUNTS],
+  ['the fold', () => foldTotals(db, 1_000), HOURS, PERIODS, 'event_arrivals_folded_pkey'],
+];
+
+// ── The plans ───────────────────────────────────────────────────────────────────────────────────────
+
+/** What is counted but not folded yet: few rows at any time, read whole. */
+const READ_WHOLE = new Set(['all of event_totals_unfolded', 'all of event_arrivals_unfolded']);
+
+/** The indexes that a plan uses, and the tables that it reads whole; partitions are called by the name of the whole. */
+const usedBy = (node: PlanNode): string[] => {
+  const { 'Relation Name': table = '', 'Index Name': index } = node;
+  const used = [...(node.Plans ?? []).flatMap(usedBy), ...(node['Conflict Arbiter Indexes'] ?? [])];
+  if (node['Node Type'] === 'Seq Scan') used.push(`all of ${wholeOf.get(table) ?? table}`);
+  if (node['Join Filter'] !== undefined) used.push('all of one side for each row of the other');
+  const place = node['Index Cond'] === undefined ? ` ${END}` : '';
+  if (index !== undefined) used.push(`${wholeOf.get(index) ?? index}${place}`);
+  return used.filter((name) => !READ_WHOLE.has(name));
+};
+
+const explain = async ({ text, values }: Statement): Promise<string[]> => {
+  const { rows } = await history.pool.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
+    `EXPLAIN (FORMAT JSON) ${text}`,
+    values,
+  );
+  return rows.flatMap((row) => row['QUERY PLAN'].flatMap(({ Plan }) => usedBy(Plan)));
+};
+
+describe('a question to a long history', () => {
+  const questions = ROWS.map(([question, ask, index, ...others]) => ({ question, ask, index, others }));
+
+  it.each(questions)(
+    'uses its indexes, and reads nothing whole: $question',
+    async ({ ask, index, others }) => {
+      sent = [];
+      await ask();
+      const statements = sent.filter(({ text }) => !/^\s*(begin|commit)/i.test(text));
+      for (const { text } of statements) everSent.add(text);
+      const used = new Set((await Promise.all(statements.map(explain))).flat());
+      expect([...used]).toContain(index);
+      expect([...used].filter((name) => name !== index && !others.includes(name))).toEqual([]);
+    },
+  );
+
+  it('asks for nothing of events that a cluster of servers could not answer', () => {
+    const statements = [...everSent].filter((text) => /\bevents\b/.test(text));
+    expect(statements.length).toBeGreaterThan(30);
+    const impossible =
+      /GROUPING SETS|ROLLUP|CUBE|RECURSIVE|LATERAL|FOR (NO KEY )?(UPDATE|SHARE|KEY)|SKIP LOCKED|MERGE/i;
+    expect(statements.filter((text) => impossible.test(text))).toEqual([]);
+  });
+});
