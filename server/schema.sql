@@ -203,7 +203,7 @@ CREATE INDEX events_archived ON ONLY public.events USING btree (id) WHERE archiv
 CREATE INDEX events_by_creation ON ONLY public.events USING btree (created_at, id);
 CREATE INDEX events_by_location ON ONLY public.events USING btree (location_key, id) WHERE (location_key IS NOT NULL);
 CREATE INDEX events_by_plate ON ONLY public.events USING btree (plate_key, id) WHERE (plate_key IS NOT NULL);
-CREATE INDEX events_by_plate_end ON ONLY public.events USING btree (reverse(plate_key), id) WHERE (plate_key IS NOT NULL);
+CREATE INDEX events_by_plate_end ON ONLY public.events USING btree (reverse(plate_key), id) INCLUDE (plate_key) WHERE (plate_key IS NOT NULL);
 CREATE INDEX events_by_sensor ON ONLY public.events USING btree (sensor_id, id);
 CREATE INDEX events_by_severity ON ONLY public.events USING btree (severity, id) WHERE (severity >= 3);
 CREATE INDEX events_by_type ON ONLY public.events USING btree (event_type, id);
