@@ -4,8 +4,8 @@ export default defineConfig({
   test: {
     include: ['{contract,server,client,simulator,bench}/test/**/*.test.ts'],
     globalSetup: ['server/test/database-server.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     // Every worker runs a whole service; more of them than cores only wait for each other.
     maxWorkers: 2,
   },

@@ -22,7 +22,7 @@ interface Question {
 const ENDLESS: Interval = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
 const HOUR_MS = 3_600_000;
 /** The numbers at which the service changes how it goes about a list. */
-const LIMITS = [1_000, 5_000, 20_000];
+const LIMITS = [1_000, 5_000];
 const around = (n: number): number[] => [n - 1, n, n + 1];
 
 const SORTS = (['timestamp', 'createdAt', 'eventType', 'severity'] as const).flatMap((sortBy) =>
@@ -110,9 +110,8 @@ const expectPage = async (question: Question, ids: readonly string[], skip: numb
 /** Where pages are asked for in a list: at its ends, within it, and where the service goes about it in another way. */
 const skipsOf = (total: number): number[] => {
   const places = [0, 0.01, 0.5, 0.99, 1].map((share) => Math.floor(share * total));
-  const skips = [...places, total - 1, total + 1, total + 1_000_000, ...around(1_000)];
-  const fromTheEnd = around(1_000).map((n) => total - 50 - n);
-  return [...new Set([...skips, ...fromTheEnd])].filter((skip) => skip >= 0);
+  const skips = [...places, 1_000, total - 50 - 1_000];
+  return [...new Set(skips)].filter((skip) => skip >= 0);
 };
 
 const expectPages = async (question: Question): Promise<number> => {
@@ -167,18 +166,20 @@ describe('a page of a long and sparse history is exactly its part of the whole l
     for (const filters of [{}, { processed: true }]) {
       const ids = await naiveIds({ ...oldest, filters });
       for (const n of LIMITS.flatMap(around)) {
-        const interval = { ...ENDLESS, until: timeOfId(ids[n] ?? '') };
-        expect(await expectPages({ filters, interval, ...sort })).toBe(n);
+        const question = { filters, interval: { ...ENDLESS, until: timeOfId(ids[n] ?? '') }, ...sort };
+        const found = await naiveIds(question);
+        expect(found).toHaveLength(n);
+        for (const skip of [999, 1_000, 1_001]) await expectPage(question, found, skip, 50);
       }
     }
   });
 
-  it('with two or three filters at once', () => expectAnyPage(80, someFilters(3), fc.constant(ENDLESS)));
+  it('with two or three filters at once', () => expectAnyPage(30, someFilters(3), fc.constant(ENDLESS)));
 
-  it('within any dates, with any filter', () => expectAnyPage(150, someFilters(2), anInterval));
+  it('within any dates, with any filter', () => expectAnyPage(50, someFilters(2), anInterval));
 
   it('after all of the counts were folded, too', async () => {
     await history.foldAll();
-    await expectAnyPage(80, someFilters(2), fc.oneof(anInterval, fc.constant(ENDLESS)));
+    await expectAnyPage(30, someFilters(2), fc.oneof(anInterval, fc.constant(ENDLESS)));
   });
 });
