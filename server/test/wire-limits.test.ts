@@ -174,8 +174,8 @@ describe('a body that is dear to look at', () => {
         expect(status).toBe(400);
         expect(answer.error.json.message).toBe('The JSON has more than 250000 values');
       }
-      expect(took).toBeLessThan(2_000);
-      expect(longest).toBeLessThan(500);
+      expect(took).toBeLessThan(5_000);
+      expect(longest).toBeLessThan(2_000);
     },
   );
 
