@@ -4,7 +4,9 @@ import { BenchmarkFailed } from './failure.ts';
 export const stopOnSignals = (): AbortSignal => {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(name, () => controller.abort(new BenchmarkFailed('Stopped before the end: nothing is kept.')));
+    process.once(name, () =>
+      controller.abort(new BenchmarkFailed('Stopped before the end: nothing is kept.')),
+    );
   }
   return controller.signal;
 };
