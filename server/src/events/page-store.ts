@@ -79,7 +79,8 @@ export const readPage = (
   order: SQL,
   { skip, take }: Window,
 ): Promise<Event[]> => {
-  // Plan: the index of the order, from its end or at a range of ids; or events_pkey at each of some ranges.
+  // Plan: the index of the order, from its end or at a range of ids; or events_pkey at each of some ranges. At 10 million
+  // events: 0.1 ms for the first 50, and 0.5 ms to plan.
   const part = sql`${fromSource(source, sql`id`)} ORDER BY ${order} LIMIT ${take} OFFSET ${skip}`;
   const isInOnePiece = source.ranges === undefined || source.ranges.length === 1;
   if (skip < FAR && isInOnePiece) return read(db, sql`SELECT ${listedColumns} FROM ${part}`);

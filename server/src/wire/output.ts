@@ -25,7 +25,8 @@ const findDates = (value: unknown, path: string[], found: Record<string, ['Date'
 
 /**
  * A value of JSON and dates as `{json, meta?}`, as superjson writes it once JSON.stringify has made the dates text.
- * superjson itself refuses a key named `constructor`, which the metadata of an event may have, and takes 20 times as long.
+ * superjson itself refuses a key named `constructor`, which the metadata of an event may have, and takes longer: for the
+ * text of a page of 100 events, in one run, plain JSON took 0.37 ms, this 0.69 and superjson 2.30.
  */
 export const serializeOutput = (value: unknown): { json: unknown; meta?: SuperjsonMeta } => {
   if (value instanceof Date) return { json: value, meta: { values: ['Date'], v: SUPERJSON_VERSION } };
