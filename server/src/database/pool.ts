@@ -35,6 +35,9 @@ export const createPool = (
     options: SHORT_STATEMENTS,
   });
   pool.on('error', onError);
+  // A connection that fails in the middle of a transaction, while no statement runs, tells nobody else, and an error
+  // that nobody hears would end the process. The next statement fails and says so.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 };
 
