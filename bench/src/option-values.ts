@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 
 /** Reads an option that is a number from `min` to `max`, a whole one unless said otherwise. */
 export const numberBetween =
@@ -11,7 +11,19 @@ export const numberBetween =
   };
 
 /** Reads an option that is the address of a PostgreSQL server. */
-export const databaseAddress = (text: string): string => {
+const databaseAddress = (text: string): string => {
   if (/^postgres(ql)?:\/\/.+/.test(text) && URL.canParse(text)) return text;
   throw new InvalidArgumentError('Use an address such as postgres://user:password@host:5432/postgres.');
 };
+
+/** Gives a benchmark the options that all of them have: where its data goes, and what becomes of its results. */
+export const addCommonOptions = (command: Command): Command =>
+  command
+    .option(
+      '--database-url <address>',
+      'a PostgreSQL server on which databases may be created',
+      databaseAddress,
+    )
+    .option('--folder <path>', 'where to put temporary data, on a disk')
+    .option('--json', 'print the results as JSON', false)
+    .option('--save', 'keep the results in bench/results', false);

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { describeMachine } from '../machine.ts';
 import { onStage, type StageOptions } from '../on-stage.ts';
-import { databaseAddress, numberBetween } from '../option-values.ts';
+import { addCommonOptions, numberBetween } from '../option-values.ts';
 import { type Output, publish } from '../results.ts';
 import { stopOnSignals } from '../stop.ts';
 import { judge } from './goals.ts';
@@ -51,12 +51,6 @@ export const ingestCommand = new Command('ingest')
   .option('--rounds <number>', 'how often each server is measured', numberBetween(1, 100), 3)
   .option('--seed <number>', 'the same seed is the same events', numberBetween(0, 999_999), 1)
   .option('--workers <number>', 'processes that Gantry serves with', numberBetween(1, 64), 1)
-  .option(
-    '--database-url <address>',
-    'a PostgreSQL server on which databases may be created',
-    databaseAddress,
-  )
-  .option('--folder <path>', 'where to put temporary data, on a disk')
-  .option('--json', 'print the results as JSON', false)
-  .option('--save', 'keep the results in bench/results', false)
   .action(run);
+
+addCommonOptions(ingestCommand);

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
 import { BenchmarkFailed } from '../failure.ts';
+import { firstIdAt } from './history.ts';
 import type { ListInput, Question } from './questions.ts';
 
 // The same questions, answered by plain SQL that counts and sorts the events themselves.
@@ -8,7 +9,6 @@ import type { ListInput, Question } from './questions.ts';
 const DAY_MS = 86_400_000;
 const PAGE = 50;
 
-const firstIdAt = (time: number): string => Math.max(0, time).toString(16).padStart(12, '0').padEnd(32, '0');
 const isDay = (date: string): boolean => date.length === 10;
 
 interface Where {

@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { describeMachine } from '../machine.ts';
-import { databaseAddress, numberBetween } from '../option-values.ts';
-import { asJson, asMarkdown, type Results, saveResults } from '../results.ts';
+import { addCommonOptions, numberBetween } from '../option-values.ts';
+import { type Output, publish, type Results } from '../results.ts';
 import { stopOnSignals } from '../stop.ts';
 import { createWorkFolder } from '../work-folder.ts';
 import { checkTotals } from './fill.ts';
@@ -21,7 +21,7 @@ const sizeList = (text: string): number[] => {
   throw new InvalidArgumentError('Name the sizes from small to large.');
 };
 
-interface Options {
+interface Options extends Output {
   readonly events: number;
   readonly sizes?: number[];
   readonly spanDays: number;
@@ -33,8 +33,6 @@ interface Options {
   readonly databaseUrl?: string;
   readonly folder?: string;
   readonly keep?: string;
-  readonly json: boolean;
-  readonly save: boolean;
 }
 
 /** The sizes to compare: those that are named, else a hundredth, a tenth and the whole. */
@@ -92,8 +90,7 @@ const run = async (options: Options): Promise<void> => {
   } finally {
     await work[Symbol.asyncDispose]();
   }
-  process.stdout.write(options.json ? asJson(results) : `\n${asMarkdown(results)}`);
-  if (options.save) print(`Saved in ${await saveResults(results)}`);
+  await publish(results, options);
 };
 
 export const queryCommand = new Command('query')
@@ -106,13 +103,7 @@ export const queryCommand = new Command('query')
   .option('--asks <number>', 'how often each question is asked', numberBetween(10, 100_000), 200)
   .option('--checks <number>', 'how many answers are compared with plain SQL', numberBetween(0, 100), 2)
   .option('--only <text>', 'only questions whose name has this in it')
-  .option(
-    '--database-url <address>',
-    'a PostgreSQL server on which databases may be created',
-    databaseAddress,
-  )
-  .option('--folder <path>', 'where to put temporary data, on a disk')
   .option('--keep <path>', 'keep the histories there, and use those that are there already')
-  .option('--json', 'print the results as JSON', false)
-  .option('--save', 'keep the results in bench/results', false)
   .action(run);
+
+addCommonOptions(queryCommand);

@@ -5,12 +5,9 @@ import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { countEvents, query } from '../database.ts';
 import { BenchmarkFailed } from '../failure.ts';
-import { HISTORY_COLUMNS, type HistoryOptions, historyRows, historySensors } from './history.ts';
+import { firstIdAt, HISTORY_COLUMNS, type HistoryOptions, historyRows, historySensors } from './history.ts';
 
 const FOLD_DEADLINE_MS = 300_000;
-
-/** The least id of a time, without hyphens. */
-const firstIdAt = (time: number): string => time.toString(16).padStart(12, '0').padEnd(32, '0');
 
 /** Creates the partitions that the service did not, for every month of the history. */
 const createPartitions = async (client: pg.Client, { from, until }: HistoryOptions): Promise<void> => {

@@ -56,9 +56,15 @@ const hex = (random: Random): string =>
     .toString(16)
     .padStart(8, '0');
 
+/** An id begins with its time, 48 bits of milliseconds. */
+const timeBits = (time: number): string => Math.max(0, time).toString(16).padStart(12, '0');
+
+/** The least id of a time (Unix milliseconds), without hyphens. */
+export const firstIdAt = (time: number): string => timeBits(time).padEnd(32, '0');
+
 /** A UUID of version 7 layout at a time, as the service makes them. */
 export const idAt = (time: number, random: Random): string => {
-  const begin = time.toString(16).padStart(12, '0');
+  const begin = timeBits(time);
   const [some, more, most] = [hex(random), hex(random), hex(random)];
   return `${begin.slice(0, 8)}-${begin.slice(8)}-7${some.slice(0, 3)}-a${some.slice(3, 6)}-${more}${most.slice(0, 4)}`;
 };

@@ -1,6 +1,6 @@
 import { createRandom, mix, type Random } from '@gantry/simulator/src/random.ts';
 import pg from 'pg';
-import type { HistoryOptions } from './history.ts';
+import { firstIdAt, type HistoryOptions } from './history.ts';
 
 /** What arguments are taken from: events of the history, spread evenly over its time. */
 export interface Sample {
@@ -27,8 +27,6 @@ interface Row {
   violation_type: string;
 }
 
-const idAt = (time: number): string => time.toString(16).padStart(12, '0').padEnd(32, '0');
-
 /** @param unprocessed how many events that are not processed are wanted */
 export const drawSample = async (
   databaseUrl: string,
@@ -48,7 +46,7 @@ export const drawSample = async (
            SELECT id, sensor_id, location_name, plate, vehicle_type, violation_type FROM events
            WHERE id >= first AND ${condition} ORDER BY id LIMIT 1
          ) AS event`,
-        [times.map(idAt)],
+        [times.map(firstIdAt)],
       );
       return rows;
     };

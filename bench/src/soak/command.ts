@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { describeMachine } from '../machine.ts';
 import { onStage, type StageOptions } from '../on-stage.ts';
-import { databaseAddress, numberBetween } from '../option-values.ts';
+import { addCommonOptions, numberBetween } from '../option-values.ts';
 import { type Output, publish } from '../results.ts';
 import { stopOnSignals } from '../stop.ts';
 import { lineOf, reportOf } from './report.ts';
@@ -48,12 +48,6 @@ export const soakCommand = new Command('soak')
   .option('--every <seconds>', 'time from one sample to the next', numberBetween(1, 3600), 10)
   .option('--seed <number>', 'the same seed is the same events', numberBetween(0, 999_999), 1)
   .option('--workers <number>', 'processes that Gantry serves with', numberBetween(1, 64), 1)
-  .option(
-    '--database-url <address>',
-    'a PostgreSQL server on which databases may be created',
-    databaseAddress,
-  )
-  .option('--folder <path>', 'where to put temporary data, on a disk')
-  .option('--json', 'print the results as JSON', false)
-  .option('--save', 'keep the results in bench/results', false)
   .action(run);
+
+addCommonOptions(soakCommand);
