@@ -24,6 +24,15 @@ CREATE TABLE activity (
   details jsonb
 );
 
+CREATE TABLE changes (
+  xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  seq bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  topic text COLLATE "C" NOT NULL,
+  at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  event_ids uuid[],
+  body jsonb
+);
+
 CREATE TABLE event_arrivals (
   hour timestamp with time zone NOT NULL,
   n bigint NOT NULL,
@@ -87,6 +96,44 @@ CREATE TABLE failed_logins (
   key text NOT NULL,
   points integer NOT NULL,
   expire bigint
+);
+
+CREATE TABLE incident_events (
+  incident_id uuid NOT NULL,
+  event_id uuid NOT NULL,
+  attached_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+CREATE TABLE incident_timeline (
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  incident_id uuid NOT NULL,
+  at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  user_id uuid,
+  action text NOT NULL,
+  from_status text,
+  to_status text NOT NULL,
+  note text,
+  details jsonb
+);
+
+CREATE TABLE incidents (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  title text NOT NULL,
+  description text,
+  type text COLLATE "C" NOT NULL,
+  severity smallint NOT NULL,
+  status text COLLATE "C" NOT NULL DEFAULT 'OPEN'::text,
+  location jsonb,
+  location_id uuid,
+  sensor_id uuid,
+  lanes_blocked smallint,
+  reported_by uuid,
+  assigned_to uuid,
+  opened_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  acknowledged_at timestamp(3) with time zone,
+  resolved_at timestamp(3) with time zone,
+  closed_at timestamp(3) with time zone,
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
 CREATE TABLE locations (
@@ -163,6 +210,66 @@ CREATE TABLE users (
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
+CREATE TABLE watchlist_alerts (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  entry_id uuid NOT NULL,
+  pattern text NOT NULL,
+  reason text NOT NULL,
+  priority smallint NOT NULL,
+  event_id uuid NOT NULL,
+  plate text NOT NULL,
+  sensor_id uuid,
+  sensor_name text,
+  location_name text,
+  read_at timestamp(3) with time zone NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  acknowledged_at timestamp(3) with time zone,
+  acknowledged_by uuid,
+  note text
+);
+
+CREATE TABLE watchlist_entries (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  pattern text NOT NULL,
+  reason text NOT NULL,
+  priority smallint NOT NULL,
+  valid_from timestamp(3) with time zone,
+  valid_until timestamp(3) with time zone,
+  fuzzy boolean NOT NULL,
+  created_by uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+CREATE TABLE webhook_deliveries (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  webhook_id uuid NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  body text NOT NULL,
+  status text COLLATE "C" NOT NULL DEFAULT 'PENDING'::text,
+  attempts integer NOT NULL DEFAULT 0,
+  due_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  last_attempt_at timestamp(3) with time zone,
+  last_status smallint,
+  last_answer text,
+  last_error text,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  finished_at timestamp(3) with time zone
+);
+
+CREATE TABLE webhooks (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  url text NOT NULL,
+  description text,
+  secret text NOT NULL,
+  kinds text[] NOT NULL,
+  filter jsonb NOT NULL,
+  enabled boolean NOT NULL DEFAULT true,
+  created_by uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
 CREATE TABLE event_arrivals_folded PARTITION OF event_arrivals FOR VALUES IN (true) WITH (fillfactor=70);
 
 CREATE TABLE event_arrivals_unfolded PARTITION OF event_arrivals FOR VALUES IN (false) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);
@@ -172,12 +279,22 @@ CREATE TABLE event_totals_folded PARTITION OF event_totals FOR VALUES IN (true) 
 CREATE TABLE event_totals_unfolded PARTITION OF event_totals FOR VALUES IN (false) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);
 
 ALTER TABLE activity ADD CONSTRAINT activity_pkey PRIMARY KEY (id);
+ALTER TABLE changes ADD CONSTRAINT changes_pkey PRIMARY KEY (xid, seq);
+ALTER TABLE changes ADD CONSTRAINT changes_topic_check CHECK ((topic = ANY (ARRAY['events'::text, 'sensors'::text, 'incidents'::text, 'watchlist'::text])));
 ALTER TABLE event_arrivals_folded ADD CONSTRAINT event_arrivals_folded_pkey PRIMARY KEY (hour);
 ALTER TABLE event_period_totals ADD CONSTRAINT event_period_totals_pkey PRIMARY KEY (period, start, event_type, violation_type, vehicle_type, severity, processed, archived);
 ALTER TABLE event_period_totals ADD CONSTRAINT event_period_totals_period_check CHECK ((period = ANY (ARRAY['day'::text, 'month'::text, 'year'::text])));
 ALTER TABLE event_totals_folded ADD CONSTRAINT event_totals_folded_pkey PRIMARY KEY (hour, event_type, violation_type, vehicle_type, severity, processed, archived);
 ALTER TABLE events ADD CONSTRAINT events_pkey PRIMARY KEY (id);
 ALTER TABLE failed_logins ADD CONSTRAINT failed_logins_pkey PRIMARY KEY (key);
+ALTER TABLE incident_events ADD CONSTRAINT incident_events_pkey PRIMARY KEY (incident_id, event_id);
+ALTER TABLE incident_events ADD CONSTRAINT incident_events_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE;
+ALTER TABLE incident_timeline ADD CONSTRAINT incident_timeline_pkey PRIMARY KEY (id);
+ALTER TABLE incident_timeline ADD CONSTRAINT incident_timeline_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE;
+ALTER TABLE incidents ADD CONSTRAINT incidents_pkey PRIMARY KEY (id);
+ALTER TABLE incidents ADD CONSTRAINT incidents_lanes_blocked_check CHECK ((lanes_blocked >= 0));
+ALTER TABLE incidents ADD CONSTRAINT incidents_severity_check CHECK (((severity >= 1) AND (severity <= 4)));
+ALTER TABLE incidents ADD CONSTRAINT incidents_status_check CHECK ((status = ANY (ARRAY['OPEN'::text, 'ACKNOWLEDGED'::text, 'IN_PROGRESS'::text, 'RESOLVED'::text, 'CLOSED'::text])));
 ALTER TABLE locations ADD CONSTRAINT locations_pkey PRIMARY KEY (id);
 ALTER TABLE revoked_tokens ADD CONSTRAINT revoked_tokens_pkey PRIMARY KEY (token_id);
 ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_pkey PRIMARY KEY (id);
@@ -197,6 +314,14 @@ ALTER TABLE users ADD CONSTRAINT users_email_key UNIQUE (email);
 ALTER TABLE users ADD CONSTRAINT users_pkey PRIMARY KEY (id);
 ALTER TABLE users ADD CONSTRAINT users_email_check CHECK ((email = lower(email)));
 ALTER TABLE users ADD CONSTRAINT users_role_check CHECK ((role = ANY (ARRAY['ADMIN'::text, 'OPERATOR'::text, 'ANALYST'::text, 'FIELD'::text, 'VIEWER'::text])));
+ALTER TABLE watchlist_alerts ADD CONSTRAINT watchlist_alerts_entry_id_event_id_key UNIQUE (entry_id, event_id);
+ALTER TABLE watchlist_alerts ADD CONSTRAINT watchlist_alerts_pkey PRIMARY KEY (id);
+ALTER TABLE watchlist_entries ADD CONSTRAINT watchlist_entries_pkey PRIMARY KEY (id);
+ALTER TABLE watchlist_entries ADD CONSTRAINT watchlist_entries_priority_check CHECK (((priority >= 1) AND (priority <= 4)));
+ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id);
+ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE;
+ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'DELIVERED'::text, 'DEAD'::text])));
+ALTER TABLE webhooks ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
 
 CREATE INDEX activity_of_user ON public.activity USING btree (user_id, id DESC);
 CREATE INDEX events_archived ON ONLY public.events USING btree (id) WHERE archived;
@@ -209,8 +334,20 @@ CREATE INDEX events_by_severity ON ONLY public.events USING btree (severity, id)
 CREATE INDEX events_by_type ON ONLY public.events USING btree (event_type, id);
 CREATE INDEX events_by_violation ON ONLY public.events USING btree (lower(violation_type), id) WHERE (violation_type IS NOT NULL);
 CREATE INDEX events_unprocessed ON ONLY public.events USING btree (id) WHERE (NOT processed);
+CREATE INDEX incident_events_by_event ON public.incident_events USING btree (event_id);
+CREATE INDEX incident_timeline_of_incident ON public.incident_timeline USING btree (incident_id, id);
+CREATE INDEX incidents_by_opening ON public.incidents USING btree (opened_at, id);
+CREATE INDEX incidents_by_status ON public.incidents USING btree (status, opened_at, id);
+CREATE INDEX incidents_of_assignee ON public.incidents USING btree (assigned_to, opened_at) WHERE (assigned_to IS NOT NULL);
+CREATE INDEX incidents_of_sensor ON public.incidents USING btree (sensor_id, opened_at);
 CREATE INDEX revoked_tokens_expiry ON public.revoked_tokens USING btree (expires_at);
 CREATE INDEX sensor_status_history_of_sensor ON public.sensor_status_history USING btree (sensor_id, id DESC);
 CREATE INDEX sensors_by_creation ON public.sensors USING btree (created_at, id);
 CREATE INDEX sensors_by_location ON public.sensors USING btree (location_id);
 CREATE INDEX sensors_online ON public.sensors USING btree (id) WHERE (status = 'ONLINE'::text);
+CREATE INDEX watchlist_alerts_by_creation ON public.watchlist_alerts USING btree (created_at, id);
+CREATE INDEX watchlist_alerts_open ON public.watchlist_alerts USING btree (created_at, id) WHERE (acknowledged_at IS NULL);
+CREATE INDEX watchlist_entries_by_creation ON public.watchlist_entries USING btree (created_at, id);
+CREATE INDEX webhook_deliveries_dead ON public.webhook_deliveries USING btree (webhook_id, created_at, id) WHERE (status = 'DEAD'::text);
+CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook_id, due_at) WHERE (status = 'PENDING'::text);
+CREATE INDEX webhook_deliveries_of_hook ON public.webhook_deliveries USING btree (webhook_id, created_at, id);

@@ -5,12 +5,14 @@ import {
   createTRPCClient,
   httpBatchLink,
   httpLink,
+  httpSubscriptionLink,
   type Operation,
   splitLink,
   type TRPCClient,
   type TRPCLink,
 } from '@trpc/client';
 import { observable } from '@trpc/server/observable';
+import { EventSource, type FetchLike } from 'eventsource';
 import superjson from 'superjson';
 import { GantryError, type GantryErrorCode, gantryErrorOf } from './error.ts';
 import { speakingFetch } from './transport.ts';
@@ -30,7 +32,7 @@ export interface GantryClientOptions {
 
 /** A typed client of one Gantry service, with the access token it calls with. */
 export interface GantryClient {
-  /** Every procedure of the service: `api.sensors.getAll.query(…)`, `api.sensors.create.mutate(…)`. */
+  /** Every procedure of the service: `api.sensors.getAll.query(…)`, `api.sensors.create.mutate(…)`, `api.events.onIngested.subscribe(…)`. */
   readonly api: TRPCClient<AppRouter>;
   /** Logs in and calls with the new token from now on. */
   login(email: string, password: string): Promise<SessionUser>;
@@ -82,11 +84,12 @@ export const createGantryClient = (options: string | URL | GantryClientOptions):
   const base = String(settings.url).replace(/\/+$/, '');
   let token = settings.token ?? null;
 
+  const fetch = settings.fetch ?? globalThis.fetch;
   const link = {
     url: `${base}/trpc`,
     transformer,
-    fetch: speakingFetch(base, settings.fetch ?? globalThis.fetch, settings.timeoutMs ?? DEFAULT_TIMEOUT_MS),
-    headers: () => (token === null ? {} : { authorization: `Bearer ${token}` }),
+    fetch: speakingFetch(base, fetch, settings.timeoutMs ?? DEFAULT_TIMEOUT_MS),
+    headers: (): Record<string, string> => (token === null ? {} : { authorization: `Bearer ${token}` }),
   };
   const batchLink = httpBatchLink<AppRouter>({
     ...link,
@@ -94,7 +97,21 @@ export const createGantryClient = (options: string | URL | GantryClientOptions):
     maxItems: MAX_BATCH,
     maxURLLength: MAX_URL_LENGTH,
   });
-  const split = splitLink<AppRouter>({ condition: goesAlone, true: httpLink(link), false: batchLink });
+  // A browser's own EventSource cannot send headers, and a token has no place in an address.
+  const streamFetch: FetchLike = (address, init) =>
+    fetch(address, { ...init, headers: { ...init.headers, ...link.headers() } });
+  const streamLink = httpSubscriptionLink<AppRouter, typeof EventSource>({
+    url: link.url,
+    transformer,
+    EventSource,
+    eventSourceOptions: { fetch: streamFetch },
+  });
+  const calls = splitLink<AppRouter>({ condition: goesAlone, true: httpLink(link), false: batchLink });
+  const split = splitLink<AppRouter>({
+    condition: ({ type }) => type === 'subscription',
+    true: streamLink,
+    false: calls,
+  });
   const api = createTRPCClient<AppRouter>({ links: [tellErrors, split] });
 
   return {

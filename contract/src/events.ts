@@ -3,6 +3,7 @@ import { coordinates, coordinatesInput } from './coordinates.ts';
 import { id } from './id.ts';
 import { jsonObject, jsonRecord } from './json.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
+import { messagesOf, resumable } from './realtime.ts';
 import { apiKeyInput } from './sensors.ts';
 import { isStorableText, optionalText, text, trimmedText, UNSTORABLE } from './text.ts';
 import { timeInput, timeRange } from './time.ts';
@@ -154,25 +155,47 @@ const filterText = (max: number) =>
     .transform((value) => value || undefined)
     .optional();
 
+/** What events can be told apart by. */
+export const eventFilters = {
+  eventType: eventType.optional(),
+  sensorId: id.optional(),
+  processed: z.boolean().optional(),
+  archived: z.boolean().optional(),
+  violationType: filterText(200),
+  licensePlateNumber: filterText(200).describe(
+    'Case, blanks and hyphens do not matter; `*` stands for any run of characters.',
+  ),
+  vehicleType: filterText(200),
+  locationName: filterText(300),
+};
+
+/** Looking a plate up is written down; here a user may say why. */
+const lookUpReason = {
+  reason: filterText(500).describe(
+    'Why a plate is looked up. Kept in the activity log with who looked it up and when.',
+  ),
+};
+
 export const listEventsInput = z
   .object({
-    eventType: eventType.optional(),
-    sensorId: id.optional(),
+    ...eventFilters,
     ...timeRange,
-    processed: z.boolean().optional(),
-    archived: z.boolean().optional(),
-    violationType: filterText(200),
-    licensePlateNumber: filterText(200).describe(
-      'Case, blanks and hyphens do not matter; `*` stands for any run of characters.',
-    ),
-    vehicleType: filterText(200),
-    locationName: filterText(300),
+    ...lookUpReason,
     ...paging(50),
     sortBy: z.enum(['timestamp', 'createdAt', 'eventType', 'severity']).default('timestamp'),
     sortOrder: sortOrder.default('desc'),
   })
   .prefault({});
 export type ListEventsInput = z.infer<typeof listEventsInput>;
+
+export const followEventsInput = z
+  .object({ ...eventFilters, ...timeRange, ...lookUpReason, ...resumable })
+  .prefault({});
+export type FollowEventsInput = z.infer<typeof followEventsInput>;
+export type EventFilter = Pick<ListEventsInput, keyof typeof eventFilters>;
+
+export const ingestedMessage = messagesOf('event', event);
+
 export const eventsPage = z.object({ events: z.array(event), ...pageTotals });
 
 export const recentEventsInput = z

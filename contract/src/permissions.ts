@@ -3,7 +3,7 @@ import { z } from 'zod';
 export const role = z.enum(['ADMIN', 'OPERATOR', 'ANALYST', 'FIELD', 'VIEWER']);
 export type Role = z.infer<typeof role>;
 
-/** Who may do what: the specification's table of role permissions, and `deleteEvents`, which it leaves open. */
+/** Who may do what: the specification's table of role permissions, and what it leaves open: `deleteEvents`, `manageWatchlist`. */
 export const permissions = {
   viewDashboard: ['ADMIN', 'OPERATOR', 'ANALYST', 'FIELD', 'VIEWER'],
   manageSensors: ['ADMIN', 'OPERATOR'],
@@ -11,6 +11,7 @@ export const permissions = {
   generateReports: ['ADMIN', 'OPERATOR', 'ANALYST'],
   manageIncidents: ['ADMIN', 'OPERATOR', 'FIELD'],
   deleteEvents: ['ADMIN', 'OPERATOR'],
+  manageWatchlist: ['ADMIN', 'OPERATOR'],
   manageUsers: ['ADMIN'],
   systemSettings: ['ADMIN'],
 } as const satisfies Record<string, readonly Role[]>;
@@ -25,6 +26,7 @@ export const permissionNames: Record<Permission, string> = {
   generateReports: 'Generate Reports',
   manageIncidents: 'Manage Incidents',
   deleteEvents: 'Delete Events',
+  manageWatchlist: 'Manage Watchlist',
   manageUsers: 'Manage Users',
   systemSettings: 'System Settings',
 };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { coordinates, coordinatesInput } from './coordinates.ts';
 import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
+import { messagesOf, resumable } from './realtime.ts';
 import { editableText, optionalText, text, trimmedText } from './text.ts';
 
 export const sensorType = z.enum(['CAMERA', 'RADAR', 'ANPR', 'SPEED_DETECTOR', 'EDGE_CONTROLLER']);
@@ -148,6 +149,28 @@ export const statusChange = z.object({
   changedBy: z.object({ id: z.string(), name: z.string() }).nullable(),
 });
 export type StatusChange = z.infer<typeof statusChange>;
+
+/** A change of a sensor's status as those who follow sensors are told of it. */
+export const sensorStatusChange = z.object({
+  sensorId: z.string(),
+  sensorName: z.string(),
+  from: sensorStatus,
+  to: sensorStatus,
+  at: z.date(),
+  reason: z.string(),
+});
+export type SensorStatusChange = z.infer<typeof sensorStatusChange>;
+
+export const followSensorsInput = z
+  .object({
+    sensorId: id.optional(),
+    status: sensorStatus.optional().describe('Only changes to this status.'),
+    ...resumable,
+  })
+  .prefault({});
+export type FollowSensorsInput = z.infer<typeof followSensorsInput>;
+export const statusChangedMessage = messagesOf('change', sensorStatusChange);
+
 export const statusHistoryOutput = z.object({
   sensorId: z.string(),
   history: z.array(statusChange),

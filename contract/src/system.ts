@@ -24,6 +24,19 @@ export const license = z.object({
   issuedAt: z.date(),
 });
 
+/** What an operator may switch off (`FEATURES`): groups of procedures, and `realtime`, which is every subscription. */
+export const switchableFeatures = [
+  'locations',
+  'reports',
+  'analytics',
+  'traffic',
+  'incidents',
+  'watchlist',
+  'webhooks',
+  'realtime',
+] as const;
+export type SwitchableFeature = (typeof switchableFeatures)[number];
+
 const isTimeZone = (name: string): boolean => {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {

@@ -14,10 +14,17 @@ import { createDatabase, createPool } from './database/pool.ts';
 import { waitForDatabase } from './database/wait.ts';
 import { startFolding } from './events/fold-totals.ts';
 import { createPartitions } from './events/partitions.ts';
+import { findEvents } from './events/store.ts';
+import { consequencesOf } from './ingest/consequences.ts';
 import { createLastContacts } from './ingest/last-contacts.ts';
 import { createSensorKeys } from './ingest/sensor-keys.ts';
 import { EventWriter } from './ingest/writer.ts';
+import { startJobs } from './jobs/jobs.ts';
 import { createMetrics, type Siblings } from './metrics.ts';
+import { Hub } from './realtime/hub.ts';
+import type { FindEvents } from './realtime/items.ts';
+import { startPruning } from './realtime/prune.ts';
+import { createStreams } from './realtime/streams.ts';
 import { Resources } from './resources.ts';
 import { appRouter } from './router.ts';
 import { findSensorByKey, touchSensors } from './sensors/store.ts';
@@ -25,6 +32,15 @@ import { startSweeper } from './sensors/sweeper.ts';
 import { createSettingsCache } from './system/settings-cache.ts';
 import { getTimezoneSettings } from './system/store.ts';
 import { createFirstAdministrator, type FirstAdministrator } from './users/first-administrator.ts';
+import { loadWatchedEntries } from './watchlist/store.ts';
+import { createWatchlist } from './watchlist/watch.ts';
+import { createAddressRules } from './webhooks/address.ts';
+import { createDeliverer } from './webhooks/deliver.ts';
+import { createWebhookDispatch } from './webhooks/dispatch.ts';
+import { ATTEMPT_LIMIT_MS, createSender } from './webhooks/send.ts';
+import { listEnabledWebhooks } from './webhooks/store.ts';
+import { startSweepingDeliveries } from './webhooks/sweep.ts';
+import { deliverWebhooks } from './webhooks/task.ts';
 import { closeServer, createServer } from './wire/server.ts';
 import { createWorkers } from './workers/workers.ts';
 
@@ -42,8 +58,15 @@ export interface App extends Service {
 }
 
 const PARTITION_CHECK_MS = 3_600_000;
-/** Connections of a process outside its pool: it listens on one, and migrates on another. */
-const FURTHER_CONNECTIONS = 2;
+/** Connections on which a process works on the job queue: it listens on one of them. */
+const JOB_CONNECTIONS = 2;
+/** Connections of a process outside its pool: another one to listen on. The two that migrate are closed before. */
+const FURTHER_CONNECTIONS = JOB_CONNECTIONS + 1;
+/** Jobs that a process does at once. */
+const JOBS_AT_ONCE = 2;
+
+/** Streams that one process carries; a user has one for each open screen. */
+const MOST_STREAMS = { ofOneUser: 50, inAll: 2_000 };
 
 const openDatabase = async (config: Config, log: Logger, resources: Resources): Promise<string> => {
   if (config.DATABASE_URL) return config.DATABASE_URL;
@@ -90,11 +113,23 @@ const compose = async (
     settings.refresh().catch((err: unknown) => log.warn({ err }, 'the settings could not be read anew'));
   };
   listener.on(channels.settings, refreshSettings, refreshSettings);
+  const findEventsById: FindEvents = (ids) => findEvents(db, ids);
+  const realtime = new Hub({ pool, findEvents: findEventsById, log });
+  listener.on(channels.changes, realtime.wake, realtime.wake);
   listener.on(
     channels.sensors,
     (sensorId) => (sensorId === '*' ? sensorKeys.forgetAll() : sensorKeys.forget(sensorId)),
     sensorKeys.forgetAll,
   );
+
+  const watchlist = resources.use(await createWatchlist(() => loadWatchedEntries(db), log));
+  listener.on(channels.watchlist, watchlist.refresh, watchlist.refresh);
+
+  const webhooks = await createWebhookDispatch(() => listEnabledWebhooks(db));
+  const refreshWebhooks = () => {
+    webhooks.refresh().catch((err: unknown) => log.warn({ err }, 'the webhooks could not be read anew'));
+  };
+  listener.on(channels.webhooks, refreshWebhooks, refreshWebhooks);
 
   const partitions = createPartitions(pool);
   await partitions.ensureAhead();
@@ -115,14 +150,40 @@ const compose = async (
     passwords: await createPasswords(),
     loginThrottle: createLoginThrottle(pool),
     lastContacts: resources.use(createLastContacts((contacts) => touchSensors(pool, contacts), log)),
-    eventWriter: resources.use(new EventWriter({ pool, partitions, metrics, log })),
+    watchlist,
+    webhooks,
+    webhookAddresses: createAddressRules(config.WEBHOOK_ALLOW_HOSTS),
+    eventWriter: resources.use(
+      new EventWriter({
+        pool,
+        partitions,
+        metrics,
+        log,
+        consequencesOf: (rows) => consequencesOf({ config, watchlist, webhooks }, rows),
+      }),
+    ),
+    findEvents: findEventsById,
+    realtime,
+    streams: createStreams(MOST_STREAMS),
   };
   resources.use(startFolding({ db, log }));
+  resources.use(startPruning({ pool, log }));
+  const send = createSender(context.webhookAddresses);
+  const deliverer = resources.use(createDeliverer({ db, log, send, limitMs: ATTEMPT_LIMIT_MS }));
+  resources.use(startSweepingDeliveries({ db, log }));
+  const jobPool = createPool(connectionString, JOB_CONNECTIONS, ({ message }) =>
+    log.warn({ reason: message }, 'an idle connection of the job queue failed'),
+  );
+  resources.onClose(() => jobPool.end());
+  const tasks = { 'deliver-webhooks': deliverWebhooks(deliverer) };
+  resources.use(startJobs({ pool: jobPool, tasks, log, concurrency: JOBS_AT_ONCE }));
   const firstAdministrator = await createFirstAdministrator(context);
-  resources.use(startSweeper({ pool, log, timeoutSeconds: config.HEARTBEAT_TIMEOUT_SECONDS }));
+  resources.use(startSweeper(context, config.HEARTBEAT_TIMEOUT_SECONDS));
 
   const server = await createServer(context, appRouter);
   resources.onClose(() => closeServer(server));
+  // Streams would hold up the end of the server for as long as they last.
+  resources.use(realtime);
 
   return {
     context,

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
+import { switchableFeatures } from '@gantry/contract/system';
 import { z } from 'zod';
+import { parseException } from './webhooks/address.ts';
 
 const isOrigin = (value: string): boolean =>
   URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && new URL(value).origin === value;
@@ -51,7 +53,7 @@ export const configKeys = {
   DATABASE_POOL_SIZE: number(2, 200)
     .default(10)
     .describe(
-      'Most connections to the database from one process, which needs up to 2 more. A server of your own must allow that for each of the `WORKERS`.',
+      'Most connections to the database from one process, which needs up to 3 more. A server of your own must allow that for each of the `WORKERS`.',
     ),
   ADMIN_EMAIL: z
     .email('must be an e-mail address')
@@ -103,6 +105,28 @@ export const configKeys = {
     .transform(list)
     .describe(
       'Addresses or networks (CIDR) of reverse proxies whose `X-Forwarded-For` is believed, separated by commas.',
+    ),
+  FEATURES: z
+    .string()
+    .default(switchableFeatures.join(','))
+    .transform(list)
+    .pipe(
+      z.array(z.enum(switchableFeatures, { error: `must be names out of ${switchableFeatures.join(', ')}` })),
+    )
+    .describe(
+      'What is switched on, separated by commas. Procedures of the others answer FORBIDDEN, and their flags in the system settings are false.',
+    ),
+  WEBHOOK_ALLOW_HOSTS: z
+    .string()
+    .default('')
+    .transform(list)
+    .transform((hosts) => hosts.map(parseException))
+    .refine(
+      (hosts): hosts is string[] => !hosts.includes(null),
+      'must be hosts such as intranet.example.org or 10.0.0.7:8080, separated by commas',
+    )
+    .describe(
+      'Hosts (`host` or `host:port`), separated by commas, that webhooks may be sent to although they are inside your network. All other loopback, private and link-local addresses are refused.',
     ),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {

@@ -10,7 +10,13 @@ import type { LastContacts } from './ingest/last-contacts.ts';
 import type { SensorKeys } from './ingest/sensor-keys.ts';
 import type { EventWriter } from './ingest/writer.ts';
 import type { Metrics } from './metrics.ts';
+import type { Hub } from './realtime/hub.ts';
+import type { FindEvents } from './realtime/items.ts';
+import type { Streams } from './realtime/streams.ts';
 import type { SettingsCache } from './system/settings-cache.ts';
+import type { Watchlist } from './watchlist/watch.ts';
+import type { AddressRules } from './webhooks/address.ts';
+import type { WebhookDispatch } from './webhooks/dispatch.ts';
 
 /** What the whole service shares. `app.ts` builds it; everything else is handed it. */
 export interface AppContext {
@@ -26,6 +32,12 @@ export interface AppContext {
   readonly sensorKeys: SensorKeys;
   readonly lastContacts: LastContacts;
   readonly eventWriter: EventWriter;
+  readonly watchlist: Watchlist;
+  readonly webhooks: WebhookDispatch;
+  readonly webhookAddresses: AddressRules;
+  readonly findEvents: FindEvents;
+  readonly realtime: Hub;
+  readonly streams: Streams;
 }
 
 /** Where a request came from. */

@@ -96,15 +96,23 @@ describe('the steps to a cluster', () => {
     );
     expect(local).toEqual([
       'activity',
+      'changes',
       'event_arrivals',
       'event_period_totals',
       'event_totals',
       'failed_logins',
+      'incident_events',
+      'incident_timeline',
+      'incidents',
       'revoked_tokens',
       'schema_migrations',
       'sensor_status_history',
       'settings',
       'users',
+      'watchlist_alerts',
+      'watchlist_entries',
+      'webhook_deliveries',
+      'webhooks',
     ]);
   });
 });

@@ -3,6 +3,7 @@ import { nextStatus, type SensorSignal, type SensorStatus, sensorStatus } from '
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDatabase } from '../src/database/pool.ts';
 import { intervalFor, nameIssues } from '../src/sensors/heartbeat.ts';
 import { touchSensors } from '../src/sensors/store.ts';
 import { sweepOnce } from '../src/sensors/sweeper.ts';
@@ -40,8 +41,7 @@ const devicesOf = (service: Gantry) => {
     history: async (id: string): Promise<ChangeJson[]> =>
       (await asOperator('sensors.getStatusHistory', { id, take: 100 })).history.reverse(),
     heartbeat: (apiKey: string, rest: object = {}) => service.ok('sensors.heartbeat', { apiKey, ...rest }),
-    sweep: (timeoutSeconds = TIMEOUT) =>
-      sweepOnce({ pool: service.pool, log: service.app.context.log, timeoutSeconds }),
+    sweep: (timeoutSeconds = TIMEOUT) => sweepOnce(service.app.context, timeoutSeconds),
     /** Moves all that was heard of the sensor into the past. */
     age: (id: string, seconds: number) =>
       service.pool.query(
@@ -327,8 +327,8 @@ describe('the sweeper', () => {
   it('survives a database that fails', async () => {
     const gone = new pg.Pool();
     await gone.end();
-    const { log } = gantry.app.context;
-    await expect(sweepOnce({ pool: gone, log, timeoutSeconds: 1 })).resolves.toBeUndefined();
+    const parts = { ...gantry.app.context, db: createDatabase(gone) };
+    await expect(sweepOnce(parts, 1)).resolves.toBeUndefined();
   });
 });
 

@@ -7,4 +7,8 @@ export const locks = {
   partition: 4_202_612,
   sweep: 4_202_613,
   fold: 4_202_614,
+  prune: 4_202_615,
+  /** With the hash of the sensor's id as second number. */
+  incidentsOfSensor: 4_202_616,
+  webhooks: 4_202_616,
 } as const;

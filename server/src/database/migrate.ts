@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { migrationsFolder } from '../folders.ts';
+import { migrateJobQueue } from './job-queue.ts';
 import { locks } from './locks.ts';
 
 interface Migration {
@@ -58,8 +59,8 @@ const pending = async (client: pg.Client, migrations: Migration[]): Promise<Migr
 };
 
 /**
- * Brings the schema up to date, each migration in its own transaction. Processes that start together take turns.
- * It has a connection of its own, because a migration may take longer than any ordinary statement.
+ * Brings the schema, and that of the job queue, up to date, each migration in its own transaction. Processes that start
+ * together take turns. It has connections of its own, because a migration may take longer than any ordinary statement.
  * @returns the names of the migrations that were applied
  */
 export const migrate = async (connectionString: string): Promise<string[]> => {
@@ -70,6 +71,7 @@ export const migrate = async (connectionString: string): Promise<string[]> => {
     await client.query('SELECT pg_advisory_lock($1)', [locks.migration]);
     const due = await pending(client, migrations);
     for (const migration of due) await apply(client, migration);
+    await migrateJobQueue(connectionString);
     return due.map(({ name }) => name);
   } finally {
     await client.end();

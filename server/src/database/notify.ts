@@ -10,6 +10,12 @@ export const channels = {
   sensors: 'gantry_sensors',
   /** The time zone settings changed. */
   settings: 'gantry_settings',
+  /** Something was added to the table of changes. */
+  changes: 'gantry_changes',
+  /** The watchlist changed: read it anew. */
+  watchlist: 'gantry_watchlist',
+  /** The webhooks changed: read them anew. */
+  webhooks: 'gantry_webhooks',
 } as const;
 export type Channel = (typeof channels)[keyof typeof channels];
 
@@ -33,6 +39,8 @@ export const listen = async (connectionString: string, log: Logger): Promise<Lis
   const handlers = new Map<string, { onMessage: Handler; onGap: () => void }>();
   const ending = new AbortController();
   let client: pg.Client | null = null;
+  // One statement after the other, as a connection wants it.
+  let asked: Promise<unknown> = Promise.resolve();
 
   const connect = async (): Promise<void> => {
     const next = new pg.Client({ connectionString, keepAlive: true, application_name: 'gantry listener' });
@@ -70,9 +78,9 @@ export const listen = async (connectionString: string, log: Logger): Promise<Lis
   return {
     on(channel, onMessage, onGap) {
       handlers.set(channel, { onMessage, onGap });
-      client?.query(`LISTEN ${pg.escapeIdentifier(channel)}`).catch((error: unknown) => {
-        log.warn({ err: error, channel }, 'cannot listen');
-      });
+      asked = asked
+        .then(() => client?.query(`LISTEN ${pg.escapeIdentifier(channel)}`))
+        .catch((err: unknown) => log.warn({ err, channel }, 'cannot listen'));
     },
     async [Symbol.asyncDispose]() {
       ending.abort();

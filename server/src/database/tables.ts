@@ -1,6 +1,8 @@
 import type { Coordinates } from '@gantry/contract/coordinates';
+import type { IncidentStatus, IncidentType } from '@gantry/contract/incidents';
 import type { Role } from '@gantry/contract/permissions';
 import type { SensorStatus, SensorType } from '@gantry/contract/sensors';
+import type { DeliveryKind, DeliveryStatus, WebhookFilter, WebhookKind } from '@gantry/contract/webhooks';
 import {
   bigint,
   boolean,
@@ -100,4 +102,102 @@ export const sensorStatusHistory = pgTable('sensor_status_history', {
   at: moment('at').notNull().defaultNow(),
   reason: text('reason').notNull(),
   changedBy: uuid('changed_by'),
+});
+
+export const incidents = pgTable('incidents', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  title: text('title').notNull(),
+  description: text('description'),
+  type: text('type').$type<IncidentType>().notNull(),
+  severity: smallint('severity').notNull(),
+  status: text('status').$type<IncidentStatus>().notNull().default('OPEN'),
+  location: jsonb('location').$type<Coordinates>(),
+  locationId: uuid('location_id'),
+  sensorId: uuid('sensor_id'),
+  lanesBlocked: smallint('lanes_blocked'),
+  reportedBy: uuid('reported_by'),
+  assignedTo: uuid('assigned_to'),
+  openedAt: moment('opened_at').notNull().defaultNow(),
+  acknowledgedAt: moment('acknowledged_at'),
+  resolvedAt: moment('resolved_at'),
+  closedAt: moment('closed_at'),
+  updatedAt: moment('updated_at').notNull().defaultNow(),
+});
+
+export const incidentEvents = pgTable('incident_events', {
+  incidentId: uuid('incident_id').notNull(),
+  eventId: uuid('event_id').notNull(),
+  attachedAt: moment('attached_at').notNull().defaultNow(),
+});
+
+export const incidentTimeline = pgTable('incident_timeline', {
+  id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+  incidentId: uuid('incident_id').notNull(),
+  at: moment('at').notNull().defaultNow(),
+  userId: uuid('user_id'),
+  action: text('action').notNull(),
+  fromStatus: text('from_status').$type<IncidentStatus>(),
+  toStatus: text('to_status').$type<IncidentStatus>().notNull(),
+  note: text('note'),
+  details: jsonb('details').$type<Record<string, unknown>>(),
+});
+
+export const watchlistEntries = pgTable('watchlist_entries', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  pattern: text('pattern').notNull(),
+  reason: text('reason').notNull(),
+  priority: smallint('priority').notNull(),
+  validFrom: moment('valid_from'),
+  validUntil: moment('valid_until'),
+  fuzzy: boolean('fuzzy').notNull(),
+  createdBy: uuid('created_by').notNull(),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  updatedAt: moment('updated_at').notNull().defaultNow(),
+});
+
+export const watchlistAlerts = pgTable('watchlist_alerts', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  entryId: uuid('entry_id').notNull(),
+  pattern: text('pattern').notNull(),
+  reason: text('reason').notNull(),
+  priority: smallint('priority').notNull(),
+  eventId: uuid('event_id').notNull(),
+  plate: text('plate').notNull(),
+  sensorId: uuid('sensor_id'),
+  sensorName: text('sensor_name'),
+  locationName: text('location_name'),
+  readAt: moment('read_at').notNull(),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  acknowledgedAt: moment('acknowledged_at'),
+  acknowledgedBy: uuid('acknowledged_by'),
+  note: text('note'),
+});
+
+export const webhooks = pgTable('webhooks', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  url: text('url').notNull(),
+  description: text('description'),
+  secret: text('secret').notNull(),
+  kinds: text('kinds').array().$type<WebhookKind[]>().notNull(),
+  filter: jsonb('filter').$type<WebhookFilter>().notNull(),
+  enabled: boolean('enabled').notNull().default(true),
+  createdBy: uuid('created_by').notNull(),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  updatedAt: moment('updated_at').notNull().defaultNow(),
+});
+
+export const webhookDeliveries = pgTable('webhook_deliveries', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  webhookId: uuid('webhook_id').notNull(),
+  kind: text('kind').$type<DeliveryKind>().notNull(),
+  body: text('body').notNull(),
+  status: text('status').$type<DeliveryStatus>().notNull().default('PENDING'),
+  attempts: integer('attempts').notNull().default(0),
+  dueAt: moment('due_at').notNull().defaultNow(),
+  lastAttemptAt: moment('last_attempt_at'),
+  lastStatus: smallint('last_status'),
+  lastAnswer: text('last_answer'),
+  lastError: text('last_error'),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  finishedAt: moment('finished_at'),
 });

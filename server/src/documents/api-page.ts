@@ -25,8 +25,9 @@ const bounds = (schema: JsonSchema): string => {
 const typeText = (schema: JsonSchema): string => {
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => `\`${String(value)}\``).join(', ');
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;
-  if (Array.isArray(schema.anyOf)) {
-    const options = schema.anyOf.filter(isObject).map((option) => typeText(option) + bounds(option));
+  const choices = schema.anyOf ?? schema.oneOf;
+  if (Array.isArray(choices)) {
+    const options = choices.filter(isObject).map((option) => typeText(option) + bounds(option));
     return [...new Set(options)].join(' or ');
   }
   if (schema.type === 'array')
@@ -58,6 +59,10 @@ const memberRows = (schema: JsonSchema): string[] => {
 
 const shape = (title: string, schema: JsonSchema): string => {
   const item = schema.type === 'array' && isObject(schema.items) ? schema.items : null;
+  if (Array.isArray(schema.oneOf)) {
+    const choices = schema.oneOf.filter(isObject);
+    return choices.map((choice, index) => shape(index === 0 ? title : 'or', choice)).join('\n\n');
+  }
   const rows = memberRows(item ?? schema);
   if (rows.length === 0) return `**${title}:** ${typeText(schema)}`;
   const what = item ? `${title}: an array of` : `${title}:`;
@@ -70,13 +75,19 @@ const accessText = ({ meta }: ProcedureDocument): string => {
   return meta.permission ? `token with ${permissionNames[meta.permission]}` : 'token';
 };
 
+const kindText = {
+  query: 'Query (GET)',
+  mutation: 'Mutation (POST)',
+  subscription: 'Subscription (GET, server-sent events)',
+} as const;
+
 const section = (document: ProcedureDocument): string =>
   [
     `### ${document.path}`,
-    `${document.type === 'query' ? 'Query (GET)' : 'Mutation (POST)'} · ${accessText(document)}`,
+    `${kindText[document.type]} · ${accessText(document)}`,
     [document.meta.summary && `${document.meta.summary}.`, document.meta.notes].filter(Boolean).join(' '),
     document.input ? shape('Input', document.input) : '**Input:** none',
-    shape('Answer', document.output),
+    shape(document.type === 'subscription' ? 'Message' : 'Answer', document.output),
   ].join('\n\n');
 
 const permissionTable = (): string => {
@@ -120,6 +131,13 @@ calls share, else 207. At most 50 calls, at most one \`auth.login\`.
 
 **Times.** Dates go out as ISO 8601 text in UTC. An input may have an offset; without one it means the service's time
 zone. A plain date (\`2026-01-31\`) is the start of that day as \`startDate\` and its end as \`endDate\`; both are inclusive.
+
+**Subscriptions** are streams of server-sent events, as \`httpSubscriptionLink\` of tRPC reads them; a stream is opened alone,
+with the token in the header \`Authorization\`, never in the address. Each message has an id. After a break the header
+\`Last-Event-ID\` (or \`lastEventId\` in the input) with the last one brings what was committed meanwhile, in order and
+without gaps, for up to 24 hours; a message may come twice. \`upToDate\` says that everything before it was sent, and comes
+at least every 10 seconds while there is nothing else; \`missed\` says how many were left out because the client did not
+keep up. A stream ends when its token does, and when the service goes down.
 
 **superjson.** An input may carry superjson's \`meta.values\` with the types Date, undefined, bigint, number, Map and Set.
 \`meta.referentialEqualities\` is refused: send a value that occurs twice as two values, as the typed client does.

@@ -26,8 +26,27 @@ const accessText = ({ meta }: ProcedureDocument): string => {
     : 'Needs a token.';
 };
 
+const answerContent = ({ type, output }: ProcedureDocument): JsonSchema =>
+  type === 'subscription'
+    ? {
+        'text/event-stream': {
+          schema: { type: 'string', description: 'Messages', 'x-message': envelope(output) },
+        },
+      }
+    : {
+        'application/json': {
+          schema: {
+            type: 'object',
+            properties: {
+              result: { type: 'object', properties: { data: envelope(output) }, required: ['data'] },
+            },
+            required: ['result'],
+          },
+        },
+      };
+
 const operationOf = (document: ProcedureDocument): JsonSchema => {
-  const { path, type, meta, input, output } = document;
+  const { path, type, meta, input } = document;
   const content = input && { 'application/json': { schema: envelope(input) } };
   const required = input !== null && Array.isArray(input.required) && input.required.length > 0;
   return {
@@ -36,22 +55,13 @@ const operationOf = (document: ProcedureDocument): JsonSchema => {
     summary: meta.summary,
     description: [accessText(document), meta.notes].filter(Boolean).join(' '),
     security: meta.access === 'signedIn' ? [{ bearer: [] }] : [],
-    ...(content && type === 'query' && { parameters: [{ name: 'input', in: 'query', required, content }] }),
+    ...(content &&
+      type !== 'mutation' && { parameters: [{ name: 'input', in: 'query', required, content }] }),
     ...(content && type === 'mutation' && { requestBody: { required, content } }),
     responses: {
       200: {
         description: 'The answer',
-        content: {
-          'application/json': {
-            schema: {
-              type: 'object',
-              properties: {
-                result: { type: 'object', properties: { data: envelope(output) }, required: ['data'] },
-              },
-              required: ['result'],
-            },
-          },
-        },
+        content: answerContent(document),
       },
       default: { $ref: '#/components/responses/Error' },
     },
@@ -74,7 +84,7 @@ export const describeOpenApi = (router: AnyTRPCRouter): JsonSchema => ({
   paths: Object.fromEntries(
     describeProcedures(router).map((document) => [
       `/trpc/${document.path}`,
-      { [document.type === 'query' ? 'get' : 'post']: operationOf(document) },
+      { [document.type === 'mutation' ? 'post' : 'get']: operationOf(document) },
     ]),
   ),
   components: {

@@ -8,9 +8,10 @@ export type JsonSchema = Record<string, unknown>;
 /** What the documents tell of one procedure. */
 export interface ProcedureDocument {
   readonly path: string;
-  readonly type: 'query' | 'mutation';
+  readonly type: 'query' | 'mutation' | 'subscription';
   readonly meta: ProcedureMeta;
   readonly input: JsonSchema | null;
+  /** The answer; of a subscription, one message. */
   readonly output: JsonSchema;
 }
 
@@ -34,15 +35,18 @@ const isSchema = (value: unknown): value is z.ZodType => value instanceof z.ZodT
 /** Every procedure of the API with its schemas, from the validation itself, in the order of the router. */
 export const describeProcedures = (router: AnyTRPCRouter): ProcedureDocument[] =>
   Object.entries(router._def.procedures).map(([path, procedure]) => {
-    const { type, meta, inputs, output } = (procedure as { _def: Record<string, unknown> })._def;
-    if (type !== 'query' && type !== 'mutation') throw new Error(`${path} is neither a query nor a mutation`);
+    const { type, inputs, output, ...def } = (procedure as { _def: Record<string, unknown> })._def;
+    if (type !== 'query' && type !== 'mutation' && type !== 'subscription')
+      throw new Error(`${path} is no kind of procedure that is known here`);
+    const meta = (def.meta ?? {}) as ProcedureMeta;
     const input = Array.isArray(inputs) ? inputs.find(isSchema) : undefined;
-    if (!isSchema(output)) throw new Error(`${path} does not declare its output`);
+    const answer = type === 'subscription' ? meta.message : output;
+    if (!isSchema(answer)) throw new Error(`${path} does not declare its output`);
     return {
       path,
       type,
-      meta: (meta ?? {}) as ProcedureMeta,
+      meta,
       input: input ? schemaOf(input, 'input') : null,
-      output: schemaOf(output, 'output'),
+      output: schemaOf(answer, 'output'),
     };
   });

@@ -25,3 +25,21 @@ export const plateFilter = (filter: string): PlateFilter => {
   if (end !== undefined) return { backwardsLike: `${escaped([...end].reverse().join(''))}%` };
   return { like: escaped(key).replace(/\*+/g, '%') };
 };
+
+/** Whether a plate's key is of the form of a pattern's key, in which `*` stands for any run of characters. */
+export const matchesPattern = (patternKey: string): ((key: string) => boolean) => {
+  const [start = '', ...rest] = patternKey.split('*');
+  const end = rest.pop();
+  if (end === undefined) return (key) => key === start;
+  return (key) => {
+    if (key.length < start.length + end.length || !key.startsWith(start) || !key.endsWith(end)) return false;
+    // What stands between two * is sought from the left, as early as it can be found.
+    let at = start.length;
+    for (const part of rest) {
+      const found = key.indexOf(part, at);
+      if (found === -1) return false;
+      at = found + part.length;
+    }
+    return at <= key.length - end.length;
+  };
+};

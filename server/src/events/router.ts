@@ -4,9 +4,11 @@ import {
   eventStats,
   eventsPage,
   eventType,
+  followEventsInput,
   type IngestedItem,
   ingestBatchInput,
   ingestBatchOutput,
+  ingestedMessage,
   ingestInput,
   ingestOutput,
   listEventsInput,
@@ -22,9 +24,11 @@ import { unavailable } from '../error.ts';
 import { type DeviceContext, ingestEvent } from '../ingest/ingest.ts';
 import { resolveInterval } from '../time.ts';
 import { failureOf, inputFailure } from '../wire/errors.ts';
+import { messagesOf } from '../wire/messages.ts';
 import { allowed, device, open, router, signedIn } from '../wire/procedures.ts';
-import { listEvents, listRecentEvents } from './list-store.ts';
-import { deleteEvent, markAsArchived, markAsProcessed } from './service.ts';
+import { followEvents } from './follow.ts';
+import { listRecentEvents } from './list-store.ts';
+import { deleteEvent, lookUpEvents, markAsArchived, markAsProcessed } from './service.ts';
 import { getEventStats } from './stats-store.ts';
 import { getEvent } from './store.ts';
 
@@ -77,15 +81,15 @@ export const eventsRouter = router({
     }),
 
   getAll: signedIn
-    .meta({ summary: 'List events, newest first unless asked otherwise' })
+    .meta({
+      summary: 'List events, newest first unless asked otherwise',
+      notes:
+        'Looking for a plate (`licensePlateNumber`) is written to the activity log: who, when, which plate and, if given, the `reason`.',
+    })
     .input(listEventsInput)
     .output(eventsPage)
-    .query(async ({ ctx: { app }, input }) => {
-      const { items, total } = await listEvents(
-        app.db,
-        input,
-        resolveInterval(input, app.settings.current().timezone),
-      );
+    .query(async ({ ctx, input }) => {
+      const { items, total } = await lookUpEvents(ctx, input);
       return { events: items, total, pageCount: pageCount(total, input.take) };
     }),
 
@@ -139,6 +143,16 @@ export const eventsRouter = router({
     .query(({ ctx: { app }, input }) =>
       getEventStats(app.db, resolveInterval(input, app.settings.current().timezone)),
     ),
+
+  onIngested: signedIn
+    .meta({
+      summary: 'Events as they are stored, in the order in which they were',
+      notes:
+        'With the filters of `getAll`. Following a plate is written to the activity log as looking it up is.',
+      message: ingestedMessage,
+    })
+    .input(followEventsInput)
+    .subscription(({ ctx, input, signal }) => messagesOf('event', followEvents(ctx, input, signal))),
 
   getEventTypes: open
     .meta({ summary: 'The event types there are' })

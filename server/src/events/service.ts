@@ -1,7 +1,11 @@
+import type { Event, ListEventsInput } from '@gantry/contract/events';
+import type { Page } from '@gantry/contract/page';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../context.ts';
 import { inTransaction, type Transaction } from '../database/transaction.ts';
 import { notFound } from '../error.ts';
+import { resolveInterval } from '../time.ts';
+import { listEvents } from './list-store.ts';
 import { type ReviewOutcome, removeEvent, setArchived, setProcessed } from './review-store.ts';
 
 const review = (
@@ -39,3 +43,30 @@ export const deleteEvent = ({ app, actor, caller }: ActorContext, id: string): P
     if (!(await removeEvent(tx, id))) throw notFound('Event');
     await recordActivity(tx, actor.id, caller, 'events.delete', { eventId: id });
   });
+
+/**
+ * Writes down that the user looks a plate up, and why if they said so.
+ * @param plate as it was asked for
+ * @param total how many events were found, if they were counted
+ */
+export const recordPlateLookUp = (
+  { app, actor, caller }: ActorContext,
+  plate: string,
+  reason: string | undefined,
+  total?: number,
+): Promise<void> =>
+  recordActivity(app.db, actor.id, caller, 'events.lookUpPlate', {
+    plate,
+    ...(reason !== undefined && { reason }),
+    ...(total !== undefined && { total }),
+  });
+
+/** One page of the events that meet the filters. A plate is not looked up without a record of it: if that fails, so does this. */
+export const lookUpEvents = async (ctx: ActorContext, input: ListEventsInput): Promise<Page<Event>> => {
+  const { app } = ctx;
+  const page = await listEvents(app.db, input, resolveInterval(input, app.settings.current().timezone));
+  if (input.licensePlateNumber !== undefined) {
+    await recordPlateLookUp(ctx, input.licensePlateNumber, input.reason, page.total);
+  }
+  return page;
+};

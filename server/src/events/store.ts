@@ -1,10 +1,10 @@
 import type { Coordinates } from '@gantry/contract/coordinates';
 import type { Event, EventDetail, EventType } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
-import { inArray, sql } from 'drizzle-orm';
-import { users } from '../database/tables.ts';
+import { sql } from 'drizzle-orm';
 import type { Executor } from '../database/transaction.ts';
 import { notFound } from '../error.ts';
+import { findNames } from '../users/names-store.ts';
 import { timeOfId } from './id.ts';
 import { severityOfRank } from './severity.ts';
 
@@ -60,17 +60,16 @@ export const toEvent = (row: EventRecord): Event => ({
   createdAt: new Date(row.created_at),
 });
 
-const findNames = async (
+/** The events with these ids, as lists show them; those that are gone are not among them. */
+export const findEvents = async (
   db: Executor,
-  userIds: readonly (string | null)[],
-): Promise<ReadonlyMap<string, string>> => {
-  const ids = userIds.filter((userId) => userId !== null);
-  if (ids.length === 0) return new Map();
-  const rows = await db
-    .select({ id: users.id, firstName: users.firstName, lastName: users.lastName })
-    .from(users)
-    .where(inArray(users.id, ids));
-  return new Map(rows.map(({ id, firstName, lastName }) => [id, `${firstName} ${lastName}`]));
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Event>> => {
+  // Plan: events_pkey of the partitions that the ids fall into.
+  const { rows } = await db.execute<EventRecord>(
+    sql`SELECT ${listedColumns} FROM events WHERE id = ANY(${sql.param(ids)}::uuid[])`,
+  );
+  return new Map(rows.map((row) => [row.id, toEvent(row)]));
 };
 
 /**
@@ -85,9 +84,7 @@ export const getEvent = async (db: Executor, id: string): Promise<EventDetail> =
     FROM events WHERE id = ${id}::uuid`);
   const row = rows[0];
   if (!row) throw notFound('Event');
-  const names = await findNames(db, [row.processed_by, row.archived_by]);
-  const actor = (userId: string | null) =>
-    userId === null ? null : { id: userId, name: names.get(userId) ?? 'a former user' };
+  const nameOf = await findNames(db, [row.processed_by, row.archived_by]);
   return {
     ...toEvent(row),
     location: row.location,
@@ -95,8 +92,8 @@ export const getEvent = async (db: Executor, id: string): Promise<EventDetail> =
     images: row.images ?? [],
     tags: row.tags ?? [],
     processedAt: row.processed_at === null ? null : new Date(row.processed_at),
-    processedBy: actor(row.processed_by),
+    processedBy: nameOf(row.processed_by),
     archivedAt: row.archived_at === null ? null : new Date(row.archived_at),
-    archivedBy: actor(row.archived_by),
+    archivedBy: nameOf(row.archived_by),
   };
 };

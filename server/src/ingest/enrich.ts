@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { ReportedEvent } from '@gantry/contract/events';
+import type { EventType, ReportedEvent } from '@gantry/contract/events';
 import { invalidInput } from '../error.ts';
 import { keyedEventId, newEventId, uuidOf } from '../events/id.ts';
 import { plateKey } from '../events/plate.ts';
@@ -17,7 +17,7 @@ export interface EventRow {
   readonly id: string;
   /** Unix milliseconds; what the id begins with. */
   readonly time: number;
-  readonly eventType: string;
+  readonly eventType: EventType;
   readonly violationType: string | null;
   readonly vehicleType: string | null;
   /** The rank, 1 LOW … 4 CRITICAL. */

@@ -1,6 +1,9 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { type Column, double, json, namesOf, rowsOf, smallint, text, uuid } from '../database/columns.ts';
 import { isUniqueViolation } from '../database/failure.ts';
+import { channels } from '../database/notify.ts';
+import { createDatabase } from '../database/pool.ts';
+import type { BringAbout } from './consequences.ts';
 import type { EventRow } from './enrich.ts';
 import { type Count, tally } from './tally.ts';
 
@@ -37,6 +40,9 @@ const countColumns: readonly Column<Count>[] = [
   double('n', ({ n }) => n),
 ];
 
+/** One message for the whole group, because NOTIFY takes a lock of the whole server at its commit. */
+const NOTIFY = `pg_notify('${channels.changes}', '')`;
+
 const INSERT = `INSERT INTO events (${namesOf(eventColumns)}) ${rowsOf(eventColumns, 1)}`;
 
 // The common case: no event of the group is stored yet, so what it adds to the totals is known beforehand.
@@ -45,7 +51,8 @@ const INSERT_NEW = {
   name: 'insert-new-events',
   text: `
     WITH stored AS (${INSERT}),
-    arrived AS (INSERT INTO event_arrivals (hour, n) SELECT date_trunc('hour', now(), 'UTC'), $${eventColumns.length + 1})
+    arrived AS (INSERT INTO event_arrivals (hour, n) SELECT date_trunc('hour', now(), 'UTC'), $${eventColumns.length + 1}),
+    told AS (INSERT INTO changes (topic, event_ids) VALUES ('events', $1) RETURNING ${NOTIFY})
     INSERT INTO event_totals (${namesOf(countColumns)}) ${rowsOf(countColumns, eventColumns.length + 2)}`,
 };
 
@@ -63,6 +70,9 @@ const INSERT_MISSING = {
       SELECT event_hour(id), event_type, coalesce(violation_type, ''), coalesce(vehicle_type, ''),
         coalesce(severity, 0), count(*)
       FROM stored GROUP BY 1, 2, 3, 4, 5
+    ), told AS (
+      INSERT INTO changes (topic, event_ids) SELECT 'events', array_agg(id) FROM stored HAVING count(*) > 0
+      RETURNING ${NOTIFY}
     )
     SELECT id FROM stored`,
 };
@@ -73,25 +83,77 @@ const inLockOrder = (rows: readonly EventRow[]): readonly EventRow[] =>
     ? [...rows].sort((a, b) => (a.id < b.id ? -1 : 1))
     : rows;
 
-/**
- * Stores a group of events and counts them, in one transaction.
- * @returns the ids of those that were stored before; they are left as they are
- */
-export const insertEvents = async (pool: Pool, rows: readonly EventRow[]): Promise<ReadonlySet<string>> => {
-  const ordered = inLockOrder(rows);
-  const events = eventColumns.map(({ encode }) => encode(ordered));
-  const counts = tally(ordered);
-  const added = [rows.length, ...countColumns.map(({ encode }) => encode(counts))];
+type Connection = Pick<PoolClient, 'query'>;
+
+/** @returns whether the connection can be used again */
+const rollBack = (client: PoolClient): Promise<boolean> =>
+  client.query('ROLLBACK').then(
+    () => true,
+    () => false,
+  );
+
+const insertNew = async (db: Connection, rows: readonly EventRow[]): Promise<void> => {
+  const counts = tally(rows);
+  const values = [
+    ...eventColumns.map(({ encode }) => encode(rows)),
+    rows.length,
+    ...countColumns.map(({ encode }) => encode(counts)),
+  ];
+  const query = { ...INSERT_NEW, values, query_timeout: COMMIT_TIMEOUT_MS };
+  await db.query(query);
+};
+
+/** @returns the ids of those that were not stored before */
+const insertMissing = async (db: Connection, rows: readonly EventRow[]): Promise<ReadonlySet<string>> => {
+  const values = eventColumns.map(({ encode }) => encode(rows));
+  const query = { ...INSERT_MISSING, values, query_timeout: COMMIT_TIMEOUT_MS };
+  const { rows: stored } = await db.query<{ id: string }>(query);
+  return new Set(stored.map(({ id }) => id));
+};
+
+/** Nothing but the events: one statement is one transaction. */
+const insertAlone = async (pool: Pool, rows: readonly EventRow[]): Promise<ReadonlySet<string>> => {
   try {
-    const query = { ...INSERT_NEW, values: [...events, ...added], query_timeout: COMMIT_TIMEOUT_MS };
-    await pool.query(query);
-    return new Set();
+    await insertNew(pool, rows);
+    return new Set(rows.map(({ id }) => id));
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
   }
-  const query = { ...INSERT_MISSING, values: events, query_timeout: COMMIT_TIMEOUT_MS };
-  const { rows: stored } = await pool.query<{ id: string }>(query);
-  const fresh = new Set(stored.map(({ id }) => id));
+  return insertMissing(pool, rows);
+};
+
+/** The events and what follows from those that are new, in one transaction. */
+const insertWith = async (
+  pool: Pool,
+  rows: readonly EventRow[],
+  bringAbout: BringAbout,
+): Promise<ReadonlySet<string>> => {
+  const client = await pool.connect();
+  let isClean = false;
+  try {
+    await client.query('BEGIN');
+    const fresh = await insertMissing(client, rows);
+    await bringAbout(createDatabase(client), fresh);
+    await client.query('COMMIT');
+    isClean = true;
+    return fresh;
+  } finally {
+    if (!isClean) isClean = await rollBack(client);
+    client.release(!isClean);
+  }
+};
+
+/**
+ * Stores a group of events, counts them and brings about what follows from those that are new, in one transaction.
+ * @returns the ids of those that were stored before; they are left as they are
+ */
+export const insertEvents = async (
+  pool: Pool,
+  rows: readonly EventRow[],
+  bringAbout: BringAbout | null,
+): Promise<ReadonlySet<string>> => {
+  const ordered = inLockOrder(rows);
+  const fresh = bringAbout ? await insertWith(pool, ordered, bringAbout) : await insertAlone(pool, ordered);
   return new Set(rows.flatMap(({ id }) => (fresh.has(id) ? [] : [id])));
 };
 

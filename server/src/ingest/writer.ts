@@ -4,6 +4,7 @@ import { isBadRow, isMissingPartition, isTransient } from '../database/failure.t
 import { AppError, unavailable } from '../error.ts';
 import type { Partitions } from '../events/partitions.ts';
 import type { Metrics } from '../metrics.ts';
+import type { BringAbout } from './consequences.ts';
 import type { EventRow } from './enrich.ts';
 import { findContentHashes, insertEvents } from './insert-events.ts';
 import { databaseAway, isOutage } from './outage.ts';
@@ -12,6 +13,15 @@ import { createEventQueue, type Waiting, type WriteOutcome } from './queue.ts';
 /** After the database went away, events are refused at once for this long before one group tries it again. */
 const AWAY_MS = 500;
 const ATTEMPTS = 3;
+
+export interface EventWriterParts {
+  readonly pool: Pool;
+  readonly partitions: Partitions;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  /** What else is to happen in the transaction that stores a group; null for nothing. */
+  readonly consequencesOf: (rows: readonly EventRow[]) => BringAbout | null;
+}
 
 /**
  * Commits events in groups: whatever arrives while a commit is under way forms the next group. There is no timer,
@@ -22,16 +32,18 @@ export class EventWriter implements AsyncDisposable {
   readonly #partitions: Partitions;
   readonly #metrics: Metrics;
   readonly #log: Logger;
+  readonly #consequencesOf: (rows: readonly EventRow[]) => BringAbout | null;
   readonly #queue = createEventQueue();
   #running: Promise<void> | null = null;
   /** While the database is away: when to try it again (Unix milliseconds). */
   #awayUntil: number | null = null;
 
-  constructor(parts: { pool: Pool; partitions: Partitions; metrics: Metrics; log: Logger }) {
+  constructor(parts: EventWriterParts) {
     this.#pool = parts.pool;
     this.#partitions = parts.partitions;
     this.#metrics = parts.metrics;
     this.#log = parts.log;
+    this.#consequencesOf = parts.consequencesOf;
   }
 
   /**
@@ -125,7 +137,7 @@ export class EventWriter implements AsyncDisposable {
   async #insert(rows: readonly EventRow[]): Promise<ReadonlySet<string>> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await insertEvents(this.#pool, rows);
+        return await insertEvents(this.#pool, rows, this.#consequencesOf(rows));
       } catch (error) {
         const missing = isMissingPartition(error);
         if (attempt === ATTEMPTS || !(missing || isTransient(error))) throw error;

@@ -1,7 +1,15 @@
 import type { HeartbeatInput, SensorStatus } from '@gantry/contract/sensors';
+import type { AppContext } from '../context.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { AppError } from '../error.ts';
 import type { DeviceContext } from '../ingest/ingest.ts';
-import { recordHeartbeat } from './status-store.ts';
+import { publishStatus } from './publish-status.ts';
+import {
+  recordHeartbeat,
+  recordSteadyHeartbeat,
+  type SelfReport,
+  type StatusOutcome,
+} from './status-store.ts';
 
 type Issue = HeartbeatInput['issues'][number];
 
@@ -26,6 +34,15 @@ export interface HeartbeatAnswer {
   readonly intervalSeconds: number;
 }
 
+/** A heartbeat that changes the status is told to whom it concerns. */
+const takeReport = async (app: AppContext, report: SelfReport): Promise<StatusOutcome | null> =>
+  (await recordSteadyHeartbeat(app.db, report)) ??
+  inTransaction(app.db, async (tx) => {
+    const outcome = await recordHeartbeat(tx, report);
+    if (outcome && outcome.from !== outcome.to) await publishStatus(app, tx, [outcome], report.reason);
+    return outcome;
+  });
+
 /**
  * Takes in a sign of life and what the sensor says of itself. Only critical issues bear on its status.
  * @throws AppError `unauthorized` when the key died meanwhile
@@ -36,7 +53,7 @@ export const takeHeartbeat = async (
 ): Promise<HeartbeatAnswer> => {
   const critical = input.issues.filter(({ severity }) => severity === 'critical');
   const isCritical = critical.length > 0;
-  const recorded = await recordHeartbeat(app.pool, {
+  const outcome = await takeReport(app, {
     sensorId: sensor.id,
     apiKey: input.apiKey,
     signal: isCritical ? 'criticalIssue' : 'heartbeat',
@@ -45,10 +62,10 @@ export const takeHeartbeat = async (
     ipAddress: input.ipAddress,
     macAddress: input.macAddress,
   });
-  if (!recorded) throw new AppError('unauthorized', 'Invalid API key');
+  if (!outcome) throw new AppError('unauthorized', 'Invalid API key');
   if (input.issues.length > 0) {
     app.log.info({ sensorId: sensor.id, issues: nameIssues(input.issues) }, 'sensor reports issues');
   }
   const intervalSeconds = intervalFor(app.config.HEARTBEAT_TIMEOUT_SECONDS);
-  return { success: true, ...recorded, intervalSeconds };
+  return { success: true, status: outcome.to, serverTime: outcome.at, intervalSeconds };
 };

@@ -4,6 +4,7 @@ import {
   createdSensor,
   createSensorInput,
   deleteSensorOutput,
+  followSensorsInput,
   heartbeatInput,
   heartbeatOutput,
   listSensorsInput,
@@ -12,12 +13,15 @@ import {
   rotateKeyOutput,
   sensor,
   sensorsPage,
+  statusChangedMessage,
   statusHistoryInput,
   statusHistoryOutput,
   updateSensorInput,
 } from '@gantry/contract/sensors';
 import { z } from 'zod';
+import { messagesOf } from '../wire/messages.ts';
 import { allowed, device, open, router, signedIn } from '../wire/procedures.ts';
+import { followStatusChanges } from './follow.ts';
 import { takeHeartbeat } from './heartbeat.ts';
 import { pingSensor } from './ping.ts';
 import { createSensor, deleteSensor, rotateKey, updateSensor } from './service.ts';
@@ -102,6 +106,11 @@ export const sensorsRouter = router({
       const { items, total } = await listStatusChanges(ctx.app.db, sensorId, input);
       return { sensorId, history: items, total, pageCount: pageCount(total, input.take) };
     }),
+
+  onStatusChanged: signedIn
+    .meta({ summary: 'Changes of the status of sensors, as they happen', message: statusChangedMessage })
+    .input(followSensorsInput)
+    .subscription(({ ctx, input, signal }) => messagesOf('change', followStatusChanges(ctx, input, signal))),
 
   ping: allowed('manageSensors')
     .meta({

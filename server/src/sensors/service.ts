@@ -7,6 +7,7 @@ import { announce, channels } from '../database/notify.ts';
 import { inTransaction, type Transaction } from '../database/transaction.ts';
 import { AppError, invalidInput } from '../error.ts';
 import { newApiKey } from './api-key.ts';
+import { publishStatus } from './publish-status.ts';
 import { recordStatusChange } from './status-store.ts';
 import {
   deleteSensor as deleteFrom,
@@ -15,6 +16,8 @@ import {
   setApiKey,
   updateSensor as updateIn,
 } from './store.ts';
+
+const BY_HAND = 'set by hand';
 
 /** What the activity log says of a sensor; never its key. */
 const nameOf = ({ id, name, deviceId }: Sensor) => ({ sensorId: id, name, deviceId });
@@ -77,7 +80,7 @@ export const createSensor = async (
  * @throws AppError `notFound`; `badRequest` when the location does not exist
  */
 export const updateSensor = async (ctx: ActorContext, input: UpdateSensorInput): Promise<Sensor> => {
-  const { actor, caller } = ctx;
+  const { app, actor, caller } = ctx;
   try {
     return await changeSensor(ctx, async (tx) => {
       const before = await getSensorLocked(tx, input.id);
@@ -88,9 +91,11 @@ export const updateSensor = async (ctx: ActorContext, input: UpdateSensorInput):
           sensorId: after.id,
           from: before.status,
           to: after.status,
-          reason: 'set by hand',
+          reason: BY_HAND,
           userId: actor.id,
         });
+        const { id: sensorId, name: sensorName, status: to, updatedAt: at } = after;
+        await publishStatus(app, tx, [{ sensorId, sensorName, from: before.status, to, at }], BY_HAND);
       }
       const { id: _, ...given } = input;
       const fields = Object.entries(given).flatMap(([field, value]) => (value === undefined ? [] : [field]));

@@ -5,8 +5,7 @@ import {
   type SensorStatus,
   type StatusChange,
 } from '@gantry/contract/sensors';
-import { count, desc, eq } from 'drizzle-orm';
-import type { Pool } from 'pg';
+import { count, desc, eq, type SQL, sql } from 'drizzle-orm';
 import { locks } from '../database/locks.ts';
 import { sensorStatusHistory as history, users } from '../database/tables.ts';
 import type { Executor } from '../database/transaction.ts';
@@ -67,14 +66,43 @@ export interface SelfReport {
   readonly macAddress: string | null;
 }
 
-// The row is locked before its status is read, so that of several changes at once each builds on the one before.
-const HEARTBEAT = {
-  name: 'heartbeat',
-  text: `
+/** What a heartbeat, or the lack of one, made of a sensor. */
+export interface StatusOutcome {
+  readonly sensorId: string;
+  readonly sensorName: string;
+  readonly from: SensorStatus;
+  readonly to: SensorStatus;
+  readonly at: Date;
+}
+
+/** What a statement answers of a sensor whose status it may have changed. */
+interface OutcomeRow extends Record<string, unknown> {
+  id: string;
+  name: string;
+  old_status: SensorStatus;
+  status: SensorStatus;
+  server_time: string;
+}
+
+const toOutcome = (row: OutcomeRow): StatusOutcome => ({
+  sensorId: row.id,
+  sensorName: row.name,
+  from: row.old_status,
+  to: row.status,
+  at: new Date(row.server_time),
+});
+
+const OUTCOME = sql.raw('id, name, old_status, status, now()::timestamptz(3) AS server_time');
+
+const takeReport = async (db: Executor, report: SelfReport, only: SQL): Promise<StatusOutcome | null> => {
+  const { sensorId, apiKey, signal, reason, firmware, ipAddress, macAddress } = report;
+  // The row is locked before its status is read, so that of several changes at once each builds on the one before.
+  const { rows } = await db.execute<OutcomeRow>(sql`
     WITH before AS (
-      SELECT id, status, $3::jsonb ->> status AS next_status, coalesce($5, firmware) AS firmware,
-        coalesce($6, ip_address) AS ip_address, coalesce($7, mac_address) AS mac_address
-      FROM sensors WHERE id = $1 AND api_key = $2
+      SELECT id, status, ${JSON.stringify(nextStatus[signal])}::jsonb ->> status AS next_status,
+        coalesce(${firmware}, firmware) AS firmware, coalesce(${ipAddress}, ip_address) AS ip_address,
+        coalesce(${macAddress}, mac_address) AS mac_address
+      FROM sensors WHERE id = ${sensorId} AND api_key = ${apiKey}
       FOR NO KEY UPDATE
     ), after AS (
       UPDATE sensors SET
@@ -89,66 +117,56 @@ const HEARTBEAT = {
           WHEN (sensors.status, sensors.firmware, sensors.ip_address, sensors.mac_address)
             IS NOT DISTINCT FROM (before.next_status, before.firmware, before.ip_address, before.mac_address)
           THEN sensors.updated_at ELSE now() END
-      FROM before WHERE sensors.id = before.id
-      RETURNING sensors.id, before.status AS old_status, sensors.status
+      FROM before WHERE sensors.id = before.id AND ${only}
+      RETURNING sensors.id, sensors.name, before.status AS old_status, sensors.status
     ), recorded AS (
       INSERT INTO sensor_status_history (sensor_id, from_status, to_status, reason)
-      SELECT id, old_status, status, $4::text FROM after WHERE old_status <> status
+      SELECT id, old_status, status, ${reason}::text FROM after WHERE old_status <> status
     )
-    SELECT status, now()::timestamptz(3) AS server_time FROM after`,
+    SELECT ${OUTCOME} FROM after`);
+  const [row] = rows;
+  return row ? toOutcome(row) : null;
 };
+
+/**
+ * Takes in a heartbeat that leaves the status as it is, as nearly all do. Null when it would change it, or when no
+ * sensor has the id and the key (any more): then nothing happened.
+ */
+export const recordSteadyHeartbeat = (db: Executor, report: SelfReport): Promise<StatusOutcome | null> =>
+  takeReport(db, report, sql`before.status = before.next_status`);
 
 /** Takes in a heartbeat; null when no sensor has the id and the key (any more). */
-export const recordHeartbeat = async (
-  pool: Pool,
-  report: SelfReport,
-): Promise<{ status: SensorStatus; serverTime: Date } | null> => {
-  const { rows } = await pool.query<{ status: SensorStatus; server_time: Date }>({
-    ...HEARTBEAT,
-    values: [
-      report.sensorId,
-      report.apiKey,
-      JSON.stringify(nextStatus[report.signal]),
-      report.reason,
-      report.firmware,
-      report.ipAddress,
-      report.macAddress,
-    ],
-  });
-  const [row] = rows;
-  return row ? { status: row.status, serverTime: row.server_time } : null;
-};
+export const recordHeartbeat = (db: Executor, report: SelfReport): Promise<StatusOutcome | null> =>
+  takeReport(db, report, sql`true`);
 
-// Of many processes the one that gets the lock does the work. A sensor that is being changed right now is not silent,
-// or its turn comes with the next round.
-const SILENCE = `
-  WITH turn AS MATERIALIZED (
-    SELECT pg_try_advisory_xact_lock($1) AS mine
-  ), silent AS (
-    SELECT sensors.id, sensors.status FROM sensors, turn
-    WHERE turn.mine AND sensors.status = 'ONLINE'
-      AND greatest(sensors.last_heartbeat, sensors.status_since) < now() - make_interval(secs => $2)
-    ORDER BY sensors.id FOR NO KEY UPDATE OF sensors SKIP LOCKED
-  ), after AS (
-    UPDATE sensors SET status = $3::jsonb ->> silent.status, status_since = now(), updated_at = now()
-    FROM silent WHERE sensors.id = silent.id
-    RETURNING sensors.id, silent.status AS old_status, sensors.status
-  ), recorded AS (
-    INSERT INTO sensor_status_history (sensor_id, from_status, to_status, reason)
-    SELECT id, old_status, status, $4::text FROM after
-  )
-  SELECT count(*) AS silenced FROM after`;
+/** What is said of a sensor that is OFFLINE because nothing was heard of it. */
+export const silenceReason = (timeoutSeconds: number): string =>
+  `no heartbeat for ${timeoutSeconds} ${timeoutSeconds === 1 ? 'second' : 'seconds'}`;
 
 /**
  * Gives every sensor that is ONLINE and was not heard of for the time-out the status that follows from silence.
- * @returns how many changed
+ * @returns those that changed
  */
-export const silenceSensors = async (pool: Pool, timeoutSeconds: number): Promise<number> => {
-  const { rows } = await pool.query<{ silenced: number }>(SILENCE, [
-    locks.sweep,
-    timeoutSeconds,
-    JSON.stringify(nextStatus.silence),
-    `no heartbeat for ${timeoutSeconds} ${timeoutSeconds === 1 ? 'second' : 'seconds'}`,
-  ]);
-  return rows[0]?.silenced ?? 0;
+export const silenceSensors = async (db: Executor, timeoutSeconds: number): Promise<StatusOutcome[]> => {
+  // Of many processes the one that gets the lock does the work. A sensor that is being changed right now is not
+  // silent, or its turn comes with the next round.
+  const { rows } = await db.execute<OutcomeRow>(sql`
+    WITH turn AS MATERIALIZED (
+      SELECT pg_try_advisory_xact_lock(${locks.sweep}) AS mine
+    ), silent AS (
+      SELECT sensors.id, sensors.status FROM sensors, turn
+      WHERE turn.mine AND sensors.status = 'ONLINE'
+        AND greatest(sensors.last_heartbeat, sensors.status_since) < now() - make_interval(secs => ${timeoutSeconds})
+      ORDER BY sensors.id FOR NO KEY UPDATE OF sensors SKIP LOCKED
+    ), after AS (
+      UPDATE sensors SET status = ${JSON.stringify(nextStatus.silence)}::jsonb ->> silent.status,
+        status_since = now(), updated_at = now()
+      FROM silent WHERE sensors.id = silent.id
+      RETURNING sensors.id, sensors.name, silent.status AS old_status, sensors.status
+    ), recorded AS (
+      INSERT INTO sensor_status_history (sensor_id, from_status, to_status, reason)
+      SELECT id, old_status, status, ${silenceReason(timeoutSeconds)}::text FROM after
+    )
+    SELECT ${OUTCOME} FROM after`);
+  return rows.map(toOutcome);
 };

@@ -1,46 +1,29 @@
-import {
-  type Health,
-  licensedFeatures,
-  type SystemSettings,
-  type TimezoneSettings,
-  type UpdateTimezoneInput,
-} from '@gantry/contract/system';
+import type { Health, SystemSettings, TimezoneSettings, UpdateTimezoneInput } from '@gantry/contract/system';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext, AppContext } from '../context.ts';
 import { announce, channels } from '../database/notify.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { version } from '../version.ts';
+import { featureFlags, licensedHere } from './features.ts';
 import { answers, getInstalledAt, updateTimezoneSettings } from './store.ts';
 
-/** The licence of this installation: everything, without limits, for ever. */
+/** The licence of this installation: everything that works here, without limits, for ever. */
 export const getLicense = async ({ db, config }: AppContext) => ({
   valid: true,
   type: 'enterprise',
   expiresAt: null,
-  features: [...licensedFeatures],
+  features: licensedHere(config),
   maxUsers: -1,
   maxSensors: -1,
   organization: config.ORGANIZATION,
   issuedAt: await getInstalledAt(db),
 });
 
-/** What this version has; a flag is true only for what works. */
-const features: SystemSettings['features'] = {
-  dashboard: true,
-  sensors: true,
-  reports: false,
-  analytics: false,
-  incidents: false,
-  traffic: false,
-  locations: true,
-  realtime: false,
-};
-
 export const getSettings = ({ config }: AppContext): SystemSettings => ({
   appName: 'Gantry',
   appVersion: version,
   environment: config.NODE_ENV,
-  features,
+  features: featureFlags(config),
 });
 
 const HEALTH_WAIT_MS = 3_000;

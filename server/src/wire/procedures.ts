@@ -1,9 +1,11 @@
 import type { ErrorBody } from '@gantry/contract/envelope';
 import { type Permission, permissionNames } from '@gantry/contract/permissions';
 import { initTRPC } from '@trpc/server';
+import type { z } from 'zod';
 import { requirePermission, signIn } from '../auth/session.ts';
 import type { ActorContext, RequestContext } from '../context.ts';
 import { authenticateSensor } from '../ingest/authenticate.ts';
+import { requireFeature } from '../system/features.ts';
 import { failureOf } from './errors.ts';
 import { transformer } from './output.ts';
 
@@ -16,7 +18,12 @@ export interface ProcedureMeta {
   summary?: string;
   /** Rules worth knowing, in Markdown. */
   notes?: string;
+  /** What each message of a subscription is. */
+  message?: z.ZodType;
 }
+
+/** A stream that is silent for longer than this is dead, and its client connects again. Notes come every 10 s. */
+const STREAM_SILENCE_MS = 30_000;
 
 const t = initTRPC
   .context<RequestContext>()
@@ -24,6 +31,7 @@ const t = initTRPC
   .create({
     transformer,
     isDev: false,
+    sse: { client: { reconnectAfterInactivityMs: STREAM_SILENCE_MS } },
     errorFormatter: ({ error }): ErrorBody => failureOf(error).body,
   });
 
@@ -35,8 +43,14 @@ const readInput = t.middleware(async ({ getRawInput, next }) => {
   return next();
 });
 
+/** Refuses what is switched off. */
+const checkFeature = t.middleware(({ ctx, path, type, next }) => {
+  requireFeature(ctx.app.config, path, type);
+  return next();
+});
+
 /** A procedure that anybody may call; a token that comes with it is ignored. */
-export const open = t.procedure.meta({ access: 'open' }).use(readInput);
+export const open = t.procedure.meta({ access: 'open' }).use(checkFeature).use(readInput);
 
 const authenticated = t.procedure.meta({ access: 'signedIn' }).use(async ({ ctx, next }) => {
   const signedIn: Pick<ActorContext, 'actor'> = { actor: await signIn(ctx) };
@@ -44,7 +58,7 @@ const authenticated = t.procedure.meta({ access: 'signedIn' }).use(async ({ ctx,
 });
 
 /** A procedure for everybody who is logged in. */
-export const signedIn = authenticated.use(readInput);
+export const signedIn = authenticated.use(checkFeature).use(readInput);
 
 /** A procedure for those whose role holds the permission. */
 export const allowed = (permission: Permission) =>
@@ -54,6 +68,7 @@ export const allowed = (permission: Permission) =>
       requirePermission(ctx.actor, permission, permissionNames[permission]);
       return next();
     })
+    .use(checkFeature)
     .use(readInput);
 
 /** A procedure for devices: the API key in the input is checked before the rest of the input. */

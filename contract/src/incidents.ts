@@ -1,0 +1,244 @@
+import { z } from 'zod';
+import { coordinates, coordinatesInput } from './coordinates.ts';
+import { event, severity } from './events.ts';
+import { id } from './id.ts';
+import { jsonObject } from './json.ts';
+import { pageTotals, paging, sortOrder } from './page.ts';
+import type { Role } from './permissions.ts';
+import { messagesOf, resumable } from './realtime.ts';
+import { editableText, optionalText, text, trimmedText } from './text.ts';
+import { timeRange } from './time.ts';
+
+export const incidentType = z.enum([
+  'COLLISION',
+  'BREAKDOWN',
+  'OBSTRUCTION',
+  'ROADWORKS',
+  'WEATHER',
+  'CONGESTION',
+  'WRONG_WAY_DRIVER',
+  'OTHER',
+]);
+export type IncidentType = z.infer<typeof incidentType>;
+
+/** In the order in which an incident goes through them; the position is what status sorts by. */
+export const incidentStatus = z.enum(['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS', 'RESOLVED', 'CLOSED']);
+export type IncidentStatus = z.infer<typeof incidentStatus>;
+
+export const incidentAction = z.enum([
+  'acknowledge',
+  'start',
+  'resolve',
+  'close',
+  'reopen',
+  'assign',
+  'update',
+  'attachEvent',
+  'addNote',
+]);
+/** What people, and for `attachEvent` the service itself, do about an incident that exists. */
+export type IncidentAction = z.infer<typeof incidentAction>;
+
+/** The life of an incident: action × state → next state. What is not listed is refused. */
+export const incidentStates = {
+  acknowledge: { OPEN: 'ACKNOWLEDGED' },
+  start: { ACKNOWLEDGED: 'IN_PROGRESS' },
+  resolve: { IN_PROGRESS: 'RESOLVED' },
+  close: { RESOLVED: 'CLOSED' },
+  reopen: { RESOLVED: 'OPEN', CLOSED: 'OPEN' },
+  assign: { OPEN: 'OPEN', ACKNOWLEDGED: 'ACKNOWLEDGED', IN_PROGRESS: 'IN_PROGRESS' },
+  update: { OPEN: 'OPEN', ACKNOWLEDGED: 'ACKNOWLEDGED', IN_PROGRESS: 'IN_PROGRESS', RESOLVED: 'RESOLVED' },
+  attachEvent: {
+    OPEN: 'OPEN',
+    ACKNOWLEDGED: 'ACKNOWLEDGED',
+    IN_PROGRESS: 'IN_PROGRESS',
+    RESOLVED: 'RESOLVED',
+  },
+  addNote: {
+    OPEN: 'OPEN',
+    ACKNOWLEDGED: 'ACKNOWLEDGED',
+    IN_PROGRESS: 'IN_PROGRESS',
+    RESOLVED: 'RESOLVED',
+    CLOSED: 'CLOSED',
+  },
+} as const satisfies Record<IncidentAction, Partial<Record<IncidentStatus, IncidentStatus>>>;
+
+/** Whether a role changes only the incidents that are assigned to its user or to nobody. */
+export const changesOnlyOwnIncidents = (role: Role): boolean => role === 'FIELD';
+
+const person = z.object({ id: z.string(), name: z.string() });
+
+/** Something that people must act upon. */
+export const incident = z.object({
+  id: z.string(),
+  title: z.string(),
+  description: z.string().nullable(),
+  type: incidentType,
+  severity,
+  status: incidentStatus,
+  location: coordinates.nullable(),
+  locationId: z.string().nullable(),
+  sensorId: z.string().nullable(),
+  lanesBlocked: z.number().nullable(),
+  reportedBy: person.nullable().describe('null: an event opened it.'),
+  assignedTo: person.nullable(),
+  openedAt: z.date(),
+  acknowledgedAt: z.date().nullable().describe('The first time, also when it was reopened since.'),
+  resolvedAt: z.date().nullable(),
+  closedAt: z.date().nullable(),
+  updatedAt: z.date(),
+});
+export type Incident = z.infer<typeof incident>;
+
+const recordedAction = z.enum(['create', ...incidentAction.options]);
+
+const timelineEntry = z.object({
+  action: recordedAction,
+  at: z.date(),
+  by: person.nullable().describe('null: the service itself, because of an event.'),
+  from: incidentStatus.nullable(),
+  to: incidentStatus.nullable(),
+  note: z.string().nullable(),
+  details: jsonObject.nullable(),
+});
+export type IncidentTimelineEntry = z.infer<typeof timelineEntry>;
+
+/** Most events, and most timeline entries, that one answer holds. */
+export const MAX_INCIDENT_EVENTS = 100;
+export const MAX_INCIDENT_TIMELINE = 500;
+
+/** An incident in full, as `incidents.getById` answers it. */
+export const incidentDetail = incident.extend({
+  events: z.array(event).describe(`The newest first, at most ${MAX_INCIDENT_EVENTS}.`),
+  eventCount: z.number().describe('How many were attached, with those that were deleted since.'),
+  timeline: z
+    .array(timelineEntry)
+    .describe(
+      `The oldest first, at most ${MAX_INCIDENT_TIMELINE}: of more, what people did goes before the events that the service attached.`,
+    ),
+});
+export type IncidentDetail = z.infer<typeof incidentDetail>;
+
+/** What was done about an incident, as those who follow incidents are told of it. */
+export const incidentChange = z.object({
+  action: recordedAction,
+  incident,
+  by: person.nullable().describe('null: the service itself, because of an event.'),
+  note: z.string().nullable(),
+  at: z.date(),
+});
+export type IncidentChange = z.infer<typeof incidentChange>;
+
+export const followIncidentsInput = z
+  .object({
+    id: id.optional().describe('Only what is done about this incident.'),
+    type: incidentType.optional(),
+    severity: severity.optional(),
+    sensorId: id.optional(),
+    locationId: id.optional(),
+    ...resumable,
+  })
+  .prefault({});
+export type FollowIncidentsInput = z.infer<typeof followIncidentsInput>;
+export const incidentMessage = messagesOf('change', incidentChange);
+
+const title = trimmedText(200, 1);
+const lanesBlocked = z.int().min(0).max(20);
+const note = optionalText(2000);
+
+export const createIncidentInput = z.object({
+  title,
+  description: optionalText(10_000),
+  type: incidentType,
+  severity: severity.default('MEDIUM'),
+  location: coordinatesInput.nullish().transform((value) => value ?? null),
+  locationId: id.nullish().transform((value) => value ?? null),
+  sensorId: id.nullish().transform((value) => value ?? null),
+  lanesBlocked: lanesBlocked.nullish().transform((value) => value ?? null),
+  assignedTo: id
+    .nullish()
+    .transform((value) => value ?? null)
+    .describe('The id of a user who may manage incidents.'),
+  eventIds: z
+    .array(id)
+    .max(100, 'Attach at most 100 events')
+    .nullish()
+    .transform((value) => value ?? [])
+    .describe('Events that it is about.'),
+});
+export type CreateIncidentInput = z.infer<typeof createIncidentInput>;
+
+export const updateIncidentInput = z.object({
+  id,
+  title: title.optional(),
+  description: editableText(10_000),
+  type: incidentType.optional(),
+  severity: severity.optional(),
+  location: coordinatesInput.nullable().optional(),
+  locationId: id.nullable().optional(),
+  sensorId: id.nullable().optional(),
+  lanesBlocked: lanesBlocked.nullable().optional(),
+});
+export type UpdateIncidentInput = z.infer<typeof updateIncidentInput>;
+
+export const moveIncidentInput = z.object({ id, note });
+export const reopenIncidentInput = z.object({ id, note: trimmedText(2000, 1).describe('Why.') });
+export const addNoteInput = z.object({ id, note: trimmedText(2000, 1) });
+export const attachEventInput = z.object({ id, eventId: id });
+
+export const assignIncidentInput = z.object({
+  id,
+  userId: id.nullable().describe('Who takes it; null for nobody.'),
+  insteadOf: id
+    .nullable()
+    .optional()
+    .describe('Whom you saw it assigned to. If it is somebody else by now, it stays theirs (CONFLICT).'),
+});
+export type AssignIncidentInput = z.infer<typeof assignIncidentInput>;
+
+const statusFilter = z
+  .union([incidentStatus, z.array(incidentStatus).min(1).max(incidentStatus.options.length)], {
+    error: `Use one of ${incidentStatus.options.join(', ')}, or an array of them`,
+  })
+  .transform((value) => (Array.isArray(value) ? value : [value]));
+
+export const listIncidentsInput = z
+  .object({
+    status: statusFilter.optional().describe('One of them, or an array of those that are wanted.'),
+    type: incidentType.optional(),
+    severity: severity.optional(),
+    sensorId: id.optional(),
+    locationId: id.optional(),
+    assignedTo: id.optional().describe('The id of a user, `me`, or `nobody`.'),
+    search: text(200).optional().describe('Part of a title or description, without regard to case.'),
+    ...timeRange,
+    ...paging(50),
+    sortBy: z.enum(['openedAt', 'updatedAt', 'severity', 'status']).default('openedAt'),
+    sortOrder: sortOrder.default('desc'),
+  })
+  .prefault({});
+export type ListIncidentsInput = z.infer<typeof listIncidentsInput>;
+
+export const incidentsPage = z.object({ incidents: z.array(incident), ...pageTotals });
+
+export const incidentStatsInput = z.object(timeRange).prefault({});
+export const incidentStats = z.object({
+  total: z.number(),
+  open: z.number().describe('How many are neither resolved nor closed.'),
+  openBySeverity: z.array(z.object({ severity, count: z.number() })),
+  byStatus: z.array(z.object({ status: incidentStatus, count: z.number() })),
+  byType: z.array(z.object({ type: incidentType, count: z.number() })),
+  meanTimeToAcknowledge: z
+    .number()
+    .nullable()
+    .describe(
+      'Seconds from opening to the first acknowledgement, on average over those that were acknowledged; null when none was.',
+    ),
+  meanTimeToResolve: z
+    .number()
+    .nullable()
+    .describe(
+      'Seconds from opening to resolution, on average over those that are resolved or closed; null when none is.',
+    ),
+});
+export type IncidentStats = z.infer<typeof incidentStats>;

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+
+/** What is followed: a stream tells of one of them. */
+export const topic = z.enum(['events', 'sensors', 'incidents', 'watchlist']);
+export type Topic = z.infer<typeof topic>;
+
+/** What every subscription takes besides its filters. */
+export const resumable = {
+  lastEventId: z
+    .string()
+    .max(100)
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .describe('The id of the last message that arrived: what came after it is sent first.'),
+};
+
+const missed = z.object({
+  type: z.literal('missed'),
+  count: z
+    .number()
+    .nullable()
+    .describe('How many were not sent because they were not taken in time; null when nobody knows any more.'),
+});
+const upToDate = z.object({
+  type: z.literal('upToDate'),
+  at: z.date().describe('Everything that was committed before has been sent.'),
+});
+
+/** A note in a stream that is not about the thing itself. */
+export type StreamNote = z.infer<typeof missed> | z.infer<typeof upToDate>;
+
+/** The messages of a stream of things: `{type: <name>, <name>: thing}`, and the notes about the stream itself. */
+export const messagesOf = <Name extends string, Thing extends z.ZodType>(name: Name, thing: Thing) => {
+  const shape = { type: z.literal(name), [name]: thing } as { type: z.ZodLiteral<Name> } & Record<
+    Name,
+    Thing
+  >;
+  return z.discriminatedUnion('type', [z.object(shape), missed, upToDate]);
+};

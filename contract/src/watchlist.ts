@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { severity } from './events.ts';
+import { id } from './id.ts';
+import { pageTotals, paging, sortOrder } from './page.ts';
+import { messagesOf, resumable } from './realtime.ts';
+import { optionalText, text, trimmedText } from './text.ts';
+import { timeInput, timeRange } from './time.ts';
+
+const person = z.object({ id: z.string(), name: z.string() });
+
+/** A plate to look out for. */
+export const watchlistEntry = z.object({
+  id: z.string(),
+  pattern: z.string().describe('The plate, as it was entered; `*` stands for any run of characters.'),
+  reason: z.string(),
+  priority: severity,
+  validFrom: z.date().nullable(),
+  validUntil: z.date().nullable().describe('Inclusive.'),
+  fuzzy: z.boolean().describe('Whether characters that cameras take for one another match.'),
+  createdBy: person,
+  createdAt: z.date(),
+  updatedAt: z.date(),
+});
+export type WatchlistEntry = z.infer<typeof watchlistEntry>;
+
+/** A read of a watched plate. It repeats what the entry said then, and stays when the entry goes. */
+export const watchlistAlert = z.object({
+  id: z.string(),
+  entryId: z.string(),
+  pattern: z.string(),
+  reason: z.string(),
+  priority: severity,
+  eventId: z.string(),
+  licensePlateNumber: z.string().describe('As it was read.'),
+  sensorId: z.string().nullable(),
+  sensorName: z.string().nullable(),
+  locationName: z.string().nullable(),
+  timestamp: z.date().describe('When it was read: the time of the event.'),
+  createdAt: z.date(),
+  acknowledgedAt: z.date().nullable(),
+  acknowledgedBy: person.nullable(),
+  note: z.string().nullable(),
+});
+export type WatchlistAlert = z.infer<typeof watchlistAlert>;
+
+/** Fewer characters than these would match half the traffic. */
+const LEAST_CHARACTERS = 2;
+
+const saysEnough = (pattern: string): boolean =>
+  [...pattern.normalize('NFC').replace(/[\s\p{Pd}*]/gu, '')].length >= LEAST_CHARACTERS;
+
+const pattern = trimmedText(50, 1)
+  .refine(saysEnough, 'Give at least two characters of the plate besides blanks, hyphens and *')
+  .describe(
+    'Case, blanks and hyphens do not matter; `*` stands for any run of characters. At least two others are needed.',
+  );
+const reason = trimmedText(500, 1);
+const fuzzy = z
+  .boolean()
+  .describe('Whether the usual confusions of cameras match too: 0/O/Q/D, 1/I/L, 8/B, 5/S, 2/Z.');
+const validFrom = timeInput
+  .nullish()
+  .describe(
+    "From which time of a read on it counts. A plain date is the start of that day in the service's time zone.",
+  );
+const validUntil = timeInput
+  .nullish()
+  .describe(
+    "Up to which time of a read it counts. A plain date is the end of that day in the service's time zone.",
+  );
+
+export const createWatchlistEntryInput = z.object({
+  pattern,
+  reason,
+  priority: severity.default('MEDIUM'),
+  validFrom: validFrom.transform((value) => value ?? null),
+  validUntil: validUntil.transform((value) => value ?? null),
+  fuzzy: fuzzy.default(false),
+});
+export type CreateWatchlistEntryInput = z.infer<typeof createWatchlistEntryInput>;
+
+export const updateWatchlistEntryInput = z.object({
+  id,
+  pattern: pattern.optional(),
+  reason: reason.optional(),
+  priority: severity.optional(),
+  validFrom,
+  validUntil,
+  fuzzy: fuzzy.optional(),
+});
+export type UpdateWatchlistEntryInput = z.infer<typeof updateWatchlistEntryInput>;
+
+export const listWatchlistInput = z
+  .object({
+    ...paging(50),
+    search: text(200).optional().describe('Part of a pattern or reason, without regard to case.'),
+    priority: severity.optional(),
+    active: z.boolean().optional().describe('Whether it counts for what is read now.'),
+    sortBy: z.enum(['createdAt', 'pattern', 'priority', 'validUntil']).default('createdAt'),
+    sortOrder: sortOrder.default('desc'),
+  })
+  .prefault({});
+export type ListWatchlistInput = z.infer<typeof listWatchlistInput>;
+
+export const watchlistPage = z.object({ entries: z.array(watchlistEntry), ...pageTotals });
+export const deleteWatchlistEntryOutput = z.object({ success: z.literal(true), id: z.string() });
+
+export const listAlertsInput = z
+  .object({
+    ...timeRange,
+    ...paging(50),
+    acknowledged: z.boolean().optional(),
+    entryId: id.optional(),
+    priority: severity.optional(),
+    sortOrder: sortOrder.default('desc').describe('By the time at which the alert was raised.'),
+  })
+  .prefault({});
+export type ListAlertsInput = z.infer<typeof listAlertsInput>;
+
+export const alertsPage = z.object({ alerts: z.array(watchlistAlert), ...pageTotals });
+
+export const followAlertsInput = z
+  .object({
+    entryId: id.optional(),
+    priority: severity.optional().describe('Only alerts of this priority.'),
+    ...resumable,
+  })
+  .prefault({});
+export type FollowAlertsInput = z.infer<typeof followAlertsInput>;
+export const alertMessage = messagesOf('alert', watchlistAlert);
+
+export const acknowledgeAlertInput = z.object({ id, note: optionalText(1000) });
+export type AcknowledgeAlertInput = z.infer<typeof acknowledgeAlertInput>;

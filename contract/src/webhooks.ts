@@ -1,0 +1,173 @@
+import { z } from 'zod';
+import { eventType, severity } from './events.ts';
+import { id } from './id.ts';
+import { pageTotals, paging, sortOrder } from './page.ts';
+import { editableText, optionalText, text, trimmedText } from './text.ts';
+
+/** What a webhook can be told of. `event.violation` is every event that is a violation, also told as `event.ingested`. */
+export const webhookKind = z.enum([
+  'event.ingested',
+  'event.violation',
+  'incident.changed',
+  'sensor.statusChanged',
+  'watchlist.alert',
+]);
+export type WebhookKind = z.infer<typeof webhookKind>;
+
+/** What a delivery tells: one of those kinds, or `test`, which a person asked for. */
+export const deliveryKind = z.enum([...webhookKind.options, 'test']);
+export type DeliveryKind = z.infer<typeof deliveryKind>;
+
+/** PENDING: it is or will be attempted; DELIVERED: the receiver took it; DEAD: all attempts of a day have failed. */
+export const deliveryStatus = z.enum(['PENDING', 'DELIVERED', 'DEAD']);
+export type DeliveryStatus = z.infer<typeof deliveryStatus>;
+
+/** Most webhooks that there can be. */
+export const MAX_WEBHOOKS = 100;
+/** Longest address of a receiver, in characters. */
+export const WEBHOOK_URL_MAX = 2048;
+/** How a generated secret begins. */
+export const SECRET_PREFIX = 'whsec_';
+/** Most of a receiver's answer that is kept, in bytes. */
+export const ANSWER_MAX_BYTES = 1024;
+
+/** A text to compare with; nothing but blanks filters nothing. */
+const wanted = (max: number) =>
+  trimmedText(max)
+    .transform((value) => value || undefined)
+    .optional();
+
+/** Every condition counts only for the kinds that tell such a thing, and lets all others pass. */
+export const webhookFilter = z.object({
+  eventType: eventType.optional().describe('Of events.'),
+  violationType: wanted(200).describe('Of events, without regard to case.'),
+  vehicleType: wanted(200).describe('Of events, without regard to case.'),
+  licensePlateNumber: wanted(200).describe(
+    'Of events and alerts. Case, blanks and hyphens do not matter; `*` stands for any run of characters.',
+  ),
+  locationName: wanted(300).describe('Of events and alerts, without regard to case.'),
+  sensorId: id.optional().describe('Of everything.'),
+  minSeverity: severity
+    .optional()
+    .describe('Of events and incidents, and the priority of alerts: this or more urgent.'),
+});
+export type WebhookFilter = z.infer<typeof webhookFilter>;
+
+/** What the first 1 KB of the answer was, or why there was none, of the last attempt. */
+const lastAttempt = {
+  lastAttemptAt: z.date().nullable(),
+  lastStatus: z.number().nullable().describe('The HTTP status of the last answer.'),
+  lastAnswer: z.string().nullable().describe('The first 1 KB of the last answer.'),
+  lastError: z.string().nullable().describe('Why the last attempt failed.'),
+};
+
+export const webhook = z.object({
+  id: z.string(),
+  url: z.string(),
+  description: z.string().nullable(),
+  kinds: z.array(webhookKind),
+  filter: webhookFilter,
+  enabled: z.boolean(),
+  createdBy: z.object({ id: z.string(), name: z.string() }).nullable(),
+  createdAt: z.date(),
+  updatedAt: z.date(),
+});
+export type Webhook = z.infer<typeof webhook>;
+
+/** A webhook and how its deliveries fare. */
+export const watchedWebhook = webhook.extend({
+  pending: z.number().describe('Deliveries that are or will be attempted.'),
+  dead: z.number().describe('Deliveries whose attempts have all failed.'),
+  lastDelivery: z
+    .object({ at: z.date(), status: deliveryStatus })
+    .nullable()
+    .describe('The newest delivery that was attempted: when last, and what became of it.'),
+});
+export type WatchedWebhook = z.infer<typeof watchedWebhook>;
+
+const url = z
+  .string()
+  .min(1, 'Must not be empty')
+  .max(WEBHOOK_URL_MAX, `Use at most ${WEBHOOK_URL_MAX} characters`)
+  .describe('http or https. Addresses inside the operator’s own network are refused.');
+const kinds = z
+  .array(webhookKind)
+  .min(1, 'Name at least one kind')
+  .max(webhookKind.options.length)
+  .transform((value) => [...new Set(value)]);
+
+export const createWebhookInput = z.object({
+  url,
+  description: optionalText(500),
+  kinds,
+  filter: webhookFilter.default({}),
+  enabled: z.boolean().default(true),
+  secret: text(200, 16)
+    .optional()
+    .describe(
+      'Signs what is sent. Left out: one is generated. It is answered this once and never shown again.',
+    ),
+});
+export type CreateWebhookInput = z.infer<typeof createWebhookInput>;
+
+export const createdWebhook = webhook.extend({ secret: z.string() });
+export type CreatedWebhook = z.infer<typeof createdWebhook>;
+
+export const updateWebhookInput = z.object({
+  id,
+  url: url.optional(),
+  description: editableText(500),
+  kinds: kinds.optional(),
+  filter: webhookFilter.optional().describe('Replaces the filter as a whole.'),
+  enabled: z
+    .boolean()
+    .optional()
+    .describe('While false nothing is added, and what is pending waits until it is true again.'),
+  rotateSecret: z.literal(true).optional().describe('Answers a new secret, this once.'),
+});
+export type UpdateWebhookInput = z.infer<typeof updateWebhookInput>;
+
+export const updatedWebhook = webhook.extend({ secret: z.string().optional() });
+export type UpdatedWebhook = z.infer<typeof updatedWebhook>;
+
+export const listWebhooksInput = z
+  .object({ ...paging(50), sortOrder: sortOrder.default('asc') })
+  .prefault({});
+export type ListWebhooksInput = z.infer<typeof listWebhooksInput>;
+export const webhooksPage = z.object({ webhooks: z.array(watchedWebhook), ...pageTotals });
+
+export const deleteWebhookOutput = z.object({ success: z.literal(true), id: z.string() });
+export const testWebhookOutput = z.object({ deliveryId: z.string() });
+
+export const delivery = z.object({
+  id: z.string().describe('The same at every attempt.'),
+  webhookId: z.string(),
+  kind: deliveryKind,
+  status: deliveryStatus,
+  attempts: z.number(),
+  dueAt: z.date().nullable().describe('When the next attempt is due; null when there will be none.'),
+  createdAt: z.date(),
+  ...lastAttempt,
+  finishedAt: z.date().nullable(),
+  body: z.string().describe('The bytes that are signed and sent.'),
+});
+export type Delivery = z.infer<typeof delivery>;
+
+export const listDeliveriesInput = z
+  .object({
+    ...paging(50),
+    webhookId: id.optional(),
+    status: deliveryStatus.optional(),
+    kind: deliveryKind.optional(),
+    sortOrder: sortOrder.default('desc'),
+  })
+  .prefault({});
+export type ListDeliveriesInput = z.infer<typeof listDeliveriesInput>;
+export const deliveriesPage = z.object({ deliveries: z.array(delivery), ...pageTotals });
+
+export const redeliverInput = z.union([
+  z.object({ id: id.describe('One delivery, whatever its status.') }),
+  z.object({ webhookId: id, status: z.literal('DEAD').describe('All dead ones of the webhook.') }),
+]);
+export type RedeliverInput = z.infer<typeof redeliverInput>;
+export const redeliverOutput = z.object({ count: z.number().describe('How many are sent again.') });

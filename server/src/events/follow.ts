@@ -1,0 +1,27 @@
+import type { Event, FollowEventsInput } from '@gantry/contract/events';
+import type { ActorContext } from '../context.ts';
+import { follow, type Told } from '../realtime/follow.ts';
+import { resolveInterval } from '../time.ts';
+import { matchesFilter } from './matches.ts';
+import { recordPlateLookUp } from './service.ts';
+
+/**
+ * Tells of events as they are stored. Following a plate is looking it up, so it is written down first.
+ * @throws AppError as `follow` does
+ */
+export const followEvents = async function* (
+  ctx: ActorContext,
+  { lastEventId, startDate, endDate, reason, ...filter }: FollowEventsInput,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Told<'events'>> {
+  const { from, until } = resolveInterval({ startDate, endDate }, ctx.app.settings.current().timezone);
+  const passes = matchesFilter(filter);
+  const matches = (event: Event): boolean => {
+    const time = event.timestamp.getTime();
+    return time >= from && time < until && passes(event);
+  };
+  if (filter.licensePlateNumber !== undefined) {
+    await recordPlateLookUp(ctx, filter.licensePlateNumber, reason);
+  }
+  yield* follow(ctx, { topic: 'events', matches, lastEventId }, signal);
+};

@@ -1,0 +1,32 @@
+import type { Event, EventFilter } from '@gantry/contract/events';
+import { matchesPattern, plateKey } from './plate.ts';
+
+/** Compares without regard to case, as the lists do. */
+const sameText = (wanted: string): ((value: string | null) => boolean) => {
+  const lower = wanted.toLowerCase();
+  return (value) => value !== null && value.toLowerCase() === lower;
+};
+
+const samePlate = (wanted: string): ((plate: string | null) => boolean) => {
+  const matches = matchesPattern(plateKey(wanted));
+  return (plate) => plate !== null && matches(plateKey(plate));
+};
+
+/** Tells events as `events.getAll` with the same filter would. */
+export const matchesFilter = (filter: EventFilter): ((event: Event) => boolean) => {
+  const { eventType, processed, archived } = filter;
+  const sensorId = filter.sensorId?.toLowerCase();
+  const isPlate = filter.licensePlateNumber === undefined ? null : samePlate(filter.licensePlateNumber);
+  const isViolation = filter.violationType === undefined ? null : sameText(filter.violationType);
+  const isVehicle = filter.vehicleType === undefined ? null : sameText(filter.vehicleType);
+  const isPlace = filter.locationName === undefined ? null : sameText(filter.locationName);
+  return (event) =>
+    (eventType === undefined || event.eventType === eventType) &&
+    (sensorId === undefined || event.sensorId === sensorId) &&
+    (processed === undefined || event.processed === processed) &&
+    (archived === undefined || event.archived === archived) &&
+    (isPlate === null || isPlate(event.licensePlateNumber)) &&
+    (isViolation === null || isViolation(event.violationType)) &&
+    (isVehicle === null || isVehicle(event.vehicleType)) &&
+    (isPlace === null || isPlace(event.locationName));
+};

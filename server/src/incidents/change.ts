@@ -1,0 +1,103 @@
+import {
+  changesOnlyOwnIncidents,
+  type Incident,
+  type IncidentAction,
+  type IncidentChange,
+} from '@gantry/contract/incidents';
+import { recordActivity } from '../activity/store.ts';
+import type { Actor, ActorContext } from '../context.ts';
+import type { Transaction } from '../database/transaction.ts';
+import { publish } from '../realtime/publish.ts';
+import { findNames, type NameOf } from '../users/names-store.ts';
+import { attachEvents } from './attachments-store.ts';
+import { allows, assigneeRefusal, overtakenRefusal, stateRefusal } from './refusal.ts';
+import { type Deed, type IncidentRow, incidentOf, lockIncident, settleIncident } from './store.ts';
+import { findArrival, recordTimeline } from './timeline-store.ts';
+
+const nameOfActor = ({ firstName, lastName }: Actor): string => `${firstName} ${lastName}`;
+
+/** What a person did to an incident, for the timeline, the activity log and everybody who is told. */
+export interface Done {
+  readonly action: IncidentAction | 'create';
+  /** null: it did not exist. */
+  readonly before: IncidentRow | null;
+  readonly after: IncidentRow;
+  readonly note: string | null;
+  readonly details: Record<string, unknown> | null;
+}
+
+/** Writes down what was done and tells of it, in the transaction that does it. Answers the incident. */
+export const recordDone = async (
+  { app, actor, caller }: ActorContext,
+  tx: Transaction,
+  { action, before, after, note, details }: Done,
+  nameOf: NameOf,
+): Promise<Incident> => {
+  const at = after.updatedAt;
+  const by = { id: actor.id, name: nameOfActor(actor) };
+  const incident = incidentOf(after, nameOf);
+  const statuses = { fromStatus: before?.status ?? null, toStatus: after.status };
+  await recordTimeline(tx, [
+    { incidentId: after.id, at, userId: actor.id, action, ...statuses, note, details },
+  ]);
+  const subject = { incidentId: after.id, title: after.title };
+  await recordActivity(tx, actor.id, caller, `incidents.${action}`, subject);
+  const body: IncidentChange = { action, incident, by, note, at };
+  await publish(app, tx, [{ topic: 'incidents', body }]);
+  return incident;
+};
+
+/**
+ * Says which rule a deed broke that was not done, by the incident as it is; it is locked. When there is none, everything
+ * was as the deed would have it.
+ * @throws AppError `forbidden` or `conflict`
+ */
+const refuseIfAgainstRules = async (tx: Transaction, row: IncidentRow, deed: Deed): Promise<void> => {
+  const nameOf = await findNames(tx, [row.assignedTo]);
+  const assignee = nameOf(row.assignedTo)?.name ?? null;
+  if (deed.onlyOf !== undefined && row.assignedTo !== deed.onlyOf && assignee !== null)
+    throw assigneeRefusal(assignee);
+  if (!allows(deed.action, row.status)) {
+    const arrival = await findArrival(tx, row.id, row.status);
+    const whoIs = await findNames(tx, [arrival?.userId ?? null]);
+    throw stateRefusal(
+      row.status,
+      arrival && { action: arrival.action, at: arrival.at, who: whoIs(arrival.userId)?.name ?? null },
+    );
+  }
+  const isAsWanted = deed.fields !== undefined && deed.fields.assignedTo === row.assignedTo;
+  if (deed.insteadOf !== undefined && !isAsWanted && deed.insteadOf?.toLowerCase() !== row.assignedTo)
+    throw overtakenRefusal(assignee);
+};
+
+/** What comes with a change: a note, and what the timeline says beyond the states. */
+export interface Circumstances {
+  readonly note?: string | null;
+  readonly describe?: (before: IncidentRow, after: IncidentRow, nameOf: NameOf) => Record<string, unknown>;
+}
+
+/**
+ * Does something about an incident, or, when it is so already, nothing. Of several at once each finds what the one
+ * before has left.
+ * @throws AppError `notFound`; `forbidden` when it is assigned to somebody else and the role minds; `conflict` when the
+ * state does not allow it, or it was assigned to somebody else meanwhile
+ */
+export const changeIncident = async (
+  ctx: ActorContext,
+  tx: Transaction,
+  id: string,
+  wanted: Omit<Deed, 'onlyOf'>,
+  { note = null, describe }: Circumstances = {},
+): Promise<Incident> => {
+  const onlyOf = changesOnlyOwnIncidents(ctx.actor.role) ? ctx.actor.id : undefined;
+  const deed = { ...wanted, onlyOf };
+  const before = await lockIncident(tx, id);
+  const after = await settleIncident(tx, before.id, deed);
+  if (after === null) await refuseIfAgainstRules(tx, before, deed);
+  const current = after ?? before;
+  const nameOf = await findNames(tx, [current.reportedBy, current.assignedTo, before.assignedTo]);
+  if (after === null) return incidentOf(before, nameOf);
+  if (deed.eventId !== undefined) await attachEvents(tx, [{ incidentId: after.id, eventId: deed.eventId }]);
+  const details = describe?.(before, after, nameOf) ?? null;
+  return recordDone(ctx, tx, { action: deed.action, before, after, note, details }, nameOf);
+};

@@ -1,0 +1,22 @@
+import type { FollowIncidentsInput, IncidentChange } from '@gantry/contract/incidents';
+import type { ActorContext } from '../context.ts';
+import { follow, type Told } from '../realtime/follow.ts';
+
+/** Tells what is done about all incidents, or about those that are asked for. @throws AppError as `follow` does */
+export const followIncidents = (
+  ctx: ActorContext,
+  { lastEventId, ...wanted }: FollowIncidentsInput,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Told<'incidents'>> => {
+  const { type, severity } = wanted;
+  const [id, sensorId, locationId] = [wanted.id, wanted.sensorId, wanted.locationId].map((each) =>
+    each?.toLowerCase(),
+  );
+  const matches = ({ incident }: IncidentChange): boolean =>
+    (id === undefined || incident.id === id) &&
+    (type === undefined || incident.type === type) &&
+    (severity === undefined || incident.severity === severity) &&
+    (sensorId === undefined || incident.sensorId === sensorId) &&
+    (locationId === undefined || incident.locationId === locationId);
+  return follow(ctx, { topic: 'incidents', matches, lastEventId }, signal);
+};

@@ -1,0 +1,31 @@
+import { isUuid } from '@gantry/contract/id';
+import type { Role } from '@gantry/contract/permissions';
+import { eq } from 'drizzle-orm';
+import { locations, sensors, users } from '../database/tables.ts';
+import type { Executor } from '../database/transaction.ts';
+
+export const hasLocation = async (db: Executor, id: string): Promise<boolean> =>
+  isUuid(id) && (await db.$count(locations, eq(locations.id, id))) > 0;
+
+export const hasSensor = async (db: Executor, id: string): Promise<boolean> =>
+  isUuid(id) && (await db.$count(sensors, eq(sensors.id, id))) > 0;
+
+/** Somebody who might take an incident. */
+export interface Candidate {
+  readonly id: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly role: Role;
+  readonly isActive: boolean;
+}
+
+/** The user with the id, whatever they may do; null when there is none. */
+export const findCandidate = async (db: Executor, id: string): Promise<Candidate | null> => {
+  if (!isUuid(id)) return null;
+  const { firstName, lastName, role, isActive } = users;
+  const [row] = await db
+    .select({ id: users.id, firstName, lastName, role, isActive })
+    .from(users)
+    .where(eq(users.id, id));
+  return row ?? null;
+};

@@ -1,0 +1,66 @@
+import {
+  type IncidentAction,
+  type IncidentStatus,
+  incidentAction,
+  incidentStates,
+} from '@gantry/contract/incidents';
+import { AppError } from '../error.ts';
+
+/** How each action reads when somebody has done it: "Anna Kern acknowledged this incident", "it can be acknowledged". */
+const done: Record<IncidentAction | 'create', string> = {
+  create: 'opened',
+  acknowledge: 'acknowledged',
+  start: 'started',
+  resolve: 'resolved',
+  close: 'closed',
+  reopen: 'reopened',
+  assign: 'assigned',
+  update: 'updated',
+  attachEvent: 'given events',
+  addNote: 'given notes',
+};
+
+const nextStatuses: Record<IncidentAction, Partial<Record<IncidentStatus, IncidentStatus>>> = incidentStates;
+
+/** Whether the table of states has the action for the state. */
+export const allows = (action: IncidentAction, status: IncidentStatus): boolean =>
+  nextStatuses[action][status] !== undefined;
+
+const list = (words: readonly string[]): string =>
+  words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+
+/** How an incident came into its state. */
+export interface Arrival {
+  readonly action: IncidentAction | 'create';
+  /** Who brought it there; null: an event. */
+  readonly who: string | null;
+  readonly at: Date;
+}
+
+/** The state of the incident does not allow the action: says who brought it there, and what can be done instead. */
+export const stateRefusal = (status: IncidentStatus, arrival: Arrival | null): AppError => {
+  const possible = list(
+    incidentAction.options.filter((action) => allows(action, status)).map((a) => done[a]),
+  );
+  const now = `${status} now; it can be ${possible}`;
+  return new AppError(
+    'conflict',
+    arrival
+      ? `${arrival.who ?? 'An event'} ${done[arrival.action]} this incident at ${arrival.at.toISOString()}: it is ${now}`
+      : `This incident is ${now}`,
+  );
+};
+
+/** Somebody else has the incident, and the role of whoever asked does not reach that far. */
+export const assigneeRefusal = (assignee: string): AppError =>
+  new AppError(
+    'forbidden',
+    `This incident is assigned to ${assignee}: with your role you can change what is assigned to you or to nobody`,
+  );
+
+/** @param assignee who has it by now; null: nobody */
+export const overtakenRefusal = (assignee: string | null): AppError =>
+  new AppError(
+    'conflict',
+    `This incident is assigned to ${assignee ?? 'nobody'} by now: look at it again before you assign it to somebody else`,
+  );

@@ -1,0 +1,136 @@
+import {
+  type AssignIncidentInput,
+  type CreateIncidentInput,
+  changesOnlyOwnIncidents,
+  type Incident,
+  type UpdateIncidentInput,
+} from '@gantry/contract/incidents';
+import type { Actor, ActorContext } from '../context.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { AppError } from '../error.ts';
+import { rankOf, severityOfRank } from '../events/severity.ts';
+import { findNames } from '../users/names-store.ts';
+import { attachEvents } from './attachments-store.ts';
+import { changeIncident, recordDone } from './change.ts';
+import { requireAssignee, requireEvents, requirePlaces } from './references.ts';
+import { type IncidentFields, type IncidentRow, insertIncidents } from './store.ts';
+
+/** @throws AppError `forbidden` when the role may not assign an incident to this user */
+const requireReach = (actor: Actor, userId: string | null): void => {
+  if (userId === null || userId.toLowerCase() === actor.id || !changesOnlyOwnIncidents(actor.role)) return;
+  throw new AppError('forbidden', 'With your role you can assign an incident only to yourself or to nobody');
+};
+
+/**
+ * Opens an incident by hand.
+ * @throws AppError `badRequest` when something that it refers to does not exist; `forbidden` when the role may not
+ * assign it so
+ */
+export const createIncident = (
+  ctx: ActorContext,
+  { eventIds, severity, ...fields }: CreateIncidentInput,
+): Promise<Incident> =>
+  inTransaction(ctx.app.db, async (tx) => {
+    requireReach(ctx.actor, fields.assignedTo);
+    await requirePlaces(tx, fields);
+    const assignedTo = fields.assignedTo && (await requireAssignee(tx, 'assignedTo', fields.assignedTo));
+    const attached = await requireEvents(tx, eventIds, (position) => `eventIds.${position}`);
+    const values = { ...fields, assignedTo, severity: rankOf(severity), reportedBy: ctx.actor.id };
+    const [after] = await insertIncidents(tx, [values]);
+    if (!after) throw new Error('PostgreSQL did not answer the inserted incident');
+    await attachEvents(
+      tx,
+      attached.map((eventId) => ({ incidentId: after.id, eventId })),
+    );
+    const nameOf = await findNames(tx, [after.reportedBy, after.assignedTo]);
+    const known = {
+      ...(after.assignedTo !== null && { assignedTo: { from: null, to: nameOf(after.assignedTo)?.name } }),
+      ...(attached.length > 0 && { eventIds: attached }),
+    };
+    const details = Object.keys(known).length > 0 ? known : null;
+    return recordDone(ctx, tx, { action: 'create', before: null, after, note: null, details }, nameOf);
+  });
+
+type Step = 'acknowledge' | 'start' | 'resolve' | 'close' | 'reopen' | 'addNote';
+
+/**
+ * Takes an incident on to its next state, or back to the first; or notes something.
+ * @throws AppError as `changeIncident` does
+ */
+export const takeStep = (
+  ctx: ActorContext,
+  action: Step,
+  { id, note }: { id: string; note: string | null },
+): Promise<Incident> => inTransaction(ctx.app.db, (tx) => changeIncident(ctx, tx, id, { action }, { note }));
+
+/**
+ * Gives an incident to somebody, or to nobody.
+ * @throws AppError as `changeIncident` does; `badRequest` when the user cannot take it
+ */
+export const assignIncident = (
+  ctx: ActorContext,
+  { id, userId, insteadOf }: AssignIncidentInput,
+): Promise<Incident> =>
+  inTransaction(ctx.app.db, async (tx) => {
+    requireReach(ctx.actor, userId);
+    const assignedTo = userId === null ? null : await requireAssignee(tx, 'userId', userId);
+    const deed = { action: 'assign' as const, insteadOf, fields: { assignedTo } };
+    return changeIncident(ctx, tx, id, deed, {
+      describe: (before, after, nameOf) => ({
+        assignedTo: {
+          from: nameOf(before.assignedTo)?.name ?? null,
+          to: nameOf(after.assignedTo)?.name ?? null,
+        },
+      }),
+    });
+  });
+
+const shownAs = (row: IncidentRow, field: keyof IncidentFields): unknown =>
+  field === 'severity' ? severityOfRank(row.severity) : row[field];
+
+/** The fields that differ, as they were and as they are. */
+const differences = (
+  before: IncidentRow,
+  after: IncidentRow,
+  fields: IncidentFields,
+): Record<string, unknown> =>
+  Object.fromEntries(
+    (Object.keys(fields) as (keyof IncidentFields)[])
+      .map((field) => [field, { from: shownAs(before, field), to: shownAs(after, field) }] as const)
+      .filter(([, { from, to }]) => JSON.stringify(from) !== JSON.stringify(to)),
+  );
+
+/**
+ * Sets the fields that are given; `null` clears one. What is so already leaves no trace.
+ * @throws AppError as `changeIncident` does; `badRequest` when a location or sensor does not exist
+ */
+export const updateIncident = (
+  ctx: ActorContext,
+  { id, severity, ...input }: UpdateIncidentInput,
+): Promise<Incident> =>
+  inTransaction(ctx.app.db, async (tx) => {
+    await requirePlaces(tx, input);
+    const given = Object.entries(input).filter(([, value]) => value !== undefined);
+    const fields: IncidentFields = {
+      ...Object.fromEntries(given),
+      ...(severity && { severity: rankOf(severity) }),
+    };
+    const deed = { action: 'update' as const, fields };
+    return changeIncident(ctx, tx, id, deed, {
+      describe: (before, after) => differences(before, after, fields),
+    });
+  });
+
+/**
+ * Notes that an event belongs to an incident; one that does already changes nothing.
+ * @throws AppError as `changeIncident` does; `badRequest` when there is no such event
+ */
+export const attachEvent = (
+  ctx: ActorContext,
+  { id, eventId: wanted }: { id: string; eventId: string },
+): Promise<Incident> =>
+  inTransaction(ctx.app.db, async (tx) => {
+    const [eventId = wanted] = await requireEvents(tx, [wanted], () => 'eventId');
+    const deed = { action: 'attachEvent' as const, eventId };
+    return changeIncident(ctx, tx, id, deed, { describe: () => ({ eventId }) });
+  });

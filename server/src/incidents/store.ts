@@ -1,0 +1,142 @@
+import { isUuid } from '@gantry/contract/id';
+import {
+  type Incident,
+  type IncidentAction,
+  type IncidentStatus,
+  incidentStates,
+} from '@gantry/contract/incidents';
+import { and, eq, inArray, isNull, or, type SQL, sql } from 'drizzle-orm';
+import { incidentEvents, incidents } from '../database/tables.ts';
+import type { Executor, Transaction } from '../database/transaction.ts';
+import { notFound } from '../error.ts';
+import { severityOfRank } from '../events/severity.ts';
+import type { NameOf } from '../users/names-store.ts';
+
+export type IncidentRow = typeof incidents.$inferSelect;
+
+/** An incident as answers show it. */
+export const incidentOf = (row: IncidentRow, nameOf: NameOf): Incident => ({
+  ...row,
+  severity: severityOfRank(row.severity) ?? 'MEDIUM',
+  reportedBy: nameOf(row.reportedBy),
+  assignedTo: nameOf(row.assignedTo),
+});
+
+const only = ([row]: readonly IncidentRow[]): IncidentRow => {
+  if (!row) throw notFound('Incident');
+  return row;
+};
+
+/** @throws AppError `notFound` */
+export const getIncidentRow = async (db: Executor, id: string): Promise<IncidentRow> =>
+  only(isUuid(id) ? await db.select().from(incidents).where(eq(incidents.id, id)) : []);
+
+/**
+ * Reads an incident as it is before a change, and keeps others from changing it until the transaction ends.
+ * @throws AppError `notFound`
+ */
+export const lockIncident = async (tx: Transaction, id: string): Promise<IncidentRow> =>
+  only(isUuid(id) ? await tx.select().from(incidents).where(eq(incidents.id, id)).for('no key update') : []);
+
+/** Stores new incidents, in the order in which they are given. */
+export const insertIncidents = async (
+  tx: Executor,
+  values: readonly (typeof incidents.$inferInsert)[],
+): Promise<IncidentRow[]> =>
+  values.length === 0
+    ? []
+    : tx
+        .insert(incidents)
+        .values([...values])
+        .returning();
+
+/** The moment of a change. The row is locked before this statement begins, so none is dated before the one it follows. */
+export const moment = sql<Date>`greatest(statement_timestamp(), ${incidents.updatedAt} + interval '1 millisecond')`;
+
+interface Moments {
+  acknowledgedAt?: SQL;
+  resolvedAt?: SQL | null;
+  closedAt?: SQL | null;
+}
+const momentsOf: Partial<Record<IncidentAction, Moments>> = {
+  acknowledge: { acknowledgedAt: sql`coalesce(${incidents.acknowledgedAt}, ${moment})` },
+  resolve: { resolvedAt: moment },
+  close: { closedAt: moment },
+  reopen: { resolvedAt: null, closedAt: null },
+};
+
+/** The fields that a person may set. */
+export type IncidentFields = Partial<
+  Pick<
+    IncidentRow,
+    | 'title'
+    | 'description'
+    | 'type'
+    | 'severity'
+    | 'location'
+    | 'locationId'
+    | 'sensorId'
+    | 'lanesBlocked'
+    | 'assignedTo'
+  >
+>;
+
+/** Something to be done about an incident, and under which conditions. */
+export interface Deed {
+  readonly action: IncidentAction;
+  /** It must be assigned to this user or to nobody. */
+  readonly onlyOf?: string | undefined;
+  /** It must be assigned to this user; null: to nobody. */
+  readonly insteadOf?: string | null | undefined;
+  /** What is set; at least one of the fields must be another than before. */
+  readonly fields?: IncidentFields;
+  /** The event that is to belong to it, and does not yet. */
+  readonly eventId?: string;
+}
+
+const isAssignedTo = (userId: string | null): SQL =>
+  sql`${incidents.assignedTo}::text IS NOT DISTINCT FROM ${userId?.toLowerCase() ?? null}::text`;
+
+const differs = (fields: IncidentFields): SQL | undefined =>
+  or(
+    ...Object.entries(fields).map(([name, value]) => {
+      const column = incidents[name as keyof IncidentFields];
+      return sql`${column} IS DISTINCT FROM ${sql.param(value, column)}`;
+    }),
+  );
+
+const lacks = (eventId: string): SQL => sql`NOT EXISTS (
+  SELECT FROM ${incidentEvents}
+  WHERE ${incidentEvents.incidentId} = ${incidents.id} AND ${incidentEvents.eventId} = ${eventId})`;
+
+/**
+ * Changes an incident, if the table of states allows the action and every condition holds; the database decides.
+ * @returns the incident as it is now; null when nothing changed
+ */
+export const settleIncident = async (
+  tx: Transaction,
+  id: string,
+  { action, onlyOf, insteadOf, fields, eventId }: Deed,
+): Promise<IncidentRow | null> => {
+  const next: Partial<Record<IncidentStatus, IncidentStatus>> = incidentStates[action];
+  const [row] = await tx
+    .update(incidents)
+    .set({
+      ...fields,
+      ...momentsOf[action],
+      status: sql`${JSON.stringify(next)}::jsonb ->> ${incidents.status}`,
+      updatedAt: moment,
+    })
+    .where(
+      and(
+        eq(incidents.id, id),
+        inArray(incidents.status, Object.keys(next) as IncidentStatus[]),
+        onlyOf === undefined ? undefined : or(isNull(incidents.assignedTo), eq(incidents.assignedTo, onlyOf)),
+        insteadOf === undefined ? undefined : isAssignedTo(insteadOf),
+        fields && (differs(fields) ?? sql`false`),
+        eventId === undefined ? undefined : lacks(eventId),
+      ),
+    )
+    .returning();
+  return row ?? null;
+};

@@ -1,0 +1,35 @@
+import type { Incident, IncidentDetail, ListIncidentsInput } from '@gantry/contract/incidents';
+import type { Page } from '@gantry/contract/page';
+import type { ActorContext } from '../context.ts';
+import { resolveInterval } from '../time.ts';
+import { findNames } from '../users/names-store.ts';
+import { findEventsOf } from './attachments-store.ts';
+import { listIncidents } from './list-store.ts';
+import { getIncidentRow, incidentOf } from './store.ts';
+import { listTimeline, timelineEntryOf } from './timeline-store.ts';
+
+// The answers that are read: rows with the names of the people in them.
+
+/** @throws AppError `notFound` */
+export const viewIncident = async ({ app: { db } }: ActorContext, id: string): Promise<IncidentDetail> => {
+  const row = await getIncidentRow(db, id);
+  const [attached, timeline] = await Promise.all([findEventsOf(db, row.id), listTimeline(db, row.id)]);
+  const people = timeline.map(({ userId }) => userId);
+  const nameOf = await findNames(db, [row.reportedBy, row.assignedTo, ...people]);
+  return {
+    ...incidentOf(row, nameOf),
+    ...attached,
+    timeline: timeline.map((entry) => timelineEntryOf(entry, nameOf)),
+  };
+};
+
+export const viewIncidents = async (
+  { app, actor }: ActorContext,
+  input: ListIncidentsInput,
+): Promise<Page<Incident>> => {
+  const interval = resolveInterval(input, app.settings.current().timezone);
+  const { items, total } = await listIncidents(app.db, input, interval, actor.id);
+  const people = items.flatMap(({ reportedBy, assignedTo }) => [reportedBy, assignedTo]);
+  const nameOf = await findNames(app.db, people);
+  return { items: items.map((row) => incidentOf(row, nameOf)), total };
+};

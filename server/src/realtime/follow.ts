@@ -1,0 +1,128 @@
+import type { StreamNote, Topic } from '@gantry/contract/realtime';
+import { findActor } from '../auth/session.ts';
+import type { ActorContext } from '../context.ts';
+import { AppError, invalidInput } from '../error.ts';
+import { readChanges } from './changes-store.ts';
+import { createInbox, type Inbox } from './inbox.ts';
+import { type Item, readItems, type Things } from './items.ts';
+import { type Mark, readMark, writeMark } from './position.ts';
+
+/** For how long a client may stay away and still be told everything it missed. */
+export const KEPT_HOURS = 24;
+/** Things that wait for one subscriber that does not take them. */
+const INBOX_CAPACITY = 1_000;
+/** After this long without anything to tell, a subscriber is told that there is nothing. */
+const IDLE_MS = 10_000;
+/** How often it is checked that the token of a stream is still good. */
+const TOKEN_CHECK_MS = 20_000;
+
+/** What a stream tells: a thing or a note, and the id to go on from. */
+export type Told<Name extends Topic> =
+  | { readonly id: string; readonly thing: Things[Name] }
+  | { readonly id: string; readonly note: StreamNote };
+
+/** What somebody wants to be told. */
+export interface Wish<Name extends Topic> {
+  readonly topic: Name;
+  readonly matches: (thing: Things[Name]) => boolean;
+  readonly lastEventId: string | undefined;
+}
+
+const upToDate = (mark: Mark) => ({
+  id: writeMark(mark),
+  note: { type: 'upToDate', at: new Date(mark.at) } as const,
+});
+const missed = (mark: Mark, count: number | null) => ({
+  id: writeMark(mark),
+  note: { type: 'missed', count } as const,
+});
+
+const expired = (): AppError => new AppError('unauthorized', 'Invalid or expired token');
+
+/** Ends the inbox as soon as the token is not good any more. @returns stops looking */
+const watchToken = (ctx: ActorContext, inbox: Inbox): (() => void) => {
+  const check = async (): Promise<void> => {
+    if (!(await findActor(ctx))) inbox.end(expired());
+  };
+  const timer = setInterval(() => {
+    check().catch((error: unknown) => inbox.end(error instanceof Error ? error : expired()));
+  }, TOKEN_CHECK_MS);
+  const untilExpiry = ctx.actor.token.expiresAt.getTime() - Date.now();
+  const expiry = setTimeout(() => inbox.end(expired()), Math.max(0, untilExpiry));
+  return () => {
+    clearInterval(timer);
+    clearTimeout(expiry);
+  };
+};
+
+/** Where the last message left off; null when what followed it is not kept any more, or was never here. */
+const resumeFrom = (lastEventId: string, now: Mark): Mark | null => {
+  const mark = readMark(lastEventId);
+  if (!mark) throw invalidInput('lastEventId', 'This is not the id of a message: leave it out to start anew');
+  const isKept = mark.at > now.at - KEPT_HOURS * 3_600_000;
+  return isKept && mark.position.xid <= now.position.xid ? mark : null;
+};
+
+/**
+ * Tells what happens from now on, or from the last message on, in the order in which it was committed and without gaps:
+ * first from the database, then as it comes. It ends when the signal is aborted.
+ * @throws AppError `unauthorized` when the token is not good any more; `unavailable` when the service drains;
+ * `badRequest` for a lastEventId that is none
+ */
+export const follow = async function* <Name extends Topic>(
+  ctx: ActorContext,
+  { topic, matches, lastEventId }: Wish<Name>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Told<Name>> {
+  const { pool, realtime, findEvents } = ctx.app;
+  const wanted = (item: Item): item is Item<Name> =>
+    item.topic === topic && matches((item as Item<Name>).thing);
+  const release = ctx.app.streams.admit(ctx.actor.id);
+  const inbox = createInbox(INBOX_CAPACITY);
+  const left = () => inbox.end(null);
+  signal?.addEventListener('abort', left, { once: true });
+  const stopWatching = watchToken(ctx, inbox);
+  let quit: (() => void) | null = null;
+  try {
+    const now = await realtime.start();
+    let from = lastEventId === undefined ? now : resumeFrom(lastEventId, now);
+    if (!from) {
+      from = now;
+      yield missed(now, null);
+    }
+    for (let isBehind = from !== now; ; ) {
+      await realtime.start();
+      const mark: Mark = from;
+      const tell = (item: Item) => wanted(item) && inbox.offer(item);
+      quit = isBehind ? null : realtime.join({ topic, from: mark, tell, end: inbox.end });
+      if (quit) break;
+      const page = await readChanges(pool, mark.position);
+      const changes = page.changes.filter((change) => change.topic === topic);
+      for await (const items of readItems(findEvents, changes, mark.position)) {
+        for (const item of items) {
+          if (!inbox.isOpen()) return;
+          if (wanted(item)) yield { id: writeMark(item.mark), thing: item.thing };
+        }
+      }
+      from = { position: page.next, at: page.at };
+      isBehind = page.isFull;
+    }
+    yield upToDate(from);
+    while (inbox.isOpen()) {
+      const delivery = await inbox.take(IDLE_MS);
+      if (delivery?.kind === 'item') {
+        const { mark, thing } = delivery.item as Item<Name>;
+        yield { id: writeMark(mark), thing };
+      } else if (delivery) {
+        yield missed(delivery.mark, delivery.count);
+      } else if (inbox.isOpen() && realtime.told) {
+        yield upToDate(realtime.told);
+      }
+    }
+  } finally {
+    quit?.();
+    stopWatching();
+    release();
+    signal?.removeEventListener('abort', left);
+  }
+};

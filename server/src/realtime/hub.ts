@@ -1,0 +1,144 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Topic } from '@gantry/contract/realtime';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { tolerate } from '../errno.ts';
+import { unavailable } from '../error.ts';
+import { readChanges, readHorizon } from './changes-store.ts';
+import { type FindEvents, type Item, readItems } from './items.ts';
+import { compare, type Mark } from './position.ts';
+
+/** Somebody who is told what happens. */
+export interface Subscriber {
+  readonly topic: Topic;
+  /** Up to where they know already. */
+  readonly from: Mark;
+  readonly tell: (item: Item) => void;
+  /** Ends the stream. */
+  readonly end: (reason: Error) => void;
+}
+
+const drained = (): Error => unavailable('The service is going down: connect again');
+
+export interface HubOptions {
+  readonly pool: Pool;
+  readonly findEvents: FindEvents;
+  readonly log: Logger;
+}
+
+/** Between two looks into the feed, so that a busy service does not look for each commit. */
+const PAUSE_MS = 20;
+/** Without being woken the feed is looked into this often: should a message be lost, that is how late one is told. */
+const LOOK_MS = 1_000;
+
+/**
+ * Reads the feed of changes once for all subscribers of this process, while there are any. It is woken by NOTIFY, and
+ * looks again soon while something is committed that an unfinished transaction before it still holds up.
+ */
+export class Hub implements AsyncDisposable {
+  readonly #options: HubOptions;
+  readonly #subscribers = new Set<Subscriber>();
+  readonly #ending = new AbortController();
+  #told: Mark | null = null;
+  #starting: Promise<Mark> | null = null;
+  #running: Promise<void> | null = null;
+  #nudge: AbortController | null = null;
+
+  constructor(options: HubOptions) {
+    this.#options = options;
+    // Every stream waits for it.
+    setMaxListeners(0, this.#ending.signal);
+  }
+
+  /** Aborted when the service drains. */
+  get ending(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  /** Up to where subscribers have been told; null while there are none. */
+  get told(): Mark | null {
+    return this.#told;
+  }
+
+  /** Something may have been added to the feed. */
+  readonly wake = (): void => this.#nudge?.abort();
+
+  /** Settles from where on subscribers can be told, and answers it. */
+  async start(): Promise<Mark> {
+    if (this.#told) return this.#told;
+    this.#starting ??= readHorizon(this.#options.pool).finally(() => {
+      this.#starting = null;
+    });
+    const mark = await this.#starting;
+    this.#told ??= mark;
+    return this.#told;
+  }
+
+  /**
+   * Tells the subscriber everything from its mark on.
+   * @returns what ends that; null when the others were told more already, or the hub has to be started first
+   * @throws AppError `unavailable` when the service drains
+   */
+  join(subscriber: Subscriber): (() => void) | null {
+    if (this.#ending.signal.aborted) throw drained();
+    if (!this.#told || compare(subscriber.from.position, this.#told.position) < 0) return null;
+    if (!this.#running) this.#told = subscriber.from;
+    this.#subscribers.add(subscriber);
+    this.#running ??= this.#run();
+    return () => this.#subscribers.delete(subscriber);
+  }
+
+  /** Ends all streams; their clients connect again, to another process or to this one's successor. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort();
+    for (const { end } of this.#subscribers) end(drained());
+    this.wake();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#subscribers.size > 0 && !this.#ending.signal.aborted) {
+      // What is committed from here on nudges this round's rest, not one that is over.
+      this.#nudge = new AbortController();
+      await this.#rest(await this.#look(), this.#nudge.signal);
+    }
+    this.#nudge = null;
+    this.#told = null;
+    this.#running = null;
+  }
+
+  /** Tells what is new. @returns for how long nothing more is expected, in milliseconds */
+  async #look(): Promise<number> {
+    const { pool, findEvents, log } = this.#options;
+    if (!this.#told) return 0;
+    try {
+      const page = await readChanges(pool, this.#told.position);
+      const wanted = new Set([...this.#subscribers].map(({ topic }) => topic));
+      const changes = page.changes.filter(({ topic }) => wanted.has(topic));
+      for await (const items of readItems(findEvents, changes, this.#told.position)) this.#tell(items);
+      this.#told = { position: page.next, at: page.at };
+      return page.isFull ? 0 : page.isHeldUp ? PAUSE_MS : LOOK_MS;
+    } catch (err) {
+      log.warn({ err }, 'the feed of changes cannot be read now; subscribers are told later');
+      return LOOK_MS;
+    }
+  }
+
+  #tell(items: readonly Item[]): void {
+    for (const subscriber of this.#subscribers) {
+      for (const item of items) {
+        if (item.topic !== subscriber.topic) continue;
+        if (compare(item.mark.position, subscriber.from.position) > 0) subscriber.tell(item);
+      }
+    }
+    // Should the rest of the page fail, these are not told again.
+    this.#told = items.at(-1)?.mark ?? this.#told;
+  }
+
+  async #rest(ms: number, nudge: AbortSignal): Promise<void> {
+    if (ms === 0) return;
+    await sleep(PAUSE_MS);
+    if (ms > PAUSE_MS) await tolerate(sleep(ms - PAUSE_MS, undefined, { signal: nudge }), 'ABORT_ERR');
+  }
+}

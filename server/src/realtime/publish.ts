@@ -1,0 +1,32 @@
+import type { IncidentChange } from '@gantry/contract/incidents';
+import type { SensorStatusChange } from '@gantry/contract/sensors';
+import type { WatchlistAlert } from '@gantry/contract/watchlist';
+import type { AppContext } from '../context.ts';
+import type { Executor } from '../database/transaction.ts';
+import { recordChanges } from './changes-store.ts';
+
+/** Something that happened, other than an event, which subscribers and webhooks are told of. */
+export type Happening =
+  | { readonly topic: 'sensors'; readonly body: SensorStatusChange }
+  | { readonly topic: 'incidents'; readonly body: IncidentChange }
+  | { readonly topic: 'watchlist'; readonly body: WatchlistAlert };
+
+const webhookKinds = {
+  sensors: 'sensor.statusChanged',
+  incidents: 'incident.changed',
+  watchlist: 'watchlist.alert',
+} as const;
+
+/** Tells subscribers and webhooks of what happened, if and when the transaction that causes it commits. */
+export const publish = async (
+  app: Pick<AppContext, 'webhooks'>,
+  tx: Executor,
+  happenings: readonly Happening[],
+): Promise<void> => {
+  if (happenings.length === 0) return;
+  await recordChanges(tx, happenings);
+  await app.webhooks.enqueue(
+    tx,
+    happenings.map(({ topic, body }) => ({ kind: webhookKinds[topic], subject: body })),
+  );
+};

@@ -1,0 +1,15 @@
+import type { FollowSensorsInput } from '@gantry/contract/sensors';
+import type { ActorContext } from '../context.ts';
+import { follow, type Told } from '../realtime/follow.ts';
+
+/** Tells of changes of status, of all sensors or of those that are asked for. @throws AppError as `follow` does */
+export const followStatusChanges = (
+  ctx: ActorContext,
+  { sensorId, status, lastEventId }: FollowSensorsInput,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Told<'sensors'>> => {
+  const id = sensorId?.toLowerCase();
+  const matches = (change: { sensorId: string; to: string }): boolean =>
+    (id === undefined || change.sensorId === id) && (status === undefined || change.to === status);
+  return follow(ctx, { topic: 'sensors', matches, lastEventId }, signal);
+};

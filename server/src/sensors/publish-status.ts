@@ -1,0 +1,17 @@
+import type { AppContext } from '../context.ts';
+import type { Executor } from '../database/transaction.ts';
+import { publish } from '../realtime/publish.ts';
+import type { StatusOutcome } from './status-store.ts';
+
+/** Tells of sensors whose status changed, in the transaction that changes it. */
+export const publishStatus = (
+  app: Pick<AppContext, 'webhooks'>,
+  tx: Executor,
+  outcomes: readonly StatusOutcome[],
+  reason: string,
+): Promise<void> =>
+  publish(
+    app,
+    tx,
+    outcomes.map((outcome) => ({ topic: 'sensors', body: { ...outcome, reason } })),
+  );

@@ -1,0 +1,16 @@
+import type { FollowAlertsInput, WatchlistAlert } from '@gantry/contract/watchlist';
+import type { ActorContext } from '../context.ts';
+import { follow, type Told } from '../realtime/follow.ts';
+
+/** Tells of reads of watched plates, of all entries or of one. @throws AppError as `follow` does */
+export const followAlerts = (
+  ctx: ActorContext,
+  { entryId, priority, lastEventId }: FollowAlertsInput,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Told<'watchlist'>> => {
+  const entry = entryId?.toLowerCase();
+  const matches = (alert: WatchlistAlert): boolean =>
+    (entry === undefined || alert.entryId === entry) &&
+    (priority === undefined || alert.priority === priority);
+  return follow(ctx, { topic: 'watchlist', matches, lastEventId }, signal);
+};

@@ -1,0 +1,22 @@
+import type { AppContext } from '../context.ts';
+import type { Executor } from '../database/transaction.ts';
+import { publish } from '../realtime/publish.ts';
+import { type Hit, insertAlerts } from './alerts-store.ts';
+
+/**
+ * Stores an alert for each event that an entry matches and tells subscribers and webhooks, if and when the transaction
+ * that stores the events commits. An entry is told of an event once, however often this is called.
+ */
+export const raiseAlerts = async (
+  app: Pick<AppContext, 'webhooks'>,
+  tx: Executor,
+  hits: readonly Hit[],
+): Promise<void> => {
+  if (hits.length === 0) return;
+  const alerts = await insertAlerts(tx, hits);
+  await publish(
+    app,
+    tx,
+    alerts.map((body) => ({ topic: 'watchlist', body })),
+  );
+};

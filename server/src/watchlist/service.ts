@@ -1,0 +1,116 @@
+import type {
+  AcknowledgeAlertInput,
+  CreateWatchlistEntryInput,
+  UpdateWatchlistEntryInput,
+  WatchlistAlert,
+  WatchlistEntry,
+} from '@gantry/contract/watchlist';
+import { type ActivityAction, recordActivity } from '../activity/store.ts';
+import type { ActorContext } from '../context.ts';
+import { announce, channels } from '../database/notify.ts';
+import { inTransaction, type Transaction } from '../database/transaction.ts';
+import { AppError, invalidInput } from '../error.ts';
+import { resolveInterval } from '../time.ts';
+import { getAlert, setAcknowledged } from './alerts-store.ts';
+import { deleteEntry, insertEntry, updateEntry } from './store.ts';
+
+// No event is earlier and none will be later, so bounds beyond these say no more, and the database need not hold them.
+const EARLIEST = Date.UTC(2000, 0, 1);
+const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+const momentOf = (time: number): Date => new Date(Math.min(Math.max(time, EARLIEST), LATEST));
+
+interface Validity {
+  readonly validFrom: Date | null | undefined;
+  readonly validUntil: Date | null | undefined;
+}
+
+/** The moments that are meant, the last one inclusive; null and undefined stay what they are. */
+const resolveValidity = (
+  { validFrom, validUntil }: Pick<UpdateWatchlistEntryInput, keyof Validity>,
+  zone: string,
+): Validity => {
+  const range = { startDate: validFrom ?? undefined, endDate: validUntil ?? undefined };
+  const { from, until } = resolveInterval(range, zone);
+  return {
+    validFrom: typeof validFrom === 'string' ? momentOf(from) : validFrom,
+    validUntil: typeof validUntil === 'string' ? momentOf(until - 1) : validUntil,
+  };
+};
+
+/**
+ * Makes a change of the list and writes it down. It counts in this process when that is done, in the others within a second.
+ * @throws AppError `badRequest` when it would leave an entry that ends before it begins
+ */
+const changeList = async (
+  { app, actor, caller }: ActorContext,
+  action: ActivityAction,
+  change: (tx: Transaction) => Promise<WatchlistEntry>,
+  more: Record<string, unknown> = {},
+): Promise<WatchlistEntry> => {
+  const changed = await inTransaction(app.db, async (tx) => {
+    const entry = await change(tx);
+    const { id: entryId, pattern, reason, validFrom, validUntil } = entry;
+    if (validFrom && validUntil && validUntil < validFrom) {
+      throw invalidInput(
+        'validUntil',
+        'validUntil is before validFrom: give a later time, or null for no end',
+      );
+    }
+    await recordActivity(tx, actor.id, caller, action, { entryId, pattern, reason, ...more });
+    await announce(tx, channels.watchlist, '');
+    return entry;
+  });
+  await app.watchlist.refresh();
+  return changed;
+};
+
+/** @throws AppError `badRequest` when it would end before it begins */
+export const createEntry = (ctx: ActorContext, input: CreateWatchlistEntryInput): Promise<WatchlistEntry> => {
+  const { validFrom = null, validUntil = null } = resolveValidity(input, ctx.app.settings.current().timezone);
+  const fields = { ...input, validFrom, validUntil, createdBy: ctx.actor.id };
+  return changeList(ctx, 'watchlist.create', (tx) => insertEntry(tx, fields));
+};
+
+/**
+ * Sets the fields that are given. Alerts keep what the entry said when they were raised.
+ * @throws AppError `notFound`; `badRequest` when it would end before it begins
+ */
+export const changeEntry = (
+  ctx: ActorContext,
+  { id, ...input }: UpdateWatchlistEntryInput,
+): Promise<WatchlistEntry> => {
+  const changes = { ...input, ...resolveValidity(input, ctx.app.settings.current().timezone) };
+  const fields = Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  return changeList(ctx, 'watchlist.update', (tx) => updateEntry(tx, id, changes), { fields });
+};
+
+/**
+ * Takes an entry off the list. Its alerts stay.
+ * @throws AppError `notFound`
+ */
+export const removeEntry = async (ctx: ActorContext, id: string): Promise<{ success: true; id: string }> => {
+  const gone = await changeList(ctx, 'watchlist.delete', (tx) => deleteEntry(tx, id));
+  return { success: true, id: gone.id };
+};
+
+/**
+ * Of several who acknowledge an alert one does; the others are told who it was.
+ * @throws AppError `notFound`; `conflict` when somebody acknowledged it before
+ */
+export const acknowledgeAlert = (
+  { app, actor, caller }: ActorContext,
+  { id, note }: AcknowledgeAlertInput,
+): Promise<WatchlistAlert> =>
+  inTransaction(app.db, async (tx) => {
+    const alert = await setAcknowledged(tx, id, actor.id, note);
+    if (!alert) {
+      const { acknowledgedBy, acknowledgedAt } = await getAlert(tx, id);
+      throw new AppError(
+        'conflict',
+        `${acknowledgedBy?.name} acknowledged this alert at ${acknowledgedAt?.toISOString()}`,
+      );
+    }
+    const details = { alertId: alert.id, entryId: alert.entryId, plate: alert.licensePlateNumber };
+    await recordActivity(tx, actor.id, caller, 'watchlist.acknowledgeAlert', details);
+    return alert;
+  });

@@ -1,0 +1,126 @@
+import type { Severity } from '@gantry/contract/events';
+import { isUuid } from '@gantry/contract/id';
+import type { Page } from '@gantry/contract/page';
+import type { ListWatchlistInput, WatchlistEntry } from '@gantry/contract/watchlist';
+import { and, count, eq, not, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { watchlistEntries } from '../database/tables.ts';
+import type { Executor } from '../database/transaction.ts';
+import { notFound } from '../error.ts';
+import { rankOf, severityOfRank } from '../events/severity.ts';
+import { findNames, type NamedPerson } from '../users/names-store.ts';
+import type { WatchedEntry } from './matching.ts';
+
+type EntryRow = typeof watchlistEntries.$inferSelect;
+
+/** The table holds the ranks 1 to 4 only. */
+const priorityOf = (rank: number): Severity => severityOfRank(rank) as Severity;
+
+const toEntries = async (db: Executor, rows: readonly EntryRow[]): Promise<WatchlistEntry[]> => {
+  const nameOf = await findNames(
+    db,
+    rows.map(({ createdBy }) => createdBy),
+  );
+  return rows.map((row) => ({
+    ...row,
+    priority: priorityOf(row.priority),
+    createdBy: nameOf(row.createdBy) as NamedPerson,
+  }));
+};
+
+const theEntry = async (db: Executor, rows: readonly EntryRow[]): Promise<WatchlistEntry> => {
+  const [entry] = await toEntries(db, rows);
+  if (!entry) throw notFound('Watchlist entry');
+  return entry;
+};
+
+/** The whole list, as ingestion looks for it. */
+export const loadWatchedEntries = async (db: Executor): Promise<WatchedEntry[]> => {
+  const rows = await db.select().from(watchlistEntries);
+  return rows.map(({ id, pattern, reason, priority, validFrom, validUntil, fuzzy }) => ({
+    id,
+    pattern,
+    reason,
+    priority: priorityOf(priority),
+    validFrom: validFrom?.getTime() ?? null,
+    validUntil: validUntil?.getTime() ?? null,
+    fuzzy,
+  }));
+};
+
+const contains = (value: SQLWrapper, text: string): SQL => sql`strpos(lower(${value}), lower(${text})) > 0`;
+
+const countsNow = sql`(coalesce(${watchlistEntries.validFrom}, '-infinity') <= now()
+  AND coalesce(${watchlistEntries.validUntil}, 'infinity') >= now())`;
+
+const sortKeys = {
+  createdAt: watchlistEntries.createdAt,
+  pattern: sql`lower(${watchlistEntries.pattern})`,
+  priority: watchlistEntries.priority,
+  validUntil: watchlistEntries.validUntil,
+};
+
+/** Entries whose pattern or reason contains the search text, taken literally and without regard to case. */
+export const listEntries = async (
+  db: Executor,
+  { skip, take, search, priority, active, sortBy, sortOrder }: ListWatchlistInput,
+): Promise<Page<WatchlistEntry>> => {
+  const wanted = and(
+    search === undefined
+      ? undefined
+      : or(contains(watchlistEntries.pattern, search), contains(watchlistEntries.reason, search)),
+    priority && eq(watchlistEntries.priority, rankOf(priority)),
+    active === undefined ? undefined : active ? countsNow : not(countsNow),
+  );
+  const direction = sortOrder === 'asc' ? sql`asc nulls last` : sql`desc nulls last`;
+  const rows = await db
+    .select()
+    .from(watchlistEntries)
+    .where(wanted)
+    .orderBy(sql`${sortKeys[sortBy]} ${direction}`, sql`${watchlistEntries.id} ${direction}`)
+    .limit(take)
+    .offset(skip);
+  const [counted] = await db.select({ total: count() }).from(watchlistEntries).where(wanted);
+  return { items: await toEntries(db, rows), total: counted?.total ?? 0 };
+};
+
+/** What can be said of an entry; of one that is changed, undefined leaves it as it is. */
+export interface EntryFields {
+  readonly pattern?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly priority?: Severity | undefined;
+  readonly validFrom?: Date | null | undefined;
+  readonly validUntil?: Date | null | undefined;
+  readonly fuzzy?: boolean | undefined;
+}
+
+export const insertEntry = async (
+  db: Executor,
+  { priority, ...fields }: Omit<typeof watchlistEntries.$inferInsert, 'priority'> & { priority: Severity },
+): Promise<WatchlistEntry> => {
+  const values = { ...fields, priority: rankOf(priority) };
+  return theEntry(db, await db.insert(watchlistEntries).values(values).returning());
+};
+
+/** @throws AppError `notFound` */
+export const updateEntry = async (
+  db: Executor,
+  id: string,
+  { priority, ...fields }: EntryFields,
+): Promise<WatchlistEntry> => {
+  const changes = { ...fields, ...(priority && { priority: rankOf(priority) }), updatedAt: sql`now()` };
+  const rows = isUuid(id)
+    ? await db.update(watchlistEntries).set(changes).where(eq(watchlistEntries.id, id)).returning()
+    : [];
+  return theEntry(db, rows);
+};
+
+/**
+ * @returns what is gone
+ * @throws AppError `notFound`
+ */
+export const deleteEntry = async (db: Executor, id: string): Promise<WatchlistEntry> => {
+  const rows = isUuid(id)
+    ? await db.delete(watchlistEntries).where(eq(watchlistEntries.id, id)).returning()
+    : [];
+  return theEntry(db, rows);
+};

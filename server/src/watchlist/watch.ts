@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { EventRow } from '../ingest/enrich.ts';
+import { createPlateMatcher, isValidAt, type WatchedEntry } from './matching.ts';
+
+/** The watchlist as this process knows it: asked for every event with a plate, changed seldom, so kept in memory. */
+export interface Watchlist extends AsyncDisposable {
+  /** The entries that want an alert for the event: those that match its plate and are valid at its time. */
+  match(row: EventRow): readonly WatchedEntry[];
+  /**
+   * Reads the list anew. Resolves when everything that was committed before the call counts here, or when that could not
+   * be read; then it is tried again.
+   */
+  refresh(): Promise<void>;
+}
+
+const RETRY_MS = 500;
+const NONE: readonly WatchedEntry[] = [];
+
+/** @param load reads the list from the database */
+export const createWatchlist = async (
+  load: () => Promise<readonly WatchedEntry[]>,
+  log: Logger,
+): Promise<Watchlist> => {
+  let matchPlate = createPlateMatcher(await load());
+  let reading: Promise<void> = Promise.resolve();
+  let rested: Promise<unknown> = reading;
+  let queued: Promise<void> | null = null;
+  let retry: NodeJS.Timeout | undefined;
+  let ended = false;
+
+  const read = async (): Promise<void> => {
+    try {
+      matchPlate = createPlateMatcher(await load());
+    } catch (err) {
+      if (ended) return;
+      log.warn({ err }, 'the watchlist could not be read anew: trying again');
+      clearTimeout(retry);
+      retry = setTimeout(refresh, RETRY_MS).unref();
+    }
+  };
+
+  const start = (): Promise<void> => {
+    queued = null;
+    const began = performance.now();
+    reading = read();
+    // As long again as it took, so that a burst of changes to a long list leaves half of the time to events.
+    rested = reading.then(() => sleep(performance.now() - began, undefined, { ref: false }));
+    return reading;
+  };
+
+  // The one under way may have begun before the change that is asked for. One more after it serves all who ask meanwhile.
+  const refresh = (): Promise<void> => {
+    queued ??= rested.then(start);
+    return queued;
+  };
+
+  return {
+    match(row) {
+      if (row.plateKey === null || row.plateKey === '') return NONE;
+      const found = matchPlate(row.plateKey);
+      return found.length === 0 ? found : found.filter((entry) => isValidAt(entry, row.time));
+    },
+    refresh,
+    async [Symbol.asyncDispose]() {
+      ended = true;
+      clearTimeout(retry);
+      await reading;
+    },
+  };
+};

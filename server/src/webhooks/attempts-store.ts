@@ -1,0 +1,82 @@
+import type { DeliveryKind } from '@gantry/contract/webhooks';
+import { sql } from 'drizzle-orm';
+import type { Executor } from '../database/transaction.ts';
+import { addWakeUps } from './wake-store.ts';
+
+/** A delivery that this process attempts now. */
+export interface Attempt {
+  readonly id: string;
+  readonly kind: DeliveryKind;
+  readonly body: string;
+  /** Which attempt it is, from 1. */
+  readonly number: number;
+  readonly url: string;
+  readonly secret: string;
+}
+
+/** What came of an attempt. */
+export interface AttemptResult {
+  /** HTTP status, where there was an answer. */
+  readonly status: number | null;
+  /** The beginning of the answer. */
+  readonly answer: string | null;
+  /** Why it failed; null: it did not. */
+  readonly error: string | null;
+}
+
+/**
+ * Takes the deliveries of a hook that have been due for longest. Nobody else takes them until they are settled or, should
+ * this process end before, until `leaseMs` milliseconds have passed.
+ */
+export const takeDueDeliveries = async (
+  db: Executor,
+  webhookId: string,
+  { most, leaseMs }: { most: number; leaseMs: number },
+): Promise<Attempt[]> => {
+  const { rows } = await db.execute<{ [Field in keyof Attempt]: Attempt[Field] }>(sql`
+    WITH due AS (
+      SELECT d.id, w.url, w.secret
+      FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
+      WHERE d.webhook_id = ${webhookId} AND w.enabled AND d.status = 'PENDING' AND d.due_at <= now()
+      ORDER BY d.due_at LIMIT ${most}
+      FOR NO KEY UPDATE OF d SKIP LOCKED
+    )
+    UPDATE webhook_deliveries AS taken SET
+      attempts = attempts + 1, last_attempt_at = now(), due_at = now() + ${leaseMs} * interval '1 millisecond'
+    FROM due WHERE taken.id = due.id
+    RETURNING taken.id, taken.kind, taken.body, taken.attempts AS number, due.url, due.secret`);
+  return rows;
+};
+
+/** Writes down that the receiver took it, unless that is known already. */
+export const settleDelivered = async (db: Executor, id: string, result: AttemptResult): Promise<void> => {
+  await db.execute(sql`
+    UPDATE webhook_deliveries SET status = 'DELIVERED', finished_at = now(),
+      last_status = ${result.status}, last_answer = ${result.answer}, last_error = NULL
+    WHERE id = ${id} AND status = 'PENDING'`);
+};
+
+/**
+ * Writes down that the attempt failed, and adds the job for the next one; unless the delivery was settled or begun anew
+ * meanwhile.
+ * @param waitMs after how many milliseconds it is due again; null: never
+ */
+export const settleFailed = async (
+  db: Executor,
+  { id, number }: Pick<Attempt, 'id' | 'number'>,
+  result: AttemptResult,
+  waitMs: number | null,
+): Promise<void> => {
+  const isDead = waitMs === null;
+  await db.execute(sql`
+    WITH failed AS (
+      UPDATE webhook_deliveries SET
+        status = ${isDead ? 'DEAD' : 'PENDING'},
+        finished_at = ${isDead ? sql`now()` : sql`NULL::timestamptz`},
+        due_at = now() + ${waitMs ?? 0} * interval '1 millisecond',
+        last_status = ${result.status}, last_answer = ${result.answer}, last_error = ${result.error}
+      WHERE id = ${id} AND status = 'PENDING' AND attempts = ${number}
+      RETURNING webhook_id, due_at
+    )
+    ${addWakeUps(isDead ? sql`SELECT webhook_id, due_at FROM failed WHERE false` : sql`SELECT webhook_id, due_at FROM failed`)}`);
+};

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import type { Event } from '@gantry/contract/events';
+import type { WebhookFilter, WebhookKind } from '@gantry/contract/webhooks';
+import type { Executor } from '../database/transaction.ts';
+import { insertDeliveries, type NewDelivery } from './enqueue-store.ts';
+import { kindsOfEvent, matchesKind, type Occurrence } from './matching.ts';
+
+/** A webhook as dispatching knows it. */
+export interface HookInUse {
+  readonly id: string;
+  readonly kinds: readonly WebhookKind[];
+  readonly filter: WebhookFilter;
+}
+
+/** Which webhooks want to hear of what, as this process knows it; another one's changes arrive within a second. */
+export interface WebhookDispatch {
+  /** Whether any hook follows events at all; costs nothing. */
+  wantsEvents(): boolean;
+  /** What hooks are to be told of these events: for most it is nothing. */
+  occurrencesOf(events: readonly Event[]): Occurrence[];
+  /**
+   * Writes a delivery for every hook that wants to hear of what happened, in the transaction that causes it; without
+   * such a hook there is no statement.
+   */
+  enqueue(tx: Executor, occurrences: readonly Occurrence[]): Promise<void>;
+  /** Reads the hooks anew, after one was changed. */
+  refresh(): Promise<void>;
+}
+
+interface Subscriber {
+  readonly id: string;
+  readonly matches: (subject: object) => boolean;
+}
+type Subscribers = ReadonlyMap<WebhookKind, readonly Subscriber[]>;
+
+const subscribersOf = (hooks: readonly HookInUse[]): Subscribers => {
+  const byKind = new Map<WebhookKind, Subscriber[]>();
+  for (const { id, kinds, filter } of hooks) {
+    for (const kind of kinds) {
+      const subscribers = byKind.get(kind) ?? [];
+      byKind.set(kind, subscribers);
+      subscribers.push({ id, matches: matchesKind(kind, filter) });
+    }
+  }
+  return byKind;
+};
+
+/** The bytes that a receiver gets of a delivery: fixed from here on. `data` is JSON already. */
+export const bodyOf = (id: string, kind: string, at: Date, data: string): string =>
+  `{"id":"${id}","kind":"${kind}","createdAt":"${at.toISOString()}","data":${data}}`;
+
+const deliveriesOf = ({ kind, subject }: Occurrence, subscribers: Subscribers, at: Date): NewDelivery[] => {
+  const wanting = (subscribers.get(kind) ?? []).filter(({ matches }) => matches(subject));
+  if (wanting.length === 0) return [];
+  const data = JSON.stringify(subject);
+  return wanting.map(({ id: webhookId }) => {
+    const id = randomUUID();
+    return { id, webhookId, kind, body: bodyOf(id, kind, at, data) };
+  });
+};
+
+/** @param load reads the enabled hooks from the database */
+export const createWebhookDispatch = async (
+  load: () => Promise<readonly HookInUse[]>,
+): Promise<WebhookDispatch> => {
+  let subscribers = subscribersOf(await load());
+  let started = 0;
+  let newest = 0;
+
+  const isWanted = ({ kind, subject }: Occurrence): boolean =>
+    subscribers.get(kind)?.some(({ matches }) => matches(subject)) ?? false;
+
+  return {
+    wantsEvents: () => subscribers.has('event.ingested') || subscribers.has('event.violation'),
+    occurrencesOf: (events) =>
+      events.flatMap((event) =>
+        kindsOfEvent(event)
+          .map((kind) => ({ kind, subject: event }))
+          .filter(isWanted),
+      ),
+    async enqueue(tx, occurrences) {
+      const at = new Date();
+      const deliveries = occurrences.flatMap((occurrence) => deliveriesOf(occurrence, subscribers, at));
+      if (deliveries.length > 0) await insertDeliveries(tx, deliveries);
+    },
+    async refresh() {
+      const turn = ++started;
+      const read = subscribersOf(await load());
+      // A reading that was overtaken by a later one knows less than it.
+      if (turn < newest) return;
+      newest = turn;
+      subscribers = read;
+    },
+  };
+};

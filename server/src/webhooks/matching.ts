@@ -1,0 +1,66 @@
+import type { Event, EventFilter, Severity } from '@gantry/contract/events';
+import type { IncidentChange } from '@gantry/contract/incidents';
+import type { WatchlistAlert } from '@gantry/contract/watchlist';
+import type { WebhookFilter, WebhookKind } from '@gantry/contract/webhooks';
+import { matchesFilter } from '../events/matches.ts';
+import { rankOf } from '../events/severity.ts';
+
+/** Something that happened, of a kind that webhooks are told of. */
+export interface Occurrence {
+  readonly kind: WebhookKind;
+  /** The body of that kind as the contract declares it: an Event, an IncidentChange, … */
+  readonly subject: object;
+}
+
+/** What a kind has that filters ask for: fields named as those of events, and how urgent it is. */
+interface Trait {
+  readonly fields: readonly (keyof WebhookFilter & keyof EventFilter)[];
+  /** What has those fields. */
+  readonly of: (subject: object) => object;
+  readonly severity: ((subject: object) => Severity | null) | null;
+}
+
+const eventTrait: Trait = {
+  fields: ['eventType', 'violationType', 'vehicleType', 'licensePlateNumber', 'locationName', 'sensorId'],
+  of: (subject) => subject,
+  severity: (subject) => (subject as Event).severity,
+};
+
+const traits: Readonly<Record<WebhookKind, Trait>> = {
+  'event.ingested': eventTrait,
+  'event.violation': eventTrait,
+  'incident.changed': {
+    fields: ['sensorId'],
+    of: (subject) => (subject as IncidentChange).incident,
+    severity: (subject) => (subject as IncidentChange).incident.severity,
+  },
+  'sensor.statusChanged': { fields: ['sensorId'], of: (subject) => subject, severity: null },
+  'watchlist.alert': {
+    fields: ['licensePlateNumber', 'locationName', 'sensorId'],
+    of: (subject) => subject,
+    severity: (subject) => (subject as WatchlistAlert).priority,
+  },
+};
+
+const isUrgentEnough = (severity: Severity | null, least: Severity): boolean =>
+  severity !== null && rankOf(severity) >= rankOf(least);
+
+/** Tells whether a filter lets what happened pass. What a kind does not have, its filters do not ask for. */
+export const matchesKind = (kind: WebhookKind, filter: WebhookFilter): ((subject: object) => boolean) => {
+  const { fields, of, severity } = traits[kind];
+  const asked = Object.fromEntries(fields.map((field) => [field, filter[field]]));
+  // It reads only the fields that are asked for, and those are there.
+  const matches = matchesFilter(asked) as (subject: object) => boolean;
+  const { minSeverity } = filter;
+  return (subject) =>
+    (severity === null || minSeverity === undefined || isUrgentEnough(severity(subject), minSeverity)) &&
+    matches(of(subject));
+};
+
+const VIOLATIONS: ReadonlySet<string> = new Set(['TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION']);
+
+/** The kinds as which an event is told. */
+export const kindsOfEvent = (event: Event): readonly WebhookKind[] =>
+  event.violationType !== null || VIOLATIONS.has(event.eventType)
+    ? ['event.ingested', 'event.violation']
+    : ['event.ingested'];

@@ -1,0 +1,108 @@
+import http from 'node:http';
+import https from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { StringDecoder } from 'node:string_decoder';
+import { ANSWER_MAX_BYTES } from '@gantry/contract/webhooks';
+import { version } from '../version.ts';
+import { type AddressRules, hostOf } from './address.ts';
+import type { Attempt, AttemptResult } from './attempts-store.ts';
+import { signatureOf } from './signature.ts';
+
+/** Makes one attempt. It never rejects: why there was no good answer is part of the result. */
+export type SendAttempt = (attempt: Attempt) => Promise<AttemptResult>;
+
+/** Longest that one attempt takes, from resolving the name to the end of the answer, in milliseconds. */
+export const ATTEMPT_LIMIT_MS = 10_000;
+
+const headersOf = ({ id, kind, body, secret }: Attempt): http.OutgoingHttpHeaders => {
+  const timestamp = Math.floor(Date.now() / 1_000);
+  return {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    'user-agent': `Gantry/${version}`,
+    'x-gantry-delivery': id,
+    'x-gantry-kind': kind,
+    'x-gantry-timestamp': timestamp,
+    'x-gantry-signature': signatureOf(secret, timestamp, body),
+  };
+};
+
+/** The names are checked by the addresses that the connection then really uses, so a second answer of the DNS is no way in. */
+const lookupOf =
+  (rules: AddressRules, url: URL): LookupFunction =>
+  (_host, options, done) => {
+    rules.resolve(url).then(
+      (addresses) => {
+        if (options.all) done(null, [...addresses]);
+        else done(null, addresses[0]?.address ?? '', addresses[0]?.family);
+      },
+      (error: Error) => done(error, ''),
+    );
+  };
+
+/** Text as it can be stored: PostgreSQL has no NUL. */
+const storable = (text: string): string => text.replaceAll('\u0000', '\uFFFD').toWellFormed();
+
+const readBeginning = async (response: http.IncomingMessage): Promise<string> => {
+  const decoder = new StringDecoder('utf8');
+  let text = '';
+  let room = ANSWER_MAX_BYTES;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    text += decoder.write(chunk.subarray(0, room));
+    room -= chunk.length;
+    if (room <= 0) break;
+  }
+  return storable(text);
+};
+
+const failureOf = (status: number): string | null => {
+  if (status >= 200 && status < 300) return null;
+  if (status >= 300 && status < 400) return `It answered with a redirect (${status}), which is not followed`;
+  return `It answered with status ${status}`;
+};
+
+const exchange = async (
+  attempt: Attempt,
+  rules: AddressRules,
+  signal: AbortSignal,
+): Promise<AttemptResult> => {
+  const url = rules.parse(attempt.url);
+  const request = (url.protocol === 'https:' ? https : http).request(url, {
+    method: 'POST',
+    headers: headersOf(attempt),
+    agent: false,
+    signal,
+    ...(isIP(hostOf(url)) === 0 && { lookup: lookupOf(rules, url) }),
+  });
+  const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    request.on('response', resolve).on('error', reject).end(attempt.body);
+  });
+  // Once it has answered, its connection may fail without anybody being told.
+  request.on('error', () => undefined);
+  try {
+    const status = response.statusCode ?? 0;
+    return { status, answer: await readBeginning(response), error: failureOf(status) };
+  } finally {
+    request.destroy();
+  }
+};
+
+const describe = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  // Several addresses were tried, and none answered.
+  const [first] = error instanceof AggregateError ? error.errors : [];
+  return (first instanceof Error ? first.message : error.message).slice(0, 500);
+};
+
+/** @param limitMs longest that an attempt takes, in milliseconds */
+export const createSender =
+  (rules: AddressRules, limitMs: number = ATTEMPT_LIMIT_MS): SendAttempt =>
+  async (attempt) => {
+    const signal = AbortSignal.timeout(limitMs);
+    try {
+      return await exchange(attempt, rules, signal);
+    } catch (error) {
+      const reason = signal.aborted ? `It did not answer within ${limitMs / 1_000} s` : describe(error);
+      return { status: null, answer: null, error: storable(reason) };
+    }
+  };

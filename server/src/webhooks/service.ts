@@ -1,0 +1,135 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import {
+  type CreatedWebhook,
+  type CreateWebhookInput,
+  type RedeliverInput,
+  SECRET_PREFIX,
+  type UpdatedWebhook,
+  type UpdateWebhookInput,
+} from '@gantry/contract/webhooks';
+import { recordActivity } from '../activity/store.ts';
+import type { ActorContext } from '../context.ts';
+import { announce, channels } from '../database/notify.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { AppError, invalidInput } from '../error.ts';
+import { type AddressRules, UnusableAddress } from './address.ts';
+import { redeliverDead, redeliverOne } from './deliveries-store.ts';
+import { bodyOf } from './dispatch.ts';
+import { insertDeliveries } from './enqueue-store.ts';
+import {
+  deleteWebhook as deleteFrom,
+  getWebhook,
+  insertWebhook,
+  updateWebhook as updateIn,
+  wakeWebhook,
+} from './store.ts';
+
+const newSecret = (): string => `${SECRET_PREFIX}${randomBytes(32).toString('hex')}`;
+
+/** The address in its one spelling. @throws AppError `badRequest` when webhooks may not be sent there */
+const checkAddress = async (rules: AddressRules, text: string): Promise<string> => {
+  try {
+    const url = rules.parse(text);
+    await rules.resolve(url);
+    return url.href;
+  } catch (error) {
+    if (error instanceof UnusableAddress) throw invalidInput('url', error.message);
+    throw error;
+  }
+};
+
+/** @throws AppError `badRequest` when the address cannot be used or there are too many webhooks */
+export const createWebhook = async (
+  { app, actor, caller }: ActorContext,
+  input: CreateWebhookInput,
+): Promise<CreatedWebhook> => {
+  const url = await checkAddress(app.webhookAddresses, input.url);
+  const secret = input.secret ?? newSecret();
+  const created = await inTransaction(app.db, async (tx) => {
+    const id = await insertWebhook(tx, { ...input, url, secret, createdBy: actor.id });
+    const { kinds } = input;
+    await recordActivity(tx, actor.id, caller, 'webhooks.create', { webhookId: id, url, kinds });
+    await announce(tx, channels.webhooks, id);
+    return { ...(await getWebhook(tx, id)), secret };
+  });
+  await app.webhooks.refresh();
+  return created;
+};
+
+/**
+ * Sets the fields that are given. Of a hook that is switched on, what is pending is attempted at once.
+ * @throws AppError `notFound`; `badRequest` when the address cannot be used
+ */
+export const updateWebhook = async (
+  { app, actor, caller }: ActorContext,
+  input: UpdateWebhookInput,
+): Promise<UpdatedWebhook> => {
+  const url = input.url === undefined ? undefined : await checkAddress(app.webhookAddresses, input.url);
+  const secret = input.rotateSecret && newSecret();
+  const updated = await inTransaction(app.db, async (tx) => {
+    await updateIn(tx, { ...input, ...(url && { url }), ...(secret && { secret }) });
+    const hook = await getWebhook(tx, input.id);
+    const { id: _, ...given } = input;
+    const fields = Object.entries(given).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+    await recordActivity(tx, actor.id, caller, 'webhooks.update', {
+      webhookId: hook.id,
+      url: hook.url,
+      fields,
+    });
+    if (input.enabled) await wakeWebhook(tx, hook.id);
+    await announce(tx, channels.webhooks, hook.id);
+    return { ...hook, ...(secret && { secret }) };
+  });
+  await app.webhooks.refresh();
+  return updated;
+};
+
+/** Removes a hook; what was pending for it is not sent. @throws AppError `notFound` */
+export const deleteWebhook = async (
+  { app, actor, caller }: ActorContext,
+  id: string,
+): Promise<{ success: true; id: string }> => {
+  const gone = await inTransaction(app.db, async (tx) => {
+    const { id: webhookId, url } = await deleteFrom(tx, id);
+    await recordActivity(tx, actor.id, caller, 'webhooks.delete', { webhookId, url });
+    await announce(tx, channels.webhooks, webhookId);
+    return webhookId;
+  });
+  await app.webhooks.refresh();
+  return { success: true, id: gone };
+};
+
+/**
+ * Sends one delivery of kind `test` by the way that all others go.
+ * @throws AppError `notFound`; `badRequest` while the hook is disabled
+ */
+export const testWebhook = ({ app, actor, caller }: ActorContext, id: string) =>
+  inTransaction(app.db, async (tx) => {
+    const hook = await getWebhook(tx, id);
+    if (!hook.enabled)
+      throw new AppError('badRequest', 'The webhook is disabled, so nothing is sent: enable it first');
+    const deliveryId = randomUUID();
+    const data = JSON.stringify({ webhookId: hook.id, message: 'This is a test.' });
+    const body = bodyOf(deliveryId, 'test', new Date(), data);
+    await insertDeliveries(tx, [{ id: deliveryId, webhookId: hook.id, kind: 'test', body }]);
+    await recordActivity(tx, actor.id, caller, 'webhooks.test', { webhookId: hook.id, deliveryId });
+    return { deliveryId };
+  });
+
+/**
+ * Has one delivery, or all dead ones of a hook, attempted again under the same ids.
+ * @returns how many
+ * @throws AppError `notFound`
+ */
+export const redeliver = ({ app, actor, caller }: ActorContext, input: RedeliverInput) =>
+  inTransaction(app.db, async (tx) => {
+    if ('id' in input) {
+      await redeliverOne(tx, input.id);
+      await recordActivity(tx, actor.id, caller, 'webhooks.redeliver', { deliveryId: input.id });
+      return { count: 1 };
+    }
+    const { id: webhookId } = await getWebhook(tx, input.webhookId);
+    const count = await redeliverDead(tx, webhookId);
+    await recordActivity(tx, actor.id, caller, 'webhooks.redeliver', { webhookId, count });
+    return { count };
+  });

@@ -1,0 +1,128 @@
+import { isUuid } from '@gantry/contract/id';
+import type { Page } from '@gantry/contract/page';
+import {
+  type CreateWebhookInput,
+  type ListWebhooksInput,
+  MAX_WEBHOOKS,
+  type UpdateWebhookInput,
+  type WatchedWebhook,
+  type Webhook,
+} from '@gantry/contract/webhooks';
+import { asc, count, desc, eq, sql } from 'drizzle-orm';
+import { webhooks } from '../database/tables.ts';
+import type { Executor } from '../database/transaction.ts';
+import { AppError, notFound } from '../error.ts';
+import { findNames } from '../users/names-store.ts';
+import type { HookInUse } from './dispatch.ts';
+import { type Fortune, findFortunes } from './fortunes-store.ts';
+import { addWakeUps } from './wake-store.ts';
+
+/** The hooks that are enabled. */
+export const listEnabledWebhooks = (db: Executor): Promise<HookInUse[]> =>
+  db
+    .select({ id: webhooks.id, kinds: webhooks.kinds, filter: webhooks.filter })
+    .from(webhooks)
+    .where(eq(webhooks.enabled, true));
+
+// All but the secret, which leaves only where it is made.
+const columns = {
+  id: webhooks.id,
+  url: webhooks.url,
+  description: webhooks.description,
+  kinds: webhooks.kinds,
+  filter: webhooks.filter,
+  enabled: webhooks.enabled,
+  createdBy: webhooks.createdBy,
+  createdAt: webhooks.createdAt,
+  updatedAt: webhooks.updatedAt,
+};
+type Row = Omit<Webhook, 'createdBy'> & { createdBy: string };
+
+const NO_FORTUNE: Fortune = { pending: 0, dead: 0, lastDelivery: null };
+
+const watched = async (db: Executor, rows: readonly Row[]): Promise<WatchedWebhook[]> => {
+  const nameOf = await findNames(
+    db,
+    rows.map(({ createdBy }) => createdBy),
+  );
+  const fortunes = await findFortunes(
+    db,
+    rows.map(({ id }) => id),
+  );
+  return rows.map((row) => ({
+    ...row,
+    createdBy: nameOf(row.createdBy),
+    ...(fortunes.get(row.id) ?? NO_FORTUNE),
+  }));
+};
+
+/** @throws AppError `notFound` */
+export const getWebhook = async (db: Executor, id: string): Promise<WatchedWebhook> => {
+  const rows = isUuid(id) ? await db.select(columns).from(webhooks).where(eq(webhooks.id, id)) : [];
+  const [hook] = await watched(db, rows);
+  if (!hook) throw notFound('Webhook');
+  return hook;
+};
+
+export const listWebhooks = async (
+  db: Executor,
+  { skip, take, sortOrder }: ListWebhooksInput,
+): Promise<Page<WatchedWebhook>> => {
+  const direction = sortOrder === 'asc' ? asc : desc;
+  const rows = await db
+    .select(columns)
+    .from(webhooks)
+    .orderBy(direction(webhooks.createdAt), direction(webhooks.id))
+    .limit(take)
+    .offset(skip);
+  const [counted] = await db.select({ total: count() }).from(webhooks);
+  return { items: await watched(db, rows), total: counted?.total ?? 0 };
+};
+
+/**
+ * Adds a hook, in a transaction of its own, which keeps others from doing so meanwhile.
+ * @returns its id
+ * @throws AppError `badRequest` when there are as many as there can be
+ */
+export const insertWebhook = async (
+  tx: Executor,
+  fields: CreateWebhookInput & { secret: string; createdBy: string },
+): Promise<string> => {
+  await tx.execute(sql`LOCK TABLE webhooks IN SHARE ROW EXCLUSIVE MODE`);
+  const [counted] = await tx.select({ total: count() }).from(webhooks);
+  if ((counted?.total ?? 0) >= MAX_WEBHOOKS) {
+    throw new AppError('badRequest', `There are ${MAX_WEBHOOKS} webhooks already: delete one first`);
+  }
+  const [row] = await tx.insert(webhooks).values(fields).returning({ id: webhooks.id });
+  if (!row) throw new Error('PostgreSQL did not answer the inserted webhook');
+  return row.id;
+};
+
+/** Sets the fields that are given. @throws AppError `notFound` */
+export const updateWebhook = async (
+  tx: Executor,
+  { id, rotateSecret: _, ...fields }: UpdateWebhookInput & { secret?: string },
+): Promise<void> => {
+  const changed = isUuid(id)
+    ? await tx
+        .update(webhooks)
+        .set({ ...fields, updatedAt: sql`now()` })
+        .where(eq(webhooks.id, id))
+        .returning({ id: webhooks.id })
+    : [];
+  if (changed.length === 0) throw notFound('Webhook');
+};
+
+/** Has what is pending for a hook attempted, after it was switched on again. */
+export const wakeWebhook = async (tx: Executor, id: string): Promise<void> => {
+  await tx.execute(addWakeUps(sql`SELECT ${id}::uuid AS webhook_id, now() AS due_at`));
+};
+
+/** Removes a hook and its deliveries. @returns what is gone. @throws AppError `notFound` */
+export const deleteWebhook = async (tx: Executor, id: string): Promise<{ id: string; url: string }> => {
+  const [row] = isUuid(id)
+    ? await tx.delete(webhooks).where(eq(webhooks.id, id)).returning({ id: webhooks.id, url: webhooks.url })
+    : [];
+  if (!row) throw notFound('Webhook');
+  return row;
+};

@@ -1,0 +1,46 @@
+import type { Logger } from 'pino';
+import type { Database } from '../database/pool.ts';
+import { removeOldDeliveries, wakeLateWebhooks } from './sweep-store.ts';
+
+export interface SweepOptions {
+  readonly db: Database;
+  readonly log: Logger;
+  /** How often to look, and how late deliveries are by then, in milliseconds. */
+  readonly everyMs?: number;
+}
+
+const EVERY_MS = 30_000;
+/** Old deliveries are removed every so many rounds, of each hook so many. */
+const ROUNDS_BETWEEN_REMOVALS = 20;
+const REMOVED_AT_ONCE = 10_000;
+
+/**
+ * Looks for deliveries that nobody makes, and for old ones, until it is disposed of; disposing waits for the round under
+ * way. Of several processes one does it.
+ */
+export const startSweepingDeliveries = ({ db, log, everyMs = EVERY_MS }: SweepOptions): AsyncDisposable => {
+  let rounds = 0;
+  let round: Promise<void> | null = null;
+
+  const sweep = async (): Promise<void> => {
+    try {
+      await wakeLateWebhooks(db, everyMs);
+      if (rounds++ % ROUNDS_BETWEEN_REMOVALS === 0) await removeOldDeliveries(db, REMOVED_AT_ONCE);
+    } catch (err) {
+      log.warn({ err }, 'late deliveries cannot be looked for now; the next round will');
+    }
+  };
+
+  const timer = setInterval(() => {
+    round ??= sweep().finally(() => {
+      round = null;
+    });
+  }, everyMs);
+  timer.unref();
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      await round;
+    },
+  };
+};

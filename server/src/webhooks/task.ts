@@ -1,0 +1,14 @@
+import { z } from 'zod';
+import type { Deliverer } from './deliver.ts';
+
+const payload = z.object({ webhookId: z.string() });
+
+/**
+ * The job that a hook has deliveries that are due. It is done as soon as they are being made, so that a slow receiver
+ * does not hold up the queue; a delivery that is not made in the end is due again by itself.
+ */
+export const deliverWebhooks =
+  (deliverer: Pick<Deliverer, 'wake'>) =>
+  async (given: unknown): Promise<void> => {
+    deliverer.wake(payload.parse(given).webhookId);
+  };

@@ -1,0 +1,19 @@
+import type { StreamNote } from '@gantry/contract/realtime';
+import { type TrackedEnvelope, tracked } from '@trpc/server';
+
+/** One message of a stream of things that go by a name, such as `{type: 'event', event}`; or a note about the stream. */
+export type Message<Name extends string, Thing> = ({ type: Name } & Record<Name, Thing>) | StreamNote;
+
+/** What is told, with the id to go on from. */
+type Told<Thing> = { readonly id: string } & ({ readonly thing: Thing } | { readonly note: StreamNote });
+
+/** Gives a stream of things the form in which subscribers get it: messages with ids, by which they can resume. */
+export const messagesOf = async function* <Name extends string, Thing>(
+  name: Name,
+  stream: AsyncIterable<Told<Thing>>,
+): AsyncGenerator<TrackedEnvelope<Message<Name, Thing>>> {
+  for await (const told of stream) {
+    const message = 'note' in told ? told.note : { type: name, [name]: told.thing };
+    yield tracked(told.id, message as Message<Name, Thing>);
+  }
+};

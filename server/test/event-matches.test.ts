@@ -1,0 +1,102 @@
+import type { Event, EventFilter } from '@gantry/contract/events';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { matchesFilter } from '../src/events/matches.ts';
+import { matchesPattern, plateKey } from '../src/events/plate.ts';
+import { type Gantry, startGantry } from './harness.ts';
+
+// Streams and webhooks tell events apart in memory, lists in the database: both must mean the same.
+
+const PLATES = ['W-12 AB', 'w12ab', 'ẞ 1', 'ß1', 'А 123 ВС', '100%', 'A_1', 'İ-7', 'AAAB', 'ABAB', '😀1'];
+const PLACES = ['Main Street', 'MAIN STREET', 'Ärzteweg', 'ärzteweg', 'Ring / 5'];
+const VEHICLES = ['CAR', 'car', 'Truck'];
+const VIOLATIONS = ['SPEEDING', 'speeding', 'RED_LIGHT'];
+const TYPES = ['VEHICLE_DETECTION', 'TRAFFIC_VIOLATION'] as const;
+
+let gantry: Gantry;
+let token: string;
+let events: Event[] = [];
+
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+  const apiKey = await gantry.registerSensor();
+  const pick = <Item>(items: readonly Item[], n: number): Item | undefined => items[n % (items.length + 1)];
+  await gantry.ok('events.ingestBatch', {
+    apiKey,
+    events: Array.from({ length: 90 }, (_, n) => ({
+      eventType: TYPES[n % 2],
+      licensePlateNumber: pick(PLATES, n),
+      vehicleType: pick(VEHICLES, n),
+      violationType: pick(VIOLATIONS, n >> 1),
+      location: PLACES[n % 6] && { latitude: 1, longitude: 2, address: PLACES[n % 6] },
+    })),
+  });
+  const page = await gantry.ok<{ events: Event[] }>('events.getAll', { take: 100 }, { token });
+  events = page.events;
+  const some = events.slice(0, 10);
+  for (const { id } of some) await gantry.ok('events.markAsProcessed', { id }, { token });
+  events = (await gantry.ok<{ events: Event[] }>('events.getAll', { take: 100 }, { token })).events;
+});
+afterAll(() => gantry.stop());
+
+const maybe = <Value>(values: fc.Arbitrary<Value>) => fc.option(values, { nil: undefined, freq: 1 });
+const filters: fc.Arbitrary<EventFilter> = fc.record({
+  eventType: maybe(fc.constantFrom(...TYPES)),
+  sensorId: fc.constant(undefined),
+  processed: maybe(fc.boolean()),
+  archived: fc.constantFrom(undefined, undefined, false),
+  violationType: maybe(fc.constantFrom(...VIOLATIONS, 'Red_Light', 'none')),
+  licensePlateNumber: maybe(
+    fc.oneof(
+      fc.constantFrom(...PLATES),
+      fc.constantFrom('*', 'w*', '*b', 'W*A*', 'a*b*b', 'A*A', '*1*', '_*', '%', '*😀*', 'а*с'),
+    ),
+  ),
+  vehicleType: maybe(fc.constantFrom(...VEHICLES, 'TRUCK')),
+  locationName: maybe(fc.constantFrom(...PLACES, 'ÄRZTEWEG', 'ring / 5')),
+});
+
+describe('telling events apart in memory', () => {
+  it('finds the same as events.getAll with the same filter', async () => {
+    expect(events).toHaveLength(90);
+    await fc.assert(
+      fc.asyncProperty(filters, async (filter) => {
+        const page = await gantry.ok<{ events: Event[] }>(
+          'events.getAll',
+          { ...filter, take: 100 },
+          { token },
+        );
+        const found = events.filter(matchesFilter(filter));
+        expect(found.map(({ id }) => id)).toEqual(page.events.map(({ id }) => id));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('compares sensors by their ids, in any case', () => {
+    const [one] = events;
+    expect(events.filter(matchesFilter({ sensorId: one?.sensorId?.toUpperCase() }))).toHaveLength(90);
+    expect(events.filter(matchesFilter({ sensorId: 'x' }))).toHaveLength(0);
+  });
+});
+
+describe('matching a plate against a pattern', () => {
+  it('means by * any run of characters, as a regular expression would', () => {
+    const letters = fc.string({ unit: fc.constantFrom('A', 'B', '*', '.', '(') });
+    fc.assert(
+      fc.property(letters, letters, (pattern, text) => {
+        const key = text.replaceAll('*', '');
+        const source = pattern.split('*').map((part) => part.replace(/[.(]/g, '\\$&'));
+        expect(matchesPattern(pattern)(key)).toBe(new RegExp(`^${source.join('.*')}$`).test(key));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('takes no longer for a pattern of many stars', () => {
+    const key = plateKey('A'.repeat(50));
+    expect(matchesPattern(`${'*A'.repeat(40)}*B`)(key)).toBe(false);
+    expect(matchesPattern('*A'.repeat(40))(key)).toBe(true);
+  });
+});

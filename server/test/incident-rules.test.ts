@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type IncidentAction,
+  type IncidentStatus,
+  incidentAction,
+  incidentStates,
+  incidentStatus,
+} from '@gantry/contract/incidents';
+import type { Role } from '@gantry/contract/permissions';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN, type Gantry, startGantry } from './harness.ts';
+
+const next: Record<IncidentAction, Partial<Record<IncidentStatus, IncidentStatus>>> = incidentStates;
+
+interface Person {
+  readonly id: string;
+  readonly name: string;
+  readonly token: string;
+}
+
+let gantry: Gantry;
+let eventId: string;
+/** Somebody who has what others ask for. */
+let owner: Person;
+beforeAll(async () => {
+  gantry = await startGantry();
+  const event = { apiKey: await gantry.registerSensor(), eventType: 'VEHICLE_DETECTION' };
+  eventId = (await gantry.ok('events.ingest', event)).eventId;
+  owner = await addPerson('Anna', 'Kern', 'FIELD');
+});
+afterAll(() => gantry.stop());
+
+const addPerson = async (firstName: string, lastName: string, role: Role): Promise<Person> => {
+  const email = `${randomUUID()}@gantry.local`;
+  const user = { email, password: ADMIN.password, firstName, lastName, role };
+  const { id } = await gantry.ok('users.create', user, { token: await gantry.tokenFor('ADMIN') });
+  return { id, name: `${firstName} ${lastName}`, token: await gantry.login(email, ADMIN.password) };
+};
+
+const open = async (): Promise<string> => {
+  const token = await gantry.tokenFor('OPERATOR');
+  return (await gantry.ok('incidents.create', { title: 'Tyre on the road', type: 'OBSTRUCTION' }, { token }))
+    .id;
+};
+const place = (id: string, status: IncidentStatus, assignedTo: string | null) =>
+  gantry.pool.query('UPDATE incidents SET status = $2, assigned_to = $3 WHERE id = $1', [
+    id,
+    status,
+    assignedTo,
+  ]);
+const timelineOf = async (id: string) => {
+  const token = await gantry.tokenFor('OPERATOR');
+  return (await gantry.ok('incidents.getById', { id }, { token })).timeline;
+};
+const call = async (person: { token: string }, verb: string, input: object) => {
+  const { status, body } = await gantry.call(`incidents.${verb}`, input, { token: person.token });
+  return { status, incident: body.result?.data.json, message: body.error?.json.message };
+};
+
+describe('the table of states', () => {
+  const inputOf: Record<IncidentAction, (self: Person) => object> = {
+    acknowledge: () => ({}),
+    start: () => ({}),
+    resolve: () => ({}),
+    close: () => ({}),
+    reopen: () => ({ note: 'Why not' }),
+    assign: (self) => ({ userId: self.id }),
+    update: () => ({ title: `Changed ${randomUUID()}` }),
+    attachEvent: () => ({ eventId }),
+    addNote: () => ({ note: 'Seen' }),
+  };
+  const roles: readonly Role[] = ['ADMIN', 'OPERATOR', 'FIELD', 'ANALYST', 'VIEWER'];
+  const assignments = ['nobody', 'self', 'somebody else'] as const;
+
+  it.each(roles)('decides what %s can do in every state, whoever has the incident', async (role) => {
+    const self = await addPerson('Sam', 'Self', role);
+    const assignees = { nobody: null, self: self.id, 'somebody else': owner.id };
+    for (const status of incidentStatus.options)
+      for (const assigned of assignments)
+        for (const action of incidentAction.options) {
+          const context = `${role} ${action} ${status} of ${assigned}`;
+          const id = await open();
+          await place(id, status, assignees[assigned]);
+          const answer = await call(self, action, { id, ...inputOf[action](self) });
+          const to = next[action][status];
+          const isMine = role !== 'FIELD' || assigned !== 'somebody else';
+          const expected =
+            role === 'ANALYST' || role === 'VIEWER' ? 403 : !isMine ? 403 : to === undefined ? 409 : 200;
+          expect(answer.status, context).toBe(expected);
+          const { rows } = await gantry.pool.query('SELECT status FROM incidents WHERE id = $1', [id]);
+          expect(rows[0].status, context).toBe(expected === 200 ? to : status);
+          const steps = await timelineOf(id);
+          const leavesTrace = expected === 200 && !(action === 'assign' && assigned === 'self');
+          expect(steps.slice(1), context).toMatchObject(
+            leavesTrace ? [{ action, from: status, to, by: { id: self.id, name: 'Sam Self' } }] : [],
+          );
+        }
+  });
+});
+
+describe('of several people at once', () => {
+  it('one acknowledges, and the others are told who it was', async () => {
+    const people = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => addPerson('Racer', `Number${n}`, 'OPERATOR')),
+    );
+    for (let round = 0; round < 3; round++) {
+      const id = await open();
+      const answers = await Promise.all(people.map((person) => call(person, 'acknowledge', { id })));
+      const winners = people.filter((_, n) => answers[n]?.status === 200);
+      expect(winners).toHaveLength(1);
+      const losers = answers.filter(({ status }) => status === 409);
+      expect(losers).toHaveLength(11);
+      const [{ updatedAt }] = answers.filter(({ status }) => status === 200).map(({ incident }) => incident);
+      for (const { message } of losers)
+        expect(message).toBe(
+          `${winners[0]?.name} acknowledged this incident at ${updatedAt}: it is ACKNOWLEDGED now; ` +
+            'it can be started, assigned, updated, given events or given notes',
+        );
+      expect(await timelineOf(id)).toHaveLength(2);
+    }
+  });
+
+  it('one reopens or closes what was resolved', async () => {
+    const people = [await addPerson('Rita', 'Reopener', 'ADMIN'), await addPerson('Carl', 'Closer', 'ADMIN')];
+    for (let round = 0; round < 5; round++) {
+      const id = await open();
+      await place(id, 'RESOLVED', null);
+      const [first, second] = people as [Person, Person];
+      const answers = await Promise.all([
+        call(first, 'reopen', { id, note: 'Again' }),
+        call(second, 'close', { id }),
+      ]);
+      const statuses = answers.map(({ status }) => status);
+      // A closed incident can be reopened, one that is open cannot be closed.
+      expect([
+        [200, 200],
+        [200, 409],
+      ]).toContainEqual(statuses);
+      if (statuses[1] === 409) expect(answers[1]?.message).toContain('Rita Reopener reopened this incident');
+    }
+  });
+
+  it('one gets an incident that several take from the same hands', async () => {
+    const people = await Promise.all(
+      Array.from({ length: 6 }, (_, n) => addPerson('Taker', `Number${n}`, 'FIELD')),
+    );
+    const id = await open();
+    const answers = await Promise.all(
+      people.map((person) => call(person, 'assign', { id, userId: person.id, insteadOf: null })),
+    );
+    const winner = people.find((_, n) => answers[n]?.status === 200);
+    const losers = answers.filter(({ status }) => status !== 200);
+    expect(losers).toHaveLength(5);
+    for (const { status, message } of losers) {
+      expect(status).toBe(403);
+      expect(message).toContain(`assigned to ${winner?.name}`);
+    }
+  });
+});
+
+describe('who is told no', () => {
+  it('hears that an event opened what is still open', async () => {
+    const { rows } = await gantry.pool.query(
+      `WITH made AS (
+         INSERT INTO incidents (title, type, severity) VALUES ('T', 'OTHER', 2) RETURNING id
+       )
+       INSERT INTO incident_timeline (incident_id, at, action, to_status)
+       SELECT id, '2026-01-02T03:04:05Z', 'create', 'OPEN' FROM made RETURNING incident_id`,
+    );
+    const admin = { token: await gantry.tokenFor('ADMIN') };
+    const { status, message } = await call(admin, 'close', { id: rows[0].incident_id });
+    expect(status).toBe(409);
+    expect(message).toBe(
+      'An event opened this incident at 2026-01-02T03:04:05.000Z: it is OPEN now; ' +
+        'it can be acknowledged, assigned, updated, given events or given notes',
+    );
+  });
+
+  it('hears who has it, when the role reaches no further', async () => {
+    const field = { token: await gantry.tokenFor('FIELD') };
+    const id = await open();
+    await place(id, 'OPEN', owner.id);
+    const { status, message } = await call(field, 'acknowledge', { id });
+    expect({ status, message }).toEqual({
+      status: 403,
+      message:
+        'This incident is assigned to Anna Kern: with your role you can change what is assigned to you or to nobody',
+    });
+  });
+
+  it('hears who has it by now, when it was somebody else before', async () => {
+    const admin = { token: await gantry.tokenFor('ADMIN') };
+    const other = await addPerson('Ben', 'Ott', 'FIELD');
+    const id = await open();
+    await place(id, 'OPEN', owner.id);
+    for (const insteadOf of [null, other.id, 'x', randomUUID()]) {
+      const answer = await call(admin, 'assign', { id, userId: other.id, insteadOf });
+      expect(answer.status).toBe(409);
+      expect(answer.message).toContain('assigned to Anna Kern by now');
+    }
+    await place(id, 'OPEN', null);
+    const answer = await call(admin, 'assign', { id, userId: other.id, insteadOf: owner.id });
+    expect(answer.message).toContain('assigned to nobody by now');
+    expect((await call(admin, 'assign', { id, userId: other.id, insteadOf: null })).status).toBe(200);
+    // The answer was lost and the call is repeated: what it wants is so already.
+    expect((await call(admin, 'assign', { id, userId: other.id, insteadOf: null })).status).toBe(200);
+    const upper = owner.id.toUpperCase();
+    expect((await call(admin, 'assign', { id, userId: owner.id, insteadOf: other.id })).status).toBe(200);
+    expect((await call(admin, 'assign', { id, userId: null, insteadOf: upper })).status).toBe(200);
+  });
+});
+
+describe('FIELD', () => {
+  it('opens incidents for themselves or for nobody', async () => {
+    const self = await addPerson('Fred', 'Field', 'FIELD');
+    const create = (assignedTo: string | null) =>
+      call(self, 'create', { title: 'Pothole', type: 'OTHER', assignedTo });
+    expect((await create(self.id)).incident.assignedTo).toEqual({ id: self.id, name: 'Fred Field' });
+    expect((await create(null)).status).toBe(200);
+    const refused = await create(owner.id);
+    expect(refused.status).toBe(403);
+    expect(refused.message).toContain('only to yourself or to nobody');
+  });
+
+  it('takes an incident and gives it back, but to nobody else', async () => {
+    const self = await addPerson('Fred', 'Field', 'FIELD');
+    const id = await open();
+    const taken = await call(self, 'assign', { id, userId: self.id.toUpperCase() });
+    expect(taken.incident.assignedTo.id).toBe(self.id);
+    expect((await call(self, 'assign', { id, userId: owner.id })).status).toBe(403);
+    expect((await call(owner, 'assign', { id, userId: owner.id })).status).toBe(403);
+    expect((await call(self, 'assign', { id, userId: null })).incident.assignedTo).toBeNull();
+    expect((await call(owner, 'assign', { id, userId: owner.id })).status).toBe(200);
+  });
+
+  it('reads what others have', async () => {
+    const self = await addPerson('Fred', 'Field', 'FIELD');
+    const id = await open();
+    await place(id, 'OPEN', owner.id);
+    expect((await gantry.call('incidents.getById', { id }, { token: self.token })).status).toBe(200);
+  });
+});

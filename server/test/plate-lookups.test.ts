@@ -1,0 +1,108 @@
+import { role } from '@gantry/contract/permissions';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Gantry, startGantry } from './harness.ts';
+
+let gantry: Gantry;
+let admin: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  admin = await gantry.tokenFor('ADMIN');
+  const apiKey = await gantry.registerSensor();
+  for (const licensePlateNumber of ['1AB 2345', '1AB 2346', 'МО 77']) {
+    await gantry.ok('events.ingest', { apiKey, eventType: 'PLATE_RECOGNITION', licensePlateNumber });
+  }
+});
+afterAll(() => gantry.stop());
+
+interface LookUp {
+  action: string;
+  timestamp: string;
+  ipAddress: string;
+  userAgent: string;
+  details: { plate: string; reason?: string; total?: number };
+}
+
+/** What a user looked up so far, the latest first. */
+const lookUpsOf = async (token: string): Promise<LookUp[]> => {
+  const { id: userId } = await gantry.ok('auth.me', undefined, { token });
+  const { activities } = await gantry.ok('users.getActivity', { userId }, { token: admin });
+  return activities.filter(({ action }: LookUp) => action === 'events.lookUpPlate');
+};
+
+describe('looking a plate up', () => {
+  it('is written down: who, when, from where, which plate, why, and how many events there were', async () => {
+    const token = await gantry.tokenFor('OPERATOR');
+    const before = Date.now();
+    const { total } = await gantry.ok(
+      'events.getAll',
+      { licensePlateNumber: ' 1ab* ', reason: ' Case 4711 ', take: 1 },
+      { token, headers: { 'user-agent': 'Control room 3' } },
+    );
+    expect(total).toBe(2);
+    const [record] = await lookUpsOf(token);
+    expect(record).toEqual({
+      action: 'events.lookUpPlate',
+      timestamp: expect.any(String),
+      ipAddress: '127.0.0.1',
+      userAgent: 'Control room 3',
+      details: { plate: '1ab*', reason: 'Case 4711', total: 2 },
+    });
+    expect(Date.parse(String(record?.timestamp))).toBeGreaterThanOrEqual(before - 1_000);
+  });
+
+  it('needs no reason, and is written down when nothing is found and for every page', async () => {
+    const token = await gantry.tokenFor('ANALYST');
+    await gantry.ok('events.getAll', { licensePlateNumber: 'ZZ 999', reason: '  ' }, { token });
+    await gantry.ok('events.getAll', { licensePlateNumber: 'мо77', eventType: 'INCIDENT' }, { token });
+    await gantry.ok('events.getAll', { licensePlateNumber: 'мо77', skip: 50 }, { token });
+    expect((await lookUpsOf(token)).map(({ details }) => details)).toEqual([
+      { plate: 'мо77', total: 1 },
+      { plate: 'мо77', total: 0 },
+      { plate: 'ZZ 999', total: 0 },
+    ]);
+  });
+
+  it.each(role.options)('is written down for %s', async (name) => {
+    const token = await gantry.tokenFor(name);
+    const count = (await lookUpsOf(token)).length;
+    await gantry.ok('events.getAll', { licensePlateNumber: '1AB 2345' }, { token });
+    expect(await lookUpsOf(token)).toHaveLength(count + 1);
+  });
+
+  it('is the only question that is: others leave no trace, with a reason or without', async () => {
+    const token = await gantry.tokenFor('VIEWER');
+    const count = (await lookUpsOf(token)).length;
+    await gantry.ok('events.getAll', undefined, { token });
+    await gantry.ok('events.getAll', { licensePlateNumber: '   ', reason: 'none' }, { token });
+    await gantry.ok('events.getAll', { locationName: 'Main Street' }, { token });
+    expect(await lookUpsOf(token)).toHaveLength(count);
+  });
+
+  it('leaves no trace when the question is refused', async () => {
+    const token = await gantry.tokenFor('VIEWER');
+    const count = (await lookUpsOf(token)).length;
+    for (const input of [
+      { licensePlateNumber: 'AB 1', reason: 'r'.repeat(501) },
+      { licensePlateNumber: 'AB 1', reason: 'a\u0000b' },
+      { licensePlateNumber: 'AB 1', reason: 7 },
+      { licensePlateNumber: 'AB 1', take: 0 },
+      { licensePlateNumber: 'p'.repeat(201) },
+    ]) {
+      expect((await gantry.call('events.getAll', input, { token })).status).toBe(400);
+    }
+    expect(await lookUpsOf(token)).toHaveLength(count);
+    await gantry.ok('events.getAll', { licensePlateNumber: 'AB 1', reason: '😀'.repeat(500) }, { token });
+    expect(await lookUpsOf(token)).toHaveLength(count + 1);
+  });
+
+  it('does not happen when it cannot be written down', async () => {
+    const token = await gantry.tokenFor('FIELD');
+    await gantry.pool.query('ALTER TABLE activity RENAME TO activity_away');
+    const refused = await gantry.call('events.getAll', { licensePlateNumber: '1AB 2345' }, { token });
+    const { status } = await gantry.call('events.getAll', {}, { token });
+    await gantry.pool.query('ALTER TABLE activity_away RENAME TO activity');
+    expect(status).toBe(200);
+    expect(refused.status).toBe(500);
+    expect(JSON.stringify(refused.body)).not.toContain('2345');
+  });
+});

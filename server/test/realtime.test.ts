@@ -1,0 +1,497 @@
+import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AppRouter } from '@gantry/server/router';
+import { createTRPCClient, httpSubscriptionLink, type TRPCClientError } from '@trpc/client';
+import { EventSource } from 'eventsource';
+import { decodeJwt, SignJWT } from 'jose';
+import superjson from 'superjson';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+import { openStream, type Stream, type StreamOptions } from './sse.ts';
+
+const JWT_SECRET = 'a secret for tests that is long enough';
+
+let gantry: Gantry;
+let token: string;
+beforeAll(async () => {
+  gantry = await startGantry({ config: { JWT_SECRET } });
+  token = await gantry.tokenFor('VIEWER');
+});
+afterAll(() => gantry.stop());
+
+const ingest = async (apiKey: string, fields: object = {}): Promise<string> =>
+  (await gantry.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION', ...fields })).eventId;
+
+const ingestMany = (apiKey: string, count: number) =>
+  gantry.ok('events.ingestBatch', {
+    apiKey,
+    events: Array.from({ length: count }, () => ({ eventType: 'VEHICLE_DETECTION' })),
+  });
+
+const follow = (procedure: string, options: StreamOptions = {}): Promise<Stream> =>
+  openStream(gantry.url, procedure, { token, ...options });
+
+/** Waits until the stream has told so many things, and answers them without the notes. */
+const things = async (stream: Stream, count: number, ms = 5_000) => {
+  const told = () => stream.messages.filter(({ data }) => data.type !== 'upToDate');
+  await eventually(
+    async () => told().length,
+    (length) => length >= count,
+    ms,
+  );
+  return told().map(({ id, data }) => ({ id, ...data }));
+};
+const isUpToDate = (stream: Stream) =>
+  eventually(
+    async () => stream.messages.some(({ data }) => data.type === 'upToDate'),
+    (is) => is,
+  );
+
+const stockClient = (bearer: string | null, connectionParams?: Record<string, string>) =>
+  createTRPCClient<AppRouter>({
+    links: [
+      httpSubscriptionLink({
+        url: `${gantry.url}/trpc`,
+        transformer: superjson,
+        EventSource,
+        ...(connectionParams && { connectionParams }),
+        eventSourceOptions: {
+          fetch: (address, init) =>
+            fetch(address, {
+              ...init,
+              headers: { ...init.headers, ...(bearer !== null && { authorization: `Bearer ${bearer}` }) },
+            }),
+        },
+      }),
+    ],
+  });
+
+const refusalOf = (client: ReturnType<typeof stockClient>, input: { lastEventId?: string } = {}) =>
+  new Promise<TRPCClientError<AppRouter>>((resolve) => {
+    const subscription = client.events.onIngested.subscribe(input, {
+      onError: (error) => {
+        subscription.unsubscribe();
+        resolve(error);
+      },
+    });
+  });
+
+describe('events.onIngested', () => {
+  it('tells the stock httpSubscriptionLink of an event within a second', async () => {
+    const apiKey = await gantry.registerSensor();
+    const messages: { type: string }[] = [];
+    const subscription = stockClient(token).events.onIngested.subscribe(
+      {},
+      { onData: ({ data }) => messages.push(data) },
+    );
+    await eventually(
+      async () => messages.length,
+      (length) => length > 0,
+    );
+    const eventId = await ingest(apiKey, { licensePlateNumber: 'W-1', vehicleSpeed: 51.5 });
+    await eventually(
+      async () => messages.length,
+      (length) => length > 1,
+      1_000,
+    );
+    subscription.unsubscribe();
+    expect(messages).toMatchObject([
+      { type: 'upToDate', at: expect.any(Date) },
+      { type: 'event', event: { id: eventId, licensePlateNumber: 'W-1', timestamp: expect.any(Date) } },
+    ]);
+  });
+
+  it('tells events with exactly the keys and values of events.getAll', async () => {
+    const apiKey = await gantry.registerSensor();
+    const stream = await follow('events.onIngested');
+    await isUpToDate(stream);
+    const eventId = await ingest(apiKey, { violationType: 'SPEEDING', tags: ['x'], metadata: { a: 1 } });
+    const [told] = await things(stream, 1);
+    stream.close();
+    const { events } = await gantry.ok('events.getAll', { take: 1 }, { token });
+    expect(told).toEqual({ id: expect.any(String), type: 'event', event: events[0] });
+    expect(told?.event.id).toBe(eventId);
+  });
+
+  it('answers as an event stream that no proxy keeps or changes', async () => {
+    const stream = await follow('events.onIngested');
+    stream.close();
+    expect(stream.status).toBe(200);
+    expect(stream.headers.get('content-type')).toContain('text/event-stream');
+    expect(stream.headers.get('cache-control')).toContain('no-');
+    expect(stream.headers.get('x-request-id')).not.toBeNull();
+  });
+
+  it('tells only what passes the filters', async () => {
+    const [one, other] = [await gantry.registerSensor(), await gantry.registerSensor()];
+    const stream = await follow('events.onIngested', {
+      input: { eventType: 'PLATE_RECOGNITION', licensePlateNumber: 'b * 7', vehicleType: 'truck' },
+    });
+    await isUpToDate(stream);
+    await ingest(one, { eventType: 'PLATE_RECOGNITION', licensePlateNumber: 'B-7', vehicleType: 'CAR' });
+    await ingest(one, { licensePlateNumber: 'B-7', vehicleType: 'TRUCK' });
+    await ingest(one, { eventType: 'PLATE_RECOGNITION', licensePlateNumber: 'C-7', vehicleType: 'TRUCK' });
+    const wanted = await ingest(other, {
+      eventType: 'PLATE_RECOGNITION',
+      licensePlateNumber: 'b xy 7',
+      vehicleType: 'Truck',
+    });
+    const told = await things(stream, 1);
+    await sleep(200);
+    stream.close();
+    expect(told.map(({ event }) => event.id)).toEqual([wanted]);
+    expect(await things(stream, 1)).toHaveLength(1);
+  });
+
+  it('writes a plate that is followed to the activity log, with the reason', async () => {
+    const { id } = await gantry.ok('auth.me', undefined, { token });
+    const stream = await follow('events.onIngested', {
+      input: { licensePlateNumber: 'W 12 X', reason: 'hit and run, file 77' },
+    });
+    await isUpToDate(stream);
+    stream.close();
+    const { activities } = await gantry.ok(
+      'users.getActivity',
+      { id, take: 1 },
+      { token: await gantry.tokenFor('ADMIN') },
+    );
+    expect(activities[0]).toMatchObject({
+      action: 'events.lookUpPlate',
+      details: { plate: 'W 12 X', reason: 'hit and run, file 77' },
+    });
+  });
+
+  it('tells an event that was sent twice with one key only once', async () => {
+    const apiKey = await gantry.registerSensor();
+    const stream = await follow('events.onIngested');
+    await isUpToDate(stream);
+    const retried = { idempotencyKey: 'k', timestamp: new Date().toISOString() };
+    const first = await ingest(apiKey, retried);
+    expect(await ingest(apiKey, retried)).toBe(first);
+    const last = await ingest(apiKey);
+    const told = await things(stream, 2);
+    stream.close();
+    expect(told.map(({ event }) => event.id)).toEqual([first, last]);
+  });
+});
+
+describe('a stream that is resumed', () => {
+  it('first tells what was missed, in order and without gaps, and then goes on', async () => {
+    const apiKey = await gantry.registerSensor();
+    const before = await follow('events.onIngested');
+    await isUpToDate(before);
+    const first = await ingest(apiKey);
+    const [told] = await things(before, 1);
+    before.close();
+    const missed = [];
+    // More commits than one page of the feed holds.
+    for (let n = 0; n < 120; n++) missed.push(await ingest(apiKey));
+    const { results } = await ingestMany(apiKey, 1000);
+    missed.push(...results.map(({ eventId }: { eventId: string }) => eventId));
+    const after = await follow('events.onIngested', { lastEventId: told?.id ?? '' });
+    const live = await ingest(apiKey);
+    const rest = (await things(after, missed.length + 1)).map(({ event }) => event.id);
+    after.close();
+    expect(told?.event.id).toBe(first);
+    expect(rest).toEqual([...missed, live]);
+  });
+
+  it('goes on in the middle of a group of events that were committed together', async () => {
+    const apiKey = await gantry.registerSensor();
+    const stream = await follow('events.onIngested');
+    await isUpToDate(stream);
+    await ingestMany(apiKey, 50);
+    const all = await things(stream, 50);
+    stream.close();
+    const resumed = await follow('events.onIngested', { lastEventId: all[19]?.id ?? '' });
+    const rest = await things(resumed, 30);
+    resumed.close();
+    expect(rest.map(({ event }) => event.id)).toEqual(all.slice(20).map(({ event }) => event.id));
+  });
+
+  it('before its first event goes on from where it began', async () => {
+    const apiKey = await gantry.registerSensor();
+    const stream = await follow('events.onIngested');
+    await isUpToDate(stream);
+    stream.close();
+    const meanwhile = await ingest(apiKey);
+    const resumed = await follow('events.onIngested', { lastEventId: stream.messages[0]?.id ?? '' });
+    const [told] = await things(resumed, 1);
+    resumed.close();
+    expect(told?.event.id).toBe(meanwhile);
+  });
+
+  it('is told when what it missed is not kept any more', async () => {
+    const stream = await follow('events.onIngested');
+    await isUpToDate(stream);
+    stream.close();
+    const [xid, seq, index, at] = stream.messages[0]?.id.split('.') ?? [];
+    const dayBefore = `${xid}.${seq}.${index}.${Number(at) - 86_400_001}`;
+    const fromAnotherDatabase = `${BigInt(xid ?? 0) + 1_000_000n}.0.0.${at}`;
+    for (const lastEventId of [dayBefore, fromAnotherDatabase]) {
+      const resumed = await follow('events.onIngested', { lastEventId });
+      expect(await things(resumed, 1)).toMatchObject([{ type: 'missed', count: null }]);
+      resumed.close();
+    }
+  });
+
+  it.each(['x', '1.2.3', '-1.0.0.0', '99999999999999999999.0.0.0', `1.0.0.${'9'.repeat(15)}`, "1.0.0.0'"])(
+    'is refused with the id %j, which is none',
+    async (lastEventId) => {
+      const stream = await follow('events.onIngested', { lastEventId });
+      await stream.ended;
+      expect(stream.error).toMatchObject({ data: { code: 'BAD_REQUEST', httpStatus: 400 } });
+      expect(stream.messages).toEqual([]);
+    },
+  );
+});
+
+describe('a commit that becomes visible late', () => {
+  it('holds up those after it, and loses nothing', async () => {
+    const apiKey = await gantry.registerSensor();
+    const stream = await follow('events.onIngested');
+    await isUpToDate(stream);
+    const early = await ingest(apiKey);
+    const slow = await gantry.pool.connect();
+    await slow.query('BEGIN');
+    await slow.query(`INSERT INTO changes (topic, event_ids) VALUES ('events', ARRAY[$1]::uuid[])`, [early]);
+    const late = await ingest(apiKey);
+    await things(stream, 1);
+    await sleep(300);
+    expect(await things(stream, 1)).toHaveLength(1);
+    await slow.query('COMMIT');
+    slow.release();
+    const told = await things(stream, 3);
+    stream.close();
+    expect(told.map(({ event }) => event.id)).toEqual([early, early, late]);
+  });
+});
+
+describe('a subscriber that falls behind', () => {
+  it('is told how many it missed, and what comes after', async () => {
+    const apiKey = await gantry.registerSensor();
+    // A connection that asks for a stream and does not read it.
+    const { hostname, port } = new URL(gantry.url);
+    const socket = connect(Number(port), hostname);
+    socket.pause();
+    socket.write(
+      `GET /trpc/events.onIngested HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nAccept: text/event-stream\r\n\r\n`,
+    );
+    await sleep(500);
+    const batches = 24;
+    for (let batch = 0; batch < batches; batch++) await ingestMany(apiKey, 1000);
+    await sleep(1_000);
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk.toString();
+    });
+    socket.resume();
+    await eventually(
+      async () => /"missed"/.test(text),
+      (is) => is,
+      20_000,
+    );
+    const last = await ingest(apiKey);
+    await eventually(
+      async () => text.includes(last),
+      (is) => is,
+    );
+    socket.destroy();
+    const missed = [...text.matchAll(/"type":"missed","count":(\d+)/g)].map(([, count]) => Number(count));
+    const told = new Set([...text.matchAll(/"event":\{"id":"([^"]+)"/g)].map(([, id]) => id));
+    expect(missed.length).toBeGreaterThan(0);
+    expect(told.size + missed.reduce((sum, count) => sum + count, 0)).toBe(batches * 1000 + 1);
+  });
+});
+
+describe('who may follow', () => {
+  it('is told apart by the token in the header', async () => {
+    const none = await refusalOf(stockClient(null));
+    expect(none).toMatchObject({
+      message: 'No token provided',
+      data: { code: 'UNAUTHORIZED', httpStatus: 401 },
+    });
+    const bad = await refusalOf(stockClient('nonsense'));
+    expect(bad).toMatchObject({ message: 'Invalid or expired token', data: { code: 'UNAUTHORIZED' } });
+  });
+
+  it('is never told apart by a token in the address', async () => {
+    const refused = await refusalOf(stockClient(null, { authorization: `Bearer ${token}`, token }));
+    expect(refused).toMatchObject({ message: 'No token provided' });
+  });
+
+  it('depends on the permission', async () => {
+    for (const procedure of ['incidents.onChanged', 'watchlist.onAlert']) {
+      const stream = await follow(procedure);
+      await stream.ended;
+      expect(stream.error).toMatchObject({ data: { code: 'FORBIDDEN', httpStatus: 403 } });
+      const field = await follow(procedure, { token: await gantry.tokenFor('FIELD') });
+      await isUpToDate(field);
+      field.close();
+    }
+  });
+
+  it('is refused like any other call when the input does not fit', async () => {
+    const stream = await follow('events.onIngested', { input: { eventType: 'NONE' } });
+    await stream.ended;
+    expect(stream.error).toMatchObject({ data: { code: 'BAD_REQUEST', issues: [{ path: 'eventType' }] } });
+  });
+
+  it('is bounded for each user', async () => {
+    const mine = await gantry.login('viewer@gantry.local', 'Correct-horse-1');
+    const streams = await Promise.all(
+      Array.from({ length: 50 }, () => follow('sensors.onStatusChanged', { token: mine })),
+    );
+    await Promise.all(streams.map(isUpToDate));
+    const further = await follow('sensors.onStatusChanged', { token: mine });
+    await further.ended;
+    for (const stream of streams) stream.close();
+    expect(further.error).toMatchObject({ data: { code: 'TOO_MANY_REQUESTS', httpStatus: 429 } });
+    const freed = await eventually(
+      async () => {
+        const again = await follow('sensors.onStatusChanged', { token: mine });
+        await Promise.race([again.ended, sleep(200)]);
+        again.close();
+        return again.messages.length;
+      },
+      (length) => length > 0,
+    );
+    expect(freed).toBe(1);
+  });
+});
+
+describe('a stream that is called as something else', () => {
+  it('is refused by POST and in a batch, with how it is opened', async () => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const post = await gantry.fetch('/trpc/events.onIngested', {
+      method: 'POST',
+      headers,
+      body: '{"json":{}}',
+    });
+    expect(post.status).toBe(405);
+    expect(post.headers.get('allow')).toBe('GET');
+    expect(post.body.error.json.message).toContain('is a subscription');
+    const batch = await gantry.fetch('/trpc/auth.me,events.onIngested?batch=1', { headers });
+    expect(batch.status).toBe(207);
+    expect(batch.body['1'].error.json.data.code).toBe('METHOD_NOT_SUPPORTED');
+  });
+});
+
+describe('a stream ends', () => {
+  it('when its token is revoked, within a minute', async () => {
+    const mine = await gantry.login('viewer@gantry.local', 'Correct-horse-1');
+    const stream = await follow('events.onIngested', { token: mine });
+    await isUpToDate(stream);
+    await gantry.ok('auth.logout', undefined, { token: mine });
+    await Promise.race([stream.ended, sleep(30_000)]);
+    expect(stream.error).toMatchObject({ data: { code: 'UNAUTHORIZED', httpStatus: 401 } });
+  });
+
+  it('when its token expires', async () => {
+    const { exp: _, iat: __, ...claims } = decodeJwt(token);
+    const short = await new SignJWT({ ...claims, jti: randomUUID() })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setExpirationTime(Math.floor(Date.now() / 1000) + 3)
+      .sign(new TextEncoder().encode(JWT_SECRET));
+    const stream = await follow('events.onIngested', { token: short });
+    await isUpToDate(stream);
+    await Promise.race([stream.ended, sleep(8_000)]);
+    expect(stream.error).toMatchObject({ message: 'Invalid or expired token' });
+  });
+
+  it('when the service drains, also one that nobody reads, and both soon', async () => {
+    const service = await startGantry();
+    const apiKey = await service.registerSensor();
+    const admin = await service.tokenFor('ADMIN');
+    const stream = await openStream(service.url, 'events.onIngested', { token: admin });
+    await isUpToDate(stream);
+    const { hostname, port } = new URL(service.url);
+    const deaf = connect(Number(port), hostname).pause();
+    deaf.on('error', () => undefined);
+    deaf.write(
+      `GET /trpc/events.onIngested HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${admin}\r\nAccept: text/event-stream\r\n\r\n`,
+    );
+    await sleep(300);
+    const events = Array.from({ length: 1000 }, () => ({ eventType: 'VEHICLE_DETECTION' }));
+    for (let batch = 0; batch < 20; batch++) await service.ok('events.ingestBatch', { apiKey, events });
+    const started = performance.now();
+    await service.stop();
+    expect(performance.now() - started).toBeLessThan(8_000);
+    await stream.ended;
+    expect(stream.error).toMatchObject({ data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503 } });
+  });
+});
+
+describe('the other streams', () => {
+  it('tell of sensors that come, go and are set by hand, with why', async () => {
+    const admin = await gantry.tokenFor('ADMIN');
+    const sensor = await gantry.ok(
+      'sensors.create',
+      { name: 'Mast 9', deviceId: randomUUID(), type: 'RADAR' },
+      { token: admin },
+    );
+    const stream = await follow('sensors.onStatusChanged', { input: { sensorId: sensor.id.toUpperCase() } });
+    await isUpToDate(stream);
+    await gantry.ok('sensors.heartbeat', { apiKey: sensor.apiKey });
+    await gantry.ok('sensors.heartbeat', { apiKey: sensor.apiKey });
+    await gantry.ok('sensors.heartbeat', {
+      apiKey: sensor.apiKey,
+      issues: [{ code: 'HOT', message: 'too hot', severity: 'critical' }],
+    });
+    await gantry.ok('sensors.update', { id: sensor.id, status: 'MAINTENANCE' }, { token: admin });
+    const told = await things(stream, 3);
+    stream.close();
+    expect(told.map(({ change }) => change)).toMatchObject([
+      { sensorId: sensor.id, sensorName: 'Mast 9', from: 'OFFLINE', to: 'ONLINE', reason: 'heartbeat' },
+      { from: 'ONLINE', to: 'ERROR', reason: 'critical issue: HOT (too hot)' },
+      { from: 'ERROR', to: 'MAINTENANCE', reason: 'set by hand' },
+    ]);
+  });
+
+  it('tell of incidents, from the event that opens one to what people do about it', async () => {
+    const field = await gantry.tokenFor('FIELD');
+    const apiKey = await gantry.registerSensor();
+    const stream = await follow('incidents.onChanged', { token: field });
+    await isUpToDate(stream);
+    await ingest(apiKey, { eventType: 'INCIDENT', violationType: 'WRONG_WAY' });
+    const [opened] = await things(stream, 1);
+    await gantry.ok(
+      'incidents.acknowledge',
+      { id: opened?.change.incident.id, note: 'seen' },
+      { token: field },
+    );
+    const [, acknowledged] = await things(stream, 2);
+    stream.close();
+    expect(opened).toMatchObject({
+      change: { action: 'create', by: null, incident: { status: 'OPEN', type: 'WRONG_WAY_DRIVER' } },
+    });
+    expect(acknowledged).toMatchObject({
+      change: {
+        action: 'acknowledge',
+        by: { name: 'FIELD Tester' },
+        note: 'seen',
+        incident: { status: 'ACKNOWLEDGED' },
+      },
+    });
+  });
+
+  it('tell of watched plates within a second of their being read', async () => {
+    const admin = await gantry.tokenFor('ADMIN');
+    const apiKey = await gantry.registerSensor();
+    const entry = await gantry.ok(
+      'watchlist.create',
+      { pattern: 'W-8O1', reason: 'stolen', priority: 'HIGH', fuzzy: true },
+      { token: admin },
+    );
+    const stream = await follow('watchlist.onAlert', { token: admin });
+    await isUpToDate(stream);
+    const eventId = await ingest(apiKey, { licensePlateNumber: 'w BO I' });
+    const [told] = await things(stream, 1, 1_000);
+    stream.close();
+    expect(told).toMatchObject({
+      type: 'alert',
+      alert: { entryId: entry.id, eventId, licensePlateNumber: 'w BO I', priority: 'HIGH', reason: 'stolen' },
+    });
+  });
+});

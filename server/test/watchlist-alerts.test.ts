@@ -1,0 +1,467 @@
+import { randomUUID } from 'node:crypto';
+import { reportedEvent, type Severity } from '@gantry/contract/events';
+import type { WatchlistAlert } from '@gantry/contract/watchlist';
+import superjson from 'superjson';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inTransaction } from '../src/database/transaction.ts';
+import { enrich } from '../src/ingest/enrich.ts';
+import { raiseAlerts } from '../src/watchlist/raise-alerts.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+
+interface AlertJson {
+  id: string;
+  entryId: string;
+  eventId: string;
+  pattern: string;
+  reason: string;
+  priority: Severity;
+  licensePlateNumber: string;
+  timestamp: string;
+  createdAt: string;
+  acknowledgedAt: string | null;
+  acknowledgedBy: { id: string; name: string } | null;
+  note: string | null;
+}
+
+const KEYS = [
+  'acknowledgedAt',
+  'acknowledgedBy',
+  'createdAt',
+  'entryId',
+  'eventId',
+  'id',
+  'licensePlateNumber',
+  'locationName',
+  'note',
+  'pattern',
+  'priority',
+  'reason',
+  'sensorId',
+  'sensorName',
+  'timestamp',
+];
+
+let gantry: Gantry;
+let token: string;
+let apiKey: string;
+let plates = 0;
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('OPERATOR');
+  apiKey = await gantry.registerSensor();
+});
+afterAll(() => gantry.stop());
+
+const ok = <Output>(procedure: string, input?: unknown): Promise<Output> =>
+  gantry.ok(procedure, input, { token });
+const watch = (pattern: string, fields: object = {}) =>
+  ok<{ id: string }>('watchlist.create', { pattern, reason: 'Stolen', ...fields });
+const alertsOf = async (entryId: string, input: object = {}) =>
+  (await ok<{ alerts: AlertJson[] }>('watchlist.getAlerts', { entryId, ...input })).alerts;
+/** A plate that no other test uses. */
+const newPlate = (): string => `TEST ${++plates} XY`;
+const ingest = (licensePlateNumber: string, fields: object = {}, by = gantry) =>
+  by.ok<{ eventId: string }>('events.ingest', {
+    apiKey,
+    eventType: 'PLATE_RECOGNITION',
+    licensePlateNumber,
+    ...fields,
+  });
+
+describe('a read of a watched plate', () => {
+  it('raises an alert at once, with the plate as it was read', async () => {
+    const plate = newPlate();
+    const { id } = await watch(plate, { priority: 'CRITICAL' });
+    const timestamp = new Date(Date.now() - 60_000).toISOString();
+    const read = plate.toLowerCase().replace(' ', '-');
+    const { eventId } = await ingest(read, {
+      timestamp,
+      location: { latitude: 1, longitude: 2, address: 'Pole 9' },
+    });
+    const [alert, ...others] = await alertsOf(id);
+    expect(others).toEqual([]);
+    expect(Object.keys(alert ?? {}).sort()).toEqual(KEYS);
+    const event = await ok<Record<string, unknown>>('events.getById', { id: eventId });
+    expect(alert).toMatchObject({
+      entryId: id,
+      pattern: plate,
+      reason: 'Stolen',
+      priority: 'CRITICAL',
+      eventId,
+      licensePlateNumber: read,
+      sensorId: event.sensorId,
+      sensorName: 'Mast 7',
+      locationName: 'Pole 9',
+      timestamp,
+      acknowledgedAt: null,
+      acknowledgedBy: null,
+      note: null,
+    });
+    expect(event.licensePlateNumber).toBe(read);
+  });
+
+  it('raises one for each entry that matches, whatever kind of event it is', async () => {
+    const plate = newPlate();
+    const key = plate.replaceAll(' ', '');
+    const ids = await Promise.all([plate, `${key.slice(0, 6)}*`, `*${key.slice(2)}`].map((p) => watch(p)));
+    await ingest(plate, { eventType: 'SPEED_DETECTION', vehicleSpeed: 50 });
+    for (const { id } of ids) expect(await alertsOf(id)).toHaveLength(1);
+    for (const { id } of ids) await ok('watchlist.delete', { id });
+  });
+
+  it('raises one for a confusion only if the entry is fuzzy, and never for a look-alike of another script', async () => {
+    const exact = await watch('QX 108 ZB');
+    const fuzzy = await watch('QX 108 ZB', { fuzzy: true });
+    await ingest('0X-IDB-28');
+    await ingest('ОX 108 ZB');
+    expect(await alertsOf(exact.id)).toEqual([]);
+    expect((await alertsOf(fuzzy.id)).map(({ licensePlateNumber }) => licensePlateNumber)).toEqual([
+      '0X-IDB-28',
+    ]);
+  });
+
+  it('raises none outside the time in which the entry is valid, whenever it arrives', async () => {
+    const plate = newPlate();
+    const { id } = await watch(plate, {
+      validFrom: '2026-02-01T12:00:00.000Z',
+      validUntil: '2026-02-01T13:00:00.000Z',
+    });
+    const inside = ['2026-02-01T12:00:00.000Z', '2026-02-01T13:00:00.000Z'];
+    for (const timestamp of ['2026-02-01T11:59:59.999Z', ...inside, '2026-02-01T13:00:00.001Z']) {
+      await ingest(plate, { timestamp });
+    }
+    await ingest(plate);
+    expect((await alertsOf(id, { sortOrder: 'asc' })).map(({ timestamp }) => timestamp)).toEqual(inside);
+  });
+
+  it('raises none again when the device repeats the event', async () => {
+    const plate = newPlate();
+    const { id } = await watch(plate);
+    const same = { timestamp: new Date().toISOString(), idempotencyKey: 'k1' };
+    const [first, second] = [await ingest(plate, same), await ingest(plate, same)];
+    expect(second).toEqual(first);
+    expect(await alertsOf(id)).toHaveLength(1);
+  });
+
+  it('raises an alert for each event of a batch that matches', async () => {
+    const plate = newPlate();
+    const { id } = await watch(plate);
+    const events = [plate, 'OTHER 1', plate, plate].map((licensePlateNumber) => ({
+      eventType: 'VEHICLE_DETECTION',
+      licensePlateNumber,
+    }));
+    const { results } = await ok<{ results: { eventId: string }[] }>('events.ingestBatch', {
+      apiKey,
+      events,
+    });
+    const expected = results.map(({ eventId }) => eventId).filter((_, n) => n !== 1);
+    expect((await alertsOf(id)).map(({ eventId }) => eventId).sort()).toEqual(expected.sort());
+  });
+
+  it('raises none before the entry came or after it went, and its alerts stay as they were', async () => {
+    const plate = newPlate();
+    await ingest(plate);
+    const { id } = await watch(plate);
+    expect(await alertsOf(id)).toEqual([]);
+    await ingest(plate);
+    const before = await alertsOf(id);
+    await ok('watchlist.update', { id, pattern: 'ZZ 99', reason: 'Found', priority: 'LOW' });
+    await ingest(plate);
+    await ok('watchlist.delete', { id });
+    await ingest('ZZ 99');
+    expect(before).toHaveLength(1);
+    expect(await alertsOf(id)).toEqual(before);
+  });
+});
+
+describe('raising alerts', () => {
+  const sensor = {
+    id: randomUUID(),
+    name: 'Gate',
+    address: null,
+    locationId: null,
+    locationName: null,
+    speedLimit: null,
+  };
+  const hitOf = (entryId: string, licensePlateNumber: string) => ({
+    entry: {
+      id: entryId,
+      pattern: 'AB*',
+      reason: 'Unpaid "fees" \\ $1',
+      priority: 'HIGH' as const,
+      validFrom: null,
+      validUntil: null,
+      fuzzy: false,
+    },
+    row: enrich(
+      reportedEvent.parse({ eventType: 'PLATE_RECOGNITION', licensePlateNumber }),
+      sensor,
+      'UTC',
+      Date.UTC(2026, 0, 31, 12, 0, 0, 123),
+    ),
+  });
+  const raise = (hits: readonly ReturnType<typeof hitOf>[]) =>
+    inTransaction(gantry.app.context.db, (tx) => raiseAlerts(gantry.app.context, tx, hits));
+  /** What is told of an entry's alerts, in the form in which they are kept for subscribers. */
+  const told = async (entryId: string) =>
+    (
+      await gantry.pool.query(
+        `SELECT body FROM changes WHERE topic = 'watchlist' AND body -> 'json' ->> 'entryId' = $1`,
+        [entryId],
+      )
+    ).rows.map(({ body }) => superjson.deserialize<WatchlistAlert>(body));
+
+  it('stores what entry and event say, and tells of exactly that', async () => {
+    const entryId = randomUUID();
+    await raise(['МО 77', 'AB\t"1"', '品川 500 😀'].map((plate) => hitOf(entryId, plate)));
+    const alerts = await alertsOf(entryId, { sortOrder: 'asc' });
+    expect(alerts.map(({ licensePlateNumber }) => licensePlateNumber).sort()).toEqual(
+      ['МО 77', 'AB\t"1"', '品川 500 😀'].sort(),
+    );
+    expect(alerts[0]).toMatchObject({
+      reason: 'Unpaid "fees" \\ $1',
+      priority: 'HIGH',
+      sensorId: sensor.id,
+      sensorName: 'Gate',
+      locationName: null,
+      timestamp: '2026-01-31T12:00:00.123Z',
+    });
+    const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
+    const bodies = (await told(entryId)).sort(byId);
+    expect(bodies.map(({ timestamp }) => timestamp.getTime())).toEqual(
+      alerts.map(({ timestamp }) => Date.parse(timestamp)),
+    );
+    expect(JSON.parse(JSON.stringify(bodies))).toEqual(alerts.sort(byId));
+  });
+
+  it('tells an entry of an event once, however often it is asked to', async () => {
+    const entryId = randomUUID();
+    const hit = hitOf(entryId, 'AB 1');
+    await raise([hit, hit]);
+    await raise([hit]);
+    await raise([hit, hitOf(entryId, 'AB 2')]);
+    await raise([]);
+    expect(await alertsOf(entryId)).toHaveLength(2);
+    expect(await told(entryId)).toHaveLength(2);
+  });
+
+  it('leaves nothing when the transaction is rolled back', async () => {
+    const entryId = randomUUID();
+    const failing = inTransaction(gantry.app.context.db, async (tx) => {
+      await raiseAlerts(gantry.app.context, tx, [hitOf(entryId, 'AB 1')]);
+      throw new Error('the events could not be stored');
+    });
+    await expect(failing).rejects.toThrow('could not be stored');
+    expect(await alertsOf(entryId)).toEqual([]);
+    expect(await told(entryId)).toEqual([]);
+  });
+
+  it('takes many hits at once', async () => {
+    const entryId = randomUUID();
+    await raise(Array.from({ length: 8_000 }, (_, n) => hitOf(entryId, `AB ${n}`)));
+    expect(await ok('watchlist.getAlerts', { entryId, take: 1 })).toMatchObject({
+      total: 8_000,
+      pageCount: 8_000,
+    });
+  });
+});
+
+describe('watchlist.getAlerts', () => {
+  it('pages, filters and sorts by when alerts were raised', async () => {
+    const plate = newPlate();
+    const { id: entryId } = await watch(plate, { priority: 'HIGH' });
+    for (let n = 0; n < 4; n++) await ingest(plate);
+    const made = await alertsOf(entryId, { sortOrder: 'asc' });
+    for (const [n, { id }] of made.entries()) {
+      await gantry.pool.query('UPDATE watchlist_alerts SET created_at = $2 WHERE id = $1', [
+        id,
+        `2026-01-0${n + 1}T12:00:00Z`,
+      ]);
+    }
+    const ids = made.map(({ id }) => id);
+    const found = async (input: object) => (await alertsOf(entryId, input)).map(({ id }) => ids.indexOf(id));
+    expect(await found({})).toEqual([3, 2, 1, 0]);
+    expect(await found({ sortOrder: 'asc', skip: 1, take: 2 })).toEqual([1, 2]);
+    expect(await found({ startDate: '2026-01-02', endDate: '2026-01-03' })).toEqual([2, 1]);
+    expect(await found({ startDate: '2026-01-02T12:00:00Z', endDate: '2026-01-02T12:00:00Z' })).toEqual([1]);
+    expect(await found({ startDate: '0000-01-01', endDate: '9999-12-31' })).toEqual([3, 2, 1, 0]);
+    expect(await found({ endDate: '2025-12-31' })).toEqual([]);
+    expect(await found({ priority: 'HIGH' })).toEqual([3, 2, 1, 0]);
+    expect(await found({ priority: 'LOW' })).toEqual([]);
+    await ok('watchlist.acknowledgeAlert', { id: ids[2] });
+    expect(await found({ acknowledged: true })).toEqual([2]);
+    expect(await found({ acknowledged: false })).toEqual([3, 1, 0]);
+    expect(await ok('watchlist.getAlerts', { entryId, take: 3 })).toMatchObject({ total: 4, pageCount: 2 });
+  });
+
+  it('breaks ties by id in the same direction', async () => {
+    const plate = newPlate();
+    const { id: entryId } = await watch(plate);
+    const event = { eventType: 'PLATE_RECOGNITION', licensePlateNumber: plate };
+    await ok('events.ingestBatch', { apiKey, events: Array(5).fill(event) });
+    await gantry.pool.query(`UPDATE watchlist_alerts SET created_at = '2026-01-01' WHERE entry_id = $1`, [
+      entryId,
+    ]);
+    const ids = async (sortOrder: string) => (await alertsOf(entryId, { sortOrder })).map(({ id }) => id);
+    const ascending = await ids('asc');
+    expect(ascending).toEqual([...ascending].sort());
+    expect(await ids('desc')).toEqual([...ascending].reverse());
+  });
+
+  it.each([
+    { take: 101 },
+    { skip: -1 },
+    { acknowledged: 'no' },
+    { priority: 'x' },
+    { startDate: 'today' },
+    { sortOrder: 'up' },
+  ])('refuses %j', async (input) => {
+    expect((await gantry.call('watchlist.getAlerts', input, { token })).status).toBe(400);
+  });
+});
+
+describe('watchlist.acknowledgeAlert', () => {
+  const raised = async (): Promise<AlertJson> => {
+    const plate = newPlate();
+    const { id } = await watch(plate);
+    await ingest(plate);
+    const [alert] = await alertsOf(id);
+    if (!alert) throw new Error('no alert was raised');
+    return alert;
+  };
+
+  it('keeps who did it, when and with which note, and writes it to the activity log', async () => {
+    const alert = await raised();
+    const field = await gantry.tokenFor('FIELD');
+    const me = await gantry.ok('auth.me', undefined, { token: field });
+    const done = await gantry.ok<AlertJson>(
+      'watchlist.acknowledgeAlert',
+      { id: alert.id, note: ' Patrol sent ' },
+      { token: field },
+    );
+    expect(done).toEqual({
+      ...alert,
+      acknowledgedAt: expect.any(String),
+      acknowledgedBy: { id: me.id, name: 'FIELD Tester' },
+      note: 'Patrol sent',
+    });
+    expect(await alertsOf(alert.entryId)).toEqual([done]);
+    const { rows } = await gantry.pool.query(
+      `SELECT user_id, action, details FROM activity ORDER BY id DESC LIMIT 1`,
+    );
+    expect(rows).toEqual([
+      {
+        user_id: me.id,
+        action: 'watchlist.acknowledgeAlert',
+        details: { alertId: alert.id, entryId: alert.entryId, plate: alert.licensePlateNumber },
+      },
+    ]);
+  });
+
+  it('needs no note', async () => {
+    for (const note of [undefined, null, '', '  ']) {
+      const { id } = await raised();
+      expect(await ok('watchlist.acknowledgeAlert', { id, note })).toMatchObject({ note: null });
+    }
+  });
+
+  it('lets one of several win and tells the others who it was and when', async () => {
+    for (let round = 0; round < 5; round++) {
+      const alert = await raised();
+      const tokens = await Promise.all([
+        gantry.tokenFor('OPERATOR'),
+        gantry.tokenFor('FIELD'),
+        gantry.tokenFor('ADMIN'),
+      ]);
+      const answers = await Promise.all(
+        tokens.map((own) => gantry.call('watchlist.acknowledgeAlert', { id: alert.id }, { token: own })),
+      );
+      const won = answers.filter(({ status }) => status === 200).map(({ body }) => body.result.data.json);
+      const lost = answers.filter(({ status }) => status === 409);
+      expect([won.length, lost.length]).toEqual([1, 2]);
+      const [{ acknowledgedBy, acknowledgedAt }] = won;
+      for (const { body } of lost) {
+        expect(body.error.json).toMatchObject({
+          message: `${acknowledgedBy.name} acknowledged this alert at ${acknowledgedAt}`,
+          data: { code: 'CONFLICT', httpStatus: 409 },
+        });
+      }
+      expect(await alertsOf(alert.entryId)).toEqual(won);
+    }
+  });
+
+  it.each([{ note: 'n'.repeat(1001) }, { note: 'a\u0000' }, { note: 7 }])('refuses %j', async (fields) => {
+    const alert = await raised();
+    const { status } = await gantry.call(
+      'watchlist.acknowledgeAlert',
+      { id: alert.id, ...fields },
+      { token },
+    );
+    expect(status).toBe(400);
+    expect(await alertsOf(alert.entryId)).toEqual([alert]);
+  });
+});
+
+describe('an entry that was made through one process', () => {
+  let other: Gantry;
+  beforeAll(async () => {
+    const { DATABASE_URL } = gantry.app.context.config;
+    other = await startGantry({ config: { DATABASE_URL: DATABASE_URL ?? '' } });
+  });
+  afterAll(() => other.stop());
+
+  const alertsFor = async (entryId: string, plate: string): Promise<number> => {
+    await ingest(plate, {}, other);
+    return (await alertsOf(entryId)).length;
+  };
+
+  it('counts in another within a second, and so do its changes and its end', async () => {
+    const plate = newPlate();
+    expect(await alertsFor(randomUUID(), plate)).toBe(0);
+    const { id } = await watch(plate);
+    await eventually(
+      () => alertsFor(id, plate),
+      (count) => count > 0,
+      1_000,
+    );
+    const next = newPlate();
+    await ok('watchlist.update', { id, pattern: next });
+    const before = (await alertsOf(id)).length;
+    await eventually(
+      () => alertsFor(id, next),
+      (count) => count > before,
+      1_000,
+    );
+    await ok('watchlist.delete', { id });
+    const stillRaises = async () => {
+      const count = (await alertsOf(id)).length;
+      return (await alertsFor(id, next)) > count;
+    };
+    await eventually(stillRaises, (raises) => !raises, 1_000);
+  });
+
+  it('counts at once in the process through which it was made, even while that one cannot hear what is announced', async () => {
+    const plate = newPlate();
+    await gantry.pool.query(
+      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name = 'gantry listener'`,
+    );
+    const { id } = await watch(plate);
+    await ingest(plate);
+    expect(await alertsOf(id)).toHaveLength(1);
+  });
+
+  it('is not missed by a process that could not listen for a while', async () => {
+    const plate = newPlate();
+    await gantry.pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name = 'gantry listener'`,
+    );
+    const { id } = await watch(plate);
+    await eventually(
+      () => alertsFor(id, plate),
+      (count) => count > 0,
+      3_000,
+    );
+  });
+});

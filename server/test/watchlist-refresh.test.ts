@@ -1,0 +1,118 @@
+import { reportedEvent } from '@gantry/contract/events';
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { enrich } from '../src/ingest/enrich.ts';
+import type { WatchedEntry } from '../src/watchlist/matching.ts';
+import { createWatchlist, type Watchlist } from '../src/watchlist/watch.ts';
+import { eventually } from './harness.ts';
+
+const entryOf = (pattern: string): WatchedEntry => ({
+  id: pattern,
+  pattern,
+  reason: 'Stolen',
+  priority: 'LOW',
+  validFrom: null,
+  validUntil: null,
+  fuzzy: false,
+});
+const log = pino({ level: 'silent' });
+const sensor = {
+  id: 'one',
+  name: 'Mast',
+  address: null,
+  locationId: null,
+  locationName: null,
+  speedLimit: null,
+};
+const watches = (watchlist: Watchlist, licensePlateNumber: string | null): boolean => {
+  const event = reportedEvent.parse({ eventType: 'PLATE_RECOGNITION', licensePlateNumber });
+  return watchlist.match(enrich(event, sensor, 'UTC', Date.now())).length > 0;
+};
+
+/** A list in memory; readings take until they are let go on, and answer what the list was when they began. */
+const heldList = (first: string[]) => {
+  const list = [...first];
+  const held: (() => void)[] = [];
+  let began = 0;
+  const load = async () => {
+    const seen = list.map(entryOf);
+    if (began++ > 0) await new Promise<void>((resolve) => held.push(resolve));
+    return seen;
+  };
+  return {
+    list,
+    load,
+    began: () => began,
+    letGo: () => held.shift()?.(),
+  };
+};
+
+describe('the watchlist of a process', () => {
+  it('is read before the process serves', async () => {
+    await using watchlist = await createWatchlist(async () => [entryOf('AB 1')], log);
+    expect(watches(watchlist, 'ab-1')).toBe(true);
+    expect(watches(watchlist, 'AB 2')).toBe(false);
+  });
+
+  it('has nothing to say of an event without a plate, or with one of hyphens alone', async () => {
+    await using watchlist = await createWatchlist(async () => [entryOf('**')], log);
+    expect(watches(watchlist, null)).toBe(false);
+    expect(watches(watchlist, '--')).toBe(false);
+    expect(watches(watchlist, 'X')).toBe(true);
+  });
+
+  it('counts what was committed before a refresh was asked for, though another one is under way', async () => {
+    const { list, load, letGo, began } = heldList(['A1']);
+    await using watchlist = await createWatchlist(load, log);
+    const early = watchlist.refresh();
+    await eventually(
+      async () => began(),
+      (count) => count === 2,
+    );
+    list.push('B2');
+    const late = watchlist.refresh();
+    const later = watchlist.refresh();
+    letGo();
+    await early;
+    expect(watches(watchlist, 'B2')).toBe(false);
+    await eventually(
+      async () => began(),
+      (count) => count === 3,
+    );
+    letGo();
+    await Promise.all([late, later]);
+    expect(watches(watchlist, 'B2')).toBe(true);
+    expect(began()).toBe(3);
+  });
+
+  it('keeps what it knows when it cannot be read, and tries again until it can', async () => {
+    let failures = 0;
+    let list = [entryOf('A1')];
+    await using watchlist = await createWatchlist(async () => {
+      if (failures-- > 0) throw new Error('the database is away');
+      return list;
+    }, log);
+    failures = 2;
+    list = [entryOf('B2')];
+    await watchlist.refresh();
+    expect([watches(watchlist, 'A1'), watches(watchlist, 'B2')]).toEqual([true, false]);
+    await eventually(
+      async () => watches(watchlist, 'B2'),
+      (isWatched) => isWatched,
+      3_000,
+    );
+    expect(watches(watchlist, 'A1')).toBe(false);
+  });
+
+  it('does not try again after its end', async () => {
+    let readings = 0;
+    const watchlist = await createWatchlist(async () => {
+      if (readings++ > 0) throw new Error('the database is away');
+      return [];
+    }, log);
+    await watchlist.refresh();
+    await watchlist[Symbol.asyncDispose]();
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    expect(readings).toBe(2);
+  });
+});
