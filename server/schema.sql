@@ -92,6 +92,11 @@ CREATE TABLE events (
   location_key text COLLATE "C" GENERATED ALWAYS AS (lower(location_name)) STORED
 ) PARTITION BY RANGE (id);
 
+CREATE TABLE events_to_follow_up (
+  event_id uuid NOT NULL,
+  at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
 CREATE TABLE failed_logins (
   key text NOT NULL,
   points integer NOT NULL,
@@ -286,6 +291,7 @@ ALTER TABLE event_period_totals ADD CONSTRAINT event_period_totals_pkey PRIMARY 
 ALTER TABLE event_period_totals ADD CONSTRAINT event_period_totals_period_check CHECK ((period = ANY (ARRAY['day'::text, 'month'::text, 'year'::text])));
 ALTER TABLE event_totals_folded ADD CONSTRAINT event_totals_folded_pkey PRIMARY KEY (hour, event_type, violation_type, vehicle_type, severity, processed, archived);
 ALTER TABLE events ADD CONSTRAINT events_pkey PRIMARY KEY (id);
+ALTER TABLE events_to_follow_up ADD CONSTRAINT events_to_follow_up_pkey PRIMARY KEY (event_id);
 ALTER TABLE failed_logins ADD CONSTRAINT failed_logins_pkey PRIMARY KEY (key);
 ALTER TABLE incident_events ADD CONSTRAINT incident_events_pkey PRIMARY KEY (incident_id, event_id);
 ALTER TABLE incident_events ADD CONSTRAINT incident_events_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE;
@@ -334,6 +340,7 @@ CREATE INDEX events_by_severity ON ONLY public.events USING btree (severity, id)
 CREATE INDEX events_by_type ON ONLY public.events USING btree (event_type, id);
 CREATE INDEX events_by_violation ON ONLY public.events USING btree (lower(violation_type), id) WHERE (violation_type IS NOT NULL);
 CREATE INDEX events_unprocessed ON ONLY public.events USING btree (id) WHERE (NOT processed);
+CREATE INDEX events_to_follow_up_by_age ON public.events_to_follow_up USING btree (at);
 CREATE INDEX incident_events_by_event ON public.incident_events USING btree (event_id);
 CREATE INDEX incident_timeline_of_incident ON public.incident_timeline USING btree (incident_id, id);
 CREATE INDEX incidents_by_opening ON public.incidents USING btree (opened_at, id);

@@ -17,6 +17,14 @@ CREATE TABLE changes (
 -- Ids do not get shorter by being compressed.
 ALTER TABLE changes ALTER COLUMN event_ids SET STORAGE EXTERNAL;
 
+-- Events from which more follows than that they are stored: an incident, an alert, a message to a webhook. They are noted
+-- by the statement that stores them and taken off, a moment later, by the transaction that brings that about.
+CREATE TABLE events_to_follow_up (
+  event_id uuid PRIMARY KEY,
+  at       timestamptz(3) NOT NULL DEFAULT now()
+);
+CREATE INDEX events_to_follow_up_by_age ON events_to_follow_up (at);
+
 -- ── Incidents ───────────────────────────────────────────────────────────────────────────────────────
 
 -- Sensors, locations, people and events may go; what was done about an incident stays. So nothing refers to them by a

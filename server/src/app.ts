@@ -15,7 +15,8 @@ import { waitForDatabase } from './database/wait.ts';
 import { startFolding } from './events/fold-totals.ts';
 import { createPartitions } from './events/partitions.ts';
 import { findEvents } from './events/store.ts';
-import { consequencesOf } from './ingest/consequences.ts';
+import { bringAbout, hasConsequences } from './ingest/consequences.ts';
+import { startFollowUp } from './ingest/follow-up.ts';
 import { createLastContacts } from './ingest/last-contacts.ts';
 import { createSensorKeys } from './ingest/sensor-keys.ts';
 import { EventWriter } from './ingest/writer.ts';
@@ -138,6 +139,11 @@ const compose = async (
   }, PARTITION_CHECK_MS);
   resources.onClose(() => clearInterval(partitionTimer));
 
+  const parts = { config, watchlist, webhooks };
+  // Closed after the writer, so that what was stored last is followed up too.
+  const followUp = resources.use(
+    startFollowUp({ db, log, bringAbout: (tx, rows) => bringAbout(parts, tx, rows) }),
+  );
   const context: AppContext = {
     config,
     log,
@@ -159,7 +165,8 @@ const compose = async (
         partitions,
         metrics,
         log,
-        consequencesOf: (rows) => consequencesOf({ config, watchlist, webhooks }, rows),
+        hasConsequences: (row) => hasConsequences(parts, row),
+        followUp: followUp.add,
       }),
     ),
     findEvents: findEventsById,

@@ -100,6 +100,7 @@ describe('the steps to a cluster', () => {
       'event_arrivals',
       'event_period_totals',
       'event_totals',
+      'events_to_follow_up',
       'failed_logins',
       'incident_events',
       'incident_timeline',

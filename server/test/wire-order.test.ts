@@ -220,7 +220,7 @@ describe('who may call what', () => {
     '%s is public or says that there is no token, as documented',
     async (path, type) => {
       const { status, body } =
-        type === 'query' ? await gantry.fetch(`/trpc/${path}`) : await post(path, undefined, {});
+        type === 'mutation' ? await post(path, undefined, {}) : await gantry.fetch(`/trpc/${path}`);
       if (PUBLIC.includes(path)) expect(status).not.toBe(401);
       else expect(body).toEqual({ error: { json: NO_TOKEN } });
     },
@@ -233,7 +233,7 @@ describe('who may call what', () => {
   )('%s says that the token is no good', async (path, type) => {
     const headers = { authorization: 'Bearer junk' };
     const { body } =
-      type === 'query' ? await gantry.fetch(`/trpc/${path}`, { headers }) : await post(path, '{', headers);
+      type === 'mutation' ? await post(path, '{', headers) : await gantry.fetch(`/trpc/${path}`, { headers });
     expect(body).toEqual({ error: { json: BAD_TOKEN } });
   });
 });

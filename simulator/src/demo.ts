@@ -1,15 +1,18 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { createGantryClient, type GantryClient } from '@gantry/client';
+import { workThroughPast } from './demo/control-room.ts';
+import { type DemoFeatures, findFeatures } from './demo/features.ts';
+import { followNews } from './demo/news.ts';
 import { readMark, writeMark } from './demo/progress-mark.ts';
-import { reviewViolations } from './demo/reviews.ts';
 import { type Service, startService } from './demo/service.ts';
+import { type Colleague, gatherStaff, type Staff } from './demo/staff.ts';
 import { type DemoLogin, ensureDemoUsers, loginsFile } from './demo/users.ts';
-import { prepareFleet } from './fleet.ts';
+import { ensureWatchlist } from './demo/watchlist.ts';
+import { type Fleet, prepareFleet } from './fleet.ts';
 import { sendHistory } from './history.ts';
 import { readInitialPassword } from './password.ts';
-import { count, createScreen } from './screen.ts';
-import { assemble, historyLine, logIn, runCrew, SimulationError, watch } from './simulation.ts';
+import { createScreen } from './screen.ts';
+import { assemble, type Crew, historyLine, logIn, runCrew, SimulationError, watch } from './simulation.ts';
 import { stopOnSignals } from './stop.ts';
 import { MINUTE_MS } from './stream.ts';
 
@@ -21,8 +24,6 @@ const HISTORY_DAYS = 30;
 /** Some 25,000 events in a month: enough for every page and chart, and quick to make. */
 const HISTORY_PACE = { rate: 0.0023, steady: false };
 const LIVE_PACE = { rate: 1, steady: false };
-/** What is older than this has been reviewed, mostly. */
-const REVIEWED_AFTER_MS = 2 * DAY_MS;
 
 const { DATA_DIR, DATABASE_URL } = process.env;
 if (existsSync('.env')) process.loadEnvFile('.env');
@@ -39,22 +40,16 @@ const adminEmail = process.env.ADMIN_EMAIL || 'admin@gantry.local';
 const screen = createScreen(process.stdout);
 const { signal, stop } = stopOnSignals();
 
-const logInAsAdmin = async (url: string): Promise<GantryClient> => {
+const logInAsAdmin = async (url: string): Promise<Colleague> => {
   const password = process.env.ADMIN_PASSWORD || (await readInitialPassword(dataDir));
-  if (password) return logIn(url, adminEmail, password);
-  throw new SimulationError(
-    `There is no ${dataDir}/initial-admin-password: say the password of ${adminEmail} with ADMIN_PASSWORD`,
-  );
-};
-
-/** Reviews as the operator would, so that the reviews have a name; as whoever is logged in if that login changed. */
-const reviewerOf = async (service: Service, operator: DemoLogin | undefined, admin: GantryClient) => {
-  if (!operator) return admin;
-  const client = createGantryClient(service.url);
-  return client.login(operator.email, operator.password).then(
-    () => client,
-    () => admin,
-  );
+  if (!password) {
+    throw new SimulationError(
+      `There is no ${dataDir}/initial-admin-password: say the password of ${adminEmail} with ADMIN_PASSWORD`,
+    );
+  }
+  const client = await logIn(url, adminEmail, password);
+  const { id } = await client.api.auth.me.query();
+  return { id, client, logInAgain: () => client.login(adminEmail, password) };
 };
 
 const printWelcome = (url: string, logins: readonly DemoLogin[], isNew: boolean): void => {
@@ -70,11 +65,19 @@ const printWelcome = (url: string, logins: readonly DemoLogin[], isNew: boolean)
   screen.say(`${isNew ? `  Passwords are kept in ${passwords}. ` : '  '}Ctrl-C stops everything.\n`);
 };
 
-const demonstrate = async (service: Service): Promise<void> => {
-  const { url } = service;
-  const admin = await logInAsAdmin(url);
-  const { logins, isNew } = await ensureDemoUsers(admin.api, dataDir);
-  const { sensors, created } = await prepareFleet(admin.api, SEED, SENSORS);
+/** The fleet with everything it would have reported up to now, and what the control room did about that. */
+interface Prepared {
+  readonly crew: Crew;
+  /** From when on the fleet goes on, in Unix milliseconds. */
+  readonly from: number;
+}
+
+const prepare = async (
+  url: string,
+  { sensors, created }: Fleet,
+  staff: Staff,
+  features: DemoFeatures,
+): Promise<Prepared> => {
   const crew = assemble(url, sensors, signal);
 
   const to = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
@@ -82,31 +85,40 @@ const demonstrate = async (service: Service): Promise<void> => {
   // Sensors that had to be registered are those of another database: what was sent before is not there.
   const mark = created > 0 ? null : await readMark(dataDir);
   const from = Math.max(start, Math.min(mark ?? start, to));
+  // Before the history, which raises the alerts.
+  if (features.watchlist) await ensureWatchlist(staff.operator.client.api, to);
   if (from < to) {
     await sendHistory(crew.devices, { from, to }, HISTORY_PACE, (share) => {
       screen.show(historyLine(share, crew.tally));
     });
     screen.say(historyLine(1, crew.tally));
   }
+  if (!signal.aborted) await workThroughPast(staff, features, { from, to }, screen.say, signal);
+  return { crew, from: to };
+};
 
-  const operator = logins.find(({ role }) => role === 'OPERATOR');
-  const reviewer = await reviewerOf(service, operator, admin);
-  const reviewed = { from, to: to - REVIEWED_AFTER_MS };
-  if (reviewed.to > reviewed.from) {
-    const { processed, archived } = await reviewViolations(reviewer.api.events, reviewed, signal);
-    screen.say(
-      `Old violations: ${count(processed)} marked as processed, ${count(archived)} of them archived`,
-    );
+const demonstrate = async ({ url }: Service): Promise<void> => {
+  const admin = await logInAsAdmin(url);
+  const { logins, isNew } = await ensureDemoUsers(admin.client.api, dataDir);
+  const fleet = await prepareFleet(admin.client.api, SEED, SENSORS);
+  const staff = await gatherStaff(url, logins, admin);
+  try {
+    const features = await findFeatures(staff.operator.client.api);
+    const { crew, from } = await prepare(url, fleet, staff, features);
+    if (signal.aborted) return;
+    await writeMark(dataDir, from);
+
+    printWelcome(url, logins, isNew);
+    const news = followNews(staff.operator, features, screen.say);
+    const watching = watch(crew, screen, LIVE_PACE);
+    await runCrew(crew, from, LIVE_PACE).finally(async () => {
+      await news.stop();
+      watching.stop();
+    });
+    await writeMark(dataDir, Date.now());
+  } finally {
+    await staff.leave();
   }
-  if (reviewer !== admin) await reviewer.logout();
-  await admin.logout();
-  if (signal.aborted) return;
-  await writeMark(dataDir, to);
-
-  printWelcome(url, logins, isNew);
-  const watching = watch(crew, screen, LIVE_PACE);
-  await runCrew(crew, to, LIVE_PACE).finally(() => watching.stop());
-  await writeMark(dataDir, Date.now());
 };
 
 const run = async (): Promise<void> => {

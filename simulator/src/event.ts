@@ -1,4 +1,6 @@
 import type { GantryClient } from '@gantry/client';
+import type { Severity } from '@gantry/contract/events';
+import type { IncidentType } from '@gantry/contract/incidents';
 import type { SensorType } from '@gantry/contract/sensors';
 import { isFreeway, limitKmh, mphOf, type Place } from './places.ts';
 import type { Random } from './random.ts';
@@ -34,14 +36,22 @@ const NOTICES = {
   },
 } as const satisfies Record<SensorType, Readonly<Partial<Record<keyof typeof reports, number>>>>;
 
+/** What an incident is, as its event says it. */
+interface Incident {
+  /** Goes into `metadata`, by which the service gives the incident its type and title. */
+  readonly incidentType: IncidentType;
+  readonly description: string;
+  readonly severity: Severity;
+}
+
 const INCIDENTS = [
-  { description: 'Stopped vehicle in the right lane', severity: 'MEDIUM' },
-  { description: 'Collision, two vehicles', severity: 'HIGH' },
-  { description: 'Debris on the carriageway', severity: 'LOW' },
-  { description: 'Disabled vehicle on the shoulder', severity: 'LOW' },
-  { description: 'Pedestrian on the carriageway', severity: 'HIGH' },
-  { description: 'Vehicle on fire', severity: 'CRITICAL' },
-] as const;
+  { incidentType: 'OBSTRUCTION', description: 'Stopped vehicle in the right lane', severity: 'MEDIUM' },
+  { incidentType: 'COLLISION', description: 'Collision, two vehicles', severity: 'HIGH' },
+  { incidentType: 'OBSTRUCTION', description: 'Debris on the carriageway', severity: 'LOW' },
+  { incidentType: 'BREAKDOWN', description: 'Disabled vehicle on the shoulder', severity: 'LOW' },
+  { incidentType: 'OTHER', description: 'Pedestrian on the carriageway', severity: 'HIGH' },
+  { incidentType: 'OTHER', description: 'Vehicle on fire', severity: 'CRITICAL' },
+] as const satisfies readonly Incident[];
 
 interface Scene {
   readonly place: Place;
@@ -107,12 +117,15 @@ const reports = {
     ...violation(scene, 'NO_SEATBELT', 'Driver not restrained by seat belt'),
     eventType: 'SEATBELT_VIOLATION',
   }),
-  incident: ({ random, place }: Scene): EventInput => ({
-    eventType: 'INCIDENT',
-    ...random.pick(INCIDENTS),
-    location: { latitude: place.latitude, longitude: place.longitude },
-    metadata: lane(random),
-  }),
+  incident: ({ random, place }: Scene): EventInput => {
+    const { incidentType, ...what } = random.pick(INCIDENTS);
+    return {
+      eventType: 'INCIDENT',
+      ...what,
+      location: { latitude: place.latitude, longitude: place.longitude },
+      metadata: { ...lane(random), incidentType },
+    };
+  },
 };
 
 /** What a sensor of the type at the place reports at a moment (Unix milliseconds), decided by `random` alone. */

@@ -10,6 +10,8 @@ export interface Screen {
   end(): void;
 }
 
+/** Time between two looks at how things stand: on a terminal, and elsewhere. */
+const REDRAW_MS = 100;
 const QUIET_MS = 5_000;
 const CLEAR_LINE = '\r\u001b[2K';
 
@@ -28,11 +30,12 @@ export const createScreen = (out: NodeJS.WriteStream): Screen => {
       out.write(`${text}\n`);
     },
     show(text) {
+      if (Date.now() - lastShown < (out.isTTY ? REDRAW_MS : QUIET_MS)) return;
+      lastShown = Date.now();
       if (out.isTTY) {
         out.write(CLEAR_LINE + text.slice(0, Math.max(20, (out.columns || 80) - 1)));
         open = true;
-      } else if (Date.now() - lastShown >= QUIET_MS) {
-        lastShown = Date.now();
+      } else {
         out.write(`${text}\n`);
       }
     },

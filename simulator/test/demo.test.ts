@@ -2,10 +2,23 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createGantryClient } from '@gantry/client';
+import { createGantryClient, type GantryClient } from '@gantry/client';
+import type { IncidentStatus } from '@gantry/contract/incidents';
 import { expect, it } from 'vitest';
 import { createTestDatabase, eventually } from '../../server/test/harness.ts';
 import { run } from './process.ts';
+
+/** What the control room of the demo has done so far. */
+const workDone = async ({ incidents, watchlist }: GantryClient['api']) => {
+  const { total, byStatus } = await incidents.getStats.query();
+  const { entries } = await watchlist.getAll.query();
+  const alerts = await watchlist.getAlerts.query();
+  const { total: seen } = await watchlist.getAlerts.query({ acknowledged: true });
+  const { incidents: closed } = await incidents.getAll.query({ status: 'CLOSED', sortOrder: 'asc' });
+  const { timeline } = await incidents.getById.query({ id: closed[0]?.id ?? '' });
+  const statuses = new Map(byStatus.map(({ status, count }) => [status, count]));
+  return { total, statuses, entries, alerts, seen, closed, timeline };
+};
 
 const findFreePort = async (): Promise<number> => {
   const server = createServer();
@@ -48,8 +61,49 @@ it('the demo fills a service, lets people in, and comes back as it was', async (
   const [reviewed] = (await events.getAll.query({ processed: true, take: 1 })).events;
   const { processedBy } = await events.getById.query({ id: reviewed?.id ?? '' });
   expect(processedBy?.name).toBe('Olivia Park');
+
+  const work = await workDone(operator.api);
+  const within = (status: IncidentStatus, least: number, most: number): void => {
+    expect(work.statuses.get(status)).toBeGreaterThanOrEqual(least);
+    expect(work.statuses.get(status)).toBeLessThanOrEqual(most);
+  };
+  expect(work.total).toBeGreaterThan(70);
+  expect(work.total).toBeLessThan(250);
+  within('CLOSED', work.total * 0.6, work.total);
+  within('RESOLVED', 1, work.total * 0.4);
+  expect(work.closed.some(({ title }) => /^Collision at .+ @ /.test(title))).toBe(true);
+  expect(
+    work.closed.every(({ assignedTo }) => /^(Olivia Park|Felix Stone)$/.test(assignedTo?.name ?? '')),
+  ).toBe(true);
+  const done = work.timeline.filter(({ action }) => action !== 'attachEvent');
+  expect(done.map(({ action }) => action)).toEqual([
+    'create',
+    'acknowledge',
+    'assign',
+    'start',
+    'resolve',
+    'close',
+  ]);
+  expect(done.map(({ by }) => by === null)).toEqual([true, false, false, false, false, false]);
+  expect(done[1]).toMatchObject({ by: { name: 'Olivia Park' }, note: expect.any(String) });
+  expect(demo.text()).toMatch(/Incidents: [0-9]+, of which .*closed/);
+
+  expect(work.entries).toHaveLength(7);
+  expect(work.entries.every(({ createdBy }) => createdBy.name === 'Olivia Park')).toBe(true);
+  expect(work.alerts.total).toBeGreaterThan(30);
+  expect(work.alerts.total).toBeLessThan(250);
+  expect(work.seen).toBeGreaterThan(work.alerts.total * 0.7);
+  expect(demo.text()).toMatch(/Watchlist: 7 plates, [0-9]+ alerts, [0-9]+ of them open/);
+
   const online = async () => (await sensors.getAll.query({ status: 'ONLINE' })).total;
   await eventually(online, (now) => now === 12);
+
+  const byHand = /^\d\d:\d\d:\d\d New incident, MEDIUM: Flood$/m;
+  for (let tries = 0; tries < 10 && !byHand.test(demo.text()); tries++) {
+    await operator.api.incidents.create.mutate({ title: 'Flood', type: 'WEATHER' });
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  }
+  expect(demo.text()).toMatch(byHand);
 
   demo.interrupt();
   expect(await demo.ended).toBe(0);
@@ -63,6 +117,11 @@ it('the demo fills a service, lets people in, and comes back as it was', async (
   expect(later.total).toBeGreaterThanOrEqual(stats.total);
   expect(later.total - stats.total).toBeLessThan(1_000);
   expect((await sensors.getAll.query()).total).toBe(12);
+  const workLater = await workDone(operator.api);
+  expect(workLater.entries).toEqual(work.entries);
+  expect(workLater.total - work.total).toBeLessThan(20);
+  expect(workLater.alerts.total - work.alerts.total).toBeLessThan(50);
+  expect(workLater.timeline).toEqual(work.timeline);
   again.interrupt();
   expect(await again.ended).toBe(0);
 

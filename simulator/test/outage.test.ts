@@ -1,63 +1,9 @@
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { ADMIN, eventually, startGantry } from '../../server/test/harness.ts';
 import { prepareFleet } from '../src/fleet.ts';
 import { assemble, logIn, runCrew } from '../src/simulation.ts';
 import { eventsOfMinute, MINUTE_MS } from '../src/stream.ts';
-
-type Mood = 'well' | 'unavailable' | 'gone' | 'answers get lost';
-
-/** A road to the service that can be in several moods. */
-const buildRoad = async (target: string) => {
-  let mood: Mood = 'well';
-  const batches: string[] = [];
-  const pass = (incoming: IncomingMessage, outgoing: ServerResponse, body: Buffer): void => {
-    const { method, url = '', headers } = incoming;
-    const onward = request(new URL(url, target), { method, headers }, (answer) => {
-      if (mood === 'answers get lost') {
-        answer.resume();
-        incoming.socket.destroy();
-        return;
-      }
-      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(outgoing);
-    });
-    onward.on('error', () => incoming.socket.destroy());
-    onward.end(body);
-  };
-  const server = createServer((incoming, outgoing) => {
-    const chunks: Buffer[] = [];
-    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-    incoming.on('end', () => {
-      if (incoming.url?.includes('ingestBatch')) batches.push(mood);
-      if (mood === 'gone') incoming.socket.destroy();
-      else if (mood === 'unavailable') {
-        const json = {
-          message: 'Busy',
-          code: -32603,
-          data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503 },
-        };
-        outgoing.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' });
-        outgoing.end(JSON.stringify({ error: { json } }));
-      } else pass(incoming, outgoing, Buffer.concat(chunks));
-    });
-  });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    batches,
-    become(next: Mood) {
-      mood = next;
-    },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-};
+import { buildRoad } from './road.ts';
 
 it('an outage loses no event, lost answers store none twice, and a stop in an outage tells what was not sent', async () => {
   await using gantry = await startGantry();

@@ -9,6 +9,6 @@ export const locks = {
   fold: 4_202_614,
   prune: 4_202_615,
   /** With the hash of the sensor's id as second number. */
-  incidentsOfSensor: 4_202_616,
+  incidentsOfSensor: 4_202_617,
   webhooks: 4_202_616,
 } as const;

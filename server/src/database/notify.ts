@@ -80,6 +80,8 @@ export const listen = async (connectionString: string, log: Logger): Promise<Lis
       handlers.set(channel, { onMessage, onGap });
       asked = asked
         .then(() => client?.query(`LISTEN ${pg.escapeIdentifier(channel)}`))
+        // What was announced until now went unheard, so it begins with a gap.
+        .then(onGap)
         .catch((err: unknown) => log.warn({ err, channel }, 'cannot listen'));
     },
     async [Symbol.asyncDispose]() {

@@ -41,6 +41,6 @@ export const createPool = (
   return pool;
 };
 
-/** The database as stores use it: drizzle over the pool, or over one connection of it. */
+/** The database as stores use it: drizzle over the pool, or a transaction of it. */
 export type Database = NodePgDatabase;
-export const createDatabase = (pool: pg.Pool | pg.PoolClient): Database => drizzle(pool);
+export const createDatabase = (pool: pg.Pool): Database => drizzle(pool);

@@ -10,12 +10,6 @@ import type { EventRow } from './enrich.ts';
 /** What is needed to tell what follows from an event. */
 export type ConsequenceParts = Pick<AppContext, 'config' | 'watchlist' | 'webhooks'>;
 
-/**
- * Brings about what follows from the events that are new, in the transaction that stores them.
- * @param fresh the ids of those that were not stored before
- */
-export type BringAbout = (tx: Executor, fresh: ReadonlySet<string>) => Promise<void>;
-
 /** The event as lists will show it, before it is stored. */
 const asListed = (row: EventRow): Event => ({
   id: row.id,
@@ -35,36 +29,39 @@ const asListed = (row: EventRow): Event => ({
   createdAt: new Date(),
 });
 
-/** The ids of the events that webhooks are to be told of. */
-const idsOfTold = ({ config, webhooks }: ConsequenceParts, rows: readonly EventRow[]): string[] =>
-  config.FEATURES.includes('webhooks') && webhooks.wantsEvents()
-    ? rows.filter((row) => webhooks.occurrencesOf([asListed(row)]).length > 0).map(({ id }) => id)
-    : [];
+const opensIncident = ({ config }: ConsequenceParts, row: EventRow): boolean =>
+  row.eventType === 'INCIDENT' && config.FEATURES.includes('incidents');
 
-/**
- * What follows from a group of events besides their being stored: incidents are opened, alerts raised, webhooks told.
- * @returns null when nothing does, as is so for nearly all groups
- */
-export const consequencesOf = (parts: ConsequenceParts, rows: readonly EventRow[]): BringAbout | null => {
-  const { FEATURES } = parts.config;
-  const incidents = FEATURES.includes('incidents')
-    ? rows.filter(({ eventType }) => eventType === 'INCIDENT')
-    : [];
-  const hits = FEATURES.includes('watchlist')
-    ? rows.flatMap((row) => parts.watchlist.match(row).map((entry) => ({ entry, row })))
-    : [];
-  const told = idsOfTold(parts, rows);
-  if (incidents.length + hits.length + told.length === 0) return null;
+const entriesFor = ({ config, watchlist }: ConsequenceParts, row: EventRow) =>
+  row.plateKey !== null && config.FEATURES.includes('watchlist') ? watchlist.match(row) : [];
 
-  return async (tx, fresh) => {
-    const freshIncidents = incidents.filter(({ id }) => fresh.has(id));
-    if (freshIncidents.length > 0) await openIncidents(parts, tx, freshIncidents);
-    const freshHits = hits.filter(({ row }) => fresh.has(row.id));
-    if (freshHits.length > 0) await raiseAlerts(parts, tx, freshHits);
-    const freshIds = told.filter((id) => fresh.has(id));
-    if (freshIds.length > 0) {
-      const events = await findEvents(tx, freshIds);
-      await parts.webhooks.enqueue(tx, parts.webhooks.occurrencesOf([...events.values()]));
-    }
-  };
+const isToldToWebhooks = ({ config, webhooks }: ConsequenceParts, row: EventRow): boolean =>
+  webhooks.wantsEvents() &&
+  config.FEATURES.includes('webhooks') &&
+  webhooks.occurrencesOf([asListed(row)]).length > 0;
+
+/** Whether more follows from an event than that it is stored: an incident, an alert, a message to a webhook. */
+export const hasConsequences = (parts: ConsequenceParts, row: EventRow): boolean =>
+  opensIncident(parts, row) || entriesFor(parts, row).length > 0 || isToldToWebhooks(parts, row);
+
+/** Brings about what follows from these events, which are stored, when the transaction commits. */
+export const bringAbout = async (
+  parts: ConsequenceParts,
+  tx: Executor,
+  rows: readonly EventRow[],
+): Promise<void> => {
+  await openIncidents(
+    parts,
+    tx,
+    rows.filter((row) => opensIncident(parts, row)),
+  );
+  await raiseAlerts(
+    parts,
+    tx,
+    rows.flatMap((row) => entriesFor(parts, row).map((entry) => ({ entry, row }))),
+  );
+  const told = rows.filter((row) => isToldToWebhooks(parts, row)).map(({ id }) => id);
+  if (told.length === 0) return;
+  const events = await findEvents(tx, told);
+  await parts.webhooks.enqueue(tx, parts.webhooks.occurrencesOf([...events.values()]));
 };

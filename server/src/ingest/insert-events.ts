@@ -1,9 +1,8 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
+import { uuidArray } from '../database/arrays.ts';
 import { type Column, double, json, namesOf, rowsOf, smallint, text, uuid } from '../database/columns.ts';
 import { isUniqueViolation } from '../database/failure.ts';
 import { channels } from '../database/notify.ts';
-import { createDatabase } from '../database/pool.ts';
-import type { BringAbout } from './consequences.ts';
 import type { EventRow } from './enrich.ts';
 import { type Count, tally } from './tally.ts';
 
@@ -45,15 +44,23 @@ const NOTIFY = `pg_notify('${channels.changes}', '')`;
 
 const INSERT = `INSERT INTO events (${namesOf(eventColumns)}) ${rowsOf(eventColumns, 1)}`;
 
+const COUNTS_FROM = eventColumns.length + 2;
+const FOLLOWED = COUNTS_FROM + countColumns.length;
+
 // The common case: no event of the group is stored yet, so what it adds to the totals is known beforehand.
 // One statement, so one round trip and one commit for the whole group: 40 µs an event in groups of 60, half of it for indexes.
-const INSERT_NEW = {
-  name: 'insert-new-events',
-  text: `
+const insertNewText = (more: string): string => `
     WITH stored AS (${INSERT}),
     arrived AS (INSERT INTO event_arrivals (hour, n) SELECT date_trunc('hour', now(), 'UTC'), $${eventColumns.length + 1}),
-    told AS (INSERT INTO changes (topic, event_ids) VALUES ('events', $1) RETURNING ${NOTIFY})
-    INSERT INTO event_totals (${namesOf(countColumns)}) ${rowsOf(countColumns, eventColumns.length + 2)}`,
+    told AS (INSERT INTO changes (topic, event_ids) VALUES ('events', $1) RETURNING ${NOTIFY})${more}
+    INSERT INTO event_totals (${namesOf(countColumns)}) ${rowsOf(countColumns, COUNTS_FROM)}`;
+
+const INSERT_NEW = { name: 'insert-new-events', text: insertNewText('') };
+const INSERT_NEW_FOLLOWED = {
+  name: 'insert-new-events-followed',
+  text: insertNewText(
+    `, noted AS (INSERT INTO events_to_follow_up (event_id) SELECT unnest($${FOLLOWED}::uuid[]))`,
+  ),
 };
 
 // The other case: some have an idempotency key that was used before. Only those that are new are counted.
@@ -73,6 +80,9 @@ const INSERT_MISSING = {
     ), told AS (
       INSERT INTO changes (topic, event_ids) SELECT 'events', array_agg(id) FROM stored HAVING count(*) > 0
       RETURNING ${NOTIFY}
+    ), noted AS (
+      INSERT INTO events_to_follow_up (event_id)
+      SELECT id FROM stored WHERE id = ANY ($${eventColumns.length + 1}::uuid[])
     )
     SELECT id FROM stored`,
 };
@@ -83,77 +93,40 @@ const inLockOrder = (rows: readonly EventRow[]): readonly EventRow[] =>
     ? [...rows].sort((a, b) => (a.id < b.id ? -1 : 1))
     : rows;
 
-type Connection = Pick<PoolClient, 'query'>;
-
-/** @returns whether the connection can be used again */
-const rollBack = (client: PoolClient): Promise<boolean> =>
-  client.query('ROLLBACK').then(
-    () => true,
-    () => false,
-  );
-
-const insertNew = async (db: Connection, rows: readonly EventRow[]): Promise<void> => {
-  const counts = tally(rows);
-  const values = [
-    ...eventColumns.map(({ encode }) => encode(rows)),
-    rows.length,
-    ...countColumns.map(({ encode }) => encode(counts)),
-  ];
-  const query = { ...INSERT_NEW, values, query_timeout: COMMIT_TIMEOUT_MS };
-  await db.query(query);
-};
-
-/** @returns the ids of those that were not stored before */
-const insertMissing = async (db: Connection, rows: readonly EventRow[]): Promise<ReadonlySet<string>> => {
-  const values = eventColumns.map(({ encode }) => encode(rows));
-  const query = { ...INSERT_MISSING, values, query_timeout: COMMIT_TIMEOUT_MS };
-  const { rows: stored } = await db.query<{ id: string }>(query);
-  return new Set(stored.map(({ id }) => id));
-};
-
-/** Nothing but the events: one statement is one transaction. */
-const insertAlone = async (pool: Pool, rows: readonly EventRow[]): Promise<ReadonlySet<string>> => {
-  try {
-    await insertNew(pool, rows);
-    return new Set(rows.map(({ id }) => id));
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-  }
-  return insertMissing(pool, rows);
-};
-
-/** The events and what follows from those that are new, in one transaction. */
-const insertWith = async (
-  pool: Pool,
-  rows: readonly EventRow[],
-  bringAbout: BringAbout,
-): Promise<ReadonlySet<string>> => {
-  const client = await pool.connect();
-  let isClean = false;
-  try {
-    await client.query('BEGIN');
-    const fresh = await insertMissing(client, rows);
-    await bringAbout(createDatabase(client), fresh);
-    await client.query('COMMIT');
-    isClean = true;
-    return fresh;
-  } finally {
-    if (!isClean) isClean = await rollBack(client);
-    client.release(!isClean);
-  }
-};
+const idsOf = (rows: readonly EventRow[]): Buffer => uuidArray(rows, ({ id }) => id);
 
 /**
- * Stores a group of events, counts them and brings about what follows from those that are new, in one transaction.
+ * Stores a group of events and counts them, in one transaction.
+ * @param followed those of the events from which more follows: they are noted to be followed up
  * @returns the ids of those that were stored before; they are left as they are
  */
 export const insertEvents = async (
   pool: Pool,
   rows: readonly EventRow[],
-  bringAbout: BringAbout | null,
+  followed: readonly EventRow[],
 ): Promise<ReadonlySet<string>> => {
   const ordered = inLockOrder(rows);
-  const fresh = bringAbout ? await insertWith(pool, ordered, bringAbout) : await insertAlone(pool, ordered);
+  const events = eventColumns.map(({ encode }) => encode(ordered));
+  const counts = tally(ordered);
+  const added = [rows.length, ...countColumns.map(({ encode }) => encode(counts))];
+  try {
+    const query =
+      followed.length === 0
+        ? { ...INSERT_NEW, values: [...events, ...added], query_timeout: COMMIT_TIMEOUT_MS }
+        : {
+            ...INSERT_NEW_FOLLOWED,
+            values: [...events, ...added, idsOf(followed)],
+            query_timeout: COMMIT_TIMEOUT_MS,
+          };
+    await pool.query(query);
+    return new Set();
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+  }
+  const values = [...events, idsOf(followed)];
+  const query = { ...INSERT_MISSING, values, query_timeout: COMMIT_TIMEOUT_MS };
+  const { rows: stored } = await pool.query<{ id: string }>(query);
+  const fresh = new Set(stored.map(({ id }) => id));
   return new Set(rows.flatMap(({ id }) => (fresh.has(id) ? [] : [id])));
 };
 

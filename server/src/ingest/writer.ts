@@ -4,7 +4,6 @@ import { isBadRow, isMissingPartition, isTransient } from '../database/failure.t
 import { AppError, unavailable } from '../error.ts';
 import type { Partitions } from '../events/partitions.ts';
 import type { Metrics } from '../metrics.ts';
-import type { BringAbout } from './consequences.ts';
 import type { EventRow } from './enrich.ts';
 import { findContentHashes, insertEvents } from './insert-events.ts';
 import { databaseAway, isOutage } from './outage.ts';
@@ -19,8 +18,10 @@ export interface EventWriterParts {
   readonly partitions: Partitions;
   readonly metrics: Metrics;
   readonly log: Logger;
-  /** What else is to happen in the transaction that stores a group; null for nothing. */
-  readonly consequencesOf: (rows: readonly EventRow[]) => BringAbout | null;
+  /** Whether an event has to be followed up once it is stored. */
+  readonly hasConsequences: (row: EventRow) => boolean;
+  /** Takes on the events of a committed group that have to be followed up; resolves when that is done, or has to wait. */
+  readonly followUp: (rows: readonly EventRow[]) => Promise<void>;
 }
 
 /**
@@ -32,7 +33,8 @@ export class EventWriter implements AsyncDisposable {
   readonly #partitions: Partitions;
   readonly #metrics: Metrics;
   readonly #log: Logger;
-  readonly #consequencesOf: (rows: readonly EventRow[]) => BringAbout | null;
+  readonly #hasConsequences: (row: EventRow) => boolean;
+  readonly #followUp: (rows: readonly EventRow[]) => Promise<void>;
   readonly #queue = createEventQueue();
   #running: Promise<void> | null = null;
   /** While the database is away: when to try it again (Unix milliseconds). */
@@ -43,7 +45,8 @@ export class EventWriter implements AsyncDisposable {
     this.#partitions = parts.partitions;
     this.#metrics = parts.metrics;
     this.#log = parts.log;
-    this.#consequencesOf = parts.consequencesOf;
+    this.#hasConsequences = parts.hasConsequences;
+    this.#followUp = parts.followUp;
   }
 
   /**
@@ -112,14 +115,16 @@ export class EventWriter implements AsyncDisposable {
    */
   async #commit(group: readonly Waiting[]): Promise<Waiting[]> {
     try {
-      const known = await this.#insert(group.map(({ row }) => row));
+      const rows = group.map(({ row }) => row);
+      const followed = rows.filter(this.#hasConsequences);
+      const known = await this.#insert(rows, followed);
       this.#awayUntil = null;
       this.#metrics.groupSize.observe(group.length);
-      const met: Waiting[] = [];
-      for (const waiting of group) {
-        if (known.has(waiting.row.id)) met.push(waiting);
-        else waiting.resolve('stored');
-      }
+      const met = group.filter(({ row }) => known.has(row.id));
+      this.#acknowledge(
+        group.filter(({ row }) => !known.has(row.id)),
+        new Set(followed),
+      );
       this.#metrics.events.inc({ outcome: 'stored' }, group.length - met.length);
       return met;
     } catch (error) {
@@ -134,10 +139,20 @@ export class EventWriter implements AsyncDisposable {
     }
   }
 
-  async #insert(rows: readonly EventRow[]): Promise<ReadonlySet<string>> {
+  /** Whoever reported an incident finds it opened once they are answered; nobody else waits for that. */
+  #acknowledge(stored: readonly Waiting[], followed: ReadonlySet<EventRow>): void {
+    const later = stored.filter(({ row }) => followed.has(row));
+    for (const { row, resolve } of stored) if (!followed.has(row)) resolve('stored');
+    if (later.length === 0) return;
+    void this.#followUp(later.map(({ row }) => row)).then(() => {
+      for (const { resolve } of later) resolve('stored');
+    });
+  }
+
+  async #insert(rows: readonly EventRow[], followed: readonly EventRow[]): Promise<ReadonlySet<string>> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await insertEvents(this.#pool, rows, this.#consequencesOf(rows));
+        return await insertEvents(this.#pool, rows, followed);
       } catch (error) {
         const missing = isMissingPartition(error);
         if (attempt === ATTEMPTS || !(missing || isTransient(error))) throw error;

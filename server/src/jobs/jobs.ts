@@ -57,7 +57,7 @@ export const startJobs = (options: JobsOptions): AsyncDisposable => {
   };
 
   const keepRunning = async (): Promise<void> => {
-    if (!ending.signal.aborted) {
+    while (!ending.signal.aborted) {
       await runOnce();
       await sleep(RESTART_MS, undefined, { signal: ending.signal }).catch(() => undefined);
     }

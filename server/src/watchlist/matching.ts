@@ -17,17 +17,18 @@ export interface WatchedEntry {
 export const isValidAt = ({ validFrom, validUntil }: WatchedEntry, time: number): boolean =>
   (validFrom === null || validFrom <= time) && (validUntil === null || time <= validUntil);
 
-/** The characters that cameras take for one another. Letters that only look like them, as in other scripts, are others. */
-const CONFUSIONS = ['0OQD', '1IL', '8B', '5S', '2Z'];
-const stands = new Map(
-  CONFUSIONS.flatMap((group) =>
-    [...group].map((character): [string, string] => [character, group.charAt(0)]),
+/** The letters that cameras take for a digit and for one another. Letters of other scripts that look like them are others. */
+const CONFUSIONS = { '0': 'OQD', '1': 'IL', '8': 'B', '5': 'S', '2': 'Z' };
+const digitOf = new Map(
+  Object.entries(CONFUSIONS).flatMap(([digit, letters]) =>
+    [...letters].map((letter): [string, string] => [letter, digit]),
   ),
 );
+const CONFUSED = new RegExp(`[${[...digitOf.keys()].join('')}]`, 'g');
 
-/** A plate's key with one character for each group of those that are confused. */
+/** A plate's key with the digit instead of each letter that is taken for it. */
 export const foldConfusions = (key: string): string =>
-  key.replace(/[OQDILBSZ]/g, (character) => stands.get(character) ?? character);
+  key.replace(CONFUSED, (letter) => digitOf.get(letter) ?? letter);
 
 /** Longest piece of a pattern by which it is found; longer ones hardly tell more plates apart. */
 const PIECE_MAX = 4;

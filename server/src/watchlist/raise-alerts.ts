@@ -4,8 +4,8 @@ import { publish } from '../realtime/publish.ts';
 import { type Hit, insertAlerts } from './alerts-store.ts';
 
 /**
- * Stores an alert for each event that an entry matches and tells subscribers and webhooks, if and when the transaction
- * that stores the events commits. An entry is told of an event once, however often this is called.
+ * Stores an alert for each event that an entry matches, and tells subscribers and webhooks if and when the transaction
+ * commits. An entry is told of an event once, however often this is called.
  */
 export const raiseAlerts = async (
   app: Pick<AppContext, 'webhooks'>,

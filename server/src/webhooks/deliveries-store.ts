@@ -58,7 +58,7 @@ const makeDue = async (tx: Executor, which: SQL): Promise<number> => {
     ), woken AS (
       ${addWakeUps(sql`SELECT DISTINCT webhook_id, now() AS due_at FROM due`)}
     )
-    SELECT (SELECT count(*) FROM due) AS count, (SELECT * FROM woken)`);
+    SELECT (SELECT count(*) FROM due) AS count, (SELECT * FROM woken) AS woken`);
   return Number(rows[0]?.count ?? 0);
 };
 

@@ -7,7 +7,7 @@ import type { Metrics } from '../metrics.ts';
 import { createDeadline } from './deadline.ts';
 import { failureOf, WireError } from './errors.ts';
 import { serializeOutput } from './output.ts';
-import { prepare, type Run } from './run.ts';
+import { type Prepared, prepare } from './run.ts';
 
 /** One procedure call as it came over HTTP. */
 export interface Call {
@@ -24,17 +24,21 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Calls procedures of the API and always answers, whatever happens. */
-export type Caller = (ctx: RequestContext, call: Call) => Promise<Answer>;
+/** Calls procedures of the API. */
+export interface Caller {
+  /** Calls one, and always answers, whatever happens. */
+  call(ctx: RequestContext, call: Call): Promise<Answer>;
+  /** Tells whether it may be called: the refusal, or null. */
+  refuse(ctx: RequestContext, path: string): Promise<Answer | null>;
+}
 
 const httpMethod = { query: 'GET', mutation: 'POST' } as const;
 
 /** How much of a name that came from outside is repeated. */
 const shown = (path: string): string => path.slice(0, 100).toWellFormed();
 
-interface Procedure {
+interface Procedure extends Prepared {
   readonly type: string;
-  readonly run: Run;
   /** Counts a call that was answered well, and its time in seconds. */
   readonly countOk: (seconds: number) => void;
 }
@@ -57,7 +61,7 @@ const proceduresOf = (router: AnyTRPCRouter, metrics: Metrics): ReadonlyMap<stri
   new Map(
     Object.entries<AnyTRPCProcedure>(router._def.procedures).map(([path, procedure]) => [
       path,
-      { type: procedure._def.type, run: prepare(path, procedure), countOk: counterOf(path, metrics) },
+      { type: procedure._def.type, ...prepare(path, procedure), countOk: counterOf(path, metrics) },
     ]),
   );
 
@@ -95,21 +99,36 @@ export const createCaller = (router: AnyTRPCRouter, { metrics }: AppContext, tim
     metrics.requestSeconds.observe({ procedure }, seconds);
   };
 
-  return async (ctx, call) => {
-    const started = performance.now();
-    const seconds = () => (performance.now() - started) / 1000;
-    try {
-      const { run, countOk } = find(call);
-      const output = await deadline.within(run(ctx, call.input));
-      countOk(seconds());
-      return { status: 200, envelope: { result: { data: serializeOutput(output) } }, headers: {} };
-    } catch (error) {
-      const { body, headers, unexpected } = failureOf(error);
-      const log = ctx.app.log.child({ requestId: ctx.caller.requestId, procedure: shown(call.path) });
-      if (unexpected) log.error({ err: error }, 'a call failed');
-      else log.debug({ code: body.data.code, reason: body.message }, 'a call was refused');
-      countFailure(call.path, body.data.code, seconds());
-      return { status: body.data.httpStatus, envelope: { error: { json: body } }, headers };
-    }
+  const refusal = (ctx: RequestContext, path: string, error: unknown, seconds: number): Answer => {
+    const { body, headers, unexpected } = failureOf(error);
+    const log = ctx.app.log.child({ requestId: ctx.caller.requestId, procedure: shown(path) });
+    if (unexpected) log.error({ err: error }, 'a call failed');
+    else log.debug({ code: body.data.code, reason: body.message }, 'a call was refused');
+    countFailure(path, body.data.code, seconds);
+    return { status: body.data.httpStatus, envelope: { error: { json: body } }, headers };
+  };
+
+  return {
+    async call(ctx, call) {
+      const started = performance.now();
+      const seconds = () => (performance.now() - started) / 1000;
+      try {
+        const { run, countOk } = find(call);
+        const output = await deadline.within(run(ctx, call.input));
+        countOk(seconds());
+        return { status: 200, envelope: { result: { data: serializeOutput(output) } }, headers: {} };
+      } catch (error) {
+        return refusal(ctx, call.path, error, seconds());
+      }
+    },
+    async refuse(ctx, path) {
+      const started = performance.now();
+      try {
+        await deadline.within(procedures.get(path)?.admit(ctx) ?? Promise.resolve());
+        return null;
+      } catch (error) {
+        return refusal(ctx, path, error, (performance.now() - started) / 1000);
+      }
+    },
   };
 };

@@ -3,8 +3,13 @@ import { z } from 'zod';
 import type { RequestContext } from '../context.ts';
 import { inputFailure } from './errors.ts';
 
-/** Runs one procedure for one request. `readInput` is asked after the guards let the caller in. */
-export type Run = (ctx: RequestContext, readInput: () => unknown) => Promise<unknown>;
+/** A procedure made ready to run. Both throw what the guards throw. */
+export interface Prepared {
+  /** Runs it for one request. `readInput` is asked after the guards let the caller in. */
+  readonly run: (ctx: RequestContext, readInput: () => unknown) => Promise<unknown>;
+  /** Only lets the guards look at the caller. */
+  readonly admit: (ctx: RequestContext) => Promise<void>;
+}
 
 interface Outcome {
   readonly data: unknown;
@@ -23,6 +28,10 @@ interface Definition {
   readonly resolver: (options: unknown) => unknown;
 }
 
+/** What is done once the guards let the caller in. */
+type Step = (ctx: RequestContext, readInput: () => unknown) => Promise<Outcome>;
+
+const NOTHING: Outcome = { data: undefined };
 const NEVER = new AbortController().signal;
 
 const onlyInput = (path: string, inputs: readonly z.ZodType[]): z.ZodType | undefined => {
@@ -36,7 +45,7 @@ const onlyInput = (path: string, inputs: readonly z.ZodType[]): z.ZodType | unde
  * Measured for `events.ingest`: 32 µs as tRPC does it, 20 µs by walking the same steps; compiled, its schema takes 0.7 µs
  * in place of 5.0.
  */
-export const prepare = (path: string, procedure: AnyTRPCProcedure): Run => {
+export const prepare = (path: string, procedure: AnyTRPCProcedure): Prepared => {
   const { type, meta, middlewares, inputs, output, resolver } = procedure._def as unknown as Definition;
   // tRPC's own steps have a type, and the last one calls the resolver.
   const guards = middlewares.slice(0, -1).filter(({ _type }) => _type === undefined);
@@ -60,11 +69,16 @@ export const prepare = (path: string, procedure: AnyTRPCProcedure): Run => {
     return { data: parsed.data };
   };
 
-  const pass = (index: number, ctx: RequestContext, readInput: () => unknown): Promise<Outcome> => {
+  const pass = (
+    index: number,
+    ctx: RequestContext,
+    readInput: () => unknown,
+    then: Step,
+  ): Promise<Outcome> => {
     const guard = guards[index];
-    if (!guard) return resolve(ctx, readInput);
+    if (!guard) return then(ctx, readInput);
     const next = (more?: { ctx?: object }): Promise<Outcome> =>
-      pass(index + 1, more?.ctx ? { ...ctx, ...more.ctx } : ctx, readInput);
+      pass(index + 1, more?.ctx ? { ...ctx, ...more.ctx } : ctx, readInput, then);
     const getRawInput = async () => readInput();
     return guard({
       ctx,
@@ -79,5 +93,15 @@ export const prepare = (path: string, procedure: AnyTRPCProcedure): Run => {
     });
   };
 
-  return async (ctx, readInput) => (await pass(0, ctx, readInput)).data;
+  return {
+    run: async (ctx, readInput) => (await pass(0, ctx, readInput, resolve)).data,
+    admit: async (ctx) => {
+      await pass(
+        0,
+        ctx,
+        () => undefined,
+        async () => NOTHING,
+      );
+    },
+  };
 };

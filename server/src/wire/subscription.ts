@@ -19,6 +19,10 @@ export const subscriptionsOf = (router: AnyTRPCRouter): ReadonlySet<string> =>
     ),
   );
 
+/** Whether the caller reads nothing but server-sent events. */
+export const isEventSource = ({ headers }: FastifyRequest): boolean =>
+  headers.accept?.includes('text/event-stream') ?? false;
+
 /** Closes the connection when its other end does not read any more, or has read nothing of the farewell. */
 const closeWhenStuck = ({ raw }: FastifyReply, draining: AbortSignal): void => {
   raw.setTimeout(STUCK_MS, () => raw.destroy());

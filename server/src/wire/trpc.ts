@@ -7,7 +7,7 @@ import { createBodyReader, drain } from './body.ts';
 import { type Answer, createCaller } from './call.ts';
 import { type BatchForm, callerOf, readRequest } from './request.ts';
 import { LINES_TYPE, streamLines } from './stream.ts';
-import { serveSubscription, subscriptionsOf } from './subscription.ts';
+import { isEventSource, serveSubscription, subscriptionsOf } from './subscription.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -57,7 +57,7 @@ export const serveTrpc = (
   app: AppContext,
   timeoutMs: number,
 ): void => {
-  const call = createCaller(router, app, timeoutMs);
+  const caller = createCaller(router, app, timeoutMs);
   const subscriptions = subscriptionsOf(router);
   const bodies = createBodyReader();
 
@@ -69,13 +69,14 @@ export const serveTrpc = (
     const { calls, batch } = readRequest(request, pathOf(request), body);
     const [only] = calls;
     if (batch || !only) {
-      const pending = calls.map((each) => call(ctx, each));
+      const pending = calls.map((each) => caller.call(ctx, each));
       return sendBatch(reply, batch ?? 'object', pending);
     }
-    if (only.method === 'query' && subscriptions.has(only.path)) {
-      return serveSubscription(router, request, reply, ctx);
-    }
-    const { status, headers, envelope } = await call(ctx, only);
+    const isSubscription = only.method === 'query' && subscriptions.has(only.path);
+    // An EventSource reads no answer but a stream, so it is told of a refusal in one.
+    const refused = isSubscription && !isEventSource(request) ? await caller.refuse(ctx, only.path) : null;
+    if (isSubscription && !refused) return serveSubscription(router, request, reply, ctx);
+    const { status, headers, envelope } = refused ?? (await caller.call(ctx, only));
     return send(reply, status, headers, envelope);
   });
 };

@@ -1,16 +1,14 @@
 import type { GantryClient } from '@gantry/client';
 import { MAX_TAKE } from '@gantry/contract/page';
 import type { Stretch } from '../history.ts';
-import { seedOf } from '../random.ts';
+import { draw } from './draw.ts';
+import { inBatches } from './in-batches.ts';
 
 type Events = GantryClient['api']['events'];
 
 /** Shares of the old violations that somebody has looked at, and put away. */
 const PROCESSED = 0.7;
 const ARCHIVED = 0.3;
-
-/** Calls under way at once: one batch of the client. */
-const AT_ONCE = 50;
 
 const listViolations = async (events: Events, stretch: Stretch): Promise<string[]> => {
   const range = { startDate: new Date(stretch.from), endDate: new Date(stretch.to) };
@@ -25,9 +23,6 @@ const listViolations = async (events: Events, stretch: Stretch): Promise<string[
   return ids;
 };
 
-/** What an id draws, from 0 to 1: the same every time, so that a second review changes nothing. */
-const draw = (id: string): number => seedOf(id) / 0x1_0000_0000;
-
 /** Marks a share of the violations in a stretch of time as processed, and some of those as archived. */
 export const reviewViolations = async (
   events: Events,
@@ -37,12 +32,7 @@ export const reviewViolations = async (
   const ids = await listViolations(events, stretch);
   const processed = ids.filter((id) => draw(id) < PROCESSED);
   const archived = ids.filter((id) => draw(id) < ARCHIVED);
-  const mark = async (some: readonly string[], work: (id: string) => Promise<unknown>): Promise<void> => {
-    for (let at = 0; at < some.length && !signal.aborted; at += AT_ONCE) {
-      await Promise.all(some.slice(at, at + AT_ONCE).map(work));
-    }
-  };
-  await mark(processed, (id) => events.markAsProcessed.mutate({ id }));
-  await mark(archived, (id) => events.markAsArchived.mutate({ id }));
+  await inBatches(processed, signal, (id) => events.markAsProcessed.mutate({ id }));
+  await inBatches(archived, signal, (id) => events.markAsArchived.mutate({ id }));
   return { processed: processed.length, archived: archived.length };
 };

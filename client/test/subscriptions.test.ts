@@ -1,0 +1,113 @@
+import { createGantryClient, GantryError } from '@gantry/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN, eventually, type Gantry, startGantry } from '../../server/test/harness.ts';
+
+let gantry: Gantry;
+let apiKey: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  apiKey = await gantry.registerSensor();
+});
+afterAll(() => gantry.stop());
+
+type Message = { type: string; change?: { incident: { title: string; openedAt: Date } } };
+
+describe('a subscription', () => {
+  it('brings messages with their types, and asks with the token in a header', async () => {
+    const addresses: string[] = [];
+    const client = createGantryClient({
+      url: gantry.url,
+      fetch: (url, init) => {
+        addresses.push(String(url));
+        return fetch(url, init);
+      },
+    });
+    await client.login(ADMIN.email, ADMIN.password);
+    const messages: Message[] = [];
+    const subscription = client.api.incidents.onChanged.subscribe(
+      {},
+      { onData: ({ data }) => messages.push(data) },
+    );
+    await eventually(
+      async () => messages.length,
+      (length) => length === 1,
+    );
+    await client.api.incidents.create.mutate({ title: 'Lorry on its side', type: 'COLLISION' });
+    await eventually(
+      async () => messages.length,
+      (length) => length === 2,
+    );
+    subscription.unsubscribe();
+    expect(messages[0]?.type).toBe('upToDate');
+    expect(messages[1]?.change?.incident).toMatchObject({
+      title: 'Lorry on its side',
+      openedAt: expect.any(Date),
+    });
+    expect(addresses.join(' ')).not.toContain(client.token);
+  });
+
+  it('goes on after its connection was cut, without a gap', async () => {
+    const cuts: (() => Promise<void>)[] = [];
+    const client = createGantryClient({
+      url: gantry.url,
+      fetch: async (url, init) => {
+        const response = await fetch(url, init);
+        if (!String(url).includes('onIngested') || !response.body) return response;
+        const { readable, writable } = new TransformStream();
+        const network = new AbortController();
+        response.body.pipeTo(writable, { signal: network.signal }).catch(() => undefined);
+        cuts.push(async () => network.abort(new TypeError('the network is gone')));
+        return new Response(readable, response);
+      },
+    });
+    await client.login(ADMIN.email, ADMIN.password);
+    const told: string[] = [];
+    let notes = 0;
+    const subscription = client.api.events.onIngested.subscribe(
+      {},
+      {
+        onData: ({ data }) => {
+          if (data.type === 'event') told.push(data.event.id);
+          else notes++;
+        },
+      },
+    );
+    await eventually(
+      async () => notes,
+      (count) => count === 1,
+    );
+    const sent: string[] = [];
+    const send = async () => {
+      const { eventId } = await client.api.events.ingest.mutate({ apiKey, eventType: 'SPEED_DETECTION' });
+      sent.push(eventId);
+    };
+    await send();
+    await eventually(
+      async () => told.length,
+      (length) => length === 1,
+    );
+    await cuts[0]?.();
+    for (let n = 0; n < 10; n++) await send();
+    await eventually(
+      async () => told.length,
+      (length) => length >= sent.length,
+      20_000,
+    );
+    subscription.unsubscribe();
+    expect(cuts.length).toBeGreaterThan(1);
+    expect(told).toEqual(sent);
+  });
+
+  it('that is refused says so with a GantryError', async () => {
+    const client = createGantryClient({ url: gantry.url, token: 'nonsense' });
+    const error = await new Promise<unknown>((resolve) => {
+      client.api.events.onIngested.subscribe({}, { onError: resolve });
+    });
+    expect(error).toBeInstanceOf(GantryError);
+    expect(error).toMatchObject({
+      code: 'UNAUTHORIZED',
+      httpStatus: 401,
+      message: 'Invalid or expired token',
+    });
+  });
+});

@@ -1,0 +1,74 @@
+import type { EventType } from '@gantry/contract/events';
+import { sql } from 'drizzle-orm';
+import type { Executor } from '../database/transaction.ts';
+import { timeOfId } from '../events/id.ts';
+import { plateKey } from '../events/plate.ts';
+import type { EventRow } from './enrich.ts';
+
+/**
+ * Takes events off the list of those to follow up; nobody else will follow them up, if the transaction commits.
+ * @returns the ids of those that were still on it
+ */
+export const takeToFollowUp = async (tx: Executor, ids: readonly string[]): Promise<ReadonlySet<string>> => {
+  const { rows } = await tx.execute<{ id: string }>(sql`
+    DELETE FROM events_to_follow_up WHERE event_id = ANY (${sql.param(ids)}::uuid[]) RETURNING event_id AS id`);
+  return new Set(rows.map(({ id }) => id));
+};
+
+/** The oldest of those that have been on the list for so many seconds. */
+export const listLeftToFollowUp = async (
+  db: Executor,
+  seconds: number,
+  limit: number,
+): Promise<readonly string[]> => {
+  const { rows } = await db.execute<{ id: string }>(sql`
+    SELECT event_id AS id FROM events_to_follow_up WHERE at < now() - make_interval(secs => ${seconds})
+    ORDER BY at LIMIT ${limit}`);
+  return rows.map(({ id }) => id);
+};
+
+interface StoredEvent extends Record<string, unknown> {
+  id: string;
+  event_type: EventType;
+  violation_type: string | null;
+  vehicle_type: string | null;
+  severity: number | null;
+  sensor_id: string;
+  sensor_name: string;
+  location_id: string | null;
+  location_name: string | null;
+  plate: string | null;
+  vehicle_speed: number | null;
+  description: string | null;
+  location: string | null;
+  metadata: string | null;
+}
+
+/** Stored events as they were when they came in; those that are gone are not among them. */
+export const findEventRows = async (db: Executor, ids: readonly string[]): Promise<EventRow[]> => {
+  const { rows } = await db.execute<StoredEvent>(sql`
+    SELECT id, event_type, violation_type, vehicle_type, severity, sensor_id, sensor_name, location_id, location_name,
+      plate, vehicle_speed, description, location::text, metadata::text
+    FROM events WHERE id = ANY (${sql.param(ids)}::uuid[])`);
+  return rows.map((row) => ({
+    id: row.id,
+    time: timeOfId(row.id),
+    eventType: row.event_type,
+    violationType: row.violation_type,
+    vehicleType: row.vehicle_type,
+    severity: row.severity,
+    sensorId: row.sensor_id,
+    sensorName: row.sensor_name,
+    locationId: row.location_id,
+    locationName: row.location_name,
+    plate: row.plate,
+    plateKey: row.plate === null ? null : plateKey(row.plate),
+    vehicleSpeed: row.vehicle_speed,
+    description: row.description,
+    locationJson: row.location,
+    metadataJson: row.metadata,
+    imagesJson: null,
+    tagsJson: null,
+    contentHash: null,
+  }));
+};

@@ -1,0 +1,65 @@
+import { GantryError } from '@gantry/client';
+import { MAX_TAKE } from '@gantry/contract/page';
+import type { WatchlistAlert } from '@gantry/contract/watchlist';
+import { count } from '../screen.ts';
+import { draw, drawOne } from './draw.ts';
+import { inBatches } from './in-batches.ts';
+import type { Part, Staff } from './staff.ts';
+
+const DAY_MS = 86_400_000;
+/** Most that are looked at in one go, the newest first. */
+const MOST = 500;
+
+/** Shares that somebody has looked at: of the reads of the last day, and of older ones. */
+const SEEN_OF_RECENT = 0.5;
+const SEEN_OF_OLD = 0.93;
+/** Shares of those that the field service has looked at, and about which something was noted. */
+const FIELD = 0.25;
+const NOTED = 0.6;
+
+const NOTES = [
+  'Police informed',
+  'Patrol is on its way',
+  'Picture checked: another vehicle',
+  'Picture checked: the plate is right',
+  'Lost after the next junction',
+] as const;
+
+const listOpen = async ({ operator }: Staff): Promise<WatchlistAlert[]> => {
+  const { watchlist } = operator.client.api;
+  const found: WatchlistAlert[] = [];
+  for (let skip = 0; skip < MOST; skip += MAX_TAKE) {
+    const page = await watchlist.getAlerts.query({ acknowledged: false, skip, take: MAX_TAKE });
+    found.push(...page.alerts);
+    if (skip + MAX_TAKE >= page.total) break;
+  }
+  return found;
+};
+
+/** Whether somebody would have looked at the alert by `now` (Unix milliseconds). */
+export const isSeen = ({ id, timestamp }: Pick<WatchlistAlert, 'id' | 'timestamp'>, now: number): boolean =>
+  draw(`seen ${id}`) < (now - timestamp.getTime() > DAY_MS ? SEEN_OF_OLD : SEEN_OF_RECENT);
+
+/** Acknowledges most of the alerts that are open at `now` (Unix milliseconds). */
+export const acknowledgeAlerts = async (staff: Staff, now: number, signal: AbortSignal): Promise<void> => {
+  const seen = (await listOpen(staff)).filter((alert) => isSeen(alert, now));
+  await inBatches(seen, signal, async ({ id }) => {
+    const part: Part = draw(`doer ${id}`) < FIELD ? 'field' : 'operator';
+    const note = draw(`noted ${id}`) < NOTED ? drawOne(`note ${id}`, NOTES) : null;
+    await staff[part].client.api.watchlist.acknowledgeAlert.mutate({ id, note }).catch((error: unknown) => {
+      // Somebody has done so already.
+      if (!(error instanceof GantryError) || error.code !== 'CONFLICT') throw error;
+    });
+  });
+};
+
+/** How watchlist and alerts stand, in a line. */
+export const describeWatchlist = async ({ operator }: Staff): Promise<string> => {
+  const { watchlist } = operator.client.api;
+  const [{ total }, all, open] = await Promise.all([
+    watchlist.getAll.query({ take: 1 }),
+    watchlist.getAlerts.query({ take: 1 }),
+    watchlist.getAlerts.query({ acknowledged: false, take: 1 }),
+  ]);
+  return `Watchlist: ${count(total)} plates, ${count(all.total)} alerts, ${count(open.total)} of them open`;
+};

@@ -1,0 +1,37 @@
+import type { Stretch } from '../history.ts';
+import { count } from '../screen.ts';
+import { acknowledgeAlerts, describeWatchlist } from './alerts.ts';
+import type { DemoFeatures } from './features.ts';
+import { dealWithIncidents, describeIncidents } from './incidents.ts';
+import { reviewViolations } from './reviews.ts';
+import type { Staff } from './staff.ts';
+
+/** What is older than this, in milliseconds, has been reviewed, mostly. */
+const REVIEWED_AFTER_MS = 2 * 86_400_000;
+
+/** Does what the control room would have done about a stretch of the past, and says how things stand then. */
+export const workThroughPast = async (
+  staff: Staff,
+  features: DemoFeatures,
+  { from, to }: Stretch,
+  say: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> => {
+  const reviewed = { from, to: to - REVIEWED_AFTER_MS };
+  if (reviewed.to > reviewed.from) {
+    const { processed, archived } = await reviewViolations(
+      staff.operator.client.api.events,
+      reviewed,
+      signal,
+    );
+    say(`Old violations: ${count(processed)} marked as processed, ${count(archived)} of them archived`);
+  }
+  if (features.incidents && !signal.aborted) {
+    await dealWithIncidents(staff, to, signal);
+    say(await describeIncidents(staff));
+  }
+  if (features.watchlist && !signal.aborted) {
+    await acknowledgeAlerts(staff, to, signal);
+    say(await describeWatchlist(staff));
+  }
+};

@@ -1,0 +1,13 @@
+/** Calls under way at once: one batch of the client. */
+const AT_ONCE = 50;
+
+/** Does the work for all items, a batch of them at a time, and begins no batch after the signal. */
+export const inBatches = async <Item>(
+  items: readonly Item[],
+  signal: AbortSignal,
+  work: (item: Item) => Promise<unknown>,
+): Promise<void> => {
+  for (let at = 0; at < items.length && !signal.aborted; at += AT_ONCE) {
+    await Promise.all(items.slice(at, at + AT_ONCE).map(work));
+  }
+};

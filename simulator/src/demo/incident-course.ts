@@ -1,0 +1,71 @@
+import { type Incident, type IncidentStatus, incidentStatus } from '@gantry/contract/incidents';
+import { draw, drawOne } from './draw.ts';
+import { CLOSING_NOTES, notes } from './incident-notes.ts';
+import type { Part } from './staff.ts';
+
+const HOUR_MS = 3_600_000;
+/** What is older than this has been dealt with. */
+const RECENT_MS = 48 * HOUR_MS;
+/** What is newer than this has not been looked at. */
+const NEW_MS = 6 * HOUR_MS;
+
+/** Shares of the old ones that are put away, of the recent ones on which work has begun, or that somebody has seen. */
+const CLOSED = 0.85;
+const STARTED = 0.35;
+const SEEN = 0.35;
+
+/** Share of the work that goes to the field service; the rest the operator does. */
+const FIELD = 0.65;
+
+/** Something that is to be done about an incident. */
+export type Step =
+  | {
+      readonly action: 'acknowledge' | 'start' | 'resolve' | 'close';
+      readonly by: Part;
+      readonly note: string | null;
+    }
+  | { readonly action: 'assign'; readonly by: Part; readonly to: Part };
+
+type Dated = Pick<Incident, 'id' | 'openedAt'>;
+
+/** The state in which a control room would have an incident of that age; `now` in Unix milliseconds. */
+export const goalOf = ({ id, openedAt }: Dated, now: number): IncidentStatus => {
+  const age = now - openedAt.getTime();
+  const drawn = draw(`goal ${id}`);
+  if (age > RECENT_MS) return drawn < CLOSED ? 'CLOSED' : 'RESOLVED';
+  if (age < NEW_MS) return 'OPEN';
+  if (drawn < STARTED) return 'IN_PROGRESS';
+  return drawn < STARTED + SEEN ? 'ACKNOWLEDGED' : 'OPEN';
+};
+
+const positionOf = (status: IncidentStatus): number => incidentStatus.options.indexOf(status);
+
+/**
+ * What is to be done, in this order, to bring an incident from its state to the one where it should be by `now` (Unix
+ * milliseconds).
+ * @param assigned who has it; null: nobody
+ */
+export const courseOf = (
+  incident: Dated & Pick<Incident, 'type' | 'status'>,
+  assigned: Part | null,
+  now: number,
+): Step[] => {
+  const { id, type, status } = incident;
+  const doer = assigned ?? (draw(`doer ${id}`) < FIELD ? 'field' : 'operator');
+  const say = (action: 'acknowledge' | 'start' | 'resolve') =>
+    drawOne(`${action} ${id}`, notes[type][action]);
+  const course: readonly { to: IncidentStatus; step: Step }[] = [
+    { to: 'ACKNOWLEDGED', step: { action: 'acknowledge', by: 'operator', note: say('acknowledge') } },
+    { to: 'IN_PROGRESS', step: { action: 'start', by: doer, note: say('start') } },
+    { to: 'RESOLVED', step: { action: 'resolve', by: doer, note: say('resolve') } },
+    { to: 'CLOSED', step: { action: 'close', by: 'operator', note: drawOne(`close ${id}`, CLOSING_NOTES) } },
+  ];
+  const goal = positionOf(goalOf(incident, now));
+  const isDue = (to: IncidentStatus): boolean =>
+    positionOf(to) > positionOf(status) && positionOf(to) <= goal;
+  const steps = course.filter(({ to }) => isDue(to)).map(({ step }) => step);
+  const isTaken = assigned !== null || positionOf(status) >= positionOf('IN_PROGRESS');
+  if (isTaken || goal < positionOf('ACKNOWLEDGED')) return steps;
+  const assign: Step = { action: 'assign', by: 'operator', to: doer };
+  return status === 'OPEN' ? [...steps.slice(0, 1), assign, ...steps.slice(1)] : [assign, ...steps];
+};

@@ -1,0 +1,75 @@
+import { GantryError } from '@gantry/client';
+import type { IncidentChange } from '@gantry/contract/incidents';
+import type { StreamNote } from '@gantry/contract/realtime';
+import type { WatchlistAlert } from '@gantry/contract/watchlist';
+import type { DemoFeatures } from './features.ts';
+import { limitLines } from './line-limit.ts';
+import { keepListening, type Subscribe } from './listening.ts';
+import type { Colleague } from './staff.ts';
+
+/** More lines than this in a minute nobody reads. */
+const LINES_A_MINUTE = 10;
+
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+
+/** A new incident in a line; null for whatever else is done about one. */
+export const incidentLine = (
+  message: { readonly type: 'change'; readonly change: IncidentChange } | StreamNote,
+): string | null => {
+  if (message.type !== 'change' || message.change.action !== 'create') return null;
+  const { title, severity, openedAt } = message.change.incident;
+  return `${clock.format(openedAt)} New incident, ${severity}: ${title}`;
+};
+
+/** An alert in a line; null for a note about the stream. */
+export const alertLine = (
+  message: { readonly type: 'alert'; readonly alert: WatchlistAlert } | StreamNote,
+): string | null => {
+  if (message.type !== 'alert') return null;
+  const { timestamp, priority, licensePlateNumber, locationName, sensorName, reason } = message.alert;
+  const place = locationName ?? sensorName;
+  const where = place === null ? '' : ` at ${place}`;
+  return `${clock.format(timestamp)} Watchlist, ${priority}: ${licensePlateNumber}${where} (${reason})`;
+};
+
+/**
+ * Says each new incident and each alert as it happens, as far as somebody can read them, until it is stopped.
+ * @param say takes a line that stays
+ */
+export const followNews = (
+  colleague: Colleague,
+  { realtime, ...groups }: DemoFeatures,
+  say: (line: string) => void,
+): { stop(): Promise<void> } => {
+  const { incidents, watchlist } = colleague.client.api;
+  const ending = new AbortController();
+  const tell = limitLines(LINES_A_MINUTE, say);
+
+  const follow = async <Message>(
+    subscribe: Subscribe<Message>,
+    lineOf: (message: Message) => string | null,
+  ): Promise<void> => {
+    const tellNew = (message: Message): void => {
+      const line = lineOf(message);
+      if (line !== null) tell(line);
+    };
+    await keepListening(colleague, subscribe, tellNew, ending.signal).catch((error: unknown) => {
+      if (!(error instanceof GantryError)) throw error;
+      say(`No more news here: ${error.message}`);
+    });
+  };
+  const following = [
+    realtime &&
+      groups.incidents &&
+      follow((lastEventId, told) => incidents.onChanged.subscribe({ lastEventId }, told), incidentLine),
+    realtime &&
+      groups.watchlist &&
+      follow((lastEventId, told) => watchlist.onAlert.subscribe({ lastEventId }, told), alertLine),
+  ];
+  return {
+    async stop() {
+      ending.abort();
+      await Promise.all(following);
+    },
+  };
+};

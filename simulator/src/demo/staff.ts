@@ -1,0 +1,63 @@
+import { createGantryClient, type GantryClient, GantryError } from '@gantry/client';
+import { mayDo, type Permission, type Role } from '@gantry/contract/permissions';
+import type { DemoLogin } from './users.ts';
+
+/** Somebody of the control room, logged in. */
+export interface Colleague {
+  readonly id: string;
+  readonly client: GantryClient;
+  /** Exchanges a token that is not good any more for a new one. */
+  logInAgain(): Promise<unknown>;
+}
+
+/** What somebody is in the control room. */
+export type Part = 'operator' | 'field';
+
+/** Who plays the parts of the control room. */
+export interface Staff extends Readonly<Record<Part, Colleague>> {
+  leave(): Promise<void>;
+}
+
+/** What each part must be allowed to do. */
+const NEEDS: Readonly<Record<Part, Permission>> = { operator: 'manageWatchlist', field: 'manageIncidents' };
+
+const logInAs = async (url: string, { email, password }: DemoLogin, needs: Permission) => {
+  const client = createGantryClient(url);
+  const logInAgain = () => client.login(email, password);
+  try {
+    const { id, role } = await logInAgain();
+    return mayDo(role, needs) ? { id, client, logInAgain } : null;
+  } catch (error) {
+    if (error instanceof GantryError) return null;
+    throw error;
+  }
+};
+
+const logOut = ({ client }: Colleague): Promise<void> =>
+  client.logout().catch((error: unknown) => {
+    // The service may be gone by now, and its tokens end by themselves.
+    if (!(error instanceof GantryError)) throw error;
+  });
+
+/**
+ * Logs in the sample users that work in the control room, so that what is done there has a name. Whoever cannot log in
+ * any more, or may not do the work, is replaced by `standIn`.
+ */
+export const gatherStaff = async (
+  url: string,
+  logins: readonly DemoLogin[],
+  standIn: Colleague,
+): Promise<Staff> => {
+  const find = async (part: Part, role: Role): Promise<Colleague> => {
+    const login = logins.find((one) => one.role === role);
+    return (login && (await logInAs(url, login, NEEDS[part]))) ?? standIn;
+  };
+  const [operator, field] = await Promise.all([find('operator', 'OPERATOR'), find('field', 'FIELD')]);
+  return {
+    operator,
+    field,
+    async leave() {
+      await Promise.all([...new Set([operator, field, standIn])].map(logOut));
+    },
+  };
+};
