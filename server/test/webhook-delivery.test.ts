@@ -1,0 +1,597 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SQL } from 'drizzle-orm';
+import fc from 'fast-check';
+import type pg from 'pg';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createDatabase, createPool, type Database } from '../src/database/pool.ts';
+import { inTransaction } from '../src/database/transaction.ts';
+import { startJobs } from '../src/jobs/jobs.ts';
+import { Resources } from '../src/resources.ts';
+import { createAddressRules, type Resolve } from '../src/webhooks/address.ts';
+import { settleDelivered, settleFailed } from '../src/webhooks/attempts-store.ts';
+import { BACK_OFF, JITTER, waitAfter } from '../src/webhooks/back-off.ts';
+import { createDeliverer } from '../src/webhooks/deliver.ts';
+import { insertDeliveries } from '../src/webhooks/enqueue-store.ts';
+import { createSender } from '../src/webhooks/send.ts';
+import { startSweepingDeliveries } from '../src/webhooks/sweep.ts';
+import { removeOldDeliveries } from '../src/webhooks/sweep-store.ts';
+import { deliverWebhooks } from '../src/webhooks/task.ts';
+import { createTestDatabase, eventually } from './harness.ts';
+import { answer, type Received, type Receiver, startReceiver } from './webhook-receiver.ts';
+
+const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+const SECRET = 'sixteen-characters';
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let pool: pg.Pool;
+let db: Database;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool(database.url, 4, () => undefined);
+  db = createDatabase(pool);
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+let resources = new Resources();
+afterEach(async () => {
+  await resources[Symbol.asyncDispose]();
+  resources = new Resources();
+  await pool.query('DELETE FROM webhooks');
+});
+
+interface Options {
+  readonly limitMs?: number;
+  readonly backOff?: readonly number[];
+  readonly sweepMs?: number;
+  readonly resolve?: Resolve;
+}
+
+/** What a process does about deliveries, with shorter waits. */
+const startDelivering = (allowed: readonly string[], options: Options = {}): Resources => {
+  const { limitMs = 2_000, backOff = [10, 10], sweepMs = 60_000, resolve } = options;
+  const process = resources.use(new Resources());
+  const rules = createAddressRules(allowed, resolve);
+  const send = createSender(rules, limitMs);
+  const deliverer = process.use(createDeliverer({ db, log, send, limitMs, backOff }));
+  process.use(startSweepingDeliveries({ db, log, everyMs: sweepMs }));
+  const jobPool = createPool(database.url, 2, () => undefined);
+  process.onClose(() => jobPool.end());
+  const tasks = { 'deliver-webhooks': deliverWebhooks(deliverer) };
+  process.use(startJobs({ pool: jobPool, tasks, log, concurrency: 2 }));
+  return process;
+};
+
+const receive = async (respond = answer(200)): Promise<Receiver> =>
+  resources.use(await startReceiver(respond));
+
+const addHook = async (url: string): Promise<string> => {
+  const { rows } = await pool.query<{ id: string }>(
+    `INSERT INTO webhooks (url, secret, kinds, filter, created_by)
+     VALUES ($1, $2, '{event.ingested}', '{}', gen_random_uuid()) RETURNING id`,
+    [url, SECRET],
+  );
+  return rows[0]?.id ?? '';
+};
+const enqueue = async (webhookId: string, count = 1): Promise<string[]> => {
+  const deliveries = Array.from({ length: count }, (_, index) => {
+    const id = randomUUID();
+    return { id, webhookId, kind: 'event.ingested' as const, body: `{"id":"${id}","n":${index},"ä":"€"}` };
+  });
+  await insertDeliveries(db, deliveries);
+  return deliveries.map(({ id }) => id);
+};
+
+interface Row {
+  id: string;
+  status: string;
+  attempts: number;
+  due_at: Date;
+  last_status: number | null;
+  last_answer: string | null;
+  last_error: string | null;
+  finished_at: Date | null;
+}
+const findDelivery = async (id = ''): Promise<Row | undefined> =>
+  (await pool.query<Row>('SELECT * FROM webhook_deliveries WHERE id = $1', [id])).rows[0];
+const settled = async (id = '', status = 'DELIVERED', ms = 20_000): Promise<Row> => {
+  const row = await eventually(
+    () => findDelivery(id),
+    (found) => found?.status === status,
+    ms,
+  );
+  if (!row) throw new Error('there is no such delivery');
+  return row;
+};
+const idsOf = (received: readonly Received[]) => received.map(({ headers }) => headers['x-gantry-delivery']);
+
+describe('an attempt', () => {
+  it('is a POST of exactly the stored bytes, signed over timestamp and body', async () => {
+    const receiver = await receive();
+    startDelivering([receiver.host]);
+    const [id] = await enqueue(await addHook(`${receiver.url}?a=b%20c`));
+    const row = await settled(id);
+    const [got] = receiver.received;
+    const { headers } = got as Received;
+    expect(got?.path).toBe('/hook?a=b%20c');
+    expect(got?.body).toBe(`{"id":"${id}","n":0,"ä":"€"}`);
+    expect(headers['content-type']).toBe('application/json');
+    expect(headers['user-agent']).toMatch(/^Gantry\/\d+\.\d+\.\d+/);
+    expect(headers['x-gantry-delivery']).toBe(id);
+    expect(headers['x-gantry-kind']).toBe('event.ingested');
+    const timestamp = String(headers['x-gantry-timestamp']);
+    expect(Math.abs(Date.now() / 1_000 - Number(timestamp))).toBeLessThan(30);
+    const mac = createHmac('sha256', SECRET)
+      .update(Buffer.from(`${timestamp}.${got?.body}`, 'utf8'))
+      .digest('hex');
+    expect(headers['x-gantry-signature']).toBe(`sha256=${mac}`);
+    expect(row).toMatchObject({ attempts: 1, last_status: 200, last_error: null });
+    expect(row.finished_at).not.toBe(null);
+  });
+
+  it.each([200, 201, 202, 204, 299])('is delivered with status %i', async (status) => {
+    const receiver = await receive(answer(status));
+    startDelivering([receiver.host]);
+    const [id] = await enqueue(await addHook(receiver.url));
+    expect(await settled(id)).toMatchObject({ attempts: 1, last_status: status });
+  });
+
+  it.each([400, 404, 410, 429, 500, 503])('has failed with status %i', async (status) => {
+    const receiver = await receive(answer(status, 'no'));
+    startDelivering([receiver.host], { backOff: [] });
+    const [id] = await enqueue(await addHook(receiver.url));
+    expect(await settled(id, 'DEAD')).toMatchObject({
+      last_status: status,
+      last_answer: 'no',
+      last_error: `It answered with status ${status}`,
+    });
+  });
+
+  it.each([301, 302, 303, 307, 308])('does not follow a redirect with status %i', async (status) => {
+    const elsewhere = await receive();
+    const receiver = await receive((response) => {
+      response.writeHead(status, { location: elsewhere.url }).end();
+    });
+    startDelivering([receiver.host, elsewhere.host], { backOff: [] });
+    const [id] = await enqueue(await addHook(receiver.url));
+    const row = await settled(id, 'DEAD');
+    expect(row.last_status).toBe(status);
+    expect(row.last_error).toContain('redirect');
+    expect(elsewhere.received).toEqual([]);
+  });
+
+  it.each([
+    ['never answers', () => undefined],
+    [
+      'sends its head and then nothing',
+      (response: import('node:http').ServerResponse) => {
+        response.writeHead(200).flushHeaders();
+      },
+    ],
+    [
+      'sends its answer drop by drop',
+      (response: import('node:http').ServerResponse) => {
+        response.writeHead(200);
+        const timer = setInterval(() => response.write('.'), 50);
+        response.on('close', () => clearInterval(timer));
+      },
+    ],
+  ])('is cut at the limit when the receiver %s', async (_what, respond) => {
+    const receiver = await receive(respond);
+    startDelivering([receiver.host], { limitMs: 500, backOff: [] });
+    const began = Date.now();
+    const [id] = await enqueue(await addHook(receiver.url));
+    expect((await settled(id, 'DEAD')).last_error).toBe('It did not answer within 0.5 s');
+    expect(Date.now() - began).toBeLessThan(3_000);
+  });
+
+  it('keeps the first 1 KB of the answer and lets the rest go', async () => {
+    let sent = 0;
+    const receiver = await receive((response) => {
+      response.writeHead(200);
+      const pour = () => {
+        while (!response.destroyed && sent < 1e9 && response.write('€'.repeat(10_000))) sent += 30_000;
+        if (!response.destroyed) response.once('drain', pour);
+      };
+      pour();
+    });
+    startDelivering([receiver.host]);
+    const [id] = await enqueue(await addHook(receiver.url));
+    const { last_answer: kept } = await settled(id);
+    expect(kept).toMatch(/^€+$/);
+    expect(Buffer.byteLength(String(kept))).toBeGreaterThan(1_000);
+    expect(Buffer.byteLength(String(kept))).toBeLessThanOrEqual(1_024);
+    expect(sent).toBeLessThan(20e6);
+  });
+
+  it('keeps an answer that is no text as far as it can be stored', async () => {
+    const receiver = await receive((response) => {
+      response.writeHead(200).end(Buffer.from([0x00, 0xff, 0x41, 0xc3]));
+    });
+    startDelivering([receiver.host]);
+    const [id] = await enqueue(await addHook(receiver.url));
+    expect((await settled(id)).last_answer).toMatch(/^\ufffd\ufffdA/);
+  });
+
+  it('has failed when nobody listens, when the connection breaks, and when no HTTP comes back', async () => {
+    const gone = await startReceiver();
+    await gone[Symbol.asyncDispose]();
+    const breaking = await receive((response) => response.destroy());
+    const strange = createServer((socket) => socket.end('SSH-2.0-OpenSSH\r\n')).listen(0, '127.0.0.1');
+    await once(strange, 'listening');
+    resources.onClose(() => strange.close());
+    const port = (strange.address() as import('node:net').AddressInfo).port;
+    startDelivering(['127.0.0.1'], { backOff: [] });
+    for (const url of [gone.url, breaking.url, `http://127.0.0.1:${port}/`]) {
+      const [id] = await enqueue(await addHook(url));
+      const row = await settled(id, 'DEAD');
+      expect(row.last_status, url).toBe(null);
+      expect(row.last_error?.length, url).toBeGreaterThan(5);
+    }
+  });
+});
+
+describe('an address of the inside', () => {
+  it('is refused again when something is sent', async () => {
+    const receiver = await receive();
+    startDelivering([], { backOff: [] });
+    const [id] = await enqueue(await addHook(receiver.url));
+    expect((await settled(id, 'DEAD')).last_error).toContain('not on the public internet');
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('is refused when the name stands for another address than it did before', async () => {
+    const receiver = await receive();
+    const port = new URL(receiver.url).port;
+    let asked = 0;
+    // Good when asked by whoever looks first, and of the inside when the connection is made.
+    const rebinding: Resolve = async () => [
+      { address: ++asked === 1 ? '93.184.216.34' : '127.0.0.1', family: 4 },
+    ];
+    const rules = createAddressRules([], rebinding);
+    await rules.resolve(rules.parse(`http://rebinding.example:${port}/`));
+    startDelivering([], { backOff: [], resolve: rebinding });
+    const [id] = await enqueue(await addHook(`http://rebinding.example:${port}/`));
+    expect((await settled(id, 'DEAD')).last_error).toContain('not on the public internet');
+    expect(asked).toBe(2);
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('is connected to as it was looked at: the name is asked for once', async () => {
+    const receiver = await receive();
+    const port = new URL(receiver.url).port;
+    let asked = 0;
+    const resolve: Resolve = async () => {
+      asked++;
+      return [{ address: '127.0.0.1', family: 4 }];
+    };
+    startDelivering(['allowed.example'], { resolve });
+    const [id] = await enqueue(await addHook(`http://allowed.example:${port}/`));
+    await settled(id);
+    expect(asked).toBe(1);
+    expect(receiver.received[0]?.headers.host).toBe(`allowed.example:${port}`);
+  });
+});
+
+describe('a delivery that fails', () => {
+  it('is attempted again until it succeeds, with the same id and body and a new timestamp', async () => {
+    const receiver = await receive((response, _received, count) => {
+      response.writeHead(count < 4 ? 503 : 200).end();
+    });
+    startDelivering([receiver.host], { backOff: [10, 10, 10, 10] });
+    const [id] = await enqueue(await addHook(receiver.url));
+    expect(await settled(id)).toMatchObject({ attempts: 4, last_status: 200, last_error: null });
+    expect(idsOf(receiver.received)).toEqual([id, id, id, id]);
+    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+  });
+
+  it('is dead after the last attempt, and is not attempted again', async () => {
+    const receiver = await receive(answer(500));
+    startDelivering([receiver.host], { backOff: [10, 10] });
+    const [id] = await enqueue(await addHook(receiver.url));
+    const dead = await settled(id, 'DEAD');
+    expect(dead).toMatchObject({ attempts: 3, last_status: 500 });
+    expect(dead.finished_at).not.toBe(null);
+    await sleep(3_000);
+    expect(receiver.received.length).toBe(3);
+  });
+
+  it('is not attempted before it is due', async () => {
+    const receiver = await receive(answer(500));
+    startDelivering([receiver.host], { backOff: [3_000] });
+    const [id] = await enqueue(await addHook(receiver.url));
+    await eventually(
+      () => findDelivery(id),
+      (row) => row?.last_status === 500,
+    );
+    const began = Date.now();
+    await settled(id, 'DEAD');
+    expect(Date.now() - began).toBeGreaterThan(3_000 * (1 - JITTER) - 200);
+    expect(receiver.received.length).toBe(2);
+  });
+});
+
+describe('the waits between attempts', () => {
+  it('add up to about a day, whatever chance says', () => {
+    const hours = 3_600_000;
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), { minLength: 50 }),
+        (chances) => {
+          let total = 0;
+          let attempts = 1;
+          for (; ; attempts++) {
+            const wait = waitAfter(attempts, BACK_OFF, chances[attempts % chances.length]);
+            if (wait === null) break;
+            const plain = BACK_OFF[attempts - 1] ?? 0;
+            expect(wait).toBeGreaterThanOrEqual(plain * (1 - JITTER) - 1);
+            expect(wait).toBeLessThanOrEqual(plain * (1 + JITTER) + 1);
+            total += wait;
+          }
+          expect(attempts).toBeGreaterThanOrEqual(10);
+          expect(total).toBeGreaterThan(19 * hours);
+          expect(total).toBeLessThan(30 * hours);
+        },
+      ),
+    );
+  });
+
+  it('grow, and differ from one delivery to the next', () => {
+    expect([...BACK_OFF].sort((a, b) => a - b)).toEqual(BACK_OFF);
+    expect(BACK_OFF.reduce((sum, wait) => sum + wait) / 3_600_000).toBeCloseTo(24, 0);
+    expect(new Set(Array.from({ length: 100 }, () => waitAfter(12))).size).toBeGreaterThan(90);
+  });
+});
+
+describe('deliveries of a transaction', () => {
+  it('are not made when it rolls back', async () => {
+    const receiver = await receive();
+    startDelivering([receiver.host]);
+    const hook = await addHook(receiver.url);
+    const rolledBack = inTransaction(db, async (tx) => {
+      await insertDeliveries(tx, [{ id: randomUUID(), webhookId: hook, kind: 'event.ingested', body: '{}' }]);
+      throw new Error('no');
+    });
+    await expect(rolledBack).rejects.toThrow('no');
+    const [id] = await enqueue(hook);
+    await settled(id);
+    await sleep(2_500);
+    expect(idsOf(receiver.received)).toEqual([id]);
+  });
+
+  it('leave out a hook that has gone or was switched off meanwhile', async () => {
+    const hook = await addHook('http://127.0.0.1:1/');
+    await pool.query('UPDATE webhooks SET enabled = false WHERE id = $1', [hook]);
+    expect(await findDelivery((await enqueue(hook))[0])).toBe(undefined);
+    expect(await findDelivery((await enqueue(randomUUID()))[0])).toBe(undefined);
+  });
+
+  it('are stored, or left out, when their hook is deleted at the same moment', async () => {
+    const hook = await addHook('http://127.0.0.1:1/');
+    const deleting = await pool.connect();
+    await deleting.query('BEGIN');
+    await deleting.query('DELETE FROM webhooks WHERE id = $1', [hook]);
+    const enqueued = enqueue(hook);
+    await sleep(200);
+    await deleting.query('COMMIT');
+    deleting.release();
+    expect(await findDelivery((await enqueued)[0])).toBe(undefined);
+  });
+
+  it('can be added after any number of others: what numbers tasks goes round', async () => {
+    for (const table of ['_private_tasks', '_private_job_queues'])
+      await pool.query(`SELECT setval(pg_get_serial_sequence('graphile_worker.${table}', 'id'), 2147483647)`);
+    const receiver = await receive();
+    startDelivering([receiver.host]);
+    const [id] = await enqueue(await addHook(receiver.url));
+    await settled(id);
+  });
+});
+
+describe('what is settled', () => {
+  const result = { status: 500, answer: 'late', error: 'It answered with status 500' };
+
+  it('stays so when an older attempt fails after all', async () => {
+    const [id = ''] = await enqueue(await addHook('http://127.0.0.1:1/'));
+    for (const status of ['DELIVERED', 'DEAD']) {
+      await pool.query('UPDATE webhook_deliveries SET status = $2, attempts = 1 WHERE id = $1', [id, status]);
+      await settleFailed(db, { id, number: 1 }, result, null);
+      await settleFailed(db, { id, number: 1 }, result, 10);
+      expect(await findDelivery(id)).toMatchObject({ status, last_status: null });
+    }
+    await settleDelivered(db, id, { status: 200, answer: '', error: null });
+    expect((await findDelivery(id))?.status).toBe('DEAD');
+  });
+
+  it('counts only the attempt that is under way: an older one that fails changes nothing', async () => {
+    const [id = ''] = await enqueue(await addHook('http://127.0.0.1:1/'));
+    await pool.query('UPDATE webhook_deliveries SET attempts = 2 WHERE id = $1', [id]);
+    await settleFailed(db, { id, number: 1 }, result, null);
+    expect(await findDelivery(id)).toMatchObject({ status: 'PENDING', last_status: null });
+    await settleFailed(db, { id, number: 2 }, result, null);
+    expect(await findDelivery(id)).toMatchObject({ status: 'DEAD', last_status: 500 });
+  });
+});
+
+describe('many deliveries', () => {
+  it('are found also when they come while it is being looked', async () => {
+    const hook = await addHook('http://127.0.0.1:1/');
+    const steps = new EventEmitter();
+    const looked = once(steps, 'looked');
+    const mayGoOn = once(steps, 'goOn');
+    const sent: string[] = [];
+    const slow = {
+      execute: async (query: SQL) => {
+        const rows = await db.execute(query);
+        steps.emit('looked');
+        await mayGoOn;
+        return rows;
+      },
+    } as unknown as Database;
+    const deliverer = createDeliverer({
+      db: slow,
+      log,
+      limitMs: 1_000,
+      send: async ({ id }) => {
+        sent.push(id);
+        return { status: 200, answer: '', error: null };
+      },
+    });
+    deliverer.wake(hook);
+    await looked;
+    const ids = await enqueue(hook, 2);
+    deliverer.wake(hook);
+    steps.emit('goOn');
+    await eventually(
+      async () => sent.length,
+      (length) => length === 2,
+      2_000,
+    );
+    await deliverer[Symbol.asyncDispose]();
+    expect(sent.sort()).toEqual(ids.sort());
+  });
+
+  it('all arrive, each once, at most four at a time', async () => {
+    let open = 0;
+    let most = 0;
+    const receiver = await receive((response) => {
+      most = Math.max(most, ++open);
+      setTimeout(() => {
+        open--;
+        response.writeHead(200).end();
+      }, 5);
+    });
+    startDelivering([receiver.host]);
+    const hook = await addHook(receiver.url);
+    const ids = [...(await enqueue(hook, 150)), ...(await enqueue(hook, 150))];
+    await eventually(
+      async () => receiver.received.length,
+      (length) => length >= 300,
+      30_000,
+    );
+    await settled(ids.at(-1));
+    expect(idsOf(receiver.received).sort()).toEqual([...ids].sort());
+    expect(most).toBe(4);
+  });
+
+  it('are shared by processes, each of them made once', async () => {
+    const receiver = await receive((response) => {
+      setTimeout(() => response.writeHead(200).end(), 5);
+    });
+    startDelivering([receiver.host]);
+    startDelivering([receiver.host]);
+    const hook = await addHook(receiver.url);
+    const batches = await Promise.all(Array.from({ length: 20 }, () => enqueue(hook, 10)));
+    await eventually(
+      async () => receiver.received.length,
+      (length) => length >= 200,
+      30_000,
+    );
+    await sleep(200);
+    expect(idsOf(receiver.received).sort()).toEqual(batches.flat().sort());
+  });
+
+  it('do not wait for those of receivers that never answer', async () => {
+    const hanging = await receive(() => undefined);
+    const quick = await receive();
+    startDelivering([hanging.host, quick.host], { limitMs: 6_000, backOff: [] });
+    for (let n = 0; n < 10; n++) await enqueue(await addHook(`${hanging.url}/${n}`), 20);
+    const hook = await addHook(quick.url);
+    await eventually(
+      async () => hanging.received.length,
+      (length) => length >= 40,
+    );
+    for (let n = 0; n < 5; n++) {
+      const began = Date.now();
+      const [id] = await enqueue(hook);
+      await settled(id);
+      expect(Date.now() - began).toBeLessThan(1_500);
+    }
+    expect(hanging.received.length).toBe(40);
+  });
+});
+
+describe('when something breaks', () => {
+  it('everything arrives, though all connections to the database are ended again and again', async () => {
+    const receiver = await receive((response) => {
+      setTimeout(() => response.writeHead(200).end(), 10);
+    });
+    startDelivering([receiver.host], { limitMs: 1_000, sweepMs: 500 });
+    const hook = await addHook(receiver.url);
+    const ids = await enqueue(hook, 300);
+    for (let round = 0; round < 8; round++) {
+      await sleep(100);
+      await pool.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+      );
+    }
+    expect(receiver.received.length).toBeLessThan(300);
+    ids.push(...(await enqueue(hook, 5)));
+    await eventually(
+      async () => (await pool.query(`SELECT FROM webhook_deliveries WHERE status <> 'DELIVERED'`)).rowCount,
+      (open) => open === 0,
+      50_000,
+    );
+    expect(new Set(idsOf(receiver.received))).toEqual(new Set(ids));
+  });
+
+  it('a delivery whose process is gone is made by another one', async () => {
+    const receiver = await receive();
+    const hook = await addHook(receiver.url);
+    const [id] = await enqueue(hook);
+    // Taken by a process that then died: its job is gone, and so is its lease.
+    await pool.query('DELETE FROM graphile_worker._private_jobs');
+    await pool.query(
+      `UPDATE webhook_deliveries SET attempts = 1, due_at = now() + interval '1 second' WHERE id = $1`,
+      [id],
+    );
+    startDelivering([receiver.host], { sweepMs: 300 });
+    await sleep(700);
+    expect(receiver.received).toEqual([]);
+    expect((await settled(id)).attempts).toBe(2);
+  });
+
+  it('stopping waits for what is under way and begins nothing more', async () => {
+    const receiver = await receive((response) => {
+      setTimeout(() => response.writeHead(200).end(), 500);
+    });
+    const process = startDelivering([receiver.host]);
+    const ids = await enqueue(await addHook(receiver.url), 10);
+    await eventually(
+      async () => receiver.received.length,
+      (length) => length === 4,
+    );
+    await process[Symbol.asyncDispose]();
+    const rows = await Promise.all(ids.map(findDelivery));
+    expect(rows.filter((row) => row?.status === 'DELIVERED').length).toBe(4);
+    expect(rows.filter((row) => row?.attempts === 0).length).toBe(6);
+    expect(receiver.received.length).toBe(4);
+  });
+});
+
+describe('old deliveries', () => {
+  it('are removed 30 days after they were made; dead and pending ones stay', async () => {
+    const hook = await addHook('http://127.0.0.1:1/');
+    const [old, recent, dead, pending] = await enqueue(hook, 4);
+    const age = (id: string | undefined, days: number, status: string) =>
+      pool.query(
+        `UPDATE webhook_deliveries SET status = $3, created_at = now() - $2 * interval '1 day',
+           finished_at = CASE $3 WHEN 'PENDING' THEN NULL ELSE now() - $2 * interval '1 day' END WHERE id = $1`,
+        [id, days, status],
+      );
+    await age(old, 31, 'DELIVERED');
+    await age(recent, 29, 'DELIVERED');
+    await age(dead, 400, 'DEAD');
+    await age(pending, 400, 'PENDING');
+    await removeOldDeliveries(db, 100);
+    const { rows } = await pool.query<{ id: string }>('SELECT id FROM webhook_deliveries');
+    expect(rows.map(({ id }) => id).sort()).toEqual([recent, dead, pending].sort());
+  });
+});
