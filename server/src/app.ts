@@ -126,7 +126,8 @@ const compose = async (
   const watchlist = resources.use(await createWatchlist(() => loadWatchedEntries(db), log));
   listener.on(channels.watchlist, watchlist.refresh, watchlist.refresh);
 
-  const webhooks = await createWebhookDispatch(() => listEnabledWebhooks(db));
+  const areWebhooksOn = config.FEATURES.includes('webhooks');
+  const webhooks = await createWebhookDispatch(async () => (areWebhooksOn ? listEnabledWebhooks(db) : []));
   const refreshWebhooks = () => {
     webhooks.refresh().catch((err: unknown) => log.warn({ err }, 'the webhooks could not be read anew'));
   };

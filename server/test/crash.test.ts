@@ -119,7 +119,7 @@ const load = async (): Promise<void> => {
       return;
     }
     try {
-      const { eventId: id } = await call('events.ingest', { apiKey, eventType: 'INCIDENT' });
+      const { eventId: id } = await call('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' });
       stored.add(id);
       if (n % 4 === 0) {
         await call('events.markAsProcessed', { id });
@@ -166,7 +166,7 @@ const expectEverythingKept = async (): Promise<void> => {
     ),
   ).toEqual({
     SPEED_DETECTION: count(({ eventType }) => eventType === 'SPEED_DETECTION'),
-    INCIDENT: count(({ eventType }) => eventType === 'INCIDENT'),
+    VEHICLE_DETECTION: count(({ eventType }) => eventType === 'VEHICLE_DETECTION'),
   });
 };
 

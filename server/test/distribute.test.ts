@@ -50,7 +50,7 @@ describe('distributing', () => {
     await run(cluster);
     const { rows } = await cluster.client.query(
       `SELECT conrelid::regclass::text AS of, confrelid::regclass::text AS to FROM pg_constraint
-      WHERE contype = 'f' AND connamespace = 'public'::regnamespace`,
+      WHERE contype = 'f' AND confrelid IN ('events'::regclass, 'sensors'::regclass, 'locations'::regclass)`,
     );
     expect(rows).toEqual([{ of: 'sensors', to: 'locations' }]);
   });

@@ -35,10 +35,8 @@ const opensIncident = ({ config }: ConsequenceParts, row: EventRow): boolean =>
 const entriesFor = ({ config, watchlist }: ConsequenceParts, row: EventRow) =>
   row.plateKey !== null && config.FEATURES.includes('watchlist') ? watchlist.match(row) : [];
 
-const isToldToWebhooks = ({ config, webhooks }: ConsequenceParts, row: EventRow): boolean =>
-  webhooks.wantsEvents() &&
-  config.FEATURES.includes('webhooks') &&
-  webhooks.occurrencesOf([asListed(row)]).length > 0;
+const isToldToWebhooks = ({ webhooks }: ConsequenceParts, row: EventRow): boolean =>
+  webhooks.wantsEvents() && webhooks.occurrencesOf([asListed(row)]).length > 0;
 
 /** Whether more follows from an event than that it is stored: an incident, an alert, a message to a webhook. */
 export const hasConsequences = (parts: ConsequenceParts, row: EventRow): boolean =>
