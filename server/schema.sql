@@ -39,6 +39,13 @@ CREATE TABLE event_arrivals (
   folded boolean NOT NULL DEFAULT false
 ) PARTITION BY LIST (folded);
 
+CREATE TABLE event_images (
+  event_id uuid NOT NULL,
+  sha256 bytea NOT NULL,
+  event_type text COLLATE "C" NOT NULL,
+  at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
 CREATE TABLE event_period_totals (
   period text COLLATE "C" NOT NULL,
   start date NOT NULL,
@@ -103,6 +110,22 @@ CREATE TABLE failed_logins (
   expire bigint
 );
 
+CREATE TABLE held_events (
+  hold_id uuid NOT NULL,
+  event_id uuid NOT NULL,
+  event_type text COLLATE "C" NOT NULL
+);
+
+CREATE TABLE images (
+  sha256 bytea NOT NULL,
+  media_type text COLLATE "C" NOT NULL,
+  width integer NOT NULL,
+  height integer NOT NULL,
+  bytes integer NOT NULL,
+  stored_at timestamp(3) with time zone,
+  touched_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
 CREATE TABLE incident_events (
   incident_id uuid NOT NULL,
   event_id uuid NOT NULL,
@@ -141,6 +164,15 @@ CREATE TABLE incidents (
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
+CREATE TABLE legal_holds (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  reason text NOT NULL,
+  created_by uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  released_by uuid,
+  released_at timestamp(3) with time zone
+);
+
 CREATE TABLE locations (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
   name text NOT NULL,
@@ -150,6 +182,79 @@ CREATE TABLE locations (
   speed_limit double precision,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+CREATE TABLE report_schedules (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  kind text COLLATE "C" NOT NULL,
+  format text COLLATE "C" NOT NULL,
+  filters jsonb NOT NULL,
+  every text COLLATE "C" NOT NULL,
+  hour smallint NOT NULL,
+  weekday smallint,
+  day_of_month smallint,
+  enabled boolean NOT NULL,
+  timezone text NOT NULL,
+  next_run_at timestamp(3) with time zone,
+  last_run_at timestamp(3) with time zone,
+  created_by uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+CREATE TABLE reports (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  kind text COLLATE "C" NOT NULL,
+  format text COLLATE "C" NOT NULL,
+  status text COLLATE "C" NOT NULL DEFAULT 'QUEUED'::text,
+  filters jsonb NOT NULL,
+  starts_at timestamp(3) with time zone NOT NULL,
+  ends_at timestamp(3) with time zone NOT NULL,
+  settings jsonb NOT NULL,
+  created_by uuid NOT NULL,
+  schedule_id uuid,
+  due_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  started_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone,
+  progress real NOT NULL DEFAULT 0,
+  row_count bigint NOT NULL DEFAULT 0,
+  attempts smallint NOT NULL DEFAULT 0,
+  alive_at timestamp(3) with time zone,
+  file_key text,
+  size bigint,
+  error text
+);
+
+CREATE TABLE retention_removals (
+  run_id uuid NOT NULL,
+  class text COLLATE "C" NOT NULL,
+  event_type text COLLATE "C" NOT NULL DEFAULT ''::text,
+  month date NOT NULL,
+  rows bigint NOT NULL,
+  bytes bigint NOT NULL DEFAULT 0,
+  whole boolean NOT NULL DEFAULT false
+);
+
+CREATE TABLE retention_runs (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  status text COLLATE "C" NOT NULL DEFAULT 'RUNNING'::text,
+  started_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  beat_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  finished_at timestamp(3) with time zone,
+  started_by uuid,
+  error text
+);
+
+CREATE TABLE retention_settings (
+  only_row boolean NOT NULL DEFAULT true,
+  events_days integer,
+  events_by_type jsonb NOT NULL DEFAULT '{}'::jsonb,
+  images_days integer,
+  reports_days integer,
+  activity_days integer,
+  updated_at timestamp(3) with time zone,
+  updated_by uuid
 );
 
 CREATE TABLE revoked_tokens (
@@ -197,6 +302,37 @@ CREATE TABLE settings (
   date_format text NOT NULL DEFAULT 'YYYY-MM-DD'::text,
   first_day_of_week smallint NOT NULL DEFAULT 1
 );
+
+CREATE TABLE traffic_places (
+  location_id uuid NOT NULL,
+  sensor_id uuid NOT NULL,
+  first_slot timestamp with time zone NOT NULL,
+  last_slot timestamp with time zone NOT NULL
+);
+
+CREATE TABLE traffic_rollups (
+  minutes smallint NOT NULL,
+  place_id uuid NOT NULL,
+  slot timestamp with time zone NOT NULL,
+  vehicle_type text COLLATE "C",
+  n bigint NOT NULL,
+  events bigint NOT NULL DEFAULT 0,
+  measured bigint NOT NULL,
+  speed_sum bigint NOT NULL,
+  bins smallint[] NOT NULL DEFAULT '{}'::smallint[],
+  counts integer[] NOT NULL DEFAULT '{}'::integer[],
+  alive smallint NOT NULL DEFAULT 0
+) WITH (fillfactor=70);
+
+CREATE TABLE traffic_unfolded (
+  event_ids uuid[] NOT NULL,
+  event_types text[] NOT NULL,
+  sensor_ids uuid[] NOT NULL,
+  location_ids uuid[] NOT NULL,
+  vehicle_types text[] NOT NULL,
+  speeds double precision[] NOT NULL,
+  sign smallint NOT NULL DEFAULT 1
+) WITH (toast_tuple_target=8160, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);
 
 CREATE TABLE users (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -287,12 +423,16 @@ ALTER TABLE activity ADD CONSTRAINT activity_pkey PRIMARY KEY (id);
 ALTER TABLE changes ADD CONSTRAINT changes_pkey PRIMARY KEY (xid, seq);
 ALTER TABLE changes ADD CONSTRAINT changes_topic_check CHECK ((topic = ANY (ARRAY['events'::text, 'sensors'::text, 'incidents'::text, 'watchlist'::text])));
 ALTER TABLE event_arrivals_folded ADD CONSTRAINT event_arrivals_folded_pkey PRIMARY KEY (hour);
+ALTER TABLE event_images ADD CONSTRAINT event_images_pkey PRIMARY KEY (event_id, sha256);
 ALTER TABLE event_period_totals ADD CONSTRAINT event_period_totals_pkey PRIMARY KEY (period, start, event_type, violation_type, vehicle_type, severity, processed, archived);
 ALTER TABLE event_period_totals ADD CONSTRAINT event_period_totals_period_check CHECK ((period = ANY (ARRAY['day'::text, 'month'::text, 'year'::text])));
 ALTER TABLE event_totals_folded ADD CONSTRAINT event_totals_folded_pkey PRIMARY KEY (hour, event_type, violation_type, vehicle_type, severity, processed, archived);
 ALTER TABLE events ADD CONSTRAINT events_pkey PRIMARY KEY (id);
-ALTER TABLE events_to_follow_up ADD CONSTRAINT events_to_follow_up_pkey PRIMARY KEY (event_id);
 ALTER TABLE failed_logins ADD CONSTRAINT failed_logins_pkey PRIMARY KEY (key);
+ALTER TABLE held_events ADD CONSTRAINT held_events_pkey PRIMARY KEY (hold_id, event_id);
+ALTER TABLE held_events ADD CONSTRAINT held_events_hold_id_fkey FOREIGN KEY (hold_id) REFERENCES legal_holds(id) ON DELETE CASCADE;
+ALTER TABLE images ADD CONSTRAINT images_pkey PRIMARY KEY (sha256);
+ALTER TABLE images ADD CONSTRAINT images_sha256_check CHECK ((octet_length(sha256) = 32));
 ALTER TABLE incident_events ADD CONSTRAINT incident_events_pkey PRIMARY KEY (incident_id, event_id);
 ALTER TABLE incident_events ADD CONSTRAINT incident_events_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE;
 ALTER TABLE incident_timeline ADD CONSTRAINT incident_timeline_pkey PRIMARY KEY (id);
@@ -301,7 +441,23 @@ ALTER TABLE incidents ADD CONSTRAINT incidents_pkey PRIMARY KEY (id);
 ALTER TABLE incidents ADD CONSTRAINT incidents_lanes_blocked_check CHECK ((lanes_blocked >= 0));
 ALTER TABLE incidents ADD CONSTRAINT incidents_severity_check CHECK (((severity >= 1) AND (severity <= 4)));
 ALTER TABLE incidents ADD CONSTRAINT incidents_status_check CHECK ((status = ANY (ARRAY['OPEN'::text, 'ACKNOWLEDGED'::text, 'IN_PROGRESS'::text, 'RESOLVED'::text, 'CLOSED'::text])));
+ALTER TABLE legal_holds ADD CONSTRAINT legal_holds_pkey PRIMARY KEY (id);
 ALTER TABLE locations ADD CONSTRAINT locations_pkey PRIMARY KEY (id);
+ALTER TABLE report_schedules ADD CONSTRAINT report_schedules_pkey PRIMARY KEY (id);
+ALTER TABLE report_schedules ADD CONSTRAINT report_schedules_day_of_month_check CHECK (((day_of_month >= 1) AND (day_of_month <= 31)));
+ALTER TABLE report_schedules ADD CONSTRAINT report_schedules_every_check CHECK ((every = ANY (ARRAY['DAILY'::text, 'WEEKLY'::text, 'MONTHLY'::text])));
+ALTER TABLE report_schedules ADD CONSTRAINT report_schedules_hour_check CHECK (((hour >= 0) AND (hour <= 23)));
+ALTER TABLE report_schedules ADD CONSTRAINT report_schedules_weekday_check CHECK (((weekday >= 0) AND (weekday <= 6)));
+ALTER TABLE reports ADD CONSTRAINT reports_schedule_id_due_at_key UNIQUE (schedule_id, due_at);
+ALTER TABLE reports ADD CONSTRAINT reports_pkey PRIMARY KEY (id);
+ALTER TABLE reports ADD CONSTRAINT reports_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'DONE'::text, 'FAILED'::text, 'CANCELLED'::text])));
+ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_pkey PRIMARY KEY (run_id, class, event_type, month);
+ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_run_id_fkey FOREIGN KEY (run_id) REFERENCES retention_runs(id) ON DELETE CASCADE;
+ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_class_check CHECK ((class = ANY (ARRAY['events'::text, 'images'::text, 'reports'::text, 'activity'::text])));
+ALTER TABLE retention_runs ADD CONSTRAINT retention_runs_pkey PRIMARY KEY (id);
+ALTER TABLE retention_runs ADD CONSTRAINT retention_runs_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'COMPLETED'::text, 'STOPPED'::text, 'FAILED'::text])));
+ALTER TABLE retention_settings ADD CONSTRAINT retention_settings_pkey PRIMARY KEY (only_row);
+ALTER TABLE retention_settings ADD CONSTRAINT retention_settings_only_row_check CHECK (only_row);
 ALTER TABLE revoked_tokens ADD CONSTRAINT revoked_tokens_pkey PRIMARY KEY (token_id);
 ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_pkey PRIMARY KEY (id);
 ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_sensor_id_fkey FOREIGN KEY (sensor_id) REFERENCES sensors(id) ON DELETE CASCADE;
@@ -316,6 +472,10 @@ ALTER TABLE sensors ADD CONSTRAINT sensors_type_check CHECK ((type = ANY (ARRAY[
 ALTER TABLE settings ADD CONSTRAINT settings_pkey PRIMARY KEY (only_row);
 ALTER TABLE settings ADD CONSTRAINT settings_first_day_of_week_check CHECK (((first_day_of_week >= 0) AND (first_day_of_week <= 6)));
 ALTER TABLE settings ADD CONSTRAINT settings_only_row_check CHECK (only_row);
+ALTER TABLE traffic_places ADD CONSTRAINT traffic_places_pkey PRIMARY KEY (location_id, sensor_id);
+ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_place_id_slot_vehicle_type_key UNIQUE NULLS NOT DISTINCT (minutes, place_id, slot, vehicle_type);
+ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_check CHECK ((minutes = ANY (ARRAY[1, 5, 60, 1440])));
+ALTER TABLE traffic_unfolded ADD CONSTRAINT traffic_unfolded_sign_check CHECK ((sign = ANY (ARRAY['-1'::integer, 1])));
 ALTER TABLE users ADD CONSTRAINT users_email_key UNIQUE (email);
 ALTER TABLE users ADD CONSTRAINT users_pkey PRIMARY KEY (id);
 ALTER TABLE users ADD CONSTRAINT users_email_check CHECK ((email = lower(email)));
@@ -330,28 +490,41 @@ ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_status_check CH
 ALTER TABLE webhooks ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
 
 CREATE INDEX activity_of_user ON public.activity USING btree (user_id, id DESC);
+CREATE INDEX event_images_by_image ON public.event_images USING btree (sha256);
+CREATE INDEX event_images_by_time ON public.event_images USING brin (at);
 CREATE INDEX events_archived ON ONLY public.events USING btree (id) WHERE archived;
 CREATE INDEX events_by_creation ON ONLY public.events USING btree (created_at, id);
 CREATE INDEX events_by_location ON ONLY public.events USING btree (location_key, id) WHERE (location_key IS NOT NULL);
 CREATE INDEX events_by_plate ON ONLY public.events USING btree (plate_key, id) WHERE (plate_key IS NOT NULL);
 CREATE INDEX events_by_plate_end ON ONLY public.events USING btree (reverse(plate_key), id) INCLUDE (plate_key) WHERE (plate_key IS NOT NULL);
+CREATE INDEX events_by_processing ON ONLY public.events USING btree (processed_at, created_at) WHERE (processed_at IS NOT NULL);
 CREATE INDEX events_by_sensor ON ONLY public.events USING btree (sensor_id, id);
 CREATE INDEX events_by_severity ON ONLY public.events USING btree (severity, id) WHERE (severity >= 3);
 CREATE INDEX events_by_type ON ONLY public.events USING btree (event_type, id);
 CREATE INDEX events_by_violation ON ONLY public.events USING btree (lower(violation_type), id) WHERE (violation_type IS NOT NULL);
 CREATE INDEX events_unprocessed ON ONLY public.events USING btree (id) WHERE (NOT processed);
 CREATE INDEX events_to_follow_up_by_age ON public.events_to_follow_up USING btree (at);
+CREATE INDEX events_to_follow_up_by_event ON public.events_to_follow_up USING btree (event_id);
+CREATE INDEX held_events_by_event ON public.held_events USING btree (event_id);
 CREATE INDEX incident_events_by_event ON public.incident_events USING btree (event_id);
 CREATE INDEX incident_timeline_of_incident ON public.incident_timeline USING btree (incident_id, id);
 CREATE INDEX incidents_by_opening ON public.incidents USING btree (opened_at, id);
 CREATE INDEX incidents_by_status ON public.incidents USING btree (status, opened_at, id);
 CREATE INDEX incidents_of_assignee ON public.incidents USING btree (assigned_to, opened_at) WHERE (assigned_to IS NOT NULL);
 CREATE INDEX incidents_of_sensor ON public.incidents USING btree (sensor_id, opened_at);
+CREATE INDEX legal_holds_by_creation ON public.legal_holds USING btree (created_at, id);
+CREATE INDEX report_schedules_due ON public.report_schedules USING btree (next_run_at) WHERE enabled;
+CREATE INDEX reports_by_creation ON public.reports USING btree (created_at, id);
+CREATE INDEX reports_unfinished ON public.reports USING btree (created_at, id) WHERE (status = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text]));
+CREATE INDEX retention_runs_by_start ON public.retention_runs USING btree (started_at, id);
+CREATE UNIQUE INDEX retention_runs_under_way ON public.retention_runs USING btree ((true)) WHERE (status = 'RUNNING'::text);
 CREATE INDEX revoked_tokens_expiry ON public.revoked_tokens USING btree (expires_at);
+CREATE INDEX sensor_status_history_by_time ON public.sensor_status_history USING btree (at);
 CREATE INDEX sensor_status_history_of_sensor ON public.sensor_status_history USING btree (sensor_id, id DESC);
 CREATE INDEX sensors_by_creation ON public.sensors USING btree (created_at, id);
 CREATE INDEX sensors_by_location ON public.sensors USING btree (location_id);
 CREATE INDEX sensors_online ON public.sensors USING btree (id) WHERE (status = 'ONLINE'::text);
+CREATE INDEX traffic_places_of_sensor ON public.traffic_places USING btree (sensor_id);
 CREATE INDEX watchlist_alerts_by_creation ON public.watchlist_alerts USING btree (created_at, id);
 CREATE INDEX watchlist_alerts_open ON public.watchlist_alerts USING btree (created_at, id) WHERE (acknowledged_at IS NULL);
 CREATE INDEX watchlist_entries_by_creation ON public.watchlist_entries USING btree (created_at, id);

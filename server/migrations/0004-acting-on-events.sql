@@ -19,10 +19,13 @@ ALTER TABLE changes ALTER COLUMN event_ids SET STORAGE EXTERNAL;
 
 -- Events from which more follows than that they are stored: an incident, an alert, a message to a webhook. They are noted
 -- by the statement that stores them and taken off, a moment later, by the transaction that brings that about.
+-- It has no key of its own: the key of events keeps an event from being noted twice, and two keys in one statement would
+-- let two processes that are sent the same events wait for one another.
 CREATE TABLE events_to_follow_up (
-  event_id uuid PRIMARY KEY,
+  event_id uuid NOT NULL,
   at       timestamptz(3) NOT NULL DEFAULT now()
 );
+CREATE INDEX events_to_follow_up_by_event ON events_to_follow_up (event_id);
 CREATE INDEX events_to_follow_up_by_age ON events_to_follow_up (at);
 
 -- ── Incidents ───────────────────────────────────────────────────────────────────────────────────────

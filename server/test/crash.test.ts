@@ -217,7 +217,7 @@ describe('the service', () => {
     expect(second.output()).toMatch(/^Gantry cannot start\. .*data folder/s);
     expect(second.output()).toContain(dataDir);
     expect(second.output()).not.toMatch(/\n\s+at /);
-    stored.add((await call('events.ingest', { apiKey, eventType: 'INCIDENT' })).eventId);
+    stored.add((await call('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' })).eventId);
     await expectEverythingKept();
   });
 

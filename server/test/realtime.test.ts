@@ -371,10 +371,11 @@ describe('a stream that is called as something else', () => {
     });
     expect(post.status).toBe(405);
     expect(post.headers.get('allow')).toBe('GET');
-    expect(post.body.error.json.message).toContain('is a subscription');
+    expect(post.body.error.json.message).toBe('Call events.onIngested with GET');
     const batch = await gantry.fetch('/trpc/auth.me,events.onIngested?batch=1', { headers });
     expect(batch.status).toBe(207);
     expect(batch.body['1'].error.json.data.code).toBe('METHOD_NOT_SUPPORTED');
+    expect(batch.body['1'].error.json.message).toContain('is a subscription: open it alone');
   });
 });
 

@@ -130,6 +130,7 @@ describe('the permission table', () => {
     ['manageUsers', { ADMIN: true, OPERATOR: false, ANALYST: false, FIELD: false, VIEWER: false }],
     ['systemSettings', { ADMIN: true, OPERATOR: false, ANALYST: false, FIELD: false, VIEWER: false }],
     ['deleteEvents', { ADMIN: true, OPERATOR: true, ANALYST: false, FIELD: false, VIEWER: false }],
+    ['manageWatchlist', { ADMIN: true, OPERATOR: true, ANALYST: false, FIELD: false, VIEWER: false }],
   ];
 
   it.each(table)('says who has %s', (permission, expected) => {

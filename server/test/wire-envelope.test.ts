@@ -223,7 +223,7 @@ describe('every procedure', () => {
   it.each(procedures.map(([path, { _def }]) => [path, _def.type] as const))(
     '%s answers the wrong method with 405 and the right one in Allow',
     async (path, type) => {
-      const right = type === 'query' ? 'GET' : 'POST';
+      const right = type === 'mutation' ? 'POST' : 'GET';
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(
         (each) => each !== right,
       )) {

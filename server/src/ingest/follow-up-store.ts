@@ -6,12 +6,18 @@ import { plateKey } from '../events/plate.ts';
 import type { EventRow } from './enrich.ts';
 
 /**
- * Takes events off the list of those to follow up; nobody else will follow them up, if the transaction commits.
+ * Takes events off the list of those to follow up; nobody else will follow them up, if the transaction commits. Those that
+ * another transaction is just working on are left to it.
  * @returns the ids of those that were still on it
  */
 export const takeToFollowUp = async (tx: Executor, ids: readonly string[]): Promise<ReadonlySet<string>> => {
   const { rows } = await tx.execute<{ id: string }>(sql`
-    DELETE FROM events_to_follow_up WHERE event_id = ANY (${sql.param(ids)}::uuid[]) RETURNING event_id AS id`);
+    WITH ours AS (
+      SELECT event_id FROM events_to_follow_up WHERE event_id = ANY (${sql.param(ids)}::uuid[])
+      FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM events_to_follow_up AS noted USING ours WHERE noted.event_id = ours.event_id
+    RETURNING noted.event_id AS id`);
   return new Set(rows.map(({ id }) => id));
 };
 

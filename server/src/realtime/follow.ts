@@ -1,8 +1,9 @@
 import type { StreamNote, Topic } from '@gantry/contract/realtime';
+import type { Pool } from 'pg';
 import { findActor } from '../auth/session.ts';
 import type { ActorContext } from '../context.ts';
 import { AppError, invalidInput } from '../error.ts';
-import { readChanges } from './changes-store.ts';
+import { readChanges, readHorizon } from './changes-store.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import { type Item, readItems, type Things } from './items.ts';
 import { type Mark, readMark, writeMark } from './position.ts';
@@ -56,11 +57,13 @@ const watchToken = (ctx: ActorContext, inbox: Inbox): (() => void) => {
 };
 
 /** Where the last message left off; null when what followed it is not kept any more, or was never here. */
-const resumeFrom = (lastEventId: string, now: Mark): Mark | null => {
+const resumeFrom = async (pool: Pool, lastEventId: string, now: Mark): Promise<Mark | null> => {
   const mark = readMark(lastEventId);
   if (!mark) throw invalidInput('lastEventId', 'This is not the id of a message: leave it out to start anew');
-  const isKept = mark.at > now.at - KEPT_HOURS * 3_600_000;
-  return isKept && mark.position.xid <= now.position.xid ? mark : null;
+  if (mark.at <= now.at - KEPT_HOURS * 3_600_000) return null;
+  // Another process, or this one for another subscriber, may have read further than the hub.
+  const isKnown = mark.position.xid <= now.position.xid;
+  return isKnown || mark.position.xid <= (await readHorizon(pool)).position.xid ? mark : null;
 };
 
 /**
@@ -85,7 +88,7 @@ export const follow = async function* <Name extends Topic>(
   let quit: (() => void) | null = null;
   try {
     const now = await realtime.start();
-    let from = lastEventId === undefined ? now : resumeFrom(lastEventId, now);
+    let from = lastEventId === undefined ? now : await resumeFrom(pool, lastEventId, now);
     if (!from) {
       from = now;
       yield missed(now, null);

@@ -77,10 +77,10 @@ export const createCaller = (router: AnyTRPCRouter, { metrics }: AppContext, tim
     const procedure = procedures.get(call.path);
     if (!procedure) throw new WireError('NOT_FOUND', `There is no procedure "${shown(call.path)}"`);
     const { type } = procedure;
-    if (type === 'subscription') {
+    if (type === 'subscription' && call.method === 'query') {
       throw new WireError(
         'METHOD_NOT_SUPPORTED',
-        `${call.path} is a subscription: open it alone, with GET, as a stream of server-sent events`,
+        `${call.path} is a subscription: open it alone, as a stream of server-sent events`,
         { headers: { allow: 'GET' } },
       );
     }
