@@ -1,12 +1,243 @@
 import { z } from 'zod';
-import { eventStats } from './events.ts';
+import { eventStats, eventType, severity } from './events.ts';
+import { id } from './id.ts';
+import { incidentStatus, incidentType } from './incidents.ts';
 import { pageTotals, paging } from './page.ts';
-import { timeRange } from './time.ts';
+import { sensorType } from './sensors.ts';
+import { trimmedText } from './text.ts';
+import { timeInput, timeRange } from './time.ts';
 
 export const analyticsInput = z.object(timeRange).prefault({});
 /** The figures of an analytics page. */
 export const analytics = eventStats;
 
-export const listReportsInput = z.object(paging(50)).prefault({});
+// ── Reports ─────────────────────────────────────────────────────────────────────────────────────────
+
+export const reportKind = z.enum(['VIOLATIONS', 'TRAFFIC', 'INCIDENTS', 'SENSOR_HEALTH', 'DAILY_SUMMARY']);
+export type ReportKind = z.infer<typeof reportKind>;
+
+export const reportFormat = z.enum(['CSV', 'XLSX', 'PDF']);
+export type ReportFormat = z.infer<typeof reportFormat>;
+
+/** QUEUED and RUNNING may still become any of the others, which are final. */
+export const reportStatus = z.enum(['QUEUED', 'RUNNING', 'DONE', 'FAILED', 'CANCELLED']);
+export type ReportStatus = z.infer<typeof reportStatus>;
+
+/** Longest range of a report, in years. */
+export const MAX_REPORT_YEARS = 5;
+/** Most reports that may wait or be under way at once, and most schedules. */
+export const MAX_UNFINISHED_REPORTS = 100;
+export const MAX_REPORT_SCHEDULES = 200;
+
+/** A text to compare with; nothing but blanks filters nothing. */
+const wanted = (max: number) =>
+  trimmedText(max)
+    .transform((value) => value || undefined)
+    .optional();
+
+const reportFilterFields = z.object({
+  eventType: eventType.optional(),
+  violationType: wanted(200).describe('Without regard to case.'),
+  vehicleType: wanted(200).describe('Without regard to case.'),
+  licensePlateNumber: wanted(200).describe(
+    'Case, blanks and hyphens do not matter; `*` stands for any run of characters.',
+  ),
+  severity: severity.optional(),
+  sensorId: id.optional(),
+  locationId: id.optional(),
+  sensorType: sensorType.optional(),
+  incidentType: incidentType.optional(),
+  incidentStatus: incidentStatus.optional(),
+});
+export type ReportFilters = z.infer<typeof reportFilterFields>;
+export type ReportFilter = keyof ReportFilters;
+
+/** The filters that make sense for each kind; others are refused. */
+export const filtersOfKind = {
+  VIOLATIONS: [
+    'eventType',
+    'violationType',
+    'vehicleType',
+    'licensePlateNumber',
+    'severity',
+    'sensorId',
+    'locationId',
+  ],
+  TRAFFIC: ['vehicleType', 'sensorId', 'locationId'],
+  INCIDENTS: ['severity', 'sensorId', 'locationId', 'incidentType', 'incidentStatus'],
+  SENSOR_HEALTH: ['sensorId', 'locationId', 'sensorType'],
+  DAILY_SUMMARY: [],
+} as const satisfies Record<ReportKind, readonly ReportFilter[]>;
+
+const filtersNote = Object.entries(filtersOfKind)
+  .map(([kind, names]) => `${kind}: ${names.length > 0 ? names.join(', ') : 'none'}`)
+  .join('; ');
+
+/** The filters that are given although the kind has none such. */
+export const filtersOutOfPlace = (kind: ReportKind, filters: ReportFilters): ReportFilter[] =>
+  (Object.keys(filters) as ReportFilter[]).filter(
+    (name) => filters[name] !== undefined && !(filtersOfKind[kind] as readonly ReportFilter[]).includes(name),
+  );
+
+interface Filtered {
+  kind: ReportKind;
+  filters: ReportFilters;
+}
+
+const refuseFiltersOutOfPlace = ({ kind, filters }: Filtered, ctx: z.RefinementCtx): void => {
+  for (const name of filtersOutOfPlace(kind, filters)) {
+    ctx.addIssue({
+      code: 'custom',
+      path: ['filters', name],
+      message: `A report of the kind ${kind} cannot be filtered by ${name}`,
+    });
+  }
+};
+
+const reportFilters = reportFilterFields.describe(`What each kind takes. ${filtersNote}.`);
+
+export const generateReportInput = z
+  .object({
+    kind: reportKind,
+    format: reportFormat,
+    startDate: timeInput.describe(
+      "Start, inclusive. A plain date is the start of that day in the service's time zone.",
+    ),
+    endDate: timeInput.describe(
+      "End, inclusive. A plain date is the end of that day in the service's time zone. At most five years after the start.",
+    ),
+    filters: reportFilters.prefault({}),
+  })
+  .superRefine(refuseFiltersOutOfPlace);
+export type GenerateReportInput = z.infer<typeof generateReportInput>;
+
+const person = z.object({ id: z.string(), name: z.string() });
+
+export const report = z.object({
+  id: z.string(),
+  kind: reportKind,
+  format: reportFormat,
+  status: reportStatus,
+  progress: z.number().describe('From 0 to 1.'),
+  rowCount: z.number().describe('Rows of data so far; of a report that is DONE, those in its file.'),
+  range: z.object({ startDate: z.date(), endDate: z.date() }).describe('Both inclusive.'),
+  filters: reportFilterFields,
+  timezone: z.string().describe('The IANA time zone in which its times are told.'),
+  createdBy: person.nullable(),
+  scheduleId: z.string().nullable().describe('The schedule that asked for it, if one did.'),
+  createdAt: z.date(),
+  startedAt: z.date().nullable(),
+  finishedAt: z.date().nullable(),
+  fileName: z.string().nullable().describe('Null until it is DONE, as are size and url.'),
+  size: z.number().nullable().describe('Of the file, in bytes.'),
+  error: z.string().nullable().describe('Why it FAILED.'),
+  url: z.string().nullable().describe('Where the file is fetched with GET and the token.'),
+});
+export type Report = z.infer<typeof report>;
+
+export const listReportsInput = z
+  .object({ kind: reportKind.optional(), status: reportStatus.optional(), ...paging(50) })
+  .prefault({});
+export type ListReportsInput = z.infer<typeof listReportsInput>;
+
 /** The reports that were generated. */
-export const reportsPage = z.object({ reports: z.array(z.object({ id: z.string() })), ...pageTotals });
+export const reportsPage = z.object({ reports: z.array(report), ...pageTotals });
+export const removedReport = z.object({ success: z.literal(true), id: z.string() });
+
+// ── Schedules ───────────────────────────────────────────────────────────────────────────────────────
+
+/** How often; the range of each report is the day, week or month before. */
+export const reportPeriod = z.enum(['DAILY', 'WEEKLY', 'MONTHLY']);
+export type ReportPeriod = z.infer<typeof reportPeriod>;
+
+const when = {
+  every: reportPeriod.describe('Each report is about the whole day, week or month before it.'),
+  hour: z
+    .int()
+    .min(0)
+    .max(23)
+    .describe(
+      "In the service's time zone. An hour that daylight saving skips runs at the next one; one that comes twice runs once.",
+    ),
+  weekday: z
+    .int()
+    .min(0)
+    .max(6)
+    .nullable()
+    .describe('0 = Sunday … 6 = Saturday. For WEEKLY, and needed there.'),
+  dayOfMonth: z
+    .int()
+    .min(1)
+    .max(31)
+    .nullable()
+    .describe('For MONTHLY, and needed there. In a shorter month its last day is meant.'),
+};
+
+interface When {
+  every: ReportPeriod;
+  weekday: number | null;
+  dayOfMonth: number | null;
+}
+/** The field that says on which day, for each period that needs one. */
+export const dayFieldOf = { DAILY: null, WEEKLY: 'weekday', MONTHLY: 'dayOfMonth' } as const satisfies Record<
+  ReportPeriod,
+  keyof When | null
+>;
+
+/** What a schedule lacks, as the name of the field; null when it is whole. */
+export const missingDay = (schedule: When): 'weekday' | 'dayOfMonth' | null => {
+  const field = dayFieldOf[schedule.every];
+  return field !== null && schedule[field] === null ? field : null;
+};
+
+export const createScheduleInput = z
+  .object({
+    kind: reportKind,
+    format: reportFormat,
+    filters: reportFilters.prefault({}),
+    every: when.every,
+    hour: when.hour,
+    weekday: when.weekday.default(null),
+    dayOfMonth: when.dayOfMonth.default(null),
+    enabled: z.boolean().default(true),
+  })
+  .superRefine((schedule, ctx) => {
+    refuseFiltersOutOfPlace(schedule, ctx);
+    const missing = missingDay(schedule);
+    if (missing !== null) {
+      ctx.addIssue({ code: 'custom', path: [missing], message: `Say ${missing} for ${schedule.every}` });
+    }
+  });
+export type CreateScheduleInput = z.infer<typeof createScheduleInput>;
+
+export const updateScheduleInput = z.object({
+  id,
+  format: reportFormat.optional(),
+  filters: reportFilters.optional().describe(`Replaces the filters as a whole. ${filtersNote}.`),
+  every: when.every.optional(),
+  hour: when.hour.optional(),
+  weekday: when.weekday.optional(),
+  dayOfMonth: when.dayOfMonth.optional(),
+  enabled: z.boolean().optional(),
+});
+export type UpdateScheduleInput = z.infer<typeof updateScheduleInput>;
+
+export const reportSchedule = z.object({
+  id: z.string(),
+  kind: reportKind,
+  format: reportFormat,
+  filters: reportFilterFields,
+  ...when,
+  enabled: z.boolean(),
+  timezone: z.string(),
+  nextRunAt: z.date().nullable().describe('Null while it is not enabled.'),
+  lastRunAt: z.date().nullable().describe('When it was due the last time that it ran.'),
+  createdBy: person.nullable(),
+  createdAt: z.date(),
+  updatedAt: z.date(),
+});
+export type ReportSchedule = z.infer<typeof reportSchedule>;
+
+export const listSchedulesInput = z.object(paging(50)).prefault({});
+export type ListSchedulesInput = z.infer<typeof listSchedulesInput>;
+export const schedulesPage = z.object({ schedules: z.array(reportSchedule), ...pageTotals });

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { createPasswords } from './auth/passwords.ts';
 import { createLoginThrottle } from './auth/throttle.ts';
@@ -15,6 +16,8 @@ import { waitForDatabase } from './database/wait.ts';
 import { startFolding } from './events/fold-totals.ts';
 import { createPartitions } from './events/partitions.ts';
 import { findEvents } from './events/store.ts';
+import { createImages } from './images/images.ts';
+import { openBlobs } from './images/open-blobs.ts';
 import { bringAbout, hasConsequences } from './ingest/consequences.ts';
 import { startFollowUp } from './ingest/follow-up.ts';
 import { createLastContacts } from './ingest/last-contacts.ts';
@@ -26,12 +29,18 @@ import { Hub } from './realtime/hub.ts';
 import type { FindEvents } from './realtime/items.ts';
 import { startPruning } from './realtime/prune.ts';
 import { createStreams } from './realtime/streams.ts';
+import { createReportFiles } from './reports/files.ts';
+import { startReportRounds } from './reports/rounds.ts';
+import { createReportRunner } from './reports/runner.ts';
+import { generateReports } from './reports/task.ts';
 import { Resources } from './resources.ts';
 import { appRouter } from './router.ts';
 import { findSensorByKey, touchSensors } from './sensors/store.ts';
 import { startSweeper } from './sensors/sweeper.ts';
+import { startRetention } from './storage/schedule.ts';
 import { createSettingsCache } from './system/settings-cache.ts';
 import { getTimezoneSettings } from './system/store.ts';
+import { startFoldingTraffic } from './traffic/fold-traffic.ts';
 import { createFirstAdministrator, type FirstAdministrator } from './users/first-administrator.ts';
 import { loadWatchedEntries } from './watchlist/store.ts';
 import { createWatchlist } from './watchlist/watch.ts';
@@ -140,6 +149,10 @@ const compose = async (
   }, PARTITION_CHECK_MS);
   resources.onClose(() => clearInterval(partitionTimer));
 
+  const blobs = resources.use(await openBlobs(config));
+  const zone = () => settings.current().timezone;
+  const retention = resources.use(startRetention({ db, log, blobs, zone }));
+
   const parts = { config, watchlist, webhooks };
   // Closed after the writer, so that what was stored last is followed up too.
   const followUp = resources.use(
@@ -170,20 +183,30 @@ const compose = async (
         followUp: followUp.add,
       }),
     ),
+    images: createImages({ db, log, blobs }),
+    retention,
     findEvents: findEventsById,
     realtime,
     streams: createStreams(MOST_STREAMS),
+    reportFiles: createReportFiles(join(config.DATA_DIR, 'reports')),
   };
   resources.use(startFolding({ db, log }));
+  resources.use(startFoldingTraffic({ db, log }));
   resources.use(startPruning({ pool, log }));
   const send = createSender(context.webhookAddresses);
   const deliverer = resources.use(createDeliverer({ db, log, send, limitMs: ATTEMPT_LIMIT_MS }));
   resources.use(startSweepingDeliveries({ db, log }));
+  const reportParts = { db, log, files: context.reportFiles };
+  const reportRunner = resources.use(createReportRunner(reportParts));
+  resources.use(startReportRounds({ ...reportParts, runner: reportRunner }));
   const jobPool = createPool(connectionString, JOB_CONNECTIONS, ({ message }) =>
     log.warn({ reason: message }, 'an idle connection of the job queue failed'),
   );
   resources.onClose(() => jobPool.end());
-  const tasks = { 'deliver-webhooks': deliverWebhooks(deliverer) };
+  const tasks = {
+    'deliver-webhooks': deliverWebhooks(deliverer),
+    'generate-reports': generateReports(reportRunner),
+  };
   resources.use(startJobs({ pool: jobPool, tasks, log, concurrency: JOBS_AT_ONCE }));
   const firstAdministrator = await createFirstAdministrator(context);
   resources.use(startSweeper(context, config.HEARTBEAT_TIMEOUT_SECONDS));

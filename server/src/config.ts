@@ -128,6 +128,26 @@ export const configKeys = {
     .describe(
       'Hosts (`host` or `host:port`), separated by commas, that webhooks may be sent to although they are inside your network. All other loopback, private and link-local addresses are refused.',
     ),
+  S3_BUCKET: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket, such as gantry-images')
+    .optional()
+    .describe(
+      'Bucket of an S3-compatible store in which the pictures of events are kept. Unset: `DATA_DIR/images`. Needed when several machines serve one database.',
+    ),
+  S3_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'must be an address such as https://s3.example.org' })
+    .optional()
+    .describe('Address of that store. Unset: that of Amazon S3 for the region.'),
+  S3_REGION: z.string().max(100).default('us-east-1').describe('Region of that store.'),
+  S3_ACCESS_KEY_ID: z
+    .string()
+    .max(500)
+    .optional()
+    .describe(
+      'Who calls that store. Unset: what the AWS SDK finds by itself, such as the role of the machine.',
+    ),
+  S3_SECRET_ACCESS_KEY: z.string().max(500).optional().describe('The secret that belongs to it.'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       error: 'must be one of fatal, error, warn, info, debug, trace, silent',
@@ -149,6 +169,14 @@ const schema = z.object(configKeys).superRefine((config, ctx) => {
       code: 'custom',
       path: ['JWT_SECRET'],
       message: 'must be set with NODE_ENV=production and DATABASE_URL, to at least 32 random bytes',
+    });
+  }
+  if ((config.S3_ACCESS_KEY_ID === undefined) !== (config.S3_SECRET_ACCESS_KEY === undefined)) {
+    const path = config.S3_ACCESS_KEY_ID === undefined ? 'S3_ACCESS_KEY_ID' : 'S3_SECRET_ACCESS_KEY';
+    ctx.addIssue({
+      code: 'custom',
+      path: [path],
+      message: 'must be set too: key and secret belong together',
     });
   }
 });

@@ -6,6 +6,7 @@ import type { LoginThrottle } from './auth/throttle.ts';
 import type { Tokens } from './auth/tokens.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database/pool.ts';
+import type { Images } from './images/images.ts';
 import type { LastContacts } from './ingest/last-contacts.ts';
 import type { SensorKeys } from './ingest/sensor-keys.ts';
 import type { EventWriter } from './ingest/writer.ts';
@@ -13,6 +14,8 @@ import type { Metrics } from './metrics.ts';
 import type { Hub } from './realtime/hub.ts';
 import type { FindEvents } from './realtime/items.ts';
 import type { Streams } from './realtime/streams.ts';
+import type { ReportFiles } from './reports/files.ts';
+import type { Retention } from './storage/schedule.ts';
 import type { SettingsCache } from './system/settings-cache.ts';
 import type { Watchlist } from './watchlist/watch.ts';
 import type { AddressRules } from './webhooks/address.ts';
@@ -32,12 +35,15 @@ export interface AppContext {
   readonly sensorKeys: SensorKeys;
   readonly lastContacts: LastContacts;
   readonly eventWriter: EventWriter;
+  readonly images: Images;
+  readonly retention: Retention;
   readonly watchlist: Watchlist;
   readonly webhooks: WebhookDispatch;
   readonly webhookAddresses: AddressRules;
   readonly findEvents: FindEvents;
   readonly realtime: Hub;
   readonly streams: Streams;
+  readonly reportFiles: ReportFiles;
 }
 
 /** Where a request came from. */

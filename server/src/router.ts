@@ -6,6 +6,7 @@ import { reportsRouter } from './reports/router.ts';
 import { sensorsRouter } from './sensors/router.ts';
 import { storageRouter } from './storage/router.ts';
 import { systemRouter } from './system/router.ts';
+import { trafficRouter } from './traffic/router.ts';
 import { usersRouter } from './users/router.ts';
 import { watchlistRouter } from './watchlist/router.ts';
 import { webhooksRouter } from './webhooks/router.ts';
@@ -17,6 +18,7 @@ export const appRouter = router({
   sensors: sensorsRouter,
   events: eventsRouter,
   locations: locationsRouter,
+  traffic: trafficRouter,
   webhooks: webhooksRouter,
   incidents: incidentsRouter,
   watchlist: watchlistRouter,

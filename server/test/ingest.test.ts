@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, type Gantry, startGantry } from './harness.ts';
+import { dataUrl, jpeg } from './pictures.ts';
 
 const LIST_KEYS = [
   'archived',
@@ -206,10 +207,10 @@ describe('events.ingest', () => {
   });
 
   it('keeps a picture of megabytes in base64 and large metadata', async () => {
-    const picture = `data:image/jpeg;base64,/9j/${'A'.repeat(4_000_000)}`;
+    const bytes = Buffer.concat([jpeg(), Buffer.alloc(3_000_000)]);
     const metadata = { trace: Array.from({ length: 20_000 }, (_, n) => n / 7), note: 'n'.repeat(1_000_000) };
-    const event = await ingest({ images: [picture], metadata });
-    expect(event.images[0] === picture).toBe(true);
+    const event = await ingest({ images: [dataUrl(bytes, 'image/jpeg')], metadata });
+    expect(event.images).toEqual([`/images/${hash('sha256', bytes, 'hex')}`]);
     expect(event.metadata).toEqual(metadata);
   });
 
@@ -243,8 +244,6 @@ describe('values on their bounds', () => {
     ['images', Array.from({ length: 100 }, (_, n) => `https://cameras.example.org/${n}`)],
     ['images', ['i'.repeat(2048)]],
     ['images', ['']],
-    ['images', [`iVBORw0KGgo${'A'.repeat(3000)}`]],
-    ['images', [`data:image/webp;base64,UklGR${'A'.repeat(3000)}`]],
     ['metadata', {}],
   ])('are taken: %s', async (name, value) => {
     expect((await ingest({ [name]: value }))[name]).toEqual(value);

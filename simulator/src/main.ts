@@ -42,6 +42,7 @@ const command = new Command('simulate')
   )
   .option('--rate <factor>', "multiplies every sensor's eventsPerMin", numberBetween(0.001, 10_000, false), 1)
   .option('--steady', 'the same traffic at every hour, without rush hours', false)
+  .option('--images', 'cameras send small pictures of violations and incidents', false)
   .option('--duration <seconds>', 'stop after so long', numberBetween(1, 31_536_000, true))
   .option('--history-days <days>', 'first send so many days of the past', numberBetween(0, 3650, true), 0)
   .option(
@@ -59,6 +60,7 @@ interface Options {
   readonly seed: number;
   readonly rate: number;
   readonly steady: boolean;
+  readonly images: boolean;
   readonly duration?: number;
   readonly historyDays: number;
   readonly historyRate: number;
@@ -74,7 +76,7 @@ const findPassword = async (given: string | undefined): Promise<string> => {
 };
 
 const simulate = async (options: Options): Promise<void> => {
-  const { url, email, seed, rate, steady } = options;
+  const { url, email, seed, rate, steady, images } = options;
   const screen = createScreen(process.stdout);
   const { signal, stop } = stopOnSignals();
 
@@ -91,7 +93,7 @@ const simulate = async (options: Options): Promise<void> => {
   if (options.historyDays > 0) {
     from = Math.floor(from / MINUTE_MS) * MINUTE_MS;
     const past = { from: from - options.historyDays * DAY_MS, to: from };
-    const thinned = { rate: rate * options.historyRate, steady };
+    const thinned = { rate: rate * options.historyRate, steady, images };
     await sendHistory(crew.devices, past, thinned, (share) => screen.show(historyLine(share, tally)));
     const known = tally.duplicates > 0 ? ` (${count(tally.duplicates)} known already)` : '';
     screen.say(`${historyLine(1, tally)}${known}`);
@@ -100,7 +102,7 @@ const simulate = async (options: Options): Promise<void> => {
   const started = performance.now();
   const before = tally.sent;
   if (options.duration !== undefined) void pause(options.duration * 1000, signal).then(stop);
-  const pace = { rate, steady };
+  const pace = { rate, steady, images };
   const watching = watch(crew, screen, pace);
   const unsent = await runCrew(crew, from, pace).finally(() => watching.stop());
   const seconds = ((performance.now() - started) / 1000).toFixed(1);

@@ -1,4 +1,5 @@
 import { type EventInput, reportFrom } from './event.ts';
+import { photograph } from './photograph.ts';
 import { createRandom, mix } from './random.ts';
 import type { VirtualSensor } from './sensor.ts';
 import { trafficLevel } from './traffic.ts';
@@ -17,7 +18,19 @@ export interface Pace {
   readonly rate: number;
   /** The same traffic at every hour, instead of rush hours and quiet nights. */
   readonly steady: boolean;
+  /** Whether sensors with a camera send pictures of what people will look at; they do not if it is left out. */
+  readonly images?: boolean;
 }
+
+/** What is photographed: not everything that passes. */
+const PHOTOGRAPHED: ReadonlySet<string> = new Set(['TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION', 'INCIDENT']);
+/** Tells the dice of a picture from those of its event. */
+const OF_PICTURE = 0x9_1c7;
+
+const picturesOf = (sensor: VirtualSensor, { eventType }: EventInput, seed: number): { images?: string[] } =>
+  sensor.type !== 'RADAR' && PHOTOGRAPHED.has(eventType)
+    ? { images: [photograph(createRandom(mix(seed, OF_PICTURE)))] }
+    : {};
 
 /**
  * The events of one minute (since 1970), in the order in which they happen. A lower rate leaves some of them out
@@ -29,11 +42,14 @@ export const eventsOfMinute = (sensor: VirtualSensor, minute: number, pace: Pace
   const expected = sensor.eventsPerMin * pace.rate * level;
   const count = Math.floor(expected + createRandom(mix(sensor.seed, minute)).next());
   const events = Array.from({ length: count }, (_, index): TimedEvent => {
-    const random = createRandom(mix(sensor.seed, minute, index + 1));
+    const seed = mix(sensor.seed, minute, index + 1);
+    const random = createRandom(seed);
     const at = start + random.whole(0, MINUTE_MS - 1);
     const timestamp = new Date(at).toISOString();
     const idempotencyKey = `${sensor.deviceId}/${minute}.${index}`;
-    return { at, input: { ...reportFrom(sensor.type, sensor.place, at, random), timestamp, idempotencyKey } };
+    const report = reportFrom(sensor.type, sensor.place, at, random);
+    const pictures = pace.images ? picturesOf(sensor, report, seed) : {};
+    return { at, input: { ...report, ...pictures, timestamp, idempotencyKey } };
   });
   return events.sort((a, b) => a.at - b.at);
 };

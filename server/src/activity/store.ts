@@ -15,6 +15,8 @@ export type ActivityAction =
   | `incidents.${'create' | 'update' | 'acknowledge' | 'assign' | 'start' | 'resolve' | 'reopen' | 'close' | 'addNote' | 'attachEvent'}`
   | `watchlist.${'create' | 'update' | 'delete' | 'acknowledgeAlert'}`
   | `webhooks.${'create' | 'update' | 'delete' | 'test' | 'redeliver'}`
+  | `reports.${'generate' | 'cancel' | 'delete' | 'createSchedule' | 'updateSchedule' | 'deleteSchedule'}`
+  | `storage.${'setRetention' | 'runRetention' | 'setHold' | 'releaseHold'}`
   | 'system.updateTimezoneSettings';
 
 /** Longest user agent that is kept, in characters. */

@@ -11,4 +11,7 @@ export const locks = {
   /** With the hash of the sensor's id as second number. */
   incidentsOfSensor: 4_202_617,
   webhooks: 4_202_616,
+  traffic: 4_202_618,
+  /** Shared by those who remove events, so that none is removed that is being put under a legal hold. */
+  holds: 4_202_620,
 } as const;

@@ -1,7 +1,15 @@
 import type { Coordinates } from '@gantry/contract/coordinates';
 import type { IncidentStatus, IncidentType } from '@gantry/contract/incidents';
 import type { Role } from '@gantry/contract/permissions';
+import type {
+  ReportFilters,
+  ReportFormat,
+  ReportKind,
+  ReportPeriod,
+  ReportStatus,
+} from '@gantry/contract/reports';
 import type { SensorStatus, SensorType } from '@gantry/contract/sensors';
+import type { TimezoneSettings } from '@gantry/contract/system';
 import type { DeliveryKind, DeliveryStatus, WebhookFilter, WebhookKind } from '@gantry/contract/webhooks';
 import {
   bigint,
@@ -10,6 +18,7 @@ import {
   integer,
   jsonb,
   pgTable,
+  real,
   smallint,
   text,
   timestamp,
@@ -200,4 +209,46 @@ export const webhookDeliveries = pgTable('webhook_deliveries', {
   lastError: text('last_error'),
   createdAt: moment('created_at').notNull().defaultNow(),
   finishedAt: moment('finished_at'),
+});
+
+export const reports = pgTable('reports', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  kind: text('kind').$type<ReportKind>().notNull(),
+  format: text('format').$type<ReportFormat>().notNull(),
+  status: text('status').$type<ReportStatus>().notNull().default('QUEUED'),
+  filters: jsonb('filters').$type<ReportFilters>().notNull(),
+  startsAt: moment('starts_at').notNull(),
+  endsAt: moment('ends_at').notNull(),
+  settings: jsonb('settings').$type<TimezoneSettings>().notNull(),
+  createdBy: uuid('created_by').notNull(),
+  scheduleId: uuid('schedule_id'),
+  dueAt: moment('due_at'),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  startedAt: moment('started_at'),
+  finishedAt: moment('finished_at'),
+  progress: real('progress').notNull().default(0),
+  rowCount: bigint('row_count', { mode: 'number' }).notNull().default(0),
+  attempts: smallint('attempts').notNull().default(0),
+  aliveAt: moment('alive_at'),
+  fileKey: text('file_key'),
+  size: bigint('size', { mode: 'number' }),
+  error: text('error'),
+});
+
+export const reportSchedules = pgTable('report_schedules', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  kind: text('kind').$type<ReportKind>().notNull(),
+  format: text('format').$type<ReportFormat>().notNull(),
+  filters: jsonb('filters').$type<ReportFilters>().notNull(),
+  every: text('every').$type<ReportPeriod>().notNull(),
+  hour: smallint('hour').notNull(),
+  weekday: smallint('weekday'),
+  dayOfMonth: smallint('day_of_month'),
+  enabled: boolean('enabled').notNull(),
+  timezone: text('timezone').notNull(),
+  nextRunAt: moment('next_run_at'),
+  lastRunAt: moment('last_run_at'),
+  createdBy: uuid('created_by').notNull(),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  updatedAt: moment('updated_at').notNull().defaultNow(),
 });

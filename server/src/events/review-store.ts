@@ -57,9 +57,16 @@ export const removeEvent = async (db: Executor, id: string): Promise<boolean> =>
   const { rowCount } = await db.execute(sql`
     WITH moves AS (
       DELETE FROM events WHERE id = ${id}::uuid
-      RETURNING id, event_type, violation_type, vehicle_type, severity, processed, archived, created_at, -1 AS n
+      RETURNING id, event_type, violation_type, vehicle_type, severity, processed, archived, created_at, sensor_id,
+        location_id, vehicle_speed, -1 AS n
     ), arrivals AS (
       INSERT INTO event_arrivals (hour, n) SELECT date_trunc('hour', created_at, 'UTC'), n FROM moves
+    ), passed AS (
+      INSERT INTO traffic_unfolded (event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds, sign)
+      SELECT ARRAY[id], ARRAY[event_type], ARRAY[sensor_id], ARRAY[location_id], ARRAY[vehicle_type],
+        ARRAY[vehicle_speed], n FROM moves
+    ), pictures AS (
+      DELETE FROM event_images WHERE event_id IN (SELECT id FROM moves)
     ) ${MOVE_TOTALS}`);
   return (rowCount ?? 0) > 0;
 };

@@ -128,7 +128,10 @@ export const eventsRouter = router({
     }),
 
   delete: allowed('deleteEvents')
-    .meta({ summary: 'Remove an event for good' })
+    .meta({
+      summary: 'Remove an event for good',
+      notes: 'An event under a legal hold stays: CONFLICT says who holds it and why.',
+    })
     .input(byId)
     .output(succeeded)
     .mutation(async ({ ctx, input }) => {

@@ -4,6 +4,7 @@ import { recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../context.ts';
 import { inTransaction, type Transaction } from '../database/transaction.ts';
 import { notFound } from '../error.ts';
+import { keepHoldsOut, requireFree } from '../storage/holds-store.ts';
 import { resolveInterval } from '../time.ts';
 import { listEvents } from './list-store.ts';
 import { type ReviewOutcome, removeEvent, setArchived, setProcessed } from './review-store.ts';
@@ -36,10 +37,12 @@ export const markAsArchived = (ctx: ActorContext, id: string): Promise<void> =>
 
 /**
  * Removes an event for good.
- * @throws AppError `notFound`
+ * @throws AppError `notFound`; `conflict` when it is under a legal hold
  */
 export const deleteEvent = ({ app, actor, caller }: ActorContext, id: string): Promise<void> =>
   inTransaction(app.db, async (tx) => {
+    await keepHoldsOut(tx);
+    await requireFree(tx, id);
     if (!(await removeEvent(tx, id))) throw notFound('Event');
     await recordActivity(tx, actor.id, caller, 'events.delete', { eventId: id });
   });

@@ -1,6 +1,7 @@
 import type { ReportedEvent } from '@gantry/contract/events';
 import type { RequestContext } from '../context.ts';
 import { AppError } from '../error.ts';
+import { addressOfImage, type Picture, readImage } from '../images/read-image.ts';
 import { enrich } from './enrich.ts';
 import type { KnownSensor } from './sensor-keys.ts';
 
@@ -15,16 +16,33 @@ export interface Ingested {
   readonly duplicate: boolean;
 }
 
+interface WithPictures {
+  /** The event, with the addresses of its pictures in place of their data. */
+  readonly event: ReportedEvent;
+  readonly pictures: readonly Picture[];
+}
+
+/** @throws AppError `badRequest` at `images.<n>` for what claims to be a picture and is none */
+const takeOutPictures = (event: ReportedEvent): WithPictures => {
+  const read = event.images.map((value, at) => ({ value, picture: readImage(value, `images.${at}`) }));
+  const images = read.map(({ value, picture }) => (picture ? addressOfImage(picture.sha256) : value));
+  return { event: { ...event, images }, pictures: read.flatMap(({ picture }) => picture ?? []) };
+};
+
 /**
  * Takes in one event that passed validation. It resolves after the commit.
  * @throws AppError `badRequest` for a timestamp out of bounds; `conflict` when its idempotency key was used for
- * other content at the same time; `unavailable` when it should be sent again
+ * other content at the same time; `unavailable` when it should be sent again, be it because of its pictures
  */
 export const ingestEvent = async (
   { app, sensor }: DeviceContext,
-  event: ReportedEvent,
+  reported: ReportedEvent,
 ): Promise<Ingested> => {
+  const { event, pictures } =
+    reported.images.length === 0 ? { event: reported, pictures: [] } : takeOutPictures(reported);
   const row = enrich(event, sensor, app.settings.current().timezone, Date.now());
+  // Before the event, so that no event is acknowledged whose pictures are lost.
+  if (pictures.length > 0) await app.images.keep({ eventId: row.id, eventType: row.eventType, pictures });
   const outcome = await app.eventWriter.write(row);
   if (outcome === 'conflict') {
     throw new AppError(

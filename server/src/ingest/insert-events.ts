@@ -44,6 +44,14 @@ const NOTIFY = `pg_notify('${channels.changes}', '')`;
 
 const INSERT = `INSERT INTO events (${namesOf(eventColumns)}) ${rowsOf(eventColumns, 1)}`;
 
+/** The columns that say which vehicle passed where, as the arrays of one row of `traffic_unfolded` name them. */
+const trafficColumns = ['id', 'event_type', 'sensor_id', 'location_id', 'vehicle_type', 'vehicle_speed'];
+const TRAFFIC = 'traffic_unfolded (event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds)';
+/** The parameters that hold them already. */
+const trafficArrays = trafficColumns
+  .map((column) => `$${1 + eventColumns.findIndex(({ name }) => name === column)}`)
+  .join(', ');
+
 const COUNTS_FROM = eventColumns.length + 2;
 const FOLLOWED = COUNTS_FROM + countColumns.length;
 
@@ -52,7 +60,8 @@ const FOLLOWED = COUNTS_FROM + countColumns.length;
 const insertNewText = (more: string): string => `
     WITH stored AS (${INSERT}),
     arrived AS (INSERT INTO event_arrivals (hour, n) SELECT date_trunc('hour', now(), 'UTC'), $${eventColumns.length + 1}),
-    told AS (INSERT INTO changes (topic, event_ids) VALUES ('events', $1) RETURNING ${NOTIFY})${more}
+    told AS (INSERT INTO changes (topic, event_ids) VALUES ('events', $1) RETURNING ${NOTIFY}),
+    passed AS (INSERT INTO ${TRAFFIC} VALUES (${trafficArrays}))${more}
     INSERT INTO event_totals (${namesOf(countColumns)}) ${rowsOf(countColumns, COUNTS_FROM)}`;
 
 const INSERT_NEW = { name: 'insert-new-events', text: insertNewText('') };
@@ -69,7 +78,7 @@ const INSERT_MISSING = {
   text: `
     WITH stored AS (
       ${INSERT} ON CONFLICT DO NOTHING
-      RETURNING id, event_type, violation_type, vehicle_type, severity
+      RETURNING id, event_type, violation_type, vehicle_type, severity, sensor_id, location_id, vehicle_speed
     ), arrived AS (
       INSERT INTO event_arrivals (hour, n) SELECT date_trunc('hour', now(), 'UTC'), count(*) FROM stored
     ), counted AS (
@@ -80,6 +89,9 @@ const INSERT_MISSING = {
     ), told AS (
       INSERT INTO changes (topic, event_ids) SELECT 'events', array_agg(id) FROM stored HAVING count(*) > 0
       RETURNING ${NOTIFY}
+    ), passed AS (
+      INSERT INTO ${TRAFFIC} SELECT ${trafficColumns.map((column) => `array_agg(${column})`).join(', ')}
+      FROM stored HAVING count(*) > 0
     ), noted AS (
       INSERT INTO events_to_follow_up (event_id)
       SELECT id FROM stored WHERE id = ANY ($${eventColumns.length + 1}::uuid[])

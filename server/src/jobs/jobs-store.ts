@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { QUEUE_SCHEMA } from './queue-schema.ts';
 
 /** What the queue knows how to do. */
-export type TaskName = 'deliver-webhooks';
+export type TaskName = 'deliver-webhooks' | 'generate-reports';
 
 /**
  * A call, to be selected once for each row, that adds a job if and when the transaction commits.

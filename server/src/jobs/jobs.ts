@@ -10,7 +10,7 @@ export interface JobsOptions {
   /** Connections of its own: it listens on one for as long as it runs, and uses the others for moments. */
   readonly pool: Pool;
   /** What is done for each name. Whatever throws is tried again by the queue, up to 25 times over three days. */
-  readonly tasks: Readonly<Record<TaskName, (payload: unknown) => Promise<void>>>;
+  readonly tasks: Readonly<Partial<Record<TaskName, (payload: unknown) => Promise<void>>>>;
   readonly log: Logger;
   /** How many jobs are done at once. */
   readonly concurrency: number;

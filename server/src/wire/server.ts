@@ -9,8 +9,10 @@ import { drain } from './body.ts';
 import { refuseConnection, takeOverFromNode } from './connection.ts';
 import { serveDocuments } from './documents.ts';
 import { failureOf, WireError } from './errors.ts';
+import { serveImageFiles } from './image-files.ts';
 import { allowOrigins } from './origins.ts';
 import { serveProbes } from './probes.ts';
+import { serveReportFiles } from './report-files.ts';
 import { serveTrpc } from './trpc.ts';
 
 /** Longest address line and headers, in bytes: a batch of queries has its inputs in the address. */
@@ -116,6 +118,8 @@ export const createServer = async (
 
   serveTrpc(server, router, app, timeoutMs);
   serveProbes(server, app);
+  serveReportFiles(server, app);
+  serveImageFiles(server, app);
   await serveDocuments(server, router);
   return server;
 };

@@ -1,0 +1,71 @@
+import type { Analytics, Compared } from '@gantry/contract/analytics';
+import { severity } from '@gantry/contract/events';
+import { rankOf, severityOfRank } from '../events/severity.ts';
+import type { CountRow } from './counts-store.ts';
+
+const MOST_VEHICLE_TYPES = 50;
+const VIOLATIONS: ReadonlySet<string> = new Set(['TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION']);
+
+/** What makes an event one of each of the totals. */
+const counts = {
+  events: () => true,
+  violations: ({ event_type }) => VIOLATIONS.has(event_type),
+  incidents: ({ event_type }) => event_type === 'INCIDENT',
+  processed: ({ processed }) => processed,
+  unprocessed: ({ processed }) => !processed,
+  archived: ({ archived }) => archived,
+} as const satisfies Record<keyof Analytics['totals'], (row: CountRow) => boolean>;
+
+const sumOf = (rows: readonly CountRow[], isOne: (row: CountRow) => boolean): number =>
+  rows.reduce((sum, row) => (isOne(row) ? sum + row.n : sum), 0);
+
+const compare = (value: number, previous: number): Compared => ({
+  value,
+  previous,
+  change: previous === 0 ? null : Math.round(((value - previous) / previous) * 10_000) / 10_000,
+});
+
+/** The totals of a period against those of the one before. */
+export const totalsOf = (now: readonly CountRow[], before: readonly CountRow[]): Analytics['totals'] => {
+  const total = (name: keyof typeof counts): Compared =>
+    compare(sumOf(now, counts[name]), sumOf(before, counts[name]));
+  return {
+    events: total('events'),
+    violations: total('violations'),
+    incidents: total('incidents'),
+    processed: total('processed'),
+    unprocessed: total('unprocessed'),
+    archived: total('archived'),
+  };
+};
+
+/** Sums by a key, the greatest first. */
+const sumsBy = (
+  rows: readonly CountRow[],
+  keyOf: (row: CountRow) => string,
+): [key: string, sum: number][] => {
+  const sums = new Map<string, number>();
+  for (const row of rows) sums.set(keyOf(row), (sums.get(keyOf(row)) ?? 0) + row.n);
+  return [...sums].filter(([, sum]) => sum > 0).sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+};
+
+/** What events are, counted in every way that they are counted by. */
+export const breakdownsOf = (rows: readonly CountRow[]) => ({
+  total: sumOf(rows, counts.events),
+  processed: sumOf(rows, counts.processed),
+  unprocessed: sumOf(rows, counts.unprocessed),
+  archived: sumOf(rows, counts.archived),
+  byType: sumsBy(rows, (row) => row.event_type).map(([eventType, count]) => ({ eventType, count })),
+  byViolationType: sumsBy(rows, (row) => row.violation_type)
+    .filter(([violationType]) => violationType !== '')
+    .map(([violationType, count]) => ({ violationType, count })),
+  byVehicleType: sumsBy(rows, (row) => row.vehicle_type)
+    .slice(0, MOST_VEHICLE_TYPES)
+    .map(([vehicleType, count]) => ({ vehicleType: vehicleType || null, count })),
+  bySeverity: [...severity.options.map(rankOf).reverse(), 0]
+    .map((rank) => ({
+      severity: severityOfRank(rank),
+      count: sumOf(rows, (row) => row.severity === rank),
+    }))
+    .filter(({ count }) => count > 0),
+});

@@ -1,0 +1,83 @@
+import type { Analytics, AnalyticsInterval } from '@gantry/contract/analytics';
+import { DateTime } from 'luxon';
+import type { Interval } from '../time.ts';
+import { localBounds } from '../traffic/range.ts';
+import type { HourRow } from './counts-store.ts';
+
+const DAY_MS = 86_400_000;
+
+/** The interval of a series unless it is asked for one, so that there are neither few nor many points. */
+export const usualInterval = ({ from, until }: Interval): AnalyticsInterval => {
+  const days = (until - from) / DAY_MS;
+  if (days <= 3) return 'hour';
+  return days <= 120 ? 'day' : 'week';
+};
+
+/** How long the shortest of such intervals is, in minutes. */
+export const minutesOf = { hour: 60, day: 1_440, week: 7 * 1_440 } as const satisfies Record<
+  AnalyticsInterval,
+  number
+>;
+
+/** @param firstDay of the week, 0 Sunday … 6 Saturday */
+const weekBounds = ({ from, until }: Interval, zone: string, firstDay: number): number[] => {
+  const day = DateTime.fromMillis(from, { zone }).startOf('day');
+  let start = day.minus({ days: (day.weekday - firstDay + 7) % 7 }).startOf('day');
+  const bounds = [start.toMillis()];
+  while ((bounds.at(-1) ?? until) < until) {
+    start = start.plus({ days: 7 }).startOf('day');
+    bounds.push(start.toMillis());
+  }
+  return bounds;
+};
+
+/** Counts of hours as a series of local hours, days or weeks. Those without events are in it too. */
+export const seriesOf = (
+  hours: readonly HourRow[],
+  range: Interval,
+  interval: AnalyticsInterval,
+  { timezone, firstDayOfWeek }: { timezone: string; firstDayOfWeek: number },
+): Analytics['series'] => {
+  const bounds =
+    interval === 'week'
+      ? weekBounds(range, timezone, firstDayOfWeek)
+      : localBounds(range, minutesOf[interval], timezone);
+  const points = bounds.slice(0, -1).map((start, n) => ({
+    start: new Date(start),
+    end: new Date(bounds[n + 1] ?? start),
+    total: 0,
+    violations: 0,
+  }));
+  let at = 0;
+  for (const { hour, total, violations } of hours) {
+    while (at < points.length - 1 && hour >= (bounds[at + 1] ?? 0)) at++;
+    const point = points[at];
+    if (!point) continue;
+    point.total += total;
+    point.violations += violations;
+  }
+  return points;
+};
+
+/** Counts of hours by the hours of the local week. */
+export const weekOf = (hours: readonly HourRow[], zone: string): Analytics['hourOfWeek'] => {
+  const week = [1, 2, 3, 4, 5, 6, 7].map((weekday) => ({ weekday, hours: new Array<number>(24).fill(0) }));
+  for (const { hour, total } of hours) {
+    const local = DateTime.fromMillis(hour, { zone });
+    const day = week[local.weekday - 1];
+    if (day) day.hours[local.hour] = (day.hours[local.hour] ?? 0) + total;
+  }
+  return week;
+};
+
+/** From when on an interval has at most so many events, to the hour; at least its last hour with any. */
+export const lastEventsOf = (hours: readonly HourRow[], range: Interval, most: number): Interval => {
+  let sum = 0;
+  let from = range.until;
+  for (const { hour, total } of [...hours].reverse()) {
+    sum += total;
+    if (sum > most && from < range.until) return { from: Math.max(range.from, from), until: range.until };
+    from = hour;
+  }
+  return range;
+};

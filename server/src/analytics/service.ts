@@ -1,0 +1,69 @@
+import { type Analytics, type AnalyticsInput, DEFAULT_DAYS } from '@gantry/contract/analytics';
+import type { AppContext } from '../context.ts';
+import { timeOfId } from '../events/id.ts';
+import { type Interval, resolveTime } from '../time.ts';
+import { requireRange } from '../traffic/range.ts';
+import { breakdownsOf, totalsOf } from './counts.ts';
+import { countByHour, countEvents } from './counts-store.ts';
+import { listTopLocations, listTopSensors } from './places-store.ts';
+import { listRepeatPlates } from './plates-store.ts';
+import { getProcessingTime } from './processing-store.ts';
+import { lastEventsOf, minutesOf, seriesOf, usualInterval, weekOf } from './series.ts';
+
+const DAY_MS = 86_400_000;
+/** Events among which plates that come again are looked for. */
+const EVENTS_FOR_PLATES = 500_000;
+
+/** The range that is asked for; its missing ends are now, and so many days before its end. */
+const rangeOf = (input: AnalyticsInput, zone: string): Interval => {
+  const endDate = input.endDate ?? new Date().toISOString();
+  const startDate =
+    input.startDate ?? new Date(resolveTime(endDate, zone) - DEFAULT_DAYS * DAY_MS).toISOString();
+  return requireRange({ startDate, endDate }, zone, input.interval && minutesOf[input.interval]);
+};
+
+/**
+ * The figures of an analytics page. At 10 million events: what is counted answers from the totals, some milliseconds a
+ * month; plates that come again take longest, and are looked for among a bounded number of events.
+ * @throws AppError `badRequest` for a range that ends before it starts, is too long, or has too many points
+ */
+export const getAnalytics = async (
+  { db, settings }: Pick<AppContext, 'db' | 'settings'>,
+  input: AnalyticsInput,
+): Promise<Analytics> => {
+  const { timezone, firstDayOfWeek } = settings.current();
+  const range = rangeOf(input, timezone);
+  const interval = input.interval ?? usualInterval(range);
+  const length = range.until - range.from;
+  const [now, before, hours, topSensors, topLocations, processingTime] = await Promise.all([
+    countEvents(db, range),
+    countEvents(db, { from: range.from - length, until: range.from }),
+    countByHour(db, range),
+    listTopSensors(db, range),
+    listTopLocations(db, range),
+    getProcessingTime(db, range),
+  ]);
+  const recent = lastEventsOf(hours, range, EVENTS_FOR_PLATES);
+  const plates = await listRepeatPlates(db, recent, input.repeatPlatesFrom);
+  return {
+    ...breakdownsOf(now),
+    timezone,
+    start: new Date(range.from),
+    end: new Date(range.until),
+    interval,
+    totals: totalsOf(now, before),
+    series: seriesOf(hours, range, interval, { timezone, firstDayOfWeek }),
+    topSensors,
+    topLocations,
+    repeatPlates: {
+      since: new Date(recent.from),
+      plates: plates.map(({ plate, n, last_seen }) => ({
+        licensePlateNumber: plate,
+        count: n,
+        lastSeen: new Date(timeOfId(last_seen)),
+      })),
+    },
+    hourOfWeek: weekOf(hours, timezone),
+    processingTime,
+  };
+};

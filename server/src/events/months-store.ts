@@ -1,0 +1,49 @@
+import { sql } from 'drizzle-orm';
+import type { Executor } from '../database/transaction.ts';
+import type { Interval } from '../time.ts';
+import { timeOfId } from './id.ts';
+
+/** A partition of events: the month that begins at `from`. */
+export interface EventMonth extends Interval {
+  /** In UTC, as `YYYY-MM`. */
+  readonly month: string;
+  /** The table, quoted as SQL needs it. */
+  readonly table: string;
+}
+
+const BOUNDS = /FROM \('([0-9a-f-]{36})'\) TO \('([0-9a-f-]{36})'\)/;
+
+/** The months that have a partition, oldest first. A partition is known by its bounds, whatever its name is. */
+export const listEventMonths = async (db: Executor): Promise<EventMonth[]> => {
+  const { rows } = await db.execute<{ table: string; bounds: string }>(sql`
+    SELECT pg_class.oid::regclass::text AS table, pg_get_expr(relpartbound, pg_class.oid) AS bounds
+    FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = 'events'::regclass`);
+  return rows
+    .flatMap(({ table, bounds }) => {
+      const [, first, last] = BOUNDS.exec(bounds) ?? [];
+      if (first === undefined || last === undefined) return [];
+      const from = timeOfId(first);
+      return [{ table, from, until: timeOfId(last), month: new Date(from).toISOString().slice(0, 7) }];
+    })
+    .sort((a, b) => a.from - b.from);
+};
+
+/**
+ * The size of each month with its indexes, in bytes, by table; null where it cannot be told. On a cluster the partitions lie
+ * on other nodes, so what counts there is what its own function says.
+ */
+export const readMonthSizes = async (
+  db: Executor,
+  months: readonly EventMonth[],
+): Promise<ReadonlyMap<string, number | null>> => {
+  const tables = months.map(({ table }) => table);
+  const { rows: found } = await db.execute<{ cluster: boolean }>(sql`
+    SELECT to_regprocedure('citus_total_relation_size(regclass, boolean)') IS NOT NULL AS cluster`);
+  const size = found[0]?.cluster
+    ? sql`citus_total_relation_size(to_regclass(name), false)`
+    : sql`pg_total_relation_size(to_regclass(name))`;
+  const { rows } = await db.execute<{ name: string; bytes: number | null }>(
+    sql`SELECT name, ${size} AS bytes FROM unnest(${sql.param(tables)}::text[]) AS name`,
+  );
+  return new Map(rows.map(({ name, bytes }) => [name, bytes]));
+};

@@ -1,0 +1,93 @@
+import type { EventType } from '@gantry/contract/events';
+import { type SQL, sql } from 'drizzle-orm';
+import type { Executor, Transaction } from '../database/transaction.ts';
+import type { Interval } from '../time.ts';
+import { countTrafficOut, forgetTrafficWithin } from '../traffic/forget-store.ts';
+import { firstIdAt } from './id.ts';
+import type { EventMonth } from './months-store.ts';
+
+const KEYS = sql.raw('event_type, violation_type, vehicle_type, severity, processed, archived');
+const moment = (time: number): SQL => sql`${new Date(time).toISOString()}::timestamptz`;
+const firstId = (time: number): SQL => sql`${firstIdAt(time)}::uuid`;
+
+/** How many events of a type went. */
+export interface RemovedEvents {
+  readonly eventType: EventType;
+  readonly rows: number;
+}
+
+/** The first ids of a type within an interval that come after one, in their order. */
+export const pageOfIds = async (
+  db: Executor,
+  eventType: EventType,
+  { from, until }: Interval,
+  after: string | null,
+  limit: number,
+): Promise<string[]> => {
+  const start = after === null ? sql`id >= ${firstId(from)}` : sql`id > ${after}::uuid`;
+  // Plan: events_by_type of one partition.
+  const { rows } = await db.execute<{ id: string }>(sql`
+    SELECT id FROM events WHERE event_type = ${eventType} AND ${start} AND id < ${firstId(until)}
+    ORDER BY id LIMIT ${limit}`);
+  return rows.map(({ id }) => id);
+};
+
+/** Removes events for good, and takes them off everything that counts them. @returns how many there were */
+export const removeEvents = async (tx: Executor, ids: readonly string[]): Promise<number> => {
+  const { rows } = await tx.execute<{ n: number }>(sql`
+    WITH gone AS (
+      DELETE FROM events WHERE id = ANY (${sql.param(ids)}::uuid[])
+      RETURNING id, event_type, violation_type, vehicle_type, severity, processed, archived, created_at, sensor_id,
+        location_id, vehicle_speed
+    ), arrivals AS (
+      INSERT INTO event_arrivals (hour, n)
+      SELECT date_trunc('hour', created_at, 'UTC'), -count(*) FROM gone GROUP BY 1
+    ), passed AS (${countTrafficOut(sql`gone`)}
+    ), counted AS (
+      INSERT INTO event_totals (hour, ${KEYS}, n)
+      SELECT event_hour(id), event_type, coalesce(violation_type, ''), coalesce(vehicle_type, ''),
+        coalesce(severity, 0), processed, archived, -count(*)
+      FROM gone GROUP BY 1, 2, 3, 4, 5, 6, 7
+    ), pictures AS (
+      DELETE FROM event_images WHERE event_id IN (SELECT id FROM gone)
+    )
+    SELECT count(*) AS n FROM gone`);
+  return rows[0]?.n ?? 0;
+};
+
+/** How long to wait for those who write into a month, and for its vacuum, which makes way after a second. */
+const WRITERS_WAIT_MS = 3_000;
+/** While the last step is waited for, everybody else waits behind it for events of any month: so briefly. */
+const EVERYBODY_WAITS_MS = 300;
+
+/** Lets statements of the transaction wait for a lock for so long at most. */
+const waitForLocksAtMost = async (tx: Executor, ms: number): Promise<void> => {
+  await tx.execute(sql`SELECT set_config('lock_timeout', ${`${ms}ms`}, true)`);
+};
+
+/**
+ * Takes a month of events away as a whole, with everything that counts them; nobody writes into it from here to the end of
+ * the transaction. What other events tell beside it is untouched.
+ * @throws an error of SQLSTATE 55P03 when somebody uses it, or events as a whole, for too long: then try again
+ */
+export const dropMonth = async (
+  tx: Transaction,
+  { table, from, until }: EventMonth,
+): Promise<RemovedEvents[]> => {
+  await waitForLocksAtMost(tx, WRITERS_WAIT_MS);
+  await tx.execute(sql`LOCK TABLE ${sql.raw(table)} IN SHARE ROW EXCLUSIVE MODE`);
+  const { rows } = await tx.execute<RemovedEvents & Record<string, unknown>>(sql`
+    SELECT event_type AS "eventType", count(*) AS rows FROM ${sql.raw(table)} GROUP BY 1`);
+  await tx.execute(sql`
+    INSERT INTO event_arrivals (hour, n)
+    SELECT date_trunc('hour', created_at, 'UTC'), -count(*) FROM ${sql.raw(table)} GROUP BY 1`);
+  // The totals say of the month what its rows say, so they are brought to nothing without reading these.
+  await tx.execute(sql`
+    INSERT INTO event_totals (hour, ${KEYS}, n)
+    SELECT hour, ${KEYS}, -sum(n) FROM event_totals WHERE hour >= ${moment(from)} AND hour < ${moment(until)}
+    GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(n) <> 0`);
+  await forgetTrafficWithin(tx, { from, until });
+  await waitForLocksAtMost(tx, EVERYBODY_WAITS_MS);
+  await tx.execute(sql`DROP TABLE ${sql.raw(table)}`);
+  return rows.map(({ eventType, rows: n }) => ({ eventType, rows: n }));
+};

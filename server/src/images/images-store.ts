@@ -1,0 +1,65 @@
+import { sql } from 'drizzle-orm';
+import type { Executor } from '../database/transaction.ts';
+import type { MediaType } from './pixel-size.ts';
+import type { Picture } from './read-image.ts';
+
+/** A picture as it is served. */
+export interface StoredImage {
+  readonly mediaType: MediaType;
+  readonly bytes: number;
+}
+
+const digest = (sha256: string) => sql`decode(${sha256}, 'hex')`;
+
+/** The pictures of one event. Pictures are locked in one order, so that two events with the same ones do not deadlock. */
+export interface PicturesOfEvent {
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly pictures: readonly Picture[];
+}
+
+/**
+ * Notes pictures and that they belong to an event, which may be stored later; for an hour they are kept though it is not.
+ * @returns the hashes of those whose file has to be stored
+ */
+export const noteImages = async (
+  db: Executor,
+  { eventId, eventType, pictures }: PicturesOfEvent,
+): Promise<ReadonlySet<string>> => {
+  const rows = [...new Map(pictures.map((picture) => [picture.sha256, picture])).values()];
+  const { rows: lacking } = await db.execute<{ sha256: string }>(sql`
+    WITH given AS (
+      SELECT decode(sha256, 'hex') AS sha256, media_type, width, height, bytes
+      FROM jsonb_to_recordset(${JSON.stringify(
+        rows.map(({ sha256, mediaType, width, height, bytes }) => ({
+          sha256,
+          media_type: mediaType,
+          width,
+          height,
+          bytes: bytes.length,
+        })),
+      )}::jsonb) AS given (sha256 text, media_type text, width int, height int, bytes int)
+    ), referred AS (
+      INSERT INTO event_images (event_id, sha256, event_type)
+      SELECT ${eventId}::uuid, sha256, ${eventType} FROM given ON CONFLICT DO NOTHING
+    ), noted AS (
+      INSERT INTO images AS known (sha256, media_type, width, height, bytes)
+      SELECT * FROM given ORDER BY sha256
+      ON CONFLICT (sha256) DO UPDATE SET touched_at = now()
+      RETURNING sha256, stored_at
+    )
+    SELECT encode(sha256, 'hex') AS sha256 FROM noted WHERE stored_at IS NULL`);
+  return new Set(lacking.map(({ sha256 }) => sha256));
+};
+
+/** Notes that the file of a picture is stored. */
+export const noteImageStored = async (db: Executor, sha256: string): Promise<void> => {
+  await db.execute(sql`UPDATE images SET stored_at = now() WHERE sha256 = ${digest(sha256)}`);
+};
+
+/** A picture whose file is stored; null when there is none. */
+export const findImage = async (db: Executor, sha256: string): Promise<StoredImage | null> => {
+  const { rows } = await db.execute<{ mediaType: MediaType; bytes: number }>(sql`
+    SELECT media_type AS "mediaType", bytes FROM images WHERE sha256 = ${digest(sha256)} AND stored_at IS NOT NULL`);
+  return rows[0] ?? null;
+};

@@ -1,0 +1,94 @@
+import { Readable } from 'node:stream';
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { BlobStore } from './blobs.ts';
+
+/** Where an S3-compatible store is, and who calls it. */
+export interface S3Options {
+  readonly bucket: string;
+  /** undefined: Amazon's own. */
+  readonly endpoint: string | undefined;
+  readonly region: string;
+  /** undefined: what the AWS SDK finds by itself, such as the role of the machine. */
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
+}
+
+/** What lies in the bucket under this name is ours. */
+const PREFIX = 'images/';
+/** Longest wait for an answer; with the second attempt it stays under the limit of a request. */
+const ANSWER_MS = 8_000;
+const CONNECT_MS = 3_000;
+const ATTEMPTS = 2;
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && (error.name === 'NoSuchKey' || error.name === 'NotFound');
+
+const orNull = async <Found>(promise: Promise<Found>): Promise<Found | null> => {
+  try {
+    return await promise;
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+};
+
+/** The SDK takes a quarter of a second to load, so only those who need it load it. */
+const loadSdk = () => import('@aws-sdk/client-s3');
+
+/** Files in a bucket of an S3-compatible store. It is first called when the first file is. */
+export const createS3Blobs = async (options: S3Options): Promise<BlobStore> => {
+  const {
+    S3Client,
+    PutObjectCommand,
+    GetObjectCommand,
+    HeadObjectCommand,
+    DeleteObjectCommand,
+    paginateListObjectsV2,
+  } = await loadSdk();
+  const client: S3Client = new S3Client({
+    region: options.region,
+    ...(options.endpoint !== undefined && { endpoint: options.endpoint, forcePathStyle: true }),
+    ...(options.credentials && { credentials: options.credentials }),
+    maxAttempts: ATTEMPTS,
+    requestHandler: { requestTimeout: ANSWER_MS, connectionTimeout: CONNECT_MS, throwOnRequestTimeout: true },
+    // Not every compatible store knows Amazon's newer checksums; the key is one.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+  const at = (key: string) => ({ Bucket: options.bucket, Key: `${PREFIX}${key}` });
+
+  return {
+    async put(key, bytes) {
+      await client.send(new PutObjectCommand({ ...at(key), Body: bytes, ContentLength: bytes.length }));
+    },
+
+    async get(key, range) {
+      const part = range && { Range: `bytes=${range.start}-${range.end}` };
+      const found = await orNull(client.send(new GetObjectCommand({ ...at(key), ...part })));
+      return found?.Body instanceof Readable ? found.Body : null;
+    },
+
+    async stat(key) {
+      const found = await orNull(client.send(new HeadObjectCommand(at(key))));
+      return found === null ? null : { bytes: found.ContentLength ?? 0 };
+    },
+
+    async delete(key) {
+      await client.send(new DeleteObjectCommand(at(key)));
+    },
+
+    async *list() {
+      for await (const page of paginateListObjectsV2(
+        { client },
+        { Bucket: options.bucket, Prefix: PREFIX },
+      )) {
+        for (const { Key, Size } of page.Contents ?? []) {
+          if (Key !== undefined) yield { key: Key.slice(PREFIX.length), bytes: Size ?? 0 };
+        }
+      }
+    },
+
+    async [Symbol.asyncDispose]() {
+      client.destroy();
+    },
+  };
+};

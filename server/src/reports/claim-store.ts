@@ -1,0 +1,86 @@
+import { and, eq, sql } from 'drizzle-orm';
+import { reports } from '../database/tables.ts';
+import type { Executor } from '../database/transaction.ts';
+import type { ReportRow } from './store.ts';
+
+/** How often a report is begun: after that it is taken for what brings its process down. */
+const MOST_ATTEMPTS = 5;
+
+/** Takes the oldest report that waits, for this process alone; null when none does. */
+export const claimReport = async (db: Executor): Promise<ReportRow | null> => {
+  const [row] = await db
+    .update(reports)
+    .set({
+      status: 'RUNNING',
+      attempts: sql`${reports.attempts} + 1`,
+      startedAt: sql`now()`,
+      aliveAt: sql`now()`,
+      progress: 0,
+      rowCount: 0,
+    })
+    .where(
+      sql`${reports.id} = (SELECT id FROM reports WHERE status = 'QUEUED'
+        ORDER BY created_at, id LIMIT 1 FOR UPDATE SKIP LOCKED)`,
+    )
+    .returning();
+  return row ?? null;
+};
+
+/** One attempt at a report, as the process that makes it names it. */
+export type Attempt = Pick<ReportRow, 'id' | 'attempts'>;
+
+const isUnderWay = ({ id, attempts }: Attempt) =>
+  and(eq(reports.id, id), eq(reports.attempts, attempts), eq(reports.status, 'RUNNING'));
+
+/** Says how far it is. @returns whether it is still to go on: nobody cancelled or removed it, or took it over */
+export const noteProgress = async (
+  db: Executor,
+  attempt: Attempt,
+  { progress, rowCount }: { progress: number; rowCount: number },
+): Promise<boolean> => {
+  const { rowCount: changed } = await db
+    .update(reports)
+    .set({ progress, rowCount, aliveAt: sql`now()` })
+    .where(isUnderWay(attempt));
+  return changed === 1;
+};
+
+/** What an attempt came to. */
+export type Outcome =
+  | { status: 'DONE'; fileKey: string; size: number; rowCount: number }
+  | { status: 'FAILED'; error: string };
+
+/** Notes what it came to. @returns whether that counts: nobody cancelled or removed it before */
+export const settleReport = async (db: Executor, attempt: Attempt, outcome: Outcome): Promise<boolean> => {
+  const { rowCount: changed } = await db
+    .update(reports)
+    .set({ ...outcome, finishedAt: sql`now()`, ...(outcome.status === 'DONE' && { progress: 1 }) })
+    .where(isUnderWay(attempt));
+  return changed === 1;
+};
+
+/** Gives a report back that this process cannot finish, without its having counted. */
+export const releaseReport = async (db: Executor, attempt: Attempt): Promise<void> => {
+  await db
+    .update(reports)
+    .set({ status: 'QUEUED', attempts: sql`${reports.attempts} - 1`, progress: 0, rowCount: 0 })
+    .where(isUnderWay(attempt));
+};
+
+/**
+ * Has reports begun anew whose process gave no sign of life for so long. Those that were begun too often fail.
+ * @param deadMs in milliseconds
+ */
+export const reviveReports = async (db: Executor, deadMs: number): Promise<void> => {
+  const isGivenUp = sql`${reports.attempts} >= ${MOST_ATTEMPTS}`;
+  await db
+    .update(reports)
+    .set({
+      status: sql`CASE WHEN ${isGivenUp} THEN 'FAILED' ELSE 'QUEUED' END`,
+      error: sql`CASE WHEN ${isGivenUp} THEN 'The service ended while it made this report, several times' END`,
+      finishedAt: sql`CASE WHEN ${isGivenUp} THEN now() END`,
+      progress: 0,
+      rowCount: 0,
+    })
+    .where(sql`status = 'RUNNING' AND alive_at < now() - ${deadMs} * interval '1 millisecond'`);
+};

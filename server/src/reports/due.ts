@@ -1,0 +1,85 @@
+import type { ReportPeriod } from '@gantry/contract/reports';
+import { DateTime } from 'luxon';
+import { type Interval, resolveInterval, resolveTime } from '../time.ts';
+
+/** When a schedule runs, in local time. */
+export interface Rhythm {
+  readonly every: ReportPeriod;
+  /** 0 to 23. */
+  readonly hour: number;
+  /** 0 Sunday … 6 Saturday; for WEEKLY. */
+  readonly weekday: number | null;
+  /** 1 to 31, the last day where a month has fewer; for MONTHLY. */
+  readonly dayOfMonth: number | null;
+}
+
+const DAY_MS = 86_400_000;
+/** Days in which every rhythm has its turn, more than one for the shortest month. */
+const LONGEST_WAIT = 64;
+
+/** A day of the calendar as midnight in UTC, where days have 24 hours. */
+const isTurn: Readonly<Record<ReportPeriod, (day: DateTime, rhythm: Rhythm) => boolean>> = {
+  DAILY: () => true,
+  WEEKLY: (day, { weekday }) => day.weekday % 7 === weekday,
+  MONTHLY: (day, { dayOfMonth }) => day.day === Math.min(dayOfMonth ?? 1, day.daysInMonth ?? 31),
+};
+
+const dayOf = (moment: number, timezone: string): DateTime => {
+  const { year, month, day } = DateTime.fromMillis(moment, { zone: timezone });
+  return DateTime.utc(year, month, day);
+};
+
+const textOf = (day: DateTime): string => day.toFormat('yyyy-MM-dd');
+
+/** The moments (Unix milliseconds) at which it runs on the days from `first` on, `step` days apart (1 or -1). */
+const turns = function* (rhythm: Rhythm, timezone: string, first: DateTime, step: 1 | -1): Generator<number> {
+  for (let n = 0; n < LONGEST_WAIT; n++) {
+    const day = DateTime.fromMillis(first.toMillis() + n * step * DAY_MS, { zone: 'utc' });
+    const hour = String(rhythm.hour).padStart(2, '0');
+    // A skipped hour is moved to the next one; of one that comes twice the first is meant.
+    if (isTurn[rhythm.every](day, rhythm)) yield resolveTime(`${textOf(day)}T${hour}:00`, timezone);
+  }
+};
+
+/** The first moment after `after` at which it runs (Unix milliseconds). */
+export const nextRun = (rhythm: Rhythm, timezone: string, after: number): number => {
+  for (const moment of turns(rhythm, timezone, dayOf(after, timezone).minus({ days: 1 }), 1)) {
+    if (moment > after) return moment;
+  }
+  throw new Error(`A ${rhythm.every} schedule never runs: ${JSON.stringify(rhythm)}`);
+};
+
+/** The last moment up to `until` at which it runs (Unix milliseconds). */
+export const lastRun = (rhythm: Rhythm, timezone: string, until: number): number => {
+  for (const moment of turns(rhythm, timezone, dayOf(until, timezone).plus({ days: 1 }), -1)) {
+    if (moment <= until) return moment;
+  }
+  throw new Error(`A ${rhythm.every} schedule never ran: ${JSON.stringify(rhythm)}`);
+};
+
+const firstAndLast: Readonly<
+  Record<ReportPeriod, (day: DateTime, firstDayOfWeek: number) => [DateTime, DateTime]>
+> = {
+  DAILY: (day) => [day.minus({ days: 1 }), day.minus({ days: 1 })],
+  WEEKLY: (day, firstDayOfWeek) => {
+    const thisWeek = day.minus({ days: (day.weekday - firstDayOfWeek + 7) % 7 });
+    return [thisWeek.minus({ days: 7 }), thisWeek.minus({ days: 1 })];
+  },
+  MONTHLY: (day) => {
+    const thisMonth = day.startOf('month');
+    return [thisMonth.minus({ months: 1 }), thisMonth.minus({ days: 1 })];
+  },
+};
+
+/**
+ * The whole local day, week or month before the moment at which a schedule was due.
+ * @param firstDayOfWeek 0 Sunday … 6 Saturday
+ */
+export const periodBefore = (
+  every: ReportPeriod,
+  due: number,
+  { timezone, firstDayOfWeek }: { timezone: string; firstDayOfWeek: number },
+): Interval => {
+  const [first, last] = firstAndLast[every](dayOf(due, timezone), firstDayOfWeek);
+  return resolveInterval({ startDate: textOf(first), endDate: textOf(last) }, timezone);
+};

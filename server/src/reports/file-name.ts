@@ -1,0 +1,21 @@
+import type { ReportFormat, ReportKind } from '@gantry/contract/reports';
+import { DateTime } from 'luxon';
+
+interface Named {
+  readonly kind: ReportKind;
+  readonly format: ReportFormat;
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+  readonly settings: { readonly timezone: string };
+}
+
+/** The name that the file of a report is given: what it is about, and of which days. */
+export const fileNameOf = ({ kind, format, startsAt, endsAt, settings }: Named): string => {
+  const day = (moment: number): string => {
+    const local = DateTime.fromMillis(moment, { zone: settings.timezone });
+    return local.toFormat('yyyy-MM-dd');
+  };
+  const [first, last] = [day(startsAt.getTime()), day(endsAt.getTime() - 1)];
+  const days = first === last ? first : `${first}_${last}`;
+  return `${kind.toLowerCase().replaceAll('_', '-')}_${days}.${format.toLowerCase()}`;
+};

@@ -1,0 +1,38 @@
+import type { Readable } from 'node:stream';
+import { permissionNames } from '@gantry/contract/permissions';
+import { requirePermission, signIn } from '../auth/session.ts';
+import type { RequestContext } from '../context.ts';
+import { AppError } from '../error.ts';
+import { requireFeature } from '../system/features.ts';
+import { fileNameOf } from './file-name.ts';
+import { formats } from './formats.ts';
+import { getReportRow } from './store.ts';
+
+/** The file of a report, to be sent. */
+export interface FetchedFile {
+  readonly name: string;
+  readonly contentType: string;
+  readonly size: number;
+  readonly stream: Readable;
+}
+
+/**
+ * Opens the file of a report for somebody who may view reports.
+ * @throws AppError `unauthorized`, `forbidden`; `notFound` when there is no such report, or its file is not here;
+ * `conflict` when it is not done
+ */
+export const fetchReportFile = async (ctx: RequestContext, id: string): Promise<FetchedFile> => {
+  const { app } = ctx;
+  requirePermission(await signIn(ctx), 'viewReports', permissionNames.viewReports);
+  requireFeature(app.config, 'reports.getById', 'query');
+  const row = await getReportRow(app.db, id);
+  if (row.fileKey === null) throw new AppError('conflict', `The report is ${row.status}, so it has no file`);
+  const file = await app.reportFiles.open(row.fileKey);
+  if (!file) {
+    throw new AppError(
+      'notFound',
+      'The file of this report is not on the machine that was asked: it lies in the data folder of the one that made it',
+    );
+  }
+  return { ...file, name: fileNameOf(row), contentType: formats[row.format].contentType };
+};

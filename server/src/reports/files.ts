@@ -1,0 +1,76 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { syncFolder } from '../data-folder.ts';
+import { tolerate } from '../errno.ts';
+
+/** Where the files of reports are kept. A key is a file name without any folder. */
+export interface ReportFiles {
+  /**
+   * Keeps under the key what `fill` writes, and ends, all of it or nothing.
+   * @returns its size in bytes, and what `fill` came to
+   */
+  write<Result>(
+    key: string,
+    fill: (to: Writable) => Promise<Result>,
+  ): Promise<{ readonly size: number; readonly result: Result }>;
+  /** The file and its size in bytes; null when there is none such here. */
+  open(key: string): Promise<{ readonly size: number; readonly stream: Readable } | null>;
+  remove(key: string): Promise<void>;
+  /** The names of all that was last written more than so many milliseconds ago, also what never became whole. */
+  listOlderThan(ms: number): Promise<string[]>;
+}
+
+const DRAFT = '.part';
+
+/** Keeps them in a folder of this machine. */
+export const createReportFiles = (folder: string): ReportFiles => {
+  const pathOf = (key: string): string => {
+    if (!/^[\w-]+\.\w+(\.part)?$/.test(key)) throw new Error(`${key} is no name of a report's file`);
+    return join(folder, key);
+  };
+  const sync = async (path: string): Promise<number> => {
+    const handle = await open(path, 'r');
+    try {
+      await handle.sync();
+      return (await handle.stat()).size;
+    } finally {
+      await handle.close();
+    }
+  };
+
+  return {
+    async write(key, fill) {
+      const [path, draft] = [pathOf(key), pathOf(`${key}${DRAFT}`)];
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      try {
+        const result = await fill(createWriteStream(draft, { mode: 0o600 }));
+        const size = await sync(draft);
+        await rename(draft, path);
+        await syncFolder(folder);
+        return { size, result };
+      } finally {
+        await rm(draft, { force: true });
+      }
+    },
+    async open(key) {
+      const handle = await tolerate(open(pathOf(key), 'r'), 'ENOENT');
+      if (!handle) return null;
+      const { size } = await handle.stat();
+      return { size, stream: createReadStream('', { fd: handle, autoClose: true }) };
+    },
+    async remove(key) {
+      await rm(pathOf(key), { force: true });
+    },
+    async listOlderThan(ms) {
+      const names = (await tolerate(readdir(folder), 'ENOENT')) ?? [];
+      const found: string[] = [];
+      for (const name of names) {
+        const info = await tolerate(stat(join(folder, name)), 'ENOENT');
+        if (info?.isFile() && info.mtimeMs < Date.now() - ms) found.push(name);
+      }
+      return found;
+    },
+  };
+};

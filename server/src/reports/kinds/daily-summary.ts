@@ -1,0 +1,101 @@
+import { eventType } from '@gantry/contract/events';
+import type { Executor } from '../../database/transaction.ts';
+import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
+import { type LocalDay, localDays } from '../local-time.ts';
+import { countEventsOf, countIncidentsOf, type DayCount, findBusiestPlace } from './daily-summary-store.ts';
+import { dayChart } from './day-chart.ts';
+import { addTo, largest } from './largest.ts';
+import { createSensorDays } from './sensor-days.ts';
+import { shareBefore, untilNow } from './slices.ts';
+
+const VIOLATIONS: ReadonlySet<string> = new Set(['TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION']);
+const isViolation = ({ event_type, violation_type }: DayCount): boolean =>
+  violation_type !== '' || VIOLATIONS.has(event_type);
+
+/** TRAFFIC_VIOLATION → Traffic violation */
+const asWords = (name: string): string => {
+  const words = name.toLowerCase().replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+
+const columns: readonly Column[] = [
+  { name: 'Day', type: 'date', width: 11 },
+  { name: 'Events', type: 'integer', width: 10 },
+  ...eventType.options.map((type): Column => ({ name: asWords(type), type: 'integer', width: 13 })),
+  { name: 'All violations', type: 'integer', width: 12 },
+  { name: 'Most frequent violation', type: 'text', width: 16 },
+  { name: 'Incidents opened', type: 'integer', width: 11 },
+  { name: 'Incidents resolved', type: 'integer', width: 11 },
+  { name: 'Sensors', type: 'integer', width: 10 },
+  { name: 'Availability', type: 'share', width: 13 },
+  { name: 'Busiest place', type: 'text', width: 18 },
+  { name: 'Events there', type: 'integer', width: 9 },
+];
+
+const sum = (counts: readonly DayCount[]): number => counts.reduce((total, { n }) => total + n, 0);
+
+const violationsByType = (counts: readonly DayCount[]): Map<string, number> => {
+  const byType = new Map<string, number>();
+  for (const count of counts.filter(isViolation))
+    addTo(byType, count.violation_type || count.event_type, count.n);
+  return byType;
+};
+
+type SensorsOf = Awaited<ReturnType<typeof createSensorDays>>;
+
+const rowOf = async (db: Executor, day: LocalDay, sensorsOf: SensorsOf): Promise<Row> => {
+  const counts = await countEventsOf(db, day);
+  const events = sum(counts);
+  const incidents = await countIncidentsOf(db, day);
+  const sensors = await sensorsOf(day);
+  const busiest = events === 0 ? null : await findBusiestPlace(db, day);
+  return [
+    day.day,
+    events,
+    ...eventType.options.map((type) => sum(counts.filter(({ event_type }) => event_type === type))),
+    sum(counts.filter(isViolation)),
+    largest(violationsByType(counts))[0]?.label ?? null,
+    incidents.opened,
+    incidents.resolved,
+    sensors.count,
+    sensors.availability,
+    busiest?.place ?? null,
+    busiest?.n ?? null,
+  ];
+};
+
+const rows = async function* (db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
+  const interval = untilNow(scope);
+  const sensorsOf = await createSensorDays(db, scope);
+  for (const day of localDays(interval, scope.settings.timezone)) {
+    yield { rows: [await rowOf(db, day, sensorsOf)], progress: shareBefore(day.until, interval) };
+  }
+};
+
+const summary = async (db: Executor, scope: ReportScope): Promise<Summary> => {
+  const interval = untilNow(scope);
+  const counts = interval.from < interval.until ? await countEventsOf(db, interval) : [];
+  const incidents = await countIncidentsOf(db, interval);
+  const byDay = new Map<string, number>();
+  for (const day of localDays(interval, scope.settings.timezone)) {
+    addTo(byDay, day.day, sum(await countEventsOf(db, day)));
+  }
+  const byType = new Map<string, number>();
+  for (const { event_type, n } of counts) addTo(byType, asWords(event_type), n);
+  return {
+    figures: [
+      { name: 'Events', value: sum(counts) },
+      { name: 'Violations', value: sum(counts.filter(isViolation)) },
+      { name: 'Incidents opened', value: incidents.opened },
+      { name: 'Incidents resolved', value: incidents.resolved },
+    ],
+    charts: [
+      dayChart('Events per day', byDay, scope),
+      { title: 'Events by type', shape: 'bars', points: largest(byType) },
+      { title: 'Violations by type', shape: 'bars', points: largest(violationsByType(counts)) },
+    ],
+  };
+};
+
+/** Each local day of the range in one row. */
+export const dailySummary: KindOfReport = { title: 'Daily summary', columns, rows, summary };

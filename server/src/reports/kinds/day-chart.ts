@@ -1,0 +1,20 @@
+import type { Chart, ReportScope } from '../document.ts';
+import { createLocalTime, localDays } from '../local-time.ts';
+import { untilNow } from './slices.ts';
+
+/** Most points of a course: beyond that, days are put together. */
+const MOST = 92;
+
+/** A course over the local days of the range, also those on which there was nothing. */
+export const dayChart = (title: string, byDay: ReadonlyMap<string, number>, scope: ReportScope): Chart => {
+  const { showDay } = createLocalTime(scope.settings);
+  const days = [...localDays(untilNow(scope), scope.settings.timezone)].map(({ day }) => day);
+  const together = Math.max(1, Math.ceil(days.length / MOST));
+  const points = [];
+  for (let at = 0; at < days.length; at += together) {
+    const group = days.slice(at, at + together);
+    const value = group.reduce((sum, day) => sum + (byDay.get(day) ?? 0), 0);
+    points.push({ label: showDay(group[0] ?? ''), value });
+  }
+  return { title: together === 1 ? title : `${title} (${together} days each)`, shape: 'columns', points };
+};

@@ -1,0 +1,72 @@
+import { isUuid } from '@gantry/contract/id';
+import type { ReportFilters } from '@gantry/contract/reports';
+import { and, asc, eq, gt, or, type SQL, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import { incidents } from '../../database/tables.ts';
+import type { Executor } from '../../database/transaction.ts';
+import { rankOf } from '../../events/severity.ts';
+import { openedIn } from '../../incidents/list-store.ts';
+import type { IncidentRow } from '../../incidents/store.ts';
+import type { Interval } from '../../time.ts';
+import type { Place } from './slices.ts';
+
+const refersTo = (column: PgColumn, id: string): SQL => (isUuid(id) ? eq(column, id) : sql`false`);
+
+const wanted = (filters: ReportFilters, interval: Interval): SQL | undefined =>
+  and(
+    openedIn(interval),
+    filters.severity && eq(incidents.severity, rankOf(filters.severity)),
+    filters.incidentType && eq(incidents.type, filters.incidentType),
+    filters.incidentStatus && eq(incidents.status, filters.incidentStatus),
+    filters.sensorId === undefined ? undefined : refersTo(incidents.sensorId, filters.sensorId),
+    filters.locationId === undefined ? undefined : refersTo(incidents.locationId, filters.locationId),
+  );
+
+/** The next incidents that were opened in an interval, in the order of their opening. */
+export const listOpenedIncidents = (
+  db: Executor,
+  filters: ReportFilters,
+  interval: Interval,
+  after: Place | null,
+  take: number,
+): Promise<IncidentRow[]> => {
+  const behind =
+    after &&
+    or(gt(incidents.openedAt, after.at), and(eq(incidents.openedAt, after.at), gt(incidents.id, after.id)));
+  // Plan: incidents_by_opening from the last one on.
+  return db
+    .select()
+    .from(incidents)
+    .where(and(wanted(filters, interval), behind ?? undefined))
+    .orderBy(asc(incidents.openedAt), asc(incidents.id))
+    .limit(take);
+};
+
+export interface IncidentCount extends Record<string, unknown> {
+  /** The start of the hour in UTC. */
+  readonly hour: string;
+  readonly type: string;
+  readonly severity: number;
+  readonly n: number;
+  /** How many were acknowledged and resolved, and how many seconds that took, all together. */
+  readonly acknowledged: number;
+  readonly to_acknowledge: number;
+  readonly resolved: number;
+  readonly to_resolve: number;
+}
+
+/** The incidents that were opened in an interval, by hour and what they are. */
+export const countOpenedIncidents = async (
+  db: Executor,
+  filters: ReportFilters,
+  interval: Interval,
+): Promise<IncidentCount[]> => {
+  const took = (moment: SQL): SQL =>
+    sql`coalesce(sum(greatest(0, extract(epoch FROM ${moment} - opened_at))), 0)::double precision`;
+  const { rows } = await db.execute<IncidentCount>(sql`
+    SELECT date_trunc('hour', opened_at, 'UTC') AS hour, type, severity, count(*) AS n,
+      count(acknowledged_at) AS acknowledged, ${took(sql`acknowledged_at`)} AS to_acknowledge,
+      count(resolved_at) AS resolved, ${took(sql`resolved_at`)} AS to_resolve
+    FROM incidents WHERE ${wanted(filters, interval)} GROUP BY 1, 2, 3`);
+  return rows;
+};

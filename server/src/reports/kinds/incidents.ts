@@ -1,0 +1,112 @@
+import type { Executor } from '../../database/transaction.ts';
+import { severityOfRank } from '../../events/severity.ts';
+import type { IncidentRow } from '../../incidents/store.ts';
+import { findNames } from '../../users/names-store.ts';
+import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
+import { tellLength } from '../length.ts';
+import { createLocalTime } from '../local-time.ts';
+import { findPlaceNames } from '../place-names-store.ts';
+import { dayChart } from './day-chart.ts';
+import { countOpenedIncidents, listOpenedIncidents } from './incidents-store.ts';
+import { addTo, largest } from './largest.ts';
+import { pagesOf, shareBefore, untilNow } from './slices.ts';
+
+const PAGE = 500;
+
+const columns: readonly Column[] = [
+  { name: 'Opened', type: 'time', width: 15 },
+  { name: 'Title', type: 'text', width: 24 },
+  { name: 'Type', type: 'text', width: 13 },
+  { name: 'Severity', type: 'text', width: 9 },
+  { name: 'Status', type: 'text', width: 12 },
+  { name: 'Location', type: 'text', width: 16 },
+  { name: 'Sensor', type: 'text', width: 14 },
+  { name: 'Assigned to', type: 'text', width: 14 },
+  { name: 'Time to acknowledge', type: 'seconds', width: 13 },
+  { name: 'Time to resolve', type: 'seconds', width: 12 },
+  { name: 'Lanes blocked', type: 'integer', width: 0 },
+  { name: 'Reported by', type: 'text', width: 0 },
+  { name: 'Acknowledged', type: 'time', width: 0 },
+  { name: 'Resolved', type: 'time', width: 0 },
+  { name: 'Closed', type: 'time', width: 0 },
+  { name: 'Description', type: 'text', width: 0 },
+  { name: 'Incident ID', type: 'text', width: 0 },
+];
+
+/** In seconds. An event may be dated ahead of what was done about it: that took no time. */
+const took = (from: Date, until: Date | null): number | null =>
+  until && Math.max(0, Math.round((until.getTime() - from.getTime()) / 1000));
+
+const toRows = async (db: Executor, items: readonly IncidentRow[]): Promise<Row[]> => {
+  const people = items.flatMap(({ reportedBy, assignedTo }) => [reportedBy, assignedTo]);
+  const places = items.flatMap(({ locationId, sensorId }) => [locationId, sensorId]);
+  const nameOf = await findNames(db, people);
+  const names = await findPlaceNames(db, [...new Set(places.filter((id) => id !== null))]);
+  const named = (id: string | null): string | null => id && (names.get(id) ?? id);
+  return items.map((item) => [
+    item.openedAt,
+    item.title,
+    item.type,
+    severityOfRank(item.severity),
+    item.status,
+    named(item.locationId),
+    named(item.sensorId),
+    nameOf(item.assignedTo)?.name ?? null,
+    took(item.openedAt, item.acknowledgedAt),
+    took(item.openedAt, item.resolvedAt),
+    item.lanesBlocked,
+    nameOf(item.reportedBy)?.name ?? null,
+    item.acknowledgedAt,
+    item.resolvedAt,
+    item.closedAt,
+    item.description,
+    item.id,
+  ]);
+};
+
+const rows = (db: Executor, scope: ReportScope): AsyncIterable<Batch> => {
+  const interval = untilNow(scope);
+  return pagesOf<IncidentRow>({
+    take: PAGE,
+    read: (after, take) => listOpenedIncidents(db, scope.filters, interval, after, take),
+    placeOf: ({ openedAt, id }) => ({ at: openedAt, id }),
+    toRows: (items) => toRows(db, items),
+    progress: ({ at }) => shareBefore(at.getTime(), interval),
+  });
+};
+
+const mean = (sum: number, n: number): string => (n === 0 ? '–' : tellLength(sum / n));
+
+const summary = async (db: Executor, scope: ReportScope): Promise<Summary> => {
+  const local = createLocalTime(scope.settings);
+  const counts = await countOpenedIncidents(db, scope.filters, untilNow(scope));
+  const [byDay, byType, bySeverity] = [
+    new Map<string, number>(),
+    new Map<string, number>(),
+    new Map<string, number>(),
+  ];
+  for (const { hour, type, severity, n } of counts) {
+    addTo(byDay, local.day(new Date(hour).getTime()), n);
+    addTo(byType, type, n);
+    addTo(bySeverity, severityOfRank(severity) ?? 'none', n);
+  }
+  const sum = (of: 'n' | 'acknowledged' | 'to_acknowledge' | 'resolved' | 'to_resolve'): number =>
+    counts.reduce((total, count) => total + count[of], 0);
+  return {
+    figures: [
+      { name: 'Incidents', value: sum('n') },
+      { name: 'Acknowledged', value: sum('acknowledged') },
+      { name: 'Mean time to acknowledge', value: mean(sum('to_acknowledge'), sum('acknowledged')) },
+      { name: 'Resolved', value: sum('resolved') },
+      { name: 'Mean time to resolve', value: mean(sum('to_resolve'), sum('resolved')) },
+    ],
+    charts: [
+      dayChart('Incidents per day', byDay, scope),
+      { title: 'By type', shape: 'bars', points: largest(byType) },
+      { title: 'By severity', shape: 'bars', points: largest(bySeverity) },
+    ],
+  };
+};
+
+/** The incidents that were opened in the range, and how long it took to act upon them. */
+export const incidents: KindOfReport = { title: 'Incidents', columns, rows, summary };

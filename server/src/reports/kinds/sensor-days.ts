@@ -1,0 +1,45 @@
+import type { SensorStatus } from '@gantry/contract/sensors';
+import type { Executor } from '../../database/transaction.ts';
+import type { Interval } from '../../time.ts';
+import type { ReportScope } from '../document.ts';
+import { listStatusChanges, listStatusesBefore } from './sensor-days-store.ts';
+import { availability, lengthsOf, type StatusChange, spellsOf } from './spells.ts';
+
+interface SensorSoFar {
+  readonly createdAt: number;
+  status: SensorStatus;
+}
+
+/**
+ * How all sensors fared, to be asked for one interval after the other from the beginning of the scope on: what is kept
+ * is the status of each, so that the history is read once.
+ */
+export const createSensorDays = async (db: Executor, { interval, now }: ReportScope) => {
+  const sensors = new Map<string, SensorSoFar>(
+    (await listStatusesBefore(db, interval.from)).map(({ id, status, createdAt }) => [
+      id,
+      { status, createdAt },
+    ]),
+  );
+
+  return async (day: Interval): Promise<{ count: number; availability: number | null }> => {
+    const until = Math.min(day.until, now);
+    const changes = new Map<string, StatusChange[]>();
+    for (const { sensorId, ...change } of await listStatusChanges(db, { from: day.from, until: day.until })) {
+      const ofSensor = changes.get(sensorId) ?? [];
+      changes.set(sensorId, ofSensor);
+      ofSensor.push(change);
+    }
+    let count = 0;
+    const all = { ONLINE: 0, OFFLINE: 0, ERROR: 0, MAINTENANCE: 0 };
+    for (const [id, sensor] of sensors) {
+      const own = changes.get(id) ?? [];
+      const watched = { ...sensor, before: sensor.status, changes: own };
+      const lengths = lengthsOf(spellsOf(watched, { from: day.from, until }));
+      for (const status of Object.keys(all) as SensorStatus[]) all[status] += lengths[status];
+      if (sensor.createdAt < until) count++;
+      sensor.status = own.at(-1)?.to ?? sensor.status;
+    }
+    return { count, availability: availability(all) };
+  };
+};

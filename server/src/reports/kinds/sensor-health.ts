@@ -1,0 +1,141 @@
+import type { SensorStatus } from '@gantry/contract/sensors';
+import type { Executor } from '../../database/transaction.ts';
+import type { Interval } from '../../time.ts';
+import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
+import { tellLength } from '../length.ts';
+import { countSensors, listSensorsWithHistory, type NamedSensor } from './sensor-health-store.ts';
+import { availability, type Lengths, lengthsOf, type Spell, spellsOf } from './spells.ts';
+
+/** Sensors whose history is in memory at once. */
+const PAGE = 50;
+
+const columns: readonly Column[] = [
+  { name: 'Entry', type: 'text', width: 11 },
+  { name: 'Sensor', type: 'text', width: 17 },
+  { name: 'Device', type: 'text', width: 12 },
+  { name: 'Type', type: 'text', width: 0 },
+  { name: 'Location', type: 'text', width: 16 },
+  { name: 'From', type: 'time', width: 14 },
+  { name: 'Until', type: 'time', width: 14 },
+  { name: 'Duration', type: 'seconds', width: 9 },
+  { name: 'Availability', type: 'share', width: 8 },
+  { name: 'Silent', type: 'seconds', width: 8 },
+  { name: 'Outage', type: 'seconds', width: 8 },
+  { name: 'Maintenance', type: 'seconds', width: 9 },
+  { name: 'Silent spells', type: 'integer', width: 0 },
+  { name: 'Outages', type: 'integer', width: 0 },
+  { name: 'Reason', type: 'text', width: 18 },
+  { name: 'Sensor ID', type: 'text', width: 0 },
+];
+
+/** What is told of each status beside the availability; ONLINE is what is expected. */
+const entryOf: Readonly<Record<SensorStatus, string | null>> = {
+  ONLINE: null,
+  OFFLINE: 'SILENT',
+  ERROR: 'OUTAGE',
+  MAINTENANCE: 'MAINTENANCE',
+};
+
+const seconds = (ms: number): number => Math.round(ms / 1000);
+
+const rowsOf = (sensor: NamedSensor, interval: Interval): Row[] => {
+  const spells = spellsOf(sensor, interval);
+  const lengths = lengthsOf(spells);
+  const whose = [sensor.name, sensor.deviceId, sensor.type, sensor.location];
+  const count = (status: SensorStatus): number => spells.filter((spell) => spell.status === status).length;
+  const [from, until] = [spells.at(0)?.from, spells.at(-1)?.until];
+  const told = (entry: string, spell: Spell): Row => {
+    const length = seconds(spell.until - spell.from);
+    const times = [new Date(spell.from), new Date(spell.until), length];
+    return [entry, ...whose, ...times, null, null, null, null, null, null, spell.reason, sensor.id];
+  };
+  return [
+    [
+      'AVAILABILITY',
+      ...whose,
+      from === undefined ? null : new Date(from),
+      until === undefined ? null : new Date(until),
+      from === undefined || until === undefined ? null : seconds(until - from),
+      availability(lengths),
+      seconds(lengths.OFFLINE),
+      seconds(lengths.ERROR),
+      seconds(lengths.MAINTENANCE),
+      count('OFFLINE'),
+      count('ERROR'),
+      null,
+      sensor.id,
+    ],
+    ...spells.flatMap((spell) => {
+      const entry = entryOf[spell.status];
+      return entry === null ? [] : [told(entry, spell)];
+    }),
+  ];
+};
+
+/** Unlike events, a status lasts, but only until now is it known. */
+const known = ({ interval, now }: ReportScope): Interval => ({
+  from: interval.from,
+  until: Math.max(interval.from, Math.min(interval.until, now)),
+});
+
+const sensorsOf = async function* (db: Executor, scope: ReportScope): AsyncGenerator<NamedSensor[]> {
+  const interval = known(scope);
+  for (let last: NamedSensor | null = null; ; ) {
+    const page: NamedSensor[] = await listSensorsWithHistory(db, scope.filters, interval, last, PAGE);
+    if (page.length > 0) yield page;
+    if (page.length < PAGE) return;
+    last = page.at(-1) ?? null;
+  }
+};
+
+const rows = async function* (db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
+  const total = await countSensors(db, scope.filters);
+  const interval = known(scope);
+  let read = 0;
+  for await (const page of sensorsOf(db, scope)) {
+    read += page.length;
+    // One that was registered later is not heard of in this range.
+    const there = page.filter(({ createdAt }) => createdAt < interval.until);
+    yield { rows: there.flatMap((sensor) => rowsOf(sensor, interval)), progress: read / Math.max(1, total) };
+  }
+};
+
+const add = (a: Lengths, b: Lengths): Lengths => ({
+  ONLINE: a.ONLINE + b.ONLINE,
+  OFFLINE: a.OFFLINE + b.OFFLINE,
+  ERROR: a.ERROR + b.ERROR,
+  MAINTENANCE: a.MAINTENANCE + b.MAINTENANCE,
+});
+
+const MOST_BARS = 10;
+
+const summary = async (db: Executor, scope: ReportScope): Promise<Summary> => {
+  let all: Lengths = { ONLINE: 0, OFFLINE: 0, ERROR: 0, MAINTENANCE: 0 };
+  let count = 0;
+  let worst: { label: string; value: number }[] = [];
+  for await (const page of sensorsOf(db, scope)) {
+    for (const sensor of page) {
+      const lengths = lengthsOf(spellsOf(sensor, known(scope)));
+      const share = availability(lengths);
+      if (sensor.createdAt < known(scope).until) count++;
+      all = add(all, lengths);
+      const hours = (lengths.OFFLINE + lengths.ERROR) / 3_600_000;
+      if (share !== null && hours > 0) worst.push({ label: sensor.name, value: hours });
+    }
+    worst = worst.sort((a, b) => b.value - a.value).slice(0, MOST_BARS);
+  }
+  const share = availability(all);
+  return {
+    figures: [
+      { name: 'Sensors', value: count },
+      { name: 'Availability', value: share === null ? '–' : `${(share * 100).toFixed(2)} %` },
+      { name: 'Silent, all together', value: tellLength(all.OFFLINE / 1000) },
+      { name: 'Outages, all together', value: tellLength(all.ERROR / 1000) },
+      { name: 'Maintenance, all together', value: tellLength(all.MAINTENANCE / 1000) },
+    ],
+    charts: [{ title: 'Longest unavailable (hours)', shape: 'bars', points: worst }],
+  };
+};
+
+/** How each sensor fared, and under it when it was silent (OFFLINE), out of order (ERROR) or in maintenance. */
+export const sensorHealth: KindOfReport = { title: 'Sensor health', columns, rows, summary };

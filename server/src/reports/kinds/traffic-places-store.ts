@@ -1,0 +1,41 @@
+import { isUuid } from '@gantry/contract/id';
+import type { ReportFilters } from '@gantry/contract/reports';
+import { type SQL, sql } from 'drizzle-orm';
+import type { Executor } from '../../database/transaction.ts';
+
+/** A place whose traffic is told: a location, or a sensor that stands at none. */
+export interface TrafficPlace {
+  readonly kind: 'location' | 'sensor';
+  readonly id: string;
+  readonly name: string;
+}
+
+const equals = (column: SQL, value: string): SQL =>
+  isUuid(value) ? sql`${column} = ${value}::uuid` : sql`false`;
+
+const wanted = ({ sensorId, locationId }: ReportFilters): { locations: SQL; sensors: SQL } => {
+  if (sensorId !== undefined && locationId !== undefined) {
+    const both = [equals(sql`id`, sensorId), equals(sql`location_id`, locationId)];
+    return { locations: sql`false`, sensors: sql.join(both, sql` AND `) };
+  }
+  if (sensorId !== undefined) return { locations: sql`false`, sensors: equals(sql`id`, sensorId) };
+  if (locationId !== undefined) return { locations: equals(sql`id`, locationId), sensors: sql`false` };
+  return { locations: sql`true`, sensors: sql`location_id IS NULL` };
+};
+
+/** The next places after a name and id that the filters let pass. */
+export const listTrafficPlaces = async (
+  db: Executor,
+  filters: ReportFilters,
+  after: TrafficPlace | null,
+  take: number,
+): Promise<TrafficPlace[]> => {
+  const { locations, sensors } = wanted(filters);
+  const behind = after === null ? sql`true` : sql`(name, id) > (${after.name}::text, ${after.id}::uuid)`;
+  const { rows } = await db.execute<TrafficPlace & Record<string, unknown>>(sql`
+    SELECT kind, id, name FROM (
+      SELECT 'location' AS kind, id, name FROM locations WHERE ${locations}
+      UNION ALL SELECT 'sensor', id, name FROM sensors WHERE ${sensors}
+    ) AS places WHERE ${behind} ORDER BY name, id LIMIT ${take}`);
+  return rows;
+};

@@ -1,0 +1,148 @@
+import type { FlowPoint } from '@gantry/contract/traffic';
+import type { Database } from '../../database/pool.ts';
+import type { Interval } from '../../time.ts';
+import { getFlow } from '../../traffic/service.ts';
+import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
+import { createLocalTime, localDays } from '../local-time.ts';
+import { dayChart } from './day-chart.ts';
+import { addTo, largest } from './largest.ts';
+import { shareBefore } from './slices.ts';
+import { listTrafficPlaces, type TrafficPlace } from './traffic-places-store.ts';
+
+/** Up to how many days a range is told hour by hour; a longer one day by day. */
+const MOST_DAYS_BY_HOUR = 31;
+/** Days of a place that are read at once. */
+const SLICE_DAYS = 31;
+const PLACES = 100;
+
+const columns: readonly Column[] = [
+  { name: 'From', type: 'time', width: 15 },
+  { name: 'Until', type: 'time', width: 15 },
+  { name: 'Place', type: 'text', width: 30 },
+  { name: 'Vehicles', type: 'integer', width: 9 },
+  { name: 'Mean speed (km/h)', type: 'decimal', width: 10 },
+  { name: 'V15 (km/h)', type: 'decimal', width: 8 },
+  { name: 'V50 (km/h)', type: 'decimal', width: 8 },
+  { name: 'V85 (km/h)', type: 'decimal', width: 8 },
+  { name: 'V95 (km/h)', type: 'decimal', width: 8 },
+  { name: 'Over the limit', type: 'share', width: 9 },
+  { name: 'Completeness', type: 'share', width: 11 },
+  { name: 'Kind of place', type: 'text', width: 0 },
+  { name: 'Place ID', type: 'text', width: 0 },
+];
+
+/** The local days of the scope up to now, as parts of a month; their ends are those of days. */
+const slicesOf = (scope: ReportScope): Interval[] => {
+  const interval = { from: scope.interval.from, until: Math.min(scope.interval.until, scope.now) };
+  const days = [...localDays(interval, scope.settings.timezone)];
+  const slices: Interval[] = [];
+  for (let at = 0; at < days.length; at += SLICE_DAYS) {
+    const [first, last] = [days[at], days[Math.min(at + SLICE_DAYS, days.length) - 1]];
+    if (first && last) slices.push({ from: first.from, until: last.until });
+  }
+  return slices;
+};
+
+const isByHour = ({ interval, settings }: ReportScope): boolean => {
+  let days = 0;
+  for (const _ of localDays(interval, settings.timezone)) if (++days > MOST_DAYS_BY_HOUR) return false;
+  return true;
+};
+
+const flowOf = (
+  db: Database,
+  { settings, filters }: ReportScope,
+  { kind, id }: TrafficPlace,
+  { from, until }: Interval,
+  interval: '60min' | 'day',
+) =>
+  getFlow(
+    { db, settings: { current: () => settings, refresh: async () => undefined } },
+    {
+      ...(kind === 'location' ? { locationId: id } : { sensorId: id }),
+      interval,
+      startDate: new Date(from).toISOString(),
+      endDate: new Date(until - 1).toISOString(),
+      vehicleType: filters.vehicleType,
+    },
+  );
+
+const placesOf = async function* (db: Database, scope: ReportScope): AsyncGenerator<TrafficPlace> {
+  for (let last: TrafficPlace | null = null; ; ) {
+    const page: TrafficPlace[] = await listTrafficPlaces(db, scope.filters, last, PLACES);
+    yield* page;
+    if (page.length < PLACES) return;
+    last = page.at(-1) ?? null;
+  }
+};
+
+const rowOf = (place: TrafficPlace, point: FlowPoint): Row => [
+  point.start,
+  point.end,
+  place.name,
+  point.volume,
+  point.meanSpeed,
+  point.v15,
+  point.v50,
+  point.v85,
+  point.v95,
+  point.shareOverLimit,
+  point.completeness,
+  place.kind,
+  place.id,
+];
+
+const rows = async function* (db: Database, scope: ReportScope): AsyncGenerator<Batch> {
+  const slices = slicesOf(scope);
+  const interval = isByHour(scope) ? '60min' : 'day';
+  const span = { from: slices[0]?.from ?? 0, until: slices.at(-1)?.until ?? 0 };
+  for (const slice of slices) {
+    for await (const place of placesOf(db, scope)) {
+      const { points } = await flowOf(db, scope, place, slice, interval);
+      // Of a place of which nothing is known in a whole month there is nothing to say.
+      const isKnown = points.some(({ volume }) => volume !== null);
+      const told = isKnown ? points.map((point) => rowOf(place, point)) : [];
+      yield { rows: told, progress: shareBefore(slice.from, span) };
+    }
+    yield { rows: [], progress: shareBefore(slice.until, span) };
+  }
+};
+
+const summary = async (db: Database, scope: ReportScope): Promise<Summary> => {
+  const local = createLocalTime(scope.settings);
+  const [byDay, byPlace] = [new Map<string, number>(), new Map<string, number>()];
+  for (const slice of slicesOf(scope)) {
+    for await (const place of placesOf(db, scope)) {
+      const { points } = await flowOf(db, scope, place, slice, 'day');
+      for (const { start, volume } of points) {
+        if (volume === null || volume === 0) continue;
+        addTo(byDay, local.day(start.getTime()), volume);
+        addTo(byPlace, place.name, volume);
+      }
+    }
+  }
+  const total = [...byDay.values()].reduce((sum, n) => sum + n, 0);
+  const [busiestDay] = largest(byDay);
+  const [busiestPlace] = largest(byPlace);
+  return {
+    figures: [
+      { name: 'Vehicles', value: total },
+      ...(busiestDay
+        ? [{ name: 'Busiest day', value: `${local.showDay(busiestDay.label)} (${busiestDay.value})` }]
+        : []),
+      ...(busiestPlace
+        ? [{ name: 'Busiest place', value: `${busiestPlace.label} (${busiestPlace.value})` }]
+        : []),
+    ],
+    charts: [
+      dayChart('Vehicles per day', byDay, scope),
+      { title: 'Busiest places', shape: 'bars', points: largest(byPlace) },
+    ],
+  };
+};
+
+/**
+ * What passed each location, and each sensor that stands at none, hour by hour or, beyond a month, day by day. A gap, in
+ * which nothing is known, is a row without a volume.
+ */
+export const traffic: KindOfReport = { title: 'Traffic', columns, rows, summary };

@@ -1,0 +1,99 @@
+import type { Event } from '@gantry/contract/events';
+import { listEventsInput } from '@gantry/contract/events';
+import { isUuid } from '@gantry/contract/id';
+import type { ReportFilters } from '@gantry/contract/reports';
+import { type SQL, sql } from 'drizzle-orm';
+import type { Executor } from '../../database/transaction.ts';
+import { otherFilters, totalledFilters } from '../../events/list-filters.ts';
+import { rankOf } from '../../events/severity.ts';
+import { type EventRecord, listedColumns, toEvent } from '../../events/store.ts';
+import { idWithin } from '../../events/totals.ts';
+import type { Interval } from '../../time.ts';
+
+/** Events that are violations, by what they are or by what their device says. */
+const isViolation = sql`(event_type IN ('TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION') OR violation_type IS NOT NULL)`;
+
+const refersTo = (column: SQL, id: string | undefined): SQL[] => {
+  if (id === undefined) return [];
+  return [isUuid(id) ? sql`${column} = ${id}::uuid` : sql`false`];
+};
+
+/** The conditions that events meet which the filters of a report let pass. */
+export const eventConditions = ({ sensorId, locationId, severity, ...filters }: ReportFilters): SQL[] => {
+  const { eventType, violationType, vehicleType, licensePlateNumber } = filters;
+  const wanted = listEventsInput.parse({ eventType, violationType, vehicleType, licensePlateNumber });
+  return [
+    ...totalledFilters(wanted).map(({ onEvents }) => onEvents),
+    ...otherFilters(wanted),
+    ...refersTo(sql`sensor_id`, sensorId),
+    ...refersTo(sql`location_id`, locationId),
+    ...(severity === undefined ? [] : [sql`severity = ${rankOf(severity)}`]),
+  ];
+};
+
+const conditions = (filters: ReportFilters, interval: Interval): SQL =>
+  sql.join([isViolation, ...idWithin(interval), ...eventConditions(filters)], sql` AND `);
+
+export interface Violation extends Event {
+  readonly locationId: string | null;
+}
+type ViolationRecord = EventRecord & { location_id: string | null };
+
+/** The next violations of an interval after an id, in the order of time. */
+export const listViolations = async (
+  db: Executor,
+  filters: ReportFilters,
+  interval: Interval,
+  after: string | null,
+  take: number,
+): Promise<Violation[]> => {
+  // Plan: events_pkey of a month from the last id on, or the index of a filter.
+  const { rows } = await db.execute<ViolationRecord>(sql`
+    SELECT ${listedColumns}, location_id FROM events
+    WHERE ${conditions(filters, interval)} ${after === null ? sql`` : sql`AND id > ${after}::uuid`}
+    ORDER BY id LIMIT ${take}`);
+  return rows.map((row) => ({ ...toEvent(row), locationId: row.location_id }));
+};
+
+/** The speed limits (km/h) that hold at these locations now. */
+export const findSpeedLimits = async (
+  db: Executor,
+  locationIds: readonly string[],
+): Promise<Map<string, number | null>> => {
+  if (locationIds.length === 0) return new Map();
+  const { rows } = await db.execute<{ id: string; speed_limit: number | null }>(
+    sql`SELECT id, speed_limit FROM locations WHERE id = ANY(${sql.param(locationIds)}::uuid[])`,
+  );
+  return new Map(rows.map(({ id, speed_limit }) => [id, speed_limit]));
+};
+
+export interface ViolationCount extends Record<string, unknown> {
+  /** The start of the hour in UTC. */
+  readonly hour: string;
+  readonly kind: string;
+  readonly n: number;
+}
+
+/** The violations of an interval by hour and by what they are. */
+export const countViolations = async (
+  db: Executor,
+  filters: ReportFilters,
+  interval: Interval,
+): Promise<ViolationCount[]> => {
+  const { rows } = await db.execute<ViolationCount>(sql`
+    SELECT event_hour(id) AS hour, coalesce(violation_type, event_type) AS kind, count(*) AS n FROM events
+    WHERE ${conditions(filters, interval)} GROUP BY 1, 2`);
+  return rows;
+};
+
+/** The violations of an interval by the name of their place. */
+export const countViolationsByPlace = async (
+  db: Executor,
+  filters: ReportFilters,
+  interval: Interval,
+): Promise<{ place: string; n: number }[]> => {
+  const { rows } = await db.execute<{ place: string; n: number }>(sql`
+    SELECT coalesce(location_name, sensor_name, 'unknown') AS place, count(*) AS n FROM events
+    WHERE ${conditions(filters, interval)} GROUP BY 1`);
+  return rows;
+};

@@ -1,0 +1,91 @@
+import type { TimezoneSettings } from '@gantry/contract/system';
+import { DateTime, IANAZone } from 'luxon';
+import { type Interval, resolveInterval } from '../time.ts';
+
+/** Tells moments (Unix milliseconds) as clocks in one time zone show them. */
+export interface LocalTime {
+  /** The reading of the clocks, as if it were one in UTC. */
+  wall(moment: number): Date;
+  /** ISO 8601 with offset: 2026-01-31T08:15:00.000+01:00. */
+  iso(moment: number): string;
+  /** 2026-01-31 */
+  day(moment: number): string;
+  /** As the settings have it: date and time of day to the second. */
+  show(moment: number): string;
+  showDay(day: string): string;
+}
+
+const QUARTER_MS = 900_000;
+/** Most quarters of an hour whose offset is kept: a year's. */
+const MOST_KEPT = 35_136;
+
+const offsetText = (minutes: number): string => {
+  const two = (n: number): string => String(Math.trunc(n)).padStart(2, '0');
+  const size = Math.abs(minutes);
+  return `${minutes < 0 ? '-' : '+'}${two(size / 60)}:${two(size % 60)}`;
+};
+
+const dayIn: Readonly<Record<TimezoneSettings['dateFormat'], (y: string, m: string, d: string) => string>> = {
+  'DD/MM/YYYY': (y, m, d) => `${d}/${m}/${y}`,
+  'MM/DD/YYYY': (y, m, d) => `${m}/${d}/${y}`,
+  'YYYY-MM-DD': (y, m, d) => `${y}-${m}-${d}`,
+  'DD.MM.YYYY': (y, m, d) => `${d}.${m}.${y}`,
+};
+
+const hourOf12 = (time: string): string => {
+  const hour = Number(time.slice(0, 2));
+  return `${hour % 12 === 0 ? 12 : hour % 12}${time.slice(2)} ${hour < 12 ? 'AM' : 'PM'}`;
+};
+
+/** Asking for the offset costs more than the rest, and clocks change only at quarters of an hour, so it is kept. */
+const createOffsets = (timezone: string): ((moment: number) => number) => {
+  const zone = IANAZone.create(timezone);
+  const kept = new Map<number, number>();
+  return (moment) => {
+    const quarter = Math.floor(moment / QUARTER_MS);
+    const known = kept.get(quarter);
+    if (known !== undefined) return known;
+    const offset = Math.round(zone.offset(quarter * QUARTER_MS));
+    if (kept.size >= MOST_KEPT) kept.clear();
+    kept.set(quarter, offset);
+    return offset;
+  };
+};
+
+export const createLocalTime = ({ timezone, dateFormat, use24HourFormat }: TimezoneSettings): LocalTime => {
+  const offsetAt = createOffsets(timezone);
+  const wall = (moment: number): Date => new Date(moment + offsetAt(moment) * 60_000);
+  const day = (moment: number): string => wall(moment).toISOString().slice(0, 10);
+  const showDay = (text: string): string => {
+    const [y = '', m = '', d = ''] = text.split('-');
+    return dayIn[dateFormat](y, m, d);
+  };
+  return {
+    wall,
+    day,
+    showDay,
+    iso: (moment) => `${wall(moment).toISOString().slice(0, -1)}${offsetText(offsetAt(moment))}`,
+    show(moment) {
+      const time = wall(moment).toISOString().slice(11, 19);
+      return `${showDay(day(moment))} ${use24HourFormat ? time : hourOf12(time)}`;
+    },
+  };
+};
+
+/** A day of the local calendar and when it begins and ends. */
+export interface LocalDay extends Interval {
+  readonly day: string;
+}
+
+/** The local days of an interval, in order; the first and the last may be parts of one. */
+export const localDays = function* ({ from, until }: Interval, timezone: string): Generator<LocalDay> {
+  let date = DateTime.fromMillis(from, { zone: timezone }).startOf('day');
+  while (date.toMillis() < until) {
+    const day = date.toFormat('yyyy-MM-dd');
+    const whole = resolveInterval({ startDate: day, endDate: day }, timezone);
+    const part = { from: Math.max(from, whole.from), until: Math.min(until, whole.until) };
+    // A zone that moves over the date line has a day without any time in it.
+    if (part.from < part.until) yield { day, ...part };
+    date = date.plus({ days: 1 });
+  }
+};

@@ -1,0 +1,57 @@
+import type { Logger } from 'pino';
+import type { Database } from '../database/pool.ts';
+import { inTransaction, type Transaction } from '../database/transaction.ts';
+import { getTimezoneSettings } from '../system/store.ts';
+import { lastRun, nextRun, periodBefore } from './due.ts';
+import { changeSchedule, takeDueSchedule, takeScheduleOfOtherZone } from './schedules-store.ts';
+import { insertReport } from './store.ts';
+
+/**
+ * Has one schedule that is due make its report. Of several turns that were missed, the last one is made.
+ * @returns whether there was one
+ */
+const runOne = async (tx: Transaction, now: number): Promise<boolean> => {
+  const settings = await getTimezoneSettings(tx);
+  const schedule = await takeDueSchedule(tx, settings.timezone);
+  if (!schedule) return false;
+  const { id: scheduleId, kind, format, filters, createdBy, every } = schedule;
+  // The clock of the database decides what is due, and that of this process may be a little behind it.
+  const at = Math.max(now, schedule.nextRunAt?.getTime() ?? now);
+  const due = lastRun(schedule, settings.timezone, at);
+  const { from, until } = periodBefore(every, due, settings);
+  const range = { startsAt: new Date(from), endsAt: new Date(until) };
+  await insertReport(tx, {
+    ...range,
+    kind,
+    format,
+    filters,
+    settings,
+    createdBy,
+    scheduleId,
+    dueAt: new Date(due),
+  });
+  await changeSchedule(tx, scheduleId, {
+    timezone: settings.timezone,
+    lastRunAt: new Date(due),
+    nextRunAt: new Date(nextRun(schedule, settings.timezone, at)),
+  });
+  return true;
+};
+
+/** Computes one schedule anew for which the time zone has changed. @returns whether there was one */
+const moveOne = async (tx: Transaction, now: number): Promise<boolean> => {
+  const { timezone } = await getTimezoneSettings(tx);
+  const schedule = await takeScheduleOfOtherZone(tx, timezone);
+  if (!schedule) return false;
+  const nextRunAt = schedule.enabled ? new Date(nextRun(schedule, timezone, now)) : null;
+  await changeSchedule(tx, schedule.id, { timezone, nextRunAt });
+  return true;
+};
+
+/** Has every schedule that is due make its report, each in a transaction of its own and by one process alone. */
+export const runDueSchedules = async (db: Database, log: Logger): Promise<void> => {
+  while (await inTransaction(db, (tx) => moveOne(tx, Date.now())));
+  let made = 0;
+  while (await inTransaction(db, (tx) => runOne(tx, Date.now()))) made++;
+  if (made > 0) log.info({ reports: made }, 'scheduled reports are made');
+};

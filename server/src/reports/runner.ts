@@ -1,0 +1,115 @@
+import type { Logger } from 'pino';
+import { isDatabaseAway, isTransient } from '../database/failure.ts';
+import type { Database } from '../database/pool.ts';
+import { AppError } from '../error.ts';
+import { claimReport, noteProgress, releaseReport, settleReport } from './claim-store.ts';
+import type { ReportFiles } from './files.ts';
+import { makeReport, type Progress } from './make.ts';
+import type { ReportRow } from './store.ts';
+
+/** Makes the reports that wait, one at a time in each process, so that the service's daily work goes on beside it. */
+export interface ReportRunner extends AsyncDisposable {
+  /** Looks whether one waits. It does not wait for its end. */
+  wake(): void;
+}
+
+export interface RunnerOptions {
+  readonly db: Database;
+  readonly files: ReportFiles;
+  readonly log: Logger;
+}
+
+/** How often a process says how far it is, and so hears that it is to stop, in milliseconds. */
+const SIGN_OF_LIFE_MS = 1_000;
+
+/** It was cancelled or removed, or another process has taken it over. */
+class NoLongerWanted extends Error {
+  override readonly name = 'NoLongerWanted';
+}
+/** This process is about to end. */
+class ProcessEnds extends Error {
+  override readonly name = 'ProcessEnds';
+}
+
+const sentenceFor = (error: unknown): string =>
+  error instanceof AppError ? error.message : 'Something went wrong; the log of the service says what';
+
+export const createReportRunner = ({ db, files, log }: RunnerOptions): ReportRunner => {
+  const ending = new AbortController();
+  let working: Promise<void> | null = null;
+  let isWoken = false;
+
+  const watchOver = (report: ReportRow, progress: Progress, stop: AbortController): (() => void) => {
+    let asking = false;
+    const timer = setInterval(() => {
+      if (asking) return;
+      asking = true;
+      noteProgress(db, report, progress)
+        .then((goesOn) => {
+          if (!goesOn) stop.abort(new NoLongerWanted());
+        })
+        // Whoever cannot reach the database does not get on with the report either.
+        .catch((err: unknown) => log.debug({ err, reportId: report.id }, 'the progress could not be noted'))
+        .finally(() => {
+          asking = false;
+        });
+    }, SIGN_OF_LIFE_MS);
+    return () => clearInterval(timer);
+  };
+
+  /** A database that is away leaves it as it is: without signs of life it is begun anew. */
+  const settleFailure = async (report: ReportRow, error: unknown): Promise<void> => {
+    if (error instanceof NoLongerWanted) return;
+    if (error instanceof ProcessEnds) return releaseReport(db, report);
+    const isPassing = isDatabaseAway(error) || isTransient(error);
+    log.warn({ err: error, reportId: report.id }, 'a report could not be made');
+    if (!isPassing) await settleReport(db, report, { status: 'FAILED', error: sentenceFor(error) });
+  };
+
+  const make = async (report: ReportRow): Promise<void> => {
+    const stop = new AbortController();
+    const end = () => stop.abort(new ProcessEnds());
+    ending.signal.addEventListener('abort', end);
+    if (ending.signal.aborted) end();
+    const progress: Progress = { progress: 0, rowCount: 0 };
+    const fileKey = `${report.id}-${report.attempts}.${report.format.toLowerCase()}`;
+    const leave = watchOver(report, progress, stop);
+    try {
+      const { size, result: rowCount } = await files.write(fileKey, (to) =>
+        makeReport(db, report, to, progress, stop.signal),
+      );
+      const counts = await settleReport(db, report, { status: 'DONE', fileKey, size, rowCount });
+      if (!counts) await files.remove(fileKey);
+    } catch (error) {
+      await settleFailure(report, stop.signal.aborted ? stop.signal.reason : error);
+    } finally {
+      leave();
+      ending.signal.removeEventListener('abort', end);
+    }
+  };
+
+  const work = async (): Promise<void> => {
+    while (isWoken && !ending.signal.aborted) {
+      isWoken = false;
+      for (let next = await claimReport(db); next !== null; next = await claimReport(db)) {
+        await make(next);
+        if (ending.signal.aborted) return;
+      }
+    }
+  };
+
+  return {
+    wake() {
+      isWoken = true;
+      working ??= work()
+        .catch((err: unknown) => log.warn({ err }, 'reports cannot be made now; the next round will'))
+        .finally(() => {
+          working = null;
+        });
+    },
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await working;
+    },
+  };
+};

@@ -1,0 +1,98 @@
+import {
+  type CreateScheduleInput,
+  filtersOutOfPlace,
+  missingDay,
+  type ReportSchedule,
+  type UpdateScheduleInput,
+} from '@gantry/contract/reports';
+import { recordActivity } from '../activity/store.ts';
+import type { ActorContext } from '../context.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { invalidInput } from '../error.ts';
+import { nextRun, type Rhythm } from './due.ts';
+import {
+  changeSchedule,
+  insertSchedule,
+  lockSchedule,
+  removeSchedule,
+  type ScheduleRow,
+  showSchedules,
+} from './schedules-store.ts';
+
+const showOne = async ({ app: { db } }: ActorContext, row: ScheduleRow): Promise<ReportSchedule> => {
+  const [shown] = await showSchedules(db, [row]);
+  if (!shown) throw new Error('A schedule that is there was not shown');
+  return shown;
+};
+
+const nextRunOf = (rhythm: Rhythm & { enabled: boolean }, timezone: string): Date | null =>
+  rhythm.enabled ? new Date(nextRun(rhythm, timezone, Date.now())) : null;
+
+/** @throws AppError `badRequest` when there are too many */
+export const createSchedule = async (
+  ctx: ActorContext,
+  input: CreateScheduleInput,
+): Promise<ReportSchedule> => {
+  const { app, actor, caller } = ctx;
+  const { timezone } = app.settings.current();
+  const nextRunAt = nextRunOf(input, timezone);
+  const row = await inTransaction(app.db, async (tx) => {
+    const created = await insertSchedule(tx, { ...input, timezone, nextRunAt, createdBy: actor.id });
+    await recordActivity(tx, actor.id, caller, 'reports.createSchedule', {
+      scheduleId: created.id,
+      ...input,
+    });
+    return created;
+  });
+  return showOne(ctx, row);
+};
+
+/** @throws AppError `badRequest` when the fields do not go together */
+const requireWhole = (schedule: ScheduleRow): void => {
+  const missing = missingDay(schedule);
+  if (missing !== null) throw invalidInput(missing, `Say ${missing} for ${schedule.every}`);
+  const [filter] = filtersOutOfPlace(schedule.kind, schedule.filters);
+  if (filter !== undefined) {
+    throw invalidInput(
+      `filters.${filter}`,
+      `A report of the kind ${schedule.kind} cannot be filtered by ${filter}`,
+    );
+  }
+};
+
+/** Sets the fields that are given. @throws AppError `notFound`; `badRequest` when they do not go together */
+export const updateSchedule = async (
+  ctx: ActorContext,
+  { id, ...input }: UpdateScheduleInput,
+): Promise<ReportSchedule> => {
+  const { app, actor, caller } = ctx;
+  const { timezone } = app.settings.current();
+  const given: Partial<ScheduleRow> = Object.fromEntries(
+    Object.entries(input).filter(([, value]) => value !== undefined),
+  );
+  const row = await inTransaction(app.db, async (tx) => {
+    const wanted = { ...(await lockSchedule(tx, id)), ...given };
+    requireWhole(wanted);
+    const nextRunAt = nextRunOf(wanted, timezone);
+    const changed = await changeSchedule(tx, wanted.id, {
+      ...given,
+      timezone,
+      nextRunAt,
+      updatedAt: new Date(),
+    });
+    await recordActivity(tx, actor.id, caller, 'reports.updateSchedule', {
+      scheduleId: changed.id,
+      ...given,
+    });
+    return changed;
+  });
+  return showOne(ctx, row);
+};
+
+/** Removes a schedule; what it had made stays. @throws AppError `notFound` */
+export const deleteSchedule = ({ app, actor, caller }: ActorContext, id: string) =>
+  inTransaction(app.db, async (tx) => {
+    const { id: scheduleId, kind } = await removeSchedule(tx, id);
+    await recordActivity(tx, actor.id, caller, 'reports.deleteSchedule', { scheduleId, kind });
+    return { success: true as const, id: scheduleId };
+  });

@@ -1,0 +1,74 @@
+import type { GenerateReportInput, Report } from '@gantry/contract/reports';
+import { recordActivity } from '../activity/store.ts';
+import type { ActorContext } from '../context.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { resolveReportRange } from './range.ts';
+import {
+  cancelReport as cancelIn,
+  getReportRow,
+  insertReport,
+  type ReportRow,
+  removeReport,
+  requireRoom,
+  showReports,
+} from './store.ts';
+
+const showOne = async ({ app: { db } }: ActorContext, row: ReportRow): Promise<Report> => {
+  const [shown] = await showReports(db, [row]);
+  if (!shown) throw new Error('A report that is there was not shown');
+  return shown;
+};
+
+/** @throws AppError `notFound` */
+export const viewReport = async (ctx: ActorContext, id: string): Promise<Report> =>
+  showOne(ctx, await getReportRow(ctx.app.db, id));
+
+/**
+ * Notes that a report is to be made; it is made a moment later.
+ * @throws AppError `badRequest` for a range that cannot be; `tooManyRequests` when too many wait
+ */
+export const generateReport = async (ctx: ActorContext, input: GenerateReportInput): Promise<Report> => {
+  const { app, actor, caller } = ctx;
+  const settings = app.settings.current();
+  const { from, until } = resolveReportRange(input, settings.timezone);
+  const { kind, format, filters, startDate, endDate } = input;
+  const range = { startsAt: new Date(from), endsAt: new Date(until) };
+  const row = await inTransaction(app.db, async (tx) => {
+    await requireRoom(tx);
+    const created = await insertReport(tx, {
+      kind,
+      format,
+      filters,
+      settings,
+      createdBy: actor.id,
+      ...range,
+    });
+    const details = { reportId: created.id, kind, format, startDate, endDate, filters };
+    await recordActivity(tx, actor.id, caller, 'reports.generate', details);
+    return created;
+  });
+  return showOne(ctx, row);
+};
+
+/** Stops a report within a second or two. @throws AppError `notFound`; `conflict` when it is finished */
+export const cancelReport = async (ctx: ActorContext, id: string): Promise<Report> => {
+  const { app, actor, caller } = ctx;
+  const row = await inTransaction(app.db, async (tx) => {
+    const cancelled = await cancelIn(tx, id);
+    await recordActivity(tx, actor.id, caller, 'reports.cancel', { reportId: cancelled.id });
+    return cancelled;
+  });
+  return showOne(ctx, row);
+};
+
+/** Removes a report and its file; one that is under way stops. @throws AppError `notFound` */
+export const deleteReport = async ({ app, actor, caller }: ActorContext, id: string) => {
+  const removed = await inTransaction(app.db, async (tx) => {
+    const row = await removeReport(tx, id);
+    const { id: reportId, kind, format } = row;
+    await recordActivity(tx, actor.id, caller, 'reports.delete', { reportId, kind, format });
+    return row;
+  });
+  if (removed.fileKey !== null) await app.reportFiles.remove(removed.fileKey);
+  return { success: true as const, id: removed.id };
+};

@@ -1,0 +1,132 @@
+import { isUuid } from '@gantry/contract/id';
+import type { Page } from '@gantry/contract/page';
+import { type ListReportsInput, MAX_UNFINISHED_REPORTS, type Report } from '@gantry/contract/reports';
+import { and, count, desc, eq, inArray, sql } from 'drizzle-orm';
+import { reports } from '../database/tables.ts';
+import type { Executor, Transaction } from '../database/transaction.ts';
+import { AppError, notFound } from '../error.ts';
+import { addJob } from '../jobs/jobs-store.ts';
+import { findNames, type NameOf } from '../users/names-store.ts';
+import { fileNameOf } from './file-name.ts';
+
+export type ReportRow = typeof reports.$inferSelect;
+export type NewReport = Pick<
+  ReportRow,
+  'kind' | 'format' | 'filters' | 'startsAt' | 'endsAt' | 'settings' | 'createdBy'
+> &
+  Partial<Pick<ReportRow, 'scheduleId' | 'dueAt'>>;
+
+/** Where the file of a report is fetched. */
+export const urlOfFile = (id: string): string => `/reports/${id}/file`;
+
+const reportOf = (row: ReportRow, nameOf: NameOf): Report => ({
+  id: row.id,
+  kind: row.kind,
+  format: row.format,
+  status: row.status,
+  progress: row.progress,
+  rowCount: row.rowCount,
+  range: { startDate: row.startsAt, endDate: new Date(row.endsAt.getTime() - 1) },
+  filters: row.filters,
+  timezone: row.settings.timezone,
+  createdBy: nameOf(row.createdBy),
+  scheduleId: row.scheduleId,
+  createdAt: row.createdAt,
+  startedAt: row.startedAt,
+  finishedAt: row.finishedAt,
+  fileName: row.fileKey === null ? null : fileNameOf(row),
+  size: row.size,
+  error: row.error,
+  url: row.fileKey === null ? null : urlOfFile(row.id),
+});
+
+/** Rows as answers show them, with the names of the people in them. */
+export const showReports = async (db: Executor, rows: readonly ReportRow[]): Promise<Report[]> => {
+  const nameOf = await findNames(
+    db,
+    rows.map(({ createdBy }) => createdBy),
+  );
+  return rows.map((row) => reportOf(row, nameOf));
+};
+
+const unfinished = inArray(reports.status, ['QUEUED', 'RUNNING']);
+
+/** Notes that a report is to be made, with a job that has it made when the transaction commits. */
+export const insertReport = async (tx: Transaction, report: NewReport): Promise<ReportRow> => {
+  const [row] = await tx.insert(reports).values(report).returning();
+  if (!row) throw new Error('PostgreSQL did not answer the inserted report');
+  const payload = sql`json_build_object('reportId', ${row.id}::text)`;
+  await tx.execute(sql`SELECT ${addJob('generate-reports', payload, sql`now()`)}`);
+  return row;
+};
+
+/** @throws AppError `tooManyRequests` when as many reports as may are waiting or under way */
+export const requireRoom = async (tx: Executor): Promise<void> => {
+  const [counted] = await tx.select({ n: count() }).from(reports).where(unfinished);
+  if ((counted?.n ?? 0) < MAX_UNFINISHED_REPORTS) return;
+  throw new AppError(
+    'tooManyRequests',
+    `${MAX_UNFINISHED_REPORTS} reports are waiting or under way: wait for one, or cancel it`,
+    { retryAfterSeconds: 30 },
+  );
+};
+
+/** @throws AppError `notFound` */
+export const getReportRow = async (db: Executor, id: string): Promise<ReportRow> => {
+  const [row] = isUuid(id) ? await db.select().from(reports).where(eq(reports.id, id)) : [];
+  if (!row) throw notFound('Report');
+  return row;
+};
+
+/** One page of the reports, newest first. */
+export const listReports = async (
+  db: Executor,
+  { kind, status, skip, take }: ListReportsInput,
+): Promise<Page<ReportRow>> => {
+  const wanted = and(kind && eq(reports.kind, kind), status && eq(reports.status, status));
+  const items = await db
+    .select()
+    .from(reports)
+    .where(wanted)
+    .orderBy(desc(reports.createdAt), desc(reports.id))
+    .limit(take)
+    .offset(skip);
+  const [counted] = await db.select({ total: count() }).from(reports).where(wanted);
+  return { items, total: counted?.total ?? 0 };
+};
+
+/**
+ * Stops a report that is not finished; of this and its end at once, whichever comes first counts.
+ * @throws AppError `notFound`; `conflict` when it is finished
+ */
+export const cancelReport = async (tx: Executor, id: string): Promise<ReportRow> => {
+  const [row] = isUuid(id)
+    ? await tx
+        .update(reports)
+        .set({ status: 'CANCELLED', finishedAt: sql`now()` })
+        .where(and(eq(reports.id, id), unfinished))
+        .returning()
+    : [];
+  if (row) return row;
+  const { status } = await getReportRow(tx, id);
+  throw new AppError('conflict', `The report is ${status} already, so there is nothing to cancel`);
+};
+
+/** Removes a report. @returns what it was. @throws AppError `notFound` */
+export const removeReport = async (tx: Executor, id: string): Promise<ReportRow> => {
+  const [row] = isUuid(id) ? await tx.delete(reports).where(eq(reports.id, id)).returning() : [];
+  if (!row) throw notFound('Report');
+  return row;
+};
+
+/** Those of the keys under which files are kept that belong to a report. */
+export const findKeysInUse = async (db: Executor, keys: readonly string[]): Promise<ReadonlySet<string>> => {
+  const rows =
+    keys.length === 0
+      ? []
+      : await db
+          .select({ key: reports.fileKey })
+          .from(reports)
+          .where(inArray(reports.fileKey, [...keys]));
+  return new Set(rows.flatMap(({ key }) => (key === null ? [] : [key])));
+};

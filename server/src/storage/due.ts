@@ -1,0 +1,52 @@
+import { type EventType, eventType } from '@gantry/contract/events';
+import type { RetentionRules } from '@gantry/contract/storage';
+
+const DAY_MS = 86_400_000;
+
+/** Before which moment (Unix milliseconds, a midnight in UTC) things are due to be removed; null: never. */
+type Cutoff = number | null;
+
+/** What is due. */
+export interface Due {
+  readonly events: ReadonlyMap<EventType, number>;
+  readonly images: Cutoff;
+  readonly reports: Cutoff;
+  readonly activity: Cutoff;
+}
+
+const cutoffAfter = (days: number | null, now: number): Cutoff =>
+  days === null ? null : now - (now % DAY_MS) - days * DAY_MS;
+
+/** Names a type that has a rule of its own, or follows the default. */
+const daysOf = ({ events }: RetentionRules, type: EventType): number | null => {
+  const own = events.byType[type];
+  return own === undefined ? events.default : own;
+};
+
+/**
+ * What the rules make due at a moment. Whole days of UTC, so that the same things are due all day long, and what is shown
+ * beforehand is what happens.
+ */
+export const dueBy = (rules: RetentionRules, now: number): Due => ({
+  events: new Map(
+    eventType.options.flatMap((type) => {
+      const cutoff = cutoffAfter(daysOf(rules, type), now);
+      return cutoff === null ? [] : [[type, cutoff] as const];
+    }),
+  ),
+  images: cutoffAfter(rules.images, now),
+  reports: cutoffAfter(rules.reports, now),
+  activity: cutoffAfter(rules.activity, now),
+});
+
+/** Whether anything is limited at all. */
+export const limitsAnything = ({ events, images, reports, activity }: Due): boolean =>
+  events.size > 0 || images !== null || reports !== null || activity !== null;
+
+/** Whether events of every type are due up to this moment (Unix milliseconds). */
+export const isAllDue = ({ events }: Due, until: number): boolean =>
+  eventType.options.every((type) => (events.get(type) ?? Number.NEGATIVE_INFINITY) >= until);
+
+/** The latest moment before which events of some type are due. */
+export const lastCutoff = ({ events }: Due): Cutoff =>
+  events.size === 0 ? null : Math.max(...events.values());

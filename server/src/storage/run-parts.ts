@@ -1,0 +1,35 @@
+import type { Logger } from 'pino';
+import type { Database } from '../database/pool.ts';
+import { inTransaction, type Transaction } from '../database/transaction.ts';
+import type { BlobStore } from '../images/blobs.ts';
+import { keepHoldsOut } from './holds-store.ts';
+import { noteRemovals, type Removal } from './runs-store.ts';
+
+/** What a run of retention works with. */
+export interface RunParts {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly blobs: BlobStore;
+}
+
+/** A run of retention under way. */
+export interface Run extends RunParts {
+  readonly id: string;
+  /** Whether to stop after the batch under way. */
+  readonly stopped: () => boolean;
+}
+
+/**
+ * Removes something in one transaction, in which it is written down too and nothing comes under a legal hold.
+ * @throws RunLost when another process has taken over
+ */
+export const removeNoted = (
+  run: Run,
+  work: (tx: Transaction) => Promise<readonly Removal[]>,
+): Promise<readonly Removal[]> =>
+  inTransaction(run.db, async (tx) => {
+    await keepHoldsOut(tx);
+    const removals = await work(tx);
+    await noteRemovals(tx, run.id, removals);
+    return removals;
+  });

@@ -1,0 +1,59 @@
+import type { Transaction } from '../database/transaction.ts';
+import { dueBy } from './due.ts';
+import { removeDueEvents } from './remove-events.ts';
+import { removeDueImages } from './remove-images.ts';
+import { type RemovedRecords, removeActivityBefore, removeReportsBefore } from './remove-records-store.ts';
+import { getRules } from './retention-store.ts';
+import { type Run, type RunParts, removeNoted } from './run-parts.ts';
+import { finishRun, lastCompletedStart } from './runs-store.ts';
+
+const RECORDS_AT_ONCE = 5_000;
+/** Longest text of a failure that is kept. */
+const ERROR_MAX = 500;
+
+const removeRecords = async (
+  run: Run,
+  name: 'activity' | 'reports',
+  cutoff: number | null,
+  remove: (tx: Transaction, cutoff: number, limit: number) => Promise<RemovedRecords[]>,
+): Promise<void> => {
+  if (cutoff === null) return;
+  let removed: readonly unknown[];
+  do {
+    removed = await removeNoted(run, async (tx) =>
+      (await remove(tx, cutoff, RECORDS_AT_ONCE)).map((each) => ({
+        class: name,
+        eventType: null,
+        month: each.month,
+        rows: each.rows,
+        bytes: each.bytes,
+        whole: false,
+      })),
+    );
+  } while (removed.length > 0 && !run.stopped());
+};
+
+const removeAllDue = async (run: Run): Promise<void> => {
+  const since = await lastCompletedStart(run.db);
+  const due = dueBy(await getRules(run.db), Date.now());
+  await removeDueEvents(run, due);
+  await removeRecords(run, 'reports', due.reports, removeReportsBefore);
+  await removeRecords(run, 'activity', due.activity, removeActivityBefore);
+  await removeDueImages(run, due, since);
+};
+
+/**
+ * Does a run that was begun: removes what is due by the rules, batch by batch, and writes down how it ended. A failure is
+ * written down and logged; the next run goes on from there.
+ */
+export const doRun = async (parts: RunParts, id: string, stopped: () => boolean): Promise<void> => {
+  const { db, log } = parts;
+  try {
+    await removeAllDue({ ...parts, id, stopped });
+    await finishRun(db, id, stopped() ? 'STOPPED' : 'COMPLETED', null);
+  } catch (err) {
+    log.error({ err, runId: id }, 'retention could not remove everything that is due; the next run goes on');
+    const text = err instanceof Error ? `${err.name}: ${err.message}` : String(err);
+    await finishRun(db, id, 'FAILED', text.slice(0, ERROR_MAX).toWellFormed());
+  }
+};

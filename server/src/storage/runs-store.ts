@@ -1,0 +1,129 @@
+import type { Page } from '@gantry/contract/page';
+import type { RetentionClass, RetentionRun } from '@gantry/contract/storage';
+import { sql } from 'drizzle-orm';
+import type { Database } from '../database/pool.ts';
+import { type Executor, inTransaction } from '../database/transaction.ts';
+import { findNames } from '../users/names-store.ts';
+
+/** A run without a sign of life for so long is over: its process died. */
+const SILENT_MINUTES = 5;
+
+/** Something that a run removed. */
+export interface Removal {
+  readonly class: RetentionClass;
+  /** null where there is none. */
+  readonly eventType: string | null;
+  /** `YYYY-MM` in UTC. */
+  readonly month: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly whole: boolean;
+}
+
+/** The run was declared over by another process. */
+export class RunLost extends Error {
+  override readonly name = 'RunLost';
+}
+
+/** Begins a run, unless one is under way. @returns its id, or null */
+export const beginRun = (db: Database, startedBy: string | null): Promise<string | null> =>
+  inTransaction(db, async (tx) => {
+    await tx.execute(sql`
+      UPDATE retention_runs SET status = 'STOPPED', finished_at = now()
+      WHERE status = 'RUNNING' AND beat_at < now() - make_interval(mins => ${SILENT_MINUTES})`);
+    const { rows } = await tx.execute<{ id: string }>(sql`
+      INSERT INTO retention_runs (started_by) VALUES (${startedBy}::uuid) ON CONFLICT DO NOTHING RETURNING id`);
+    return rows[0]?.id ?? null;
+  });
+
+/**
+ * Writes down what a transaction of the run removes, and that the run is alive.
+ * @throws RunLost when it is no longer the one under way
+ */
+export const noteRemovals = async (
+  tx: Executor,
+  runId: string,
+  removals: readonly Removal[],
+): Promise<void> => {
+  const { rowCount } = await tx.execute(
+    sql`UPDATE retention_runs SET beat_at = now() WHERE id = ${runId}::uuid AND status = 'RUNNING'`,
+  );
+  if (rowCount === 0) throw new RunLost('Another process has taken over');
+  if (removals.length === 0) return;
+  await tx.execute(sql`
+    INSERT INTO retention_removals AS known (run_id, class, event_type, month, rows, bytes, whole)
+    SELECT ${runId}::uuid, class, coalesce("eventType", ''), (month || '-01')::date, sum(rows), sum(bytes), bool_or(whole)
+    FROM jsonb_to_recordset(${JSON.stringify(removals)}::jsonb)
+      AS one (class text, "eventType" text, month text, rows bigint, bytes bigint, whole boolean)
+    GROUP BY 1, 2, 3, 4
+    ON CONFLICT (run_id, class, event_type, month) DO UPDATE
+    SET rows = known.rows + excluded.rows, bytes = known.bytes + excluded.bytes, whole = known.whole OR excluded.whole`);
+};
+
+export const finishRun = async (
+  db: Executor,
+  runId: string,
+  status: 'COMPLETED' | 'STOPPED' | 'FAILED',
+  error: string | null,
+): Promise<void> => {
+  await db.execute(sql`
+    UPDATE retention_runs SET status = ${status}, finished_at = now(), error = ${error}
+    WHERE id = ${runId}::uuid AND status = 'RUNNING'`);
+};
+
+/** When the last run began that was completed (Unix milliseconds); null when there was none. */
+export const lastCompletedStart = async (db: Executor): Promise<number | null> => {
+  const { rows } = await db.execute<{ at: string | null }>(
+    sql`SELECT max(started_at) AS at FROM retention_runs WHERE status = 'COMPLETED'`,
+  );
+  return rows[0]?.at ? new Date(rows[0].at).getTime() : null;
+};
+
+interface RunRow extends Record<string, unknown> {
+  id: string;
+  status: RetentionRun['status'];
+  started_at: string;
+  finished_at: string | null;
+  started_by: string | null;
+  error: string | null;
+  removals: Removal[];
+}
+
+/** One page of the runs, newest first. */
+export const listRuns = async (
+  db: Executor,
+  { skip, take, id }: { skip: number; take: number; id?: string },
+): Promise<Page<RetentionRun>> => {
+  const { rows } = await db.execute<RunRow>(sql`
+    SELECT retention_runs.*, coalesce((
+      SELECT jsonb_agg(jsonb_build_object('class', class, 'eventType', nullif(event_type, ''),
+        'month', to_char(month, 'YYYY-MM'), 'rows', rows, 'bytes', bytes, 'whole', whole)
+        ORDER BY class, month, event_type)
+      FROM retention_removals WHERE run_id = retention_runs.id
+    ), '[]') AS removals
+    FROM retention_runs WHERE ${id === undefined ? sql`true` : sql`id = ${id}::uuid`}
+    ORDER BY started_at DESC, id DESC LIMIT ${take} OFFSET ${skip}`);
+  const { rows: counted } = await db.execute<{ total: number }>(
+    sql`SELECT count(*) AS total FROM retention_runs`,
+  );
+  const nameOf = await findNames(
+    db,
+    rows.map((row) => row.started_by),
+  );
+  const items = rows.map((row) => ({
+    id: row.id,
+    status: row.status,
+    startedAt: new Date(row.started_at),
+    finishedAt: row.finished_at === null ? null : new Date(row.finished_at),
+    startedBy: nameOf(row.started_by),
+    error: row.error,
+    removals: row.removals.map(({ eventType, bytes, whole, ...removal }) => ({
+      ...removal,
+      eventType: eventType as RetentionRun['removals'][number]['eventType'],
+      // Rows leave room for others, but no disk.
+      bytes: removal.class === 'images' || removal.class === 'reports' || whole ? bytes : null,
+      wholeMonth: whole,
+    })),
+  }));
+  return { items, total: counted[0]?.total ?? 0 };
+};

@@ -1,0 +1,89 @@
+import { sql } from 'drizzle-orm';
+import { locks } from '../database/locks.ts';
+import type { Database } from '../database/pool.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { ORIGIN, passedIn } from './passages-store.ts';
+
+/** How long minutes are kept, for the last five of them. */
+const MINUTES_KEPT = sql.raw(`interval '15 minutes'`);
+
+// Each event counts for its sensor and its location, for its own type and for all, in slots of three lengths. What is
+// alike is added up first. Plan: what is not folded by its place, then the unique index of traffic_rollups.
+const FOLD = (limit: number) => sql`
+  WITH taken AS (
+    DELETE FROM traffic_unfolded
+    WHERE ctid = ANY (ARRAY(SELECT ctid FROM traffic_unfolded LIMIT ${limit}))
+    RETURNING *
+  ), passed AS MATERIALIZED (
+    ${passedIn(sql`taken`, sql`true`)}
+  ), alike AS (
+    SELECT slot, sensor_id, location_id, vehicle_type, bin, sum(sign * vehicle) AS n, sum(sign) AS events,
+      coalesce(sum(sign * speed), 0) AS speed_sum,
+      bool_or(sign > 0) AS seen
+    FROM passed GROUP BY 1, 2, 3, 4, 5
+  ), fine AS (
+    SELECT place_id, slot, CASE WHEN own THEN vehicle_type END AS vehicle_type, bin, sum(n) AS n, sum(events) AS events,
+      sum(speed_sum) AS speed_sum, bool_or(seen) AS seen
+    FROM alike CROSS JOIN (VALUES (true), (false)) AS kind (own)
+      CROSS JOIN LATERAL (VALUES (sensor_id), (location_id)) AS place (place_id)
+    WHERE place_id IS NOT NULL GROUP BY 1, 2, 3, 4
+  ), spread AS (
+    SELECT minutes, place_id, date_bin(make_interval(mins => minutes), slot, ${ORIGIN}) AS slot, vehicle_type, bin,
+      sum(n) AS n, sum(events) AS events, sum(speed_sum) AS speed_sum,
+      bit_or(CASE WHEN seen AND minutes = 60
+        THEN 1 << (extract(minute FROM slot AT TIME ZONE 'UTC')::int / 5) ELSE 0 END) AS alive
+    FROM fine CROSS JOIN (VALUES (5), (60), (1440)) AS level (minutes)
+    GROUP BY 1, 2, 3, 4, 5
+  ), rolled AS (
+    INSERT INTO traffic_rollups AS known
+      (minutes, place_id, slot, vehicle_type, n, events, measured, speed_sum, bins, counts, alive)
+    SELECT minutes, place_id, slot, vehicle_type, sum(n), sum(events), coalesce(sum(n) FILTER (WHERE bin IS NOT NULL), 0),
+      sum(speed_sum), coalesce(array_agg(bin ORDER BY bin) FILTER (WHERE bin IS NOT NULL AND n <> 0), '{}'),
+      coalesce(array_agg(n::int ORDER BY bin) FILTER (WHERE bin IS NOT NULL AND n <> 0), '{}'), bit_or(alive)::smallint
+    FROM spread GROUP BY 1, 2, 3, 4 HAVING bool_or((n, events, speed_sum) <> (0, 0, 0)) ORDER BY 1, 2, 3, 4
+    ON CONFLICT (minutes, place_id, slot, vehicle_type) DO UPDATE SET
+      n = known.n + excluded.n, events = known.events + excluded.events, measured = known.measured + excluded.measured,
+      speed_sum = known.speed_sum + excluded.speed_sum, alive = known.alive | excluded.alive,
+      (bins, counts) = (
+        SELECT coalesce(array_agg(bin ORDER BY bin), '{}'), coalesce(array_agg(n ORDER BY bin), '{}')
+        FROM (
+          SELECT bin, sum(count)::int AS n
+          FROM unnest(known.bins || excluded.bins, known.counts || excluded.counts) AS both_of (bin, count)
+          GROUP BY 1 HAVING sum(count) <> 0
+        ) AS merged
+      )
+  ), recent AS (
+    INSERT INTO traffic_rollups AS known (minutes, place_id, slot, n, measured, speed_sum)
+    SELECT 1, location_id, date_trunc('minute', at), sum(sign * vehicle), coalesce(sum(sign) FILTER (WHERE speed IS NOT NULL), 0),
+      coalesce(sum(sign * speed), 0)
+    FROM passed WHERE location_id IS NOT NULL AND at > now() - ${MINUTES_KEPT} GROUP BY 2, 3 ORDER BY 2, 3
+    ON CONFLICT (minutes, place_id, slot, vehicle_type) DO UPDATE SET
+      n = known.n + excluded.n, measured = known.measured + excluded.measured,
+      speed_sum = known.speed_sum + excluded.speed_sum
+  ), placed AS (
+    INSERT INTO traffic_places AS known
+    SELECT coalesce(location_id, sensor_id), sensor_id, min(slot), max(slot) FROM alike
+    WHERE seen AND sensor_id IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2
+    ON CONFLICT (location_id, sensor_id) DO UPDATE SET
+      first_slot = least(known.first_slot, excluded.first_slot), last_slot = greatest(known.last_slot, excluded.last_slot)
+    WHERE excluded.first_slot < known.first_slot OR excluded.last_slot > known.last_slot
+  )
+  SELECT count(*) AS rows FROM taken`;
+
+/**
+ * Folds at most `limit` rows, unless another process is at it. Readers see either what was before or what comes after it.
+ * @returns the number of rows that were folded
+ */
+export const foldTraffic = async (db: Database, limit: number): Promise<number> => {
+  const { rows: due } = await db.execute(sql`SELECT FROM traffic_unfolded LIMIT 1`);
+  if (due.length === 0) return 0;
+  return inTransaction(db, async (tx) => {
+    const { rows: locked } = await tx.execute<{ mine: boolean }>(
+      sql`SELECT pg_try_advisory_xact_lock(${locks.traffic}) AS mine, set_config('synchronous_commit', 'off', true)`,
+    );
+    if (!locked[0]?.mine) return 0;
+    await tx.execute(sql`DELETE FROM traffic_rollups WHERE minutes = 1 AND slot < now() - ${MINUTES_KEPT}`);
+    const folded = await tx.execute<{ rows: number }>(FOLD(limit));
+    return folded.rows[0]?.rows ?? 0;
+  });
+};

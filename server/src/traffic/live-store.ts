@@ -1,0 +1,49 @@
+import { sql } from 'drizzle-orm';
+import type { Executor } from '../database/transaction.ts';
+import type { Interval } from '../time.ts';
+import { passedIn } from './passages-store.ts';
+import { moment, passedWithin } from './rollups-store.ts';
+
+/** A location in its last minutes; sums of speeds in metres per hour. */
+export interface LiveRow extends Record<string, unknown> {
+  readonly id: string;
+  readonly name: string;
+  readonly speed_limit: number | null;
+  readonly watched: boolean;
+  readonly n: number;
+  readonly measured: number;
+  readonly speed_sum: number;
+  readonly usual_measured: number;
+  readonly usual_sum: number;
+}
+
+const USUAL = sql.raw(`interval '7 days'`);
+
+/** What passed every location within some minutes of the clock, and what it did in the seven days before. */
+export const readLive = async (db: Executor, range: Interval): Promise<LiveRow[]> => {
+  // Plan: the unique index of traffic_rollups at minutes, and at days for each location.
+  const { rows } = await db.execute<LiveRow>(sql`
+    WITH passed AS (
+      SELECT place_id, n, measured, speed_sum FROM traffic_rollups
+      WHERE minutes = 1 AND slot >= ${moment(range.from)} AND slot < ${moment(range.until)}
+      UNION ALL
+      SELECT location_id, sign * vehicle, CASE WHEN speed IS NULL THEN 0 ELSE sign END, sign * coalesce(speed, 0)
+      FROM (${passedIn(sql`traffic_unfolded`, sql`location_id IS NOT NULL AND ${passedWithin(range)}`)}) AS fresh
+    ), live AS (
+      SELECT place_id, sum(n) AS n, sum(measured) AS measured, sum(speed_sum) AS speed_sum FROM passed GROUP BY 1
+    ), usual AS (
+      SELECT place_id, sum(measured) AS measured, sum(speed_sum) AS speed_sum
+      FROM locations JOIN traffic_rollups ON place_id = locations.id
+      WHERE minutes = 1440 AND vehicle_type IS NULL AND slot >= ${moment(range.from)} - ${USUAL} AND speed_limit IS NULL
+      GROUP BY 1
+    ), watched AS (
+      SELECT DISTINCT location_id FROM sensors WHERE status = 'ONLINE' AND location_id IS NOT NULL
+    )
+    SELECT id, name, speed_limit, watched.location_id IS NOT NULL AS watched, coalesce(live.n, 0)::bigint AS n,
+      coalesce(live.measured, 0)::bigint AS measured, coalesce(live.speed_sum, 0)::bigint AS speed_sum,
+      coalesce(usual.measured, 0)::bigint AS usual_measured, coalesce(usual.speed_sum, 0)::bigint AS usual_sum
+    FROM locations LEFT JOIN live ON live.place_id = id LEFT JOIN usual ON usual.place_id = id
+      LEFT JOIN watched ON watched.location_id = id
+    ORDER BY lower(name), id`);
+  return rows;
+};

@@ -1,0 +1,33 @@
+import type { Interval } from '../time.ts';
+
+/** The lengths of the slots in which traffic is kept, in minutes. */
+export type SlotMinutes = 5 | 60 | 1_440;
+
+/** A part of a range that is read from slots of one length. */
+export interface Segment extends Interval {
+  readonly minutes: SlotMinutes;
+}
+
+const MINUTE_MS = 60_000;
+const floor = (time: number, minutes: number): number =>
+  Math.floor(time / (minutes * MINUTE_MS)) * minutes * MINUTE_MS;
+const ceil = (time: number, minutes: number): number =>
+  Math.ceil(time / (minutes * MINUTE_MS)) * minutes * MINUTE_MS;
+
+/** Covers a range with the fewest slots: days of UTC within, hours and five minutes at its ends. It touches them whole. */
+export const segmentsOf = (range: Interval, lengths: readonly SlotMinutes[] = [1_440, 60, 5]): Segment[] => {
+  const [minutes = 5, ...shorter] = lengths;
+  if (shorter.length === 0)
+    return [{ minutes, from: floor(range.from, minutes), until: ceil(range.until, minutes) }];
+  const [from, until] = [ceil(range.from, minutes), floor(range.until, minutes)];
+  if (from >= until) return segmentsOf(range, shorter);
+  return [
+    ...(range.from < from ? segmentsOf({ from: range.from, until: from }, shorter) : []),
+    { minutes, from, until },
+    ...(until < range.until ? segmentsOf({ from: until, until: range.until }, shorter) : []),
+  ];
+};
+
+/** The longest slots that none of these moments falls into the middle of. */
+export const slotsWithin = (bounds: readonly number[]): SlotMinutes =>
+  bounds.every((bound) => bound % (60 * MINUTE_MS) === 0) ? 60 : 5;

@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify';
+import type { AppContext } from '../context.ts';
+import { fetchReportFile } from '../reports/file.ts';
+import { drain } from './body.ts';
+import { callerOf } from './request.ts';
+
+/** Serves the files of reports to those who show their token. */
+export const serveReportFiles = (server: FastifyInstance, app: AppContext): void => {
+  server.get<{ Params: { id: string } }>(
+    '/reports/:id/file',
+    { exposeHeadRoute: false },
+    async (request, reply) => {
+      drain(request.raw, reply.raw);
+      const { name, contentType, size, stream } = await fetchReportFile(
+        { app, caller: callerOf(request) },
+        request.params.id,
+      );
+      return reply
+        .header('content-type', contentType)
+        .header('content-length', size)
+        .header('content-disposition', `attachment; filename="${name}"`)
+        .header('cache-control', 'private, no-store')
+        .send(stream);
+    },
+  );
+};

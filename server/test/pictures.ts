@@ -1,0 +1,77 @@
+import { deflateSync, crc32 as zlibCrc32 } from 'node:zlib';
+
+// Small real pictures, made by hand so that their size can lie.
+
+const CRC_TABLE = Array.from({ length: 256 }, (_, n) => {
+  let c = n;
+  for (let bit = 0; bit < 8; bit++) c = c & 1 ? 0xedb88320 ^ (c >>> 1) : c >>> 1;
+  return c >>> 0;
+});
+const crc32 = (bytes: Buffer): number => {
+  if (typeof zlibCrc32 === 'function') return zlibCrc32(bytes);
+  let c = 0xffffffff;
+  for (const byte of bytes) c = (CRC_TABLE[(c ^ byte) & 0xff] ?? 0) ^ (c >>> 8);
+  return (c ^ 0xffffffff) >>> 0;
+};
+
+const chunk = (type: string, data: Buffer): Buffer => {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(data.length);
+  const sum = Buffer.alloc(4);
+  sum.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, sum]);
+};
+
+/** A grey PNG of one pixel, which claims to be of this size; no two shades are the same file. */
+export const png = ({ width = 1, height = 1, shade = 0 } = {}): Buffer => {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 0, 0, 0, 0], 8);
+  const note = chunk('tEXt', Buffer.from(`shade\0${shade}`, 'latin1'));
+  return Buffer.concat([
+    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    chunk('IHDR', header),
+    note,
+    chunk('IDAT', deflateSync(Buffer.from([0, shade % 256]))),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+};
+
+const segment = (marker: number, data: Buffer): Buffer => {
+  const head = Buffer.from([0xff, marker, 0, 0]);
+  head.writeUInt16BE(data.length + 2, 2);
+  return Buffer.concat([head, data]);
+};
+
+/** The headers of a JPEG of this size, with a comment of so many bytes, and the end. */
+export const jpeg = ({ width = 2, height = 2, comment = 'x', frame = 0xc0 } = {}): Buffer => {
+  const sof = Buffer.from([8, 0, 0, 0, 0, 1, 1, 0x11, 0]);
+  sof.writeUInt16BE(height, 1);
+  sof.writeUInt16BE(width, 3);
+  return Buffer.concat([
+    Buffer.from([0xff, 0xd8]),
+    segment(0xe0, Buffer.from('JFIF\0\x01\x01\0\0\x01\0\x01\0\0', 'latin1')),
+    segment(0xfe, Buffer.from(comment)),
+    segment(frame, sof),
+    segment(0xda, Buffer.from([1, 1, 0, 0, 63, 0])),
+    Buffer.from([0, 0xff, 0xd9]),
+  ]);
+};
+
+/** The header of a lossless WebP of this size. */
+export const webp = ({ width = 3, height = 3 } = {}): Buffer => {
+  const bits = Buffer.alloc(4);
+  bits.writeUInt32LE((((height - 1) << 14) | (width - 1)) >>> 0);
+  const data = Buffer.concat([Buffer.from([0x2f]), bits, Buffer.alloc(5)]);
+  const head = Buffer.alloc(20);
+  head.write('RIFF', 0, 'latin1');
+  head.writeUInt32LE(12 + data.length, 4);
+  head.write('WEBPVP8L', 8, 'latin1');
+  head.writeUInt32LE(data.length, 16);
+  return Buffer.concat([head, data]);
+};
+
+export const dataUrl = (bytes: Buffer, type: string): string =>
+  `data:${type};base64,${bytes.toString('base64')}`;

@@ -1,0 +1,318 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'csv-parse';
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartitions } from '../src/events/partitions.ts';
+import { settleReport } from '../src/reports/claim-store.ts';
+import { createReportFiles } from '../src/reports/files.ts';
+import { clearLeftOvers } from '../src/reports/rounds.ts';
+import { createReportRunner } from '../src/reports/runner.ts';
+import { cancelReport } from '../src/reports/store.ts';
+import { createTestDatabase, eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
+import { type ServiceProcess, type StartedProcess, spawnService, untilItServes } from './service-process.ts';
+
+const RANGE = { startDate: '2026-03-01', endDate: '2026-03-31' };
+const VIOLATIONS = { kind: 'VIOLATIONS', format: 'CSV', ...RANGE };
+
+/** Puts violations into March 2026 by the short way: one event a second. */
+const fill = async (pool: pg.Pool, until: number, from = 1): Promise<void> => {
+  await createPartitions(pool).ensure(Date.UTC(2026, 2, 5));
+  await pool.query(
+    `INSERT INTO events (id, event_type, violation_type, plate, plate_key, vehicle_speed, location_name)
+     SELECT (lpad(to_hex($1::bigint + n * 1000), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0') || '8' || lpad(to_hex(n), 15, '0'))::uuid,
+       'TRAFFIC_VIOLATION', 'SPEEDING', 'W ' || n, 'W' || n, 60 + n % 50, 'Ring ' || n % 9
+     FROM generate_series($2::int, $3::int) AS n`,
+    [Date.UTC(2026, 2, 2), from, until],
+  );
+};
+
+describe('reports over HTTP', () => {
+  let gantry: Gantry;
+  let token: string;
+  beforeAll(async () => {
+    gantry = await startGantry();
+    token = await gantry.tokenFor('ADMIN');
+    await fill(gantry.pool, 60_000);
+  }, 60_000);
+  afterAll(() => gantry?.stop());
+
+  const ask = (id: string) => gantry.ok('reports.getById', { id }, { token });
+  const until = (id: string, satisfies: (report: { status: string; progress: number }) => boolean) =>
+    eventually(() => ask(id), satisfies, 30_000);
+  const generate = (input: object = {}) =>
+    gantry.ok('reports.generate', { ...VIOLATIONS, ...input }, { token });
+  const fetchFile = (id: string, headers: Record<string, string> = { authorization: `Bearer ${token}` }) =>
+    fetch(`${gantry.url}/reports/${id}/file`, { headers });
+
+  it('are sent as files with a name, and kept by nobody else', async () => {
+    const { id } = await generate();
+    const report = await until(id, ({ status }) => status === 'DONE');
+    const { status, headers, body } = await fetchFile(id);
+    await body?.cancel();
+    expect(status).toBe(200);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': 'attachment; filename="violations_2026-03-01_2026-03-31.csv"',
+      'content-length': String((report as unknown as { size: number }).size),
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'private, no-store',
+    });
+  });
+
+  it('are refused without a token, to a role that may not see them, and where there is none', async () => {
+    const { id } = await generate();
+    const codeOf = async (response: Response) => [
+      response.status,
+      ((await response.json()) as HttpAnswer['body']).error.json.data.code,
+    ];
+    const field = { authorization: `Bearer ${await gantry.tokenFor('FIELD')}` };
+    expect(await codeOf(await fetchFile(id, {}))).toEqual([401, 'UNAUTHORIZED']);
+    expect(await codeOf(await fetchFile(id, field))).toEqual([403, 'FORBIDDEN']);
+    for (const none of [randomUUID(), 'x', '..%2F..%2Fjwt-secret', '%00']) {
+      expect(await codeOf(await fetchFile(none))).toEqual([404, 'NOT_FOUND']);
+    }
+    await until(id, ({ status }) => status === 'DONE');
+    await rm(join(gantry.app.context.config.DATA_DIR, 'reports'), { recursive: true });
+    expect(await codeOf(await fetchFile(id))).toEqual([404, 'NOT_FOUND']);
+  });
+
+  it('show how far they are while they are made, and stop when they are cancelled', async () => {
+    const { id, status } = await generate({ kind: 'DAILY_SUMMARY', startDate: '2022-01-01' });
+    expect(status).toBe('QUEUED');
+    const waiting = await generate();
+    const { progress } = await until(id, (report) => report.progress > 0 && report.status === 'RUNNING');
+    expect(progress).toBeLessThan(1);
+    const started = performance.now();
+    expect(await gantry.ok('reports.cancel', { id }, { token })).toMatchObject({
+      status: 'CANCELLED',
+      url: null,
+    });
+    // The next one can only begin when this one has ended.
+    await until(waiting.id, (report) => report.status !== 'QUEUED');
+    expect(performance.now() - started).toBeLessThan(4_000);
+    await until(waiting.id, (report) => report.status === 'DONE');
+    expect(await ask(id)).toMatchObject({ status: 'CANCELLED', fileName: null, url: null });
+    expect((await fetchFile(id)).status).toBe(409);
+    const files = await readdir(join(gantry.app.context.config.DATA_DIR, 'reports'));
+    expect(files.filter((name) => name.startsWith(id))).toEqual([]);
+  });
+
+  it('are finished or cancelled, never both', async () => {
+    const { id } = await generate();
+    await until(id, ({ status }) => status === 'DONE');
+    expect((await gantry.call('reports.cancel', { id }, { token })).body.error.json).toMatchObject({
+      message: 'The report is DONE already, so there is nothing to cancel',
+      data: { code: 'CONFLICT' },
+    });
+  });
+
+  it('that are cancelled and finished at the same moment become one of both', async () => {
+    const { db } = gantry.app.context;
+    for (let n = 0; n < 20; n++) {
+      const { rows } = await gantry.pool.query(
+        `INSERT INTO reports (kind, format, filters, starts_at, ends_at, settings, created_by, status, attempts, alive_at)
+         VALUES ('TRAFFIC', 'CSV', '{}', now(), now(), '{"timezone":"UTC"}', gen_random_uuid(), 'RUNNING', 1, now())
+         RETURNING id`,
+      );
+      const [{ id }] = rows;
+      const done = { status: 'DONE' as const, fileKey: `${id}-1.csv`, size: 1, rowCount: 1 };
+      const [cancelled, settled] = await Promise.allSettled([
+        cancelReport(db, id),
+        settleReport(db, { id, attempts: 1 }, done),
+      ]);
+      const isDone = settled.status === 'fulfilled' && settled.value;
+      expect([cancelled.status, (await ask(id)).status]).toEqual(
+        isDone ? ['rejected', 'DONE'] : ['fulfilled', 'CANCELLED'],
+      );
+    }
+    await gantry.pool.query(`DELETE FROM reports WHERE kind = 'TRAFFIC'`);
+  });
+
+  it('are given back by a process that ends, and made by the next', async () => {
+    const { db, log } = gantry.app.context;
+    const folder = await mkdtemp(join(tmpdir(), 'gantry-reports-'));
+    await using runner = createReportRunner({ db, log, files: createReportFiles(folder) });
+    const { id } = await generate();
+    runner.wake();
+    await until(id, ({ status }) => status !== 'QUEUED');
+    await runner[Symbol.asyncDispose]();
+    const report = await until(id, ({ status }) => status === 'DONE');
+    expect((report as unknown as { rowCount: number }).rowCount).toBe(60_000);
+    await rm(folder, { recursive: true });
+  });
+
+  it('go with their files', async () => {
+    const { id } = await generate();
+    await until(id, ({ status }) => status === 'DONE');
+    const folder = join(gantry.app.context.config.DATA_DIR, 'reports');
+    expect((await readdir(folder)).some((name) => name.startsWith(id))).toBe(true);
+    expect(await gantry.ok('reports.delete', { id }, { token })).toEqual({ success: true, id });
+    expect((await readdir(folder)).some((name) => name.startsWith(id))).toBe(false);
+    expect((await gantry.call('reports.getById', { id }, { token })).status).toBe(404);
+  });
+
+  it('say that they are too long for XLSX', async () => {
+    const { id } = await generate({ format: 'XLSX' });
+    expect(await until(id, ({ status }) => status === 'FAILED')).toMatchObject({
+      error: 'There are more than 20000 rows, too many for XLSX: choose CSV, or a shorter range',
+      url: null,
+    });
+  });
+
+  it('list no more in PDF than is read, and say so', async () => {
+    const { id } = await generate({ format: 'PDF' });
+    expect(await until(id, ({ status }) => status === 'DONE')).toMatchObject({ rowCount: 5_000 });
+  });
+
+  it('are listed newest first, by kind and status', async () => {
+    const { reports, total } = await gantry.ok('reports.getReports', { take: 2 }, { token });
+    expect(reports).toHaveLength(2);
+    expect(total).toBeGreaterThan(2);
+    expect(reports[0].createdAt >= reports[1].createdAt).toBe(true);
+    const cancelled = await gantry.ok(
+      'reports.getReports',
+      { status: 'CANCELLED', kind: 'DAILY_SUMMARY' },
+      { token },
+    );
+    expect(cancelled.total).toBe(1);
+    expect((await gantry.ok('reports.getReports', { kind: 'INCIDENTS' }, { token })).total).toBe(0);
+  });
+
+  it('are for those who may generate or see them', async () => {
+    const code = async (
+      role: 'ANALYST' | 'FIELD' | 'OPERATOR' | 'VIEWER',
+      procedure: string,
+      input: object,
+    ) => (await gantry.call(procedure, input, { token: await gantry.tokenFor(role) })).status;
+    const daily = { kind: 'INCIDENTS', format: 'PDF', every: 'DAILY', hour: 6 };
+    const none = { id: randomUUID() };
+    for (const role of ['ANALYST', 'OPERATOR'] as const) {
+      expect(await code(role, 'reports.getReports', {})).toBe(200);
+      expect(await code(role, 'reports.generate', VIOLATIONS)).toBe(200);
+      expect(await code(role, 'reports.createSchedule', daily)).toBe(200);
+    }
+    for (const role of ['FIELD', 'VIEWER'] as const) {
+      expect(await code(role, 'reports.generate', VIOLATIONS)).toBe(403);
+      for (const procedure of ['cancel', 'delete', 'deleteSchedule', 'updateSchedule'])
+        expect(await code(role, `reports.${procedure}`, none)).toBe(403);
+      expect(await code(role, 'reports.createSchedule', daily)).toBe(403);
+      for (const procedure of ['getReports', 'getSchedules'])
+        expect(await code(role, `reports.${procedure}`, {})).toBe(role === 'VIEWER' ? 200 : 403);
+    }
+  });
+
+  it.each([
+    [
+      'an end before the start',
+      { startDate: '2026-03-02', endDate: '2026-03-01' },
+      'The end is before the start',
+    ],
+    ['more than five years', { startDate: '2020-01-01', endDate: '2025-01-02' }, 'at most 5 years'],
+    ['a time before time', { startDate: '0000-01-01', endDate: '0000-01-02' }, 'Nothing is older than 1970'],
+    ['a time after time', { startDate: '9999-12-31', endDate: '9999-12-31' }, 'before the year 9000'],
+    ['no range', { startDate: undefined }, 'startDate'],
+    ['a kind that there is not', { kind: 'WEATHER' }, 'kind'],
+    ['a format that there is not', { format: 'DOCX' }, 'format'],
+    [
+      'a filter of another kind',
+      { kind: 'TRAFFIC', filters: { incidentType: 'OTHER' } },
+      'cannot be filtered by incidentType',
+    ],
+  ])('are refused for %s, and nothing is stored', async (_, input, sentence) => {
+    const before = await gantry.ok('reports.getReports', {}, { token });
+    const { status, body } = await gantry.call('reports.generate', { ...VIOLATIONS, ...input }, { token });
+    expect(status).toBe(400);
+    expect(body.error.json.message).toContain(sentence);
+    expect((await gantry.ok('reports.getReports', {}, { token })).total).toBe(before.total);
+  });
+
+  it('are noted in the activity log with what was asked for', async () => {
+    const { rows } = await gantry.pool.query(
+      `SELECT details FROM activity WHERE action = 'reports.generate'`,
+    );
+    expect(rows[0].details).toMatchObject({ kind: 'VIOLATIONS', format: 'CSV', startDate: '2026-03-01' });
+  });
+});
+
+describe('files that nobody knows', () => {
+  it('go when they are old, and others stay', async () => {
+    await using gantry = await startGantry();
+    const folder = await mkdtemp(join(tmpdir(), 'gantry-reports-'));
+    const files = createReportFiles(folder);
+    const known = `${randomUUID()}-1.csv`;
+    await gantry.pool.query(
+      `INSERT INTO reports (kind, format, filters, starts_at, ends_at, settings, created_by, status, file_key)
+       VALUES ('TRAFFIC', 'CSV', '{}', now(), now(), '{}', gen_random_uuid(), 'DONE', $1)`,
+      [known],
+    );
+    for (const name of [known, 'old-1.csv', 'old-2.csv.part', 'new-1.csv'])
+      await writeFile(join(folder, name), 'x');
+    for (const name of [known, 'old-1.csv', 'old-2.csv.part']) await utimes(join(folder, name), 0, 0);
+    await clearLeftOvers(gantry.app.context.db, files, 1_000_000);
+    expect((await readdir(folder)).sort()).toEqual([known, 'new-1.csv'].sort());
+    await rm(folder, { recursive: true });
+  });
+});
+
+describe('a report whose process is killed', () => {
+  const running = new Set<StartedProcess>();
+  let folder: string;
+  let database: Awaited<ReturnType<typeof createTestDatabase>>;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'gantry-report-crash-'));
+    database = await createTestDatabase();
+  });
+  afterAll(async () => {
+    for (const { process } of running) process.kill('SIGKILL');
+    await Promise.all([...running].map(({ ended }) => ended));
+    await database.drop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const start = (): Promise<ServiceProcess> => {
+    const settings = { DATABASE_URL: database.url, DATA_DIR: join(folder, 'data') };
+    const started = spawnService(folder, settings);
+    running.add(started);
+    return untilItServes(started);
+  };
+
+  it('is taken up again and becomes whole', async () => {
+    const first = await start();
+    const { createPool } = await import('../src/database/pool.ts');
+    const pool = createPool(database.url, 2, () => undefined);
+    await fill(pool, 300_000);
+    await pool.end();
+    const token = await first.tokenFor('ADMIN');
+    const { id } = await first.ok('reports.generate', VIOLATIONS, { token });
+    const ask = (service: ServiceProcess) => service.ok('reports.getById', { id }, { token });
+    await eventually(
+      () => ask(first),
+      ({ rowCount }) => rowCount > 0,
+      20_000,
+    );
+    first.process.kill('SIGKILL');
+    await first.ended;
+    expect(await readdir(join(folder, 'data', 'reports'))).toEqual([expect.stringMatching(/\.part$/)]);
+
+    const second = await start();
+    const headers = { authorization: `Bearer ${token}` };
+    expect((await fetch(`${second.url}/reports/${id}/file`, { headers })).status).toBe(409);
+    const report = await eventually(
+      () => ask(second),
+      ({ status }) => status === 'DONE',
+      60_000,
+    );
+    expect(report.rowCount).toBe(300_000);
+    const response = await fetch(`${second.url}${report.url}`, { headers });
+    let rows = 0;
+    const reader = parse({ columns: true, bom: true, comment: '#', comment_no_infix: true });
+    reader.on('data', () => rows++);
+    for await (const chunk of response.body ?? []) reader.write(chunk);
+    reader.end();
+    await new Promise((resolve) => reader.once('end', resolve));
+    expect(rows).toBe(300_000);
+    expect(await second.stop()).toBe(0);
+  }, 120_000);
+});

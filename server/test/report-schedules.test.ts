@@ -1,0 +1,246 @@
+import fc from 'fast-check';
+import { DateTime } from 'luxon';
+import type pg from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDatabase, createPool } from '../src/database/pool.ts';
+import { lastRun, nextRun, periodBefore, type Rhythm } from '../src/reports/due.ts';
+import { runDueSchedules } from '../src/reports/run-schedules.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+
+const log = pino({ level: 'silent' });
+const VIENNA = 'Europe/Vienna';
+const at = (iso: string): number => Date.parse(iso);
+const iso = (moment: number, zone = VIENNA): string => DateTime.fromMillis(moment, { zone }).toISO() ?? '';
+const rhythm = (fields: Partial<Rhythm>): Rhythm => ({
+  every: 'DAILY',
+  hour: 6,
+  weekday: null,
+  dayOfMonth: null,
+  ...fields,
+});
+
+describe('when a schedule runs', () => {
+  it('is its hour by the local clocks, in winter and in summer', () => {
+    expect(iso(nextRun(rhythm({}), VIENNA, at('2026-03-28T12:00:00Z')))).toBe(
+      '2026-03-29T06:00:00.000+02:00',
+    );
+    expect(iso(nextRun(rhythm({}), VIENNA, at('2026-10-24T12:00:00Z')))).toBe(
+      '2026-10-25T06:00:00.000+01:00',
+    );
+  });
+
+  it('is the next hour where clocks skip its own', () => {
+    expect(iso(nextRun(rhythm({ hour: 2 }), VIENNA, at('2026-03-28T12:00:00Z')))).toBe(
+      '2026-03-29T03:00:00.000+02:00',
+    );
+  });
+
+  it('is once where its hour comes twice', () => {
+    const first = nextRun(rhythm({ hour: 2 }), VIENNA, at('2026-10-24T12:00:00Z'));
+    expect(iso(first)).toBe('2026-10-25T02:00:00.000+02:00');
+    expect(iso(nextRun(rhythm({ hour: 2 }), VIENNA, first))).toBe('2026-10-26T02:00:00.000+01:00');
+  });
+
+  it('is the last day of a month that is too short', () => {
+    const monthly = rhythm({ every: 'MONTHLY', dayOfMonth: 31 });
+    let moment = at('2027-12-31T12:00:00Z');
+    const days: string[] = [];
+    for (let n = 0; n < 5; n++) {
+      moment = nextRun(monthly, VIENNA, moment);
+      days.push(iso(moment).slice(0, 10));
+    }
+    expect(days).toEqual(['2028-01-31', '2028-02-29', '2028-03-31', '2028-04-30', '2028-05-31']);
+  });
+
+  it('never repeats or skips a turn, whatever the zone', () => {
+    const zones = [
+      VIENNA,
+      'America/New_York',
+      'Australia/Lord_Howe',
+      'Asia/Beirut',
+      'Pacific/Apia',
+      'UTC',
+      'Africa/Cairo',
+    ];
+    const rhythms = fc.oneof(
+      fc.record({
+        every: fc.constant('DAILY' as const),
+        hour: fc.nat(23),
+        weekday: fc.constant(null),
+        dayOfMonth: fc.constant(null),
+      }),
+      fc.record({
+        every: fc.constant('WEEKLY' as const),
+        hour: fc.nat(23),
+        weekday: fc.nat(6),
+        dayOfMonth: fc.constant(null),
+      }),
+      fc.record({
+        every: fc.constant('MONTHLY' as const),
+        hour: fc.nat(23),
+        weekday: fc.constant(null),
+        dayOfMonth: fc.integer({ min: 1, max: 31 }),
+      }),
+    );
+    const moments = fc.integer({ min: at('2010-01-01T00:00:00Z'), max: at('2035-01-01T00:00:00Z') });
+    fc.assert(
+      fc.property(rhythms, fc.constantFrom(...zones), moments, (given, zone, moment) => {
+        const next = nextRun(given, zone, moment);
+        expect(next).toBeGreaterThan(moment);
+        // From any moment before it, it is the same one; at it, it is the last one.
+        expect(lastRun(given, zone, next)).toBe(next);
+        expect(lastRun(given, zone, next - 1)).toBeLessThanOrEqual(moment);
+        expect(nextRun(given, zone, next - 1)).toBe(next);
+        const local = DateTime.fromMillis(next, { zone });
+        const isSkipped =
+          DateTime.fromObject(
+            { year: local.year, month: local.month, day: local.day, hour: given.hour },
+            { zone },
+          ).hour !== given.hour;
+        if (!isSkipped && local.hour === given.hour) expect(local.minute).toBe(0);
+        if (given.every === 'WEEKLY' && zone !== 'Pacific/Apia')
+          expect(local.weekday % 7).toBe(given.weekday);
+        if (given.every === 'MONTHLY' && zone !== 'Pacific/Apia')
+          expect(local.day).toBe(Math.min(given.dayOfMonth ?? 0, local.daysInMonth ?? 0));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('the range of a scheduled report', () => {
+  const before = (every: Rhythm['every'], due: string, firstDayOfWeek = 1): string[] => {
+    const { from, until } = periodBefore(every, at(due), { timezone: VIENNA, firstDayOfWeek });
+    return [iso(from), iso(until)];
+  };
+
+  it('is the day before, as long as that day was', () => {
+    expect(before('DAILY', '2026-03-30T04:00:00Z')).toEqual([
+      '2026-03-29T00:00:00.000+01:00',
+      '2026-03-30T00:00:00.000+02:00',
+    ]);
+  });
+
+  it('is the whole week before, by its first day', () => {
+    // A Wednesday.
+    expect(before('WEEKLY', '2026-11-18T05:00:00Z', 1).map((text) => text.slice(0, 10))).toEqual([
+      '2026-11-09',
+      '2026-11-16',
+    ]);
+    expect(before('WEEKLY', '2026-11-18T05:00:00Z', 0).map((text) => text.slice(0, 10))).toEqual([
+      '2026-11-08',
+      '2026-11-15',
+    ]);
+    expect(before('WEEKLY', '2026-11-18T05:00:00Z', 6).map((text) => text.slice(0, 10))).toEqual([
+      '2026-11-07',
+      '2026-11-14',
+    ]);
+  });
+
+  it('is the month before', () => {
+    expect(before('MONTHLY', '2026-03-31T04:00:00Z').map((text) => text.slice(0, 10))).toEqual([
+      '2026-02-01',
+      '2026-03-01',
+    ]);
+  });
+});
+
+describe('schedules', () => {
+  let gantry: Gantry;
+  let token: string;
+  let others: pg.Pool[] = [];
+  beforeAll(async () => {
+    gantry = await startGantry();
+    token = await gantry.tokenFor('ADMIN');
+    others = [1, 2].map(() => createPool(gantry.app.context.config.DATABASE_URL ?? '', 4, () => undefined));
+  });
+  afterAll(async () => {
+    await Promise.all(others.map((pool) => pool.end()));
+    await gantry?.stop();
+  });
+
+  const create = (input: object = {}) =>
+    gantry.ok(
+      'reports.createSchedule',
+      { kind: 'DAILY_SUMMARY', format: 'CSV', every: 'DAILY', hour: 6, ...input },
+      { token },
+    );
+  const reportsOf = async (scheduleId: string) => {
+    const { reports } = await gantry.ok('reports.getReports', { take: 100 }, { token });
+    return reports.filter((report: { scheduleId: string }) => report.scheduleId === scheduleId);
+  };
+
+  it('make their report once, though many processes look for what is due', async () => {
+    const { id, nextRunAt } = await create();
+    expect(Date.parse(nextRunAt)).toBeGreaterThan(Date.now());
+    await gantry.pool.query(
+      `UPDATE report_schedules SET next_run_at = now() - interval '3 days' WHERE id = $1`,
+      [id],
+    );
+    const databases = others.map(createDatabase);
+    await Promise.all([...databases, ...databases, ...databases].map((db) => runDueSchedules(db, log)));
+    await Promise.all(databases.map((db) => runDueSchedules(db, log)));
+    // Of the turns that were missed meanwhile, the last one is made up for.
+    const [report, ...more] = await eventually(
+      () => reportsOf(id),
+      ([first]) => first?.status === 'DONE',
+      20_000,
+    );
+    expect(more).toEqual([]);
+    const yesterday = DateTime.fromMillis(nextRun(rhythm({}), 'UTC', Date.now()), { zone: 'UTC' })
+      .minus({ days: 2 })
+      .startOf('day');
+    expect(report.range.startDate).toBe(yesterday.toISO());
+    const { schedules } = await gantry.ok('reports.getSchedules', {}, { token });
+    const [schedule] = schedules.filter((each: { id: string }) => each.id === id);
+    expect(schedule).toMatchObject({
+      nextRunAt,
+      lastRunAt: expect.any(String),
+      createdBy: { name: expect.any(String) },
+    });
+  });
+
+  it('follow the time zone when it is changed', async () => {
+    const { id } = await create();
+    await gantry.ok('system.timezone.updateTimezoneSettings', { timezone: 'Asia/Tokyo' }, { token });
+    const find = async () => {
+      const { schedules } = await gantry.ok('reports.getSchedules', {}, { token });
+      return schedules.find((each: { id: string }) => each.id === id);
+    };
+    const moved = await eventually(find, ({ timezone }) => timezone === 'Asia/Tokyo', 15_000);
+    expect(new Date(moved.nextRunAt).toISOString().slice(11)).toBe('21:00:00.000Z');
+    await gantry.ok('system.timezone.updateTimezoneSettings', { timezone: 'UTC' }, { token });
+  });
+
+  it('stop while they are not enabled, can be changed and removed', async () => {
+    const { id } = await create({ every: 'WEEKLY', weekday: 1 });
+    const changed = await gantry.ok('reports.updateSchedule', { id, enabled: false }, { token });
+    expect(changed).toMatchObject({ enabled: false, nextRunAt: null, weekday: 1 });
+    const monthly = { id, every: 'MONTHLY', dayOfMonth: 31, enabled: true, hour: 0 };
+    expect(await gantry.ok('reports.updateSchedule', monthly, { token })).toMatchObject({
+      every: 'MONTHLY',
+      hour: 0,
+    });
+    expect(await gantry.ok('reports.deleteSchedule', { id }, { token })).toEqual({ success: true, id });
+    expect((await gantry.call('reports.deleteSchedule', { id }, { token })).status).toBe(404);
+    expect((await gantry.call('reports.updateSchedule', { id, hour: 1 }, { token })).status).toBe(404);
+  });
+
+  it.each([
+    ['a week without its day', { every: 'WEEKLY' }, 'weekday'],
+    ['a month without its day', { every: 'MONTHLY' }, 'dayOfMonth'],
+    ['an hour that no clock shows', { hour: 24 }, 'hour'],
+    ['a filter of another kind', { filters: { sensorType: 'RADAR' } }, 'sensorType'],
+  ])('are refused with %s', async (_, input, field) => {
+    const daily = { kind: 'DAILY_SUMMARY', format: 'CSV', every: 'DAILY', hour: 6 };
+    const { status, body } = await gantry.call('reports.createSchedule', { ...daily, ...input }, { token });
+    expect([status, body.error.json.message]).toEqual([400, expect.stringContaining(field)]);
+  });
+
+  it('cannot be left without their day', async () => {
+    const { id } = await create();
+    const { status, body } = await gantry.call('reports.updateSchedule', { id, every: 'WEEKLY' }, { token });
+    expect([status, body.error.json.message]).toEqual([400, 'Say weekday for WEEKLY']);
+  });
+});

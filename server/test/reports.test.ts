@@ -1,0 +1,301 @@
+import { writeFile } from 'node:fs/promises';
+import { reportFormat, reportKind } from '@gantry/contract/reports';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+import { readCsv, readPdf, readXlsx } from './report-reading.ts';
+
+let gantry: Gantry;
+let token: string;
+let sensorId: string;
+let locationId: string;
+
+/** The day on which clocks in Vienna go forward. */
+const DAY = '2026-03-29';
+const EMPTY = { startDate: '2024-02-01', endDate: '2024-02-29' };
+
+/** Violations of that day, with what spreadsheets and encodings trip over. */
+const VIOLATIONS = [
+  { timestamp: '2026-03-29T00:30:00.000Z', licensePlateNumber: 'ŽD 123-ÄÖ', vehicleSpeed: 71.5 },
+  {
+    timestamp: '2026-03-29T01:30:00.000Z',
+    licensePlateNumber: '=HYPERLINK("http://x","y")',
+    description: '-1+1',
+  },
+  {
+    timestamp: '2026-03-29T10:00:00.000Z',
+    licensePlateNumber: 'Ω-7,"8"',
+    description: '+49 €\nsecond <line>',
+  },
+];
+
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+  const settings = { timezone: 'Europe/Vienna', dateFormat: 'DD.MM.YYYY' };
+  await gantry.ok('system.timezone.updateTimezoneSettings', settings, { token });
+  const place = await gantry.ok('locations.create', { name: 'Ring – Süd', speedLimit: 50 }, { token });
+  locationId = place.id;
+  const fields = { name: '@Mast 7', deviceId: 'mast-7', type: 'CAMERA', locationId };
+  const sensor = await gantry.ok('sensors.create', fields, { token });
+  sensorId = sensor.id;
+  const events = [
+    ...VIOLATIONS.map((event) => ({ eventType: 'TRAFFIC_VIOLATION', violationType: 'SPEEDING', ...event })),
+    { eventType: 'VEHICLE_DETECTION', timestamp: '2026-03-29T11:00:00.000Z', vehicleSpeed: 50 },
+    { eventType: 'TRAFFIC_VIOLATION', timestamp: '2026-03-29T22:30:00.000Z' },
+  ];
+  await gantry.ok('events.ingestBatch', { apiKey: sensor.apiKey, events });
+  await gantry.ok(
+    'incidents.create',
+    { title: 'Ölspur', type: 'OTHER', severity: 'HIGH', locationId },
+    { token },
+  );
+});
+afterAll(() => gantry?.stop());
+
+const finished = (id: string) =>
+  eventually(
+    () => gantry.ok('reports.getById', { id }, { token }),
+    ({ status }) => !['QUEUED', 'RUNNING'].includes(status),
+    20_000,
+  );
+
+const generate = async (input: object) => {
+  const asked = { kind: 'VIOLATIONS', format: 'CSV', startDate: DAY, endDate: DAY, ...input };
+  const { id } = await gantry.ok('reports.generate', asked, { token });
+  const report = await finished(id);
+  expect(report).toMatchObject({ status: 'DONE', error: null, progress: 1 });
+  return report;
+};
+
+const fetchFile = async ({ url, size }: { url: string; size: number }): Promise<Uint8Array> => {
+  const response = await fetch(`${gantry.url}${url}`, { headers: { authorization: `Bearer ${token}` } });
+  expect(response.status).toBe(200);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  expect(bytes.length).toBe(size);
+  return bytes;
+};
+
+describe('a report of violations', () => {
+  it('becomes a CSV file with every violation of the local day, in local time', async () => {
+    const report = await generate({});
+    expect(report).toMatchObject({
+      rowCount: 3,
+      timezone: 'Europe/Vienna',
+      fileName: 'violations_2026-03-29.csv',
+      url: `/reports/${report.id}/file`,
+      createdBy: { name: expect.any(String) },
+      range: { startDate: '2026-03-28T23:00:00.000Z', endDate: '2026-03-29T21:59:59.999Z' },
+    });
+    const { records, comments } = readCsv(await fetchFile(report));
+    expect(records.map((record) => record.Time)).toEqual([
+      '2026-03-29T01:30:00.000+01:00',
+      '2026-03-29T03:30:00.000+02:00',
+      '2026-03-29T12:00:00.000+02:00',
+    ]);
+    expect(records[0]).toMatchObject({
+      'Speed (km/h)': '71.5',
+      'Limit (km/h)': '50',
+      Location: 'Ring – Süd',
+    });
+    expect(comments).toEqual([
+      'Violations',
+      'Range: 29.03.2026 00:00:00 to 29.03.2026 23:59:59',
+      'Time zone: Europe/Vienna',
+      'Filters: none',
+      expect.stringMatching(/^Generated: /),
+      'Rows: 3',
+    ]);
+  });
+
+  it('has no cell in CSV that a spreadsheet takes for a formula', async () => {
+    const { records } = readCsv(await fetchFile(await generate({})));
+    expect(records.map((record) => record.Plate)).toEqual([
+      'ŽD 123-ÄÖ',
+      `'=HYPERLINK("http://x","y")`,
+      'Ω-7,"8"',
+    ]);
+    expect(records.map((record) => record.Description)).toEqual(['', "'-1+1", "'+49 €\nsecond <line>"]);
+    expect(records[0]?.Sensor).toBe("'@Mast 7");
+  });
+
+  it('becomes a workbook in which texts are texts, numbers numbers and times local times', async () => {
+    const [about = [], data = []] = readXlsx(await fetchFile(await generate({ format: 'XLSX' })));
+    const facts = Object.fromEntries(about.map(({ A, B }) => [A?.value ?? '', B?.value]));
+    expect(facts).toMatchObject({
+      Report: 'Violations',
+      'Time zone': 'Europe/Vienna',
+      Filters: 'none',
+      Rows: '3',
+    });
+    expect(data).toHaveLength(4);
+    expect(data[1]).toMatchObject({
+      A: { type: 'n', value: String(25_569 + Date.UTC(2026, 2, 29, 1, 30) / 86_400_000) },
+      D: { type: 's', value: 'ŽD 123-ÄÖ' },
+      F: { type: 'n', value: '71.5' },
+      I: { type: 's', value: '@Mast 7' },
+    });
+    expect(data[2]?.D).toEqual({ type: 's', value: '=HYPERLINK("http://x","y")' });
+    expect(data[3]?.M).toEqual({ type: 's', value: '+49 €\nsecond <line>' });
+  });
+
+  it('becomes pages with what it is about, the table and page numbers', async () => {
+    const pages = await readPdf(await fetchFile(await generate({ format: 'PDF' })));
+    const text = pages.join(' ');
+    expect(text).toContain('Europe/Vienna');
+    expect(text).toContain('ŽD 123-ÄÖ');
+    expect(text).toContain('Ω-7,"8"');
+    expect(text).toContain('Ring – Süd');
+    expect(text).toContain('29.03.2026 12:00:00');
+    expect(text).toContain('Rows: 3');
+    expect(text).toContain('Violations per day');
+    pages.forEach((page, at) => {
+      expect(page).toContain(`Page ${at + 1} of ${pages.length}`);
+    });
+  });
+
+  it('lets through what its filters let through, and says so', async () => {
+    const filters = { licensePlateNumber: 'žd123*', sensorId, locationId };
+    const report = await generate({ filters });
+    expect(report.filters).toEqual(filters);
+    const { records, comments } = readCsv(await fetchFile(report));
+    expect(records.map((record) => record.Plate)).toEqual(['ŽD 123-ÄÖ']);
+    expect(comments).toContain(
+      `Filters: sensorId = @Mast 7 (${sensorId}); locationId = Ring – Süd (${locationId}); licensePlateNumber = žd123*`,
+    );
+    expect((await generate({ filters: { severity: 'CRITICAL' } })).rowCount).toBe(0);
+    expect((await generate({ filters: { sensorId: 'no such id' } })).rowCount).toBe(0);
+  });
+});
+
+describe.each(reportKind.options)('a report of the kind %s', (kind) => {
+  it.each(reportFormat.options)('says in %s that there is nothing in an empty range', async (format) => {
+    const report = await generate({ kind, format, ...EMPTY });
+    const bytes = await fetchFile(report);
+    const texts = {
+      CSV: () => readCsv(bytes).comments.join(' '),
+      XLSX: () =>
+        readXlsx(bytes)
+          .flat()
+          .flatMap(Object.values)
+          .map(({ value }) => value)
+          .join(' '),
+      PDF: async () => (await readPdf(bytes)).join(' '),
+    };
+    const text = await texts[format]();
+    expect(text).toContain('Europe/Vienna');
+    // A day without events is a row that says so.
+    if (kind === 'DAILY_SUMMARY') expect(report.rowCount).toBe(29);
+    else
+      expect([report.rowCount, text]).toEqual([
+        0,
+        expect.stringContaining('There is nothing in this range.'),
+      ]);
+  });
+
+  it.each(reportFormat.options)('has the same rows in %s', async (format) => {
+    const report = await generate({ kind, format, startDate: DAY, endDate: '2026-12-31' });
+    expect(report.rowCount).toBeGreaterThan(0);
+    const bytes = await fetchFile(report);
+    if (process.env.KEEP_REPORTS) await writeFile(`${process.env.KEEP_REPORTS}/${report.fileName}`, bytes);
+    if (format === 'CSV') expect(readCsv(bytes).records).toHaveLength(report.rowCount);
+    if (format === 'XLSX') expect(readXlsx(bytes)[1]).toHaveLength(report.rowCount + 1);
+    if (format === 'PDF') expect((await readPdf(bytes)).join(' ')).toContain(`Rows: ${report.rowCount}`);
+  });
+});
+
+describe('the figures', () => {
+  it('of a day are those of its events and incidents', async () => {
+    const { records } = readCsv(
+      await fetchFile(await generate({ kind: 'DAILY_SUMMARY', endDate: '2026-03-30' })),
+    );
+    expect(records).toMatchObject([
+      {
+        Day: '2026-03-29',
+        Events: '4',
+        'All violations': '3',
+        'Vehicle detection': '1',
+        'Busiest place': 'Ring – Süd',
+      },
+      {
+        Day: '2026-03-30',
+        Events: '1',
+        'All violations': '1',
+        'Most frequent violation': 'TRAFFIC_VIOLATION',
+      },
+    ]);
+  });
+
+  it('of incidents tell how long it took to act upon them', async () => {
+    const { incidents } = await gantry.ok('incidents.getAll', {}, { token });
+    const [{ id }] = incidents;
+    await gantry.ok('incidents.acknowledge', { id }, { token });
+    await gantry.pool.query(`UPDATE incidents SET opened_at = acknowledged_at - interval '90 seconds'`);
+    const today = { startDate: '2026-01-01', endDate: '2030-12-31' };
+    const { records } = readCsv(await fetchFile(await generate({ kind: 'INCIDENTS', ...today })));
+    expect(records).toMatchObject([
+      { Title: 'Ölspur', 'Time to acknowledge (s)': '90', 'Time to resolve (s)': '', Location: 'Ring – Süd' },
+    ]);
+  });
+
+  it('of sensors keep maintenance apart from what was unavailable', async () => {
+    await gantry.pool.query(`UPDATE sensors SET created_at = '2026-03-01T00:00:00Z', status = 'ONLINE'`);
+    await gantry.pool.query('DELETE FROM sensor_status_history');
+    const change = (from: string | null, to: string, at: string, reason: string) =>
+      gantry.pool.query(
+        `INSERT INTO sensor_status_history (sensor_id, from_status, to_status, at, reason) VALUES ($1, $2, $3, $4, $5)`,
+        [sensorId, from, to, at, reason],
+      );
+    // Local times of a day of 23 hours: 0:00 is 23:00 UTC, from 3:00 on 2 hours ahead.
+    await change(null, 'ONLINE', '2026-03-20T00:00:00Z', 'heartbeat');
+    await change('ONLINE', 'OFFLINE', '2026-03-29T02:00:00Z', 'no heartbeat for 90 seconds');
+    await change('OFFLINE', 'ONLINE', '2026-03-29T04:00:00Z', 'heartbeat');
+    await change('ONLINE', 'MAINTENANCE', '2026-03-29T10:00:00Z', 'set by hand');
+    await change('MAINTENANCE', 'ERROR', '2026-03-29T13:00:00Z', 'lens');
+    await change('ERROR', 'ONLINE', '2026-03-29T14:00:00Z', 'heartbeat');
+    const { records } = readCsv(await fetchFile(await generate({ kind: 'SENSOR_HEALTH' })));
+    expect(records).toMatchObject([
+      {
+        Entry: 'AVAILABILITY',
+        'Duration (s)': String(23 * 3600),
+        Availability: String(17 / 20),
+        'Silent (s)': '7200',
+        'Outage (s)': '3600',
+        'Maintenance (s)': '10800',
+        'Silent spells': '1',
+        Outages: '1',
+      },
+      {
+        Entry: 'SILENT',
+        From: '2026-03-29T04:00:00.000+02:00',
+        'Duration (s)': '7200',
+        Reason: 'no heartbeat for 90 seconds',
+      },
+      { Entry: 'MAINTENANCE', 'Duration (s)': '10800' },
+      { Entry: 'OUTAGE', Until: '2026-03-29T16:00:00.000+02:00', Reason: 'lens' },
+    ]);
+    const { records: days } = readCsv(await fetchFile(await generate({ kind: 'DAILY_SUMMARY' })));
+    expect(days).toMatchObject([{ Sensors: '1', Availability: String(17 / 20) }]);
+  });
+
+  it('of traffic are those of each place and hour, of which this day has 23', async () => {
+    const { records } = readCsv(await fetchFile(await generate({ kind: 'TRAFFIC' })));
+    expect(records).toHaveLength(23);
+    const passed = records.filter((record) => Number(record.Vehicles) > 0);
+    expect(
+      passed.map((record) => [record.From, record.Place, record.Vehicles, record['Mean speed (km/h)']]),
+    ).toEqual([
+      ['2026-03-29T01:00:00.000+01:00', 'Ring – Süd', '1', '71.5'],
+      ['2026-03-29T03:00:00.000+02:00', 'Ring – Süd', '1', ''],
+      ['2026-03-29T12:00:00.000+02:00', 'Ring – Süd', '1', ''],
+      ['2026-03-29T13:00:00.000+02:00', 'Ring – Süd', '1', '50'],
+    ]);
+  });
+
+  it('of traffic tell a gap from a road without vehicles', async () => {
+    // The sensor was silent from 4:00 to 6:00, as the history above has it, and ONLINE in the hour after that.
+    const { records } = readCsv(await fetchFile(await generate({ kind: 'TRAFFIC' })));
+    const at = (hour: string) => records.find((record) => record.From?.startsWith(`2026-03-29T${hour}`));
+    expect(at('05:00')).toMatchObject({ Vehicles: '', Completeness: '0' });
+    expect(at('07:00')).toMatchObject({ Vehicles: '0', Completeness: '1' });
+  });
+});

@@ -1,0 +1,313 @@
+import { createHash } from 'node:crypto';
+import { eventType } from '@gantry/contract/events';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { foldTraffic } from '../src/traffic/fold-store.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+import { dataUrl, png } from './pictures.ts';
+
+const DAY_MS = 86_400_000;
+const NOTHING_LIMITED = {
+  events: { default: null, byType: {} },
+  images: null,
+  reports: null,
+  activity: null,
+};
+
+let gantry: Gantry;
+let token: string;
+let apiKey: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+  apiKey = await gantry.registerSensor();
+});
+afterAll(() => gantry.stop());
+beforeEach(() => gantry.ok('storage.setRetention', NOTHING_LIMITED, { token }));
+
+const rowsOf = async (statement: string, values: unknown[] = []) =>
+  (await gantry.pool.query(statement, values)).rows;
+const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString();
+/** Noon of a day in the month so many months ago, in UTC. */
+const inMonth = (monthsAgo: number, day = 10): string => {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - monthsAgo, day, 12)).toISOString();
+};
+const tableOf = (monthsAgo: number): string => `events_${inMonth(monthsAgo).slice(0, 7).replace('-', '_')}`;
+const isThere = async (table: string): Promise<boolean> =>
+  (await rowsOf('SELECT to_regclass($1) IS NOT NULL AS there', [table]))[0].there;
+
+const report = async (timestamp: string, more = {}): Promise<string> =>
+  (
+    await gantry.ok('events.ingest', {
+      apiKey,
+      eventType: 'VEHICLE_DETECTION',
+      vehicleSpeed: 50,
+      timestamp,
+      ...more,
+    })
+  ).eventId;
+const exists = async (id: string): Promise<boolean> =>
+  (await rowsOf('SELECT FROM events WHERE id = $1', [id])).length > 0;
+const ask = (procedure: string, input?: unknown) => gantry.ok(`storage.${procedure}`, input, { token });
+
+/** Carries retention out by hand and waits for its end. */
+const carryOut = async () => {
+  const { id } = await ask('runRetention');
+  return eventually(
+    async () => (await ask('getRetentionRuns')).runs.find((run: { id: string }) => run.id === id),
+    (run) => run.status !== 'RUNNING',
+  );
+};
+
+/** As if everything about images had happened more than an hour earlier: what is young is kept. */
+const letImagesAge = async (): Promise<void> => {
+  await gantry.pool.query(`UPDATE event_images SET at = at - interval '70 minutes'`);
+  await gantry.pool.query(`UPDATE images SET touched_at = touched_at - interval '70 minutes'`);
+};
+
+const expectCountsToBeRight = async (): Promise<void> => {
+  const keys = 'event_type, violation_type, vehicle_type, severity, processed, archived';
+  const counted = `SELECT event_hour(id) AS hour, event_type, coalesce(violation_type, ''), coalesce(vehicle_type, ''),
+    coalesce(severity, 0)::smallint, processed, archived, count(*) AS n FROM events GROUP BY 1, 2, 3, 4, 5, 6, 7`;
+  const hours = `SELECT hour, ${keys}, sum(n)::bigint AS n FROM event_totals GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(n) <> 0`;
+  expect(await rowsOf(`((${hours}) EXCEPT (${counted})) UNION ALL ((${counted}) EXCEPT (${hours}))`)).toEqual(
+    [],
+  );
+  const arrived = `SELECT date_trunc('hour', created_at, 'UTC') AS hour, count(*) AS n FROM events GROUP BY 1`;
+  const arrivals = 'SELECT hour, sum(n)::bigint AS n FROM event_arrivals GROUP BY 1 HAVING sum(n) <> 0';
+  expect(
+    await rowsOf(`((${arrived}) EXCEPT (${arrivals})) UNION ALL ((${arrivals}) EXCEPT (${arrived}))`),
+  ).toEqual([]);
+  while ((await foldTraffic(gantry.app.context.db, 200)) > 0);
+  const passed = `SELECT sensor_id, date_trunc('day', event_time(id), 'UTC') AS slot, count(*) AS n FROM events
+    WHERE event_type <> 'INCIDENT' GROUP BY 1, 2`;
+  const rolled = `SELECT place_id, slot, n FROM traffic_rollups WHERE minutes = 1440 AND vehicle_type IS NULL AND n <> 0`;
+  await eventually(
+    () => rowsOf(`((${passed}) EXCEPT (${rolled})) UNION ALL ((${rolled}) EXCEPT (${passed}))`),
+    (rows) => rows.length === 0,
+  );
+};
+
+describe('retention', () => {
+  it('removes nothing unless it is told to', async () => {
+    const old = await report(inMonth(30));
+    expect(await ask('getRetention')).toMatchObject(NOTHING_LIMITED);
+    expect((await carryOut()).removals).toEqual([]);
+    expect(await exists(old)).toBe(true);
+  });
+
+  it('removes what is older than its days and leaves the rest, type by type', async () => {
+    const ids = {
+      oldDetection: await report(daysAgo(40)),
+      youngDetection: await report(daysAgo(20)),
+      oldViolation: await report(daysAgo(40), { eventType: 'TRAFFIC_VIOLATION' }),
+      oldIncident: await report(daysAgo(400), { eventType: 'INCIDENT' }),
+    };
+    const byType = { TRAFFIC_VIOLATION: 365, INCIDENT: null };
+    await ask('setRetention', { events: { default: 30, byType } });
+    const run = await carryOut();
+    expect(run.status).toBe('COMPLETED');
+    expect(await exists(ids.oldDetection)).toBe(false);
+    expect(await exists(ids.youngDetection)).toBe(true);
+    expect(await exists(ids.oldViolation)).toBe(true);
+    expect(await exists(ids.oldIncident)).toBe(true);
+    await expectCountsToBeRight();
+  });
+
+  it('takes months away as a whole where everything in them is due, and they come back on demand', async () => {
+    await Promise.all([3, 4, 5].map((months) => report(inMonth(months))));
+    const held = await report(inMonth(4, 11));
+    const { id: holdId } = await ask('setHold', { eventIds: [held], reason: 'Case 12' });
+    await ask('setRetention', { events: { default: 60 } });
+    const run = await carryOut();
+    expect(await isThere(tableOf(3))).toBe(false);
+    expect(await isThere(tableOf(4))).toBe(true);
+    expect(await exists(held)).toBe(true);
+    const whole = Object.fromEntries(
+      run.removals.map((each: { month: string; wholeMonth: boolean }) => [each.month, each.wholeMonth]),
+    );
+    expect(whole[inMonth(3).slice(0, 7)]).toBe(true);
+    expect(whole[inMonth(4).slice(0, 7)]).toBe(false);
+    await expectCountsToBeRight();
+
+    const late = await report(inMonth(3));
+    expect(await exists(late)).toBe(true);
+    await expectCountsToBeRight();
+    await ask('releaseHold', { id: holdId });
+    await carryOut();
+    expect(await exists(held)).toBe(false);
+    expect(await isThere(tableOf(4))).toBe(false);
+    await expectCountsToBeRight();
+  });
+
+  it('says beforehand what then happens', async () => {
+    await Promise.all([
+      ...[2, 3, 3, 7].map((months) => report(inMonth(months))),
+      report(inMonth(3), {
+        eventType: 'PLATE_RECOGNITION',
+        images: [dataUrl(png({ shade: 1 }), 'image/png')],
+      }),
+      report(inMonth(7), { eventType: 'INCIDENT' }),
+    ]);
+    const held = await report(inMonth(7, 12));
+    const { id: holdId } = await ask('setHold', { eventIds: [held], reason: 'Case 13' });
+    await letImagesAge();
+    const rules = { events: { default: 45, byType: { INCIDENT: null } }, images: 30 };
+    const preview = await ask('previewRetention', rules);
+    expect(preview.held).toBe(1);
+    expect(preview.totals.events).toBeGreaterThan(4);
+    expect(preview.totals.images).toBe(1);
+    // Asking changed nothing.
+    expect(await ask('getRetention')).toMatchObject(NOTHING_LIMITED);
+    await ask('setRetention', rules);
+    expect(await ask('previewRetention')).toEqual({ ...preview, rules: expect.anything() });
+    const { nextRemoval } = await ask('getStats');
+    expect(nextRemoval).toMatchObject({ ...preview.totals, images: 1 });
+    const { removals } = await carryOut();
+    type Counted = { class: string; eventType: string | null; month: string; rows: number };
+    const said = (list: Counted[]) =>
+      list.flatMap(({ class: name, eventType: type, month, rows }) =>
+        rows > 0 ? [`${name} ${month} ${type} ${rows}`] : [],
+      );
+    expect(said(removals).sort()).toEqual(said(preview.removals).sort());
+    expect(await exists(held)).toBe(true);
+    expect((await ask('previewRetention')).totals).toEqual({ events: 0, images: 0, reports: 0, activity: 0 });
+    await ask('releaseHold', { id: holdId });
+  });
+
+  it('keeps counts true while devices go on reporting, also into the months that go', async () => {
+    await ask('setRetention', { events: { default: 60, byType: { INCIDENT: 40 } } });
+    let busy = true;
+    let sent = 0;
+    let refused = 0;
+    const client = async (seed: number) => {
+      for (let n = seed; busy; n++) {
+        const events = Array.from({ length: 20 }, (_, at) => ({
+          eventType: eventType.options[(n + at) % 6],
+          timestamp: (n + at) % 3 === 0 ? daysAgo(1 + (at % 3)) : inMonth(3 + ((n + at) % 4), 1 + (at % 25)),
+          vehicleSpeed: at,
+        }));
+        const { body } = await gantry.call('events.ingestBatch', { apiKey, events });
+        const results: object[] = body.result?.data.json.results ?? [];
+        sent += results.filter((each) => 'eventId' in each).length;
+        refused += results.length === 0 ? 20 : results.filter((each) => 'error' in each).length;
+      }
+    };
+    const clients = [1, 2, 3].map(client);
+    const runs = [];
+    for (let n = 0; n < 4; n++) runs.push(await carryOut());
+    busy = false;
+    await Promise.all(clients);
+    expect(runs.map(({ status }) => status)).toEqual(Array(4).fill('COMPLETED'));
+    expect(sent).toBeGreaterThan(200);
+    expect(refused).toBeLessThan(sent / 4);
+    await expectCountsToBeRight();
+    await carryOut();
+    const old = await rowsOf(`SELECT FROM events WHERE event_time(id) < now() - interval '62 days'`);
+    expect(old).toEqual([]);
+    await expectCountsToBeRight();
+  }, 60_000);
+
+  it('removes the oldest of the activity log, and writes down that the rules were changed', async () => {
+    await gantry.pool.query(
+      `INSERT INTO activity (user_id, action, at) OVERRIDING SYSTEM VALUE
+       SELECT gen_random_uuid(), 'auth.login', now() - interval '500 days' FROM generate_series(1, 3)`,
+    );
+    await ask('setRetention', { activity: 365 });
+    expect((await ask('previewRetention')).totals.activity).toBe(3);
+    const { removals } = await carryOut();
+    expect(removals).toEqual([expect.objectContaining({ class: 'activity', rows: 3, bytes: null })]);
+    const [{ details }] = await rowsOf(
+      `SELECT details FROM activity WHERE action = 'storage.setRetention' ORDER BY id DESC LIMIT 1`,
+    );
+    expect(details.after.activity).toBe(365);
+  });
+
+  it('is carried out by one at a time', async () => {
+    await gantry.pool.query('INSERT INTO retention_runs DEFAULT VALUES');
+    const { status, body } = await gantry.call('storage.runRetention', undefined, { token });
+    expect(status).toBe(409);
+    expect(body.error.json.message).toContain('already');
+    // The process of that run died: nothing was heard of it for ten minutes.
+    await gantry.pool.query(`UPDATE retention_runs SET beat_at = now() - interval '10 minutes'`);
+    expect((await carryOut()).status).toBe('COMPLETED');
+    const statuses = await rowsOf(`SELECT FROM retention_runs WHERE status = 'STOPPED'`);
+    expect(statuses).toHaveLength(1);
+  });
+});
+
+describe('images', () => {
+  const stored = async (bytes: Buffer): Promise<boolean> =>
+    (await gantry.app.context.images.blobs.stat(createHash('sha256').update(bytes).digest('hex'))) !== null;
+
+  it('go with the last event that refers to them, and not before', async () => {
+    const shared = png({ shade: 31 });
+    const alone = png({ shade: 32 });
+    const images = [dataUrl(shared, 'image/png')];
+    const first = await report(daysAgo(2), { images: [...images, dataUrl(alone, 'image/png')] });
+    const second = await report(daysAgo(2), { images });
+    await letImagesAge();
+    await gantry.ok('events.delete', { id: first }, { token });
+    await carryOut();
+    expect([await stored(shared), await stored(alone)]).toEqual([true, false]);
+    expect((await ask('getStats')).images.count).toBe((await rowsOf('SELECT FROM images')).length);
+    await gantry.ok('events.delete', { id: second }, { token });
+    await carryOut();
+    expect(await stored(shared)).toBe(false);
+  });
+
+  it('go with a month of events that goes as a whole', async () => {
+    const picture = png({ shade: 33 });
+    await report(inMonth(9), { images: [dataUrl(picture, 'image/png')] });
+    await letImagesAge();
+    await ask('setRetention', { events: { default: 100 } });
+    await carryOut();
+    expect(await isThere(tableOf(9))).toBe(false);
+    expect(await stored(picture)).toBe(false);
+    expect(await rowsOf('SELECT FROM event_images')).toEqual([]);
+  });
+
+  it('of events that stay go when they are due themselves, unless the event is held', async () => {
+    const [old, young, held] = [34, 35, 36].map((shade) => png({ shade })) as [Buffer, Buffer, Buffer];
+    const oldId = await report(daysAgo(50), { images: [dataUrl(old, 'image/png')] });
+    await report(daysAgo(10), { images: [dataUrl(young, 'image/png')] });
+    const heldId = await report(daysAgo(50), { images: [dataUrl(held, 'image/png')] });
+    const { id } = await ask('setHold', { eventIds: [heldId], reason: 'Case 14' });
+    await letImagesAge();
+    await ask('setRetention', { images: 30 });
+    await carryOut();
+    expect(await Promise.all([old, young, held].map(stored))).toEqual([false, true, true]);
+    expect(await exists(oldId)).toBe(true);
+    const address = (await gantry.ok('events.getById', { id: oldId }, { token })).images[0];
+    const answer = await gantry.fetch(address, { headers: { authorization: `Bearer ${token}` } });
+    expect(answer.status).toBe(404);
+    await ask('releaseHold', { id });
+  });
+
+  it('that were stored for an event which never was are collected, but not while it may still come', async () => {
+    const { images } = gantry.app.context;
+    const bytes = png({ shade: 37 });
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const picture = { sha256, mediaType: 'image/png' as const, width: 1, height: 1, bytes };
+    const eventId = '01a00000-0000-7000-8000-000000000001';
+    await images.keep({ eventId, eventType: 'INCIDENT', pictures: [picture] });
+    await carryOut();
+    expect(await stored(bytes)).toBe(true);
+    await letImagesAge();
+    await carryOut();
+    expect(await stored(bytes)).toBe(false);
+    expect(await rowsOf('SELECT FROM event_images WHERE event_id = $1', [eventId])).toEqual([]);
+  });
+
+  it('are stored again when they come again after they went', async () => {
+    const bytes = png({ shade: 38 });
+    const images = [dataUrl(bytes, 'image/png')];
+    const id = await report(daysAgo(1), { images });
+    await letImagesAge();
+    await gantry.ok('events.delete', { id }, { token });
+    await carryOut();
+    expect(await stored(bytes)).toBe(false);
+    await report(daysAgo(1), { images });
+    expect(await stored(bytes)).toBe(true);
+  });
+});

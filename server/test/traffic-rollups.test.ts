@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inTransaction } from '../src/database/transaction.ts';
+import { foldTraffic } from '../src/traffic/fold-store.ts';
+import { forgetTrafficWithin } from '../src/traffic/forget-store.ts';
+import { type Gantry, startGantry } from './harness.ts';
+import { seeded } from './simulated-month.ts';
+
+// What is kept of traffic against what the events themselves say, vehicle by vehicle.
+
+const START = Date.parse('2026-02-25T00:00:00Z');
+const DAYS = 10;
+
+let gantry: Gantry;
+let token: string;
+let locations: string[];
+let sensors: { id: string; apiKey: string; locationId: string | null }[];
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+  const create = (name: string) => gantry.ok('locations.create', { name }, { token });
+  locations = (await Promise.all(['East', 'West'].map(create))).map(({ id }) => id);
+  const register = (locationId: string | null) =>
+    gantry.ok(
+      'sensors.create',
+      { name: 'Mast', deviceId: randomUUID(), type: 'RADAR', locationId },
+      { token },
+    );
+  sensors = await Promise.all([...locations, locations[0] ?? null, null].map(register));
+});
+afterAll(() => gantry.stop());
+
+const rowsOf = async <Row extends pg.QueryResultRow>(statement: string): Promise<Row[]> =>
+  (await gantry.pool.query<Row>(statement)).rows;
+
+const foldAll = async (limit: number) => {
+  while ((await foldTraffic(gantry.app.context.db, limit)) > 0);
+};
+
+/** Rows of (minutes, place, slot, type, vehicles, events, measured, sum, histogram) that one of the two has and the other does not. */
+const DIFFERENCES = `
+  WITH counted AS (
+    SELECT minutes, place, to_timestamp(floor(extract(epoch FROM event_time(id)) / (minutes * 60)) * minutes * 60) AS slot,
+      type, ceil(speed / 1000) AS bin, count(*) FILTER (WHERE event_type <> 'INCIDENT') AS n, count(*) AS events,
+      sum(speed) AS speed_sum
+    FROM (
+      SELECT *, CASE WHEN event_type <> 'INCIDENT' THEN round(vehicle_speed * 1000) END AS speed FROM events
+    ) AS measured CROSS JOIN (VALUES (5), (60), (1440)) AS level (minutes)
+      CROSS JOIN LATERAL (VALUES (sensor_id), (location_id)) AS of (place)
+      CROSS JOIN LATERAL (VALUES (coalesce(vehicle_type, '')), (NULL)) AS kind (type)
+    WHERE place IS NOT NULL GROUP BY 1, 2, 3, 4, 5
+  ), truth AS (
+    SELECT minutes::int, place, slot, type, sum(n)::bigint AS n, sum(events)::bigint, coalesce(sum(n) FILTER (WHERE bin IS NOT NULL), 0)::bigint,
+      coalesce(sum(speed_sum), 0)::bigint, coalesce(jsonb_object_agg(bin, n) FILTER (WHERE bin IS NOT NULL), '{}')
+    FROM counted GROUP BY 1, 2, 3, 4
+  ), kept AS (
+    SELECT minutes::int, place_id, slot, vehicle_type, n, events, measured, speed_sum, coalesce(
+      (SELECT jsonb_object_agg(bin, count) FROM unnest(bins, counts) AS histogram (bin, count)), '{}')
+    FROM traffic_rollups WHERE minutes > 1 AND (n, events, measured, speed_sum, cardinality(bins)) <> (0, 0, 0, 0, 0)
+  )
+  (TABLE truth EXCEPT TABLE kept) UNION ALL (TABLE kept EXCEPT TABLE truth)`;
+
+const random = seeded(11);
+const pick = <Value>(values: readonly Value[]): Value =>
+  values[Math.floor(random() * values.length)] as Value;
+const anEvent = () => ({
+  timestamp: new Date(START + random() * DAYS * 86_400_000).toISOString(),
+  idempotencyKey: random() < 0.5 ? randomUUID() : undefined,
+  eventType: pick(['VEHICLE_DETECTION', 'SPEED_DETECTION', 'INCIDENT', 'TRAFFIC_VIOLATION']),
+  vehicleType: pick([undefined, 'CAR', 'TRUCK']),
+  vehicleSpeed: pick([undefined, 0, 50, 50.5, 0.0001, 1999.9999, random() * 120]),
+});
+
+describe('what is kept of traffic', () => {
+  it('equals a recount after devices and people did everything at once, and while it was folded', async () => {
+    let busy = true;
+    const folding = (async () => {
+      while (busy) await foldAll(2);
+    })();
+    const client = async () => {
+      const { apiKey } = pick(sensors);
+      for (let round = 0; round < 12; round++) {
+        const events = Array.from({ length: 12 }, anEvent);
+        const send = () => gantry.ok('events.ingestBatch', { apiKey, events });
+        const [{ results }] = await Promise.all([send(), ...(round % 3 === 0 ? [send()] : [])]);
+        const ids = results.map(({ eventId }: { eventId: string }) => eventId);
+        await Promise.all([
+          ...ids.slice(0, 3).map((id: string) => gantry.ok('events.delete', { id }, { token })),
+          ...ids.slice(2, 6).map((id: string) => gantry.call('events.markAsProcessed', { id }, { token })),
+          ...ids.slice(5, 7).map((id: string) => gantry.ok('events.markAsArchived', { id }, { token })),
+        ]);
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, client));
+    busy = false;
+    await folding;
+    await foldAll(200);
+    expect((await rowsOf('SELECT FROM events')).length).toBeGreaterThan(800);
+    expect((await rowsOf('SELECT FROM traffic_rollups')).length).toBeGreaterThan(1_000);
+    expect(await rowsOf(DIFFERENCES)).toEqual([]);
+  }, 60_000);
+
+  it('equals a recount when all events of a sensor are gone', async () => {
+    const id = sensors[0]?.id;
+    const rows = await rowsOf<{ id: string }>(`SELECT id FROM events WHERE sensor_id = '${id}'`);
+    expect(rows.length).toBeGreaterThan(10);
+    await Promise.all(rows.map((row) => gantry.ok('events.delete', { id: row.id }, { token })));
+    await foldAll(50);
+    expect(await rowsOf(DIFFERENCES)).toEqual([]);
+    expect(await rowsOf(`SELECT FROM traffic_rollups WHERE place_id = '${id}' AND n <> 0`)).toEqual([]);
+  });
+
+  it('equals a recount after a whole month was dropped, also what was not folded yet', async () => {
+    const { apiKey } = sensors[3] ?? { apiKey: '' };
+    const events = Array.from({ length: 40 }, anEvent);
+    await gantry.ok('events.ingestBatch', { apiKey, events });
+    const month = { from: Date.parse('2026-02-01T00:00Z'), until: Date.parse('2026-03-01T00:00Z') };
+    await inTransaction(gantry.app.context.db, async (tx) => {
+      await tx.execute('DROP TABLE events_2026_02');
+      await forgetTrafficWithin(tx, month);
+    });
+    await foldAll(1);
+    expect((await rowsOf('SELECT FROM events')).length).toBeGreaterThan(200);
+    expect(await rowsOf(DIFFERENCES)).toEqual([]);
+  });
+});

@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { meanSpeed, noSpeeds, type Speeds, shareOver, speedPercentiles } from '../src/traffic/speeds.ts';
+
+// Percentiles from histograms against percentiles from the speeds themselves, as PostgreSQL's percentile_cont has them.
+
+const SHARES = [0, 0.15, 0.5, 0.85, 0.95, 1];
+
+const exact = (speeds: readonly number[], share: number): number => {
+  const sorted = [...speeds].sort((a, b) => a - b);
+  const rank = share * (sorted.length - 1);
+  const [lower = 0, upper = 0] = [sorted[Math.floor(rank)], sorted[Math.ceil(rank)]];
+  return lower + (upper - lower) * (rank - Math.floor(rank));
+};
+
+const count = (speeds: readonly number[], into: Speeds = noSpeeds()): Speeds => {
+  for (const speed of speeds) {
+    const metres = Math.round(speed * 1_000);
+    const bin = Math.ceil(metres / 1_000);
+    into.volume += 1;
+    into.measured += 1;
+    into.speedSum += metres;
+    into.histogram.set(bin, (into.histogram.get(bin) ?? 0) + 1);
+  }
+  return into;
+};
+
+const aSpeed = fc.oneof(
+  fc.double({ min: 0, max: 250, noNaN: true }),
+  fc.double({ min: 0, max: 2_000, noNaN: true }),
+  fc.double({ min: 48, max: 52, noNaN: true }),
+  fc.integer({ min: 0, max: 2_000 }),
+);
+
+describe('percentiles of a histogram', () => {
+  it('are at most 1 km/h off the exact ones, whatever the speeds', () => {
+    fc.assert(
+      fc.property(fc.array(aSpeed, { minLength: 1, maxLength: 200 }), (speeds) => {
+        const said = speedPercentiles(count(speeds), SHARES);
+        for (const [n, share] of SHARES.entries())
+          expect(Math.abs((said[n] ?? Number.NaN) - exact(speeds, share))).toBeLessThanOrEqual(1);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('are exact for speeds in whole km/h, and so is the share over a limit', () => {
+    const whole = fc.integer({ min: 0, max: 300 });
+    fc.assert(
+      fc.property(fc.array(whole, { minLength: 1, maxLength: 100 }), whole, (speeds, limit) => {
+        const counted = count(speeds);
+        const said = speedPercentiles(counted, SHARES);
+        for (const [n, share] of SHARES.entries()) expect(said[n]).toBeCloseTo(exact(speeds, share), 2);
+        const over = speeds.filter((speed) => speed > limit).length / speeds.length;
+        expect(shareOver(counted, limit)).toBeCloseTo(over, 3);
+      }),
+    );
+  });
+
+  it('add up over parts', () => {
+    const some = fc.array(aSpeed, { minLength: 1, maxLength: 50 });
+    fc.assert(
+      fc.property(some, some, (one, other) => {
+        expect(count(other, count(one))).toEqual(count([...one, ...other]));
+      }),
+    );
+  });
+
+  it('are unknown without speeds', () => {
+    expect(speedPercentiles(noSpeeds(), SHARES)).toEqual(SHARES.map(() => null));
+    expect(meanSpeed(noSpeeds())).toBe(null);
+    expect(shareOver(noSpeeds(), 50)).toBe(null);
+    expect(shareOver(count([50]), null)).toBe(null);
+  });
+});
