@@ -1,15 +1,11 @@
 import { z } from 'zod';
-import { eventStats, eventType, severity } from './events.ts';
+import { eventType, severity } from './events.ts';
 import { id } from './id.ts';
 import { incidentStatus, incidentType } from './incidents.ts';
 import { pageTotals, paging } from './page.ts';
 import { sensorType } from './sensors.ts';
 import { trimmedText } from './text.ts';
-import { timeInput, timeRange } from './time.ts';
-
-export const analyticsInput = z.object(timeRange).prefault({});
-/** The figures of an analytics page. */
-export const analytics = eventStats;
+import { timeInput } from './time.ts';
 
 // ── Reports ─────────────────────────────────────────────────────────────────────────────────────────
 

@@ -9,9 +9,6 @@ import { AppError } from '../error.ts';
 
 type Switches = Pick<Config, 'FEATURES'>;
 
-/** What this version does not do yet, though some of its procedures answer already. */
-const UNFINISHED: ReadonlySet<SwitchableFeature> = new Set(['reports', 'analytics', 'traffic']);
-
 /** Procedures that belong to another feature than their group's name says. */
 const featureOfPath: Readonly<Record<string, SwitchableFeature>> = { 'reports.getAnalytics': 'analytics' };
 
@@ -38,9 +35,9 @@ export const requireFeature = ({ FEATURES }: Switches, path: string, type: strin
   }
 };
 
-/** Whether something works here: this version does it, and it is not switched off. */
+/** Whether something works here: it is not switched off. */
 const works = ({ FEATURES }: Switches, name: string): boolean =>
-  !isSwitchable(name) || (FEATURES.includes(name) && !UNFINISHED.has(name));
+  !isSwitchable(name) || FEATURES.includes(name);
 
 /** The flags of the system settings: true only for what works. */
 export const featureFlags = (config: Switches): SystemSettings['features'] => ({
