@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { isBadRow } from '../database/failure.ts';
 import type { Database } from '../database/pool.ts';
 import { type Executor, inTransaction } from '../database/transaction.ts';
+import { startRounds } from '../rounds.ts';
 import type { EventRow } from './enrich.ts';
 import { findEventRows, listLeftToFollowUp, takeToFollowUp } from './follow-up-store.ts';
 
@@ -45,7 +46,6 @@ interface Batch {
 export const startFollowUp = ({ db, log, bringAbout }: FollowUpParts): FollowUp => {
   let waiting: Batch[] = [];
   let running: Promise<void> | null = null;
-  let looking: Promise<void> | null = null;
   let stopped = false;
 
   const followTogether = (rows: readonly EventRow[]): Promise<void> =>
@@ -104,28 +104,25 @@ export const startFollowUp = ({ db, log, bringAbout }: FollowUpParts): FollowUp 
   };
 
   const followLeft = async (): Promise<void> => {
-    try {
-      const ids = await listLeftToFollowUp(db, LEFT_AFTER_SECONDS, EVENTS_AT_ONCE);
-      if (ids.length === 0) return;
-      log.info({ events: ids.length }, 'events that were left behind are followed up');
-      const rows = await findEventRows(db, ids);
-      await follow(rows);
-      const there = new Set(rows.map(({ id }) => id));
-      await takeToFollowUp(
-        db,
-        ids.filter((id) => !there.has(id)),
-      );
-    } catch (err) {
-      log.warn({ err }, 'events that were left behind cannot be followed up now; the next round will');
-    }
+    const ids = await listLeftToFollowUp(db, LEFT_AFTER_SECONDS, EVENTS_AT_ONCE);
+    if (ids.length === 0) return;
+    log.info({ events: ids.length }, 'events that were left behind are followed up');
+    const rows = await findEventRows(db, ids);
+    await follow(rows);
+    const there = new Set(rows.map(({ id }) => id));
+    await takeToFollowUp(
+      db,
+      ids.filter((id) => !there.has(id)),
+    );
   };
-
-  const timer = setInterval(() => {
-    looking ??= followLeft().finally(() => {
-      looking = null;
-    });
-  }, LOOK_MS);
-  timer.unref();
+  const looking = startRounds(
+    {
+      everyMs: LOOK_MS,
+      log,
+      failure: 'events that were left behind cannot be followed up now; the next round will',
+    },
+    followLeft,
+  );
 
   return {
     add: (rows) =>
@@ -141,8 +138,7 @@ export const startFollowUp = ({ db, log, bringAbout }: FollowUpParts): FollowUp 
       }),
     async [Symbol.asyncDispose]() {
       stopped = true;
-      clearInterval(timer);
-      await Promise.all([running, looking]);
+      await Promise.all([running, looking[Symbol.asyncDispose]()]);
     },
   };
 };

@@ -1,4 +1,5 @@
 import { DateTime } from 'luxon';
+import { startRounds } from '../rounds.ts';
 import { doRun } from './run.ts';
 import type { RunParts } from './run-parts.ts';
 import { beginRun, lastCompletedStart } from './runs-store.ts';
@@ -46,29 +47,19 @@ export const startRetention = (parts: RetentionParts): Retention => {
     return id;
   };
 
-  const look = async (): Promise<void> => {
-    try {
+  const looking = startRounds(
+    { everyMs: LOOK_MS, log, failure: 'retention cannot be carried out now; it is tried again' },
+    async () => {
       const before = await lastCompletedStart(db);
       if (before === null || before < dailyRuns(Date.now(), zone()).last) await begin(null);
-    } catch (err) {
-      log.warn({ err }, 'retention cannot be carried out now; it is tried again');
-    }
-  };
-
-  let looking: Promise<void> | null = null;
-  const timer = setInterval(() => {
-    looking ??= look().finally(() => {
-      looking = null;
-    });
-  }, LOOK_MS);
-  timer.unref();
+    },
+  );
 
   return {
     begin,
     async [Symbol.asyncDispose]() {
       stopped = true;
-      clearInterval(timer);
-      await looking;
+      await looking[Symbol.asyncDispose]();
       await Promise.all(underway);
     },
   };

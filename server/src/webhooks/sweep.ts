@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../database/pool.ts';
+import { startRounds } from '../rounds.ts';
 import { removeOldDeliveries, wakeLateWebhooks } from './sweep-store.ts';
 
 export interface SweepOptions {
@@ -20,27 +21,11 @@ const REMOVED_AT_ONCE = 10_000;
  */
 export const startSweepingDeliveries = ({ db, log, everyMs = EVERY_MS }: SweepOptions): AsyncDisposable => {
   let rounds = 0;
-  let round: Promise<void> | null = null;
-
-  const sweep = async (): Promise<void> => {
-    try {
+  return startRounds(
+    { everyMs, log, failure: 'late deliveries cannot be looked for now; the next round will' },
+    async () => {
       await wakeLateWebhooks(db, everyMs);
       if (rounds++ % ROUNDS_BETWEEN_REMOVALS === 0) await removeOldDeliveries(db, REMOVED_AT_ONCE);
-    } catch (err) {
-      log.warn({ err }, 'late deliveries cannot be looked for now; the next round will');
-    }
-  };
-
-  const timer = setInterval(() => {
-    round ??= sweep().finally(() => {
-      round = null;
-    });
-  }, everyMs);
-  timer.unref();
-  return {
-    async [Symbol.asyncDispose]() {
-      clearInterval(timer);
-      await round;
     },
-  };
+  );
 };

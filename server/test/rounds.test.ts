@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { startRounds } from '../src/rounds.ts';
+import { eventually } from './harness.ts';
+
+const logTo = (lines: string[]) => pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
+const options = (lines: string[] = []) => ({ everyMs: 10, log: logTo(lines), failure: 'not this time' });
+
+describe('work that is done in rounds', () => {
+  it('goes on after a round that failed, and the log says so', async () => {
+    const lines: string[] = [];
+    let rounds = 0;
+    const work = startRounds(options(lines), async () => {
+      rounds++;
+      if (rounds === 1) throw new Error('the database is away');
+    });
+    await eventually(
+      async () => rounds,
+      (count) => count >= 3,
+    );
+    await work[Symbol.asyncDispose]();
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('not this time');
+    expect(lines[0]).toContain('the database is away');
+  });
+
+  it('is never done twice at once', async () => {
+    let underWay = 0;
+    let most = 0;
+    let rounds = 0;
+    const work = startRounds(options(), async () => {
+      most = Math.max(most, ++underWay);
+      await sleep(40);
+      underWay--;
+      rounds++;
+    });
+    await eventually(
+      async () => rounds,
+      (count) => count >= 3,
+    );
+    await work[Symbol.asyncDispose]();
+    expect(most).toBe(1);
+  });
+
+  it('is told when it is over, and waited for', async () => {
+    let begun = false;
+    let ended = false;
+    const work = startRounds(options(), async (isOver) => {
+      begun = true;
+      while (!isOver()) await sleep(5);
+      await sleep(30);
+      ended = true;
+    });
+    await eventually(
+      async () => begun,
+      (has) => has,
+    );
+    await work[Symbol.asyncDispose]();
+    expect(ended).toBe(true);
+  });
+});
