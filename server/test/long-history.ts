@@ -172,6 +172,9 @@ export const createLongHistory = async (shape: Shape): Promise<LongHistory> => {
   await provideMonths(pool, [...stretches, ...trams]);
   await fill(pool, stretches, trams, 0.25);
   await history.foldAll();
+  await pool.query(`
+    INSERT INTO event_images (event_id, sha256, event_type)
+    SELECT gen_random_uuid(), sha256(n::text::bytea), 'INCIDENT' FROM generate_series(1, 20000) AS n`);
   await pool.query('VACUUM (ANALYZE)');
   return history;
 };

@@ -66,7 +66,7 @@ export const removeEvent = async (db: Executor, id: string): Promise<boolean> =>
       SELECT ARRAY[id], ARRAY[event_type], ARRAY[sensor_id], ARRAY[location_id], ARRAY[vehicle_type],
         ARRAY[vehicle_speed], n FROM moves
     ), pictures AS (
-      DELETE FROM event_images WHERE event_id IN (SELECT id FROM moves)
+      DELETE FROM event_images WHERE event_id = ${id}::uuid
     ) ${MOVE_TOTALS}`);
   return (rowCount ?? 0) > 0;
 };
