@@ -2,15 +2,15 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-// Makes server/dist/main.js: the service as one file of plain JavaScript. It starts sooner than from the sources, and
+// Makes server/dist/main.js, the service as one file of plain JavaScript, and beside it what its threads run. It starts sooner than from the sources, and
 // runs faster, because a loader that translates while running names every inner function anew each time it is made.
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
 const { outputFiles } = await build({
   absWorkingDir: root,
-  entryPoints: ['server/src/main.ts'],
-  outfile: 'server/dist/main.js',
+  entryPoints: { main: 'server/src/main.ts', 'report-worker': 'server/src/reports/worker.ts' },
+  outdir: 'server/dist',
   bundle: true,
   platform: 'node',
   target: 'node20',

@@ -30,10 +30,13 @@ import type { FindEvents } from './realtime/items.ts';
 import { startPruning } from './realtime/prune.ts';
 import { createStreams } from './realtime/streams.ts';
 import { createReportFiles } from './reports/files.ts';
+import { createReportMaker } from './reports/maker.ts';
+import { REPORT_CONNECTIONS } from './reports/messages.ts';
 import { startReportRounds } from './reports/rounds.ts';
 import { createReportRunner } from './reports/runner.ts';
 import { generateReports } from './reports/task.ts';
 import { Resources } from './resources.ts';
+import { startRounds } from './rounds.ts';
 import { appRouter } from './router.ts';
 import { findSensorByKey, touchSensors } from './sensors/store.ts';
 import { startSweeper } from './sensors/sweeper.ts';
@@ -71,7 +74,7 @@ const PARTITION_CHECK_MS = 3_600_000;
 /** Connections on which a process works on the job queue: it listens on one of them. */
 const JOB_CONNECTIONS = 2;
 /** Connections of a process outside its pool: another one to listen on. The two that migrate are closed before. */
-const FURTHER_CONNECTIONS = JOB_CONNECTIONS + 1;
+const FURTHER_CONNECTIONS = JOB_CONNECTIONS + REPORT_CONNECTIONS + 1;
 /** Jobs that a process does at once. */
 const JOBS_AT_ONCE = 2;
 
@@ -144,10 +147,11 @@ const compose = async (
 
   const partitions = createPartitions(pool);
   await partitions.ensureAhead();
-  const partitionTimer = setInterval(() => {
-    partitions.ensureAhead().catch((err: unknown) => log.error({ err }, 'next month has no partition yet'));
-  }, PARTITION_CHECK_MS);
-  resources.onClose(() => clearInterval(partitionTimer));
+  resources.use(
+    startRounds({ everyMs: PARTITION_CHECK_MS, log, failure: 'next month has no partition yet' }, () =>
+      partitions.ensureAhead(),
+    ),
+  );
 
   const blobs = resources.use(await openBlobs(config));
   const zone = () => settings.current().timezone;
@@ -158,6 +162,7 @@ const compose = async (
   const followUp = resources.use(
     startFollowUp({ db, log, bringAbout: (tx, rows) => bringAbout(parts, tx, rows) }),
   );
+  const reportFolder = join(config.DATA_DIR, 'reports');
   const context: AppContext = {
     config,
     log,
@@ -188,7 +193,7 @@ const compose = async (
     findEvents: findEventsById,
     realtime,
     streams: createStreams(MOST_STREAMS),
-    reportFiles: createReportFiles(join(config.DATA_DIR, 'reports')),
+    reportFiles: createReportFiles(reportFolder),
   };
   resources.use(startFolding({ db, log }));
   resources.use(startFoldingTraffic({ db, log }));
@@ -196,8 +201,9 @@ const compose = async (
   const send = createSender(context.webhookAddresses);
   const deliverer = resources.use(createDeliverer({ db, log, send, limitMs: ATTEMPT_LIMIT_MS }));
   resources.use(startSweepingDeliveries({ db, log }));
+  const makeReport = createReportMaker({ connectionString, folder: reportFolder });
   const reportParts = { db, log, files: context.reportFiles };
-  const reportRunner = resources.use(createReportRunner(reportParts));
+  const reportRunner = resources.use(createReportRunner({ ...reportParts, makeReport }));
   resources.use(startReportRounds({ ...reportParts, runner: reportRunner }));
   const jobPool = createPool(connectionString, JOB_CONNECTIONS, ({ message }) =>
     log.warn({ reason: message }, 'an idle connection of the job queue failed'),

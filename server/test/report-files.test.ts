@@ -8,9 +8,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPartitions } from '../src/events/partitions.ts';
 import { settleReport } from '../src/reports/claim-store.ts';
 import { createReportFiles } from '../src/reports/files.ts';
+import { createReportMaker } from '../src/reports/maker.ts';
 import { clearLeftOvers } from '../src/reports/rounds.ts';
 import { createReportRunner } from '../src/reports/runner.ts';
-import { cancelReport } from '../src/reports/store.ts';
+import { cancelReport, getReportRow } from '../src/reports/store.ts';
 import { createTestDatabase, eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
 import { type ServiceProcess, type StartedProcess, spawnService, untilItServes } from './service-process.ts';
 
@@ -134,7 +135,11 @@ describe('reports over HTTP', () => {
   it('are given back by a process that ends, and made by the next', async () => {
     const { db, log } = gantry.app.context;
     const folder = await mkdtemp(join(tmpdir(), 'gantry-reports-'));
-    await using runner = createReportRunner({ db, log, files: createReportFiles(folder) });
+    const makeReport = createReportMaker({
+      connectionString: gantry.app.context.pool.options.connectionString ?? '',
+      folder,
+    });
+    await using runner = createReportRunner({ db, log, makeReport, files: createReportFiles(folder) });
     const { id } = await generate();
     runner.wake();
     await until(id, ({ status }) => status !== 'QUEUED');
@@ -155,11 +160,31 @@ describe('reports over HTTP', () => {
   });
 
   it('say that they are too long for XLSX', async () => {
+    await fill(gantry.pool, 100_001, 60_001);
     const { id } = await generate({ format: 'XLSX' });
     expect(await until(id, ({ status }) => status === 'FAILED')).toMatchObject({
-      error: 'There are more than 20000 rows, too many for XLSX: choose CSV, or a shorter range',
+      error: 'There are more than 100000 rows, too many for XLSX: choose CSV, or a shorter range',
       url: null,
     });
+  });
+
+  it('that need more memory than they may have end with a sentence, and the service goes on', async () => {
+    const { id } = await generate();
+    await until(id, ({ status }) => status === 'DONE');
+    const folder = await mkdtemp(join(tmpdir(), 'gantry-reports-'));
+    const connectionString = gantry.app.context.pool.options.connectionString ?? '';
+    const makeReport = createReportMaker({
+      connectionString,
+      folder,
+      heapMb: { CSV: 20, XLSX: 20, PDF: 20 },
+    });
+    const row = await getReportRow(gantry.app.context.db, id);
+    const made = makeReport(row, `${id}-9.csv`, () => undefined, new AbortController().signal);
+    await expect(made).rejects.toMatchObject({
+      failure: 'refused',
+      message: 'It takes more memory than a report may have: choose a shorter range',
+    });
+    await rm(folder, { recursive: true });
   });
 
   it('list no more in PDF than is read, and say so', async () => {

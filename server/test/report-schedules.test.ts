@@ -7,6 +7,8 @@ import { createDatabase, createPool } from '../src/database/pool.ts';
 import { lastRun, nextRun, periodBefore, type Rhythm } from '../src/reports/due.ts';
 import { runDueSchedules } from '../src/reports/run-schedules.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
+// Builds what makes reports.
+import './service-process.ts';
 
 const log = pino({ level: 'silent' });
 const VIENNA = 'Europe/Vienna';

@@ -3,6 +3,8 @@ import { reportFormat, reportKind } from '@gantry/contract/reports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { readCsv, readPdf, readXlsx } from './report-reading.ts';
+// Builds what makes reports.
+import './service-process.ts';
 
 let gantry: Gantry;
 let token: string;

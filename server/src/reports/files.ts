@@ -17,6 +17,7 @@ export interface ReportFiles {
   ): Promise<{ readonly size: number; readonly result: Result }>;
   /** The file and its size in bytes; null when there is none such here. */
   open(key: string): Promise<{ readonly size: number; readonly stream: Readable } | null>;
+  /** Also what has not become whole under this key. */
   remove(key: string): Promise<void>;
   /** The names of all that was last written more than so many milliseconds ago, also what never became whole. */
   listOlderThan(ms: number): Promise<string[]>;
@@ -61,7 +62,8 @@ export const createReportFiles = (folder: string): ReportFiles => {
       return { size, stream: createReadStream('', { fd: handle, autoClose: true }) };
     },
     async remove(key) {
-      await rm(pathOf(key), { force: true });
+      const path = pathOf(key);
+      for (const each of [path, `${path}${DRAFT}`]) await rm(each, { force: true });
     },
     async listOlderThan(ms) {
       const names = (await tolerate(readdir(folder), 'ENOENT')) ?? [];

@@ -6,14 +6,9 @@ import type { Batch, Figure, ReportDocument, ReportScope, Row } from './document
 import { formats } from './formats.ts';
 import { kinds } from './kinds.ts';
 import { createLocalTime } from './local-time.ts';
+import type { Progress } from './messages.ts';
 import { findPlaceNames } from './place-names-store.ts';
 import type { ReportRow } from './store.ts';
-
-/** How far a report has come. */
-export interface Progress {
-  progress: number;
-  rowCount: number;
-}
 
 /** The filters as they are read, with the names of what they refer to. */
 const tellFilters = async (db: Database, filters: ReportFilters): Promise<string> => {

@@ -1,10 +1,9 @@
 import type { Logger } from 'pino';
-import { isDatabaseAway, isTransient } from '../database/failure.ts';
 import type { Database } from '../database/pool.ts';
-import { AppError } from '../error.ts';
 import { claimReport, noteProgress, releaseReport, settleReport } from './claim-store.ts';
 import type { ReportFiles } from './files.ts';
-import { makeReport, type Progress } from './make.ts';
+import { type MakeReport, ReportFailure } from './maker.ts';
+import type { Progress } from './messages.ts';
 import type { ReportRow } from './store.ts';
 
 /** Makes the reports that wait, one at a time in each process, so that the service's daily work goes on beside it. */
@@ -16,6 +15,8 @@ export interface ReportRunner extends AsyncDisposable {
 export interface RunnerOptions {
   readonly db: Database;
   readonly files: ReportFiles;
+  /** Keeps what it makes in the same files. */
+  readonly makeReport: MakeReport;
   readonly log: Logger;
 }
 
@@ -32,9 +33,11 @@ class ProcessEnds extends Error {
 }
 
 const sentenceFor = (error: unknown): string =>
-  error instanceof AppError ? error.message : 'Something went wrong; the log of the service says what';
+  error instanceof ReportFailure && error.failure === 'refused'
+    ? error.message
+    : 'Something went wrong; the log of the service says what';
 
-export const createReportRunner = ({ db, files, log }: RunnerOptions): ReportRunner => {
+export const createReportRunner = ({ db, files, makeReport, log }: RunnerOptions): ReportRunner => {
   const ending = new AbortController();
   let working: Promise<void> | null = null;
   let isWoken = false;
@@ -61,7 +64,7 @@ export const createReportRunner = ({ db, files, log }: RunnerOptions): ReportRun
   const settleFailure = async (report: ReportRow, error: unknown): Promise<void> => {
     if (error instanceof NoLongerWanted) return;
     if (error instanceof ProcessEnds) return releaseReport(db, report);
-    const isPassing = isDatabaseAway(error) || isTransient(error);
+    const isPassing = error instanceof ReportFailure && error.failure === 'passing';
     log.warn({ err: error, reportId: report.id }, 'a report could not be made');
     if (!isPassing) await settleReport(db, report, { status: 'FAILED', error: sentenceFor(error) });
   };
@@ -75,12 +78,11 @@ export const createReportRunner = ({ db, files, log }: RunnerOptions): ReportRun
     const fileKey = `${report.id}-${report.attempts}.${report.format.toLowerCase()}`;
     const leave = watchOver(report, progress, stop);
     try {
-      const { size, result: rowCount } = await files.write(fileKey, (to) =>
-        makeReport(db, report, to, progress, stop.signal),
-      );
-      const counts = await settleReport(db, report, { status: 'DONE', fileKey, size, rowCount });
+      const made = await makeReport(report, fileKey, (now) => Object.assign(progress, now), stop.signal);
+      const counts = await settleReport(db, report, { status: 'DONE', fileKey, ...made });
       if (!counts) await files.remove(fileKey);
     } catch (error) {
+      await files.remove(fileKey);
       await settleFailure(report, stop.signal.aborted ? stop.signal.reason : error);
     } finally {
       leave();

@@ -7,8 +7,8 @@ import type { Cell, Column, ColumnType, Figure, ReportDocument, Row } from '../d
 import { createLocalTime, type LocalTime } from '../local-time.ts';
 import type { FileFormat } from './format.ts';
 
-/** Most rows: the file is put together in one go, in which nothing else gets its turn: 1.3 s for so many. */
-const MOST_ROWS = 20_000;
+/** Most rows: the file is put together in memory, of which so many take half a gigabyte. */
+const MOST_ROWS = 100_000;
 /** Longest text that a cell may hold, in characters. */
 const LONGEST_TEXT = 32_767;
 /** What XML cannot hold, which a text from a device may have in it. */

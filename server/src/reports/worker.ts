@@ -1,0 +1,58 @@
+import { inspect } from 'node:util';
+import { parentPort, workerData } from 'node:worker_threads';
+import { isDatabaseAway, isTransient } from '../database/failure.ts';
+import { createDatabase, createPool } from '../database/pool.ts';
+import { AppError } from '../error.ts';
+import { createReportFiles } from './files.ts';
+import { makeReport } from './make.ts';
+import {
+  type Failure,
+  type MadeFile,
+  type Order,
+  type Progress,
+  REPORT_CONNECTIONS,
+  type Said,
+} from './messages.ts';
+
+// The thread that makes one report and ends. It is a program of its own: server/dist/report-worker.js.
+
+/** How often it says how far it is, in milliseconds. */
+const PROGRESS_MS = 200;
+
+const failureOf = (error: unknown): Failure => {
+  if (error instanceof AppError) return 'refused';
+  return isDatabaseAway(error) || isTransient(error) ? 'passing' : 'broken';
+};
+
+const make = async (order: Order, progress: Progress, signal: AbortSignal): Promise<MadeFile> => {
+  const { connectionString, folder, fileKey, report } = order;
+  // The next statement fails too, and says so.
+  const pool = createPool(connectionString, REPORT_CONNECTIONS, () => undefined);
+  try {
+    const { size, result: rowCount } = await createReportFiles(folder).write(fileKey, (to) =>
+      makeReport(createDatabase(pool), report, to, progress, signal),
+    );
+    return { size, rowCount };
+  } finally {
+    await pool.end();
+  }
+};
+
+const run = async (): Promise<void> => {
+  const stop = new AbortController();
+  const say = (said: Said) => parentPort?.postMessage(said);
+  parentPort?.on('message', () => stop.abort());
+  const progress: Progress = { progress: 0, rowCount: 0 };
+  const timer = setInterval(() => say({ type: 'progress', progress }), PROGRESS_MS);
+  try {
+    say({ type: 'made', file: await make(workerData as Order, progress, stop.signal) });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    say({ type: 'failed', failure: failureOf(error), message, detail: inspect(error) });
+  } finally {
+    clearInterval(timer);
+    parentPort?.close();
+  }
+};
+
+await run();
