@@ -331,7 +331,9 @@ CREATE TABLE traffic_unfolded (
   location_ids uuid[] NOT NULL,
   vehicle_types text[] NOT NULL,
   speeds double precision[] NOT NULL,
-  sign smallint NOT NULL DEFAULT 1
+  sign smallint NOT NULL DEFAULT 1,
+  first_id uuid,
+  last_id uuid
 ) WITH (toast_tuple_target=8160, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);
 
 CREATE TABLE users (
@@ -474,7 +476,7 @@ ALTER TABLE settings ADD CONSTRAINT settings_first_day_of_week_check CHECK (((fi
 ALTER TABLE settings ADD CONSTRAINT settings_only_row_check CHECK (only_row);
 ALTER TABLE traffic_places ADD CONSTRAINT traffic_places_pkey PRIMARY KEY (location_id, sensor_id);
 ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_place_id_slot_vehicle_type_key UNIQUE NULLS NOT DISTINCT (minutes, place_id, slot, vehicle_type);
-ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_check CHECK ((minutes = ANY (ARRAY[1, 5, 60, 1440])));
+ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_check CHECK ((minutes = ANY (ARRAY[1, 5, 15, 60, 1440])));
 ALTER TABLE traffic_unfolded ADD CONSTRAINT traffic_unfolded_sign_check CHECK ((sign = ANY (ARRAY['-1'::integer, 1])));
 ALTER TABLE users ADD CONSTRAINT users_email_key UNIQUE (email);
 ALTER TABLE users ADD CONSTRAINT users_pkey PRIMARY KEY (id);

@@ -12,7 +12,10 @@ CREATE TABLE traffic_unfolded (
   -- km/h
   speeds        double precision[] NOT NULL,
   -- −1 when the events were removed.
-  sign          smallint NOT NULL DEFAULT 1 CHECK (sign IN (-1, 1))
+  sign          smallint NOT NULL DEFAULT 1 CHECK (sign IN (-1, 1)),
+  -- The ends of event_ids, so that who asks for other days need not look into it; null: not known.
+  first_id      uuid,
+  last_id       uuid
 ) WITH (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
   autovacuum_vacuum_cost_delay = 0, vacuum_truncate = false);
 -- It is gone within seconds, so it is not worth being compressed.
@@ -25,8 +28,8 @@ ALTER TABLE traffic_unfolded
   ALTER COLUMN speeds SET STORAGE EXTERNAL;
 
 CREATE TABLE traffic_rollups (
-  -- How long the slot is. 1 only for locations and the last minutes; 5, 60 and 1440 for everything.
-  minutes      smallint NOT NULL CHECK (minutes IN (1, 5, 60, 1440)),
+  -- How long the slot is. 1 only for locations and the last minutes; the others for everything.
+  minutes      smallint NOT NULL CHECK (minutes IN (1, 5, 15, 60, 1440)),
   -- A sensor, or the location that the event has.
   place_id     uuid NOT NULL,
   -- Its start, in UTC.
@@ -76,7 +79,7 @@ WITH passed AS (
   SELECT minutes, place_id, date_bin(make_interval(mins => minutes), slot, '2000-01-01 00:00Z') AS slot,
     CASE WHEN own THEN vehicle_type END AS vehicle_type, bin, sum(n) AS n, sum(events) AS events, sum(speed_sum) AS speed_sum,
     bit_or(CASE minutes WHEN 60 THEN 1 << (extract(minute FROM slot AT TIME ZONE 'UTC')::int / 5) ELSE 0 END) AS alive
-  FROM passed CROSS JOIN (VALUES (5), (60), (1440)) AS level (minutes) CROSS JOIN (VALUES (true), (false)) AS kind (own)
+  FROM passed CROSS JOIN (VALUES (5), (15), (60), (1440)) AS level (minutes) CROSS JOIN (VALUES (true), (false)) AS kind (own)
     CROSS JOIN LATERAL (VALUES (sensor_id), (location_id)) AS place (place_id)
   WHERE place_id IS NOT NULL
   GROUP BY 1, 2, 3, 4, 5

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inTransaction } from '../src/database/transaction.ts';
+import { migrationsFolder } from '../src/folders.ts';
 import { foldTraffic } from '../src/traffic/fold-store.ts';
 import { forgetTrafficWithin } from '../src/traffic/forget-store.ts';
 import { type Gantry, startGantry } from './harness.ts';
@@ -46,7 +48,7 @@ const DIFFERENCES = `
       sum(speed) AS speed_sum
     FROM (
       SELECT *, CASE WHEN event_type <> 'INCIDENT' THEN round(vehicle_speed * 1000) END AS speed FROM events
-    ) AS measured CROSS JOIN (VALUES (5), (60), (1440)) AS level (minutes)
+    ) AS measured CROSS JOIN (VALUES (5), (15), (60), (1440)) AS level (minutes)
       CROSS JOIN LATERAL (VALUES (sensor_id), (location_id)) AS of (place)
       CROSS JOIN LATERAL (VALUES (coalesce(vehicle_type, '')), (NULL)) AS kind (type)
     WHERE place IS NOT NULL GROUP BY 1, 2, 3, 4, 5
@@ -72,7 +74,29 @@ const anEvent = () => ({
   vehicleSpeed: pick([undefined, 0, 50, 50.5, 0.0001, 1999.9999, random() * 120]),
 });
 
+/** The part of the migration that counts what is stored already. */
+const COUNT_STORED = /-- What is there already counts too\.\n(?<statements>.*?)\n\n/s;
+
+const KEPT = [
+  `SELECT minutes, place_id, slot, vehicle_type, n, events, measured, speed_sum, bins, counts, alive
+   FROM traffic_rollups WHERE minutes > 1 ORDER BY 1, 2, 3, 4`,
+  'SELECT * FROM traffic_places ORDER BY 1, 2',
+];
+const readKept = () => Promise.all(KEPT.map((statement) => rowsOf(statement)));
+
 describe('what is kept of traffic', () => {
+  it('is the same when an upgrade counts what is stored already', async () => {
+    for (const { apiKey } of sensors)
+      await gantry.ok('events.ingestBatch', { apiKey, events: Array.from({ length: 60 }, anEvent) });
+    await foldAll(200);
+    const kept = await readKept();
+    expect(kept[0]?.length).toBeGreaterThan(500);
+    const file = await readFile(new URL('0005-traffic.sql', migrationsFolder), 'utf8');
+    const statements = COUNT_STORED.exec(file)?.groups?.statements ?? '';
+    await gantry.pool.query(`TRUNCATE traffic_rollups, traffic_places; ${statements}`);
+    expect(await readKept()).toEqual(kept);
+  });
+
   it('equals a recount after devices and people did everything at once, and while it was folded', async () => {
     let busy = true;
     const folding = (async () => {

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { meanSpeed, noSpeeds, type Speeds, shareOver, speedPercentiles } from '../src/traffic/speeds.ts';
+import {
+  addSpeeds,
+  meanSpeed,
+  noSpeeds,
+  type Speeds,
+  shareOver,
+  speedPercentiles,
+} from '../src/traffic/speeds.ts';
 
 // Percentiles from histograms against percentiles from the speeds themselves, as PostgreSQL's percentile_cont has them.
 
@@ -17,10 +24,7 @@ const count = (speeds: readonly number[], into: Speeds = noSpeeds()): Speeds => 
   for (const speed of speeds) {
     const metres = Math.round(speed * 1_000);
     const bin = Math.ceil(metres / 1_000);
-    into.volume += 1;
-    into.measured += 1;
-    into.speedSum += metres;
-    into.histogram.set(bin, (into.histogram.get(bin) ?? 0) + 1);
+    addSpeeds(into, { volume: 1, measured: 1, speedSum: metres, histogram: { bins: [bin], counts: [1] } });
   }
   return into;
 };

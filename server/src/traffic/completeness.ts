@@ -1,11 +1,11 @@
-import type { Span, Watch } from './presence-store.ts';
+import type { Sightings, Span, Watch } from './presence-store.ts';
 
 const SLOT_MS = 300_000;
 
 /** The time in a slot that each of some spans covers. They may overlap; what is known twice counts once. */
 const coverSlots = (
   spans: readonly Span[],
-  seen: readonly Span[],
+  seen: readonly Sightings[],
   from: number,
   until: number,
 ): Float64Array => {
@@ -20,19 +20,11 @@ const coverSlots = (
       at = next;
     }
   }
-  for (const { from: start } of seen)
-    if (start >= from && start < until) covered[(start - from) / SLOT_MS] = SLOT_MS;
+  for (const { hours, alive } of seen)
+    for (const [n, hour] of hours.entries())
+      for (let bits = alive[n] ?? 0, slot = (hour - from) / SLOT_MS; bits > 0; bits >>= 1, slot++)
+        if ((bits & 1) === 1 && slot >= 0 && slot < covered.length) covered[slot] = SLOT_MS;
   return covered;
-};
-
-const bySensor = (spans: readonly Span[]): Map<string, Span[]> => {
-  const groups = new Map<string, Span[]>();
-  for (const span of spans) {
-    const known = groups.get(span.sensorId);
-    if (known) known.push(span);
-    else groups.set(span.sensorId, [span]);
-  }
-  return groups;
 };
 
 const between = (time: number | null, least: number, most: number, otherwise: number): number =>
@@ -43,9 +35,19 @@ export interface Presence {
   readonly watches: readonly Watch[];
   /** When sensors were ONLINE. */
   readonly online: readonly Span[];
-  /** The slots of five minutes in which sensors saw anything. */
-  readonly seen: readonly Span[];
+  readonly seen: readonly Sightings[];
 }
+
+/** The shares of time in which it is known what passed, of each interval and of all together. */
+export interface Completeness {
+  readonly shares: readonly number[];
+  readonly whole: number;
+}
+
+const shareOf = (part: number, whole: number): number =>
+  whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000;
+
+const total = (parts: Float64Array): number => parts.reduce((sum, part) => sum + part, 0);
 
 /**
  * The share of each interval in which it is known what passed: the time that sensors cover over the time that they
@@ -56,30 +58,27 @@ export const completenessOf = (
   { watches, online, seen }: Presence,
   bounds: readonly number[],
   now: number,
-): number[] => {
+): Completeness => {
   const first = bounds[0] ?? 0;
   const last = bounds.at(-1) ?? first;
-  const expected = new Float64Array(bounds.length);
-  const covered = new Float64Array(bounds.length);
+  const expected = new Float64Array(bounds.length - 1);
+  const covered = new Float64Array(bounds.length - 1);
   const end = Math.max(first, Math.min(last, Math.ceil(now / SLOT_MS) * SLOT_MS));
-  const onlineOf = bySensor(online);
-  const seenOf = bySensor(seen);
-  for (const watch of watches) {
-    const [mine, sights] = [onlineOf.get(watch.sensorId) ?? [], seenOf.get(watch.sensorId) ?? []];
-    const slots = coverSlots(mine, sights, first, end);
+  for (const { sensorId, ...watch } of watches) {
+    const isMine = (known: { sensorId: string }): boolean => known.sensorId === sensorId;
+    const slots = coverSlots(online.filter(isMine), seen.filter(isMine), first, end);
     const from = between(watch.from, first, end, first);
     const until = between(watch.until, first, end, end);
     let interval = 0;
-    for (let n = 0; n < slots.length; n++) {
+    for (let n = Math.ceil((from - first) / SLOT_MS); first + n * SLOT_MS < until; n++) {
       const slot = first + n * SLOT_MS;
       while (slot >= (bounds[interval + 1] ?? Number.POSITIVE_INFINITY)) interval++;
-      if (slot < from || slot >= until) continue;
       expected[interval] = (expected[interval] ?? 0) + SLOT_MS;
       covered[interval] = (covered[interval] ?? 0) + (slots[n] ?? 0);
     }
   }
-  return Array.from({ length: bounds.length - 1 }, (_, n) => {
-    const [part = 0, whole = 0] = [covered[n], expected[n]];
-    return whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000;
-  });
+  return {
+    shares: Array.from(covered, (part, n) => shareOf(part, expected[n] ?? 0)),
+    whole: shareOf(total(covered), total(expected)),
+  };
 };

@@ -1,14 +1,19 @@
 import type { FlowPoint } from '@gantry/contract/traffic';
-import type { Rollup } from './rollups-store.ts';
-import { addCounts, describeSpeeds, noSpeeds, type Speeds } from './speeds.ts';
+import type { Rollups } from './rollups-store.ts';
+import { addSpeeds, describeSpeeds, noSpeeds, type Speeds } from './speeds.ts';
 
 /** What passed in one interval. */
 export interface Bucket {
   readonly speeds: Speeds;
-  readonly types: Map<string | null, number>;
+  readonly types: VolumeOfType[];
 }
 
-const emptyBucket = (): Bucket => ({ speeds: noSpeeds(), types: new Map() });
+interface VolumeOfType {
+  readonly vehicleType: string | null;
+  volume: number;
+}
+
+const emptyBucket = (): Bucket => ({ speeds: noSpeeds(), types: [] });
 
 /** The last of the bounds that is not after the moment. */
 const indexOf = (bounds: readonly number[], time: number): number => {
@@ -21,12 +26,21 @@ const indexOf = (bounds: readonly number[], time: number): number => {
   return low;
 };
 
-/** Adds a rollup of all vehicles, or of a type of which alone it is asked. */
-export const addSpeeds = (speeds: Speeds, rollup: Rollup): void => {
-  speeds.volume += rollup.volume;
-  speeds.measured += rollup.measured;
-  speeds.speedSum += rollup.speedSum;
-  addCounts(speeds.histogram, rollup.bins, rollup.counts);
+const addSlot = (speeds: Speeds, rollups: Rollups, n: number): void =>
+  addSpeeds(speeds, {
+    volume: rollups.volumes[n] ?? 0,
+    measured: rollups.measured[n] ?? 0,
+    speedSum: rollups.speedSums[n] ?? 0,
+    histogram: { bins: rollups.bins[n] ?? [], counts: rollups.counts[n] ?? [] },
+  });
+
+/** The speeds of everything, when rollups are of all vehicles and each type, or of one type alone. */
+export const speedsOf = (rollups: readonly Rollups[], ofOneType: boolean): Speeds => {
+  const speeds = noSpeeds();
+  for (const one of rollups)
+    if (ofOneType || one.vehicleType === undefined)
+      for (let n = 0; n < one.slots.length; n++) addSlot(speeds, one, n);
+  return speeds;
 };
 
 /**
@@ -35,40 +49,43 @@ export const addSpeeds = (speeds: Speeds, rollup: Rollup): void => {
  * @param ofOneType whether they are of one vehicle type alone, rather than of all and each
  */
 export const bucketsOf = (
-  rollups: readonly Rollup[],
+  rollups: readonly Rollups[],
   bounds: readonly number[],
   ofOneType: boolean,
 ): Bucket[] => {
   const buckets = Array.from({ length: bounds.length - 1 }, emptyBucket);
-  for (const rollup of rollups) {
-    const bucket = buckets[indexOf(bounds, rollup.slot)];
-    if (!bucket) continue;
-    if (ofOneType || rollup.vehicleType === undefined) addSpeeds(bucket.speeds, rollup);
-    if (rollup.vehicleType !== undefined)
-      bucket.types.set(rollup.vehicleType, (bucket.types.get(rollup.vehicleType) ?? 0) + rollup.volume);
+  for (const one of rollups) {
+    const { vehicleType, slots, volumes } = one;
+    for (let n = 0; n < slots.length; n++) {
+      const bucket = buckets[indexOf(bounds, slots[n] ?? 0)];
+      if (!bucket) continue;
+      if (ofOneType || vehicleType === undefined) addSlot(bucket.speeds, one, n);
+      if (vehicleType === undefined) continue;
+      // One type comes after the other, so it is the last one or a new one.
+      const last = bucket.types.at(-1);
+      if (last?.vehicleType === vehicleType) last.volume += volumes[n] ?? 0;
+      else bucket.types.push({ vehicleType, volume: volumes[n] ?? 0 });
+    }
   }
   return buckets;
 };
 
 /** All of the buckets in one. */
 export const sumOf = (buckets: readonly Bucket[]): Bucket => {
-  const sum = emptyBucket();
-  for (const { speeds, types } of buckets) {
-    sum.speeds.volume += speeds.volume;
-    sum.speeds.measured += speeds.measured;
-    sum.speeds.speedSum += speeds.speedSum;
-    for (const [bin, count] of speeds.histogram)
-      sum.speeds.histogram.set(bin, (sum.speeds.histogram.get(bin) ?? 0) + count);
-    for (const [type, volume] of types) sum.types.set(type, (sum.types.get(type) ?? 0) + volume);
+  const speeds = noSpeeds();
+  const volumes = new Map<string | null, number>();
+  for (const bucket of buckets) {
+    addSpeeds(speeds, bucket.speeds);
+    for (const { vehicleType, volume } of bucket.types)
+      volumes.set(vehicleType, (volumes.get(vehicleType) ?? 0) + volume);
   }
-  return sum;
+  return { speeds, types: Array.from(volumes, ([vehicleType, volume]) => ({ vehicleType, volume })) };
 };
 
-const typesOf = (types: ReadonlyMap<string | null, number>): FlowPoint['byVehicleType'] =>
-  [...types]
-    .filter(([, volume]) => volume > 0)
-    .sort(([a, m], [b, n]) => n - m || ((a ?? '') < (b ?? '') ? -1 : 1))
-    .map(([vehicleType, volume]) => ({ vehicleType, volume }));
+const typesOf = (types: readonly VolumeOfType[]): FlowPoint['byVehicleType'] =>
+  types
+    .filter(({ volume }) => volume > 0)
+    .sort((a, b) => b.volume - a.volume || ((a.vehicleType ?? '') < (b.vehicleType ?? '') ? -1 : 1));
 
 /** What is said of an interval. Without vehicles and without a sensor that was not silent its volume is unknown. */
 export const describeBucket = ({ speeds, types }: Bucket, completeness: number, limit: number | null) => ({
@@ -77,9 +94,3 @@ export const describeBucket = ({ speeds, types }: Bucket, completeness: number, 
   byVehicleType: typesOf(types),
   completeness,
 });
-
-/** The start of the hour with most vehicles, of several the first; null without vehicles. */
-export const busiest = (bounds: readonly number[], volumes: readonly number[]): number | null => {
-  const most = Math.max(0, ...volumes);
-  return most === 0 ? null : (bounds[volumes.indexOf(most)] ?? null);
-};

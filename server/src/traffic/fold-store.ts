@@ -7,7 +7,7 @@ import { ORIGIN, passedIn } from './passages-store.ts';
 /** How long minutes are kept, for the last five of them. */
 const MINUTES_KEPT = sql.raw(`interval '15 minutes'`);
 
-// Each event counts for its sensor and its location, for its own type and for all, in slots of three lengths. What is
+// Each event counts for its sensor and its location, for its own type and for all, in slots of four lengths. What is
 // alike is added up first. Plan: what is not folded by its place, then the unique index of traffic_rollups.
 const FOLD = (limit: number) => sql`
   WITH taken AS (
@@ -32,7 +32,7 @@ const FOLD = (limit: number) => sql`
       sum(n) AS n, sum(events) AS events, sum(speed_sum) AS speed_sum,
       bit_or(CASE WHEN seen AND minutes = 60
         THEN 1 << (extract(minute FROM slot AT TIME ZONE 'UTC')::int / 5) ELSE 0 END) AS alive
-    FROM fine CROSS JOIN (VALUES (5), (60), (1440)) AS level (minutes)
+    FROM fine CROSS JOIN (VALUES (5), (15), (60), (1440)) AS level (minutes)
     GROUP BY 1, 2, 3, 4, 5
   ), rolled AS (
     INSERT INTO traffic_rollups AS known

@@ -5,7 +5,12 @@ import { idWithin } from '../events/totals.ts';
 import type { Interval } from '../time.ts';
 import { inSegments } from './rollups-store.ts';
 
-const COLUMNS = sql.raw('event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds, sign');
+const COLUMNS = sql.raw(
+  'event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds, sign, first_id, last_id',
+);
+
+/** The ends of what is told of as `id`. */
+const ENDS = sql.raw(`min(id::text COLLATE "C")::uuid, max(id::text COLLATE "C")::uuid`);
 
 /** Events taken out at once are counted out in rows of so many. */
 const AT_ONCE = 1_000;
@@ -18,7 +23,7 @@ const AT_ONCE = 1_000;
 export const countTrafficOut = (removed: SQL): SQL => sql`
   INSERT INTO traffic_unfolded (${COLUMNS})
   SELECT array_agg(id), array_agg(event_type), array_agg(sensor_id), array_agg(location_id), array_agg(vehicle_type),
-    array_agg(vehicle_speed), -1
+    array_agg(vehicle_speed), -1, ${ENDS}
   FROM (SELECT *, row_number() OVER () / ${sql.raw(String(AT_ONCE))} AS part FROM ${removed} AS removed) AS parts
   GROUP BY part`;
 
@@ -29,7 +34,7 @@ export const countTrafficOut = (removed: SQL): SQL => sql`
 export const forgetTrafficWithin = async (tx: Transaction, range: Interval): Promise<void> => {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.traffic})`);
   const slots = inSegments(
-    ([5, 60, 1_440] as const).map((minutes) => ({ minutes, ...range })),
+    ([5, 15, 60, 1_440] as const).map((minutes) => ({ minutes, ...range })),
     sql`true`,
   );
   for (const within of slots) await tx.execute(sql`DELETE FROM traffic_rollups WHERE ${within}`);
@@ -37,7 +42,7 @@ export const forgetTrafficWithin = async (tx: Transaction, range: Interval): Pro
   await tx.execute(sql`
     INSERT INTO traffic_unfolded (${COLUMNS})
     SELECT array_agg(id), array_agg(event_type), array_agg(sensor_id), array_agg(location_id), array_agg(vehicle_type),
-      array_agg(speed), -sign
+      array_agg(speed), -sign, ${ENDS}
     FROM (
       SELECT traffic_unfolded.ctid AS place, id, event_type, sensor_id, location_id, vehicle_type, speed, sign
       FROM traffic_unfolded, unnest(event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds)

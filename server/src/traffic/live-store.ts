@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../database/transaction.ts';
 import type { Interval } from '../time.ts';
-import { passedIn } from './passages-store.ts';
+import { groupsWithin, passedIn } from './passages-store.ts';
 import { moment, passedWithin } from './rollups-store.ts';
 
 /** A location in its last minutes; sums of speeds in metres per hour. */
@@ -28,7 +28,7 @@ export const readLive = async (db: Executor, range: Interval): Promise<LiveRow[]
       WHERE minutes = 1 AND slot >= ${moment(range.from)} AND slot < ${moment(range.until)}
       UNION ALL
       SELECT location_id, sign * vehicle, CASE WHEN speed IS NULL THEN 0 ELSE sign END, sign * coalesce(speed, 0)
-      FROM (${passedIn(sql`traffic_unfolded`, sql`location_id IS NOT NULL AND ${passedWithin(range)}`)}) AS fresh
+      FROM (${passedIn(groupsWithin(range), sql`location_id IS NOT NULL AND ${passedWithin(range)}`)}) AS fresh
     ), live AS (
       SELECT place_id, sum(n) AS n, sum(measured) AS measured, sum(speed_sum) AS speed_sum FROM passed GROUP BY 1
     ), usual AS (

@@ -1,7 +1,19 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { firstIdAt } from '../events/id.ts';
+import type { Interval } from '../time.ts';
 
 /** The start of time for slots: they begin on full hours and days of UTC. */
 export const ORIGIN = sql.raw(`timestamptz '2000-01-01 00:00Z'`);
+
+/**
+ * The rows of `traffic_unfolded` that may have something within the range. A bulk import leaves many rows, and to unnest
+ * one costs far more than to look at its ends.
+ */
+export const groupsWithin = ({ from, until }: Interval): SQL => sql`(
+  SELECT * FROM traffic_unfolded
+  WHERE (last_id IS NULL OR last_id >= ${firstIdAt(from)}::uuid)
+    AND (first_id IS NULL OR first_id < ${firstIdAt(until)}::uuid)
+)`;
 
 /**
  * The events in rows of `traffic_unfolded`, as a query with the columns at, slot (of 5 minutes), sensor_id, location_id,

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../database/transaction.ts';
 import type { Interval } from '../time.ts';
-import { ORIGIN, passedIn } from './passages-store.ts';
-import { inSegments, moment, type Place, passedWithin } from './rollups-store.ts';
+import { groupsWithin, ORIGIN, passedIn } from './passages-store.ts';
+import { inSegments, moment, numbersOf, type Place, passedWithin } from './rollups-store.ts';
 
 /** A sensor, and the time for which it is to be counted with a place; an end without limit is null. */
 export interface Watch {
@@ -13,6 +13,10 @@ export interface Watch {
 
 const milliseconds = (column: string) => sql.raw(`(extract(epoch FROM ${column}) * 1000)::bigint`);
 
+/** The slot of the first or the last of some ids, which PostgreSQL 15 compares only as text. */
+const slotOf = (end: 'min' | 'max') =>
+  sql`date_bin('5 minutes', event_time(${sql.raw(end)}(id::text COLLATE "C")::uuid), ${ORIGIN})`;
+
 /**
  * The sensors that a location had within the range, and from when to when: a sensor that stands there now, since it was
  * elsewhere last or since there is such a sensor; another one from the first to the last vehicle that it saw there.
@@ -20,9 +24,9 @@ const milliseconds = (column: string) => sql.raw(`(extract(epoch FROM ${column})
 const watchesOfLocation = async (db: Executor, id: string, range: Interval): Promise<Watch[]> => {
   const { rows } = await db.execute<{ sensor_id: string; since: number; until: number | null }>(sql`
     WITH fresh AS (
-      SELECT location_id, sensor_id, min(slot) AS first_slot, max(slot) AS last_slot
-      FROM (${passedIn(sql`traffic_unfolded`, sql`location_id = ${id}::uuid AND sign > 0`)}) AS fresh
-      WHERE sensor_id IS NOT NULL GROUP BY 1, 2
+      SELECT sensor_id, ${slotOf('min')} AS first_slot, ${slotOf('max')} AS last_slot
+      FROM traffic_unfolded, unnest(event_ids, sensor_ids, location_ids) AS one (id, sensor_id, location_id)
+      WHERE sign > 0 AND location_id = ${id}::uuid AND sensor_id IS NOT NULL GROUP BY 1
     ), seen AS (
       SELECT sensor_id, min(first_slot) AS first_slot, max(last_slot) AS last_slot
       FROM (
@@ -77,28 +81,37 @@ export const readOnlineSpans = async (
   }));
 };
 
-/** The slots of five minutes in which sensors saw anything, as spans. */
+/** The hours (Unix milliseconds) in which a sensor saw anything, and in which twelfths of each: bit 0 is the first. */
+export interface Sightings {
+  readonly sensorId: string;
+  readonly hours: readonly number[];
+  readonly alive: readonly number[];
+}
+
+/** When sensors saw anything; an hour may come twice. */
 export const readSightings = async (
   db: Executor,
   sensorIds: readonly string[],
   range: Interval,
-): Promise<Span[]> => {
-  const places = sql`place_id = ANY (${sql.param(sensorIds)}::uuid[])`;
-  const [hours = sql`false`] = inSegments([{ minutes: 60, ...range }], places);
+): Promise<Sightings[]> => {
+  const ids = sql`${sql.param(sensorIds)}::uuid[]`;
+  const [hours = sql`false`] = inSegments([{ minutes: 60, ...range }], sql`place_id = ANY (${ids})`);
   // Plan: the unique index of traffic_rollups at hours. A month of one sensor is 720 rows.
-  const { rows } = await db.execute<{ sensor_id: string; slot: number; alive: number }>(sql`
-    SELECT place_id AS sensor_id, ${milliseconds('slot')} AS slot, alive FROM traffic_rollups
-    WHERE ${hours} AND vehicle_type IS NULL
-    UNION ALL
-    SELECT sensor_id, ${milliseconds("date_bin('1 hour', slot, timestamptz '2000-01-01 00:00Z')")},
-      bit_or(1 << (extract(minute FROM slot AT TIME ZONE 'UTC')::int / 5))
-    FROM (${passedIn(
-      sql`traffic_unfolded`,
-      sql`sensor_id = ANY (${sql.param(sensorIds)}::uuid[]) AND sign > 0 AND ${passedWithin(range)}`,
-    )}) AS fresh GROUP BY 1, 2`);
-  return rows.flatMap(({ sensor_id: sensorId, slot, alive }) =>
-    Array.from({ length: 12 }, (_, n) => n)
-      .filter((n) => (alive & (1 << n)) !== 0)
-      .map((n) => ({ sensorId, from: slot + n * 300_000, until: slot + (n + 1) * 300_000 })),
-  );
+  const { rows } = await db.execute<{ sensor_id: string; hours: string; alive: string }>(sql`
+    SELECT sensor_id, array_agg(date_part('epoch', slot)::bigint)::text AS hours, array_agg(alive)::text AS alive
+    FROM (
+      SELECT place_id AS sensor_id, slot, alive::int FROM traffic_rollups WHERE ${hours} AND vehicle_type IS NULL
+      UNION ALL
+      SELECT sensor_id, date_bin('1 hour', slot, ${ORIGIN}),
+        bit_or(1 << (extract(minute FROM slot AT TIME ZONE 'UTC')::int / 5))
+      FROM (${passedIn(
+        groupsWithin(range),
+        sql`sensor_id = ANY (${ids}) AND sign > 0 AND ${passedWithin(range)}`,
+      )}) AS fresh GROUP BY 1, 2
+    ) AS seen GROUP BY 1`);
+  return rows.map((row) => ({
+    sensorId: row.sensor_id,
+    hours: numbersOf(row.hours).map((seconds) => seconds * 1_000),
+    alive: numbersOf(row.alive),
+  }));
 };

@@ -10,7 +10,11 @@ import {
   topLocationsInput,
 } from '@gantry/contract/traffic';
 import { router, signedIn } from '../wire/procedures.ts';
-import { getFlow, getHourOfWeek, getLive, getSpeedDistribution, getTopLocations } from './service.ts';
+import { getHourOfWeek } from './hour-of-week.ts';
+import { getLive } from './live.ts';
+import { getFlow } from './service.ts';
+import { getSpeedDistribution } from './speed-distribution.ts';
+import { getTopLocations } from './top-locations.ts';
 
 export const trafficRouter = router({
   getFlow: signedIn

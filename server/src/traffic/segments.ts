@@ -1,7 +1,7 @@
 import type { Interval } from '../time.ts';
 
 /** The lengths of the slots in which traffic is kept, in minutes. */
-export type SlotMinutes = 5 | 60 | 1_440;
+export type SlotMinutes = 5 | 15 | 60 | 1_440;
 
 /** A part of a range that is read from slots of one length. */
 export interface Segment extends Interval {
@@ -14,8 +14,11 @@ const floor = (time: number, minutes: number): number =>
 const ceil = (time: number, minutes: number): number =>
   Math.ceil(time / (minutes * MINUTE_MS)) * minutes * MINUTE_MS;
 
-/** Covers a range with the fewest slots: days of UTC within, hours and five minutes at its ends. It touches them whole. */
-export const segmentsOf = (range: Interval, lengths: readonly SlotMinutes[] = [1_440, 60, 5]): Segment[] => {
+/** Covers a range with the fewest slots: days of UTC within, and shorter ones at its ends. It touches them whole. */
+export const segmentsOf = (
+  range: Interval,
+  lengths: readonly SlotMinutes[] = [1_440, 60, 15, 5],
+): Segment[] => {
   const [minutes = 5, ...shorter] = lengths;
   if (shorter.length === 0)
     return [{ minutes, from: floor(range.from, minutes), until: ceil(range.until, minutes) }];
@@ -28,6 +31,6 @@ export const segmentsOf = (range: Interval, lengths: readonly SlotMinutes[] = [1
   ];
 };
 
-/** The longest slots that none of these moments falls into the middle of. */
+/** The longest slots, up to an hour, that none of these moments falls into the middle of. */
 export const slotsWithin = (bounds: readonly number[]): SlotMinutes =>
-  bounds.every((bound) => bound % (60 * MINUTE_MS) === 0) ? 60 : 5;
+  ([60, 15] as const).find((minutes) => bounds.every((bound) => bound % (minutes * MINUTE_MS) === 0)) ?? 5;

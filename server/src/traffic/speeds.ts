@@ -1,7 +1,12 @@
-/**
- * What is known of the vehicles of some time: it adds up over places and time.
- * The histogram counts speeds by whole km/h, upwards: bin b has those above b − 1 and up to b.
- */
+/** Counts of speeds by whole km/h, upwards: bin b has those above b − 1 and up to b. The bins ascend. */
+export interface Histogram {
+  readonly bins: readonly number[];
+  readonly counts: readonly number[];
+}
+
+const EMPTY: Histogram = { bins: [], counts: [] };
+
+/** What is known of the vehicles of some time: it adds up over places and time. */
 export interface Speeds {
   /** Vehicles, with and without a speed. */
   volume: number;
@@ -9,26 +14,31 @@ export interface Speeds {
   measured: number;
   /** The sum of their speeds, in metres per hour. */
   speedSum: number;
-  readonly histogram: Map<number, number>;
+  histogram: Histogram;
 }
 
-export const noSpeeds = (): Speeds => ({ volume: 0, measured: 0, speedSum: 0, histogram: new Map() });
+export const noSpeeds = (): Speeds => ({ volume: 0, measured: 0, speedSum: 0, histogram: EMPTY });
 
-/** Adds some counts to a histogram. */
-export const addCounts = (
-  histogram: Map<number, number>,
-  bins: readonly number[],
-  counts: readonly number[],
-): void => {
-  for (let i = 0; i < bins.length; i++) {
-    const bin = bins[i] ?? 0;
-    histogram.set(bin, (histogram.get(bin) ?? 0) + (counts[i] ?? 0));
+/** The sum of two histograms; one of them itself when the other is empty, which it mostly is for short intervals. */
+export const mergeHistograms = (one: Histogram, other: Histogram): Histogram => {
+  if (one.bins.length === 0) return other;
+  if (other.bins.length === 0) return one;
+  const [bins, counts]: [number[], number[]] = [[], []];
+  for (let i = 0, j = 0; i < one.bins.length || j < other.bins.length; ) {
+    const [a, b] = [one.bins[i] ?? Number.POSITIVE_INFINITY, other.bins[j] ?? Number.POSITIVE_INFINITY];
+    bins.push(a < b ? a : b);
+    counts.push((a <= b ? (one.counts[i++] ?? 0) : 0) + (b <= a ? (other.counts[j++] ?? 0) : 0));
   }
+  return { bins, counts };
 };
 
-/** The bins that count anything, from the slowest on. */
-export const sortedBins = ({ histogram }: Speeds): [bin: number, count: number][] =>
-  [...histogram].filter(([, count]) => count > 0).sort(([a], [b]) => a - b);
+/** Adds what is known of other vehicles. */
+export const addSpeeds = (speeds: Speeds, other: Readonly<Speeds>): void => {
+  speeds.volume += other.volume;
+  speeds.measured += other.measured;
+  speeds.speedSum += other.speedSum;
+  speeds.histogram = mergeHistograms(speeds.histogram, other.histogram);
+};
 
 /** To a metre per hour. */
 const rounded = (speed: number): number => Math.round(speed * 1_000) / 1_000;
@@ -44,18 +54,23 @@ export const meanSpeed = ({ measured, speedSum }: Speeds): number | null => mean
  * A bin stands for its upper end, less what its speeds are below that on average, which the exact sum tells: speeds
  * in whole km/h are exact, and the error is always below 1 km/h.
  */
-export const speedPercentiles = (speeds: Speeds, shares: readonly number[]): (number | null)[] => {
-  const bins = sortedBins(speeds);
+export const speedPercentiles = (
+  { speedSum, histogram: { bins, counts } }: Readonly<Speeds>,
+  shares: readonly number[],
+): (number | null)[] => {
   let total = 0;
   let sumOfBins = 0;
-  const upTo = bins.map(([bin, count]) => {
-    total += count;
-    sumOfBins += bin * count;
-    return total;
-  });
+  for (let i = 0; i < bins.length; i++) {
+    total += counts[i] ?? 0;
+    sumOfBins += (bins[i] ?? 0) * (counts[i] ?? 0);
+  }
   if (total === 0) return shares.map(() => null);
-  const below = speeds.speedSum / 1_000 / total - sumOfBins / total;
-  const at = (rank: number): number => bins[upTo.findIndex((count) => count > rank)]?.[0] ?? 0;
+  const below = speedSum / 1_000 / total - sumOfBins / total;
+  const at = (rank: number): number => {
+    let [i, upTo] = [0, counts[0] ?? 0];
+    while (upTo <= rank && i < bins.length - 1) upTo += counts[++i] ?? 0;
+    return bins[i] ?? 0;
+  };
   return shares.map((share) => {
     const rank = share * (total - 1);
     const lower = at(Math.floor(rank));
@@ -65,10 +80,11 @@ export const speedPercentiles = (speeds: Speeds, shares: readonly number[]): (nu
 };
 
 /** Share (0 to 1) of the speeds that are above the limit (km/h); null without a limit or speeds. */
-export const shareOver = (speeds: Speeds, limit: number | null): number | null => {
+export const shareOver = (speeds: Readonly<Speeds>, limit: number | null): number | null => {
   if (limit === null || speeds.measured <= 0) return null;
+  const { bins, counts } = speeds.histogram;
   let over = 0;
-  for (const [bin, count] of speeds.histogram) if (bin > limit) over += count;
+  for (let i = 0; i < bins.length; i++) if ((bins[i] ?? 0) > limit) over += counts[i] ?? 0;
   return Math.round((over / speeds.measured) * 10_000) / 10_000;
 };
 

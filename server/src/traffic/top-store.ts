@@ -2,7 +2,7 @@ import type { TopLocations, TopLocationsInput } from '@gantry/contract/traffic';
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../database/transaction.ts';
 import type { Interval } from '../time.ts';
-import { passedIn } from './passages-store.ts';
+import { groupsWithin, passedIn } from './passages-store.ts';
 import { inSegments, passedWithin } from './rollups-store.ts';
 import { segmentsOf } from './segments.ts';
 
@@ -42,7 +42,7 @@ export const listTopLocations = async (
       UNION ALL
       SELECT locations.id, sign * vehicle, CASE WHEN speed IS NULL THEN 0 ELSE sign END, sign * coalesce(speed, 0),
         CASE WHEN bin > speed_limit THEN sign END
-      FROM (${passedIn(sql`traffic_unfolded`, passedWithin(whole))}) AS fresh JOIN locations ON locations.id = location_id
+      FROM (${passedIn(groupsWithin(whole), passedWithin(whole))}) AS fresh JOIN locations ON locations.id = location_id
     ), summed AS (
       SELECT id, sum(n)::bigint AS volume, sum(measured) AS measured, sum(speed_sum) AS speed_sum,
         coalesce(sum(over), 0) AS over

@@ -1,0 +1,44 @@
+import type { AppContext } from '../context.ts';
+import type { Executor } from '../database/transaction.ts';
+import type { Interval } from '../time.ts';
+import { type Completeness, completenessOf } from './completeness.ts';
+import { type Bucket, bucketsOf } from './flow.ts';
+import { findWatches, readOnlineSpans, readSightings } from './presence-store.ts';
+import { type Asked, type Place, readRollups } from './rollups-store.ts';
+import { slotsWithin } from './segments.ts';
+
+/** What figures of traffic are made from. */
+export type Parts = Pick<AppContext, 'db' | 'settings'>;
+
+/** From the start of the first interval to the end of the last one. */
+export const rangeOf = (bounds: readonly number[]): Interval => ({
+  from: bounds[0] ?? 0,
+  until: bounds.at(-1) ?? 0,
+});
+
+/** In which share of each interval, and of all together, it is known what passed. */
+export const readCompleteness = async (
+  db: Executor,
+  place: Place,
+  bounds: readonly number[],
+): Promise<Completeness> => {
+  const range = rangeOf(bounds);
+  const watches = await findWatches(db, place, range);
+  const sensorIds = watches.map(({ sensorId }) => sensorId);
+  const [online, seen] = await Promise.all([
+    readOnlineSpans(db, sensorIds, range),
+    readSightings(db, sensorIds, range),
+  ]);
+  return completenessOf({ watches, online, seen }, bounds, Date.now());
+};
+
+/** What passed in each interval, read from the longest slots that it can be told from. */
+export const readBuckets = async (
+  db: Executor,
+  place: Place,
+  bounds: readonly number[],
+  asked: Asked,
+): Promise<Bucket[]> => {
+  const segments = [{ minutes: slotsWithin(bounds), ...rangeOf(bounds) }];
+  return bucketsOf(await readRollups(db, place, segments, asked), bounds, asked.vehicleType !== undefined);
+};

@@ -1,0 +1,31 @@
+import type { LiveTraffic } from '@gantry/contract/traffic';
+import type { Parts } from './figures.ts';
+import { levelOf } from './level.ts';
+import { readLive } from './live-store.ts';
+import { meanOf } from './speeds.ts';
+
+const MINUTE_MS = 60_000;
+
+/** How every location is in these five minutes of the clock. */
+export const getLive = async ({ db }: Parts): Promise<LiveTraffic> => {
+  const until = Math.floor(Date.now() / MINUTE_MS + 1) * MINUTE_MS;
+  const since = until - 5 * MINUTE_MS;
+  const rows = await readLive(db, { from: since, until });
+  return {
+    since: new Date(since),
+    locations: rows.map((row) => {
+      const speed = meanOf(row.measured, row.speed_sum);
+      const usualSpeed = row.speed_limit ?? meanOf(row.usual_measured, row.usual_sum);
+      const isWatched = row.watched;
+      return {
+        locationId: row.id,
+        locationName: row.name,
+        volume: row.n > 0 || isWatched ? row.n : null,
+        meanSpeed: speed,
+        usualSpeed,
+        speedLimit: row.speed_limit,
+        level: levelOf({ volume: row.n, meanSpeed: speed, usualSpeed, isWatched }),
+      };
+    }),
+  };
+};

@@ -1,0 +1,47 @@
+import type { SpeedDistribution, SpeedDistributionInput } from '@gantry/contract/traffic';
+import type { Parts } from './figures.ts';
+import { speedsOf } from './flow.ts';
+import { getPlace } from './places-store.ts';
+import { requireRange } from './range.ts';
+import { readRollups } from './rollups-store.ts';
+import { segmentsOf } from './segments.ts';
+import { describeSpeeds } from './speeds.ts';
+
+/**
+ * The speeds of what passed a sensor or a location.
+ * @throws AppError as `getFlow` does
+ */
+export const getSpeedDistribution = async (
+  { db, settings }: Parts,
+  input: SpeedDistributionInput,
+): Promise<SpeedDistribution> => {
+  const { timezone } = settings.current();
+  const range = requireRange(input, timezone);
+  const place = await getPlace(db, input);
+  const rollups = await readRollups(db, place, segmentsOf(range), {
+    vehicleType: input.vehicleType,
+    histograms: true,
+  });
+  const speeds = speedsOf(rollups, input.vehicleType !== undefined);
+  const width = input.binWidth;
+  const counts = new Map<number, number>();
+  for (const [i, bin] of speeds.histogram.bins.entries()) {
+    const count = speeds.histogram.counts[i] ?? 0;
+    if (count <= 0) continue;
+    const n = Math.max(0, Math.ceil(bin / width) - 1);
+    counts.set(n, (counts.get(n) ?? 0) + count);
+  }
+  const [least = 0, most = -1] = [[...counts.keys()][0], [...counts.keys()].at(-1)];
+  return {
+    timezone,
+    volume: speeds.volume,
+    measured: speeds.measured,
+    bins: Array.from({ length: most - least + 1 }, (_, n) => ({
+      from: (least + n) * width,
+      to: (least + n + 1) * width,
+      count: counts.get(least + n) ?? 0,
+    })),
+    ...describeSpeeds(speeds, place.speedLimit),
+    speedLimit: place.speedLimit,
+  };
+};
