@@ -6,7 +6,7 @@ export default defineConfig({
     globalSetup: ['server/test/database-server.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // Every worker runs a whole service; more of them than cores only wait for each other.
-    maxWorkers: 2,
+    // Every worker runs a whole service. Tests wait more than they work, so three of them keep two cores busy.
+    maxWorkers: 3,
   },
 });

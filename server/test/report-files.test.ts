@@ -307,7 +307,7 @@ describe('a report whose process is killed', () => {
     const first = await start();
     const { createPool } = await import('../src/database/pool.ts');
     const pool = createPool(database.url, 2, () => undefined);
-    await fill(pool, 300_000);
+    await fill(pool, 150_000);
     await pool.end();
     const token = await first.tokenFor('ADMIN');
     const { id } = await first.ok('reports.generate', VIOLATIONS, { token });
@@ -329,7 +329,7 @@ describe('a report whose process is killed', () => {
       ({ status }) => status === 'DONE',
       60_000,
     );
-    expect(report.rowCount).toBe(300_000);
+    expect(report.rowCount).toBe(150_000);
     const response = await fetch(`${second.url}${report.url}`, { headers });
     let rows = 0;
     const reader = parse({ columns: true, bom: true, comment: '#', comment_no_infix: true });
@@ -337,7 +337,7 @@ describe('a report whose process is killed', () => {
     for await (const chunk of response.body ?? []) reader.write(chunk);
     reader.end();
     await new Promise((resolve) => reader.once('end', resolve));
-    expect(rows).toBe(300_000);
+    expect(rows).toBe(150_000);
     expect(await second.stop()).toBe(0);
   }, 120_000);
 });

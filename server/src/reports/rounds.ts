@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../database/pool.ts';
+import { startRounds } from '../rounds.ts';
 import { reviveReports } from './claim-store.ts';
 import type { ReportFiles } from './files.ts';
 import { runDueSchedules } from './run-schedules.ts';
@@ -36,31 +37,13 @@ export const clearLeftOvers = async (db: Database, files: ReportFiles, olderMs: 
 export const startReportRounds = (options: RoundsOptions): AsyncDisposable => {
   const { db, files, runner, log, everyMs = EVERY_MS, deadMs = DEAD_MS } = options;
   let rounds = 0;
-  let round: Promise<void> | null = null;
-
-  const look = async (): Promise<void> => {
-    try {
+  return startRounds(
+    { everyMs, log, failure: 'reports that are due cannot be looked for now; the next round will' },
+    async () => {
       await runDueSchedules(db, log);
       await reviveReports(db, deadMs);
       runner.wake();
       if (rounds++ % ROUNDS_BETWEEN_CLEARING === 0) await clearLeftOvers(db, files, LEFT_OVER_MS);
-    } catch (err) {
-      log.warn({ err }, 'reports that are due cannot be looked for now; the next round will');
-    }
-  };
-
-  const start = (): void => {
-    round ??= look().finally(() => {
-      round = null;
-    });
-  };
-  start();
-  const timer = setInterval(start, everyMs);
-  timer.unref();
-  return {
-    async [Symbol.asyncDispose]() {
-      clearInterval(timer);
-      await round;
     },
-  };
+  );
 };
