@@ -41,6 +41,8 @@ export class Hub implements AsyncDisposable {
   readonly #subscribers = new Set<Subscriber>();
   readonly #ending = new AbortController();
   #told: Mark | null = null;
+  /** While a page is on its way, whose topics were settled by those who were here before. */
+  #isLooking = false;
   #starting: Promise<Mark> | null = null;
   #running: Promise<void> | null = null;
   #nudge: AbortController | null = null;
@@ -77,12 +79,14 @@ export class Hub implements AsyncDisposable {
 
   /**
    * Tells the subscriber everything from its mark on.
-   * @returns what ends that; null when the others were told more already, or the hub has to be started first
+   * @returns what ends that; null when the others were told more already, are just being told, or the hub has to be
+   * started first: then catch up and try again
    * @throws AppError `unavailable` when the service drains
    */
   join(subscriber: Subscriber): (() => void) | null {
     if (this.#ending.signal.aborted) throw drained();
-    if (!this.#told || compare(subscriber.from.position, this.#told.position) < 0) return null;
+    if (!this.#told || this.#isLooking) return null;
+    if (compare(subscriber.from.position, this.#told.position) < 0) return null;
     if (!this.#running) this.#told = subscriber.from;
     this.#subscribers.add(subscriber);
     this.#running ??= this.#run();
@@ -112,6 +116,7 @@ export class Hub implements AsyncDisposable {
   async #look(): Promise<number> {
     const { pool, findEvents, log } = this.#options;
     if (!this.#told) return 0;
+    this.#isLooking = true;
     try {
       const page = await readChanges(pool, this.#told.position);
       const wanted = new Set([...this.#subscribers].map(({ topic }) => topic));
@@ -122,6 +127,8 @@ export class Hub implements AsyncDisposable {
     } catch (err) {
       log.warn({ err }, 'the feed of changes cannot be read now; subscribers are told later');
       return LOOK_MS;
+    } finally {
+      this.#isLooking = false;
     }
   }
 
