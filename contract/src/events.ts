@@ -3,6 +3,7 @@ import { coordinates, coordinatesInput } from './coordinates.ts';
 import { id } from './id.ts';
 import { jsonObject, jsonRecord } from './json.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
+import { person } from './person.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { apiKeyInput } from './sensors.ts';
 import { isStorableText, optionalText, text, trimmedText, UNSTORABLE } from './text.ts';
@@ -42,8 +43,6 @@ export const event = z.object({
 });
 export type Event = z.infer<typeof event>;
 
-const actor = z.object({ id: z.string(), name: z.string() });
-
 /** An event in full, as `events.getById` answers it. */
 export const eventDetail = event.extend({
   location: coordinates.nullable(),
@@ -51,9 +50,9 @@ export const eventDetail = event.extend({
   images: z.array(z.string()),
   tags: z.array(z.string()),
   processedAt: z.date().nullable(),
-  processedBy: actor.nullable(),
+  processedBy: person.nullable(),
   archivedAt: z.date().nullable(),
-  archivedBy: actor.nullable(),
+  archivedBy: person.nullable(),
 });
 export type EventDetail = z.infer<typeof eventDetail>;
 

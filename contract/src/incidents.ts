@@ -5,6 +5,7 @@ import { id } from './id.ts';
 import { jsonObject } from './json.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import type { Role } from './permissions.ts';
+import { person } from './person.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { editableText, optionalText, text, trimmedText } from './text.ts';
 import { timeRange } from './time.ts';
@@ -65,8 +66,6 @@ export const incidentStates = {
 
 /** Whether a role changes only the incidents that are assigned to its user or to nobody. */
 export const changesOnlyOwnIncidents = (role: Role): boolean => role === 'FIELD';
-
-const person = z.object({ id: z.string(), name: z.string() });
 
 /** Something that people must act upon. */
 export const incident = z.object({

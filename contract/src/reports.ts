@@ -3,6 +3,7 @@ import { eventType, severity } from './events.ts';
 import { id } from './id.ts';
 import { incidentStatus, incidentType } from './incidents.ts';
 import { pageTotals, paging } from './page.ts';
+import { person } from './person.ts';
 import { sensorType } from './sensors.ts';
 import { trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
@@ -106,8 +107,6 @@ export const generateReportInput = z
   })
   .superRefine(refuseFiltersOutOfPlace);
 export type GenerateReportInput = z.infer<typeof generateReportInput>;
-
-const person = z.object({ id: z.string(), name: z.string() });
 
 export const report = z.object({
   id: z.string(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { coordinates, coordinatesInput } from './coordinates.ts';
 import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
+import { person } from './person.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { editableText, optionalText, text, trimmedText } from './text.ts';
 
@@ -146,7 +147,7 @@ export const statusChange = z.object({
   to: sensorStatus,
   at: z.date(),
   reason: z.string(),
-  changedBy: z.object({ id: z.string(), name: z.string() }).nullable(),
+  changedBy: person.nullable(),
 });
 export type StatusChange = z.infer<typeof statusChange>;
 

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { eventType } from './events.ts';
 import { id } from './id.ts';
 import { pageTotals, paging } from './page.ts';
+import { person } from './person.ts';
 import { text, trimmedText } from './text.ts';
 
-const person = z.object({ id: z.string(), name: z.string() });
 const bytes = z.number().describe('Bytes.');
 const month = z.string().describe('Month in UTC, as `2026-01`.');
 

@@ -2,11 +2,10 @@ import { z } from 'zod';
 import { severity } from './events.ts';
 import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
+import { person } from './person.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { optionalText, text, trimmedText } from './text.ts';
 import { timeInput, timeRange } from './time.ts';
-
-const person = z.object({ id: z.string(), name: z.string() });
 
 /** A plate to look out for. */
 export const watchlistEntry = z.object({

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { eventType, severity } from './events.ts';
 import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
+import { person } from './person.ts';
 import { editableText, optionalText, text, trimmedText } from './text.ts';
 
 /** What a webhook can be told of. `event.violation` is every event that is a violation, also told as `event.ingested`. */
@@ -68,7 +69,7 @@ export const webhook = z.object({
   kinds: z.array(webhookKind),
   filter: webhookFilter,
   enabled: z.boolean(),
-  createdBy: z.object({ id: z.string(), name: z.string() }).nullable(),
+  createdBy: person.nullable(),
   createdAt: z.date(),
   updatedAt: z.date(),
 });

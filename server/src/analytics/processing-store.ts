@@ -1,5 +1,6 @@
 import type { Analytics } from '@gantry/contract/analytics';
 import { sql } from 'drizzle-orm';
+import { moment } from '../database/moment.ts';
 import type { Executor } from '../database/transaction.ts';
 import type { Interval } from '../time.ts';
 
@@ -26,8 +27,8 @@ export const getProcessingTime = async (
       percentile_cont(0.9) WITHIN GROUP (ORDER BY seconds) AS p90
     FROM (
       SELECT extract(epoch FROM processed_at - created_at)::double precision AS seconds FROM events
-      WHERE processed_at >= ${new Date(from).toISOString()}::timestamptz
-        AND processed_at < ${new Date(until).toISOString()}::timestamptz
+      WHERE processed_at >= ${moment(from)}
+        AND processed_at < ${moment(until)}
       ORDER BY processed_at DESC LIMIT ${LATEST}
     ) AS times`);
   const [row] = rows;

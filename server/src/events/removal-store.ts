@@ -1,5 +1,6 @@
 import type { EventType } from '@gantry/contract/events';
 import { type SQL, sql } from 'drizzle-orm';
+import { moment } from '../database/moment.ts';
 import type { Executor, Transaction } from '../database/transaction.ts';
 import type { Interval } from '../time.ts';
 import { countTrafficOut, forgetTrafficWithin } from '../traffic/forget-store.ts';
@@ -7,7 +8,6 @@ import { firstIdAt } from './id.ts';
 import type { EventMonth } from './months-store.ts';
 
 const KEYS = sql.raw('event_type, violation_type, vehicle_type, severity, processed, archived');
-const moment = (time: number): SQL => sql`${new Date(time).toISOString()}::timestamptz`;
 const firstId = (time: number): SQL => sql`${firstIdAt(time)}::uuid`;
 
 /** How many events of a type went. */

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { moment } from '../database/moment.ts';
 import type { Interval } from '../time.ts';
 import { cover, endOf, type Period, type Piece, startOf } from './covering.ts';
 import { firstIdAt } from './id.ts';
@@ -10,7 +11,6 @@ const END_OF_TIME = Date.UTC(9000, 0);
 const KEYS = 'event_type, violation_type, vehicle_type, severity, processed, archived';
 const keys = sql.raw(KEYS);
 
-const moment = (time: number): SQL => sql`${new Date(time).toISOString()}::timestamptz`;
 const day = (time: number): SQL => sql`${new Date(time).toISOString().slice(0, 10)}::date`;
 
 const range = (column: SQL, { from, until }: Interval, valueAt: (time: number) => SQL): SQL => sql`

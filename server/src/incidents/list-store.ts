@@ -17,7 +17,7 @@ const sortKeys = {
 };
 
 /** PostgreSQL would refuse to compare an id with a text of any other form; such a text is nothing's id. */
-const refersTo = (column: PgColumn, id: string): SQL => (isUuid(id) ? eq(column, id) : sql`false`);
+export const refersTo = (column: PgColumn, id: string): SQL => (isUuid(id) ? eq(column, id) : sql`false`);
 
 const contains = (column: PgColumn, part: string): SQL => sql`strpos(lower(${column}), lower(${part})) > 0`;
 

@@ -1,5 +1,6 @@
 import type { EventType } from '@gantry/contract/events';
 import { type SQL, sql } from 'drizzle-orm';
+import { moment } from '../database/moment.ts';
 import type { Executor } from '../database/transaction.ts';
 import { firstIdAt } from '../events/id.ts';
 import { countedByPeriod } from '../events/totals.ts';
@@ -80,7 +81,7 @@ export const countReportsBefore = async (db: Executor, cutoff: number): Promise<
   const { rows } = await db.execute<CountRow>(sql`
     SELECT ${monthOf(sql`created_at`)} AS month, NULL AS "eventType", count(*) AS rows,
       coalesce(sum(size), 0)::bigint AS bytes
-    FROM reports WHERE finished_at < ${new Date(cutoff).toISOString()}::timestamptz GROUP BY 1`);
+    FROM reports WHERE finished_at < ${moment(cutoff)} GROUP BY 1`);
   return rows;
 };
 
@@ -88,6 +89,6 @@ export const countReportsBefore = async (db: Executor, cutoff: number): Promise<
 export const countActivityBefore = async (db: Executor, cutoff: number): Promise<MonthCount[]> => {
   const { rows } = await db.execute<CountRow>(sql`
     SELECT ${monthOf(sql`at`)} AS month, NULL AS "eventType", count(*) AS rows, 0 AS bytes
-    FROM activity WHERE at < ${new Date(cutoff).toISOString()}::timestamptz GROUP BY 1`);
+    FROM activity WHERE at < ${moment(cutoff)} GROUP BY 1`);
   return rows;
 };

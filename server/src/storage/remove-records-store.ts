@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { moment } from '../database/moment.ts';
 import type { Executor } from '../database/transaction.ts';
 
 /** Things that went, of one month. */
@@ -8,8 +9,6 @@ export interface RemovedRecords extends Record<string, unknown> {
   readonly rows: number;
   readonly bytes: number;
 }
-
-const moment = (time: number) => sql`${new Date(time).toISOString()}::timestamptz`;
 
 /** Removes the oldest entries of the activity log, as far as they were written before a moment. */
 export const removeActivityBefore = async (

@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm';
+import { moment } from '../database/moment.ts';
 import type { Executor } from '../database/transaction.ts';
 import type { Interval } from '../time.ts';
 import { groupsWithin, passedIn } from './passages-store.ts';
-import { moment, passedWithin } from './rollups-store.ts';
+import { passedWithin } from './rollups-store.ts';
 
 /** A location in its last minutes; sums of speeds in metres per hour. */
 export interface LiveRow extends Record<string, unknown> {

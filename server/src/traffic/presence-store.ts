@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm';
+import { moment } from '../database/moment.ts';
 import type { Executor } from '../database/transaction.ts';
 import type { Interval } from '../time.ts';
 import { groupsWithin, ORIGIN, passedIn } from './passages-store.ts';
-import { inSegments, moment, numbersOf, type Place, passedWithin } from './rollups-store.ts';
+import { inSegments, numbersOf, type Place, passedWithin } from './rollups-store.ts';
 
 /** A sensor, and the time for which it is to be counted with a place; an end without limit is null. */
 export interface Watch {

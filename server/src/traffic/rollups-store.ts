@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { moment } from '../database/moment.ts';
 import type { Executor } from '../database/transaction.ts';
 import { idWithin } from '../events/totals.ts';
 import type { Interval } from '../time.ts';
@@ -43,8 +44,6 @@ export const listsOf = (arrays: string | null): number[][] =>
 
 /** One of them. */
 export const numbersOf = (array: string): number[] => listsOf(array)[0] ?? [];
-
-export const moment = (time: number): SQL => sql`${new Date(time).toISOString()}::timestamptz`;
 
 /** The condition that rows of `traffic_rollups` in these segments meet, for what comes before the slot in their index. */
 export const inSegments = (segments: readonly Segment[], rest: SQL): SQL[] =>

@@ -1,16 +1,12 @@
-import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters } from '@gantry/contract/reports';
 import { and, asc, eq, gt, or, type SQL, sql } from 'drizzle-orm';
-import type { PgColumn } from 'drizzle-orm/pg-core';
 import { incidents } from '../../database/tables.ts';
 import type { Executor } from '../../database/transaction.ts';
 import { rankOf } from '../../events/severity.ts';
-import { openedIn } from '../../incidents/list-store.ts';
+import { openedIn, refersTo } from '../../incidents/list-store.ts';
 import type { IncidentRow } from '../../incidents/store.ts';
 import type { Interval } from '../../time.ts';
 import type { Place } from './slices.ts';
-
-const refersTo = (column: PgColumn, id: string): SQL => (isUuid(id) ? eq(column, id) : sql`false`);
 
 const wanted = (filters: ReportFilters, interval: Interval): SQL | undefined =>
   and(

@@ -1,10 +1,9 @@
 import type { SensorStatus } from '@gantry/contract/sensors';
 import { sql } from 'drizzle-orm';
+import { moment } from '../../database/moment.ts';
 import type { Executor } from '../../database/transaction.ts';
 import type { Interval } from '../../time.ts';
 import type { StatusChange } from './spells.ts';
-
-const moment = (time: number) => sql`${new Date(time).toISOString()}::timestamptz`;
 
 /** Every sensor with the status it had at a moment, or got first after it. */
 export const listStatusesBefore = async (

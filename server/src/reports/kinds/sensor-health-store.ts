@@ -2,6 +2,7 @@ import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters } from '@gantry/contract/reports';
 import type { SensorStatus } from '@gantry/contract/sensors';
 import { type SQL, sql } from 'drizzle-orm';
+import { moment } from '../../database/moment.ts';
 import type { Executor } from '../../database/transaction.ts';
 import type { Interval } from '../../time.ts';
 import type { StatusChange, WatchedSensor } from './spells.ts';
@@ -46,14 +47,14 @@ const wanted = ({ sensorId, locationId, sensorType }: ReportFilters): SQL[] => [
 const findBefore = async (
   db: Executor,
   ids: readonly string[],
-  moment: number,
+  time: number,
 ): Promise<ReadonlyMap<string, SensorStatus>> => {
   // Plan: sensor_status_history_of_sensor backwards from its end, for each sensor.
   const { rows } = await db.execute<{ id: string; to_status: SensorStatus }>(sql`
     SELECT wanted.id, last.to_status FROM unnest(${sql.param(ids)}::uuid[]) AS wanted (id)
     CROSS JOIN LATERAL (
       SELECT to_status FROM sensor_status_history
-      WHERE sensor_id = wanted.id AND at < ${new Date(moment).toISOString()}::timestamptz
+      WHERE sensor_id = wanted.id AND at < ${moment(time)}
       ORDER BY id DESC LIMIT 1
     ) AS last`);
   return new Map(rows.map(({ id, to_status }) => [id, to_status]));
@@ -67,7 +68,7 @@ const findChanges = async (
   const { rows } = await db.execute<ChangeRecord>(sql`
     SELECT sensor_id, from_status, to_status, at, reason FROM sensor_status_history
     WHERE sensor_id = ANY(${sql.param(ids)}::uuid[])
-      AND at >= ${new Date(from).toISOString()}::timestamptz AND at < ${new Date(until).toISOString()}::timestamptz
+      AND at >= ${moment(from)} AND at < ${moment(until)}
     ORDER BY sensor_id, id`);
   const bySensor = new Map<string, StatusChange[]>();
   for (const { sensor_id, from_status, to_status, at, reason } of rows) {
