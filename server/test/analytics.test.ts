@@ -2,7 +2,7 @@ import { mayDo, role } from '@gantry/contract/permissions';
 import { DateTime } from 'luxon';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { foldTotals } from '../src/events/fold-store.ts';
-import { foldTraffic } from '../src/traffic/fold-store.ts';
+import { foldAllTraffic } from './fold-all-traffic.ts';
 import { type Gantry, startGantry } from './harness.ts';
 import { type Passage, REPEATED, type SimulatedMonth, simulateMonth, ZONE } from './simulated-month.ts';
 
@@ -33,9 +33,8 @@ const countBy = <Key>(passages: readonly Passage[], keyOf: (passage: Passage) =>
 };
 
 const foldAll = async () => {
-  const { db } = gantry.app.context;
-  while ((await foldTotals(db, 5_000)) > 0);
-  while ((await foldTraffic(db, 50)) > 0);
+  while ((await foldTotals(gantry.app.context.db, 5_000)) > 0);
+  await foldAllTraffic(gantry, 50);
 };
 
 describe('the analytics of a simulated month', () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventType } from '@gantry/contract/events';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { foldTraffic } from '../src/traffic/fold-store.ts';
+import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { dataUrl, png } from './pictures.ts';
 
@@ -83,7 +83,7 @@ const expectCountsToBeRight = async (): Promise<void> => {
   expect(
     await rowsOf(`((${arrived}) EXCEPT (${arrivals})) UNION ALL ((${arrivals}) EXCEPT (${arrived}))`),
   ).toEqual([]);
-  while ((await foldTraffic(gantry.app.context.db, 200)) > 0);
+  await foldAllTraffic(gantry, 200);
   const passed = `SELECT sensor_id, date_trunc('day', event_time(id), 'UTC') AS slot, count(*) AS n FROM events
     WHERE event_type <> 'INCIDENT' GROUP BY 1, 2`;
   const rolled = `SELECT place_id, slot, n FROM traffic_rollups WHERE minutes = 1440 AND vehicle_type IS NULL AND n <> 0`;

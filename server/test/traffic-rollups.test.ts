@@ -6,6 +6,7 @@ import { inTransaction } from '../src/database/transaction.ts';
 import { migrationsFolder } from '../src/folders.ts';
 import { foldTraffic } from '../src/traffic/fold-store.ts';
 import { forgetTrafficWithin } from '../src/traffic/forget-store.ts';
+import { foldAllTraffic } from './fold-all-traffic.ts';
 import { type Gantry, startGantry } from './harness.ts';
 import { seeded } from './simulated-month.ts';
 
@@ -36,11 +37,9 @@ afterAll(() => gantry.stop());
 const rowsOf = async <Row extends pg.QueryResultRow>(statement: string): Promise<Row[]> =>
   (await gantry.pool.query<Row>(statement)).rows;
 
-const foldAll = async (limit: number) => {
-  while ((await foldTraffic(gantry.app.context.db, limit)) > 0);
-};
+const foldAll = (limit: number) => foldAllTraffic(gantry, limit);
 
-/** Rows of (minutes, place, slot, type, vehicles, events, measured, sum, histogram) that one of the two has and the other does not. */
+/** Rows of (minutes, place, slot, type, vehicles, events, measured, sum, histogram, types) that one of the two has and the other does not. */
 const DIFFERENCES = `
   WITH counted AS (
     SELECT minutes, place, to_timestamp(floor(extract(epoch FROM event_time(id)) / (minutes * 60)) * minutes * 60) AS slot,
@@ -52,13 +51,19 @@ const DIFFERENCES = `
       CROSS JOIN LATERAL (VALUES (sensor_id), (location_id)) AS of (place)
       CROSS JOIN LATERAL (VALUES (coalesce(vehicle_type, '')), (NULL)) AS kind (type)
     WHERE place IS NOT NULL GROUP BY 1, 2, 3, 4, 5
-  ), truth AS (
+  ), added AS (
     SELECT minutes::int, place, slot, type, sum(n)::bigint AS n, sum(events)::bigint, coalesce(sum(n) FILTER (WHERE bin IS NOT NULL), 0)::bigint,
       coalesce(sum(speed_sum), 0)::bigint, coalesce(jsonb_object_agg(bin, n) FILTER (WHERE bin IS NOT NULL), '{}')
     FROM counted GROUP BY 1, 2, 3, 4
+  ), truth AS (
+    SELECT added.*, CASE WHEN type IS NOT NULL THEN '{}' ELSE (
+      SELECT coalesce(jsonb_object_agg(of.type, of.n) FILTER (WHERE of.n <> 0), '{}') FROM added AS of
+      WHERE (of.minutes, of.place, of.slot) = (added.minutes, added.place, added.slot) AND of.type IS NOT NULL
+    ) END FROM added
   ), kept AS (
     SELECT minutes::int, place_id, slot, vehicle_type, n, events, measured, speed_sum, coalesce(
-      (SELECT jsonb_object_agg(bin, count) FROM unnest(bins, counts) AS histogram (bin, count)), '{}')
+      (SELECT jsonb_object_agg(bin, count) FROM unnest(bins, counts) AS histogram (bin, count)), '{}'), coalesce(
+      (SELECT jsonb_object_agg(type, count) FROM unnest(types, type_counts) AS part (type, count)), '{}')
     FROM traffic_rollups WHERE minutes > 1 AND (n, events, measured, speed_sum, cardinality(bins)) <> (0, 0, 0, 0, 0)
   )
   (TABLE truth EXCEPT TABLE kept) UNION ALL (TABLE kept EXCEPT TABLE truth)`;
@@ -74,11 +79,14 @@ const anEvent = () => ({
   vehicleSpeed: pick([undefined, 0, 50, 50.5, 0.0001, 1999.9999, random() * 120]),
 });
 
-/** The part of the migration that counts what is stored already. */
-const COUNT_STORED = /-- What is there already counts too\.\n(?<statements>.*?)\n\n/s;
+/** The parts of migrations that count what is stored already. */
+const COUNT_STORED = [
+  { file: '0005-traffic.sql', part: /-- What is there already counts too\.\n(?<statements>.*?)\n\n/s },
+  { file: '0008-types-of-traffic.sql', part: /(?<statements>UPDATE .*)/s },
+];
 
 const KEPT = [
-  `SELECT minutes, place_id, slot, vehicle_type, n, events, measured, speed_sum, bins, counts, alive
+  `SELECT minutes, place_id, slot, vehicle_type, n, events, measured, speed_sum, bins, counts, alive, types, type_counts
    FROM traffic_rollups WHERE minutes > 1 ORDER BY 1, 2, 3, 4`,
   'SELECT * FROM traffic_places ORDER BY 1, 2',
 ];
@@ -91,16 +99,18 @@ describe('what is kept of traffic', () => {
     await foldAll(200);
     const kept = await readKept();
     expect(kept[0]?.length).toBeGreaterThan(500);
-    const file = await readFile(new URL('0005-traffic.sql', migrationsFolder), 'utf8');
-    const statements = COUNT_STORED.exec(file)?.groups?.statements ?? '';
-    await gantry.pool.query(`TRUNCATE traffic_rollups, traffic_places; ${statements}`);
+    await gantry.pool.query('TRUNCATE traffic_rollups, traffic_places');
+    for (const { file, part } of COUNT_STORED) {
+      const text = await readFile(new URL(file, migrationsFolder), 'utf8');
+      await gantry.pool.query(part.exec(text)?.groups?.statements ?? '');
+    }
     expect(await readKept()).toEqual(kept);
   });
 
   it('equals a recount after devices and people did everything at once, and while it was folded', async () => {
     let busy = true;
     const folding = (async () => {
-      while (busy) await foldAll(2);
+      while (busy) await foldTraffic(gantry.app.context.db, 2);
     })();
     const client = async () => {
       const { apiKey } = pick(sensors);

@@ -4,7 +4,7 @@ import { DateTime } from 'luxon';
 import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { locks } from '../src/database/locks.ts';
-import { foldTraffic } from '../src/traffic/fold-store.ts';
+import { foldAllTraffic } from './fold-all-traffic.ts';
 import { type Gantry, startGantry } from './harness.ts';
 import { type Passage, type SimulatedMonth, SPEED_LIMIT, simulateMonth, ZONE } from './simulated-month.ts';
 
@@ -130,7 +130,7 @@ describe('a simulated month', () => {
     await checkTop();
     await fold.query('SELECT pg_advisory_unlock($1)', [locks.traffic]);
     fold.release();
-    while ((await foldTraffic(gantry.app.context.db, 3)) > 0);
+    await foldAllTraffic(gantry, 3);
     expect(await count('traffic_rollups')).toBeGreaterThan(1_000);
   });
 
@@ -310,7 +310,7 @@ describe('the last five minutes', () => {
       [1, 20, expect.any(String)],
     ];
     expect(await live()).toEqual(expected);
-    while ((await foldTraffic(gantry.app.context.db, 200)) > 0);
+    await foldAllTraffic(gantry, 200);
     expected[6] = [1, 20, 'CONGESTED'];
     expect(await live()).toEqual(expected);
   });

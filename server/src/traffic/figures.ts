@@ -40,5 +40,5 @@ export const readBuckets = async (
   asked: Asked,
 ): Promise<Bucket[]> => {
   const segments = [{ minutes: slotsWithin(bounds), ...rangeOf(bounds) }];
-  return bucketsOf(await readRollups(db, place, segments, asked), bounds, asked.vehicleType !== undefined);
+  return bucketsOf(await readRollups(db, place, segments, asked), bounds);
 };

@@ -5,15 +5,11 @@ import { addSpeeds, describeSpeeds, noSpeeds, type Speeds } from './speeds.ts';
 /** What passed in one interval. */
 export interface Bucket {
   readonly speeds: Speeds;
-  readonly types: VolumeOfType[];
+  /** Vehicles by type, '' for none. */
+  readonly types: Map<string, number>;
 }
 
-interface VolumeOfType {
-  readonly vehicleType: string | null;
-  volume: number;
-}
-
-const emptyBucket = (): Bucket => ({ speeds: noSpeeds(), types: [] });
+const emptyBucket = (): Bucket => ({ speeds: noSpeeds(), types: new Map() });
 
 /** The last of the bounds that is not after the moment. */
 const indexOf = (bounds: readonly number[], time: number): number => {
@@ -34,58 +30,49 @@ const addSlot = (speeds: Speeds, rollups: Rollups, n: number): void =>
     histogram: { bins: rollups.bins[n] ?? [], counts: rollups.counts[n] ?? [] },
   });
 
-/** The speeds of everything, when rollups are of all vehicles and each type, or of one type alone. */
-export const speedsOf = (rollups: readonly Rollups[], ofOneType: boolean): Speeds => {
+const addType = (types: Map<string, number>, type: string, volume: number): void => {
+  types.set(type, (types.get(type) ?? 0) + volume);
+};
+
+/** The speeds of everything. */
+export const speedsOf = (rollups: Rollups): Speeds => {
   const speeds = noSpeeds();
-  for (const one of rollups)
-    if (ofOneType || one.vehicleType === undefined)
-      for (let n = 0; n < one.slots.length; n++) addSlot(speeds, one, n);
+  for (let n = 0; n < rollups.slots.length; n++) addSlot(speeds, rollups, n);
   return speeds;
 };
 
 /**
  * Adds rollups up by intervals.
  * @param bounds the starts of the intervals and the end of the last one
- * @param ofOneType whether they are of one vehicle type alone, rather than of all and each
  */
-export const bucketsOf = (
-  rollups: readonly Rollups[],
-  bounds: readonly number[],
-  ofOneType: boolean,
-): Bucket[] => {
+export const bucketsOf = (rollups: Rollups, bounds: readonly number[]): Bucket[] => {
+  const { slots, types, typeCounts } = rollups;
   const buckets = Array.from({ length: bounds.length - 1 }, emptyBucket);
-  for (const one of rollups) {
-    const { vehicleType, slots, volumes } = one;
-    for (let n = 0; n < slots.length; n++) {
-      const bucket = buckets[indexOf(bounds, slots[n] ?? 0)];
-      if (!bucket) continue;
-      if (ofOneType || vehicleType === undefined) addSlot(bucket.speeds, one, n);
-      if (vehicleType === undefined) continue;
-      // One type comes after the other, so it is the last one or a new one.
-      const last = bucket.types.at(-1);
-      if (last?.vehicleType === vehicleType) last.volume += volumes[n] ?? 0;
-      else bucket.types.push({ vehicleType, volume: volumes[n] ?? 0 });
-    }
+  for (let n = 0; n < slots.length; n++) {
+    const bucket = buckets[indexOf(bounds, slots[n] ?? 0)];
+    if (!bucket) continue;
+    addSlot(bucket.speeds, rollups, n);
+    const volumes = typeCounts[n] ?? [];
+    for (const [at, type] of (types[n] ?? []).entries()) addType(bucket.types, type, volumes[at] ?? 0);
   }
   return buckets;
 };
 
 /** All of the buckets in one. */
 export const sumOf = (buckets: readonly Bucket[]): Bucket => {
-  const speeds = noSpeeds();
-  const volumes = new Map<string | null, number>();
+  const sum = emptyBucket();
   for (const bucket of buckets) {
-    addSpeeds(speeds, bucket.speeds);
-    for (const { vehicleType, volume } of bucket.types)
-      volumes.set(vehicleType, (volumes.get(vehicleType) ?? 0) + volume);
+    addSpeeds(sum.speeds, bucket.speeds);
+    for (const [type, volume] of bucket.types) addType(sum.types, type, volume);
   }
-  return { speeds, types: Array.from(volumes, ([vehicleType, volume]) => ({ vehicleType, volume })) };
+  return sum;
 };
 
-const typesOf = (types: readonly VolumeOfType[]): FlowPoint['byVehicleType'] =>
-  types
-    .filter(({ volume }) => volume > 0)
-    .sort((a, b) => b.volume - a.volume || ((a.vehicleType ?? '') < (b.vehicleType ?? '') ? -1 : 1));
+const typesOf = (types: ReadonlyMap<string, number>): FlowPoint['byVehicleType'] =>
+  [...types]
+    .filter(([, volume]) => volume > 0)
+    .sort(([a, most], [b, next]) => next - most || (a < b ? -1 : 1))
+    .map(([type, volume]) => ({ vehicleType: type || null, volume }));
 
 /** What is said of an interval. Without vehicles and without a sensor that was not silent its volume is unknown. */
 export const describeBucket = ({ speeds, types }: Bucket, completeness: number, limit: number | null) => ({

@@ -4,6 +4,16 @@ import type { Database } from '../database/pool.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { ORIGIN, passedIn } from './passages-store.ts';
 
+/** Two counts of the same things added up, without those of which there are none: `counts` stands beside `keys`. */
+const mergedCounts = (keys: string, counts: string) =>
+  sql.raw(`
+        SELECT coalesce(array_agg(key ORDER BY key), '{}'), coalesce(array_agg(n ORDER BY key), '{}')
+        FROM (
+          SELECT key, sum(count)::int AS n
+          FROM unnest(known.${keys} || excluded.${keys}, known.${counts} || excluded.${counts}) AS both_of (key, count)
+          GROUP BY 1 HAVING sum(count) <> 0
+        ) AS merged`);
+
 /** How long minutes are kept, for the last five of them. */
 const MINUTES_KEPT = sql.raw(`interval '15 minutes'`);
 
@@ -34,23 +44,32 @@ const FOLD = (limit: number) => sql`
         THEN 1 << (extract(minute FROM slot AT TIME ZONE 'UTC')::int / 5) ELSE 0 END) AS alive
     FROM fine CROSS JOIN (VALUES (5), (15), (60), (1440)) AS level (minutes)
     GROUP BY 1, 2, 3, 4, 5
+  ), summed AS (
+    SELECT minutes, place_id, slot, vehicle_type, sum(n) AS n, sum(events) AS events,
+      coalesce(sum(n) FILTER (WHERE bin IS NOT NULL), 0) AS measured, sum(speed_sum) AS speed_sum,
+      coalesce(array_agg(bin ORDER BY bin) FILTER (WHERE bin IS NOT NULL AND n <> 0), '{}') AS bins,
+      coalesce(array_agg(n::int ORDER BY bin) FILTER (WHERE bin IS NOT NULL AND n <> 0), '{}') AS counts,
+      bit_or(alive)::smallint AS alive
+    FROM spread GROUP BY 1, 2, 3, 4
+    -- A car that came and a lorry that went are nothing in all, yet not to its types.
+    HAVING vehicle_type IS NULL OR bool_or((n, events, speed_sum) <> (0, 0, 0))
+  ), of_types AS (
+    SELECT minutes, place_id, slot, array_agg(vehicle_type ORDER BY vehicle_type) AS types,
+      array_agg(n::int ORDER BY vehicle_type) AS type_counts
+    FROM summed WHERE vehicle_type IS NOT NULL AND n <> 0 GROUP BY 1, 2, 3
   ), rolled AS (
     INSERT INTO traffic_rollups AS known
-      (minutes, place_id, slot, vehicle_type, n, events, measured, speed_sum, bins, counts, alive)
-    SELECT minutes, place_id, slot, vehicle_type, sum(n), sum(events), coalesce(sum(n) FILTER (WHERE bin IS NOT NULL), 0),
-      sum(speed_sum), coalesce(array_agg(bin ORDER BY bin) FILTER (WHERE bin IS NOT NULL AND n <> 0), '{}'),
-      coalesce(array_agg(n::int ORDER BY bin) FILTER (WHERE bin IS NOT NULL AND n <> 0), '{}'), bit_or(alive)::smallint
-    FROM spread GROUP BY 1, 2, 3, 4 HAVING bool_or((n, events, speed_sum) <> (0, 0, 0)) ORDER BY 1, 2, 3, 4
+      (minutes, place_id, slot, vehicle_type, n, events, measured, speed_sum, bins, counts, alive, types, type_counts)
+    SELECT summed.*, coalesce(types, '{}'), coalesce(type_counts, '{}')
+    FROM summed LEFT JOIN of_types
+      ON vehicle_type IS NULL AND (summed.minutes, summed.place_id, summed.slot) = (of_types.minutes, of_types.place_id, of_types.slot)
+    ORDER BY 1, 2, 3, 4
     ON CONFLICT (minutes, place_id, slot, vehicle_type) DO UPDATE SET
       n = known.n + excluded.n, events = known.events + excluded.events, measured = known.measured + excluded.measured,
       speed_sum = known.speed_sum + excluded.speed_sum, alive = known.alive | excluded.alive,
-      (bins, counts) = (
-        SELECT coalesce(array_agg(bin ORDER BY bin), '{}'), coalesce(array_agg(n ORDER BY bin), '{}')
-        FROM (
-          SELECT bin, sum(count)::int AS n
-          FROM unnest(known.bins || excluded.bins, known.counts || excluded.counts) AS both_of (bin, count)
-          GROUP BY 1 HAVING sum(count) <> 0
-        ) AS merged
+      (bins, counts) = (${mergedCounts('bins', 'counts')}
+      ),
+      (types, type_counts) = (${mergedCounts('types', 'type_counts')}
       )
   ), recent AS (
     INSERT INTO traffic_rollups AS known (minutes, place_id, slot, n, measured, speed_sum)

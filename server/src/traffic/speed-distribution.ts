@@ -22,7 +22,7 @@ export const getSpeedDistribution = async (
     vehicleType: input.vehicleType,
     histograms: true,
   });
-  const speeds = speedsOf(rollups, input.vehicleType !== undefined);
+  const speeds = speedsOf(rollups);
   const width = input.binWidth;
   const counts = new Map<number, number>();
   for (const [i, bin] of speeds.histogram.bins.entries()) {
