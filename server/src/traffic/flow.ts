@@ -1,15 +1,20 @@
 import type { FlowPoint } from '@gantry/contract/traffic';
 import type { Rollups } from './rollups-store.ts';
-import { addSpeeds, describeSpeeds, noSpeeds, type Speeds } from './speeds.ts';
+import { addSpeeds, describeSpeeds, noSpeeds, type Speeds, sumOfSpeeds } from './speeds.ts';
+
+/** Vehicles of each type, '' for none: how many there were stands at the same place. */
+interface VolumesByType {
+  readonly types: readonly string[];
+  readonly volumes: readonly number[];
+}
 
 /** What passed in one interval. */
 export interface Bucket {
   readonly speeds: Speeds;
-  /** Vehicles by type, '' for none. */
-  readonly types: Map<string, number>;
+  byType: VolumesByType;
 }
 
-const emptyBucket = (): Bucket => ({ speeds: noSpeeds(), types: new Map() });
+const NO_TYPES: VolumesByType = { types: [], volumes: [] };
 
 /** The last of the bounds that is not after the moment. */
 const indexOf = (bounds: readonly number[], time: number): number => {
@@ -30,8 +35,17 @@ const addSlot = (speeds: Speeds, rollups: Rollups, n: number): void =>
     histogram: { bins: rollups.bins[n] ?? [], counts: rollups.counts[n] ?? [] },
   });
 
-const addType = (types: Map<string, number>, type: string, volume: number): void => {
-  types.set(type, (types.get(type) ?? 0) + volume);
+/** All of them in one; one of them itself when the others are empty, which is most often so for short intervals. */
+const sumByType = (all: readonly VolumesByType[]): VolumesByType => {
+  const some = all.filter(({ types }) => types.length > 0);
+  if (some.length < 2) return some[0] ?? NO_TYPES;
+  const sums = new Map<string, number>();
+  for (const { types, volumes } of some)
+    for (let i = 0; i < types.length; i++) {
+      const type = types[i] ?? '';
+      sums.set(type, (sums.get(type) ?? 0) + (volumes[i] ?? 0));
+    }
+  return { types: [...sums.keys()], volumes: [...sums.values()] };
 };
 
 /** The speeds of everything. */
@@ -47,37 +61,35 @@ export const speedsOf = (rollups: Rollups): Speeds => {
  */
 export const bucketsOf = (rollups: Rollups, bounds: readonly number[]): Bucket[] => {
   const { slots, types, typeCounts } = rollups;
-  const buckets = Array.from({ length: bounds.length - 1 }, emptyBucket);
+  const buckets = Array.from(
+    { length: bounds.length - 1 },
+    (): Bucket => ({ speeds: noSpeeds(), byType: NO_TYPES }),
+  );
   for (let n = 0; n < slots.length; n++) {
     const bucket = buckets[indexOf(bounds, slots[n] ?? 0)];
     if (!bucket) continue;
     addSlot(bucket.speeds, rollups, n);
-    const volumes = typeCounts[n] ?? [];
-    for (const [at, type] of (types[n] ?? []).entries()) addType(bucket.types, type, volumes[at] ?? 0);
+    bucket.byType = sumByType([bucket.byType, { types: types[n] ?? [], volumes: typeCounts[n] ?? [] }]);
   }
   return buckets;
 };
 
 /** All of the buckets in one. */
-export const sumOf = (buckets: readonly Bucket[]): Bucket => {
-  const sum = emptyBucket();
-  for (const bucket of buckets) {
-    addSpeeds(sum.speeds, bucket.speeds);
-    for (const [type, volume] of bucket.types) addType(sum.types, type, volume);
-  }
-  return sum;
-};
+export const sumOf = (buckets: readonly Bucket[]): Bucket => ({
+  speeds: sumOfSpeeds(buckets.map(({ speeds }) => speeds)),
+  byType: sumByType(buckets.map(({ byType }) => byType)),
+});
 
-const typesOf = (types: ReadonlyMap<string, number>): FlowPoint['byVehicleType'] =>
-  [...types]
-    .filter(([, volume]) => volume > 0)
-    .sort(([a, most], [b, next]) => next - most || (a < b ? -1 : 1))
-    .map(([type, volume]) => ({ vehicleType: type || null, volume }));
+const listByType = ({ types, volumes }: VolumesByType): FlowPoint['byVehicleType'] =>
+  types
+    .map((type, n) => ({ vehicleType: type || null, volume: volumes[n] ?? 0 }))
+    .filter(({ volume }) => volume > 0)
+    .sort((a, b) => b.volume - a.volume || ((a.vehicleType ?? '') < (b.vehicleType ?? '') ? -1 : 1));
 
 /** What is said of an interval. Without vehicles and without a sensor that was not silent its volume is unknown. */
-export const describeBucket = ({ speeds, types }: Bucket, completeness: number, limit: number | null) => ({
+export const describeBucket = ({ speeds, byType }: Bucket, completeness: number, limit: number | null) => ({
   volume: speeds.volume > 0 || completeness > 0 ? speeds.volume : null,
   ...describeSpeeds(speeds, limit),
-  byVehicleType: typesOf(types),
+  byVehicleType: listByType(byType),
   completeness,
 });

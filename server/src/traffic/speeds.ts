@@ -40,6 +40,26 @@ export const addSpeeds = (speeds: Speeds, other: Readonly<Speeds>): void => {
   speeds.histogram = mergeHistograms(speeds.histogram, other.histogram);
 };
 
+/** All of them in one. Bins are whole km/h, so many histograms add up in an array with a place for each. */
+export const sumOfSpeeds = (all: readonly Readonly<Speeds>[]): Speeds => {
+  const sum = noSpeeds();
+  const byBin: number[] = [];
+  for (const { volume, measured, speedSum, histogram } of all) {
+    sum.volume += volume;
+    sum.measured += measured;
+    sum.speedSum += speedSum;
+    const { bins, counts } = histogram;
+    for (let i = 0; i < bins.length; i++) {
+      const bin = bins[i] ?? 0;
+      while (byBin.length <= bin) byBin.push(0);
+      byBin[bin] = (byBin[bin] ?? 0) + (counts[i] ?? 0);
+    }
+  }
+  const bins = [...byBin.keys()].filter((bin) => byBin[bin] !== 0);
+  sum.histogram = { bins, counts: bins.map((bin) => byBin[bin] ?? 0) };
+  return sum;
+};
+
 /** To a metre per hour. */
 const rounded = (speed: number): number => Math.round(speed * 1_000) / 1_000;
 

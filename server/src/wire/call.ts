@@ -1,4 +1,4 @@
-import type { ErrorEnvelope, ResultEnvelope } from '@gantry/contract/envelope';
+import type { ErrorBody } from '@gantry/contract/envelope';
 import type { ErrorCode } from '@gantry/contract/errors';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import type { Counter, Histogram } from 'prom-client';
@@ -6,7 +6,7 @@ import type { AppContext, RequestContext } from '../context.ts';
 import type { Metrics } from '../metrics.ts';
 import { createDeadline } from './deadline.ts';
 import { failureOf, WireError } from './errors.ts';
-import { serializeOutput } from './output.ts';
+import { type Written, writeOutput } from './output.ts';
 import { type Prepared, prepare } from './run.ts';
 
 /** One procedure call as it came over HTTP. */
@@ -20,7 +20,7 @@ export interface Call {
 /** The answer to one call. */
 export interface Answer {
   readonly status: number;
-  readonly envelope: ResultEnvelope | ErrorEnvelope;
+  readonly outcome: { readonly result: Written } | { readonly error: ErrorBody };
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -105,7 +105,7 @@ export const createCaller = (router: AnyTRPCRouter, { metrics }: AppContext, tim
     if (unexpected) log.error({ err: error }, 'a call failed');
     else log.debug({ code: body.data.code, reason: body.message }, 'a call was refused');
     countFailure(path, body.data.code, seconds);
-    return { status: body.data.httpStatus, envelope: { error: { json: body } }, headers };
+    return { status: body.data.httpStatus, outcome: { error: body }, headers };
   };
 
   return {
@@ -116,7 +116,7 @@ export const createCaller = (router: AnyTRPCRouter, { metrics }: AppContext, tim
         const { run, countOk } = find(call);
         const output = await deadline.within(run(ctx, call.input));
         countOk(seconds());
-        return { status: 200, envelope: { result: { data: serializeOutput(output) } }, headers: {} };
+        return { status: 200, outcome: { result: writeOutput(output) }, headers: {} };
       } catch (error) {
         return refusal(ctx, call.path, error, seconds());
       }

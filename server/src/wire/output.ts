@@ -7,38 +7,57 @@ const SUPERJSON_VERSION = 1;
 
 const escapeKey = (key: string): string => key.replaceAll('\\', '\\\\').replaceAll('.', '\\.');
 
-/** Notes where the dates are. The path is only put together when there is one. */
-const findDates = (value: unknown, path: string[], found: Record<string, ['Date']>): void => {
-  if (typeof value !== 'object' || value === null) return;
-  if (value instanceof Date) {
-    found[path.map(escapeKey).join('.')] = ['Date'];
-    return;
-  }
+/** Adds the path of every date within a value, as superjson writes it, in the order in which they stand there. */
+const findDates = (value: object, prefix: string, found: string[]): void => {
   for (const key of Object.keys(value)) {
     const member: unknown = (value as Record<string, unknown>)[key];
     if (typeof member !== 'object' || member === null) continue;
-    path.push(key);
-    findDates(member, path, found);
-    path.pop();
+    const path = prefix + escapeKey(key);
+    if (member instanceof Date) found.push(path);
+    else findDates(member, `${path}.`, found);
   }
 };
 
+/** What superjson says of the dates of a value, as JSON; null when there are none. */
+const notesOfDates = (value: unknown): string | null => {
+  if (value instanceof Date) return '["Date"]';
+  const paths: string[] = [];
+  if (typeof value === 'object' && value !== null) findDates(value, '', paths);
+  if (paths.length === 0) return null;
+  return `{${paths.map((path) => `${JSON.stringify(path)}:["Date"]`).join(',')}}`;
+};
+
+/** The text of a value, as superjson would have it. */
+export interface Written {
+  /** JSON. */
+  readonly json: string;
+  /** JSON of the `values` of superjson's `meta`; null when there are none. */
+  readonly values: string | null;
+}
+
 /**
- * A value of JSON and dates as `{json, meta?}`, as superjson writes it once JSON.stringify has made the dates text.
- * superjson itself refuses a key named `constructor`, which the metadata of an event may have, and takes longer: for the
- * text of a page of 100 events, in one run, plain JSON took 0.37 ms, this 0.69 and superjson 2.30.
+ * Writes a value of JSON and dates. superjson itself refuses a key named `constructor`, which the metadata of an event may
+ * have, and takes longer: a page of 100 events took 0.40 ms as plain JSON, 0.48 by this, 0.66 when the notes of dates were
+ * an object, and superjson three times as long; a month of traffic in steps of five minutes (3.4 MB) 30, 40 and 67 ms.
  */
-export const serializeOutput = (value: unknown): { json: unknown; meta?: SuperjsonMeta } => {
-  if (value instanceof Date) return { json: value, meta: { values: ['Date'], v: SUPERJSON_VERSION } };
-  const values: Record<string, ['Date']> = {};
-  findDates(value, [], values);
-  return Object.keys(values).length === 0
+export const writeOutput = (value: unknown): Written => ({
+  json: JSON.stringify(value) ?? 'null',
+  values: notesOfDates(value),
+});
+
+/** superjson's `meta` as text, to follow a `json`; empty when there is nothing to say. */
+export const metaText = (values: string | null): string =>
+  values === null ? '' : `,"meta":{"values":${values},"v":${SUPERJSON_VERSION}}`;
+
+const serialize = (value: unknown): { json: unknown; meta?: SuperjsonMeta } => {
+  const values = notesOfDates(value);
+  return values === null
     ? { json: value }
-    : { json: value, meta: { values, v: SUPERJSON_VERSION } };
+    : { json: value, meta: { values: JSON.parse(values), v: SUPERJSON_VERSION } };
 };
 
 /** How tRPC's own code reads and writes values: the same way. */
 export const transformer = {
-  input: { serialize: serializeOutput, deserialize: reviveInput },
-  output: { serialize: serializeOutput, deserialize: superjson.deserialize },
+  input: { serialize, deserialize: reviveInput },
+  output: { serialize, deserialize: superjson.deserialize },
 };

@@ -1,25 +1,29 @@
 import type { Answer } from './call.ts';
+import { metaText } from './output.ts';
 
 /** The type of the lines, and what a streaming link of tRPC asks for. */
 export const LINES_TYPE = 'application/jsonl';
 
-const line = (value: unknown, meta?: unknown): string =>
-  `${JSON.stringify({ json: value, ...(meta !== undefined && { meta }) })}\n`;
+const line = (json: string, values: string | null = null): string => `{"json":${json}${metaText(values)}}\n`;
 
 // In tRPC's notation [[0], [null, 0, 3]] says "a value that follows in the lines of number 3",
 // and [3, 0, [[value]]] is such a line.
 const announced = (position: number) => [[0], [null, 0, position]];
 
-const lineOf = (position: number, { envelope }: Answer): string => {
-  if ('error' in envelope) return line([position, 0, [[{ error: envelope.error.json }]]]);
-  const { json, meta } = envelope.result.data;
-  const value = [position, 0, [[{ result: { data: json } }]]];
-  return meta ? line(value, { ...meta, values: { '2.0.0.result.data': meta.values } }) : line(value);
+const lineOf = (position: number, { outcome }: Answer): string => {
+  if ('error' in outcome) return line(`[${position},0,[[{"error":${JSON.stringify(outcome.error)}}]]]`);
+  const { json, values } = outcome.result;
+  return line(
+    `[${position},0,[[{"result":{"data":${json}}}]]]`,
+    values === null ? null : `{"2.0.0.result.data":${values}}`,
+  );
 };
 
 /** A batch as tRPC's streaming link reads it: a head that announces every answer, then each one as it comes. */
 export const streamLines = async function* (answers: readonly Promise<Answer>[]): AsyncGenerator<string> {
-  yield line(Object.fromEntries(answers.map((_, position) => [position, announced(position)])));
+  yield line(
+    JSON.stringify(Object.fromEntries(answers.map((_, position) => [position, announced(position)]))),
+  );
   const pending = new Map(
     answers.map((answer, position) => [position, answer.then((settled) => ({ position, settled }))]),
   );

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppContext, RequestContext } from '../context.ts';
 import { createBodyReader, drain } from './body.ts';
 import { type Answer, createCaller } from './call.ts';
+import { metaText } from './output.ts';
 import { type BatchForm, callerOf, readRequest } from './request.ts';
 import { LINES_TYPE, streamLines } from './stream.ts';
 import { isEventSource, serveSubscription, subscriptionsOf } from './subscription.ts';
@@ -21,9 +22,14 @@ const send = (
   reply: FastifyReply,
   status: number,
   headers: Readonly<Record<string, string>>,
-  body: unknown,
-): FastifyReply =>
-  reply.code(status).headers(headers).header('content-type', JSON_TYPE).send(JSON.stringify(body));
+  json: string,
+): FastifyReply => reply.code(status).headers(headers).header('content-type', JSON_TYPE).send(json);
+
+const envelopeOf = ({ outcome }: Answer): string => {
+  if ('error' in outcome) return `{"error":{"json":${JSON.stringify(outcome.error)}}}`;
+  const { json, values } = outcome.result;
+  return `{"result":{"data":{"json":${json}${metaText(values)}}}}`;
+};
 
 const sendBatch = async (
   reply: FastifyReply,
@@ -32,10 +38,13 @@ const sendBatch = async (
 ): Promise<FastifyReply> => {
   if (form === 'lines') return reply.type(LINES_TYPE).send(Readable.from(streamLines(pending)));
   const answers = await Promise.all(pending);
-  const envelopes = answers.map(({ envelope }) => envelope);
+  const envelopes = answers.map(envelopeOf);
   const headers = Object.assign({}, ...answers.map((answer) => answer.headers));
-  const body = form === 'array' ? envelopes : Object.fromEntries(envelopes.entries());
-  return send(reply, commonStatus(answers), headers, body);
+  const json =
+    form === 'array'
+      ? `[${envelopes.join(',')}]`
+      : `{${envelopes.map((each, position) => `"${position}":${each}`).join(',')}}`;
+  return send(reply, commonStatus(answers), headers, json);
 };
 
 const pathOf = (request: FastifyRequest): string => String(Reflect.get(request.params as object, '*') ?? '');
@@ -76,7 +85,7 @@ export const serveTrpc = (
     // An EventSource reads no answer but a stream, so it is told of a refusal in one.
     const refused = isSubscription && !isEventSource(request) ? await caller.refuse(ctx, only.path) : null;
     if (isSubscription && !refused) return serveSubscription(router, request, reply, ctx);
-    const { status, headers, envelope } = refused ?? (await caller.call(ctx, only));
-    return send(reply, status, headers, envelope);
+    const answer = refused ?? (await caller.call(ctx, only));
+    return send(reply, answer.status, answer.headers, envelopeOf(answer));
   });
 };
