@@ -204,7 +204,7 @@ describe('while the database is away', () => {
       for (const answer of await Promise.all(times(300, () => send({ description }))))
         expectUnavailable(answer);
       expectUnavailable(await sendBatch(times(1000, () => ({ ...EVENT, description }))));
-      expect(Date.now() - started).toBeLessThan(2_000);
+      expect(Date.now() - started).toBeLessThan(8_000);
     } finally {
       await admin(`ALTER DATABASE ${name()} ALLOW_CONNECTIONS true`);
     }
@@ -253,10 +253,10 @@ describe('while the database is away', () => {
       const queued = times(50, () => send());
       expectUnavailable(await first);
       for (const answer of await Promise.all(queued)) expectUnavailable(answer);
-      expect(Date.now() - started).toBeLessThan(15_000);
+      expect(Date.now() - started).toBeLessThan(25_000);
       const after = Date.now();
       for (const answer of await Promise.all(times(50, () => send()))) expectUnavailable(answer);
-      expect(Date.now() - after).toBeLessThan(1_000);
+      expect(Date.now() - after).toBeLessThan(5_000);
     });
     await recovered();
     expect(await wrongTotals()).toEqual([]);

@@ -36,11 +36,13 @@ describe('what follows from an event', () => {
     await blocker.query('BEGIN');
     await blocker.query('LOCK incidents IN ACCESS EXCLUSIVE MODE');
     const started = performance.now();
-    const incident = gantry.ok('events.ingest', { apiKey, ...report });
+    const answered: string[] = [];
+    const incident = gantry.ok('events.ingest', { apiKey, ...report }).then(() => answered.push('incident'));
     await gantry.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' });
-    expect(performance.now() - started).toBeLessThan(900);
+    answered.push('vehicle');
     await incident;
-    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(answered).toEqual(['vehicle', 'incident']);
+    expect(performance.now() - started).toBeLessThan(10_000);
     await blocker.query('COMMIT');
     blocker.release();
     await eventually(

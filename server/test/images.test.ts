@@ -152,7 +152,7 @@ describe('what is no picture', () => {
     const hostile = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 2]), Buffer.alloc(7_000_000)]);
     const started = performance.now();
     expect((await report([dataUrl(hostile, 'image/jpeg')])).status).toBe(400);
-    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
   });
 });
 

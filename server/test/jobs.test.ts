@@ -111,7 +111,7 @@ describe('a job', () => {
     await add(1, sql`now() + interval '2 seconds'`);
     await waitForDone(1);
     expect(Date.now() - began).toBeGreaterThan(1_900);
-    expect(Date.now() - began).toBeLessThan(6_000);
+    expect(Date.now() - began).toBeLessThan(20_000);
   });
 
   it('is done once, however many processes there are', async () => {
@@ -197,7 +197,7 @@ describe('when the database goes away', () => {
       await sleep(500);
       const began = Date.now();
       await process[Symbol.asyncDispose]();
-      expect(Date.now() - began).toBeLessThan(8_000);
+      expect(Date.now() - began).toBeLessThan(20_000);
     });
   });
 });

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventType } from '@gantry/contract/events';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createReportFiles } from '../src/reports/files.ts';
+import { clearLeftOvers } from '../src/reports/rounds.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { dataUrl, png } from './pictures.ts';
@@ -230,6 +234,37 @@ describe('retention', () => {
       `SELECT details FROM activity WHERE action = 'storage.setRetention' ORDER BY id DESC LIMIT 1`,
     );
     expect(details.after.activity).toBe(365);
+  });
+
+  it('removes old reports and then their files, and leaves young ones', async () => {
+    const range = { startDate: daysAgo(2), endDate: daysAgo(1) };
+    const make = async () => {
+      const input = { kind: 'TRAFFIC', format: 'CSV', ...range };
+      const { id } = await gantry.ok('reports.generate', input, { token });
+      return eventually(
+        () => gantry.ok('reports.getById', { id }, { token }),
+        ({ status }) => status === 'DONE',
+        RUN_MS,
+      );
+    };
+    const [old, young] = [await make(), await make()];
+    await gantry.pool.query(`UPDATE reports SET finished_at = now() - interval '31 days' WHERE id = $1`, [
+      old.id,
+    ]);
+    await ask('setRetention', { reports: 30 });
+    expect((await ask('previewRetention')).totals.reports).toBe(1);
+    const { removals } = await carryOut();
+    expect(removals).toEqual([expect.objectContaining({ class: 'reports', rows: 1, bytes: old.size })]);
+
+    const fetchFile = (id: string) =>
+      gantry.fetch(`/reports/${id}/file`, { headers: { authorization: `Bearer ${token}` } });
+    expect((await fetchFile(old.id)).status).toBe(404);
+    expect((await fetchFile(young.id)).status).toBe(200);
+    const folder = join(gantry.app.context.config.DATA_DIR, 'reports');
+    const hasFile = async (id: string) => (await readdir(folder)).some((name) => name.startsWith(id));
+    expect(await hasFile(old.id)).toBe(true);
+    await clearLeftOvers(gantry.app.context.db, createReportFiles(folder), 0);
+    expect([await hasFile(old.id), await hasFile(young.id)]).toEqual([false, true]);
   });
 
   it('is carried out by one at a time', async () => {

@@ -170,7 +170,7 @@ describe('sensors.ping', () => {
       latencyMs: null,
       lastPing,
     });
-    expect(performance.now() - started).toBeLessThan(5_500);
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 
   it('refuses a sensor without an address, or with one that cannot be connected to', async () => {

@@ -162,7 +162,7 @@ describe('reviveInput', () => {
     expect(refusal({ json: {}, meta: { values: { ['.'.repeat(10_000_000)]: ['Date'] } } })).toBe(
       'BAD_REQUEST',
     );
-    expect(performance.now() - started).toBeLessThan(100);
+    expect(performance.now() - started).toBeLessThan(500);
   });
 });
 

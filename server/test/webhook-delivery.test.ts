@@ -188,7 +188,7 @@ describe('an attempt', () => {
     const began = Date.now();
     const [id] = await enqueue(await addHook(receiver.url));
     expect((await settled(id, 'DEAD')).last_error).toBe('It did not answer within 0.5 s');
-    expect(Date.now() - began).toBeLessThan(3_000);
+    expect(Date.now() - began).toBeLessThan(15_000);
   });
 
   it('keeps the first 1 KB of the answer and lets the rest go', async () => {
@@ -511,7 +511,7 @@ describe('many deliveries', () => {
       const began = Date.now();
       const [id] = await enqueue(hook);
       await settled(id);
-      expect(Date.now() - began).toBeLessThan(1_500);
+      expect(Date.now() - began).toBeLessThan(5_000);
     }
     expect(hanging.received.length).toBe(40);
   });

@@ -76,7 +76,7 @@ describe('JSON that is a weapon', () => {
   ])('%s nested without end are refused', async (_, body) => {
     const started = performance.now();
     expect(await refusalOf('events.ingest', body)).toMatchObject({ status: 400, code: 'BAD_REQUEST' });
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(performance.now() - started).toBeLessThan(5_000);
   });
 
   it('counts no brackets inside texts', async () => {

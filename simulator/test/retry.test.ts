@@ -76,6 +76,6 @@ describe('trying again', () => {
     expect(given).toBeUndefined();
     const started = performance.now();
     await pause(60_000, stopping.signal);
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 });
