@@ -2,12 +2,14 @@ import { Command } from 'commander';
 import { BenchmarkFailed } from './failure.ts';
 import { ingestCommand } from './ingest/command.ts';
 import { queryCommand } from './query/command.ts';
+import { reportsCommand } from './reports/command.ts';
 import { soakCommand } from './soak/command.ts';
 
 const program = new Command('bench')
   .description('Side-by-side benchmarks of Gantry. They start everything they need and remove it again.')
   .addCommand(ingestCommand)
   .addCommand(queryCommand)
+  .addCommand(reportsCommand)
   .addCommand(soakCommand);
 
 try {

@@ -17,6 +17,9 @@ const mergedCounts = (keys: string, counts: string) =>
 /** How long minutes are kept, for the last five of them. */
 const MINUTES_KEPT = sql.raw(`interval '15 minutes'`);
 
+/** What a row of all vehicles is told by those of each type, which stand beside it. A join of the two was planned badly. */
+const OF_ALL_TYPES = sql.raw('FILTER (WHERE vehicle_type IS NOT NULL AND n <> 0) OVER all_types');
+
 // Each event counts for its sensor and its location, for its own type and for all, in slots of four lengths. What is
 // alike is added up first. Plan: what is not folded by its place, then the unique index of traffic_rollups.
 const FOLD = (limit: number) => sql`
@@ -53,16 +56,15 @@ const FOLD = (limit: number) => sql`
     FROM spread GROUP BY 1, 2, 3, 4
     -- A car that came and a lorry that went are nothing in all, yet not to its types.
     HAVING vehicle_type IS NULL OR bool_or((n, events, speed_sum) <> (0, 0, 0))
-  ), of_types AS (
-    SELECT minutes, place_id, slot, array_agg(vehicle_type ORDER BY vehicle_type) AS types,
-      array_agg(n::int ORDER BY vehicle_type) AS type_counts
-    FROM summed WHERE vehicle_type IS NOT NULL AND n <> 0 GROUP BY 1, 2, 3
   ), rolled AS (
     INSERT INTO traffic_rollups AS known
       (minutes, place_id, slot, vehicle_type, n, events, measured, speed_sum, bins, counts, alive, types, type_counts)
-    SELECT summed.*, coalesce(types, '{}'), coalesce(type_counts, '{}')
-    FROM summed LEFT JOIN of_types
-      ON vehicle_type IS NULL AND (summed.minutes, summed.place_id, summed.slot) = (of_types.minutes, of_types.place_id, of_types.slot)
+    SELECT summed.*,
+      coalesce(CASE WHEN vehicle_type IS NULL THEN array_agg(vehicle_type) ${OF_ALL_TYPES} END, '{}'),
+      coalesce(CASE WHEN vehicle_type IS NULL THEN array_agg(n::int) ${OF_ALL_TYPES} END, '{}')
+    FROM summed
+    WINDOW all_types AS (PARTITION BY minutes, place_id, slot ORDER BY vehicle_type
+      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
     ORDER BY 1, 2, 3, 4
     ON CONFLICT (minutes, place_id, slot, vehicle_type) DO UPDATE SET
       n = known.n + excluded.n, events = known.events + excluded.events, measured = known.measured + excluded.measured,

@@ -13,6 +13,12 @@ export interface TrafficPlace {
 const equals = (column: SQL, value: string): SQL =>
   isUuid(value) ? sql`${column} = ${value}::uuid` : sql`false`;
 
+/** A sensor that never said anything has nothing to be told of, and there may be thousands that are yet to be mounted. */
+const hasBeenHeardOf = sql`(
+  EXISTS (SELECT FROM sensor_status_history WHERE sensor_id = sensors.id AND to_status = 'ONLINE')
+  OR EXISTS (SELECT FROM traffic_places WHERE traffic_places.sensor_id = sensors.id)
+)`;
+
 const wanted = ({ sensorId, locationId }: ReportFilters): { locations: SQL; sensors: SQL } => {
   if (sensorId !== undefined && locationId !== undefined) {
     const both = [equals(sql`id`, sensorId), equals(sql`location_id`, locationId)];
@@ -20,7 +26,7 @@ const wanted = ({ sensorId, locationId }: ReportFilters): { locations: SQL; sens
   }
   if (sensorId !== undefined) return { locations: sql`false`, sensors: equals(sql`id`, sensorId) };
   if (locationId !== undefined) return { locations: equals(sql`id`, locationId), sensors: sql`false` };
-  return { locations: sql`true`, sensors: sql`location_id IS NULL` };
+  return { locations: sql`true`, sensors: sql`location_id IS NULL AND ${hasBeenHeardOf}` };
 };
 
 /** The next places after a name and id that the filters let pass. */

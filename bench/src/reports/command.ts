@@ -1,0 +1,86 @@
+import { Command } from 'commander';
+import { checkCounts } from '../counts.ts';
+import { makeBodies } from '../ingest/bodies.ts';
+import { describeMachine } from '../machine.ts';
+import { onStage, type StageOptions } from '../on-stage.ts';
+import { addCommonOptions, numberBetween } from '../option-values.ts';
+import { fillHistory } from '../query/fill.ts';
+import { type Output, publish } from '../results.ts';
+import { startPacer } from '../soak/pacer.ts';
+import type { Stage } from '../stage.ts';
+import { stopOnSignals } from '../stop.ts';
+import { fillTraffic } from './fill-traffic.ts';
+import { measureReports, type Stretch } from './measure.ts';
+import { judge, lineOf, reportOf } from './report.ts';
+
+interface Options extends StageOptions, Output {
+  readonly rate: number;
+  readonly connections: number;
+  readonly events: number;
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly seed: number;
+}
+
+const BODIES = 8192;
+const SPAN_MS = 30 * 86_400_000;
+const SENSORS = 50;
+
+const measure = async (stage: Stage, options: Options): Promise<Stretch[]> => {
+  const { rate, connections, events, seconds, rounds, seed } = options;
+  const until = Date.now();
+  const from = until - SPAN_MS;
+  process.stderr.write('Filling in what the reports are about …\n');
+  await fillHistory(stage.databaseUrl, { events, sensors: SENSORS, from, until, seed });
+  await fillTraffic(stage.databaseUrl);
+
+  const signal = stopOnSignals();
+  const url = `${stage.gantry.url}/trpc/events.ingest`;
+  const bodies = makeBodies(
+    stage.sensors.map(({ apiKey }) => apiKey),
+    BODIES,
+    seed,
+  );
+  const before = await stage.count();
+  const pacer = startPacer({ url, bodies, rate, connections });
+  const stretches = await measureReports(stage.gantry.client, pacer, {
+    seconds,
+    rounds,
+    range: { startDate: new Date(from), endDate: new Date(until) },
+    signal,
+    onStretch: (stretch) => process.stderr.write(`${lineOf(stretch)}\n`),
+  });
+  await pacer.finish();
+  checkCounts('Gantry', pacer.acknowledged, before, await stage.count());
+  return stretches;
+};
+
+const run = async (options: Options): Promise<void> => {
+  const { databaseUrl, folder, json, save, ...load } = options;
+  const results = await onStage(options, async (stage) => {
+    const stretches = await measure(stage, options);
+    const kept = judge(stretches);
+    return {
+      name: 'reports',
+      date: new Date(),
+      machine: await describeMachine(stage.postgresql),
+      options: { ...load, database: databaseUrl === undefined ? 'embedded' : 'given' },
+      text: reportOf(load.rate, stretches, kept),
+      data: { ...kept, stretches },
+    };
+  });
+  await publish(results, { json, save });
+};
+
+export const reportsCommand = new Command('reports')
+  .description('A constant load, with and without reports being made: does ingestion keep its speed?')
+  .option('--rate <number>', 'events a second', numberBetween(1, 100_000), 5_000)
+  .option('--connections <number>', 'connections of the devices', numberBetween(1, 1024), 64)
+  .option('--events <number>', 'events that the reports are about', numberBetween(1, 100_000_000), 300_000)
+  .option('--seconds <seconds>', 'least length of each stretch', numberBetween(1, 3600), 20)
+  .option('--rounds <number>', 'stretches without and with reports', numberBetween(1, 100), 3)
+  .option('--seed <number>', 'the same seed is the same events', numberBetween(0, 999_999), 1)
+  .option('--workers <number>', 'processes that Gantry serves with', numberBetween(1, 64), 1)
+  .action(run);
+
+addCommonOptions(reportsCommand);

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { GantryClient } from '@gantry/client';
+import { BenchmarkFailed } from '../failure.ts';
+import { percentile } from '../percentile.ts';
+import type { Pacer, Seen } from '../soak/pacer.ts';
+
+/** What a stretch of some seconds showed, with or without reports being made meanwhile. */
+export interface Stretch {
+  readonly round: number;
+  readonly withReports: boolean;
+  readonly eventsPerSecond: number;
+  /** Milliseconds from when a request was due to its answer. */
+  readonly p50: number;
+  readonly p99: number;
+  /** Reports that became whole, and their rows. */
+  readonly reports: number;
+  readonly rows: number;
+}
+
+/** What is made in turn, over all of the history. */
+const KINDS = [
+  { kind: 'VIOLATIONS', format: 'CSV' },
+  { kind: 'TRAFFIC', format: 'XLSX' },
+  { kind: 'DAILY_SUMMARY', format: 'PDF' },
+  { kind: 'SENSOR_HEALTH', format: 'CSV' },
+] as const;
+
+const LOOK_MS = 250;
+const DEADLINE_MS = 300_000;
+
+export interface Range {
+  readonly startDate: Date;
+  readonly endDate: Date;
+}
+
+/** Makes one report. @returns how many rows it has; @throws BenchmarkFailed when it does not become whole */
+const makeReport = async (
+  { api }: GantryClient,
+  which: (typeof KINDS)[number],
+  range: Range,
+): Promise<number> => {
+  const { id } = await api.reports.generate.mutate({ ...which, ...range });
+  const deadline = performance.now() + DEADLINE_MS;
+  for (;;) {
+    await sleep(LOOK_MS);
+    const { status, error, rowCount } = await api.reports.getById.query({ id });
+    if (status === 'DONE') return rowCount;
+    if (status === 'FAILED' || status === 'CANCELLED' || performance.now() > deadline)
+      throw new BenchmarkFailed(`The report of ${which.kind} is ${status}: ${error ?? 'it takes too long'}`);
+  }
+};
+
+const figuresOf = ({ latencies }: Seen, seconds: number) => ({
+  eventsPerSecond: latencies.length / seconds,
+  p50: percentile(latencies, 0.5),
+  p99: percentile(latencies, 0.99),
+});
+
+export interface MeasureOptions {
+  /** At least so long, in seconds. */
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly range: Range;
+  readonly signal: AbortSignal;
+  readonly onStretch: (stretch: Stretch) => void;
+}
+
+/** Looks at a constant load while no report is made, and while one after the other is, in turn. */
+export const measureReports = async (
+  client: GantryClient,
+  pacer: Pacer,
+  { seconds, rounds, range, signal, onStretch }: MeasureOptions,
+): Promise<Stretch[]> => {
+  const stretches: Stretch[] = [];
+  let turn = 0;
+  const look = async (round: number, withReports: boolean): Promise<void> => {
+    pacer.take();
+    const started = performance.now();
+    const elapsed = () => (performance.now() - started) / 1000;
+    let [reports, rows] = [0, 0];
+    while (elapsed() < seconds) {
+      pacer.check();
+      if (signal.aborted) throw new BenchmarkFailed('Stopped');
+      if (!withReports) {
+        await sleep(LOOK_MS);
+        continue;
+      }
+      rows += await makeReport(client, KINDS[turn++ % KINDS.length] ?? KINDS[0], range);
+      reports++;
+    }
+    const stretch = { round, withReports, ...figuresOf(pacer.take(), elapsed()), reports, rows };
+    onStretch(stretch);
+    stretches.push(stretch);
+  };
+  for (let round = 1; round <= rounds; round++) {
+    await look(round, false);
+    await look(round, true);
+  }
+  return stretches;
+};

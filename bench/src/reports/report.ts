@@ -1,0 +1,50 @@
+import { median } from '../percentile.ts';
+import { figure, formatTable } from '../table.ts';
+import type { Stretch } from './measure.ts';
+
+/** How much of its speed ingestion is to keep while reports are made. */
+const GOAL = 0.9;
+
+/** What ingestion kept of its speed. */
+export interface Kept {
+  /** Events a second with reports over those without, the median of the rounds. */
+  readonly kept: number;
+  readonly met: boolean;
+}
+
+export const judge = (stretches: readonly Stretch[]): Kept => {
+  const speeds = (withReports: boolean) =>
+    stretches.filter((each) => each.withReports === withReports).map((each) => each.eventsPerSecond);
+  const without = speeds(false);
+  const kept = median(speeds(true).map((speed, n) => speed / (without[n] ?? Number.NaN)));
+  return { kept, met: kept >= GOAL };
+};
+
+const COLUMNS = ['round', 'reports', 'events/s', 'p50 ms', 'p99 ms', 'made', 'rows'] as const;
+
+const cellsOf = (stretch: Stretch): string[] => [
+  String(stretch.round),
+  stretch.withReports ? 'with' : 'without',
+  ...[stretch.eventsPerSecond, stretch.p50, stretch.p99].map(figure),
+  String(stretch.reports),
+  figure(stretch.rows),
+];
+
+/** A stretch as a line, for whoever waits. */
+export const lineOf = (stretch: Stretch): string =>
+  cellsOf(stretch)
+    .map((cell, at) => `${COLUMNS[at]} ${cell}`)
+    .join('  ');
+
+/** The tables of a run. */
+export const reportOf = (rate: number, stretches: readonly Stretch[], { kept, met }: Kept): string =>
+  [
+    `${figure(rate)} events/s were due.`,
+    '',
+    formatTable(
+      COLUMNS.map((title) => ({ title, figures: title !== 'reports' })),
+      stretches.map(cellsOf),
+    ),
+    '',
+    `Ingestion keeps ${(kept * 100).toFixed(1)} % of its speed while reports are made (goal: ${GOAL * 100} %): ${met ? 'met' : 'MISSED'}.`,
+  ].join('\n');
