@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os';
 import { inspect } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
 import { isDatabaseAway, isTransient } from '../database/failure.ts';
@@ -24,6 +25,14 @@ const failureOf = (error: unknown): Failure => {
   return isDatabaseAway(error) || isTransient(error) ? 'passing' : 'broken';
 };
 
+/**
+ * Lets everybody else go first, above all who takes events in: a report has time. Only on Linux do threads have a priority
+ * of their own; elsewhere that of the whole service would fall.
+ */
+const stepBack = (): void => {
+  if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
+};
+
 const make = async (order: Order, progress: Progress, signal: AbortSignal): Promise<MadeFile> => {
   const { connectionString, folder, fileKey, report } = order;
   // The next statement fails too, and says so.
@@ -39,6 +48,7 @@ const make = async (order: Order, progress: Progress, signal: AbortSignal): Prom
 };
 
 const run = async (): Promise<void> => {
+  stepBack();
   const stop = new AbortController();
   const say = (said: Said) => parentPort?.postMessage(said);
   parentPort?.on('message', () => stop.abort());
