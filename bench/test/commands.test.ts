@@ -58,6 +58,23 @@ describe('the benchmarks from the command line', () => {
     for (const { eventsPerSecond } of data.samples) expect(eventsPerSecond).toBeGreaterThan(100);
   });
 
+  it('make reports under a constant load', { timeout: 180_000 }, async () => {
+    const little = ['--events', '2000', '--rate', '100', '--seconds', '1', '--rounds', '1'];
+    const { code, output, errors } = await bench(
+      'reports',
+      ...little,
+      '--database-url',
+      inject('databaseServer'),
+      '--json',
+    );
+    expect(code, errors).toBe(0);
+    const { data } = JSON.parse(output);
+    const [without, withReports] = data.stretches;
+    expect([without.reports, without.rows]).toEqual([0, 0]);
+    expect(Math.min(withReports.reports, withReports.rows)).toBeGreaterThan(0);
+    expect(data.kept).toBeCloseTo(withReports.eventsPerSecond / without.eventsPerSecond);
+  });
+
   it('ask a history of several sizes, whose answers plain SQL confirms', { timeout: 180_000 }, async () => {
     const small = ['--sizes', '1000,20000', '--span-days', '90', '--asks', '10'];
     const { code, output, errors } = await bench(
