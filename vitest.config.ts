@@ -6,6 +6,8 @@ export default defineConfig({
     globalSetup: ['server/test/database-server.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // No file leaves anything behind in its worker, so each loads the service once, not once for every file.
+    isolate: false,
     // Every worker runs a whole service. Tests wait more than they work, so three of them keep two cores busy.
     maxWorkers: 3,
   },
