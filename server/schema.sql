@@ -321,7 +321,9 @@ CREATE TABLE traffic_rollups (
   speed_sum bigint NOT NULL,
   bins smallint[] NOT NULL DEFAULT '{}'::smallint[],
   counts integer[] NOT NULL DEFAULT '{}'::integer[],
-  alive smallint NOT NULL DEFAULT 0
+  alive smallint NOT NULL DEFAULT 0,
+  types text[] COLLATE "C" NOT NULL DEFAULT '{}'::text[],
+  type_counts integer[] NOT NULL DEFAULT '{}'::integer[]
 ) WITH (fillfactor=70);
 
 CREATE TABLE traffic_unfolded (
