@@ -1,6 +1,6 @@
 import type { FlowPoint } from '@gantry/contract/traffic';
 import type { Rollups } from './rollups-store.ts';
-import { addSpeeds, describeSpeeds, noSpeeds, type Speeds, sumOfSpeeds } from './speeds.ts';
+import { describeSpeeds, type Speeds, sumOfSpeeds } from './speeds.ts';
 
 /** Vehicles of each type, '' for none: how many there were stands at the same place. */
 interface VolumesByType {
@@ -11,10 +11,8 @@ interface VolumesByType {
 /** What passed in one interval. */
 export interface Bucket {
   readonly speeds: Speeds;
-  byType: VolumesByType;
+  readonly byType: VolumesByType;
 }
-
-const NO_TYPES: VolumesByType = { types: [], volumes: [] };
 
 /** The last of the bounds that is not after the moment. */
 const indexOf = (bounds: readonly number[], time: number): number => {
@@ -27,20 +25,9 @@ const indexOf = (bounds: readonly number[], time: number): number => {
   return low;
 };
 
-const addSlot = (speeds: Speeds, rollups: Rollups, n: number): void =>
-  addSpeeds(speeds, {
-    volume: rollups.volumes[n] ?? 0,
-    measured: rollups.measured[n] ?? 0,
-    speedSum: rollups.speedSums[n] ?? 0,
-    histogram: { bins: rollups.bins[n] ?? [], counts: rollups.counts[n] ?? [] },
-  });
-
-/** All of them in one; one of them itself when the others are empty, which is most often so for short intervals. */
 const sumByType = (all: readonly VolumesByType[]): VolumesByType => {
-  const some = all.filter(({ types }) => types.length > 0);
-  if (some.length < 2) return some[0] ?? NO_TYPES;
   const sums = new Map<string, number>();
-  for (const { types, volumes } of some)
+  for (const { types, volumes } of all)
     for (let i = 0; i < types.length; i++) {
       const type = types[i] ?? '';
       sums.set(type, (sums.get(type) ?? 0) + (volumes[i] ?? 0));
@@ -48,37 +35,38 @@ const sumByType = (all: readonly VolumesByType[]): VolumesByType => {
   return { types: [...sums.keys()], volumes: [...sums.values()] };
 };
 
-/** The speeds of everything. */
-export const speedsOf = (rollups: Rollups): Speeds => {
-  const speeds = noSpeeds();
-  for (let n = 0; n < rollups.slots.length; n++) addSlot(speeds, rollups, n);
-  return speeds;
+/** All of the buckets in one. */
+export const sumOf = (buckets: readonly Bucket[]): Bucket => {
+  const [only] = buckets;
+  if (only && buckets.length === 1) return only;
+  return {
+    speeds: sumOfSpeeds(buckets.map(({ speeds }) => speeds)),
+    byType: sumByType(buckets.map(({ byType }) => byType)),
+  };
 };
+
+const bucketOf = (rollups: Rollups, n: number): Bucket => ({
+  speeds: {
+    volume: rollups.volumes[n] ?? 0,
+    measured: rollups.measured[n] ?? 0,
+    speedSum: rollups.speedSums[n] ?? 0,
+    histogram: { bins: rollups.bins[n] ?? [], counts: rollups.counts[n] ?? [] },
+  },
+  byType: { types: rollups.types[n] ?? [], volumes: rollups.typeCounts[n] ?? [] },
+});
+
+/** Everything in one. */
+export const wholeOf = (rollups: Rollups): Bucket => sumOf(rollups.slots.map((_, n) => bucketOf(rollups, n)));
 
 /**
  * Adds rollups up by intervals.
  * @param bounds the starts of the intervals and the end of the last one
  */
 export const bucketsOf = (rollups: Rollups, bounds: readonly number[]): Bucket[] => {
-  const { slots, types, typeCounts } = rollups;
-  const buckets = Array.from(
-    { length: bounds.length - 1 },
-    (): Bucket => ({ speeds: noSpeeds(), byType: NO_TYPES }),
-  );
-  for (let n = 0; n < slots.length; n++) {
-    const bucket = buckets[indexOf(bounds, slots[n] ?? 0)];
-    if (!bucket) continue;
-    addSlot(bucket.speeds, rollups, n);
-    bucket.byType = sumByType([bucket.byType, { types: types[n] ?? [], volumes: typeCounts[n] ?? [] }]);
-  }
-  return buckets;
+  const parts = Array.from({ length: bounds.length - 1 }, (): Bucket[] => []);
+  for (const [n, slot] of rollups.slots.entries()) parts[indexOf(bounds, slot)]?.push(bucketOf(rollups, n));
+  return parts.map(sumOf);
 };
-
-/** All of the buckets in one. */
-export const sumOf = (buckets: readonly Bucket[]): Bucket => ({
-  speeds: sumOfSpeeds(buckets.map(({ speeds }) => speeds)),
-  byType: sumByType(buckets.map(({ byType }) => byType)),
-});
 
 const listByType = ({ types, volumes }: VolumesByType): FlowPoint['byVehicleType'] =>
   types
@@ -88,8 +76,8 @@ const listByType = ({ types, volumes }: VolumesByType): FlowPoint['byVehicleType
 
 /** What is said of an interval. Without vehicles and without a sensor that was not silent its volume is unknown. */
 export const describeBucket = ({ speeds, byType }: Bucket, completeness: number, limit: number | null) => ({
-  volume: speeds.volume > 0 || completeness > 0 ? speeds.volume : null,
   ...describeSpeeds(speeds, limit),
+  volume: speeds.volume > 0 || completeness > 0 ? speeds.volume : null,
   byVehicleType: listByType(byType),
   completeness,
 });

@@ -3,7 +3,7 @@ import { DateTime } from 'luxon';
 import { type Parts, readBuckets, readCompleteness } from './figures.ts';
 import { getPlace } from './places-store.ts';
 import { localBounds, requireRange } from './range.ts';
-import { addSpeeds, meanSpeed, noSpeeds } from './speeds.ts';
+import { meanSpeed, type Speeds, sumOfSpeeds } from './speeds.ts';
 
 /**
  * What passes a sensor or a location in the hours of the week, local.
@@ -18,21 +18,21 @@ export const getHourOfWeek = async ({ db, settings }: Parts, input: HourOfWeekIn
     readBuckets(db, place, bounds, { vehicleType: input.vehicleType }),
     readCompleteness(db, place, bounds),
   ]);
-  const cells = Array.from({ length: 7 * 24 }, () => ({ hours: 0, speeds: noSpeeds() }));
+  const cells = Array.from({ length: 7 * 24 }, (): Speeds[] => []);
   for (const [n, { speeds }] of buckets.entries()) {
     if (speeds.volume === 0 && (completeness.shares[n] ?? 0) === 0) continue;
     const { weekday, hour } = DateTime.fromMillis(bounds[n] ?? 0, { zone });
-    const cell = cells[(weekday - 1) * 24 + hour];
-    if (!cell) continue;
-    cell.hours += 1;
-    addSpeeds(cell.speeds, speeds);
+    cells[(weekday - 1) * 24 + hour]?.push(speeds);
   }
-  const described = cells.map(({ hours, speeds }, n) => ({
-    hour: n % 24,
-    hours,
-    meanVolume: hours > 0 ? Math.round((speeds.volume / hours) * 1_000) / 1_000 : null,
-    meanSpeed: meanSpeed(speeds),
-  }));
+  const described = cells.map((hours, n) => {
+    const speeds = sumOfSpeeds(hours);
+    return {
+      hour: n % 24,
+      hours: hours.length,
+      meanVolume: hours.length > 0 ? Math.round((speeds.volume / hours.length) * 1_000) / 1_000 : null,
+      meanSpeed: meanSpeed(speeds),
+    };
+  });
   return {
     timezone: zone,
     days: [1, 2, 3, 4, 5, 6, 7].map((weekday) => ({

@@ -34,9 +34,9 @@ export const getFlow = async ({ db, settings }: Parts, input: FlowInput): Promis
     timezone,
     interval: input.interval,
     points: buckets.map((bucket, n) => ({
+      ...describeBucket(bucket, completeness.shares[n] ?? 0, place.speedLimit),
       start: new Date(bounds[n] ?? 0),
       end: new Date(bounds[n + 1] ?? 0),
-      ...describeBucket(bucket, completeness.shares[n] ?? 0, place.speedLimit),
     })),
     ...describeBucket(sumOf(buckets), completeness.whole, place.speedLimit),
     ...peak,

@@ -1,6 +1,6 @@
 import type { SpeedDistribution, SpeedDistributionInput } from '@gantry/contract/traffic';
 import type { Parts } from './figures.ts';
-import { speedsOf } from './flow.ts';
+import { wholeOf } from './flow.ts';
 import { getPlace } from './places-store.ts';
 import { requireRange } from './range.ts';
 import { readRollups } from './rollups-store.ts';
@@ -22,7 +22,7 @@ export const getSpeedDistribution = async (
     vehicleType: input.vehicleType,
     histograms: true,
   });
-  const speeds = speedsOf(rollups);
+  const { speeds } = wholeOf(rollups);
   const width = input.binWidth;
   const counts = new Map<number, number>();
   for (const [i, bin] of speeds.histogram.bins.entries()) {

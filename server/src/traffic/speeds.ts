@@ -4,51 +4,26 @@ export interface Histogram {
   readonly counts: readonly number[];
 }
 
-const EMPTY: Histogram = { bins: [], counts: [] };
-
 /** What is known of the vehicles of some time: it adds up over places and time. */
 export interface Speeds {
   /** Vehicles, with and without a speed. */
-  volume: number;
+  readonly volume: number;
   /** Vehicles with a speed. */
-  measured: number;
+  readonly measured: number;
   /** The sum of their speeds, in metres per hour. */
-  speedSum: number;
-  histogram: Histogram;
+  readonly speedSum: number;
+  readonly histogram: Histogram;
 }
 
-export const noSpeeds = (): Speeds => ({ volume: 0, measured: 0, speedSum: 0, histogram: EMPTY });
-
-/** The sum of two histograms; one of them itself when the other is empty, which it mostly is for short intervals. */
-export const mergeHistograms = (one: Histogram, other: Histogram): Histogram => {
-  if (one.bins.length === 0) return other;
-  if (other.bins.length === 0) return one;
-  const [bins, counts]: [number[], number[]] = [[], []];
-  for (let i = 0, j = 0; i < one.bins.length || j < other.bins.length; ) {
-    const [a, b] = [one.bins[i] ?? Number.POSITIVE_INFINITY, other.bins[j] ?? Number.POSITIVE_INFINITY];
-    bins.push(a < b ? a : b);
-    counts.push((a <= b ? (one.counts[i++] ?? 0) : 0) + (b <= a ? (other.counts[j++] ?? 0) : 0));
-  }
-  return { bins, counts };
-};
-
-/** Adds what is known of other vehicles. */
-export const addSpeeds = (speeds: Speeds, other: Readonly<Speeds>): void => {
-  speeds.volume += other.volume;
-  speeds.measured += other.measured;
-  speeds.speedSum += other.speedSum;
-  speeds.histogram = mergeHistograms(speeds.histogram, other.histogram);
-};
-
-/** All of them in one. Bins are whole km/h, so many histograms add up in an array with a place for each. */
-export const sumOfSpeeds = (all: readonly Readonly<Speeds>[]): Speeds => {
-  const sum = noSpeeds();
+/** All of them in one. Bins are whole km/h, so histograms add up in an array that has a place for each. */
+export const sumOfSpeeds = (all: readonly Speeds[]): Speeds => {
+  let [volume, measured, speedSum] = [0, 0, 0];
   const byBin: number[] = [];
-  for (const { volume, measured, speedSum, histogram } of all) {
-    sum.volume += volume;
-    sum.measured += measured;
-    sum.speedSum += speedSum;
-    const { bins, counts } = histogram;
+  for (const speeds of all) {
+    volume += speeds.volume;
+    measured += speeds.measured;
+    speedSum += speeds.speedSum;
+    const { bins, counts } = speeds.histogram;
     for (let i = 0; i < bins.length; i++) {
       const bin = bins[i] ?? 0;
       while (byBin.length <= bin) byBin.push(0);
@@ -56,8 +31,7 @@ export const sumOfSpeeds = (all: readonly Readonly<Speeds>[]): Speeds => {
     }
   }
   const bins = [...byBin.keys()].filter((bin) => byBin[bin] !== 0);
-  sum.histogram = { bins, counts: bins.map((bin) => byBin[bin] ?? 0) };
-  return sum;
+  return { volume, measured, speedSum, histogram: { bins, counts: bins.map((bin) => byBin[bin] ?? 0) } };
 };
 
 /** To a metre per hour. */
@@ -75,7 +49,7 @@ export const meanSpeed = ({ measured, speedSum }: Speeds): number | null => mean
  * in whole km/h are exact, and the error is always below 1 km/h.
  */
 export const speedPercentiles = (
-  { speedSum, histogram: { bins, counts } }: Readonly<Speeds>,
+  { speedSum, histogram: { bins, counts } }: Speeds,
   shares: readonly number[],
 ): (number | null)[] => {
   let total = 0;
@@ -100,7 +74,7 @@ export const speedPercentiles = (
 };
 
 /** Share (0 to 1) of the speeds that are above the limit (km/h); null without a limit or speeds. */
-export const shareOver = (speeds: Readonly<Speeds>, limit: number | null): number | null => {
+export const shareOver = (speeds: Speeds, limit: number | null): number | null => {
   if (limit === null || speeds.measured <= 0) return null;
   const { bins, counts } = speeds.histogram;
   let over = 0;
