@@ -155,6 +155,28 @@ describe('a report of violations', () => {
     });
   });
 
+  it('shows letters of every script in PDF, and carries the font for them only then', async () => {
+    const sensor = { name: '北京 东路 Mast', deviceId: 'mast-8', type: 'CAMERA', locationId: null };
+    const { id, apiKey } = await gantry.ok('sensors.create', sensor, { token });
+    const events = ['京A·88888', '12가 3456', 'あ 品川 500'].map((licensePlateNumber) => ({
+      eventType: 'TRAFFIC_VIOLATION',
+      licensePlateNumber,
+      timestamp: '2026-05-02T10:00:00.000Z',
+    }));
+    await gantry.ok('events.ingestBatch', { apiKey, events });
+    const may = { startDate: '2026-05-02', endDate: '2026-05-02' };
+    const report = await generate({ format: 'PDF', ...may });
+    const bytes = await fetchFile(report);
+    if (process.env.KEEP_REPORTS) await writeFile(`${process.env.KEEP_REPORTS}/scripts.pdf`, bytes);
+    const text = (await readPdf(bytes)).join('').replaceAll(' ', '');
+    for (const plate of ['京A·88888', '12가3456', 'あ品川500']) expect(text).toContain(plate);
+    expect(text).toContain('北京东路Mast');
+    const hasUnifont = (file: Uint8Array) => Buffer.from(file).includes('Unifont');
+    expect(hasUnifont(bytes)).toBe(true);
+    expect(hasUnifont(await fetchFile(await generate({ format: 'PDF' })))).toBe(false);
+    await gantry.ok('sensors.delete', { id }, { token });
+  });
+
   it('lets through what its filters let through, and says so', async () => {
     const filters = { licensePlateNumber: 'žd123*', sensorId, locationId };
     const report = await generate({ filters });

@@ -1,5 +1,6 @@
 import type { Chart } from '../document.ts';
-import { colors, type Pdf, setStyle, writeLine } from './pdf-page.ts';
+import type { Pdf } from './pdf-fonts.ts';
+import { colors, setStyle, writeLine } from './pdf-page.ts';
 
 export interface Box {
   readonly x: number;

@@ -1,6 +1,5 @@
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import PDFDocument from 'pdfkit';
+import { type FontName, fontsOf, type Pdf } from './pdf-fonts.ts';
 
 /** A4 on its side, in points. */
 export const page = { width: 841.89, height: 595.28, margin: 36, footer: 26 } as const;
@@ -18,18 +17,9 @@ export const colors = {
   area: '#dbe8f3',
 } as const;
 
-/** They have the letters of all European languages, Arabic and many signs; embedded, they show everywhere. */
-const folder = join(dirname(createRequire(import.meta.url).resolve('dejavu-fonts-ttf/package.json')), 'ttf');
-export const fonts = {
-  plain: join(folder, 'DejaVuSansCondensed.ttf'),
-  bold: join(folder, 'DejaVuSansCondensed-Bold.ttf'),
-} as const;
-
-export type Pdf = PDFKit.PDFDocument;
-
 /** @param title what a reader's window shows */
-export const createPdf = (title: string): Pdf => {
-  const pdf = new PDFDocument({
+export const createPdf = (title: string): Pdf =>
+  new PDFDocument({
     size: [page.width, page.height],
     margin: page.margin,
     // Kept until the end, because only then it is known how many there are.
@@ -38,33 +28,32 @@ export const createPdf = (title: string): Pdf => {
     info: { Title: title, Creator: 'Gantry' },
     lang: 'en',
   });
-  pdf.registerFont('plain', fonts.plain);
-  pdf.registerFont('bold', fonts.bold);
-  return pdf;
-};
 
 export interface Style {
   readonly size: number;
-  readonly font?: 'plain' | 'bold';
+  readonly font?: FontName;
   readonly color?: string;
   readonly align?: 'left' | 'right' | 'center';
 }
 
-export const setStyle = (pdf: Pdf, { size, font = 'plain', color = colors.ink }: Style): Pdf =>
-  pdf.font(font).fontSize(size).fillColor(color);
+export const setStyle = (pdf: Pdf, { size, font = 'plain', color = colors.ink }: Style): void => {
+  fontsOf(pdf).use(font);
+  pdf.fontSize(size).fillColor(color);
+};
 
 const ELLIPSIS = '…';
 
 /** The text in one line, cut where it is wider than `width` in the font that is set. */
 export const fit = (pdf: Pdf, text: string, width: number): string => {
+  const { widthOf } = fontsOf(pdf);
   const line = text.replace(/\s+/g, ' ');
   // No letter is narrower than a sixth of the font's size; a long text need not be measured whole.
   let rest = [...line.slice(0, 1_000)];
-  if (pdf.widthOfString(rest.join('')) <= width) return rest.join('');
+  if (widthOf(rest.join('')) <= width) return rest.join('');
   let [least, most] = [0, rest.length];
   while (least < most) {
     const middle = Math.ceil((least + most) / 2);
-    const wide = pdf.widthOfString(rest.slice(0, middle).join('') + ELLIPSIS) > width;
+    const wide = widthOf(rest.slice(0, middle).join('') + ELLIPSIS) > width;
     if (wide) most = middle - 1;
     else least = middle;
   }
@@ -80,6 +69,7 @@ export const writeLine = (
   align: Style['align'] = 'left',
 ): void => {
   const line = fit(pdf, text, width);
-  const room = align === 'left' ? 0 : width - pdf.widthOfString(line);
-  pdf.text(line, x + (align === 'center' ? room / 2 : room), y, { lineBreak: false });
+  const { widthOf, write } = fontsOf(pdf);
+  const room = align === 'left' ? 0 : width - widthOf(line);
+  write(line, x + (align === 'center' ? room / 2 : room), y);
 };

@@ -3,7 +3,8 @@ import type { TimezoneSettings } from '@gantry/contract/system';
 import type { Cell, Column, ColumnType, Row } from '../document.ts';
 import { tellLength } from '../length.ts';
 import { createLocalTime, type LocalTime } from '../local-time.ts';
-import { bottom, colors, contentWidth, fit, type Pdf, page, setStyle, writeLine } from './pdf-page.ts';
+import { fontsOf, type Pdf } from './pdf-fonts.ts';
+import { bottom, colors, contentWidth, fit, page, setStyle, writeLine } from './pdf-page.ts';
 
 const ROW = 13;
 const HEAD = 26;
@@ -103,6 +104,7 @@ export const drawTable = async (
   most: number,
 ): Promise<{ count: number; isCut: boolean }> => {
   const local = createLocalTime(settings);
+  const fonts = fontsOf(pdf);
   setStyle(pdf, { size: FONT });
   const laid = layOut(pdf, columns);
   let at = y;
@@ -124,8 +126,8 @@ export const drawTable = async (
       if (!place || text === null || text === '') return;
       const line = place.cut(text);
       const room = place.width - 2 * PADDING;
-      const indent = place.align === 'right' ? room - pdf.widthOfString(line) : 0;
-      pdf.text(line, place.x + PADDING + indent, at + 3, { lineBreak: false });
+      const indent = place.align === 'right' ? room - fonts.widthOf(line) : 0;
+      fonts.write(line, place.x + PADDING + indent, at + 3);
     });
     at += ROW;
     count++;

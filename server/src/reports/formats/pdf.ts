@@ -2,7 +2,8 @@ import { finished } from 'node:stream/promises';
 import type { Chart, Figure, ReportDocument } from '../document.ts';
 import type { FileFormat } from './format.ts';
 import { drawChart, heightOf } from './pdf-chart.ts';
-import { bottom, colors, contentWidth, createPdf, type Pdf, page, setStyle, writeLine } from './pdf-page.ts';
+import { fontsOf, type Pdf } from './pdf-fonts.ts';
+import { bottom, colors, contentWidth, createPdf, page, setStyle, writeLine } from './pdf-page.ts';
 import { drawTable } from './pdf-table.ts';
 
 /** Most rows: more are no longer read on paper, and CSV has them. */
@@ -22,7 +23,7 @@ const drawTitle = (pdf: Pdf, title: string, facts: readonly Figure[]): number =>
     writeLine(pdf, name, { x: margin, y, width: 70 });
     setStyle(pdf, { size: 8.5 });
     // Filters may be long, and nothing of them is left out.
-    pdf.text(String(value), margin + 72, y, { width: contentWidth - 72 });
+    fontsOf(pdf).writeWrapped(String(value), margin + 72, y, contentWidth - 72);
     y = Math.max(y + 13, pdf.y + 2);
   }
   return y + 8;
