@@ -54,6 +54,8 @@ export const listen = async (connectionString: string, log: Logger): Promise<Lis
     });
     await next.connect();
     for (const channel of handlers.keys()) await next.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+    // Disposed of meanwhile: nobody else would end this connection.
+    if (ending.signal.aborted) return next.end();
     client = next;
     gap();
   };
