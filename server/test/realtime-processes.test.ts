@@ -168,7 +168,7 @@ describe('subscribers of one process, while events come in through another', () 
       await eventually(
         async () => firsts(follower.all).length,
         (length) => length >= acknowledged.size,
-        15_000,
+        30_000,
       );
       await follower.stop();
       expect(follower.cuts).toBeGreaterThan(1);
