@@ -23,8 +23,6 @@ export interface ErrorBody {
   code: (typeof errorCodes)[ErrorCode]['code'];
   data: { code: ErrorCode; httpStatus: number; issues?: InputIssue[] };
 }
-export type ErrorEnvelope = { error: { json: ErrorBody } };
-export type ResultEnvelope = { result: { data: { json: unknown; meta?: SuperjsonMeta } } };
 
 /** The documented error object, exact to the key. */
 export const errorBodyFor = (code: ErrorCode, message: string, issues?: readonly InputIssue[]): ErrorBody => {
