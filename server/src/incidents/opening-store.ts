@@ -1,50 +1,59 @@
 import type { Coordinates } from '@gantry/contract/coordinates';
-import { and, asc, between, inArray, sql } from 'drizzle-orm';
+import { inArray, sql } from 'drizzle-orm';
+import { uuidArray } from '../database/arrays.ts';
 import { locks } from '../database/locks.ts';
+import { prepare } from '../database/prepared.ts';
 import { incidents, sensors } from '../database/tables.ts';
 import type { Executor } from '../database/transaction.ts';
+import type { Attachment } from './attachments-store.ts';
 import { type OpenIncident, SAME_INCIDENT_MS } from './grouping.ts';
-import { type IncidentRow, moment } from './store.ts';
+import { type IncidentRow, moment, readIncident } from './store.ts';
+
+const LOCK_SENSORS = prepare(
+  'lock-incidents-of-sensors',
+  sql`
+    SELECT pg_advisory_xact_lock(${sql.raw(String(locks.incidentsOfSensor))}, number)
+    FROM (
+      SELECT DISTINCT hashtext(sensor_id::text) AS number FROM unnest(${sql.placeholder('sensorIds')}::uuid[]) AS sensor_id
+      ORDER BY number
+    ) AS numbers`,
+);
 
 /**
  * Keeps every other transaction that calls this for one of the sensors waiting until this one ends. The locks are taken
  * in the order of their numbers, so that two that share several sensors cannot wait for one another.
  */
 export const lockIncidentsOf = async (tx: Executor, sensorIds: readonly string[]): Promise<void> => {
-  await tx.execute(sql`
-    SELECT pg_advisory_xact_lock(${locks.incidentsOfSensor}, number)
-    FROM (
-      SELECT DISTINCT hashtext(sensor_id) AS number FROM unnest(${sql.param(sensorIds)}::text[]) AS sensor_id
-      ORDER BY number
-    ) AS numbers`);
+  await LOCK_SENSORS(tx, { sensorIds: uuidArray(sensorIds, (id) => id) });
 };
+
+const LOCK_OPEN = prepare<{ id: string; sensorId: string; openedAt: number }>(
+  'lock-open-incidents',
+  sql`
+    SELECT id, sensor_id AS "sensorId", (extract(epoch FROM opened_at) * 1000)::double precision AS "openedAt"
+    FROM incidents
+    WHERE sensor_id = ANY (${sql.placeholder('sensorIds')})
+      AND opened_at BETWEEN ${sql.placeholder('first')}::timestamptz AND ${sql.placeholder('last')}::timestamptz
+      AND status IN ('OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS')
+    ORDER BY id
+    FOR NO KEY UPDATE`,
+);
 
 /**
  * The incidents of these sensors that are neither resolved nor closed and might take in an event of the time from `first`
  * to `last` (Unix milliseconds). They stay so until the transaction ends.
  */
-export const lockOpenIncidents = async (
+export const lockOpenIncidents = (
   tx: Executor,
   sensorIds: readonly string[],
   first: number,
   last: number,
-): Promise<OpenIncident[]> => {
-  const rows = await tx
-    .select({ id: incidents.id, sensorId: incidents.sensorId, openedAt: incidents.openedAt })
-    .from(incidents)
-    .where(
-      and(
-        inArray(incidents.sensorId, [...sensorIds]),
-        between(incidents.openedAt, new Date(first - SAME_INCIDENT_MS), new Date(last + SAME_INCIDENT_MS)),
-        inArray(incidents.status, ['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS']),
-      ),
-    )
-    .orderBy(asc(incidents.id))
-    .for('no key update');
-  return rows.flatMap(({ id, sensorId, openedAt }) =>
-    sensorId === null ? [] : [{ id, sensorId, openedAt: openedAt.getTime() }],
-  );
-};
+): Promise<OpenIncident[]> =>
+  LOCK_OPEN(tx, {
+    sensorIds: uuidArray(sensorIds, (id) => id),
+    first: new Date(first - SAME_INCIDENT_MS).toISOString(),
+    last: new Date(last + SAME_INCIDENT_MS).toISOString(),
+  });
 
 /** Where the sensors stand, of those that say so. */
 export const findSensorCoordinates = async (
@@ -59,12 +68,38 @@ export const findSensorCoordinates = async (
   return new Map(rows.map(({ id, coordinates }) => [id, coordinates]));
 };
 
-/** Dates incidents that took in events; they are locked. */
-export const touchIncidents = async (tx: Executor, ids: readonly string[]): Promise<IncidentRow[]> =>
-  ids.length === 0
-    ? []
-    : tx
-        .update(incidents)
-        .set({ updatedAt: moment })
-        .where(inArray(incidents.id, [...ids]))
-        .returning();
+// 0.03 ms an event of PostgreSQL's time, most of it for indexes; as three statements with their values in the text, 0.1 ms.
+const TAKE_IN = prepare(
+  'take-in-events',
+  sql`
+    WITH given AS (
+      SELECT * FROM unnest(${sql.placeholder('incidentIds')}::uuid[], ${sql.placeholder('eventIds')}::uuid[])
+        WITH ORDINALITY AS given (incident_id, event_id, position)
+    ), grown AS (
+      UPDATE ${incidents} SET updated_at = ${moment}
+      WHERE id IN (SELECT incident_id FROM given)
+      RETURNING *
+    ), attached AS (
+      INSERT INTO incident_events (incident_id, event_id) SELECT incident_id, event_id FROM given
+      ON CONFLICT DO NOTHING
+    ), noted AS (
+      INSERT INTO incident_timeline (incident_id, at, action, from_status, to_status, details)
+      SELECT grown.id, grown.updated_at, 'attachEvent', status, status, jsonb_build_object('eventId', event_id)
+      FROM given JOIN grown ON grown.id = incident_id
+      ORDER BY position
+    )
+    SELECT * FROM grown`,
+);
+
+/**
+ * Attaches events to open incidents, which are locked, and writes that down.
+ * @returns those incidents as they are now
+ */
+export const takeIn = async (tx: Executor, attachments: readonly Attachment[]): Promise<IncidentRow[]> => {
+  if (attachments.length === 0) return [];
+  const grown = await TAKE_IN(tx, {
+    incidentIds: uuidArray(attachments, ({ incidentId }) => incidentId),
+    eventIds: uuidArray(attachments, ({ eventId }) => eventId),
+  });
+  return grown.map(readIncident);
+};

@@ -5,7 +5,7 @@ import {
   type IncidentStatus,
   incidentStates,
 } from '@gantry/contract/incidents';
-import { and, eq, inArray, isNull, or, type SQL, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, inArray, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { incidentEvents, incidents } from '../database/tables.ts';
 import type { Executor, Transaction } from '../database/transaction.ts';
 import { notFound } from '../error.ts';
@@ -13,6 +13,18 @@ import { severityOfRank } from '../events/severity.ts';
 import type { NameOf } from '../users/names-store.ts';
 
 export type IncidentRow = typeof incidents.$inferSelect;
+export type NewIncident = typeof incidents.$inferInsert;
+
+const columns = Object.entries(getTableColumns(incidents));
+
+/** Reads an incident from the row of a statement that drizzle did not build. */
+export const readIncident = (row: Readonly<Record<string, unknown>>): IncidentRow =>
+  Object.fromEntries(
+    columns.map(([field, column]) => {
+      const value = row[column.name];
+      return [field, value === null ? null : column.mapFromDriverValue(value)];
+    }),
+  ) as IncidentRow;
 
 /** An incident as answers show it. */
 export const incidentOf = (row: IncidentRow, nameOf: NameOf): Incident => ({
@@ -41,7 +53,7 @@ export const lockIncident = async (tx: Transaction, id: string): Promise<Inciden
 /** Stores new incidents, in the order in which they are given. */
 export const insertIncidents = async (
   tx: Executor,
-  values: readonly (typeof incidents.$inferInsert)[],
+  values: readonly NewIncident[],
 ): Promise<IncidentRow[]> =>
   values.length === 0
     ? []

@@ -1,9 +1,22 @@
 import type { EventType } from '@gantry/contract/events';
 import { sql } from 'drizzle-orm';
+import { uuidArray } from '../database/arrays.ts';
+import { prepare } from '../database/prepared.ts';
 import type { Executor } from '../database/transaction.ts';
 import { timeOfId } from '../events/id.ts';
 import { plateKey } from '../events/plate.ts';
 import type { EventRow } from './enrich.ts';
+
+const TAKE = prepare<{ id: string }>(
+  'take-to-follow-up',
+  sql`
+    WITH ours AS (
+      SELECT event_id FROM events_to_follow_up WHERE event_id = ANY (${sql.placeholder('ids')})
+      FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM events_to_follow_up AS noted USING ours WHERE noted.event_id = ours.event_id
+    RETURNING noted.event_id AS id`,
+);
 
 /**
  * Takes events off the list of those to follow up; nobody else will follow them up, if the transaction commits. Those that
@@ -11,14 +24,8 @@ import type { EventRow } from './enrich.ts';
  * @returns the ids of those that were still on it
  */
 export const takeToFollowUp = async (tx: Executor, ids: readonly string[]): Promise<ReadonlySet<string>> => {
-  const { rows } = await tx.execute<{ id: string }>(sql`
-    WITH ours AS (
-      SELECT event_id FROM events_to_follow_up WHERE event_id = ANY (${sql.param(ids)}::uuid[])
-      FOR UPDATE SKIP LOCKED
-    )
-    DELETE FROM events_to_follow_up AS noted USING ours WHERE noted.event_id = ours.event_id
-    RETURNING noted.event_id AS id`);
-  return new Set(rows.map(({ id }) => id));
+  const taken = await TAKE(tx, { ids: uuidArray(ids, (id) => id) });
+  return new Set(taken.map(({ id }) => id));
 };
 
 /** The oldest of those that have been on the list for so many seconds. */

@@ -4,8 +4,21 @@ import type { Pool } from 'pg';
 import superjson, { type SuperJSONResult } from 'superjson';
 import { locks } from '../database/locks.ts';
 import { channels } from '../database/notify.ts';
+import { prepare } from '../database/prepared.ts';
 import type { Executor } from '../database/transaction.ts';
 import type { Position } from './position.ts';
+
+const RECORD = prepare(
+  'record-changes',
+  sql`
+    WITH recorded AS (
+      INSERT INTO changes (topic, body)
+      SELECT change ->> 'topic', change -> 'body'
+      FROM jsonb_array_elements(${sql.placeholder('changes')}::jsonb) WITH ORDINALITY AS given (change, position)
+      ORDER BY position
+    )
+    SELECT pg_notify(${sql.raw(`'${channels.changes}'`)}, '')`,
+);
 
 /**
  * Writes down what subscribers are to be told, and wakes the processes they are connected to, when it commits. Bodies are
@@ -16,14 +29,7 @@ export const recordChanges = async (
   changes: readonly { topic: Topic; body: object }[],
 ): Promise<void> => {
   const given = changes.map(({ topic, body }) => ({ topic, body: superjson.serialize(body) }));
-  await tx.execute(sql`
-    WITH recorded AS (
-      INSERT INTO changes (topic, body)
-      SELECT change ->> 'topic', change -> 'body'
-      FROM jsonb_array_elements(${JSON.stringify(given)}::jsonb) WITH ORDINALITY AS given (change, position)
-      ORDER BY position
-    )
-    SELECT pg_notify(${channels.changes}, '')`);
+  await RECORD(tx, { changes: JSON.stringify(given) });
 };
 
 /** One row of the feed. */
