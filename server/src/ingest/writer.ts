@@ -54,11 +54,11 @@ export class EventWriter implements AsyncDisposable {
    * @throws AppError `unavailable` when the queue is full or the database is away, and the event may be sent again;
    * `badRequest` when the database will not have it
    */
-  async write(row: EventRow): Promise<WriteOutcome> {
-    this.#refuseIfAway();
+  write(row: EventRow): Promise<WriteOutcome> {
+    if (this.#isAway()) return Promise.reject(databaseAway());
+    if (this.#partitions.has(row.time)) return this.#enqueue(row);
     // Before it queues, so that others need not wait for a partition they do not use.
-    if (!this.#partitions.has(row.time)) await this.#ensurePartition(row.time);
-    return this.#enqueue(row);
+    return this.#ensurePartition(row.time).then(() => this.#enqueue(row));
   }
 
   /** How many events wait for a commit that has not begun. */
@@ -72,8 +72,8 @@ export class EventWriter implements AsyncDisposable {
   }
 
   /** While the database is away one group at a time tries it again; nobody else waits for how that ends. */
-  #refuseIfAway(): void {
-    if (this.#awayUntil !== null && (this.#running || Date.now() < this.#awayUntil)) throw databaseAway();
+  #isAway(): boolean {
+    return this.#awayUntil !== null && (this.#running !== null || Date.now() < this.#awayUntil);
   }
 
   #enqueue(row: EventRow): Promise<WriteOutcome> {

@@ -1,12 +1,10 @@
 import type { ErrorBody } from '@gantry/contract/envelope';
-import { type Permission, permissionNames } from '@gantry/contract/permissions';
+import type { Permission } from '@gantry/contract/permissions';
 import { initTRPC } from '@trpc/server';
 import type { z } from 'zod';
-import { requirePermission, signIn } from '../auth/session.ts';
-import type { ActorContext, RequestContext } from '../context.ts';
-import { authenticateSensor } from '../ingest/authenticate.ts';
-import { requireFeature } from '../system/features.ts';
+import type { RequestContext } from '../context.ts';
 import { failureOf } from './errors.ts';
+import { anybody, anyDevice, anyUser, type Guard, holdersOf } from './guards.ts';
 import { transformer } from './output.ts';
 
 /** What the API documents say of a procedure beyond its input and output. */
@@ -14,6 +12,8 @@ export interface ProcedureMeta {
   /** Who may call it; filled in by the builders below. */
   access?: 'open' | 'signedIn' | 'device';
   permission?: Permission;
+  /** Lets them in; filled in with it. */
+  guard?: Guard<object>;
   /** One sentence: what it does. */
   summary?: string;
   /** Rules worth knowing, in Markdown. */
@@ -37,42 +37,27 @@ const t = initTRPC
 
 export const router = t.router;
 
-/** Reads the input of a procedure that takes none too, so that broken JSON or a wrong type of body is refused everywhere. */
-const readInput = t.middleware(async ({ getRawInput, next }) => {
-  await getRawInput();
-  return next();
-});
+/** A procedure for those whom the guard lets in. `wire/run.ts` asks it directly; this is for what tRPC runs itself. */
+const guarded = <More extends object>(access: ProcedureMeta['access'], guard: Guard<More>) =>
+  t.procedure.meta({ access, guard }).use(async ({ ctx, path, type, getRawInput, next }) => {
+    const readInput = await getRawInput().then(
+      (input) => () => input,
+      (error: unknown) => () => {
+        throw error;
+      },
+    );
+    return next({ ctx: await guard(ctx, { path, type, readInput }) });
+  });
 
-/** Refuses what is switched off. */
-const checkFeature = t.middleware(({ ctx, path, type, next }) => {
-  requireFeature(ctx.app.config, path, type);
-  return next();
-});
-
-/** A procedure that anybody may call; a token that comes with it is ignored. */
-export const open = t.procedure.meta({ access: 'open' }).use(checkFeature).use(readInput);
-
-const authenticated = t.procedure.meta({ access: 'signedIn' }).use(async ({ ctx, next }) => {
-  const signedIn: Pick<ActorContext, 'actor'> = { actor: await signIn(ctx) };
-  return next({ ctx: signedIn });
-});
+/** A procedure that anybody may call. */
+export const open = guarded('open', anybody);
 
 /** A procedure for everybody who is logged in. */
-export const signedIn = authenticated.use(checkFeature).use(readInput);
+export const signedIn = guarded('signedIn', anyUser);
 
 /** A procedure for those whose role holds the permission. */
 export const allowed = (permission: Permission) =>
-  authenticated
-    .meta({ permission })
-    .use(({ ctx, next }) => {
-      requirePermission(ctx.actor, permission, permissionNames[permission]);
-      return next();
-    })
-    .use(checkFeature)
-    .use(readInput);
+  guarded('signedIn', holdersOf(permission)).meta({ permission });
 
-/** A procedure for devices: the API key in the input is checked before the rest of the input. */
-export const device = t.procedure.meta({ access: 'device' }).use(async ({ ctx, getRawInput, next }) => {
-  const sensor = await authenticateSensor(ctx, await getRawInput());
-  return next({ ctx: { sensor } });
-});
+/** A procedure for devices. */
+export const device = guarded('device', anyDevice);

@@ -2,106 +2,80 @@ import type { AnyTRPCProcedure } from '@trpc/server';
 import { z } from 'zod';
 import type { RequestContext } from '../context.ts';
 import { inputFailure } from './errors.ts';
+import type { Guard } from './guards.ts';
+import type { ProcedureMeta } from './procedures.ts';
 
-/** A procedure made ready to run. Both throw what the guards throw. */
+/** A procedure made ready to run. Both throw what its guard throws. */
 export interface Prepared {
-  /** Runs it for one request. `readInput` is asked after the guards let the caller in. */
+  /** Runs it for one request. `readInput` is asked after the guard let the caller in. */
   readonly run: (ctx: RequestContext, readInput: () => unknown) => Promise<unknown>;
-  /** Only lets the guards look at the caller. */
+  /** Only lets the guard look at the caller. */
   readonly admit: (ctx: RequestContext) => Promise<void>;
 }
-
-interface Outcome {
-  readonly data: unknown;
-}
-
-/** A step before the input is looked at: it lets the caller in by calling `next`, maybe with more in the context. */
-type Guard = (options: unknown) => Promise<Outcome>;
 
 /** What tRPC keeps of a procedure, as far as it is used here. */
 interface Definition {
   readonly type: string;
-  readonly meta: unknown;
-  readonly middlewares: readonly (Guard & { readonly _type?: string })[];
+  readonly meta?: ProcedureMeta;
+  readonly middlewares: readonly { readonly _type?: string }[];
   readonly inputs: readonly z.ZodType[];
   readonly output?: z.ZodType;
   readonly resolver: (options: unknown) => unknown;
 }
 
-/** What is done once the guards let the caller in. */
-type Step = (ctx: RequestContext, readInput: () => unknown) => Promise<Outcome>;
-
-const NOTHING: Outcome = { data: undefined };
 const NEVER = new AbortController().signal;
+const readNothing = () => undefined;
 
 const onlyInput = (path: string, inputs: readonly z.ZodType[]): z.ZodType | undefined => {
   if (inputs.length > 1) throw new Error(`${path} has more than one input schema`);
   return inputs[0];
 };
 
+const onlyGuard = (path: string, { meta, middlewares }: Definition): Guard<object> => {
+  // tRPC's own steps have a type, and the last one calls the resolver.
+  const steps = middlewares.slice(0, -1).filter(({ _type }) => _type === undefined);
+  if (!meta?.guard || steps.length > 1) {
+    throw new Error(`${path} is not made by one builder of wire/procedures.ts alone`);
+  }
+  return meta.guard;
+};
+
 /**
- * Makes a procedure ready to run: its guards, its input's schema, its resolver, its output's schema. It does what the
+ * Makes a procedure ready to run: its guard, its input's schema, its resolver, its output's schema. It does what the
  * procedure itself would, which copies every option between any two steps, and its schemas are compiled to code.
  * Measured for `events.ingest`: 32 µs as tRPC does it, 20 µs by walking the same steps; compiled, its schema takes 0.7 µs
  * in place of 5.0.
  */
 export const prepare = (path: string, procedure: AnyTRPCProcedure): Prepared => {
-  const { type, meta, middlewares, inputs, output, resolver } = procedure._def as unknown as Definition;
-  // tRPC's own steps have a type, and the last one calls the resolver.
-  const guards = middlewares.slice(0, -1).filter(({ _type }) => _type === undefined);
+  const definition = procedure._def as unknown as Definition;
+  const { type, inputs, output, resolver } = definition;
+  const guard = onlyGuard(path, definition);
   const input = onlyInput(path, inputs);
   const inputSchema = input && z.compile(input);
   const outputSchema = output && z.compile(output);
 
-  const readChecked = (readInput: () => unknown): unknown => {
-    if (!inputSchema) return undefined;
-    const parsed = inputSchema.safeParse(readInput());
-    if (!parsed.success) throw inputFailure(parsed.error);
+  const check = (given: unknown): unknown => {
+    const parsed = inputSchema?.safeParse(given);
+    if (parsed?.success === false) throw inputFailure(parsed.error);
+    return parsed?.data;
+  };
+
+  const checkOutput = (data: unknown): unknown => {
+    if (!outputSchema) return data;
+    const parsed = outputSchema.safeParse(data);
+    if (!parsed.success) throw new Error(`${path} answers what it should not`, { cause: parsed.error });
     return parsed.data;
   };
 
-  const resolve = async (ctx: RequestContext, readInput: () => unknown): Promise<Outcome> => {
-    const given = readChecked(readInput);
-    const data = await resolver({ ctx, input: given, type, path, signal: NEVER, batchIndex: 0 });
-    if (!outputSchema) return { data };
-    const parsed = outputSchema.safeParse(data);
-    if (!parsed.success) throw new Error(`${path} answers what it should not`, { cause: parsed.error });
-    return { data: parsed.data };
-  };
-
-  const pass = (
-    index: number,
-    ctx: RequestContext,
-    readInput: () => unknown,
-    then: Step,
-  ): Promise<Outcome> => {
-    const guard = guards[index];
-    if (!guard) return then(ctx, readInput);
-    const next = (more?: { ctx?: object }): Promise<Outcome> =>
-      pass(index + 1, more?.ctx ? { ...ctx, ...more.ctx } : ctx, readInput, then);
-    const getRawInput = async () => readInput();
-    return guard({
-      ctx,
-      input: undefined,
-      getRawInput,
-      next,
-      meta,
-      type,
-      path,
-      signal: NEVER,
-      batchIndex: 0,
-    });
-  };
-
   return {
-    run: async (ctx, readInput) => (await pass(0, ctx, readInput, resolve)).data,
+    run: async (ctx, readInput) => {
+      const more = guard(ctx, { path, type, readInput });
+      const context = { ...ctx, ...(more instanceof Promise ? await more : more) };
+      const options = { ctx: context, input: check(readInput()), type, path, signal: NEVER, batchIndex: 0 };
+      return checkOutput(await resolver(options));
+    },
     admit: async (ctx) => {
-      await pass(
-        0,
-        ctx,
-        () => undefined,
-        async () => NOTHING,
-      );
+      await guard(ctx, { path, type, readInput: readNothing });
     },
   };
 };
