@@ -1,16 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTRPCClient, httpBatchStreamLink, httpLink, TRPCClientError } from '@trpc/client';
-import { initTRPC } from '@trpc/server';
-import { fastify } from 'fastify';
 import superjson from 'superjson';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { RequestContext } from '../src/context.ts';
 import type { AppRouter } from '../src/router.ts';
-import { transformer } from '../src/wire/output.ts';
 import { open, router } from '../src/wire/procedures.ts';
 import { createServer } from '../src/wire/server.ts';
-import { serveTrpc } from '../src/wire/trpc.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
 let gantry: Gantry;
@@ -209,12 +204,9 @@ describe("tRPC's plain link", () => {
 describe('a subscription', () => {
   it('is answered as server-sent events, and ends when its reader leaves', async () => {
     let ended = false;
-    const t = initTRPC.context<RequestContext>().create({ transformer });
-    const ticking = t.router({
-      ticks: t.procedure.input(z.object({ from: z.date() })).subscription(async function* ({
-        input,
-        signal,
-      }) {
+    const told = open.meta({ message: z.date() }).input(z.object({ from: z.date() }));
+    const ticking = router({
+      ticks: told.subscription(async function* ({ input, signal }) {
         try {
           for (let tick = 0; !signal?.aborted; tick++) {
             yield new Date(input.from.getTime() + tick);
@@ -225,8 +217,7 @@ describe('a subscription', () => {
         }
       }),
     });
-    const server = fastify({ forceCloseConnections: true });
-    serveTrpc(server, ticking, gantry.app.context, 30_000);
+    const server = await createServer(gantry.app.context, ticking);
     const url = await server.listen({ host: '127.0.0.1', port: 0 });
     const input = JSON.stringify(superjson.serialize({ from: new Date(0) }));
     const leaving = new AbortController();

@@ -3,7 +3,7 @@ import { signIn } from '../auth/session.ts';
 import type { AppContext } from '../context.ts';
 import { notFound, unavailable } from '../error.ts';
 import { readRange } from './byte-range.ts';
-import { callerOf } from './request.ts';
+import type { CallerOf } from './caller.ts';
 
 const SHA256 = /^[0-9a-f]{64}$/;
 
@@ -20,7 +20,7 @@ const isKnown = (header: string | undefined, tag: string): boolean =>
     .some((each) => each === '*' || each === tag);
 
 /** Serves the pictures of events, by their SHA-256, to everybody who is logged in. */
-export const serveImageFiles = (server: FastifyInstance, app: AppContext): void => {
+export const serveImageFiles = (server: FastifyInstance, app: AppContext, callerOf: CallerOf): void => {
   const open = async (sha256: string, range: { start: number; end: number } | undefined) => {
     try {
       return await app.images.blobs.get(sha256, range);
@@ -31,7 +31,7 @@ export const serveImageFiles = (server: FastifyInstance, app: AppContext): void 
   };
 
   const serve = async (request: FastifyRequest<{ Params: { sha256: string } }>, reply: FastifyReply) => {
-    await signIn({ app, caller: callerOf(request) });
+    await signIn({ app, caller: callerOf(request.raw, request.id) });
     const { sha256 } = request.params;
     const image = SHA256.test(sha256) ? await app.images.find(sha256) : null;
     if (!image) throw notFound('Image');

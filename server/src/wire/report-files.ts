@@ -2,17 +2,17 @@ import type { FastifyInstance } from 'fastify';
 import type { AppContext } from '../context.ts';
 import { fetchReportFile } from '../reports/file.ts';
 import { drain } from './body.ts';
-import { callerOf } from './request.ts';
+import type { CallerOf } from './caller.ts';
 
 /** Serves the files of reports to those who show their token. */
-export const serveReportFiles = (server: FastifyInstance, app: AppContext): void => {
+export const serveReportFiles = (server: FastifyInstance, app: AppContext, callerOf: CallerOf): void => {
   server.get<{ Params: { id: string } }>(
     '/reports/:id/file',
     { exposeHeadRoute: false },
     async (request, reply) => {
       drain(request.raw, reply.raw);
       const { name, contentType, size, stream } = await fetchReportFile(
-        { app, caller: callerOf(request) },
+        { app, caller: callerOf(request.raw, request.id) },
         request.params.id,
       );
       return reply

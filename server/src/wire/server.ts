@@ -1,34 +1,33 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  METHODS,
+  type RequestListener,
+  type Server,
+} from 'node:http';
 import cors from '@fastify/cors';
 import { REQUEST_TIMEOUT_MS } from '@gantry/contract/envelope';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { AppContext } from '../context.ts';
 import { drain } from './body.ts';
+import { createCallerOf } from './caller.ts';
 import { refuseConnection, takeOverFromNode } from './connection.ts';
 import { serveDocuments } from './documents.ts';
 import { failureOf, WireError } from './errors.ts';
+import { COMMON_HEADERS, EXPOSED_HEADERS, headersForOrigin, requireOneHost } from './every-answer.ts';
 import { serveImageFiles } from './image-files.ts';
 import { allowOrigins } from './origins.ts';
 import { serveProbes } from './probes.ts';
 import { serveReportFiles } from './report-files.ts';
-import { serveTrpc } from './trpc.ts';
+import { trpcTarget } from './request.ts';
+import { createTrpc, JSON_TYPE, type Trpc } from './trpc.ts';
 
 /** Longest address line and headers, in bytes: a batch of queries has its inputs in the address. */
 const MAX_HEADER_BYTES = 64 * 1024;
 const KEEP_ALIVE_MS = 72_000;
 const MAX_CHECK_MS = 2_000;
-
-/** HTTP/1.1 wants exactly one Host; with two, a proxy in front and we might mean different ones. */
-const hasOneHost = ({ rawHeaders, httpVersion }: IncomingMessage): boolean => {
-  let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at];
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
-  }
-  return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
-};
 
 /** What Fastify and its plugins refuse by themselves is the sender's doing: they give it a status below 500. */
 const asWireError = (error: unknown): unknown => {
@@ -38,6 +37,40 @@ const asWireError = (error: unknown): unknown => {
   return 'code' in error && error.code === 'FST_ERR_BAD_URL'
     ? new WireError('BAD_REQUEST', 'The address is not well-formed')
     : new WireError('BAD_REQUEST', 'The request cannot be answered in the way it is asked');
+};
+
+/** Node's HTTP server, which gives requests to /trpc to `trpc`, and preflights and all others to Fastify. */
+const createHttp = (
+  timeoutMs: number,
+  isPreflight: (request: IncomingMessage) => boolean,
+  trpc: Trpc,
+  fastify: RequestListener,
+): Server => {
+  const http = createHttpServer(
+    {
+      requestTimeout: timeoutMs,
+      // Left at its 60 s, Node takes the longer of the two times for the whole request.
+      headersTimeout: timeoutMs,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      connectionsCheckingInterval: Math.min(timeoutMs, MAX_CHECK_MS),
+      requireHostHeader: false,
+    },
+    (request, response) => {
+      const target = isPreflight(request) ? null : trpcTarget(request.url ?? '');
+      if (target) trpc(request, response, target);
+      else fastify(request, response);
+    },
+  );
+  takeOverFromNode(http);
+  return http;
+};
+
+/** Lets every method through to the handlers with its body unread: what is wrong with a body matters to nobody there. */
+const readNoBodies = (server: FastifyInstance): void => {
+  for (const method of METHODS) {
+    if (method !== 'CONNECT') server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  }
 };
 
 /**
@@ -50,38 +83,34 @@ export const createServer = async (
   timeoutMs = REQUEST_TIMEOUT_MS,
 ): Promise<FastifyInstance> => {
   const allowed = allowOrigins(app.config.WEB_ORIGIN, app.config.PREVIEW_ORIGINS);
+  const callerOf = createCallerOf(app.config.TRUSTED_PROXIES);
+  const isPreflight = ({ method, headers: { origin } }: IncomingMessage): boolean =>
+    method === 'OPTIONS' && origin !== undefined && allowed(origin);
+  let closing = false;
+  const trpc = createTrpc({ router, app, timeoutMs, allowed, callerOf, isClosing: () => closing });
 
   const server = fastify({
     logger: false,
     genReqId: () => randomUUID(),
-    requestTimeout: timeoutMs,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    http: {
-      // Left at its 60 s, Node takes the longer of the two times for the whole request.
-      headersTimeout: timeoutMs,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      connectionsCheckingInterval: Math.min(timeoutMs, MAX_CHECK_MS),
-      requireHostHeader: false,
-    },
-    trustProxy: app.config.TRUSTED_PROXIES.length > 0 ? app.config.TRUSTED_PROXIES : false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
+    serverFactory: (handler) => createHttp(timeoutMs, isPreflight, trpc, handler),
     clientErrorHandler: refuseConnection,
     frameworkErrors: (error, request, reply: FastifyReply) => {
       prepare(request, reply);
-      const { origin } = request.headers;
-      reply.header('vary', 'Origin');
-      if (origin !== undefined && allowed(origin)) reply.header('access-control-allow-origin', origin);
+      reply.headers(headersForOrigin(request.headers.origin, allowed));
       fail(request, reply, error);
     },
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
   });
-  takeOverFromNode(server.server);
+  server.addHook('preClose', (done) => {
+    closing = true;
+    done();
+  });
+  readNoBodies(server);
 
   const prepare = (request: FastifyRequest, reply: FastifyReply): void => {
-    reply.header('x-request-id', request.id);
-    reply.header('x-content-type-options', 'nosniff');
-    reply.header('cache-control', 'no-store');
+    reply.header('x-request-id', request.id).headers(COMMON_HEADERS);
   };
   const fail = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {
     const { body, headers, unexpected } = failureOf(asWireError(error));
@@ -90,7 +119,7 @@ export const createServer = async (
     void reply
       .code(body.data.httpStatus)
       .headers(headers)
-      .header('content-type', 'application/json; charset=utf-8')
+      .header('content-type', JSON_TYPE)
       .send(JSON.stringify({ error: { json: body } }));
   };
   server.setErrorHandler((error, request, reply) => fail(request, reply, error));
@@ -102,24 +131,23 @@ export const createServer = async (
     ),
   );
 
-  server.addHook('onRequest', (request, reply, next) => {
+  server.addHook('onRequest', async (request, reply) => {
     prepare(request, reply);
-    next(hasOneHost(request.raw) ? undefined : new WireError('BAD_REQUEST', 'Send exactly one Host header'));
+    requireOneHost(request.raw);
   });
 
   await server.register(cors, {
     origin: (origin, answer) => answer(null, origin !== undefined && allowed(origin)),
     methods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
     allowedHeaders: ['Content-Type', 'Authorization', 'x-trpc-source'],
-    exposedHeaders: ['x-request-id', 'retry-after'],
+    exposedHeaders: EXPOSED_HEADERS,
     maxAge: 600,
     strictPreflight: false,
   });
 
-  serveTrpc(server, router, app, timeoutMs);
   serveProbes(server, app);
-  serveReportFiles(server, app);
-  serveImageFiles(server, app);
+  serveReportFiles(server, app, callerOf);
+  serveImageFiles(server, app, callerOf);
   await serveDocuments(server, router);
   return server;
 };

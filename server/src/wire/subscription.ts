@@ -1,8 +1,8 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestContext } from '../context.ts';
 import { failureOf } from './errors.ts';
 
@@ -20,35 +20,42 @@ export const subscriptionsOf = (router: AnyTRPCRouter): ReadonlySet<string> =>
   );
 
 /** Whether the caller reads nothing but server-sent events. */
-export const isEventSource = ({ headers }: FastifyRequest): boolean =>
+export const isEventSource = ({ headers }: IncomingMessage): boolean =>
   headers.accept?.includes('text/event-stream') ?? false;
 
 /** Closes the connection when its other end does not read any more, or has read nothing of the farewell. */
-const closeWhenStuck = ({ raw }: FastifyReply, draining: AbortSignal): void => {
-  raw.setTimeout(STUCK_MS, () => raw.destroy());
-  const farewell = () => void sleep(FAREWELL_MS, undefined, { ref: false }).then(() => raw.destroy());
+const closeWhenStuck = (response: ServerResponse, draining: AbortSignal): void => {
+  response.setTimeout(STUCK_MS, () => response.destroy());
+  const farewell = () => void sleep(FAREWELL_MS, undefined, { ref: false }).then(() => response.destroy());
   draining.addEventListener('abort', farewell, { once: true });
-  raw.once('close', () => draining.removeEventListener('abort', farewell));
+  response.once('close', () => draining.removeEventListener('abort', farewell));
 };
 
-/** Serves server-sent events the way tRPC's subscription link reads them, which tRPC's own adapter knows best. */
-export const serveSubscription = async (
+/** A stream of server-sent events, and the head of the answer that carries it. */
+export interface OpenSubscription {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly source: Readable;
+}
+
+/** Opens server-sent events the way tRPC's subscription link reads them, which tRPC's own adapter knows best. */
+export const openSubscription = async (
   router: AnyTRPCRouter,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: IncomingMessage,
+  response: ServerResponse,
   ctx: RequestContext,
-): Promise<FastifyReply> => {
+): Promise<OpenSubscription> => {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
     if (typeof value === 'string') headers.set(name, value);
   }
   const left = new AbortController();
-  reply.raw.once('close', () => left.abort());
-  closeWhenStuck(reply, ctx.app.realtime.ending);
-  const response = await fetchRequestHandler({
+  response.once('close', () => left.abort());
+  closeWhenStuck(response, ctx.app.realtime.ending);
+  const opened = await fetchRequestHandler({
     endpoint: '/trpc',
     router,
-    req: new Request(new URL(request.url, 'http://localhost'), { headers, signal: left.signal }),
+    req: new Request(new URL(request.url ?? '', 'http://localhost'), { headers, signal: left.signal }),
     createContext: () => ctx,
     onError: ({ error, path }) => {
       if (failureOf(error).unexpected) {
@@ -56,6 +63,9 @@ export const serveSubscription = async (
       }
     },
   });
-  reply.code(response.status).headers(Object.fromEntries(response.headers));
-  return reply.send(response.body ? Readable.fromWeb(response.body as never) : null);
+  return {
+    status: opened.status,
+    headers: Object.fromEntries(opened.headers),
+    source: opened.body ? Readable.fromWeb(opened.body as never) : Readable.from([]),
+  };
 };

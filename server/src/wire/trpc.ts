@@ -1,16 +1,21 @@
-import { METHODS } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { AnyTRPCRouter } from '@trpc/server';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppContext, RequestContext } from '../context.ts';
 import { createBodyReader, drain } from './body.ts';
 import { type Answer, createCaller } from './call.ts';
+import type { CallerOf } from './caller.ts';
+import { failureOf } from './errors.ts';
+import { COMMON_HEADERS, headersForOrigin, requireOneHost } from './every-answer.ts';
+import type { OriginCheck } from './origins.ts';
 import { metaText } from './output.ts';
-import { type BatchForm, callerOf, readRequest } from './request.ts';
+import { type BatchForm, readRequest, type Target } from './request.ts';
 import { LINES_TYPE, streamLines } from './stream.ts';
-import { isEventSource, serveSubscription, subscriptionsOf } from './subscription.ts';
+import { isEventSource, openSubscription, subscriptionsOf } from './subscription.ts';
 
-const JSON_TYPE = 'application/json; charset=utf-8';
+export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** The status that all answers share, or 207 Multi-Status. */
 const commonStatus = (answers: readonly Answer[]): number => {
@@ -18,74 +23,138 @@ const commonStatus = (answers: readonly Answer[]): number => {
   return first && answers.every(({ status }) => status === first.status) ? first.status : 207;
 };
 
-const send = (
-  reply: FastifyReply,
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  json: string,
-): FastifyReply => reply.code(status).headers(headers).header('content-type', JSON_TYPE).send(json);
-
 const envelopeOf = ({ outcome }: Answer): string => {
   if ('error' in outcome) return `{"error":{"json":${JSON.stringify(outcome.error)}}}`;
   const { json, values } = outcome.result;
   return `{"result":{"data":{"json":${json}${metaText(values)}}}}`;
 };
 
-const sendBatch = async (
-  reply: FastifyReply,
-  form: BatchForm,
-  pending: readonly Promise<Answer>[],
-): Promise<FastifyReply> => {
-  if (form === 'lines') return reply.type(LINES_TYPE).send(Readable.from(streamLines(pending)));
-  const answers = await Promise.all(pending);
+/** A batch as one answer. */
+const together = (answers: readonly Answer[], form: 'object' | 'array') => {
   const envelopes = answers.map(envelopeOf);
-  const headers = Object.assign({}, ...answers.map((answer) => answer.headers));
   const json =
     form === 'array'
       ? `[${envelopes.join(',')}]`
       : `{${envelopes.map((each, position) => `"${position}":${each}`).join(',')}}`;
-  return send(reply, commonStatus(answers), headers, json);
+  return {
+    status: commonStatus(answers),
+    headers: Object.assign({}, ...answers.map(({ headers }) => headers)),
+    json,
+  };
 };
 
-const pathOf = (request: FastifyRequest): string => String(Reflect.get(request.params as object, '*') ?? '');
+/** A request to /trpc and what answers it. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Answers requests to /trpc. */
+export type Trpc = (request: IncomingMessage, response: ServerResponse, target: Target) => void;
+
+export interface TrpcParts {
+  readonly router: AnyTRPCRouter;
+  readonly app: AppContext;
+  /** How long a call may take, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly allowed: OriginCheck;
+  readonly callerOf: CallerOf;
+  /** Whether the service is about to end, so that no connection is kept for another request. */
+  readonly isClosing: () => boolean;
+}
 
 /**
- * Lets every method through to the handlers with its body unread: what is wrong with the type of a body must wait
- * for the token, and a method that no procedure takes is told so.
+ * Makes what answers requests to /trpc, straight from Node's HTTP server: on the way through Fastify an event cost 8 µs more
+ * of 85.
  */
-const readNoBodies = (server: FastifyInstance): void => {
-  for (const method of METHODS) {
-    if (method !== 'CONNECT') server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
-  }
-};
-
-/** Serves the API under /trpc. */
-export const serveTrpc = (
-  server: FastifyInstance,
-  router: AnyTRPCRouter,
-  app: AppContext,
-  timeoutMs: number,
-): void => {
+export const createTrpc = ({ router, app, timeoutMs, allowed, callerOf, isClosing }: TrpcParts): Trpc => {
   const caller = createCaller(router, app, timeoutMs);
   const subscriptions = subscriptionsOf(router);
   const bodies = createBodyReader();
 
-  readNoBodies(server);
-  server.all('/trpc/*', async (request, reply) => {
-    if (request.method !== 'POST') drain(request.raw, reply.raw);
-    const body = request.method === 'POST' ? await bodies.read(request.raw, reply.raw) : null;
-    const ctx: RequestContext = { app, caller: callerOf(request) };
-    const { calls, batch } = readRequest(request, pathOf(request), body);
+  const begin = ({ request, response, requestId }: Exchange, status: number, headers: Headers): void => {
+    if (isClosing()) response.shouldKeepAlive = false;
+    response.writeHead(status, {
+      'x-request-id': requestId,
+      ...COMMON_HEADERS,
+      ...headersForOrigin(request.headers.origin, allowed),
+      ...headers,
+    });
+  };
+
+  const send = (exchange: Exchange, status: number, headers: Headers, json: string): void => {
+    begin(exchange, status, {
+      ...headers,
+      'content-type': JSON_TYPE,
+      'content-length': String(Buffer.byteLength(json)),
+    });
+    exchange.response.end(json);
+  };
+
+  const stream = async (
+    exchange: Exchange,
+    status: number,
+    headers: Headers,
+    source: Readable,
+  ): Promise<void> => {
+    begin(exchange, status, headers);
+    await pipeline(source, exchange.response);
+  };
+
+  const fail = (exchange: Exchange, error: unknown): void => {
+    const { request, response, requestId } = exchange;
+    // Nothing more can be said, and most often nobody is there any more to hear it.
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const { body, headers, unexpected } = failureOf(error);
+    if (unexpected) app.log.error({ err: error, requestId }, 'a request failed');
+    drain(request, response);
+    send(exchange, body.data.httpStatus, headers, JSON.stringify({ error: { json: body } }));
+  };
+
+  const answerBatch = async (
+    exchange: Exchange,
+    form: BatchForm,
+    pending: readonly Promise<Answer>[],
+  ): Promise<void> => {
+    if (form === 'lines') {
+      return stream(exchange, 200, { 'content-type': LINES_TYPE }, Readable.from(streamLines(pending)));
+    }
+    const { status, headers, json } = together(await Promise.all(pending), form);
+    send(exchange, status, headers, json);
+  };
+
+  const answer = async (exchange: Exchange, target: Target): Promise<void> => {
+    const { request, response, requestId } = exchange;
+    const { method = '', headers } = request;
+    requireOneHost(request);
+    if (method !== 'POST') drain(request, response);
+    const body = method === 'POST' ? await bodies.read(request, response) : null;
+    const ctx: RequestContext = { app, caller: callerOf(request, requestId) };
+    const { calls, batch } = readRequest({ method, headers, target, body });
     const [only] = calls;
     if (batch || !only) {
       const pending = calls.map((each) => caller.call(ctx, each));
-      return sendBatch(reply, batch ?? 'object', pending);
+      return answerBatch(exchange, batch ?? 'object', pending);
     }
     const isSubscription = only.method === 'query' && subscriptions.has(only.path);
     // An EventSource reads no answer but a stream, so it is told of a refusal in one.
     const refused = isSubscription && !isEventSource(request) ? await caller.refuse(ctx, only.path) : null;
-    if (isSubscription && !refused) return serveSubscription(router, request, reply, ctx);
-    const answer = refused ?? (await caller.call(ctx, only));
-    return send(reply, answer.status, answer.headers, envelopeOf(answer));
-  });
+    if (isSubscription && !refused) {
+      const opened = await openSubscription(router, request, response, ctx);
+      return stream(exchange, opened.status, opened.headers, opened.source);
+    }
+    const answered = refused ?? (await caller.call(ctx, only));
+    send(exchange, answered.status, answered.headers, envelopeOf(answered));
+  };
+
+  return (request, response, target) => {
+    const exchange = { request, response, requestId: randomUUID() };
+    answer(exchange, target).catch((error: unknown) => fail(exchange, error));
+  };
 };

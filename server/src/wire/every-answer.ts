@@ -1,0 +1,33 @@
+import type { IncomingMessage } from 'node:http';
+import { WireError } from './errors.ts';
+import type { OriginCheck } from './origins.ts';
+
+/** What every answer says, unless it knows better. */
+export const COMMON_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
+
+/** The headers that a page of an allowed origin may read. */
+export const EXPOSED_HEADERS = ['x-request-id', 'retry-after'];
+
+/** What an answer says of who may read it; a cache must not show it to pages of another origin. */
+export const headersForOrigin = (origin: string | undefined, allowed: OriginCheck): Record<string, string> =>
+  origin !== undefined && allowed(origin)
+    ? {
+        vary: 'Origin',
+        'access-control-allow-origin': origin,
+        'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
+      }
+    : { vary: 'Origin' };
+
+/**
+ * HTTP/1.1 wants exactly one Host; with two, a proxy in front and we might mean different ones.
+ * @throws WireError BAD_REQUEST
+ */
+export const requireOneHost = ({ rawHeaders, httpVersion }: IncomingMessage): void => {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) return;
+  throw new WireError('BAD_REQUEST', 'Send exactly one Host header');
+};
