@@ -7,13 +7,28 @@ export const MAX_ID_TIME = 2 ** 48 - 1;
 export const uuidOf = (hex: string): string =>
   `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 
-const layOut = (time: number, tail: Uint8Array, at: number): string => {
-  const bytes = Buffer.allocUnsafe(16);
-  bytes.writeUIntBE(time, 0, 6);
-  bytes.set(tail.subarray(at, at + 10), 6);
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70;
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  return uuidOf(bytes.toString('hex'));
+const DIGITS = Buffer.from('0123456789abcdef', 'latin1');
+/** Where the digits of each of the 16 bytes stand in the text of a UUID. */
+const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
+/** The text is put together here: out of pieces of text it would take three times as long. */
+const text = Buffer.from('00000000-0000-7000-8000-000000000000', 'latin1');
+
+const write = (byte: number, index: number): void => {
+  const at = PLACES[index] ?? 0;
+  text[at] = DIGITS[byte >> 4] ?? 0;
+  text[at + 1] = DIGITS[byte & 0x0f] ?? 0;
+};
+
+const layOut = (time: number, tail: Uint8Array, from: number): string => {
+  const high = Math.floor(time / 2 ** 32);
+  const low = time % 2 ** 32;
+  write(high >> 8, 0);
+  write(high & 0xff, 1);
+  for (let index = 2; index < 6; index++) write((low >>> (8 * (5 - index))) & 0xff, index);
+  for (let index = 6; index < 16; index++) write(tail[from + index - 6] ?? 0, index);
+  write(((tail[from] ?? 0) & 0x0f) | 0x70, 6);
+  write(((tail[from + 2] ?? 0) & 0x3f) | 0x80, 8);
+  return text.toString('latin1');
 };
 
 // Randomness is fetched for many ids at once: a call per id would cost more than the rest of the id.

@@ -25,6 +25,9 @@ const declaredBytes = (request: IncomingMessage): number => Number(request.heade
 export const announcesTooMuch = (request: IncomingMessage): boolean =>
   declaredBytes(request) > MAX_BODY_BYTES;
 
+const announcesLittle = (request: IncomingMessage): boolean =>
+  request.headers['transfer-encoding'] === undefined && declaredBytes(request) <= SMALL_BYTES;
+
 const hasBody = (request: IncomingMessage): boolean =>
   declaredBytes(request) > 0 || request.headers['transfer-encoding'] !== undefined;
 
@@ -40,6 +43,17 @@ export const drain = (request: IncomingMessage, response: ServerResponse): void 
   const close = () => request.socket.end();
   request.once('end', () => (response.writableFinished ? close() : response.once('finish', close)));
 };
+
+/** Reads a body that announces that it is small: HTTP lets no more of it through than is announced. */
+const readSmall = (request: IncomingMessage): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    let body: Buffer | null = null;
+    request.on('data', (chunk: Buffer) => {
+      body = body === null ? chunk : Buffer.concat([body, chunk]);
+    });
+    request.on('end', () => resolve(body ?? Buffer.alloc(0)));
+    request.on('error', () => reject(cutShort()));
+  });
 
 /** Reads request bodies, and bounds what all of them take together. */
 export interface BodyReader {
@@ -64,6 +78,7 @@ export const createBodyReader = (): BodyReader => {
   return {
     read: (request, response) => {
       if (!hasBody(request)) return null;
+      if (announcesLittle(request)) return readSmall(request);
       return new Promise((resolve, reject) => {
         const chunks: Buffer[] = [];
         let size = 0;

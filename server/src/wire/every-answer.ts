@@ -2,21 +2,29 @@ import type { IncomingMessage } from 'node:http';
 import { WireError } from './errors.ts';
 import type { OriginCheck } from './origins.ts';
 
+// Headers as Node takes them: names and values in turn.
+
 /** What every answer says, unless it knows better. */
-export const COMMON_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
+export const commonHeaders = (requestId: string): string[] => [
+  'x-request-id',
+  requestId,
+  'x-content-type-options',
+  'nosniff',
+  'cache-control',
+  'no-store',
+];
 
 /** The headers that a page of an allowed origin may read. */
 export const EXPOSED_HEADERS = ['x-request-id', 'retry-after'];
 
+const ANY_ORIGIN = ['vary', 'Origin'];
+
 /** What an answer says of who may read it; a cache must not show it to pages of another origin. */
-export const headersForOrigin = (origin: string | undefined, allowed: OriginCheck): Record<string, string> =>
-  origin !== undefined && allowed(origin)
-    ? {
-        vary: 'Origin',
-        'access-control-allow-origin': origin,
-        'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
-      }
-    : { vary: 'Origin' };
+export const headersForOrigin = (origin: string | undefined, allowed: OriginCheck): readonly string[] => {
+  if (origin === undefined || !allowed(origin)) return ANY_ORIGIN;
+  const exposed = EXPOSED_HEADERS.join(', ');
+  return [...ANY_ORIGIN, 'access-control-allow-origin', origin, 'access-control-expose-headers', exposed];
+};
 
 /**
  * HTTP/1.1 wants exactly one Host; with two, a proxy in front and we might mean different ones.

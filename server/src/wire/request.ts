@@ -78,6 +78,8 @@ const once = <Result>(work: () => Result): (() => Result) => {
   };
 };
 
+const NO_QUERY: ParsedUrlQuery = {};
+
 const textOf = (query: ParsedUrlQuery, name: string): string | undefined => {
   const value = query[name];
   return Array.isArray(value) ? value[0] : value;
@@ -139,7 +141,7 @@ const batchForm = (headers: IncomingHttpHeaders): BatchForm => {
 export const readRequest = (received: Received): TrpcRequest => {
   const { method: verb, headers, target } = received;
   const path = decode(target.path);
-  const query = parseQuery(target.query);
+  const query = target.query === '' ? NO_QUERY : parseQuery(target.query);
   const method = methodTypes[verb] ?? null;
   if (textOf(query, 'batch') !== '1') {
     const input = once(() => orUndefined(reviveInput(parseInput(received, query))));

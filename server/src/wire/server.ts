@@ -16,7 +16,7 @@ import { createCallerOf } from './caller.ts';
 import { refuseConnection, takeOverFromNode } from './connection.ts';
 import { serveDocuments } from './documents.ts';
 import { failureOf, WireError } from './errors.ts';
-import { COMMON_HEADERS, EXPOSED_HEADERS, headersForOrigin, requireOneHost } from './every-answer.ts';
+import { commonHeaders, EXPOSED_HEADERS, headersForOrigin, requireOneHost } from './every-answer.ts';
 import { serveImageFiles } from './image-files.ts';
 import { allowOrigins } from './origins.ts';
 import { serveProbes } from './probes.ts';
@@ -73,6 +73,10 @@ const readNoBodies = (server: FastifyInstance): void => {
   }
 };
 
+const say = (reply: FastifyReply, headers: readonly string[]): void => {
+  for (let at = 0; at < headers.length; at += 2) reply.header(headers[at] ?? '', headers[at + 1]);
+};
+
 /**
  * Builds the HTTP server of the service; it does not listen yet.
  * @param timeoutMs how long a request may take to arrive, and then to be answered, in milliseconds
@@ -97,8 +101,8 @@ export const createServer = async (
     serverFactory: (handler) => createHttp(timeoutMs, isPreflight, trpc, handler),
     clientErrorHandler: refuseConnection,
     frameworkErrors: (error, request, reply: FastifyReply) => {
-      prepare(request, reply);
-      reply.headers(headersForOrigin(request.headers.origin, allowed));
+      say(reply, commonHeaders(request.id));
+      say(reply, headersForOrigin(request.headers.origin, allowed));
       fail(request, reply, error);
     },
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
@@ -109,9 +113,6 @@ export const createServer = async (
   });
   readNoBodies(server);
 
-  const prepare = (request: FastifyRequest, reply: FastifyReply): void => {
-    reply.header('x-request-id', request.id).headers(COMMON_HEADERS);
-  };
   const fail = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {
     const { body, headers, unexpected } = failureOf(asWireError(error));
     if (unexpected) app.log.error({ err: error, requestId: request.id }, 'a request failed');
@@ -132,7 +133,7 @@ export const createServer = async (
   );
 
   server.addHook('onRequest', async (request, reply) => {
-    prepare(request, reply);
+    say(reply, commonHeaders(request.id));
     requireOneHost(request.raw);
   });
 

@@ -8,7 +8,7 @@ import { createBodyReader, drain } from './body.ts';
 import { type Answer, createCaller } from './call.ts';
 import type { CallerOf } from './caller.ts';
 import { failureOf } from './errors.ts';
-import { COMMON_HEADERS, headersForOrigin, requireOneHost } from './every-answer.ts';
+import { commonHeaders, headersForOrigin, requireOneHost } from './every-answer.ts';
 import type { OriginCheck } from './origins.ts';
 import { metaText } from './output.ts';
 import { type BatchForm, readRequest, type Target } from './request.ts';
@@ -75,23 +75,19 @@ export const createTrpc = ({ router, app, timeoutMs, allowed, callerOf, isClosin
   const subscriptions = subscriptionsOf(router);
   const bodies = createBodyReader();
 
-  const begin = ({ request, response, requestId }: Exchange, status: number, headers: Headers): void => {
-    if (isClosing()) response.shouldKeepAlive = false;
-    response.writeHead(status, {
-      'x-request-id': requestId,
-      ...COMMON_HEADERS,
-      ...headersForOrigin(request.headers.origin, allowed),
-      ...headers,
-    });
-  };
+  const headersOf = ({ request, requestId }: Exchange): string[] => [
+    ...commonHeaders(requestId),
+    ...headersForOrigin(request.headers.origin, allowed),
+  ];
 
   const send = (exchange: Exchange, status: number, headers: Headers, json: string): void => {
-    begin(exchange, status, {
-      ...headers,
-      'content-type': JSON_TYPE,
-      'content-length': String(Buffer.byteLength(json)),
-    });
-    exchange.response.end(json);
+    const { response } = exchange;
+    if (isClosing()) response.shouldKeepAlive = false;
+    const head = headersOf(exchange);
+    for (const [name, value] of Object.entries(headers)) head.push(name, value);
+    head.push('content-type', JSON_TYPE, 'content-length', String(Buffer.byteLength(json)));
+    response.writeHead(status, head);
+    response.end(json);
   };
 
   const stream = async (
@@ -100,8 +96,13 @@ export const createTrpc = ({ router, app, timeoutMs, allowed, callerOf, isClosin
     headers: Headers,
     source: Readable,
   ): Promise<void> => {
-    begin(exchange, status, headers);
-    await pipeline(source, exchange.response);
+    const { response } = exchange;
+    if (isClosing()) response.shouldKeepAlive = false;
+    const head = headersOf(exchange);
+    for (let at = 0; at < head.length; at += 2) response.setHeader(head[at] ?? '', head[at + 1] ?? '');
+    // What the stream knows better takes the place of what all say.
+    response.writeHead(status, headers);
+    await pipeline(source, response);
   };
 
   const fail = (exchange: Exchange, error: unknown): void => {
