@@ -101,7 +101,7 @@ const deleted = new Set<string>();
 const pictures = new Set<string>();
 let shades = 0;
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
-/** Keyed events whose answer never came. */
+/** Keyed events whose answer never came, one of each device. */
 const unanswered: object[] = [];
 
 /** Sends events with and without a key, and reviews some of them, until the service is gone. */
@@ -137,7 +137,7 @@ const load = async (): Promise<void> => {
         deleted.add(id);
       }
     } catch {
-      return;
+      // Gone in the middle of it: the next keyed event goes without an answer too, and ends this.
     }
   }
 };

@@ -271,6 +271,12 @@ describe('a connection', () => {
     expect(await statuses(`${GET}\r\n${GET}\r\n${GET}Connection: close\r\n\r\n`)).toEqual([200, 200, 200]);
   });
 
+  it('may take us for a proxy', async () => {
+    const request =
+      'GET http://x/trpc/events.getEventTypes?input= HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+    expect(await statuses(request)).toEqual([200]);
+  });
+
   it('that waits for 100 Continue gets it', async () => {
     const head =
       'POST /trpc/auth.logout HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { appRouter } from '../src/router.ts';
 import { open, router } from '../src/wire/procedures.ts';
-import { createServer } from '../src/wire/server.ts';
+import { closeServer, createServer } from '../src/wire/server.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { requestRaw, sendRaw } from './raw-http.ts';
 
@@ -322,5 +322,21 @@ describe('a sender who leaves in the middle of a body', () => {
     expect((await requestRaw(`http://${hostname}:${port}`, 'GET /trpc/system.health')).status).toBe(200);
     await server.close();
     expect(lines).toEqual([]);
+  });
+});
+
+describe('a request that the end of the service overtakes', () => {
+  it('is answered, and no other can follow it on its connection', async () => {
+    const slow = router({
+      slow: open.output(z.number()).query(() => sleep(300, 1)),
+    });
+    const server = await createServer(gantry.app.context, slow);
+    const url = await server.listen({ host: '127.0.0.1', port: 0 });
+    const answers = sendRaw(url, 'GET /trpc/slow HTTP/1.1\r\nHost: x\r\n\r\n');
+    await sleep(100);
+    await closeServer(server);
+    const [answer] = await answers;
+    expect(answer).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    expect(answer?.body.result.data.json).toBe(1);
   });
 });

@@ -107,8 +107,9 @@ export const createTrpc = ({ router, app, timeoutMs, allowed, callerOf, isClosin
 
   const fail = (exchange: Exchange, error: unknown): void => {
     const { request, response, requestId } = exchange;
-    // Nothing more can be said, and most often nobody is there any more to hear it.
     if (response.headersSent) {
+      // Nothing more can be said. Most often the reader has left.
+      if (!response.destroyed) app.log.error({ err: error, requestId }, 'a stream failed');
       response.destroy();
       return;
     }
