@@ -137,6 +137,7 @@ describe('the embedded database', () => {
       'listen_addresses',
       'server_encoding',
       'jit',
+      'wal_segment_size',
     ];
     const values = settings.map((name) => `current_setting('${name}')`).join();
     expect(await ask(first.connectionString, `SELECT ${values}`)).toEqual([
@@ -146,6 +147,7 @@ describe('the embedded database', () => {
       '127.0.0.1',
       'UTF8',
       'off',
+      '4MB',
     ]);
     expect(await ask(first.connectionString, "SELECT upper('é ж') , 'a' < 'B'")).toEqual(['É Ж', false]);
     await ask(first.connectionString, 'CREATE TABLE kept AS SELECT 42 AS n');

@@ -132,6 +132,10 @@ async function initialise(cluster: Cluster, folder: string, passwordFile: string
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
     '--locale=C',
+    // While a cluster is young, the next file of its log has to be written with zeros, and every commit waits for that:
+    // 60 ms for the 16 MB that are usual, once in 10,000 events. With 4 MB the p99 of `events.ingest` under full load fell
+    // from 69 to 38 ms (medians of five interleaved rounds); without any zeros commits are slower, and 10 % fewer events came in.
+    '--wal-segsize=4',
     '--no-instructions',
   ];
   try {
