@@ -1,6 +1,6 @@
 import { type Permission, permissionNames } from '@gantry/contract/permissions';
 import { requirePermission, signIn } from '../auth/session.ts';
-import type { ActorContext, RequestContext } from '../context.ts';
+import type { Actor, ActorContext, RequestContext } from '../context.ts';
 import { authenticateSensor } from '../ingest/authenticate.ts';
 import type { DeviceContext } from '../ingest/ingest.ts';
 import { requireFeature } from '../system/features.ts';
@@ -28,24 +28,23 @@ export const anybody: Guard<object> = ({ app }, { path, type, readInput }) => {
   return NOTHING_MORE;
 };
 
-/** Everybody who is logged in. */
-export const anyUser: Guard<Pick<ActorContext, 'actor'>> = async (ctx, { path, type, readInput }) => {
-  const actor = await signIn(ctx);
-  requireFeature(ctx.app.config, path, type);
-  readInput();
-  return { actor };
-};
-
-/** Those whose role holds the permission. */
-export const holdersOf =
-  (permission: Permission): Guard<Pick<ActorContext, 'actor'>> =>
+/** Users who are logged in, if `check` lets them pass. */
+const userWho =
+  (check: (actor: Actor) => void): Guard<Pick<ActorContext, 'actor'>> =>
   async (ctx, { path, type, readInput }) => {
     const actor = await signIn(ctx);
-    requirePermission(actor, permission, permissionNames[permission]);
+    check(actor);
     requireFeature(ctx.app.config, path, type);
     readInput();
     return { actor };
   };
+
+/** Everybody who is logged in. */
+export const anyUser = userWho(() => undefined);
+
+/** Those whose role holds the permission. */
+export const holdersOf = (permission: Permission) =>
+  userWho((actor) => requirePermission(actor, permission, permissionNames[permission]));
 
 /** Devices, by the API key in the input, which is checked before the rest of the input. */
 export const anyDevice: Guard<Pick<DeviceContext, 'sensor'>> = (ctx, { readInput }) => {

@@ -75,15 +75,15 @@ export const createTrpc = ({ router, app, timeoutMs, allowed, callerOf, isClosin
   const subscriptions = subscriptionsOf(router);
   const bodies = createBodyReader();
 
-  const headersOf = ({ request, requestId }: Exchange): string[] => [
-    ...commonHeaders(requestId),
-    ...headersForOrigin(request.headers.origin, allowed),
-  ];
+  /** What every answer begins with. While the service ends, it is the last one on its connection. */
+  const beginOf = ({ request, response, requestId }: Exchange): string[] => {
+    if (isClosing()) response.shouldKeepAlive = false;
+    return [...commonHeaders(requestId), ...headersForOrigin(request.headers.origin, allowed)];
+  };
 
   const send = (exchange: Exchange, status: number, headers: Headers, json: string): void => {
     const { response } = exchange;
-    if (isClosing()) response.shouldKeepAlive = false;
-    const head = headersOf(exchange);
+    const head = beginOf(exchange);
     for (const [name, value] of Object.entries(headers)) head.push(name, value);
     head.push('content-type', JSON_TYPE, 'content-length', String(Buffer.byteLength(json)));
     response.writeHead(status, head);
@@ -97,8 +97,7 @@ export const createTrpc = ({ router, app, timeoutMs, allowed, callerOf, isClosin
     source: Readable,
   ): Promise<void> => {
     const { response } = exchange;
-    if (isClosing()) response.shouldKeepAlive = false;
-    const head = headersOf(exchange);
+    const head = beginOf(exchange);
     for (let at = 0; at < head.length; at += 2) response.setHeader(head[at] ?? '', head[at + 1] ?? '');
     // What the stream knows better takes the place of what all say.
     response.writeHead(status, headers);
