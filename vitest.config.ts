@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ['{contract,server,client,simulator,bench}/test/**/*.test.ts'],
     globalSetup: ['server/test/database-server.ts'],
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     // No file leaves anything behind in its worker, so each loads the service once, not once for every file.
     isolate: false,

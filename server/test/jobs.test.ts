@@ -1,8 +1,9 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import pg from 'pg';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { createDatabase, createPool, type Database } from '../src/database/pool.ts';
 import { inTransaction } from '../src/database/transaction.ts';
 import { startJobs } from '../src/jobs/jobs.ts';
@@ -146,24 +147,67 @@ describe('when the database goes away', () => {
     expect(done).toEqual([{ n: 0 }, { n: 1 }]);
   });
 
-  it('just when the end of a job is written down, others are done all the same', async () => {
-    const locking = await pool.connect();
-    await locking.query('BEGIN');
-    startWorking(async (payload) => {
-      if (done.push(payload) === 1) {
-        await locking.query('SELECT FROM graphile_worker._private_jobs FOR UPDATE');
-      }
+  describe('just when', () => {
+    let locking: pg.PoolClient;
+    beforeEach(async () => {
+      locking = await pool.connect();
+      await locking.query('BEGIN');
     });
-    await add(1);
-    const isWaiting = `wait_event_type = 'Lock' AND query LIKE '%delete from%' AND pid <> pg_backend_pid()`;
-    await eventually(
-      () => pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${isWaiting}`),
-      ({ rowCount }) => rowCount !== 0,
-    );
-    await locking.query('ROLLBACK');
-    locking.release();
-    await add(2);
-    expect(await waitForDone(2, 30_000)).toEqual([{ n: 1 }, { n: 2 }]);
+    const unlock = async () => {
+      await locking.query('ROLLBACK');
+      locking.release();
+    };
+
+    /** Ends the connection that waits for what is locked, with a statement like this. */
+    const endWhoeverWaits = (statement: string) =>
+      eventually(
+        () =>
+          pool.query(
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+             WHERE wait_event_type = 'Lock' AND query LIKE $1 AND pid <> pg_backend_pid()`,
+            [statement],
+          ),
+        ({ rowCount }) => rowCount !== 0,
+      );
+
+    it('the end of a job is written down, others are done all the same', async () => {
+      startWorking(async (payload) => {
+        if (done.push(payload) === 1)
+          await locking.query('SELECT FROM graphile_worker._private_jobs FOR UPDATE');
+      });
+      await add(1);
+      await endWhoeverWaits('%delete from%');
+      await unlock();
+      await add(2);
+      expect(await waitForDone(2, 30_000)).toEqual([{ n: 1 }, { n: 2 }]);
+    });
+
+    it('the end of a job is written down, nobody waits for the one that is under way', async () => {
+      const told = new AbortController();
+      startWorking(async (payload) => {
+        const { n } = payload as { n: number };
+        if (n === 1) await locking.query('SELECT FROM graphile_worker._private_jobs FOR UPDATE');
+        if (n === 0) await once(told.signal, 'abort');
+        done.push(payload);
+      });
+      await add(0);
+      await add(1);
+      await endWhoeverWaits('%delete from%');
+      await unlock();
+      await add(2);
+      expect(await waitForDone(2, 30_000)).toEqual([{ n: 1 }, { n: 2 }]);
+      told.abort();
+      expect(await waitForDone(3)).toEqual([{ n: 1 }, { n: 2 }, { n: 0 }]);
+    });
+
+    it('the tasks are looked up, jobs are done all the same', async () => {
+      await locking.query('LOCK TABLE graphile_worker._private_tasks');
+      startWorking();
+      await endWhoeverWaits('%_private_tasks%');
+      await unlock();
+      await add(1);
+      expect(await waitForDone(1, 30_000)).toEqual([{ n: 1 }]);
+    });
   });
 
   it('in every moment of many jobs, the process lives on and does all of them', async () => {

@@ -26,11 +26,11 @@ const failureOf = (error: unknown): Failure => {
 };
 
 /**
- * Lets everybody else go first, above all who takes events in: a report has time. Only on Linux do threads have a priority
+ * Lets others go first, above all who takes events in: a report has time, but comes to its end (decision 13). Only on Linux do threads have a priority
  * of their own; elsewhere that of the whole service would fall.
  */
 const stepBack = (): void => {
-  if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
+  if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 };
 
 const make = async (order: Order, progress: Progress, signal: AbortSignal): Promise<MadeFile> => {
