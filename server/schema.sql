@@ -4,14 +4,14 @@ CREATE OR REPLACE FUNCTION public.event_hour(id uuid)
  RETURNS timestamp with time zone
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
-RETURN ('1970-01-01 00:00:00+00'::timestamp with time zone + (((((('x'::text || "left"(replace((id)::text, '-'::text, ''::text), 12)))::bit(48))::bigint / 3600000))::double precision * '01:00:00'::interval))
+RETURN (('1970-01-01 00:00:00'::timestamp without time zone + (((((('x'::text || encode(substr(uuid_send(id), 1, 6), 'hex'::text)))::bit(48))::bigint / 3600000))::double precision * '01:00:00'::interval)) AT TIME ZONE 'UTC'::text)
 ;
 
 CREATE OR REPLACE FUNCTION public.event_time(id uuid)
  RETURNS timestamp with time zone
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
-RETURN ('1970-01-01 00:00:00+00'::timestamp with time zone + ((((('x'::text || "left"(replace((id)::text, '-'::text, ''::text), 12)))::bit(48))::bigint)::double precision * '00:00:00.001'::interval))
+RETURN (('1970-01-01 00:00:00'::timestamp without time zone + ((((('x'::text || encode(substr(uuid_send(id), 1, 6), 'hex'::text)))::bit(48))::bigint)::double precision * '00:00:00.001'::interval)) AT TIME ZONE 'UTC'::text)
 ;
 
 CREATE TABLE activity (

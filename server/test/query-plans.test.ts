@@ -223,3 +223,11 @@ describe('a question to a long history', () => {
     expect(statements.filter((text) => impossible.test(text))).toEqual([]);
   });
 });
+
+// A call costs five times as much, and every event that is stored asks for its hour.
+it.each(['event_time', 'event_hour'])('%s is computed in place, without a call', async (name) => {
+  const { rows } = await history.pool.query(`EXPLAIN VERBOSE SELECT ${name}(id) FROM events`);
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+  expect(plan).toContain('uuid_send(');
+  expect(plan).not.toContain(name);
+});

@@ -21,7 +21,9 @@ const MINUTES_KEPT = sql.raw(`interval '15 minutes'`);
 const OF_ALL_TYPES = sql.raw('FILTER (WHERE vehicle_type IS NOT NULL AND n <> 0) OVER all_types');
 
 // Each event counts for its sensor and its location, for its own type and for all, in slots of four lengths. What is
-// alike is added up first. Plan: what is not folded by its place, then the unique index of traffic_rollups.
+// alike is added up first, as int and double (exact for whole numbers up to 2^53): the sum of a bigint is a numeric.
+// 19,500 events of 20 sensors take 0.25 s, as numeric 0.34. Plan: what is not folded by its place, then the unique index
+// of traffic_rollups.
 const FOLD = (limit: number) => sql`
   WITH taken AS (
     DELETE FROM traffic_unfolded
@@ -30,26 +32,26 @@ const FOLD = (limit: number) => sql`
   ), passed AS MATERIALIZED (
     ${passedIn(sql`taken`, sql`true`)}
   ), alike AS (
-    SELECT slot, sensor_id, location_id, vehicle_type, bin, sum(sign * vehicle) AS n, sum(sign) AS events,
-      coalesce(sum(sign * speed), 0) AS speed_sum,
+    SELECT slot, sensor_id, location_id, vehicle_type, bin, sum(sign * vehicle)::int AS n, sum(sign)::int AS events,
+      coalesce(sum((sign * speed)::float8), 0) AS speed_sum,
       bool_or(sign > 0) AS seen
     FROM passed GROUP BY 1, 2, 3, 4, 5
   ), fine AS (
-    SELECT place_id, slot, CASE WHEN own THEN vehicle_type END AS vehicle_type, bin, sum(n) AS n, sum(events) AS events,
+    SELECT place_id, slot, CASE WHEN own THEN vehicle_type END AS vehicle_type, bin, sum(n)::int AS n, sum(events)::int AS events,
       sum(speed_sum) AS speed_sum, bool_or(seen) AS seen
     FROM alike CROSS JOIN (VALUES (true), (false)) AS kind (own)
       CROSS JOIN LATERAL (VALUES (sensor_id), (location_id)) AS place (place_id)
     WHERE place_id IS NOT NULL GROUP BY 1, 2, 3, 4
   ), spread AS (
     SELECT minutes, place_id, date_bin(make_interval(mins => minutes), slot, ${ORIGIN}) AS slot, vehicle_type, bin,
-      sum(n) AS n, sum(events) AS events, sum(speed_sum) AS speed_sum,
+      sum(n)::int AS n, sum(events)::int AS events, sum(speed_sum) AS speed_sum,
       bit_or(CASE WHEN seen AND minutes = 60
         THEN 1 << (extract(minute FROM slot AT TIME ZONE 'UTC')::int / 5) ELSE 0 END) AS alive
     FROM fine CROSS JOIN (VALUES (5), (15), (60), (1440)) AS level (minutes)
     GROUP BY 1, 2, 3, 4, 5
   ), summed AS (
     SELECT minutes, place_id, slot, vehicle_type, sum(n) AS n, sum(events) AS events,
-      coalesce(sum(n) FILTER (WHERE bin IS NOT NULL), 0) AS measured, sum(speed_sum) AS speed_sum,
+      coalesce(sum(n) FILTER (WHERE bin IS NOT NULL), 0) AS measured, sum(speed_sum)::bigint AS speed_sum,
       coalesce(array_agg(bin ORDER BY bin) FILTER (WHERE bin IS NOT NULL AND n <> 0), '{}') AS bins,
       coalesce(array_agg(n::int ORDER BY bin) FILTER (WHERE bin IS NOT NULL AND n <> 0), '{}') AS counts,
       bit_or(alive)::smallint AS alive
