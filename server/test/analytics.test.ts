@@ -15,7 +15,7 @@ beforeAll(async () => {
   gantry = await startGantry();
   token = await gantry.tokenFor('ANALYST');
   month = await simulateMonth(gantry);
-}, 60_000);
+});
 afterAll(() => gantry.stop());
 
 const ask = (input?: object) => gantry.ok('reports.getAnalytics', input, { token });

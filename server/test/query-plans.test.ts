@@ -224,7 +224,7 @@ describe('a question to a long history', () => {
   });
 });
 
-// A call costs five times as much, and every event that is stored asks for its hour.
+// A call costs five times as much, for every event that is folded, marked or counted anew.
 it.each(['event_time', 'event_hour'])('%s is computed in place, without a call', async (name) => {
   const { rows } = await history.pool.query(`EXPLAIN VERBOSE SELECT ${name}(id) FROM events`);
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n');

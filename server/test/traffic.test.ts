@@ -22,7 +22,7 @@ beforeAll(async () => {
   fold = await gantry.pool.connect();
   await fold.query('SELECT pg_advisory_lock($1)', [locks.traffic]);
   month = await simulateMonth(gantry);
-}, 60_000);
+});
 afterAll(() => gantry.stop());
 
 const count = async (table: string): Promise<number> =>

@@ -127,4 +127,4 @@ it('the demo fills a service, lets people in, and comes back as it was', async (
 
   await database.drop();
   await rm(dataDir, { recursive: true });
-}, 90_000);
+});
