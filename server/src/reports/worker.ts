@@ -26,8 +26,8 @@ const failureOf = (error: unknown): Failure => {
 };
 
 /**
- * Lets others go first, above all who takes events in: a report has time, but comes to its end (decision 13). Only on Linux do threads have a priority
- * of their own; elsewhere that of the whole service would fall.
+ * Lets others go first, above all who takes events in: a report has time, but comes to its end (decision 13). Only on Linux
+ * do threads have a priority of their own; elsewhere that of the whole service would fall.
  */
 const stepBack = (): void => {
   if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
