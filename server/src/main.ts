@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
 import { createApp, createAppOfWorkers, type Service } from './app.ts';
 import { type Config, readConfig } from './config.ts';
+import { untilSignalled } from './stop-signals.ts';
 import { version } from './version.ts';
 import { joinPrimary, type Primary } from './workers/primary.ts';
 import { WORKER_NUMBER } from './workers/workers.ts';
@@ -53,7 +54,7 @@ const onParentGone = (gone: () => void): void => {
 const untilAskedToStop = (primary: Primary | null): Promise<string> =>
   new Promise((resolve) => {
     void primary?.askedToStop.then(resolve);
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve);
+    void untilSignalled().then(resolve);
     if (process.env.npm_lifecycle_event) onParentGone(() => resolve('npm is gone'));
   });
 

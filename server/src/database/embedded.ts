@@ -18,6 +18,7 @@ import {
 import { findFreePort } from './embedded/port.ts';
 import {
   adoptPostmaster,
+  forgetPostmaster,
   PortTaken,
   type Postmaster,
   startPostmaster,
@@ -136,6 +137,7 @@ function supervise(
       await pause(WATCH_MS, ending.signal);
       if (ending.signal.aborted || (current && (await isAlive(current.pid)))) continue;
       log(`PostgreSQL died: bringing it back on port ${port}`);
+      if (current) forgetPostmaster(current.pid);
       current = undefined;
       current = await bringBack(cluster, port, ending.signal, log);
     }

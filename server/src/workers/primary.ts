@@ -26,7 +26,8 @@ export interface Primary extends Siblings {
 export const joinPrimary = (number: string | undefined): Primary | null => {
   if (number === undefined || !cluster.isWorker) return null;
   const tell = (message: FromWorker): void => {
-    process.send?.(message);
+    // A primary that is gone hears nothing; without a callback that would be an unhandled error here.
+    process.send?.(message, undefined, undefined, () => undefined);
   };
   const questions = new Questions();
   let readMetrics = async (): Promise<string> => '';
@@ -59,7 +60,9 @@ export const joinPrimary = (number: string | undefined): Primary | null => {
       return Promise.race([allowedToListen.then(() => true), askedToStop.then(() => false)]);
     },
     tellListening: (listening) => tell({ say: 'listening', ...listening }),
-    leave: () => process.disconnect(),
+    leave() {
+      if (process.connected) process.disconnect();
+    },
     shareMetrics(read) {
       readMetrics = read;
     },

@@ -35,6 +35,24 @@ export class PortTaken extends EmbeddedDatabaseError {
   override readonly name = 'PortTaken';
 }
 
+/** Servers that this process answers for: however it exits, they are asked to stop. A kill cannot be caught. */
+const answeredFor = new Set<number>();
+
+function stopAllOnExit(): void {
+  for (const pid of answeredFor) send('SIGINT', pid);
+}
+
+function answerFor(pid: number): void {
+  if (answeredFor.size === 0) process.on('exit', stopAllOnExit);
+  answeredFor.add(pid);
+}
+
+/** To be called once the server is gone: its process number may be another program's soon. */
+export function forgetPostmaster(pid: number): void {
+  answeredFor.delete(pid);
+  if (answeredFor.size === 0) process.off('exit', stopAllOnExit);
+}
+
 /**
  * Takes over the server of the cluster that a killed service left running. One that runs otherwise than we would run
  * it (an older build, other settings), that is about to end or that does not answer is stopped instead.
@@ -45,6 +63,7 @@ export async function adoptPostmaster(
 ): Promise<Postmaster | undefined> {
   const found = await readLock(cluster.folder);
   if (!found || !(await isServerOf(cluster.folder, found.pid))) return undefined;
+  answerFor(found.pid);
   const obstacle = await findObstacle(cluster, found);
   if (!obstacle) {
     log(`PostgreSQL was left running by an earlier process: using it (pid ${found.pid}, port ${found.port})`);
@@ -86,7 +105,7 @@ export async function startPostmaster(
  */
 export async function stopPostmaster(pid: number): Promise<void> {
   for (const [signal, patienceMs] of WAYS_TO_STOP) {
-    if (!(await isAlive(pid))) return;
+    if (!(await isAlive(pid))) return forgetPostmaster(pid);
     send(signal, pid);
     const deadline = performance.now() + patienceMs;
     while ((await isAlive(pid)) && performance.now() < deadline) await sleep(POLL_MS);
@@ -94,6 +113,7 @@ export async function stopPostmaster(pid: number): Promise<void> {
   if (await isAlive(pid)) {
     throw new EmbeddedDatabaseError(`PostgreSQL (pid ${pid}) cannot be stopped: its storage may hang.`);
   }
+  forgetPostmaster(pid);
 }
 
 /** Why a running server cannot be used as it is; undefined when it can. */
@@ -141,6 +161,7 @@ async function launch(cluster: Cluster, port: number): Promise<number> {
     await once(child, 'spawn');
     child.unref();
     if (child.pid === undefined) throw new EmbeddedDatabaseError(`${program} did not start.`);
+    answerFor(child.pid);
     return child.pid;
   } finally {
     await output.close();
