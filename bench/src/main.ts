@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { BenchmarkFailed } from './failure.ts';
+import { faultsCommand } from './faults/command.ts';
 import { ingestCommand } from './ingest/command.ts';
 import { queryCommand } from './query/command.ts';
 import { reportsCommand } from './reports/command.ts';
@@ -7,6 +8,7 @@ import { soakCommand } from './soak/command.ts';
 
 const program = new Command('bench')
   .description('Side-by-side benchmarks of Gantry. They start everything they need and remove it again.')
+  .addCommand(faultsCommand)
   .addCommand(ingestCommand)
   .addCommand(queryCommand)
   .addCommand(reportsCommand)

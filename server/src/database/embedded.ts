@@ -7,7 +7,7 @@ import { tolerate } from '../errno.ts';
 import { isAlive } from '../processes.ts';
 import { findDistribution, prepareBinaries } from './embedded/binaries.ts';
 import { type Cluster, checkVersion, createCluster } from './embedded/cluster.ts';
-import { addressOf, ensureDatabase } from './embedded/connection.ts';
+import { addressOf, DATABASE, ensureDatabase } from './embedded/connection.ts';
 import {
   type DatabaseHome,
   EmbeddedDatabaseError,
@@ -25,8 +25,8 @@ import {
   stopPostmaster,
 } from './embedded/postmaster.ts';
 
-const DATABASE = 'gantry';
-const PASSWORD_FILE = 'database-password';
+/** In the data folder. */
+export const PASSWORD_FILE = 'database-password';
 
 /** Milliseconds between two looks at the server, and the longest wait before another attempt to bring it back. */
 const WATCH_MS = 500;

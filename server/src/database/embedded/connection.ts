@@ -8,9 +8,17 @@ import { EmbeddedDatabaseError } from './home.ts';
 const ANSWER_MS = 20_000;
 const INVALID_PASSWORD = '28P01';
 
+/** The database of the service in a cluster. */
+export const DATABASE = 'gantry';
+
+/** The address under which clients find a database of a server on this machine. */
+export function addressOnPort(port: number, password: string, database = DATABASE): string {
+  return `postgres://${OWNER}:${password}@127.0.0.1:${port}/${database}`;
+}
+
 /** The address under which clients find a database of the cluster. */
 export function addressOf(cluster: Cluster, port: number, database: string): string {
-  return `postgres://${OWNER}:${cluster.password}@127.0.0.1:${port}/${database}`;
+  return addressOnPort(port, cluster.password, database);
 }
 
 /**

@@ -1,0 +1,101 @@
+import pg from 'pg';
+import { contentOf, type Journal } from './journal.ts';
+
+/** What a comparison of the journal with the database found. */
+export interface Audit {
+  readonly sent: number;
+  readonly acknowledged: number;
+  /** Acknowledged events that are not stored. */
+  readonly lost: number;
+  /** Events that are stored more than once. */
+  readonly doubled: number;
+  /** Stored events whose content is not what was sent. */
+  readonly altered: number;
+  /** Refused events that are stored all the same. */
+  readonly ghosts: number;
+  /** Keyed events that no retry could bring in until the end. */
+  readonly unanswered: number;
+  /** What is wrong, in sentences; empty when the promise was kept. */
+  readonly breaches: readonly string[];
+}
+
+interface Stored {
+  readonly id: string;
+  readonly description: string;
+  readonly event_type: string;
+  readonly violation_type: string | null;
+  readonly plate: string | null;
+  readonly vehicle_speed: number | null;
+  readonly time: string;
+}
+
+const readStored = async (databaseUrl: string): Promise<Stored[]> => {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<Stored>(`
+      SELECT id, description, event_type, violation_type, plate, vehicle_speed,
+        (extract(epoch FROM event_time(id)) * 1000)::bigint::text AS time
+      FROM events WHERE description IS NOT NULL`);
+    return rows;
+  } finally {
+    await client.end();
+  }
+};
+
+const EXAMPLES = 5;
+const sentence = (what: string, ids: readonly string[]): string[] =>
+  ids.length === 0 ? [] : [`${ids.length} ${what}: ${ids.slice(0, EXAMPLES).join(', ')}`];
+
+/** Compares what devices were told with what is stored. */
+export const audit = async (databaseUrl: string, journal: Journal): Promise<Audit> => {
+  const stored = new Map<string, Stored[]>();
+  for (const row of await readStored(databaseUrl)) {
+    const known = stored.get(row.description);
+    if (known) known.push(row);
+    else stored.set(row.description, [row]);
+  }
+  const lost: string[] = [];
+  const doubled: string[] = [];
+  const altered: string[] = [];
+  const ghosts: string[] = [];
+  const unanswered: string[] = [];
+  for (const entry of journal.entries) {
+    const rows = stored.get(entry.id) ?? [];
+    const [row] = rows;
+    if (rows.length > 1) doubled.push(entry.id);
+    if (entry.outcome === 'refused' && row) ghosts.push(entry.id);
+    if (entry.outcome === 'unknown' && entry.isKeyed) unanswered.push(entry.id);
+    if (entry.outcome !== 'acknowledged') continue;
+    if (!row || row.id !== entry.eventId) {
+      lost.push(entry.id);
+      continue;
+    }
+    const hash = contentOf({
+      description: row.description,
+      eventType: row.event_type,
+      violationType: row.violation_type,
+      licensePlateNumber: row.plate,
+      vehicleSpeed: row.vehicle_speed,
+      time: entry.isKeyed ? Number(row.time) : null,
+    });
+    if (hash !== entry.hash) altered.push(entry.id);
+  }
+  return {
+    sent: journal.entries.length,
+    acknowledged: journal.count('acknowledged'),
+    lost: lost.length,
+    doubled: doubled.length,
+    altered: altered.length,
+    ghosts: ghosts.length,
+    unanswered: unanswered.length,
+    breaches: [
+      ...journal.breaches,
+      ...sentence('acknowledged events are not stored', lost),
+      ...sentence('events are stored more than once', doubled),
+      ...sentence('events are stored with other content', altered),
+      ...sentence('refused events are stored', ghosts),
+      ...sentence('events could not be sent again until they were acknowledged', unanswered),
+    ],
+  };
+};

@@ -1,0 +1,42 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { query } from '../../database.ts';
+import type { Fault } from '../fault.ts';
+
+const DAY_MS = 86_400_000;
+const SHIFTED_CLOCK = fileURLToPath(new URL('../shifted-clock.mjs', import.meta.url));
+/** In the data folder, which is where the service is started. */
+const OFFSET_FILE = 'clock-offset';
+
+const SHIFTS = [
+  { name: 'day-ahead', title: 'a day ahead', ms: DAY_MS },
+  { name: 'day-behind', title: 'a day behind', ms: -DAY_MS },
+  { name: 'year-ahead', title: 'a year ahead', ms: 366 * DAY_MS },
+  { name: 'year-behind', title: 'a year behind', ms: -366 * DAY_MS },
+] as const;
+
+const countEvents = async (databaseUrl: string): Promise<number> =>
+  Number((await query<{ n: string }>(databaseUrl, 'SELECT count(*) AS n FROM events'))[0]?.n);
+
+export const clock: readonly Fault[] = SHIFTS.map(({ name, title, ms }) => ({
+  name: `clock-${name}`,
+  title: `the clock of the service moved ${title}, and back; retention runs meanwhile`,
+  recoversWithin: 10,
+  isQuick: name === 'year-ahead',
+  options: { nodeArguments: ['--import', SHIFTED_CLOCK], env: { GANTRY_CLOCK_OFFSET_FILE: OFFSET_FILE } },
+  async run({ victim, client, databaseUrl, breach }) {
+    await client.api.storage.setRetention.mutate({ events: { default: 90 } });
+    const file = join(victim.dataDir, OFFSET_FILE);
+    await writeFile(file, String(ms));
+    await sleep(1_000);
+    const before = await countEvents(databaseUrl);
+    // Whether it runs, is refused or stops with a sentence: nothing that is minutes old may go. A token is no longer good
+    // by a clock that is a year ahead.
+    await client.api.storage.runRetention.mutate().catch(() => undefined);
+    await sleep(4_000);
+    if ((await countEvents(databaseUrl)) < before) breach('retention removed events that were minutes old');
+    await writeFile(file, '0');
+  },
+}));

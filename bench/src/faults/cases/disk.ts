@@ -1,0 +1,144 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Fault, Scene } from '../fault.ts';
+
+const run = promisify(execFile);
+
+/** A folder in memory of a size of its own, which is a small disk to whoever writes there. */
+const mount = async (folder: string, megabytes: number, onEnd: Scene['onEnd']): Promise<void> => {
+  await mkdir(folder, { recursive: true });
+  await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0711`, 'tmpfs', folder]);
+  onEnd(() => run('umount', ['-l', folder]));
+};
+
+const needsRoot = async (): Promise<string | null> => {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root can mount a small disk';
+  return null;
+};
+
+/** Writes until nothing fits any more. @returns the file */
+const fill = async (folder: string): Promise<string> => {
+  const file = join(folder, 'filler');
+  const megabyte = randomBytes(1 << 20);
+  for (const size of [1 << 20, 1 << 12]) {
+    try {
+      for (;;) await writeFile(file, megabyte.subarray(0, size), { flag: 'a' });
+    } catch {
+      // It is full, but for less than that.
+    }
+  }
+  return file;
+};
+
+/** A small picture, different each time: a PNG whose text chunk is random. */
+const picture = (): string => {
+  const header = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  );
+  const end = header.length - 12;
+  const text = Buffer.concat([Buffer.from('tEXtk\0'), Buffer.from(randomBytes(40_000).toString('hex'))]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(text.length - 4);
+  return Buffer.concat([
+    header.subarray(0, end),
+    length,
+    text,
+    Buffer.alloc(4),
+    header.subarray(end),
+  ]).toString('base64');
+};
+
+const readEventId = async (response: Response): Promise<string> =>
+  String(JSON.parse(await response.text()).result.data.json.eventId);
+
+/** Sends events with pictures for a while; each one that is acknowledged must show its picture afterwards. */
+const sendPictures = async ({ destination, client, breach }: Scene, ms: number): Promise<void> => {
+  const until = performance.now() + ms;
+  const kept: string[] = [];
+  while (performance.now() < until) {
+    const body = JSON.stringify({
+      json: { apiKey: destination.apiKeys[0], eventType: 'PLATE_RECOGNITION', images: [picture()] },
+    });
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${destination.url}/trpc/events.ingest`, {
+      method: 'POST',
+      headers,
+      body,
+      signal: AbortSignal.timeout(35_000),
+    }).catch(() => null);
+    if (response?.status === 200) kept.push(await readEventId(response));
+    else if (response && ![408, 429, 503].includes(response.status))
+      breach(
+        `an event with a picture was answered ${response.status}: ${(await response.text()).slice(0, 200)}`,
+      );
+    await sleep(50);
+  }
+  for (const id of kept) {
+    const { images } = await client.api.events.getById.query({ id });
+    for (const address of images) {
+      const headers = { authorization: `Bearer ${client.token}` };
+      const { status } = await fetch(new URL(address, destination.url), { headers });
+      if (status !== 200) breach(`the picture of event ${id}, which was acknowledged, is answered ${status}`);
+    }
+  }
+};
+
+export const disk: readonly Fault[] = [
+  {
+    name: 'disk-full',
+    title: 'the disk of the database full for 8 s, and then freed',
+    recoversWithin: 30,
+    isQuick: true,
+    obstacle: needsRoot,
+    async prepare({ dataDir, onEnd }) {
+      await mount(dataDir, 400, onEnd);
+    },
+    async run({ victim }) {
+      const filler = await fill(victim.dataDir);
+      await sleep(8_000);
+      await rm(filler);
+    },
+  },
+  {
+    name: 'images-read-only',
+    title: 'the folder of pictures read-only for 5 s',
+    recoversWithin: 10,
+    isQuick: true,
+    obstacle: needsRoot,
+    async prepare({ dataDir, onEnd }) {
+      await mount(join(dataDir, 'images'), 64, onEnd);
+    },
+    async run(scene) {
+      const folder = join(scene.victim.dataDir, 'images');
+      const sending = sendPictures(scene, 7_000);
+      await sleep(1_000);
+      await run('mount', ['-o', 'remount,ro', folder]);
+      await sleep(4_000);
+      await run('mount', ['-o', 'remount,rw', folder]);
+      await sending;
+    },
+  },
+  {
+    name: 'images-full',
+    title: 'the folder of pictures full for 5 s',
+    recoversWithin: 10,
+    isQuick: false,
+    obstacle: needsRoot,
+    async prepare({ dataDir, onEnd }) {
+      await mount(join(dataDir, 'images'), 8, onEnd);
+    },
+    async run(scene) {
+      const sending = sendPictures(scene, 7_000);
+      await sleep(1_000);
+      const filler = await fill(join(scene.victim.dataDir, 'images'));
+      await sleep(4_000);
+      await rm(filler);
+      await sending;
+    },
+  },
+];

@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Fault } from '../fault.ts';
+import { signalTree } from '../victim.ts';
+
+/** What a supervisor takes until it starts a service again, in milliseconds. */
+const SUPERVISOR_MS = 500;
+
+export const killing: readonly Fault[] = [
+  {
+    name: 'kill-service',
+    title: 'service killed (kill -9) under load, three times',
+    recoversWithin: 10,
+    isQuick: true,
+    isRepeatable: true,
+    async run({ victim, random }) {
+      for (let time = 0; time < 3; time++) {
+        await victim.kill();
+        await sleep(SUPERVISOR_MS);
+        await victim.start();
+        await sleep(200 + random() * 800);
+      }
+    },
+  },
+  {
+    name: 'kill-both',
+    title: 'service and database killed (kill -9) at once',
+    recoversWithin: 30,
+    isQuick: true,
+    isRepeatable: true,
+    async run({ victim, postmaster }) {
+      const database = await postmaster();
+      await signalTree(database, 'SIGKILL');
+      await victim.kill();
+      await sleep(SUPERVISOR_MS);
+      await victim.start();
+    },
+  },
+  {
+    name: 'before-answer',
+    title: 'service killed between COMMIT and the answer',
+    recoversWithin: 10,
+    isQuick: true,
+    proxies: true,
+    async run({ victim, databaseProxy }) {
+      for (let time = 0; time < 3; time++) {
+        // The statement reaches the database, which commits; the service dies before it hears of that.
+        if (databaseProxy) databaseProxy.mode = 'muteAnswers';
+        await sleep(400);
+        await victim.kill();
+        databaseProxy?.cut();
+        if (databaseProxy) databaseProxy.mode = 'pass';
+        await victim.start();
+        await sleep(500);
+      }
+    },
+  },
+  {
+    name: 'lost-answer',
+    title: 'answers to devices lost on the way',
+    recoversWithin: 10,
+    isQuick: true,
+    proxies: true,
+    async run({ deviceProxy }) {
+      for (let time = 0; time < 4; time++) {
+        if (deviceProxy) deviceProxy.mode = 'muteAnswers';
+        await sleep(400);
+        deviceProxy?.cut();
+        if (deviceProxy) deviceProxy.mode = 'pass';
+        await sleep(400);
+      }
+    },
+  },
+  {
+    name: 'freeze-service',
+    title: 'service stopped by SIGSTOP for 50 s',
+    recoversWithin: 10,
+    isQuick: false,
+    async run({ victim }) {
+      victim.signal('SIGSTOP');
+      await sleep(50_000);
+      victim.signal('SIGCONT');
+    },
+  },
+];

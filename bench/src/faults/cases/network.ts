@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Fault } from '../fault.ts';
+
+export const network: readonly Fault[] = [
+  {
+    name: 'cut',
+    title: 'connections to the database and to devices reset, again and again',
+    recoversWithin: 10,
+    isQuick: true,
+    proxies: true,
+    async run({ databaseProxy, deviceProxy, random }) {
+      for (let time = 0; time < 12; time++) {
+        (random() < 0.6 ? databaseProxy : deviceProxy)?.cut();
+        await sleep(100 + random() * 500);
+      }
+    },
+  },
+  {
+    name: 'half-open',
+    title: 'connections to the database half-open: nothing passes, nothing is told',
+    recoversWithin: 10,
+    isQuick: false,
+    proxies: true,
+    async run({ databaseProxy }) {
+      // What is connected meanwhile never hears of its end; what connects afterwards works.
+      if (databaseProxy) databaseProxy.mode = 'swallow';
+      await sleep(3_000);
+      if (databaseProxy) databaseProxy.mode = 'pass';
+    },
+  },
+  {
+    name: 'stall',
+    title: 'the link to the database stalled for 12 s',
+    recoversWithin: 10,
+    isQuick: true,
+    proxies: true,
+    async run({ databaseProxy }) {
+      if (databaseProxy) databaseProxy.mode = 'hold';
+      await sleep(12_000);
+      if (databaseProxy) databaseProxy.mode = 'pass';
+    },
+  },
+  {
+    name: 'delay',
+    title: 'every packet to and from the database 150 ms late for 6 s',
+    recoversWithin: 10,
+    isQuick: true,
+    proxies: true,
+    async run({ databaseProxy }) {
+      if (databaseProxy) databaseProxy.delayMs = 150;
+      await sleep(6_000);
+      if (databaseProxy) databaseProxy.delayMs = 0;
+    },
+  },
+];

@@ -1,0 +1,225 @@
+import { cp, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { query } from '../../database.ts';
+import type { Fault, Scene } from '../fault.ts';
+import { ADMIN, createVictim, type Victim } from '../victim.ts';
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** How long a service may take to end that is asked to, in milliseconds. */
+const STOP_MS = 25_000;
+
+/** A stream of events, as a screen of a control room holds it. */
+interface Screen {
+  readonly messages: number;
+  readonly isOpen: boolean;
+  close(): void;
+}
+
+const openScreen = async (
+  url: string,
+  token: string,
+  lastEventId: string | null,
+): Promise<Screen & { lastId: string | null }> => {
+  const leaving = new AbortController();
+  const input = encodeURIComponent('{"json":{}}');
+  const response = await fetch(`${url}/trpc/events.onIngested?input=${input}`, {
+    signal: leaving.signal,
+    headers: {
+      accept: 'text/event-stream',
+      authorization: `Bearer ${token}`,
+      ...(lastEventId !== null && { 'last-event-id': lastEventId }),
+    },
+  });
+  if (response.status !== 200) throw new Error(`A stream was answered ${response.status}`);
+  const screen = { messages: 0, isOpen: true, lastId: lastEventId, close: () => leaving.abort() };
+  const read = async (): Promise<void> => {
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      for (const line of decoder.decode(chunk, { stream: true }).split('\n'))
+        if (line.startsWith('id:')) {
+          screen.messages++;
+          screen.lastId = line.slice(3).trim();
+        }
+    }
+  };
+  void read()
+    .catch(() => undefined)
+    .finally(() => {
+      screen.isOpen = false;
+    });
+  return screen;
+};
+
+const readToken = async (response: Response): Promise<string> =>
+  String(JSON.parse(await response.text()).result.data.json.token);
+
+/** Tokens of so many users, each of whom may open a limited number of streams. */
+const tokensOfUsers = async ({ client, victim }: Scene, count: number): Promise<string[]> => {
+  const tokens: string[] = [];
+  for (let n = 0; n < count; n++) {
+    const email = `screen-${n}@gantry.local`;
+    await client.api.users.create.mutate({
+      email,
+      password: ADMIN.password,
+      firstName: 'Screen',
+      lastName: String(n),
+      role: 'VIEWER',
+    });
+    const response = await fetch(`${victim.url}/trpc/auth.login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ json: { email, password: ADMIN.password } }),
+    });
+    tokens.push(await readToken(response));
+  }
+  return tokens;
+};
+
+/** A copy of the program with one more migration, as a newer version has it. */
+const makeNewerVersion = async (folder: string): Promise<string> => {
+  const server = join(folder, 'newer', 'server');
+  await mkdir(server, { recursive: true });
+  for (const part of ['dist', 'migrations', 'package.json'])
+    await cp(join(ROOT, 'server', part), join(server, part), { recursive: true });
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'newer', 'node_modules'));
+  const own = await readdir(join(ROOT, 'server')).then((names) => names.includes('node_modules'));
+  if (own) await symlink(join(ROOT, 'server', 'node_modules'), join(server, 'node_modules'));
+  await writeFile(
+    join(server, 'migrations', '9999-trial.sql'),
+    'ALTER TABLE sensors ADD COLUMN trial integer;\nALTER TABLE events ADD COLUMN trial integer;\n',
+  );
+  return join(server, 'dist', 'main.js');
+};
+
+const STREAMS = { users: 40, ofEach: 50 };
+
+export const serving: readonly Fault[] = [
+  {
+    name: 'sigterm',
+    title:
+      'SIGTERM under load with 30 open streams: ready fails first, what is in flight is answered, exit within 25 s',
+    recoversWithin: 10,
+    isQuick: true,
+    async run({ victim, client, breach }) {
+      const token = client.token ?? '';
+      await Promise.all(Array.from({ length: 30 }, () => openScreen(victim.url, token, null)));
+      await sleep(500);
+      const seen: string[] = [];
+      let watching = true;
+      const watch = async (): Promise<void> => {
+        while (watching) {
+          const status = await fetch(`${victim.url}/ready`, { signal: AbortSignal.timeout(2_000) }).then(
+            (response) => String(response.status),
+            () => 'refused',
+          );
+          if (seen.at(-1) !== status) seen.push(status);
+          await sleep(10);
+        }
+      };
+      const watcher = watch();
+      const { ended, ms } = await victim.stop();
+      watching = false;
+      await watcher;
+      if (ended !== 0) breach(`asked to stop, the service ended with ${ended}`);
+      if (ms > STOP_MS) breach(`asked to stop, the service took ${(ms / 1000).toFixed(1)} s`);
+      if (!seen.includes('503'))
+        breach(`/ready said ${seen.join(', ')} while the service stopped, and never 503`);
+      await victim.start();
+    },
+  },
+  {
+    name: 'rolling',
+    title: 'two processes restarted in turn behind a round-robin proxy',
+    recoversWithin: 10,
+    isQuick: true,
+    proxies: true,
+    isTwofold: true,
+    async run({ victim, second, breach }) {
+      if (!second) return;
+      for (let round = 0; round < 2; round++) {
+        for (const process of [victim, second]) {
+          const { ended, ms } = await process.stop();
+          if (ended !== 0 || ms > STOP_MS)
+            breach(`a process took ${ms.toFixed(0)} ms and ended with ${ended}`);
+          await process.start();
+          await sleep(500);
+        }
+      }
+    },
+  },
+  {
+    name: 'migration',
+    title: 'a newer version migrates the schema while the older one serves',
+    recoversWithin: 10,
+    isQuick: true,
+    proxies: true,
+    async run({ folder, databaseUrl, onEnd, breach }) {
+      const program = await makeNewerVersion(folder);
+      const dataDir = join(folder, 'newer-data');
+      await mkdir(dataDir);
+      const newer: Victim = createVictim({
+        dataDir,
+        port: 20_000 + Math.floor(Math.random() * 10_000),
+        env: { DATABASE_URL: databaseUrl, JWT_SECRET: 'x'.repeat(40) },
+        program,
+      });
+      onEnd(() => newer.stop());
+      await newer.start();
+      const columns = await query(
+        databaseUrl,
+        `SELECT FROM information_schema.columns WHERE column_name = 'trial'`,
+      );
+      if (columns.length === 0) breach('the migration of the newer version was not applied');
+    },
+  },
+  {
+    name: 'streams',
+    title: `${STREAMS.users * STREAMS.ofEach} streams reconnecting at once after the service was killed`,
+    recoversWithin: 10,
+    isQuick: false,
+    async run(scene) {
+      const { victim, breach } = scene;
+      const tokens = await tokensOfUsers(scene, STREAMS.users);
+      const wanted = tokens.flatMap((token) => Array.from({ length: STREAMS.ofEach }, () => token));
+      const screens: Awaited<ReturnType<typeof openScreen>>[] = [];
+      for (const token of wanted) screens.push(await openScreen(victim.url, token, null));
+      await sleep(1_000);
+      await victim.kill();
+      await victim.start();
+      const openAgain = async (token: string, n: number): Promise<Screen> => {
+        for (let attempt = 1; ; attempt++) {
+          try {
+            return await openScreen(victim.url, token, screens[n]?.lastId ?? null);
+          } catch (error) {
+            if (attempt === 20) throw error;
+            await sleep(250 * attempt);
+          }
+        }
+      };
+      const again = await Promise.allSettled(wanted.map(openAgain));
+      await sleep(3_000);
+      const open = again.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+      const told = open.filter(({ messages }) => messages > 0).length;
+      if (told < wanted.length)
+        breach(`${wanted.length - told} of ${wanted.length} streams told nothing after they reconnected`);
+      for (const screen of open) screen.close();
+    },
+  },
+  {
+    name: 'restore',
+    title: 'a backup (a copy of the data folder, made while stopped) restored after the folder was lost',
+    recoversWithin: 30,
+    isQuick: true,
+    async run({ victim, folder }) {
+      await victim.stop();
+      const backup = join(folder, 'backup');
+      await cp(victim.dataDir, backup, { recursive: true, preserveTimestamps: true });
+      await rm(victim.dataDir, { recursive: true });
+      await cp(backup, victim.dataDir, { recursive: true, preserveTimestamps: true });
+      await victim.start();
+    },
+  },
+];

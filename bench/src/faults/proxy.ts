@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * What a proxy does with bytes. `pass`: forwards them. `hold`: takes none from either side, so that both wait, as when
+ * a link is stalled. `swallow`: takes bytes of both sides and forwards nothing, as a half-open connection does; a
+ * connection that met it stays so. `muteAnswers`: forwards what the client sends and drops the answers.
+ */
+export type ProxyMode = 'pass' | 'hold' | 'swallow' | 'muteAnswers';
+
+/** A TCP proxy on loopback whose connections can be disturbed. */
+export interface TcpProxy extends AsyncDisposable {
+  readonly port: number;
+  mode: ProxyMode;
+  /** Delay of every chunk in both directions, in milliseconds. */
+  delayMs: number;
+  /** Resets every connection that is open now. */
+  cut(): void;
+}
+
+/** @param pickTarget the port that the next connection is forwarded to; null refuses it */
+export const startProxy = async (pickTarget: () => number | null): Promise<TcpProxy> => {
+  const open = new Set<Socket>();
+  /** Both ends of connections that became half-open. */
+  const halfOpen = new WeakSet<Socket>();
+  /** Ends towards the target whose answers are dropped from now on: half an answer would be another one. */
+  const muted = new WeakSet<Socket>();
+  let mode: ProxyMode = 'pass';
+  let delayMs = 0;
+
+  const forward = (from: Socket, to: Socket, isAnswer: boolean): void => {
+    // Chunks keep their order, whatever the delay is while each arrives.
+    let last: Promise<unknown> = Promise.resolve();
+    from.on('data', (chunk) => {
+      if (mode === 'swallow') {
+        halfOpen.add(from);
+        halfOpen.add(to);
+      }
+      if (mode === 'muteAnswers' && isAnswer) muted.add(from);
+      if (halfOpen.has(from) || muted.has(from)) return;
+      const due = performance.now() + delayMs;
+      last = last.then(async () => {
+        while (mode === 'hold' && !from.destroyed) await sleep(20);
+        const wait = due - performance.now();
+        if (wait > 0) await sleep(wait);
+        if (!to.destroyed) to.write(chunk);
+      });
+    });
+    from.on('close', () => {
+      open.delete(from);
+      // A half-open connection is one of which the other end never hears that it is over.
+      if (!halfOpen.has(from)) void last.then(() => to.destroy());
+    });
+    from.on('error', () => undefined);
+  };
+
+  const server = createServer((client) => {
+    const port = pickTarget();
+    if (port === null) {
+      client.destroy();
+      return;
+    }
+    const target = connect(port, '127.0.0.1');
+    open.add(client);
+    open.add(target);
+    forward(client, target, false);
+    forward(target, client, true);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const cut = (): void => {
+    for (const socket of open) socket.resetAndDestroy();
+    open.clear();
+  };
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    get mode() {
+      return mode;
+    },
+    set mode(next) {
+      mode = next;
+    },
+    get delayMs() {
+      return delayMs;
+    },
+    set delayMs(next) {
+      delayMs = next;
+    },
+    cut,
+    async [Symbol.asyncDispose]() {
+      mode = 'pass';
+      server.close();
+      cut();
+    },
+  };
+};

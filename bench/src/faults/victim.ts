@@ -1,0 +1,184 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { BenchmarkFailed } from '../failure.ts';
+import { type Metrics, parseMetrics } from '../metrics.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const START_DEADLINE_MS = 90_000;
+const KEPT_CHARS = 20_000;
+
+export const ADMIN = { email: 'admin@gantry.local', password: 'Only-for-faults-1' };
+
+/** How a service is started. */
+export interface VictimOptions {
+  readonly dataDir: string;
+  readonly port: number;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Arguments for Node before the program. */
+  readonly nodeArguments?: readonly string[];
+  /** Words before Node, such as `prlimit --nofile=256`. */
+  readonly prefix?: readonly string[];
+  /** The program; unset, the one that was built from this tree. */
+  readonly program?: string;
+}
+
+/** A service in a process of its own that is killed, stopped and started again, always at the same address. */
+export interface Victim {
+  readonly url: string;
+  readonly dataDir: string;
+  /** The process that serves, as long as there is one. */
+  readonly pid: number | null;
+  /** What it printed since its last start, or the end of that. */
+  readonly output: () => string;
+  /** Starts it and waits until it is ready. */
+  start(): Promise<void>;
+  /** Ends it at once (SIGKILL). */
+  kill(): Promise<void>;
+  signal(signal: NodeJS.Signals): void;
+  /** Asks it to end. @returns its exit code, or the signal that ended it, and how long that took in milliseconds */
+  stop(): Promise<{ readonly ended: number | string; readonly ms: number }>;
+  isReady(): Promise<boolean>;
+  metrics(): Promise<Metrics>;
+  /** The process of the embedded PostgreSQL, if there is one. */
+  postmaster(): Promise<number | null>;
+}
+
+let built: Promise<unknown> | null = null;
+
+/** Builds the service from this tree, once. */
+const build = (): Promise<unknown> => {
+  built ??= promisify(execFile)(process.execPath, [`${ROOT}server/build.js`]);
+  return built;
+};
+
+/** The processes that a process started, directly or not. */
+export const descendantsOf = async (pid: number): Promise<number[]> => {
+  const parents = new Map<number, number>();
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
+    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+    if (parent > 0) parents.set(Number(name), parent);
+  }
+  const found = [pid];
+  for (const known of found) for (const [child, parent] of parents) if (parent === known) found.push(child);
+  return found.slice(1);
+};
+
+/** Whether a process runs; one that ended and only waits for its parent does not. */
+export const isRunning = async (pid: number): Promise<boolean> => {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
+  return stat !== null && stat.slice(stat.lastIndexOf(')') + 2)[0] !== 'Z';
+};
+
+/** Sends a signal to a process and to all that it started; those that are gone meanwhile do not matter. */
+export const signalTree = async (pid: number, signal: NodeJS.Signals): Promise<void> => {
+  for (const each of [pid, ...(await descendantsOf(pid))]) {
+    try {
+      process.kill(each, signal);
+    } catch {
+      // It ended by itself.
+    }
+  }
+};
+
+export const createVictim = (options: VictimOptions): Victim => {
+  const { dataDir, port } = options;
+  const url = `http://127.0.0.1:${port}`;
+  let child: ChildProcess | null = null;
+  let written = '';
+
+  const isReady = (): Promise<boolean> =>
+    fetch(`${url}/ready`, { signal: AbortSignal.timeout(2_000) }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  const isOver = (process: ChildProcess): boolean => process.exitCode !== null || process.signalCode !== null;
+  const untilOver = async (process: ChildProcess): Promise<number | string> => {
+    if (!isOver(process)) await once(process, 'exit');
+    return process.exitCode ?? process.signalCode ?? 'unknown';
+  };
+
+  const launch = (): ChildProcess => {
+    const program = options.program ?? `${ROOT}server/dist/main.js`;
+    const [command = '', ...words] = [
+      ...(options.prefix ?? []),
+      process.execPath,
+      ...(options.nodeArguments ?? []),
+      program,
+    ];
+    const { PATH, HOME } = process.env;
+    const launched = spawn(command, words, {
+      cwd: dataDir,
+      env: {
+        PATH,
+        HOME,
+        HOST: '127.0.0.1',
+        PORT: String(port),
+        DATA_DIR: dataDir,
+        ADMIN_EMAIL: ADMIN.email,
+        ADMIN_PASSWORD: ADMIN.password,
+        LOG_LEVEL: 'warn',
+        WEBHOOK_ALLOW_HOSTS: '127.0.0.1,localhost',
+        ...options.env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // Of a group of its own, so that Ctrl-C in the terminal reaches the harness alone, which then ends it in order.
+      detached: true,
+    });
+    written = '';
+    for (const stream of [launched.stdout, launched.stderr])
+      stream?.on('data', (chunk: Buffer) => {
+        written = (written + chunk.toString()).slice(-KEPT_CHARS);
+      });
+    return launched;
+  };
+
+  return {
+    url,
+    dataDir,
+    get pid() {
+      return child && !isOver(child) ? (child.pid ?? null) : null;
+    },
+    output: () => written,
+    async start() {
+      await build();
+      const launched = launch();
+      child = launched;
+      const deadline = performance.now() + START_DEADLINE_MS;
+      while (!(await isReady())) {
+        if (isOver(launched) || performance.now() > deadline) {
+          throw new BenchmarkFailed(`The service did not start again:\n${written}`);
+        }
+        await sleep(50);
+      }
+    },
+    async kill() {
+      if (!child) return;
+      child.kill('SIGKILL');
+      await untilOver(child);
+    },
+    signal(signal) {
+      child?.kill(signal);
+    },
+    async stop() {
+      if (!child) return { ended: 0, ms: 0 };
+      const asked = performance.now();
+      child.kill('SIGTERM');
+      return { ended: await untilOver(child), ms: performance.now() - asked };
+    },
+    isReady,
+    async metrics() {
+      const answer = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(5_000) });
+      return parseMetrics(await answer.text());
+    },
+    async postmaster() {
+      const lock = await readFile(`${dataDir}/postgres/postmaster.pid`, 'utf8').catch(() => '');
+      return Number(lock.split('\n')[0]) || null;
+    },
+  };
+};

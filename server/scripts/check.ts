@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { readConfig } from '../src/config.ts';
+import { type CheckResult, runChecks } from '../src/consistency/checks.ts';
+import { openDatabaseOf } from '../src/database/open.ts';
+
+const HELP = `npm run db:check -- [--repair] [--limit <number>] [--json]
+
+Recomputes everything that is derived (totals, rollups, incidents, statuses) and reports row by row where it differs from its
+source. The service may go on meanwhile. Exits with 1 when anything differs.
+
+  --repair            mend what differs
+  --limit <number>    most differences that are reported of each kind (default 100)
+  --json              print the results for machines
+`;
+
+const print = (text: string): void => void process.stdout.write(text);
+
+const tell = ({ name, compares, differences, repaired }: CheckResult): void => {
+  print(`${differences.length === 0 ? 'equal    ' : 'DIFFERENT'}  ${name}: ${compares}\n`);
+  for (const difference of differences) print(`           ${JSON.stringify(difference)}\n`);
+  if (repaired !== null) print(`           repaired: ${repaired} rows\n`);
+};
+
+const run = async (): Promise<void> => {
+  const { values } = parseArgs({
+    options: {
+      repair: { type: 'boolean', default: false },
+      limit: { type: 'string', default: '100' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) return print(HELP);
+  const limit = Number(values.limit);
+  if (!(Number.isInteger(limit) && limit >= 1))
+    throw new Error(`--limit must be a whole number from 1, not ${values.limit}`);
+  if (existsSync('.env')) process.loadEnvFile('.env');
+  await using database = await openDatabaseOf(readConfig(process.env));
+  const results = await runChecks({
+    connectionString: database.connectionString,
+    isRepairing: values.repair,
+    limit,
+    onResult: values.json ? () => undefined : tell,
+  });
+  if (values.json) print(`${JSON.stringify({ checks: results }, null, 2)}\n`);
+  if (results.some(({ differences }) => differences.length > 0)) process.exitCode = 1;
+};
+
+run().catch((error: unknown) => {
+  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  process.stderr.write(`Not checked. ${error instanceof Error ? error.message : String(error)}${cause}\n`);
+  process.exitCode = 2;
+});

@@ -1,0 +1,47 @@
+import { readFile, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { claimDataFolder } from '../data-folder.ts';
+import { tolerate } from '../errno.ts';
+import { addressOnPort } from './embedded/connection.ts';
+import { isServerOf, readLock } from './embedded/lock.ts';
+import { PASSWORD_FILE, startEmbeddedDatabase } from './embedded.ts';
+
+/** A database that a command works on. */
+export interface OpenDatabase extends AsyncDisposable {
+  readonly connectionString: string;
+}
+
+/** The address of the embedded server of a data folder while it runs; null while it does not. */
+const findRunning = async (dataDir: string): Promise<string | null> => {
+  const folder = await tolerate(realpath(join(dataDir, 'postgres')), 'ENOENT');
+  const lock = folder && (await readLock(folder));
+  if (!lock || !(await isServerOf(folder, lock.pid))) return null;
+  const password = (await readFile(join(dataDir, PASSWORD_FILE), 'utf8')).trim();
+  return addressOnPort(lock.port, password);
+};
+
+/**
+ * Opens the database of an installation for a command: that of `DATABASE_URL`, or the embedded one, which is started, and
+ * stopped again, where no service runs it.
+ * @throws Error when there is no database yet
+ */
+export const openDatabaseOf = async (config: {
+  readonly DATABASE_URL?: string | undefined;
+  readonly DATA_DIR: string;
+}): Promise<OpenDatabase> => {
+  const found = config.DATABASE_URL ?? (await findRunning(config.DATA_DIR));
+  if (found !== null) return { connectionString: found, [Symbol.asyncDispose]: async () => undefined };
+  if (!(await tolerate(realpath(join(config.DATA_DIR, 'postgres')), 'ENOENT')))
+    throw new Error(
+      `There is no database in ${config.DATA_DIR}: name its folder with DATA_DIR, or set DATABASE_URL`,
+    );
+  const claim = await claimDataFolder(config.DATA_DIR);
+  const database = await startEmbeddedDatabase({ dataDir: config.DATA_DIR, log: () => undefined });
+  return {
+    connectionString: database.connectionString,
+    async [Symbol.asyncDispose]() {
+      await database[Symbol.asyncDispose]();
+      await claim[Symbol.asyncDispose]();
+    },
+  };
+};
