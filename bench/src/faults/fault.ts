@@ -8,8 +8,8 @@ export interface Scene {
   readonly victim: Victim;
   /** Another process of the same service, behind the same proxy; null unless the fault asks for it. */
   readonly second: Victim | null;
-  /** The address of the database, past every proxy. */
-  readonly databaseUrl: string;
+  /** The address of the database, past every proxy. An embedded one has another after each start of the service. */
+  databaseUrl(): Promise<string>;
   /** The process of PostgreSQL's server. */
   postmaster(): Promise<number>;
   /** Between the service and its database; null unless the fault asks for `proxies: true`. */

@@ -33,6 +33,8 @@ const SETTLE_MS = 60_000;
 /** More resident memory than before the fault that is not taken for a leak, in megabytes. */
 const MEMORY_ALLOWANCE_MB = 200;
 const STOP_MS = 25_000;
+/** Processes of PostgreSQL may end a moment after its server. */
+const LINGERING_MS = 5_000;
 
 /** What became of one fault. */
 export interface Outcome {
@@ -232,6 +234,11 @@ const leftOpen = (metrics: ReadonlyMap<string, number>): string[] =>
     )
     .map(([name, value]) => `${name} ${value}`);
 
+const someRun = async (pids: Iterable<number>): Promise<boolean> => {
+  for (const pid of pids) if (await isRunning(pid)) return true;
+  return false;
+};
+
 /** Lets one fault happen to a service under load, and compares what was promised with what is there. */
 export const runFault = async (fault: Fault, folder: string, seed: number): Promise<Outcome> => {
   const { name, title } = fault;
@@ -256,7 +263,6 @@ export const runFault = async (fault: Fault, folder: string, seed: number): Prom
     undo.add(() => victim.stop());
     await victim.start();
     await second?.start();
-    const databaseUrl = await stand.databaseUrl();
 
     const client = createGantryClient(victim.url);
     await client.login(ADMIN.email, ADMIN.password);
@@ -273,7 +279,7 @@ export const runFault = async (fault: Fault, folder: string, seed: number): Prom
     const scene: Scene = {
       victim,
       second,
-      databaseUrl,
+      databaseUrl: stand.databaseUrl,
       postmaster: stand.postmaster,
       databaseProxy,
       deviceProxy,
@@ -296,6 +302,7 @@ export const runFault = async (fault: Fault, folder: string, seed: number): Prom
     await sleep(AFTERWARDS_MS);
     await devices.finish(PATIENCE_MS);
     await fault.afterwards?.(scene);
+    const databaseUrl = await stand.databaseUrl();
 
     if (!(await until(() => nothingWaits(databaseUrl), SETTLE_MS)))
       breach('what follows from some events is still to be made after a minute');
@@ -313,8 +320,9 @@ export const runFault = async (fault: Fault, folder: string, seed: number): Prom
     const { ended, ms } = await victim.stop();
     if (ended !== 0) breach(`asked to stop, the service ended with ${ended}: ${victim.output().slice(-500)}`);
     if (ms > STOP_MS) breach(`asked to stop, the service took ${(ms / 1000).toFixed(1)} s`);
-    for (const pid of [...family, ...(database === null ? [] : [database])])
-      if (await isRunning(pid)) breach(`process ${pid} outlived the service`);
+    const kin = new Set([...family, ...(database === null ? [] : [database])]);
+    await until(async () => !(await someRun(kin)), LINGERING_MS);
+    for (const pid of kin) if (await isRunning(pid)) breach(`process ${pid} outlived the service`);
     return { name, title, audit: found, recoverySeconds, breaches, skipped: null };
   } catch (error) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);

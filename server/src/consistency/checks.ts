@@ -1,5 +1,5 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
+import { createDatabase } from '../database/pool.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { Difference } from './check.ts';
 import { consequenceChecks } from './consequences-store.ts';
@@ -37,7 +37,7 @@ export const runChecks = async (options: ChecksOptions): Promise<CheckResult[]> 
   // A connection of its own and without time-outs, because a check may take minutes.
   const pool = new pg.Pool({ connectionString, max: 1, application_name: 'gantry check' });
   pool.on('error', () => undefined);
-  const db = drizzle(pool);
+  const db = createDatabase(pool);
   try {
     const results: CheckResult[] = [];
     for (const { name, compares, find, repair } of checks) {

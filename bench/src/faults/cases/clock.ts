@@ -31,12 +31,13 @@ export const clock: readonly Fault[] = SHIFTS.map(({ name, title, ms }) => ({
     const file = join(victim.dataDir, OFFSET_FILE);
     await writeFile(file, String(ms));
     await sleep(1_000);
-    const before = await countEvents(databaseUrl);
+    const before = await countEvents(await databaseUrl());
     // Whether it runs, is refused or stops with a sentence: nothing that is minutes old may go. A token is no longer good
     // by a clock that is a year ahead.
     await client.api.storage.runRetention.mutate().catch(() => undefined);
     await sleep(4_000);
-    if ((await countEvents(databaseUrl)) < before) breach('retention removed events that were minutes old');
+    if ((await countEvents(await databaseUrl())) < before)
+      breach('retention removed events that were minutes old');
     await writeFile(file, '0');
   },
 }));

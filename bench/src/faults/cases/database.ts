@@ -38,9 +38,9 @@ export const database: readonly Fault[] = [
     async run({ databaseUrl, random }) {
       const until = performance.now() + 5_000;
       while (performance.now() < until) {
-        const backends = await query<{ pid: number }>(databaseUrl, BACKENDS);
+        const backends = await query<{ pid: number }>(await databaseUrl(), BACKENDS);
         const { pid } = backends[Math.floor(random() * backends.length)] ?? { pid: 0 };
-        if (pid > 0) await query(databaseUrl, `SELECT pg_terminate_backend(${pid})`);
+        if (pid > 0) await query(await databaseUrl(), `SELECT pg_terminate_backend(${pid})`);
         await sleep(50 + random() * 100);
       }
     },
@@ -52,7 +52,7 @@ export const database: readonly Fault[] = [
     isQuick: true,
     isRepeatable: true,
     async run({ databaseUrl, random }) {
-      const backends = await query<{ pid: number }>(databaseUrl, BACKENDS);
+      const backends = await query<{ pid: number }>(await databaseUrl(), BACKENDS);
       const { pid } = backends[Math.floor(random() * backends.length)] ?? { pid: 0 };
       if (pid > 0) process.kill(pid, 'SIGKILL');
     },
@@ -105,7 +105,7 @@ export const database: readonly Fault[] = [
     recoversWithin: 10,
     isQuick: false,
     async run({ databaseUrl, client, victim, breach }) {
-      const locker = new pg.Client({ connectionString: databaseUrl });
+      const locker = new pg.Client({ connectionString: await databaseUrl() });
       await locker.connect();
       await locker.query('BEGIN');
       await locker.query('LOCK TABLE events IN ACCESS EXCLUSIVE MODE');
@@ -144,7 +144,7 @@ export const database: readonly Fault[] = [
     async run({ databaseUrl }) {
       const takers: pg.Client[] = [];
       const take = async (): Promise<boolean> => {
-        const taker = new pg.Client({ connectionString: databaseUrl });
+        const taker = new pg.Client({ connectionString: await databaseUrl() });
         taker.on('error', () => undefined);
         try {
           await taker.connect();

@@ -163,13 +163,13 @@ export const serving: readonly Fault[] = [
       const newer: Victim = createVictim({
         dataDir,
         port: 20_000 + Math.floor(Math.random() * 10_000),
-        env: { DATABASE_URL: databaseUrl, JWT_SECRET: 'x'.repeat(40) },
+        env: { DATABASE_URL: await databaseUrl(), JWT_SECRET: 'x'.repeat(40) },
         program,
       });
       onEnd(() => newer.stop());
       await newer.start();
       const columns = await query(
-        databaseUrl,
+        await databaseUrl(),
         `SELECT FROM information_schema.columns WHERE column_name = 'trial'`,
       );
       if (columns.length === 0) breach('the migration of the newer version was not applied');

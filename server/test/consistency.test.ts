@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CheckResult, runChecks } from '../src/consistency/checks.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+let gantry: Gantry;
+let url: string;
+
+beforeAll(async () => {
+  gantry = await startGantry();
+  url = gantry.app.context.config.DATABASE_URL ?? '';
+  const token = await gantry.tokenFor('ADMIN');
+  const { id: locationId } = await gantry.ok('locations.create', { name: 'East' }, { token });
+  const { apiKey } = await gantry.ok(
+    'sensors.create',
+    { name: 'Mast', deviceId: randomUUID(), type: 'RADAR', locationId },
+    { token },
+  );
+  await gantry.ok('watchlist.create', { pattern: 'SEEN*', reason: 'Stolen', priority: 'HIGH' }, { token });
+  const events = Array.from({ length: 60 }, (_, n) => ({
+    eventType: n % 10 === 0 ? 'INCIDENT' : 'SPEED_DETECTION',
+    violationType: n % 3 === 0 ? 'SPEEDING' : null,
+    vehicleType: n % 2 === 0 ? 'CAR' : 'TRUCK',
+    vehicleSpeed: 30 + n,
+    licensePlateNumber: `${n % 7 === 0 ? 'SEEN' : 'OTHER'} ${n}`,
+    timestamp: new Date(Date.now() - n * 3_600_000).toISOString(),
+  }));
+  const { results } = await gantry.ok('events.ingestBatch', { apiKey, events });
+  await gantry.ok('events.markAsProcessed', { id: results[3].eventId }, { token });
+  await gantry.ok('events.delete', { id: results[4].eventId }, { token });
+  await eventually(
+    async () => (await gantry.pool.query('SELECT FROM events_to_follow_up')).rowCount,
+    (waiting) => waiting === 0,
+  );
+});
+afterAll(() => gantry.stop());
+
+const check = (isRepairing = false): Promise<CheckResult[]> =>
+  runChecks({ connectionString: url, isRepairing, limit: 100, onResult: () => undefined });
+const namesOfWrong = (results: readonly CheckResult[]): string[] =>
+  results.filter(({ differences }) => differences.length > 0).map(({ name }) => name);
+
+/** Each damages one kind of derived data by hand. */
+const damages: readonly { readonly name: string; readonly statement: string }[] = [
+  {
+    name: 'totals by hour',
+    statement: `INSERT INTO event_totals (hour, event_type, violation_type, vehicle_type, severity, n)
+      VALUES (date_trunc('hour', now()), 'INCIDENT', '', '', 0, 2)`,
+  },
+  {
+    name: 'totals by day, month and year',
+    statement: `INSERT INTO event_period_totals (period, start, event_type, violation_type, vehicle_type, severity, processed, archived, n)
+      VALUES ('day', '2001-01-01', 'INCIDENT', '', '', 0, false, false, 5)
+      ON CONFLICT (period, start, event_type, violation_type, vehicle_type, severity, processed, archived) DO UPDATE SET n = 5`,
+  },
+  {
+    name: 'arrivals',
+    statement: `INSERT INTO event_arrivals (hour, n) VALUES (date_trunc('hour', now()), -1)`,
+  },
+  {
+    name: 'events without their incident',
+    statement:
+      'DELETE FROM incident_events WHERE event_id = (SELECT min(event_id::text)::uuid FROM incident_events)',
+  },
+  { name: 'status of incidents', statement: `UPDATE incidents SET status = 'CLOSED'` },
+  { name: 'status of sensors', statement: `UPDATE sensors SET status = 'MAINTENANCE'` },
+];
+
+describe('the check of what is derived', () => {
+  it('finds nothing in a database that only the service wrote', async () => {
+    const results = await check();
+    expect(results.length).toBeGreaterThanOrEqual(damages.length);
+    expect(namesOfWrong(results)).toEqual([]);
+  });
+
+  it.each(damages)(
+    'finds and repairs damage to $name, and changes nothing unless asked to',
+    async ({ name, statement }) => {
+      expect((await gantry.pool.query(statement)).rowCount).toBeGreaterThan(0);
+      expect(namesOfWrong(await check())).toContain(name);
+      expect(namesOfWrong(await check())).toContain(name);
+      const repaired = (await check(true)).find((each) => each.name === name);
+      expect(repaired?.repaired).toBeGreaterThan(0);
+      await eventually(
+        async () => namesOfWrong(await check()),
+        (wrong) => wrong.length === 0,
+      );
+    },
+  );
+
+  it('repairs while events come in', async () => {
+    const apiKey = await gantry.registerSensor();
+    let isBusy = true;
+    const sending = (async () => {
+      while (isBusy) await gantry.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' });
+    })();
+    try {
+      for (const { statement } of damages.slice(0, 3)) await gantry.pool.query(statement);
+      await check(true);
+    } finally {
+      isBusy = false;
+      await sending;
+    }
+    expect(namesOfWrong(await check())).toEqual([]);
+  });
+
+  it('is a command that exits with 1 and names the rows when something differs', async () => {
+    const run = () =>
+      promisify(execFile)(process.execPath, ['--import', 'tsx', 'server/scripts/check.ts'], {
+        cwd: ROOT,
+        env: { PATH: process.env.PATH, DATABASE_URL: url },
+      });
+    expect((await run()).stdout).toMatch(/^equal {6}totals by hour/);
+    await gantry.pool.query(damages[2]?.statement ?? '');
+    const failed = await run().catch((error: { code: number; stdout: string }) => error);
+    expect(failed).toMatchObject({ code: 1 });
+    expect(failed.stdout).toMatch(/DIFFERENT {2}arrivals.*\n.*"counted":\d+,"kept":\d+/);
+    await check(true);
+  });
+});
