@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createPasswords } from './auth/passwords.ts';
 import { createLoginThrottle } from './auth/throttle.ts';
@@ -25,6 +26,7 @@ import { createSensorKeys } from './ingest/sensor-keys.ts';
 import { EventWriter } from './ingest/writer.ts';
 import { startJobs } from './jobs/jobs.ts';
 import { createMetrics, type Siblings } from './metrics.ts';
+import { createReadiness } from './readiness.ts';
 import { Hub } from './realtime/hub.ts';
 import type { FindEvents } from './realtime/items.ts';
 import { startPruning } from './realtime/prune.ts';
@@ -63,6 +65,8 @@ export interface Service extends AsyncDisposable {
   readonly firstAdministrator: FirstAdministrator | null;
   /** Starts to answer. @returns the address it answers at */
   listen(): Promise<string>;
+  /** Says that it is not ready and goes on answering for `DRAIN_SECONDS`, so that load balancers turn to others. */
+  drain(): Promise<void>;
 }
 
 /** The service in this process. */
@@ -193,6 +197,7 @@ const compose = async (
     findEvents: findEventsById,
     realtime,
     streams: createStreams(MOST_STREAMS),
+    readiness: createReadiness(),
     reportFiles: createReportFiles(reportFolder),
   };
   resources.use(startFolding({ db, log }));
@@ -234,6 +239,10 @@ const compose = async (
       const { address, family, port } = server.server.address() as AddressInfo;
       return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
     },
+    async drain() {
+      context.readiness.drain();
+      await sleep(config.DRAIN_SECONDS * 1_000);
+    },
     [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
   };
 };
@@ -270,6 +279,8 @@ export const createAppOfWorkers = (config: Config, log: Logger): Promise<Service
         return workers.firstAdministrator;
       },
       listen: workers.listen,
+      // Each of them drains when it is asked to stop.
+      drain: async () => undefined,
       [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
     };
   });

@@ -90,6 +90,11 @@ export const configKeys = {
     .describe(
       'Origins of preview deployments, separated by commas; `*` stands for one label of the host name.',
     ),
+  DRAIN_SECONDS: number(0, 30)
+    .default(1)
+    .describe(
+      'How long a service that was asked to stop still takes requests while `/ready` says 503, so that load balancers turn to others first.',
+    ),
   HEARTBEAT_TIMEOUT_SECONDS: number(1, 86_400)
     .default(90)
     .describe('A sensor that sends no heartbeat for this long goes OFFLINE.'),

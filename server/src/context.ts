@@ -11,6 +11,7 @@ import type { LastContacts } from './ingest/last-contacts.ts';
 import type { SensorKeys } from './ingest/sensor-keys.ts';
 import type { EventWriter } from './ingest/writer.ts';
 import type { Metrics } from './metrics.ts';
+import type { Readiness } from './readiness.ts';
 import type { Hub } from './realtime/hub.ts';
 import type { FindEvents } from './realtime/items.ts';
 import type { Streams } from './realtime/streams.ts';
@@ -43,6 +44,7 @@ export interface AppContext {
   readonly findEvents: FindEvents;
   readonly realtime: Hub;
   readonly streams: Streams;
+  readonly readiness: Readiness;
   readonly reportFiles: ReportFiles;
 }
 

@@ -76,6 +76,7 @@ const serveUntilAsked = async ({ service, config, log, primary, asked }: Serving
   const reason = await asked;
   log.info({ reason }, 'stopping: finishing what was accepted');
   setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
+  await service.drain();
 };
 
 const run = async (): Promise<void> => {

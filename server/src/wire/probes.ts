@@ -8,6 +8,7 @@ export const serveProbes = (server: FastifyInstance, app: AppContext): void => {
 
   server.get('/ready', async (_request, reply) => {
     const { database } = await getHealth(app);
+    if (app.readiness.isDraining) return reply.code(503).send({ status: 'stopping', database });
     const ready = database === 'connected';
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'unavailable', database });
   });
