@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { moment } from '../database/moment.ts';
 import type { Executor } from '../database/transaction.ts';
 import type { Interval } from '../time.ts';
+import { keptSince } from './kept-store.ts';
 import { groupsWithin, ORIGIN, passedIn } from './passages-store.ts';
 import { inSegments, numbersOf, type Place, passedWithin } from './rollups-store.ts';
 
@@ -61,7 +62,7 @@ export interface Span extends Interval {
   readonly sensorId: string;
 }
 
-/** The times in which sensors were ONLINE, by their status history. */
+/** The times in which sensors were ONLINE, by their status history, as far as traffic of them is kept. */
 export const readOnlineSpans = async (
   db: Executor,
   sensorIds: readonly string[],
@@ -69,12 +70,13 @@ export const readOnlineSpans = async (
 ): Promise<Span[]> => {
   // Plan: sensor_status_history_of_sensor.
   const { rows } = await db.execute<{ sensor_id: string; since: number; until: number | null }>(sql`
-    SELECT sensor_id, ${milliseconds('at')} AS since, ${milliseconds('until')} AS until
+    SELECT sensor_id, ${milliseconds('greatest(at, kept)')} AS since, ${milliseconds('until')} AS until
     FROM (
-      SELECT sensor_id, to_status, at, lead(at) OVER (PARTITION BY sensor_id ORDER BY id) AS until
+      SELECT sensor_id, to_status, ${keptSince} AS kept, at, lead(at) OVER (PARTITION BY sensor_id ORDER BY id) AS until
       FROM sensor_status_history WHERE sensor_id = ANY (${sql.param(sensorIds)}::uuid[])
     ) AS changes
-    WHERE to_status = 'ONLINE' AND at < ${moment(range.until)} AND (until IS NULL OR until > ${moment(range.from)})`);
+    WHERE to_status = 'ONLINE' AND at < ${moment(range.until)}
+      AND (until IS NULL OR until > greatest(kept, ${moment(range.from)}))`);
   return rows.map(({ sensor_id, since, until }) => ({
     sensorId: sensor_id,
     from: since,
