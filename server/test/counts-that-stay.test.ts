@@ -68,7 +68,7 @@ const readReport = async (): Promise<string[]> => {
   const { id } = await ask('reports.generate', { kind: 'TRAFFIC', format: 'CSV', ...RANGE });
   await eventually(
     () => ask('reports.getById', { id }),
-    ({ status }) => status === 'DONE',
+    ({ status }) => status === 'DONE' || status === 'FAILED',
     RUN_MS,
   );
   const { body } = await gantry.fetch(`/reports/${id}/file`, {
@@ -91,24 +91,28 @@ describe('counts of traffic', () => {
     // Nothing is folded before everything is gone.
     const fold = await gantry.pool.connect();
     await fold.query('SELECT pg_advisory_lock($1)', [locks.traffic]);
-    await fill(older, newer);
-    const ids = await fill(newer, next);
-    heldId = ids[30] ?? '';
-    await ask('storage.setHold', { eventIds: [heldId], reason: 'Case 18' });
-    const before = await readFigures();
-    expect(before.flow).toMatchObject({ volume: (next - older) / HOUR_MS, completeness: 1 });
-    await ask('storage.setRetention', { events: { default: daysUntil(CUTOFF) } });
-    const removals: { month: string; wholeMonth: boolean }[] = (await carryOut()).removals;
-    expect(new Map(removals.map(({ month, wholeMonth }) => [month, wholeMonth]))).toEqual(
-      new Map([
-        [day(older).slice(0, 7), true],
-        [day(newer).slice(0, 7), false],
-      ]),
-    );
-    expect(await rowsOf('SELECT FROM events')).toHaveLength((next - CUTOFF) / HOUR_MS + 1);
-    expect(await readFigures()).toEqual(before);
-    await fold.query('SELECT pg_advisory_unlock($1)', [locks.traffic]);
-    fold.release();
+    let before: Awaited<ReturnType<typeof readFigures>>;
+    try {
+      await fill(older, newer);
+      const ids = await fill(newer, next);
+      heldId = ids[30] ?? '';
+      await ask('storage.setHold', { eventIds: [heldId], reason: 'Case 18' });
+      before = await readFigures();
+      expect(before.flow).toMatchObject({ volume: (next - older) / HOUR_MS, completeness: 1 });
+      await ask('storage.setRetention', { events: { default: daysUntil(CUTOFF) } });
+      const removals: { month: string; wholeMonth: boolean }[] = (await carryOut()).removals;
+      expect(new Map(removals.map(({ month, wholeMonth }) => [month, wholeMonth]))).toEqual(
+        new Map([
+          [day(older).slice(0, 7), true],
+          [day(newer).slice(0, 7), false],
+        ]),
+      );
+      expect(await rowsOf('SELECT FROM events')).toHaveLength((next - CUTOFF) / HOUR_MS + 1);
+      expect(await readFigures()).toEqual(before);
+    } finally {
+      await fold.query('SELECT pg_advisory_unlock($1)', [locks.traffic]);
+      fold.release();
+    }
     await foldAllTraffic(gantry, 50);
     expect(await readFigures()).toEqual(before);
   });
@@ -154,7 +158,7 @@ describe('counts of traffic', () => {
       else expect(point).toMatchObject({ volume: expect.any(Number), completeness: 1 });
     }
     expect(flow.volume).toBe((next - CUTOFF) / HOUR_MS);
-    expect(report.filter((line) => line.includes('North bridge') && line.includes(',0,'))).toEqual([]);
+    expect(report.filter((line) => line.includes('North bridge,0,'))).toEqual([]);
     const gone = { locationId, startDate: RANGE.startDate, endDate: day(CUTOFF - 1) };
     const { days: week } = await ask('traffic.getHourOfWeek', gone);
     for (const { hours: cells } of week)
