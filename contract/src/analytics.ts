@@ -27,11 +27,11 @@ export type AnalyticsInput = z.infer<typeof analyticsInput>;
 /** A count, and what became of it since the period of the same length before. */
 const compared = z.object({
   value: z.number(),
-  previous: z.number(),
+  previous: z.number().nullable().describe('null: retention has removed events of that period.'),
   change: z
     .number()
     .nullable()
-    .describe('(value − previous) / previous; null when there was nothing before.'),
+    .describe('(value − previous) / previous; null when there was nothing before, or that is not known.'),
 });
 export type Compared = z.infer<typeof compared>;
 
@@ -43,6 +43,12 @@ export const analytics = z.object({
   start: z.date(),
   end: z.date().describe('Exclusive.'),
   interval: analyticsInterval,
+  keptSince: z
+    .date()
+    .nullable()
+    .describe(
+      'Retention has removed events of the range that were before this moment: totals and breakdowns count those that are left. null: none.',
+    ),
   totals: z
     .object({
       events: compared,
@@ -54,17 +60,23 @@ export const analytics = z.object({
     })
     .describe('Against the period of the same length that ends where this one starts.'),
   series: z
-    .array(z.object({ start: z.date(), end: z.date(), total: count, violations: count }))
+    .array(
+      z.object({ start: z.date(), end: z.date(), total: count.nullable(), violations: count.nullable() }),
+    )
     .describe(
-      'Local hours, days or weeks, of which the first and the last count as far as they are in the range. They are made of hours of UTC: in a time zone that is not whole hours off, each hour counts where it begins.',
+      'Local hours, days or weeks, of which the first and the last count as far as they are in the range. null is a gap: retention has removed events from there.',
     ),
   bySeverity: z.array(z.object({ severity: severity.nullable(), count })),
   byVehicleType: z
     .array(z.object({ vehicleType: z.string().nullable(), count }))
-    .describe('The 50 most frequent.'),
+    .describe(
+      'The 50 most frequent. Spellings that differ in case are one type, under the most frequent of them; `byViolationType` likewise.',
+    ),
   topSensors: z
     .array(z.object({ sensorId: z.string(), sensorName: z.string().nullable(), count }))
-    .describe('The ten that saw most, by slots of five minutes that the range touches.'),
+    .describe(
+      'The ten that saw most, by slots of five minutes that the range touches. Events that retention has removed since count too.',
+    ),
   topLocations: z
     .array(z.object({ locationId: z.string(), locationName: z.string(), count }))
     .describe('The ten at which most was seen, counted in the same way.'),
@@ -82,7 +94,9 @@ export const analytics = z.object({
     .array(
       z.object({
         weekday: z.number().describe('1 Monday … 7 Sunday'),
-        hours: z.array(count).describe('Events in each of the 24 hours of the day, local.'),
+        hours: z
+          .array(count)
+          .describe('Events in each of the 24 hours of the day, local, of those that are left.'),
       }),
     )
     .describe('Seven days.'),

@@ -11,7 +11,7 @@ const month = z.string().describe('Month in UTC, as `2026-01`.');
 // ── What there is ───────────────────────────────────────────────────────────────────────────────────
 
 /** What can be kept for a time of its own. */
-export const retentionClass = z.enum(['events', 'images', 'reports', 'activity']);
+export const retentionClass = z.enum(['events', 'images', 'reports', 'activity', 'traffic']);
 export type RetentionClass = z.infer<typeof retentionClass>;
 
 const removable = z.object({
@@ -19,6 +19,7 @@ const removable = z.object({
   images: z.number(),
   reports: z.number(),
   activity: z.number(),
+  traffic: z.number().describe('Days of counts, of one sensor or location each.'),
 });
 
 /** What is stored and how much room it takes. */
@@ -61,7 +62,15 @@ const eventRules = z.object({
 });
 
 /** How long each class is kept. */
-export const retentionRules = z.object({ events: eventRules, images: days, reports: days, activity: days });
+export const retentionRules = z.object({
+  events: eventRules,
+  images: days,
+  reports: days,
+  activity: days,
+  traffic: days.describe(
+    'Counts of traffic: volumes, speeds and completeness. Whole days (UTC) that are kept beside today; null: for ever. They do not go with the events that they count, and what was removed is a gap.',
+  ),
+});
 export type RetentionRules = z.infer<typeof retentionRules>;
 
 /** The classes that are given; the others stay as they are. */

@@ -70,7 +70,7 @@ const volumeOfType = z.object({
 const completeness = z
   .number()
   .describe(
-    'Share (0 to 1) of the time in which it is known what passed. A sensor covers the five minutes of the clock in which it saw anything, and the time in which it was ONLINE by its status history; without both it was silent. Of a location: the mean over the sensors that stood there then. The future counts for nothing.',
+    'Share (0 to 1) of the time in which it is known what passed. A sensor covers the five minutes of the clock in which it saw anything, and the time in which it was ONLINE by its status history; without both it was silent, and of what retention has removed nothing is known. Of a location: the mean over the sensors that stood there then. The future counts for nothing.',
   );
 const volume = z
   .number()
@@ -129,6 +129,7 @@ export const speedDistribution = z.object({
   meanSpeed: speed.describe('km/h'),
   ...percentiles,
   shareOverLimit,
+  completeness,
   speedLimit,
 });
 export type SpeedDistribution = z.infer<typeof speedDistribution>;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inTransaction } from '../src/database/transaction.ts';
 import { migrationsFolder } from '../src/folders.ts';
 import { foldTraffic } from '../src/traffic/fold-store.ts';
-import { forgetTrafficWithin } from '../src/traffic/forget-store.ts';
+import { keepTrafficSince, type RemovedDay, removeDaysNotKept } from '../src/traffic/kept-store.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { type Gantry, startGantry } from './harness.ts';
 import { seeded } from './simulated-month.ts';
@@ -145,17 +145,34 @@ describe('what is kept of traffic', () => {
     expect(await rowsOf(`SELECT FROM traffic_rollups WHERE place_id = '${id}' AND n <> 0`)).toEqual([]);
   });
 
-  it('equals a recount after a whole month was dropped, also what was not folded yet', async () => {
+  it('forgets what is before the moment since which it is kept, also what was not folded yet', async () => {
     const { apiKey } = sensors[3] ?? { apiKey: '' };
     const events = Array.from({ length: 40 }, anEvent);
     await gantry.ok('events.ingestBatch', { apiKey, events });
-    const month = { from: Date.parse('2026-02-01T00:00Z'), until: Date.parse('2026-03-01T00:00Z') };
+    const kept = '2026-03-01T00:00:00Z';
     await inTransaction(gantry.app.context.db, async (tx) => {
-      await tx.execute('DROP TABLE events_2026_02');
-      await forgetTrafficWithin(tx, month);
+      await keepTrafficSince(tx, Date.parse(kept));
+      for (let last: RemovedDay | null = null; ; ) {
+        const days: RemovedDay[] = await removeDaysNotKept(tx, last, 3);
+        if (days.length === 0) break;
+        last = days.at(-1) ?? null;
+      }
     });
+    const [late, gone] = await rowsOf<{ id: string }>(
+      `SELECT id FROM events WHERE event_time(id) < '${kept}' LIMIT 2`,
+    );
+    await gantry.ok('events.delete', { id: late?.id }, { token });
     await foldAll(1);
-    expect((await rowsOf('SELECT FROM events')).length).toBeGreaterThan(200);
-    expect(await rowsOf(DIFFERENCES)).toEqual([]);
+    await gantry.ok('events.delete', { id: gone?.id }, { token });
+    await foldAll(1);
+    expect(await rowsOf(`SELECT FROM traffic_rollups WHERE slot < '${kept}'`)).toEqual([]);
+    expect(
+      await rowsOf(
+        DIFFERENCES.replaceAll(
+          'FROM events',
+          `FROM (SELECT * FROM events WHERE event_time(id) >= '${kept}') AS events`,
+        ),
+      ),
+    ).toEqual([]);
   });
 });

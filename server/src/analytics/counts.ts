@@ -1,10 +1,12 @@
 import type { Analytics, Compared } from '@gantry/contract/analytics';
 import { severity } from '@gantry/contract/events';
 import { rankOf, severityOfRank } from '../events/severity.ts';
+import { sumsBySpelling } from '../events/spelling.ts';
 import type { CountRow } from './counts-store.ts';
 
 const MOST_VEHICLE_TYPES = 50;
-const VIOLATIONS: ReadonlySet<string> = new Set(['TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION']);
+/** The types of events that are violations. */
+export const VIOLATIONS: ReadonlySet<string> = new Set(['TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION']);
 
 /** What makes an event one of each of the totals. */
 const counts = {
@@ -19,16 +21,32 @@ const counts = {
 const sumOf = (rows: readonly CountRow[], isOne: (row: CountRow) => boolean): number =>
   rows.reduce((sum, row) => (isOne(row) ? sum + row.n : sum), 0);
 
-const compare = (value: number, previous: number): Compared => ({
+const compare = (value: number, previous: number | null): Compared => ({
   value,
   previous,
-  change: previous === 0 ? null : Math.round(((value - previous) / previous) * 10_000) / 10_000,
+  change:
+    previous === null || previous === 0
+      ? null
+      : Math.round(((value - previous) / previous) * 10_000) / 10_000,
 });
 
-/** The totals of a period against those of the one before. */
-export const totalsOf = (now: readonly CountRow[], before: readonly CountRow[]): Analytics['totals'] => {
+/** The types of events that some of the totals are about; the others are about all. */
+const typesOf: Partial<Record<keyof typeof counts, ReadonlySet<string>>> = {
+  violations: VIOLATIONS,
+  incidents: new Set(['INCIDENT']),
+};
+
+/**
+ * The totals of a period against those of the one before.
+ * @param isGone whether events of these types, or of any, were removed from the one before
+ */
+export const totalsOf = (
+  now: readonly CountRow[],
+  before: readonly CountRow[],
+  isGone: (types?: ReadonlySet<string>) => boolean,
+): Analytics['totals'] => {
   const total = (name: keyof typeof counts): Compared =>
-    compare(sumOf(now, counts[name]), sumOf(before, counts[name]));
+    compare(sumOf(now, counts[name]), isGone(typesOf[name]) ? null : sumOf(before, counts[name]));
   return {
     events: total('events'),
     violations: total('violations'),
@@ -40,14 +58,8 @@ export const totalsOf = (now: readonly CountRow[], before: readonly CountRow[]):
 };
 
 /** Sums by a key, the greatest first. */
-const sumsBy = (
-  rows: readonly CountRow[],
-  keyOf: (row: CountRow) => string,
-): [key: string, sum: number][] => {
-  const sums = new Map<string, number>();
-  for (const row of rows) sums.set(keyOf(row), (sums.get(keyOf(row)) ?? 0) + row.n);
-  return [...sums].filter(([, sum]) => sum > 0).sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
-};
+const sumsBy = (rows: readonly CountRow[], keyOf: (row: CountRow) => string): [key: string, sum: number][] =>
+  sumsBySpelling(rows.map((row) => [keyOf(row), row.n] as const)).filter(([, sum]) => sum > 0);
 
 /** What events are, counted in every way that they are counted by. */
 export const breakdownsOf = (rows: readonly CountRow[]) => ({

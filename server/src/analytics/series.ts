@@ -1,7 +1,8 @@
 import type { Analytics, AnalyticsInterval } from '@gantry/contract/analytics';
-import { DateTime } from 'luxon';
+import { DateTime, IANAZone } from 'luxon';
 import type { Interval } from '../time.ts';
 import { localBounds } from '../traffic/range.ts';
+import { VIOLATIONS } from './counts.ts';
 import type { HourRow } from './counts-store.ts';
 
 const DAY_MS = 86_400_000;
@@ -31,12 +32,26 @@ const weekBounds = ({ from, until }: Interval, zone: string, firstDay: number): 
   return bounds;
 };
 
-/** Counts of hours as a series of local hours, days or weeks. Those without events are in it too. */
+const WEEK_MS = 7 * DAY_MS;
+
+/** Whether the hours of the zone begin with those of UTC all through the range. No zone is off for less than a week. */
+export const hasWholeHours = ({ from, until }: Interval, zone: string): boolean => {
+  const local = IANAZone.create(zone);
+  const at = (time: number): boolean => local.offset(time) % 60 === 0;
+  for (let time = from; time < until; time += WEEK_MS) if (!at(time)) return false;
+  return at(until);
+};
+
+/**
+ * Counts of hours, or of quarters of them, as a series of local hours, days or weeks. Those without events are in it too.
+ * @param isGone whether events of these types, or of any, were removed from a point: its count is not known
+ */
 export const seriesOf = (
   hours: readonly HourRow[],
   range: Interval,
   interval: AnalyticsInterval,
   { timezone, firstDayOfWeek }: { timezone: string; firstDayOfWeek: number },
+  isGone: (point: Interval, types?: ReadonlySet<string>) => boolean,
 ): Analytics['series'] => {
   const bounds =
     interval === 'week'
@@ -56,7 +71,17 @@ export const seriesOf = (
     point.total += total;
     point.violations += violations;
   }
-  return points;
+  return points.map((point) => {
+    const within = {
+      from: Math.max(range.from, point.start.getTime()),
+      until: Math.min(range.until, point.end.getTime()),
+    };
+    return {
+      ...point,
+      total: isGone(within) ? null : point.total,
+      violations: isGone(within, VIOLATIONS) ? null : point.violations,
+    };
+  });
 };
 
 /** Counts of hours by the hours of the local week. */

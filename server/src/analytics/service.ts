@@ -1,14 +1,15 @@
 import { type Analytics, type AnalyticsInput, DEFAULT_DAYS } from '@gantry/contract/analytics';
 import type { AppContext } from '../context.ts';
 import { timeOfId } from '../events/id.ts';
+import { isRemovedWithin, listRemovedEvents } from '../storage/removed-events-store.ts';
 import { type Interval, resolveTime } from '../time.ts';
 import { requireRange } from '../traffic/range.ts';
 import { breakdownsOf, totalsOf } from './counts.ts';
-import { countByHour, countEvents } from './counts-store.ts';
+import { countByHour, countByQuarter, countEvents } from './counts-store.ts';
 import { listTopLocations, listTopSensors } from './places-store.ts';
 import { listRepeatPlates } from './plates-store.ts';
 import { getProcessingTime } from './processing-store.ts';
-import { lastEventsOf, minutesOf, seriesOf, usualInterval, weekOf } from './series.ts';
+import { hasWholeHours, lastEventsOf, minutesOf, seriesOf, usualInterval, weekOf } from './series.ts';
 
 const DAY_MS = 86_400_000;
 /** Events among which plates that come again are looked for. */
@@ -34,15 +35,18 @@ export const getAnalytics = async (
   const { timezone, firstDayOfWeek } = settings.current();
   const range = rangeOf(input, timezone);
   const interval = input.interval ?? usualInterval(range);
-  const length = range.until - range.from;
-  const [now, before, hours, topSensors, topLocations, processingTime] = await Promise.all([
+  const previous = { from: range.from - (range.until - range.from), until: range.from };
+  const countByTime = hasWholeHours(range, timezone) ? countByHour : countByQuarter;
+  const [now, before, hours, removed, topSensors, topLocations, processingTime] = await Promise.all([
     countEvents(db, range),
-    countEvents(db, { from: range.from - length, until: range.from }),
-    countByHour(db, range),
+    countEvents(db, previous),
+    countByTime(db, range),
+    listRemovedEvents(db, { from: previous.from, until: range.until }),
     listTopSensors(db, range),
     listTopLocations(db, range),
     getProcessingTime(db, range),
   ]);
+  const keptSince = Math.max(0, ...removed.map(({ until }) => until).filter((until) => until > range.from));
   const recent = lastEventsOf(hours, range, EVENTS_FOR_PLATES);
   const plates = await listRepeatPlates(db, recent, input.repeatPlatesFrom);
   return {
@@ -51,8 +55,11 @@ export const getAnalytics = async (
     start: new Date(range.from),
     end: new Date(range.until),
     interval,
-    totals: totalsOf(now, before),
-    series: seriesOf(hours, range, interval, { timezone, firstDayOfWeek }),
+    keptSince: keptSince === 0 ? null : new Date(keptSince),
+    totals: totalsOf(now, before, (types) => isRemovedWithin(removed, previous, types)),
+    series: seriesOf(hours, range, interval, { timezone, firstDayOfWeek }, (point, types) =>
+      isRemovedWithin(removed, point, types),
+    ),
     topSensors,
     topLocations,
     repeatPlates: {

@@ -3,18 +3,21 @@ import { type SQL, sql } from 'drizzle-orm';
 import { moment } from '../database/moment.ts';
 import type { Executor, Transaction } from '../database/transaction.ts';
 import type { Interval } from '../time.ts';
-import { countTrafficOut, forgetTrafficWithin } from '../traffic/forget-store.ts';
 import { firstIdAt } from './id.ts';
 import type { EventMonth } from './months-store.ts';
 
 const KEYS = sql.raw('event_type, violation_type, vehicle_type, severity, processed, archived');
 const firstId = (time: number): SQL => sql`${firstIdAt(time)}::uuid`;
 
-/** How many events of a type went. */
+/** How many events of a type and a month went. */
 export interface RemovedEvents {
   readonly eventType: EventType;
+  /** `YYYY-MM` in UTC. */
+  readonly month: string;
   readonly rows: number;
 }
+
+const MONTH = sql.raw(`to_char(event_time(id) AT TIME ZONE 'UTC', 'YYYY-MM')`);
 
 /** The first ids of a type within an interval that come after one, in their order. */
 export const pageOfIds = async (
@@ -32,17 +35,18 @@ export const pageOfIds = async (
   return rows.map(({ id }) => id);
 };
 
-/** Removes events for good, and takes them off everything that counts them. @returns how many there were */
-export const removeEvents = async (tx: Executor, ids: readonly string[]): Promise<number> => {
-  const { rows } = await tx.execute<{ n: number }>(sql`
+/**
+ * Removes events for good, and takes them off what counts the events that there are. Traffic stays counted: what passed
+ * did pass, whatever becomes of its events.
+ */
+export const removeEvents = async (tx: Executor, ids: readonly string[]): Promise<RemovedEvents[]> => {
+  const { rows } = await tx.execute<RemovedEvents & Record<string, unknown>>(sql`
     WITH gone AS (
       DELETE FROM events WHERE id = ANY (${sql.param(ids)}::uuid[])
-      RETURNING id, event_type, violation_type, vehicle_type, severity, processed, archived, created_at, sensor_id,
-        location_id, vehicle_speed
+      RETURNING id, event_type, violation_type, vehicle_type, severity, processed, archived, created_at
     ), arrivals AS (
       INSERT INTO event_arrivals (hour, n)
       SELECT date_trunc('hour', created_at, 'UTC'), -count(*) FROM gone GROUP BY 1
-    ), passed AS (${countTrafficOut(sql`gone`)}
     ), counted AS (
       INSERT INTO event_totals (hour, ${KEYS}, n)
       SELECT event_hour(id), event_type, coalesce(violation_type, ''), coalesce(vehicle_type, ''),
@@ -51,8 +55,8 @@ export const removeEvents = async (tx: Executor, ids: readonly string[]): Promis
     ), pictures AS (
       DELETE FROM event_images WHERE event_id IN (SELECT id FROM gone)
     )
-    SELECT count(*) AS n FROM gone`);
-  return rows[0]?.n ?? 0;
+    SELECT event_type AS "eventType", ${MONTH} AS month, count(*) AS rows FROM gone GROUP BY 1, 2`);
+  return rows.map(({ eventType, month, rows: n }) => ({ eventType, month, rows: n }));
 };
 
 /** How long to wait for those who write into a month, and for its vacuum, which makes way after a second. */
@@ -66,8 +70,8 @@ const waitForLocksAtMost = async (tx: Executor, ms: number): Promise<void> => {
 };
 
 /**
- * Takes a month of events away as a whole, with everything that counts them; nobody writes into it from here to the end of
- * the transaction. What other events tell beside it is untouched.
+ * Takes a month of events away as a whole, off everything that counts the events that there are; nobody writes into it from
+ * here to the end of the transaction. Traffic stays counted, as in `removeEvents`.
  * @throws an error of SQLSTATE 55P03 when somebody uses it, or events as a whole, for too long: then try again
  */
 export const dropMonth = async (
@@ -77,7 +81,7 @@ export const dropMonth = async (
   await waitForLocksAtMost(tx, WRITERS_WAIT_MS);
   await tx.execute(sql`LOCK TABLE ${sql.raw(table)} IN SHARE ROW EXCLUSIVE MODE`);
   const { rows } = await tx.execute<RemovedEvents & Record<string, unknown>>(sql`
-    SELECT event_type AS "eventType", count(*) AS rows FROM ${sql.raw(table)} GROUP BY 1`);
+    SELECT event_type AS "eventType", ${MONTH} AS month, count(*) AS rows FROM ${sql.raw(table)} GROUP BY 1, 2`);
   await tx.execute(sql`
     INSERT INTO event_arrivals (hour, n)
     SELECT date_trunc('hour', created_at, 'UTC'), -count(*) FROM ${sql.raw(table)} GROUP BY 1`);
@@ -86,8 +90,7 @@ export const dropMonth = async (
     INSERT INTO event_totals (hour, ${KEYS}, n)
     SELECT hour, ${KEYS}, -sum(n) FROM event_totals WHERE hour >= ${moment(from)} AND hour < ${moment(until)}
     GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(n) <> 0`);
-  await forgetTrafficWithin(tx, { from, until });
   await waitForLocksAtMost(tx, EVERYBODY_WAITS_MS);
   await tx.execute(sql`DROP TABLE ${sql.raw(table)}`);
-  return rows.map(({ eventType, rows: n }) => ({ eventType, rows: n }));
+  return rows.map(({ eventType, month, rows: n }) => ({ eventType, month, rows: n }));
 };

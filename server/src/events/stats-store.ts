@@ -2,6 +2,7 @@ import type { EventStats } from '@gantry/contract/events';
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../database/transaction.ts';
 import type { Interval } from '../time.ts';
+import { sumsBySpelling } from './spelling.ts';
 import { countedEvents } from './totals.ts';
 
 interface CountRow extends Record<string, unknown> {
@@ -12,14 +13,8 @@ interface CountRow extends Record<string, unknown> {
   n: number;
 }
 
-const sumBy = (rows: readonly CountRow[], keyOf: (row: CountRow) => string): [string, number][] => {
-  const sums = new Map<string, number>();
-  for (const row of rows) {
-    const key = keyOf(row);
-    if (key !== '') sums.set(key, (sums.get(key) ?? 0) + row.n);
-  }
-  return [...sums].sort(([aKey, a], [bKey, b]) => b - a || (aKey < bKey ? -1 : 1));
-};
+const sumBy = (rows: readonly CountRow[], keyOf: (row: CountRow) => string): [string, number][] =>
+  sumsBySpelling(rows.map((row) => [keyOf(row), row.n] as const)).filter(([key]) => key !== '');
 
 const sumWhere = (rows: readonly CountRow[], counts: (row: CountRow) => boolean): number =>
   rows.reduce((sum, row) => (counts(row) ? sum + row.n : sum), 0);

@@ -8,7 +8,7 @@ import { inTransaction, type Transaction } from '../database/transaction.ts';
 import { AppError, invalidInput } from '../error.ts';
 import { newApiKey } from './api-key.ts';
 import { publishStatus } from './publish-status.ts';
-import { recordStatusChange } from './status-store.ts';
+import { recordStatusChange, timeOfChange } from './status-store.ts';
 import {
   deleteSensor as deleteFrom,
   getSensorLocked,
@@ -61,6 +61,7 @@ export const createSensor = async (
         to: sensor.status,
         reason: 'registered',
         userId: actor.id,
+        at: sensor.createdAt,
       });
       await recordActivity(tx, actor.id, caller, 'sensors.create', nameOf(sensor));
       return sensor;
@@ -85,16 +86,19 @@ export const updateSensor = async (ctx: ActorContext, input: UpdateSensorInput):
     return await changeSensor(ctx, async (tx) => {
       const before = await getSensorLocked(tx, input.id);
       requireLocationForm(input.locationId);
-      const after = await updateIn(tx, input);
-      if (after.status !== before.status) {
+      const changesStatus = input.status !== undefined && input.status !== before.status;
+      const at = changesStatus ? await timeOfChange(tx, before.id) : undefined;
+      const after = await updateIn(tx, input, at);
+      if (at !== undefined) {
         await recordStatusChange(tx, {
           sensorId: after.id,
           from: before.status,
           to: after.status,
           reason: BY_HAND,
           userId: actor.id,
+          at,
         });
-        const { id: sensorId, name: sensorName, status: to, updatedAt: at } = after;
+        const { id: sensorId, name: sensorName, status: to } = after;
         await publishStatus(app, tx, [{ sensorId, sensorName, from: before.status, to, at }], BY_HAND);
       }
       const { id: _, ...given } = input;

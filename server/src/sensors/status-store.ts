@@ -17,12 +17,28 @@ export interface ChangeByHand {
   readonly to: SensorStatus;
   readonly reason: string;
   readonly userId: string;
+  /** As `timeOfChange` answers it. */
+  readonly at: Date;
 }
 
 /** Writes down a change of status, in the transaction that makes it. */
 export const recordStatusChange = async (db: Executor, change: ChangeByHand): Promise<void> => {
-  const { sensorId, from: fromStatus, to: toStatus, reason, userId: changedBy } = change;
-  await db.insert(history).values({ sensorId, fromStatus, toStatus, reason, changedBy });
+  const { sensorId, from: fromStatus, to: toStatus, reason, userId: changedBy, at } = change;
+  await db.insert(history).values({ sensorId, fromStatus, toStatus, reason, changedBy, at });
+};
+
+/**
+ * When a change of status happens: after the row was locked, and not before the one before it. A transaction's own now()
+ * is its start, which may be earlier than what others did while it waited for the row.
+ */
+const CHANGED_AT = sql.raw('greatest(clock_timestamp()::timestamptz(3), status_since)');
+
+/** The time for a change of the status of a sensor whose row the transaction has locked. */
+export const timeOfChange = async (tx: Executor, sensorId: string): Promise<Date> => {
+  const { rows } = await tx.execute<{ at: string }>(
+    sql`SELECT ${CHANGED_AT} AS at FROM sensors WHERE id = ${sensorId}::uuid`,
+  );
+  return new Date(rows[0]?.at ?? Date.now());
 };
 
 /** How a sensor's status came about, newest first. Of a user who is gone nothing is told. */
@@ -92,22 +108,24 @@ const toOutcome = (row: OutcomeRow): StatusOutcome => ({
   at: new Date(row.server_time),
 });
 
-const OUTCOME = sql.raw('id, name, old_status, status, now()::timestamptz(3) AS server_time');
+const OUTCOME = sql.raw('id, name, old_status, status, at AS server_time');
 
 const takeReport = async (db: Executor, report: SelfReport, only: SQL): Promise<StatusOutcome | null> => {
   const { sensorId, apiKey, signal, reason, firmware, ipAddress, macAddress } = report;
   // The row is locked before its status is read, so that of several changes at once each builds on the one before.
   const { rows } = await db.execute<OutcomeRow>(sql`
-    WITH before AS (
-      SELECT id, status, ${JSON.stringify(nextStatus[signal])}::jsonb ->> status AS next_status,
+    WITH locked AS MATERIALIZED (
+      SELECT id, status, status_since, ${JSON.stringify(nextStatus[signal])}::jsonb ->> status AS next_status,
         coalesce(${firmware}, firmware) AS firmware, coalesce(${ipAddress}, ip_address) AS ip_address,
         coalesce(${macAddress}, mac_address) AS mac_address
       FROM sensors WHERE id = ${sensorId} AND api_key = ${apiKey}
       FOR NO KEY UPDATE
+    ), before AS MATERIALIZED (
+      SELECT *, ${CHANGED_AT} AS at FROM locked
     ), after AS (
       UPDATE sensors SET
         status = before.next_status,
-        status_since = CASE WHEN before.status = before.next_status THEN sensors.status_since ELSE now() END,
+        status_since = CASE WHEN before.status = before.next_status THEN sensors.status_since ELSE before.at END,
         last_heartbeat = now(),
         last_communication = now(),
         firmware = before.firmware,
@@ -118,10 +136,10 @@ const takeReport = async (db: Executor, report: SelfReport, only: SQL): Promise<
             IS NOT DISTINCT FROM (before.next_status, before.firmware, before.ip_address, before.mac_address)
           THEN sensors.updated_at ELSE now() END
       FROM before WHERE sensors.id = before.id AND ${only}
-      RETURNING sensors.id, sensors.name, before.status AS old_status, sensors.status
+      RETURNING sensors.id, sensors.name, before.status AS old_status, sensors.status, before.at
     ), recorded AS (
-      INSERT INTO sensor_status_history (sensor_id, from_status, to_status, reason)
-      SELECT id, old_status, status, ${reason}::text FROM after WHERE old_status <> status
+      INSERT INTO sensor_status_history (sensor_id, from_status, to_status, at, reason)
+      SELECT id, old_status, status, at, ${reason}::text FROM after WHERE old_status <> status
     )
     SELECT ${OUTCOME} FROM after`);
   const [row] = rows;
@@ -153,19 +171,21 @@ export const silenceSensors = async (db: Executor, timeoutSeconds: number): Prom
   const { rows } = await db.execute<OutcomeRow>(sql`
     WITH turn AS MATERIALIZED (
       SELECT pg_try_advisory_xact_lock(${locks.sweep}) AS mine
-    ), silent AS (
-      SELECT sensors.id, sensors.status FROM sensors, turn
+    ), locked AS MATERIALIZED (
+      SELECT sensors.id, sensors.status, sensors.status_since FROM sensors, turn
       WHERE turn.mine AND sensors.status = 'ONLINE'
         AND greatest(sensors.last_heartbeat, sensors.status_since) < now() - make_interval(secs => ${timeoutSeconds})
       ORDER BY sensors.id FOR NO KEY UPDATE OF sensors SKIP LOCKED
+    ), silent AS MATERIALIZED (
+      SELECT *, ${CHANGED_AT} AS at FROM locked
     ), after AS (
       UPDATE sensors SET status = ${JSON.stringify(nextStatus.silence)}::jsonb ->> silent.status,
-        status_since = now(), updated_at = now()
+        status_since = silent.at, updated_at = now()
       FROM silent WHERE sensors.id = silent.id
-      RETURNING sensors.id, sensors.name, silent.status AS old_status, sensors.status
+      RETURNING sensors.id, sensors.name, silent.status AS old_status, sensors.status, silent.at
     ), recorded AS (
-      INSERT INTO sensor_status_history (sensor_id, from_status, to_status, reason)
-      SELECT id, old_status, status, ${silenceReason(timeoutSeconds)}::text FROM after
+      INSERT INTO sensor_status_history (sensor_id, from_status, to_status, at, reason)
+      SELECT id, old_status, status, at, ${silenceReason(timeoutSeconds)}::text FROM after
     )
     SELECT ${OUTCOME} FROM after`);
   return rows.map(toOutcome);

@@ -57,17 +57,15 @@ export const insertSensor = async (
 
 /**
  * Sets the fields that are given; `null` clears one. PostgreSQL refuses an unknown location (23503).
+ * @param statusSince when the status changes, if it does
  * @throws AppError `notFound`
  */
 export const updateSensor = async (
   db: Executor,
-  { id, status, ...fields }: UpdateSensorInput,
+  { id, ...fields }: UpdateSensorInput,
+  statusSince?: Date,
 ): Promise<Sensor> => {
-  const newStatus = status && {
-    status,
-    statusSince: sql`CASE WHEN ${sensors.status} = ${status} THEN ${sensors.statusSince} ELSE now() END`,
-  };
-  const changes = { ...fields, ...newStatus, updatedAt: sql`now()` };
+  const changes = { ...fields, ...(statusSince && { statusSince }), updatedAt: sql`now()` };
   return only(await db.update(sensors).set(changes).where(hasId(id)).returning(sensorColumns));
 };
 

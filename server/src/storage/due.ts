@@ -12,6 +12,7 @@ export interface Due {
   readonly images: Cutoff;
   readonly reports: Cutoff;
   readonly activity: Cutoff;
+  readonly traffic: Cutoff;
 }
 
 const cutoffAfter = (days: number | null, now: number): Cutoff =>
@@ -37,11 +38,12 @@ export const dueBy = (rules: RetentionRules, now: number): Due => ({
   images: cutoffAfter(rules.images, now),
   reports: cutoffAfter(rules.reports, now),
   activity: cutoffAfter(rules.activity, now),
+  traffic: cutoffAfter(rules.traffic, now),
 });
 
 /** Whether anything is limited at all. */
-export const limitsAnything = ({ events, images, reports, activity }: Due): boolean =>
-  events.size > 0 || images !== null || reports !== null || activity !== null;
+export const limitsAnything = ({ events, images, reports, activity, traffic }: Due): boolean =>
+  events.size > 0 || [images, reports, activity, traffic].some((cutoff) => cutoff !== null);
 
 /** Whether events of every type are due up to this moment (Unix milliseconds). */
 export const isAllDue = ({ events }: Due, until: number): boolean =>

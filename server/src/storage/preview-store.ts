@@ -85,6 +85,15 @@ export const countReportsBefore = async (db: Executor, cutoff: number): Promise<
   return rows;
 };
 
+/** Counts the days of places whose traffic is counted before a moment, by month. */
+export const countTrafficBefore = async (db: Executor, cutoff: number): Promise<MonthCount[]> => {
+  // Plan: the unique index of traffic_rollups at days.
+  const { rows } = await db.execute<CountRow>(sql`
+    SELECT ${monthOf(sql`slot`)} AS month, NULL AS "eventType", count(*) AS rows, 0 AS bytes
+    FROM traffic_rollups WHERE minutes = 1440 AND vehicle_type IS NULL AND slot < ${moment(cutoff)} GROUP BY 1`);
+  return rows;
+};
+
 /** Counts what was written to the activity log before a moment, by month. */
 export const countActivityBefore = async (db: Executor, cutoff: number): Promise<MonthCount[]> => {
   const { rows } = await db.execute<CountRow>(sql`

@@ -9,6 +9,7 @@ import {
   countHeldDue,
   countImagesDue,
   countReportsBefore,
+  countTrafficBefore,
   listHeldMonths,
   type MonthCount,
 } from './preview-store.ts';
@@ -78,11 +79,13 @@ export const previewRemovals = async (
   const images = plain('images', await countImagesDue(db, due), true);
   const reports = due.reports === null ? [] : await countReportsBefore(db, due.reports);
   const activity = due.activity === null ? [] : await countActivityBefore(db, due.activity);
+  const traffic = due.traffic === null ? [] : await countTrafficBefore(db, due.traffic);
   const removals = [
     ...events,
     ...images,
     ...plain('reports', reports, true),
     ...plain('activity', activity, false),
+    ...plain('traffic', traffic, false),
   ];
   const order = (each: PreviewedRemoval): string => `${each.class} ${each.month} ${each.eventType}`;
   return {
@@ -95,6 +98,7 @@ export const previewRemovals = async (
       images: sumOf(images),
       reports: sumOf(reports),
       activity: sumOf(activity),
+      traffic: sumOf(traffic),
     },
     held: events.reduce((sum, { held }) => sum + held, 0),
   };

@@ -27,13 +27,11 @@ const removeOfType = async (run: Run, type: EventType, month: EventMonth, until:
       page = await pageOfIds(tx, type, { from: month.from, until }, after, BATCH);
       if (page.length === 0) return [];
       const held = await findHeld(tx, page);
-      const rows = await removeEvents(
+      const removed = await removeEvents(
         tx,
         page.filter((id) => !held.has(id)),
       );
-      return rows === 0
-        ? []
-        : [{ class: 'events', eventType: type, month: month.month, rows, bytes: 0, whole: false }];
+      return removed.map((each) => ({ ...each, class: 'events', bytes: 0, whole: false, until }));
     });
     after = page.at(-1) ?? null;
     if (page.length < BATCH) return;
@@ -56,13 +54,12 @@ const tryToDrop = (run: Run, due: Due, month: EventMonth): Promise<boolean> => {
     const removed = await dropMonth(tx, month);
     dropped = true;
     const all = removed.reduce((sum, { rows }) => sum + rows, 0);
-    return removed.map(({ eventType, rows }) => ({
+    return removed.map((each) => ({
+      ...each,
       class: 'events' as const,
-      eventType,
-      month: month.month,
-      rows,
-      bytes: Math.round((bytes * rows) / all),
+      bytes: Math.round((bytes * each.rows) / all),
       whole: true,
+      until: month.until,
     }));
   }).then(() => dropped);
 };

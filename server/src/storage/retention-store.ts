@@ -9,6 +9,7 @@ interface SettingsRow extends Record<string, unknown> {
   images_days: number | null;
   reports_days: number | null;
   activity_days: number | null;
+  traffic_days: number | null;
   updated_at: string | null;
   updated_by: string | null;
 }
@@ -24,6 +25,7 @@ const rulesOf = (row: SettingsRow): RetentionRules => ({
   images: row.images_days,
   reports: row.reports_days,
   activity: row.activity_days,
+  traffic: row.traffic_days,
 });
 
 /** How long each class is kept. */
@@ -50,6 +52,7 @@ export const changedRules = (rules: RetentionRules, input: RetentionInput): Rete
   images: input.images === undefined ? rules.images : input.images,
   reports: input.reports === undefined ? rules.reports : input.reports,
   activity: input.activity === undefined ? rules.activity : input.activity,
+  traffic: input.traffic === undefined ? rules.traffic : input.traffic,
 });
 
 export const storeRules = async (tx: Executor, rules: RetentionRules, userId: string): Promise<void> => {
@@ -57,5 +60,6 @@ export const storeRules = async (tx: Executor, rules: RetentionRules, userId: st
     UPDATE retention_settings SET events_days = ${rules.events.default}::integer,
       events_by_type = ${JSON.stringify(rules.events.byType)}::jsonb, images_days = ${rules.images}::integer,
       reports_days = ${rules.reports}::integer, activity_days = ${rules.activity}::integer,
+      traffic_days = ${rules.traffic}::integer,
       updated_at = now(), updated_by = ${userId}::uuid`);
 };

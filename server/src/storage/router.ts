@@ -29,7 +29,9 @@ export const storageRouter = router({
     .query(({ ctx }) => getStorageStats(ctx.app)),
 
   getRetention: allowed('systemSettings')
-    .meta({ summary: 'How long events, images, reports and the activity log are kept' })
+    .meta({
+      summary: 'How long events, images, reports, the activity log and the counts of traffic are kept',
+    })
     .output(retentionSettings)
     .query(({ ctx }) => getRetentionSettings(ctx.app.db)),
 
@@ -37,7 +39,7 @@ export const storageRouter = router({
     .meta({
       summary: 'Change how long things are kept',
       notes:
-        'Classes that are left out stay as they are; `events` is set as a whole. Everything is kept for ever unless a number of days is given. Nothing is removed before the daily run, at three at night in the time zone of the service: `storage.previewRetention` tells what that will be.',
+        'Classes that are left out stay as they are; `events` is set as a whole. Everything is kept for ever unless a number of days is given. What passed stays counted in `traffic` when its events go; only the class `traffic` removes counts, and what it removed is a gap. Nothing is removed before the daily run, at three at night in the time zone of the service: `storage.previewRetention` tells what that will be.',
     })
     .input(retentionInput)
     .output(retentionSettings)

@@ -3,6 +3,7 @@ import { dueBy } from './due.ts';
 import { removeDueEvents } from './remove-events.ts';
 import { removeDueImages } from './remove-images.ts';
 import { type RemovedRecords, removeActivityBefore, removeReportsBefore } from './remove-records-store.ts';
+import { removeDueTraffic } from './remove-traffic.ts';
 import { getRules } from './retention-store.ts';
 import { type Run, type RunParts, removeNoted } from './run-parts.ts';
 import { finishRun, lastCompletedStart } from './runs-store.ts';
@@ -39,6 +40,7 @@ const removeAllDue = async (run: Run): Promise<void> => {
   await removeDueEvents(run, due);
   await removeRecords(run, 'reports', due.reports, removeReportsBefore);
   await removeRecords(run, 'activity', due.activity, removeActivityBefore);
+  await removeDueTraffic(run, due.traffic);
   await removeDueImages(run, due, since);
 };
 

@@ -18,6 +18,8 @@ export interface Removal {
   readonly rows: number;
   readonly bytes: number;
   readonly whole: boolean;
+  /** Of events: those of the type in this month before this moment (Unix milliseconds) were due. */
+  readonly until?: number;
 }
 
 /** The run was declared over by another process. */
@@ -51,13 +53,15 @@ export const noteRemovals = async (
   if (rowCount === 0) throw new RunLost('Another process has taken over');
   if (removals.length === 0) return;
   await tx.execute(sql`
-    INSERT INTO retention_removals AS known (run_id, class, event_type, month, rows, bytes, whole)
-    SELECT ${runId}::uuid, class, coalesce("eventType", ''), (month || '-01')::date, sum(rows), sum(bytes), bool_or(whole)
+    INSERT INTO retention_removals AS known (run_id, class, event_type, month, rows, bytes, whole, until)
+    SELECT ${runId}::uuid, class, coalesce("eventType", ''), (month || '-01')::date, sum(rows), sum(bytes), bool_or(whole),
+      least(to_timestamp(max(until) / 1000), ((month || '-01')::date + interval '1 month') AT TIME ZONE 'UTC')
     FROM jsonb_to_recordset(${JSON.stringify(removals)}::jsonb)
-      AS one (class text, "eventType" text, month text, rows bigint, bytes bigint, whole boolean)
-    GROUP BY 1, 2, 3, 4
+      AS one (class text, "eventType" text, month text, rows bigint, bytes bigint, whole boolean, until double precision)
+    GROUP BY 1, 2, 3, 4, month
     ON CONFLICT (run_id, class, event_type, month) DO UPDATE
-    SET rows = known.rows + excluded.rows, bytes = known.bytes + excluded.bytes, whole = known.whole OR excluded.whole`);
+    SET rows = known.rows + excluded.rows, bytes = known.bytes + excluded.bytes, whole = known.whole OR excluded.whole,
+      until = greatest(known.until, excluded.until)`);
 };
 
 export const finishRun = async (
@@ -86,7 +90,7 @@ interface RunRow extends Record<string, unknown> {
   finished_at: string | null;
   started_by: string | null;
   error: string | null;
-  removals: Removal[];
+  removals: Omit<Removal, 'until'>[];
 }
 
 /** One page of the runs, newest first. */

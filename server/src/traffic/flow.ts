@@ -1,4 +1,5 @@
 import type { FlowPoint } from '@gantry/contract/traffic';
+import { sumsBySpelling } from '../events/spelling.ts';
 import type { Rollups } from './rollups-store.ts';
 import { describeSpeeds, type Speeds, sumOfSpeeds } from './speeds.ts';
 
@@ -69,10 +70,9 @@ export const bucketsOf = (rollups: Rollups, bounds: readonly number[]): Bucket[]
 };
 
 const listByType = ({ types, volumes }: VolumesByType): FlowPoint['byVehicleType'] =>
-  types
-    .map((type, n) => ({ vehicleType: type || null, volume: volumes[n] ?? 0 }))
-    .filter(({ volume }) => volume > 0)
-    .sort((a, b) => b.volume - a.volume || ((a.vehicleType ?? '') < (b.vehicleType ?? '') ? -1 : 1));
+  sumsBySpelling(types.map((type, n) => [type, volumes[n] ?? 0] as const))
+    .filter(([, volume]) => volume > 0)
+    .map(([type, volume]) => ({ vehicleType: type || null, volume }));
 
 /** What is said of an interval. Without vehicles and without a sensor that was not silent its volume is unknown. */
 export const describeBucket = ({ speeds, byType }: Bucket, completeness: number, limit: number | null) => ({

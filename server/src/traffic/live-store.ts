@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { moment } from '../database/moment.ts';
 import type { Executor } from '../database/transaction.ts';
 import type { Interval } from '../time.ts';
+import { keptSince } from './kept-store.ts';
 import { groupsWithin, passedIn } from './passages-store.ts';
 import { passedWithin } from './rollups-store.ts';
 
@@ -36,6 +37,7 @@ export const readLive = async (db: Executor, range: Interval): Promise<LiveRow[]
       SELECT place_id, sum(measured) AS measured, sum(speed_sum) AS speed_sum
       FROM locations JOIN traffic_rollups ON place_id = locations.id
       WHERE minutes = 1440 AND vehicle_type IS NULL AND slot >= ${moment(range.from)} - ${USUAL} AND speed_limit IS NULL
+        AND slot >= ${keptSince}
       GROUP BY 1
     ), watched AS (
       SELECT DISTINCT location_id FROM sensors WHERE status = 'ONLINE' AND location_id IS NOT NULL

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { firstIdAt } from '../events/id.ts';
 import type { Interval } from '../time.ts';
+import { keptSince } from './kept-store.ts';
 
 /** The start of time for slots: they begin on full hours and days of UTC. */
 export const ORIGIN = sql.raw(`timestamptz '2000-01-01 00:00Z'`);
@@ -18,7 +19,7 @@ export const groupsWithin = ({ from, until }: Interval): SQL => sql`(
 /**
  * The events in rows of `traffic_unfolded`, as a query with the columns at, slot (of 5 minutes), sensor_id, location_id,
  * vehicle_type ('' for none), vehicle (1 for every event but an INCIDENT, else 0), sign, and of vehicles speed (metres per
- * hour) and bin (the speed in whole km/h, upwards).
+ * hour) and bin (the speed in whole km/h, upwards). What was before traffic is kept is left out: late events count no more.
  * @param rows a table, or a query with the same columns
  * @param condition on id, sensor_id, location_id, vehicle_type, speed (km/h) and sign
  */
@@ -34,4 +35,4 @@ export const passedIn = (rows: SQL, condition: SQL): SQL => sql`
       FROM ${rows} AS told, unnest(event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds)
         AS one (id, event_type, sensor_id, location_id, vehicle_type, speed)
     ) AS events_told WHERE ${condition}
-  ) AS passed`;
+  ) AS passed WHERE at >= ${keptSince}`;

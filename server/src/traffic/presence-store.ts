@@ -1,7 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { moment } from '../database/moment.ts';
 import type { Executor } from '../database/transaction.ts';
+import { firstContact } from '../sensors/first-contact-store.ts';
 import type { Interval } from '../time.ts';
+import { keptSince } from './kept-store.ts';
 import { groupsWithin, ORIGIN, passedIn } from './passages-store.ts';
 import { inSegments, numbersOf, type Place, passedWithin } from './rollups-store.ts';
 
@@ -20,7 +22,7 @@ const slotOf = (end: 'min' | 'max') =>
 
 /**
  * The sensors that a location had within the range, and from when to when: a sensor that stands there now, since it was
- * elsewhere last or since there is such a sensor; another one from the first to the last vehicle that it saw there.
+ * elsewhere last or was heard of first; another one from the first to the last vehicle that it saw there.
  */
 const watchesOfLocation = async (db: Executor, id: string, range: Interval): Promise<Watch[]> => {
   const { rows } = await db.execute<{ sensor_id: string; since: number; until: number | null }>(sql`
@@ -35,11 +37,14 @@ const watchesOfLocation = async (db: Executor, id: string, range: Interval): Pro
         UNION ALL SELECT sensor_id, first_slot, last_slot FROM fresh
       ) AS known GROUP BY 1
     ), standing AS (
-      SELECT id AS sensor_id, greatest(created_at, (
+      SELECT sensor_id, CASE WHEN contact IS NOT NULL THEN greatest(created_at, contact, (
         SELECT max(last_slot) + interval '5 minutes' FROM traffic_places
-        WHERE traffic_places.sensor_id = sensors.id AND location_id <> ${id}::uuid
-      )) AS since
-      FROM sensors WHERE location_id = ${id}::uuid
+        WHERE traffic_places.sensor_id = known.sensor_id AND location_id <> ${id}::uuid
+      )) END AS since
+      FROM (
+        SELECT id AS sensor_id, created_at, ${firstContact(sql`sensors.id`)} AS contact
+        FROM sensors WHERE location_id = ${id}::uuid
+      ) AS known
     ), watched AS (
       SELECT sensor_id, least(first_slot, date_bin('5 minutes', since, ${ORIGIN})) AS since,
         CASE WHEN standing.sensor_id IS NULL THEN last_slot + interval '5 minutes' END AS until
@@ -61,7 +66,7 @@ export interface Span extends Interval {
   readonly sensorId: string;
 }
 
-/** The times in which sensors were ONLINE, by their status history. */
+/** The times in which sensors were ONLINE, by their status history, as far as traffic of them is kept. */
 export const readOnlineSpans = async (
   db: Executor,
   sensorIds: readonly string[],
@@ -69,12 +74,13 @@ export const readOnlineSpans = async (
 ): Promise<Span[]> => {
   // Plan: sensor_status_history_of_sensor.
   const { rows } = await db.execute<{ sensor_id: string; since: number; until: number | null }>(sql`
-    SELECT sensor_id, ${milliseconds('at')} AS since, ${milliseconds('until')} AS until
+    SELECT sensor_id, ${milliseconds('greatest(at, kept)')} AS since, ${milliseconds('until')} AS until
     FROM (
-      SELECT sensor_id, to_status, at, lead(at) OVER (PARTITION BY sensor_id ORDER BY id) AS until
+      SELECT sensor_id, to_status, ${keptSince} AS kept, at, lead(at) OVER (PARTITION BY sensor_id ORDER BY id) AS until
       FROM sensor_status_history WHERE sensor_id = ANY (${sql.param(sensorIds)}::uuid[])
     ) AS changes
-    WHERE to_status = 'ONLINE' AND at < ${moment(range.until)} AND (until IS NULL OR until > ${moment(range.from)})`);
+    WHERE to_status = 'ONLINE' AND at < ${moment(range.until)}
+      AND (until IS NULL OR until > greatest(kept, ${moment(range.from)}))`);
   return rows.map(({ sensor_id, since, until }) => ({
     sensorId: sensor_id,
     from: since,

@@ -3,6 +3,7 @@ import { moment } from '../database/moment.ts';
 import type { Executor } from '../database/transaction.ts';
 import { idWithin } from '../events/totals.ts';
 import type { Interval } from '../time.ts';
+import { keptSince } from './kept-store.ts';
 import { groupsWithin, passedIn } from './passages-store.ts';
 import type { Segment } from './segments.ts';
 
@@ -49,7 +50,8 @@ export const numbersOf = (array: string): number[] => listsOf(array)[0] ?? [];
 export const inSegments = (segments: readonly Segment[], rest: SQL): SQL[] =>
   segments.map(
     ({ minutes, from, until }) =>
-      sql`minutes = ${sql.raw(String(minutes))} AND ${rest} AND slot >= ${moment(from)} AND slot < ${moment(until)}`,
+      sql`minutes = ${sql.raw(String(minutes))} AND ${rest}
+        AND slot >= ${moment(from)} AND slot < ${moment(until)} AND slot >= ${keptSince}`,
   );
 
 /** The condition that a vehicle in `traffic_unfolded` passed within the range. */

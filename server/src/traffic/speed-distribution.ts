@@ -1,5 +1,5 @@
 import type { SpeedDistribution, SpeedDistributionInput } from '@gantry/contract/traffic';
-import type { Parts } from './figures.ts';
+import { type Parts, readCompleteness } from './figures.ts';
 import { wholeOf } from './flow.ts';
 import { getPlace } from './places-store.ts';
 import { requireRange } from './range.ts';
@@ -18,10 +18,12 @@ export const getSpeedDistribution = async (
   const { timezone } = settings.current();
   const range = requireRange(input, timezone);
   const place = await getPlace(db, input);
-  const rollups = await readRollups(db, place, segmentsOf(range), {
-    vehicleType: input.vehicleType,
-    histograms: true,
-  });
+  const segments = segmentsOf(range);
+  const bounds = [segments[0]?.from ?? range.from, segments.at(-1)?.until ?? range.until];
+  const [rollups, { whole: completeness }] = await Promise.all([
+    readRollups(db, place, segments, { vehicleType: input.vehicleType, histograms: true }),
+    readCompleteness(db, place, bounds),
+  ]);
   const { speeds } = wholeOf(rollups);
   const width = input.binWidth;
   const counts = new Map<number, number>();
@@ -42,6 +44,7 @@ export const getSpeedDistribution = async (
       count: counts.get(least + n) ?? 0,
     })),
     ...describeSpeeds(speeds, place.speedLimit),
+    completeness,
     speedLimit: place.speedLimit,
   };
 };

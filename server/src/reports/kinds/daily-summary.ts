@@ -1,7 +1,8 @@
 import { eventType } from '@gantry/contract/events';
 import type { Executor } from '../../database/transaction.ts';
+import { isRemovedWithin, listRemovedEvents } from '../../storage/removed-events-store.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
-import { type LocalDay, localDays } from '../local-time.ts';
+import { createLocalTime, type LocalDay, localDays } from '../local-time.ts';
 import { countEventsOf, countIncidentsOf, type DayCount, findBusiestPlace } from './daily-summary-store.ts';
 import { dayChart } from './day-chart.ts';
 import { addTo, largest } from './largest.ts';
@@ -43,18 +44,25 @@ const violationsByType = (counts: readonly DayCount[]): Map<string, number> => {
 
 type SensorsOf = Awaited<ReturnType<typeof createSensorDays>>;
 
+/** Of a day from which retention has removed events their number is not known: those cells are empty. */
 const rowOf = async (db: Executor, day: LocalDay, sensorsOf: SensorsOf): Promise<Row> => {
   const counts = await countEventsOf(db, day);
-  const events = sum(counts);
+  const removed = await listRemovedEvents(db, day);
+  const isGone = isRemovedWithin(removed, day);
+  const events = isGone ? null : sum(counts);
   const incidents = await countIncidentsOf(db, day);
   const sensors = await sensorsOf(day);
-  const busiest = events === 0 ? null : await findBusiestPlace(db, day);
+  const busiest = isGone || events === 0 ? null : await findBusiestPlace(db, day);
   return [
     day.day,
     events,
-    ...eventType.options.map((type) => sum(counts.filter(({ event_type }) => event_type === type))),
-    sum(counts.filter(isViolation)),
-    largest(violationsByType(counts))[0]?.label ?? null,
+    ...eventType.options.map((type) =>
+      isRemovedWithin(removed, day, new Set([type]))
+        ? null
+        : sum(counts.filter(({ event_type }) => event_type === type)),
+    ),
+    isGone ? null : sum(counts.filter(isViolation)),
+    isGone ? null : (largest(violationsByType(counts))[0]?.label ?? null),
     incidents.opened,
     incidents.resolved,
     sensors.count,
@@ -82,12 +90,18 @@ const summary = async (db: Executor, scope: ReportScope): Promise<Summary> => {
   }
   const byType = new Map<string, number>();
   for (const { event_type, n } of counts) addTo(byType, asWords(event_type), n);
+  const removed = await listRemovedEvents(db, interval);
+  const local = createLocalTime(scope.settings);
+  const keptSince = Math.max(0, ...removed.map(({ until }) => until));
   return {
     figures: [
       { name: 'Events', value: sum(counts) },
       { name: 'Violations', value: sum(counts.filter(isViolation)) },
       { name: 'Incidents opened', value: incidents.opened },
       { name: 'Incidents resolved', value: incidents.resolved },
+      ...(keptSince > 0
+        ? [{ name: 'Removed by retention', value: `events before ${local.showDay(local.day(keptSince))}` }]
+        : []),
     ],
     charts: [
       dayChart('Events per day', byDay, scope),

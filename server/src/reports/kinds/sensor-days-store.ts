@@ -2,6 +2,7 @@ import type { SensorStatus } from '@gantry/contract/sensors';
 import { sql } from 'drizzle-orm';
 import { moment } from '../../database/moment.ts';
 import type { Executor } from '../../database/transaction.ts';
+import { firstContact } from '../../sensors/first-contact-store.ts';
 import type { Interval } from '../../time.ts';
 import type { StatusChange } from './spells.ts';
 
@@ -9,20 +10,26 @@ import type { StatusChange } from './spells.ts';
 export const listStatusesBefore = async (
   db: Executor,
   time: number,
-): Promise<{ id: string; status: SensorStatus; createdAt: number }[]> => {
+): Promise<{ id: string; status: SensorStatus; createdAt: number; firstContact: number | null }[]> => {
   // Plan: sensor_status_history_of_sensor, backwards and forwards from the moment, for each sensor.
-  const { rows } = await db.execute<{ id: string; status: SensorStatus; created_at: string }>(sql`
-    SELECT s.id, s.created_at, coalesce(
+  const { rows } = await db.execute<{
+    id: string;
+    status: SensorStatus;
+    created_at: string;
+    first_contact: string | null;
+  }>(sql`
+    SELECT s.id, s.created_at, ${firstContact(sql`s.id`)} AS first_contact, coalesce(
       (SELECT to_status FROM sensor_status_history h
         WHERE h.sensor_id = s.id AND h.at < ${moment(time)} ORDER BY h.id DESC LIMIT 1),
       (SELECT from_status FROM sensor_status_history h
         WHERE h.sensor_id = s.id AND h.at >= ${moment(time)} ORDER BY h.id LIMIT 1),
       s.status) AS status
     FROM sensors s`);
-  return rows.map(({ id, status, created_at }) => ({
+  return rows.map(({ id, status, created_at, first_contact }) => ({
     id,
     status,
     createdAt: new Date(created_at).getTime(),
+    firstContact: first_contact === null ? null : new Date(first_contact).getTime(),
   }));
 };
 

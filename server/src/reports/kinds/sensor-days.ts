@@ -7,6 +7,7 @@ import { availability, lengthsOf, type StatusChange, spellsOf } from './spells.t
 
 interface SensorSoFar {
   readonly createdAt: number;
+  readonly firstContact: number | null;
   status: SensorStatus;
 }
 
@@ -16,10 +17,7 @@ interface SensorSoFar {
  */
 export const createSensorDays = async (db: Executor, { interval, now }: ReportScope) => {
   const sensors = new Map<string, SensorSoFar>(
-    (await listStatusesBefore(db, interval.from)).map(({ id, status, createdAt }) => [
-      id,
-      { status, createdAt },
-    ]),
+    (await listStatusesBefore(db, interval.from)).map(({ id, ...sensor }) => [id, sensor]),
   );
 
   return async (day: Interval): Promise<{ count: number; availability: number | null }> => {

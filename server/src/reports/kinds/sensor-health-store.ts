@@ -4,6 +4,7 @@ import type { SensorStatus } from '@gantry/contract/sensors';
 import { type SQL, sql } from 'drizzle-orm';
 import { moment } from '../../database/moment.ts';
 import type { Executor } from '../../database/transaction.ts';
+import { firstContact } from '../../sensors/first-contact-store.ts';
 import type { Interval } from '../../time.ts';
 import type { StatusChange, WatchedSensor } from './spells.ts';
 
@@ -22,6 +23,7 @@ interface SensorRecord extends Record<string, unknown> {
   type: string;
   status: SensorStatus;
   created_at: string;
+  first_contact: string | null;
   location: string | null;
 }
 
@@ -96,7 +98,8 @@ export const listSensorsWithHistory = async (
 ): Promise<NamedSensor[]> => {
   const behind = after === null ? [] : [sql`(s.name, s.id) > (${after.name}::text, ${after.id}::uuid)`];
   const { rows } = await db.execute<SensorRecord>(sql`
-    SELECT s.id, s.name, s.device_id, s.type, s.status, s.created_at, l.name AS location
+    SELECT s.id, s.name, s.device_id, s.type, s.status, s.created_at, l.name AS location,
+      ${firstContact(sql`s.id`)} AS first_contact
     FROM sensors s LEFT JOIN locations l ON l.id = s.location_id
     WHERE ${sql.join([sql`true`, ...wanted(filters), ...behind], sql` AND `)}
     ORDER BY s.name, s.id LIMIT ${take}`);
@@ -111,6 +114,7 @@ export const listSensorsWithHistory = async (
     location: row.location,
     status: row.status,
     createdAt: new Date(row.created_at).getTime(),
+    firstContact: row.first_contact === null ? null : new Date(row.first_contact).getTime(),
     before: before.get(row.id) ?? null,
     changes: changes.get(row.id) ?? [],
   }));

@@ -20,6 +20,8 @@ export interface WatchedSensor {
   readonly status: SensorStatus;
   /** Unix milliseconds. */
   readonly createdAt: number;
+  /** When it was heard of first (Unix milliseconds); null: not yet. */
+  readonly firstContact: number | null;
   /** The status in which the range found it; null when it did not change before. */
   readonly before: SensorStatus | null;
   /** Its changes within the range, in order. */
@@ -28,10 +30,10 @@ export interface WatchedSensor {
 
 /**
  * What a sensor's status was from moment to moment. It begins when the sensor was registered, if that is within the
- * interval.
+ * interval. Before the first contact it may not be mounted yet: that it is OFFLINE then says nothing, and is left out.
  */
 export const spellsOf = (
-  { status, createdAt, before, changes }: WatchedSensor,
+  { status, createdAt, firstContact, before, changes }: WatchedSensor,
   { from, until }: Interval,
 ): Spell[] => {
   const start = Math.max(from, createdAt);
@@ -43,8 +45,10 @@ export const spellsOf = (
     from: start,
     reason: null,
   };
+  const heardOf = firstContact ?? Number.POSITIVE_INFINITY;
   const close = (at: number): void => {
-    if (at > current.from) spells.push({ ...current, until: at });
+    const since = current.status === 'OFFLINE' ? Math.max(current.from, heardOf) : current.from;
+    if (at > since) spells.push({ ...current, from: since, until: at });
   };
   for (const change of changes) {
     if (change.at >= until) break;

@@ -1,0 +1,52 @@
+import { sql } from 'drizzle-orm';
+import { locks } from '../database/locks.ts';
+import { moment } from '../database/moment.ts';
+import type { Transaction } from '../database/transaction.ts';
+
+/** From when on traffic is counted, as an expression. What is before it was removed: a gap, whatever the tables still hold. */
+export const keptSince = sql.raw('(SELECT since FROM traffic_kept)');
+
+/**
+ * Makes all traffic before a moment (Unix milliseconds, a midnight in UTC) a gap for good. Its rows may be removed
+ * afterwards, one after another. Waits for a fold under way.
+ */
+export const keepTrafficSince = async (tx: Transaction, time: number): Promise<void> => {
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.traffic})`);
+  await tx.execute(sql`UPDATE traffic_kept SET since = ${moment(time)} WHERE since < ${moment(time)}`);
+};
+
+/** A day of a place whose counts went. */
+export interface RemovedDay extends Record<string, unknown> {
+  readonly place_id: string;
+  /** The midnight in UTC at which it begins, as ISO text. */
+  readonly slot: string;
+}
+
+/**
+ * Removes the counts of days that are before the moment since which traffic is kept.
+ * @param after the last day that was removed before; null to begin
+ * @param limit days of one place each, at most
+ */
+export const removeDaysNotKept = async (
+  tx: Transaction,
+  after: RemovedDay | null,
+  limit: number,
+): Promise<RemovedDay[]> => {
+  const behind =
+    after === null
+      ? sql`true`
+      : sql`(place_id, slot) > (${after.place_id}::uuid, ${after.slot}::timestamptz)`;
+  // Plan: the unique index of traffic_rollups at days, then at every length for each of them.
+  const { rows } = await tx.execute<RemovedDay>(sql`
+    WITH days AS MATERIALIZED (
+      SELECT place_id, slot FROM traffic_rollups
+      WHERE minutes = 1440 AND vehicle_type IS NULL AND slot < ${keptSince} AND ${behind}
+      ORDER BY place_id, slot LIMIT ${limit}
+    ), gone AS (
+      DELETE FROM traffic_rollups USING days
+      WHERE minutes = ANY ('{5,15,60,1440}'::smallint[]) AND traffic_rollups.place_id = days.place_id
+        AND traffic_rollups.slot >= days.slot AND traffic_rollups.slot < days.slot + interval '24 hours'
+    )
+    SELECT place_id, slot FROM days ORDER BY place_id, slot`);
+  return rows;
+};

@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { locks } from '../src/database/locks.ts';
+import { foldAllTraffic } from './fold-all-traffic.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+
+// Two months ago, and three: a sensor that was ONLINE all the time saw a vehicle each hour.
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const RUN_MS = 60_000;
+
+const now = new Date();
+/** Midnight (UTC) of the first day of a month. */
+const monthStart = (monthsAgo: number): number =>
+  Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - monthsAgo, 1);
+const day = (time: number): string => new Date(time).toISOString().slice(0, 10);
+const [older, newer, next] = [monthStart(3), monthStart(2), monthStart(1)] as const;
+const RANGE = { startDate: day(older), endDate: day(next - 1) };
+/** Within the newer month, so that its first half goes in batches; the older one goes as a whole. */
+const CUTOFF = newer + 14 * DAY_MS;
+const daysUntil = (cutoff: number): number =>
+  (Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()) - cutoff) / DAY_MS;
+
+let gantry: Gantry;
+let token: string;
+let apiKey: string;
+let sensorId: string;
+let locationId: string;
+let heldId: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+  locationId = (await ask('locations.create', { name: 'North bridge', speedLimit: 50 })).id;
+  const device = { name: 'Mast 7', deviceId: randomUUID(), type: 'RADAR', locationId };
+  ({ id: sensorId, apiKey } = await ask('sensors.create', device));
+  await gantry.ok('sensors.heartbeat', { apiKey });
+  // As if it had been there all the time.
+  await gantry.pool.query(`UPDATE sensors SET created_at = $1`, [new Date(older)]);
+  await gantry.pool.query(`UPDATE sensor_status_history SET at = $1`, [new Date(older)]);
+});
+afterAll(() => gantry.stop());
+
+const ask = (procedure: string, input?: unknown) => gantry.ok(procedure, input, { token });
+const rowsOf = async (statement: string) => (await gantry.pool.query(statement)).rows;
+
+const fill = async (month: number, until: number): Promise<string[]> => {
+  const events = Array.from({ length: Math.round((until - month) / HOUR_MS) }, (_, n) => ({
+    eventType: n % 5 === 0 ? 'TRAFFIC_VIOLATION' : 'VEHICLE_DETECTION',
+    timestamp: new Date(month + n * HOUR_MS + 60_000).toISOString(),
+    vehicleSpeed: 40 + (n % 30),
+    vehicleType: n % 3 === 0 ? 'TRUCK' : 'CAR',
+  }));
+  const { results } = await gantry.ok('events.ingestBatch', { apiKey, events });
+  return results.map(({ eventId }: { eventId: string }) => eventId);
+};
+
+const carryOut = async () => {
+  const { id } = await ask('storage.runRetention');
+  return eventually(
+    async () => (await ask('storage.getRetentionRuns')).runs.find((run: { id: string }) => run.id === id),
+    (run) => run.status !== 'RUNNING',
+    RUN_MS,
+  );
+};
+
+const readReport = async (): Promise<string[]> => {
+  const { id } = await ask('reports.generate', { kind: 'TRAFFIC', format: 'CSV', ...RANGE });
+  await eventually(
+    () => ask('reports.getById', { id }),
+    ({ status }) => status === 'DONE' || status === 'FAILED',
+    RUN_MS,
+  );
+  const { body } = await gantry.fetch(`/reports/${id}/file`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  return body.split(/\r?\n/).filter((line: string) => !line.startsWith('#'));
+};
+
+const readFigures = async () => ({
+  flow: await ask('traffic.getFlow', { locationId, interval: 'day', ...RANGE }),
+  hours: await ask('traffic.getFlow', { sensorId, interval: '60min', ...RANGE }),
+  week: await ask('traffic.getHourOfWeek', { locationId, ...RANGE }),
+  speeds: await ask('traffic.getSpeedDistribution', { locationId, ...RANGE }),
+  top: await ask('traffic.getTopLocations', RANGE),
+  report: await readReport(),
+});
+
+describe('counts of traffic', () => {
+  it('outlive their events, whether these go in batches, beside a hold, or with their month', async () => {
+    // Nothing is folded before everything is gone.
+    const fold = await gantry.pool.connect();
+    await fold.query('SELECT pg_advisory_lock($1)', [locks.traffic]);
+    let before: Awaited<ReturnType<typeof readFigures>>;
+    try {
+      await fill(older, newer);
+      const ids = await fill(newer, next);
+      heldId = ids[30] ?? '';
+      await ask('storage.setHold', { eventIds: [heldId], reason: 'Case 18' });
+      before = await readFigures();
+      expect(before.flow).toMatchObject({ volume: (next - older) / HOUR_MS, completeness: 1 });
+      await ask('storage.setRetention', { events: { default: daysUntil(CUTOFF) } });
+      const removals: { month: string; wholeMonth: boolean }[] = (await carryOut()).removals;
+      expect(new Map(removals.map(({ month, wholeMonth }) => [month, wholeMonth]))).toEqual(
+        new Map([
+          [day(older).slice(0, 7), true],
+          [day(newer).slice(0, 7), false],
+        ]),
+      );
+      expect(await rowsOf('SELECT FROM events')).toHaveLength((next - CUTOFF) / HOUR_MS + 1);
+      expect(await readFigures()).toEqual(before);
+    } finally {
+      await fold.query('SELECT pg_advisory_unlock($1)', [locks.traffic]);
+      fold.release();
+    }
+    await foldAllTraffic(gantry, 50);
+    expect(await readFigures()).toEqual(before);
+  });
+
+  it('are not what analytics count, which say from when on nothing was removed', async () => {
+    const said = await ask('reports.getAnalytics', {
+      startDate: day(newer),
+      endDate: day(next - 1),
+      interval: 'day',
+    });
+    expect(said.keptSince).toBe(new Date(CUTOFF).toISOString());
+    for (const point of said.series) {
+      const isGone = Date.parse(point.start) < CUTOFF;
+      expect([point.total, point.violations]).toEqual(isGone ? [null, null] : [24, expect.any(Number)]);
+    }
+    expect(said.totals.events).toEqual({
+      value: (next - CUTOFF) / HOUR_MS + 1,
+      previous: null,
+      change: null,
+    });
+    expect(said.totals.incidents).toEqual({ value: 0, previous: 0, change: null });
+    const after = await ask('reports.getAnalytics', { startDate: day(CUTOFF), endDate: day(next - 1) });
+    expect(after.keptSince).toBeNull();
+  });
+
+  it('are a gap, not a zero, once they are removed themselves', async () => {
+    const rules = { traffic: daysUntil(CUTOFF) };
+    const days = (CUTOFF - older) / DAY_MS;
+    // A sensor and a location.
+    expect((await ask('storage.previewRetention', rules)).totals.traffic).toBe(2 * days);
+    await ask('storage.setRetention', rules);
+    const removals: { class: string; rows: number }[] = (await carryOut()).removals;
+    const removed = removals.filter((each) => each.class === 'traffic').map(({ rows }) => rows);
+    expect(removed.reduce((sum, rows) => sum + rows, 0)).toBe(2 * days);
+    expect(
+      await rowsOf(`SELECT FROM traffic_rollups WHERE slot < '${new Date(CUTOFF).toISOString()}'`),
+    ).toEqual([]);
+
+    const { flow, hours, report } = await readFigures();
+    for (const point of [...flow.points, ...hours.points]) {
+      const isGone = Date.parse(point.start) < CUTOFF;
+      if (isGone) expect(point).toMatchObject({ volume: null, meanSpeed: null, completeness: 0 });
+      else expect(point).toMatchObject({ volume: expect.any(Number), completeness: 1 });
+    }
+    expect(flow.volume).toBe((next - CUTOFF) / HOUR_MS);
+    expect(report.filter((line) => line.includes('North bridge,0,'))).toEqual([]);
+    const gone = { locationId, startDate: RANGE.startDate, endDate: day(CUTOFF - 1) };
+    const { days: week } = await ask('traffic.getHourOfWeek', gone);
+    for (const { hours: cells } of week)
+      for (const cell of cells) expect(cell).toMatchObject({ hours: 0, meanVolume: null });
+    expect(await ask('traffic.getSpeedDistribution', gone)).toMatchObject({ measured: 0, completeness: 0 });
+  });
+
+  it('stay removed when a late event comes, and when one of theirs is deleted by a person', async () => {
+    const late = { eventType: 'VEHICLE_DETECTION', timestamp: new Date(newer + DAY_MS).toISOString() };
+    await gantry.ok('events.ingest', { apiKey, ...late });
+    for (const { id } of (await ask('storage.getHolds', {})).holds) await ask('storage.releaseHold', { id });
+    await ask('events.delete', { id: heldId });
+    const isGap = async () => {
+      const said = await ask('traffic.getFlow', {
+        locationId,
+        startDate: day(newer),
+        endDate: day(CUTOFF - 1),
+        interval: 'day',
+      });
+      expect(said).toMatchObject({ volume: null, completeness: 0 });
+    };
+    await isGap();
+    await foldAllTraffic(gantry, 50);
+    await isGap();
+    expect(await rowsOf('SELECT FROM traffic_rollups WHERE n < 0 OR events < 0')).toEqual([]);
+  });
+});
