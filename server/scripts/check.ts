@@ -36,9 +36,11 @@ const run = async (): Promise<void> => {
   if (!(Number.isInteger(limit) && limit >= 1))
     throw new Error(`--limit must be a whole number from 1, not ${values.limit}`);
   if (existsSync('.env')) process.loadEnvFile('.env');
-  await using database = await openDatabaseOf(readConfig(process.env));
+  const config = readConfig(process.env);
+  await using database = await openDatabaseOf(config);
   const results = await runChecks({
     connectionString: database.connectionString,
+    features: config.FEATURES,
     isRepairing: values.repair,
     limit,
     onResult: values.json ? () => undefined : tell,

@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { switchableFeatures } from '@gantry/contract/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CheckResult, runChecks } from '../src/consistency/checks.ts';
+import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -12,7 +15,7 @@ let gantry: Gantry;
 let url: string;
 
 beforeAll(async () => {
-  gantry = await startGantry();
+  gantry = await startGantry({ config: { WEBHOOK_ALLOW_HOSTS: '127.0.0.1:9' } });
   url = gantry.app.context.config.DATABASE_URL ?? '';
   const token = await gantry.tokenFor('ADMIN');
   const { id: locationId } = await gantry.ok('locations.create', { name: 'East' }, { token });
@@ -22,6 +25,13 @@ beforeAll(async () => {
     { token },
   );
   await gantry.ok('watchlist.create', { pattern: 'SEEN*', reason: 'Stolen', priority: 'HIGH' }, { token });
+  await gantry.ok(
+    'webhooks.create',
+    { url: 'http://127.0.0.1:9/hook', kinds: ['event.violation', 'watchlist.alert'] },
+    { token },
+  );
+  // Only what is older than two seconds is sure to be known to every process.
+  await sleep(2_100);
   const events = Array.from({ length: 60 }, (_, n) => ({
     eventType: n % 10 === 0 ? 'INCIDENT' : 'SPEED_DETECTION',
     violationType: n % 3 === 0 ? 'SPEEDING' : null,
@@ -37,49 +47,98 @@ beforeAll(async () => {
     async () => (await gantry.pool.query('SELECT FROM events_to_follow_up')).rowCount,
     (waiting) => waiting === 0,
   );
+  await foldAllTraffic(gantry, 200);
 });
 afterAll(() => gantry.stop());
 
 const check = (isRepairing = false): Promise<CheckResult[]> =>
-  runChecks({ connectionString: url, isRepairing, limit: 100, onResult: () => undefined });
+  runChecks({
+    connectionString: url,
+    features: switchableFeatures,
+    isRepairing,
+    limit: 100,
+    onResult: () => undefined,
+  });
 const namesOfWrong = (results: readonly CheckResult[]): string[] =>
   results.filter(({ differences }) => differences.length > 0).map(({ name }) => name);
 
 /** Each damages one kind of derived data by hand. */
-const damages: readonly { readonly name: string; readonly statement: string }[] = [
+const damages: readonly { readonly name: string; readonly how: string; readonly statement: string }[] = [
   {
     name: 'totals by hour',
+    how: 'two too many',
     statement: `INSERT INTO event_totals (hour, event_type, violation_type, vehicle_type, severity, n)
       VALUES (date_trunc('hour', now()), 'INCIDENT', '', '', 0, 2)`,
   },
   {
     name: 'totals by day, month and year',
+    how: 'a day too many',
     statement: `INSERT INTO event_period_totals (period, start, event_type, violation_type, vehicle_type, severity, processed, archived, n)
       VALUES ('day', '2001-01-01', 'INCIDENT', '', '', 0, false, false, 5)
       ON CONFLICT (period, start, event_type, violation_type, vehicle_type, severity, processed, archived) DO UPDATE SET n = 5`,
   },
   {
     name: 'arrivals',
+    how: 'one too few',
     statement: `INSERT INTO event_arrivals (hour, n) VALUES (date_trunc('hour', now()), -1)`,
   },
   {
     name: 'events without their incident',
+    how: 'an attachment gone',
     statement:
       'DELETE FROM incident_events WHERE event_id = (SELECT min(event_id::text)::uuid FROM incident_events)',
   },
-  { name: 'status of incidents', statement: `UPDATE incidents SET status = 'CLOSED'` },
-  { name: 'status of sensors', statement: `UPDATE sensors SET status = 'MAINTENANCE'` },
+  {
+    name: 'traffic by 5 minutes',
+    how: 'counts changed',
+    statement: `UPDATE traffic_rollups SET n = n + 3 WHERE minutes = 5 AND vehicle_type IS NULL`,
+  },
+  {
+    name: 'traffic by 5 minutes',
+    how: 'rows gone',
+    statement: `DELETE FROM traffic_rollups WHERE minutes = 5 AND vehicle_type = 'CAR'`,
+  },
+  {
+    name: 'traffic by 5 minutes',
+    how: 'speeds changed',
+    statement: `UPDATE traffic_rollups SET bins = '{7}', counts = '{1}' WHERE minutes = 5 AND n = 1`,
+  },
+  {
+    name: 'traffic by longer slots',
+    how: 'sums changed',
+    statement: `UPDATE traffic_rollups SET speed_sum = speed_sum + 1 WHERE minutes = 1440`,
+  },
+  {
+    name: 'traffic by longer slots',
+    how: 'rows too many',
+    statement: `INSERT INTO traffic_rollups (minutes, place_id, slot, n, measured, speed_sum)
+      SELECT DISTINCT 60, place_id, timestamptz '2026-01-05 00:00Z', 4, 0, 0 FROM traffic_rollups`,
+  },
+  { name: 'status of incidents', how: 'all closed', statement: `UPDATE incidents SET status = 'CLOSED'` },
+  {
+    name: 'status of sensors',
+    how: 'all in maintenance',
+    statement: `UPDATE sensors SET status = 'MAINTENANCE'`,
+  },
+  { name: 'alerts of the watchlist', how: 'alerts gone', statement: 'DELETE FROM watchlist_alerts' },
+  {
+    name: 'deliveries of webhooks',
+    how: 'deliveries gone',
+    statement: `DELETE FROM webhook_deliveries WHERE kind = 'event.violation'`,
+  },
 ];
 
 describe('the check of what is derived', () => {
   it('finds nothing in a database that only the service wrote', async () => {
     const results = await check();
-    expect(results.length).toBeGreaterThanOrEqual(damages.length);
+    expect(results.map(({ name }) => name).sort()).toEqual(
+      [...new Set(damages.map(({ name }) => name))].sort(),
+    );
     expect(namesOfWrong(results)).toEqual([]);
   });
 
   it.each(damages)(
-    'finds and repairs damage to $name, and changes nothing unless asked to',
+    'finds and repairs damage to $name ($how), and changes nothing unless asked to',
     async ({ name, statement }) => {
       expect((await gantry.pool.query(statement)).rowCount).toBeGreaterThan(0);
       expect(namesOfWrong(await check())).toContain(name);

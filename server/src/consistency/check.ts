@@ -1,3 +1,4 @@
+import type { SwitchableFeature } from '@gantry/contract/system';
 import type { Executor, Transaction } from '../database/transaction.ts';
 
 /** A place where what is derived differs from what it is derived from: a row, with what was counted and what is kept. */
@@ -9,6 +10,8 @@ export interface Check {
   readonly name: string;
   /** What is compared with what, in a sentence. */
   readonly compares: string;
+  /** Only where this is switched on is it derived at all. */
+  readonly feature?: SwitchableFeature;
   /** Finds at most `limit` differences. */
   readonly find: (db: Executor, limit: number) => Promise<readonly Difference[]>;
   /**

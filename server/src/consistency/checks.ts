@@ -1,11 +1,14 @@
+import type { SwitchableFeature } from '@gantry/contract/system';
 import pg from 'pg';
 import { createDatabase } from '../database/pool.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { Difference } from './check.ts';
 import { consequenceChecks } from './consequences-store.ts';
+import { toldChecks } from './told-store.ts';
 import { totalsChecks } from './totals-store.ts';
+import { trafficChecks } from './traffic-store.ts';
 
-const checks = [...totalsChecks, ...consequenceChecks];
+const checks = [...totalsChecks, ...trafficChecks, ...consequenceChecks, ...toldChecks];
 
 /** What one check found. */
 export interface CheckResult {
@@ -19,6 +22,8 @@ export interface CheckResult {
 
 export interface ChecksOptions {
   readonly connectionString: string;
+  /** What is switched on (`FEATURES`). */
+  readonly features: readonly SwitchableFeature[];
   /** Whether differences are mended. */
   readonly isRepairing: boolean;
   /** Most differences that one check reports. */
@@ -33,14 +38,15 @@ export interface ChecksOptions {
  * @throws Error when the database cannot be reached
  */
 export const runChecks = async (options: ChecksOptions): Promise<CheckResult[]> => {
-  const { connectionString, isRepairing, limit, onResult } = options;
+  const { connectionString, features, isRepairing, limit, onResult } = options;
   // A connection of its own and without time-outs, because a check may take minutes.
   const pool = new pg.Pool({ connectionString, max: 1, application_name: 'gantry check' });
   pool.on('error', () => undefined);
   const db = createDatabase(pool);
   try {
     const results: CheckResult[] = [];
-    for (const { name, compares, find, repair } of checks) {
+    const due = checks.filter(({ feature }) => feature === undefined || features.includes(feature));
+    for (const { name, compares, find, repair } of due) {
       const differences = await find(db, limit);
       const repaired = isRepairing && differences.length > 0 ? await inTransaction(db, repair) : null;
       const result = { name, compares, differences, repaired };

@@ -57,6 +57,7 @@ const SENSOR_STATUSES = sql`
 export const consequenceChecks: readonly Check[] = [
   {
     name: 'events without their incident',
+    feature: 'incidents',
     compares: 'events of type INCIDENT with the events of incidents and those still to be followed up',
     find: findWithoutIncident,
     repair: followUpAgain,
