@@ -129,7 +129,7 @@ const run = async (options: Options): Promise<void> => {
     },
     options,
   );
-  process.stdout.write(`${tried - broken} passed, ${broken} failed\n`);
+  if (!options.json) process.stdout.write(`${tried - broken} passed, ${broken} failed\n`);
   if (broken > 0) throw new BenchmarkFailed('The promise was broken: see above.');
 };
 
