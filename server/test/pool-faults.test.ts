@@ -96,7 +96,8 @@ describe('a pool', () => {
     network.swallow();
     network.letNewOnesThrough();
     const began = Date.now();
-    await expect(inTransaction(createDatabase(lost), () => Promise.resolve())).rejects.toThrow(/timeout/);
+    await expect(inTransaction(createDatabase(lost), () => Promise.resolve())).rejects.toThrow();
+    expect(out(lost)).toBe(0);
     const answers = await askAll(lost, 4);
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 'fulfilled'));
     // One time-out for all of them: one after the other they would take four.
@@ -110,6 +111,8 @@ describe('a transaction whose server stands still between two statements', () =>
   it('leaves nothing that the next statement could become a part of', async () => {
     const single = openPool(server.url, 1);
     const failure = inTransaction(createDatabase(single), async (tx) => {
+      // As behind a pooler that does not pass this setting on; otherwise the server itself ends the connection.
+      await tx.execute(sql`SET LOCAL idle_in_transaction_session_timeout = 0`);
       await tx.execute(sql`INSERT INTO noted VALUES (1)`);
       await server.freeze();
       await tx.execute(sql`INSERT INTO noted VALUES (2)`);
@@ -130,13 +133,13 @@ describe('a transaction whose server stands still between two statements', () =>
     expect((await pool.query('SELECT n FROM noted')).rows).toEqual([{ n: 3 }]);
   });
 
-  it('is given up at once, without waiting for ROLLBACK as well', async () => {
+  it('is given up without waiting for ROLLBACK, and its connection with it', async () => {
     const failure = inTransaction(db, async (tx) => {
       await server.freeze();
       await tx.execute(sql`SELECT 1`);
     });
     await expect(failure).rejects.toThrow();
-    expect(out(pool)).toBe(0);
+    expect(pool.totalCount).toBe(0);
   });
 });
 
