@@ -110,7 +110,7 @@ const compose = async (
 ): Promise<App> => {
   const { DATABASE_URL: connectionString, JWT_SECRET: secret } = await settleShared(config, log, resources);
   await waitForDatabase(connectionString, log);
-  const migrations = await migrate(connectionString);
+  const migrations = await migrate(connectionString, { log });
   if (migrations.length > 0) log.info({ migrations }, 'the database schema was brought up to date');
 
   const pools = openPools(connectionString, config.DATABASE_POOL_SIZE, ({ message }) =>

@@ -17,9 +17,6 @@ export interface LockPatience {
 
 export const usualPatience: LockPatience = { waitMs: 1_000, pauseMs: 2_000, inAllMs: 300_000 };
 
-/** How often it is looked up who holds the lock. */
-const LOOK_MS = 300;
-
 // Not what they run: a statement may hold what nobody should read in a log.
 const BLOCKERS = `
   SELECT format('pid %s (%s, user %s, %s, in a transaction for %s s)', pid,
@@ -33,15 +30,18 @@ interface BackendClient extends pg.Client {
 
 /** Runs `work`. @returns its error, if it failed, and who last kept it waiting for a lock */
 const attempt = async (
-  client: pg.Client,
-  observer: pg.Client,
+  { client, observer, patience }: MigrationConnections,
   work: () => Promise<void>,
 ): Promise<{ error: unknown; holders: string }> => {
   let holders = 'nobody who is still there';
   let isOver = false;
   const look = async (): Promise<void> => {
-    for (await sleep(LOOK_MS); !isOver; await sleep(LOOK_MS)) {
-      const { rows } = await observer.query<{ told: string }>(BLOCKERS, [(client as BackendClient).processID]);
+    // Several times in each wait for a lock.
+    const everyMs = patience.waitMs / 4;
+    for (await sleep(everyMs); !isOver; await sleep(everyMs)) {
+      const { rows } = await observer.query<{ told: string }>(BLOCKERS, [
+        (client as BackendClient).processID,
+      ]);
       if (rows.length > 0) holders = rows.map(({ told }) => told).join(', ');
     }
   };
@@ -61,18 +61,18 @@ const isLockTimeout = (error: unknown): boolean => sqlState(error) === '55P03';
 
 /**
  * Runs `work`, one transaction, which takes locks, and again while it does not get them: each time it waits for a moment only.
- * @param observer another connection, on which it is looked up who holds them
  * @throws Error naming who holds the lock, when it is never free; whatever else `work` throws
  */
 export const withShortLocks = async (
-  { client, observer, log, patience }: MigrationConnections,
+  connections: MigrationConnections,
   name: string,
   work: () => Promise<void>,
 ): Promise<void> => {
+  const { client, log, patience } = connections;
   await client.query(`SET lock_timeout = ${patience.waitMs}`);
   const began = performance.now();
   for (;;) {
-    const { error, holders } = await attempt(client, observer, work);
+    const { error, holders } = await attempt(connections, work);
     if (error === null) return;
     if (!isLockTimeout(error)) throw error;
     if (performance.now() - began > patience.inAllMs) {
@@ -88,6 +88,7 @@ export const withShortLocks = async (
 /** What migrations are applied with. */
 export interface MigrationConnections {
   readonly client: pg.Client;
+  /** Another connection, on which it is looked up who holds a lock. */
   readonly observer: pg.Client;
   readonly log: MigrationLog;
   readonly patience: LockPatience;
