@@ -13,6 +13,7 @@ import { startEmbeddedDatabase } from './database/embedded.ts';
 import { migrate } from './database/migrate.ts';
 import { channels, listen } from './database/notify.ts';
 import { createDatabase, createPool } from './database/pool.ts';
+import { openPools, SPECIAL_CONNECTIONS } from './database/pools.ts';
 import { waitForDatabase } from './database/wait.ts';
 import { startFolding } from './events/fold-totals.ts';
 import { createPartitions } from './events/partitions.ts';
@@ -77,8 +78,8 @@ export interface App extends Service {
 const PARTITION_CHECK_MS = 3_600_000;
 /** Connections on which a process works on the job queue: it listens on one of them. */
 const JOB_CONNECTIONS = 2;
-/** Connections of a process outside its pool: another one to listen on. The two that migrate are closed before. */
-const FURTHER_CONNECTIONS = JOB_CONNECTIONS + REPORT_CONNECTIONS + 1;
+/** Connections of a process outside its ordinary pool: another one to listen on. The two that migrate are closed before. */
+const FURTHER_CONNECTIONS = SPECIAL_CONNECTIONS + JOB_CONNECTIONS + REPORT_CONNECTIONS + 1;
 /** Jobs that a process does at once. */
 const JOBS_AT_ONCE = 2;
 
@@ -113,18 +114,20 @@ const compose = async (
 ): Promise<App> => {
   const { DATABASE_URL: connectionString, JWT_SECRET: secret } = await settleShared(config, log, resources);
   await waitForDatabase(connectionString, log);
-  const migrations = await migrate(connectionString);
+  const migrations = await migrate(connectionString, { log });
   if (migrations.length > 0) log.info({ migrations }, 'the database schema was brought up to date');
 
-  const pool = createPool(connectionString, config.DATABASE_POOL_SIZE, ({ message }) =>
+  const pools = openPools(connectionString, config.DATABASE_POOL_SIZE, ({ message }) =>
     log.warn({ reason: message }, 'an idle database connection failed'),
   );
-  resources.onClose(() => pool.end());
+  resources.use(pools);
+  const pool = pools.ordinary;
   const db = createDatabase(pool);
+  const devices = createDatabase(pools.devices);
   const metrics = createMetrics(siblings);
 
   const settings = await createSettingsCache(() => getTimezoneSettings(db));
-  const sensorKeys = createSensorKeys((apiKey) => findSensorByKey(db, apiKey));
+  const sensorKeys = createSensorKeys((apiKey) => findSensorByKey(devices, apiKey));
   const listener = resources.use(await listen(connectionString, log));
   const refreshSettings = () => {
     settings.refresh().catch((err: unknown) => log.warn({ err }, 'the settings could not be read anew'));
@@ -149,7 +152,7 @@ const compose = async (
   };
   listener.on(channels.webhooks, refreshWebhooks, refreshWebhooks);
 
-  const partitions = createPartitions(pool);
+  const partitions = createPartitions(pools.devices);
   await partitions.ensureAhead();
   resources.use(
     startRounds({ everyMs: PARTITION_CHECK_MS, log, failure: 'next month has no partition yet' }, () =>
@@ -164,7 +167,7 @@ const compose = async (
   const parts = { config, watchlist, webhooks };
   // Closed after the writer, so that what was stored last is followed up too.
   const followUp = resources.use(
-    startFollowUp({ db, log, bringAbout: (tx, rows) => bringAbout(parts, tx, rows) }),
+    startFollowUp({ db: devices, log, bringAbout: (tx, rows) => bringAbout(parts, tx, rows) }),
   );
   const reportFolder = join(config.DATA_DIR, 'reports');
   const context: AppContext = {
@@ -172,19 +175,22 @@ const compose = async (
     log,
     pool,
     db,
+    devices,
+    questions: createDatabase(pools.questions),
+    health: createDatabase(pools.health),
     metrics,
     settings,
     sensorKeys,
     tokens: createTokens(secret),
     passwords: await createPasswords(),
     loginThrottle: createLoginThrottle(pool),
-    lastContacts: resources.use(createLastContacts((contacts) => touchSensors(pool, contacts), log)),
+    lastContacts: resources.use(createLastContacts((contacts) => touchSensors(pools.devices, contacts), log)),
     watchlist,
     webhooks,
     webhookAddresses: createAddressRules(config.WEBHOOK_ALLOW_HOSTS),
     eventWriter: resources.use(
       new EventWriter({
-        pool,
+        pool: pools.writer,
         partitions,
         metrics,
         log,
@@ -210,8 +216,11 @@ const compose = async (
   const reportParts = { db, log, files: context.reportFiles };
   const reportRunner = resources.use(createReportRunner({ ...reportParts, makeReport }));
   resources.use(startReportRounds({ ...reportParts, runner: reportRunner }));
-  const jobPool = createPool(connectionString, JOB_CONNECTIONS, ({ message }) =>
-    log.warn({ reason: message }, 'an idle connection of the job queue failed'),
+  const jobPool = createPool(
+    connectionString,
+    JOB_CONNECTIONS,
+    ({ message }) => log.warn({ reason: message }, 'an idle connection of the job queue failed'),
+    { name: 'gantry jobs' },
   );
   resources.onClose(() => jobPool.end());
   const tasks = {

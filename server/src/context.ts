@@ -28,6 +28,12 @@ export interface AppContext {
   readonly log: Logger;
   readonly pool: Pool;
   readonly db: Database;
+  /** The connections for what devices need, besides that of the writer. */
+  readonly devices: Database;
+  /** The connections for questions: `wire/questions.ts` puts them in the place of `db`. */
+  readonly questions: Database;
+  /** The connection that tells whether the database answers. */
+  readonly health: Database;
   readonly metrics: Metrics;
   readonly tokens: Tokens;
   readonly passwords: Passwords;

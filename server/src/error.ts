@@ -8,6 +8,7 @@ export type ErrorKind =
   | 'notFound'
   | 'conflict'
   | 'tooManyRequests'
+  | 'tooSlow'
   | 'unavailable';
 
 /** A failure with a meaning for whoever asked. Its message is shown to them as it is. */

@@ -14,13 +14,20 @@ const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
-const fail = (error: unknown): never => {
-  const told = error instanceof Error ? error.message : String(error);
-  const cause =
-    error instanceof Error && error.cause instanceof Error ? `\n  because: ${error.cause.message}` : '';
-  process.stderr.write(`Gantry cannot start. ${told}${cause}\n`);
-  process.exit(1);
-};
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Says what failed and why, and ends the process. @param what a whole sentence */
+const fail =
+  (what: string) =>
+  (error: unknown): never => {
+    const causes = error instanceof AggregateError ? error.errors : [error instanceof Error && error.cause];
+    const because = causes.filter((cause) => cause instanceof Error).map(({ message }) => message);
+    const lines = because.map((message) => `\n  because: ${message}`).join('');
+    process.stderr.write(`${what} ${messageOf(error)}${lines}\n`);
+    process.exit(1);
+  };
+const failToStart = fail('Gantry cannot start.');
+const failToStop = fail('Gantry did not stop in order.');
 
 const printWelcome = (config: Config, { firstAdministrator }: Service, url: string): void => {
   print(`Gantry ${version} listens on ${url}`);
@@ -88,12 +95,16 @@ const run = async (): Promise<void> => {
   const asked = untilAskedToStop(primary);
   const isMany = config.WORKERS > 1 && !primary;
   const service = await (isMany ? createAppOfWorkers(config, log) : createApp(config, log, primary));
+  const end = async (): Promise<void> => service[Symbol.asyncDispose]();
   try {
     await serveUntilAsked({ service, config, log, primary, asked });
-  } finally {
-    await service[Symbol.asyncDispose]();
+  } catch (error) {
+    // Why it cannot serve matters more than what fails because of that.
+    await end().catch(() => undefined);
+    throw error;
   }
+  await end().catch(failToStop);
   primary?.leave();
 };
 
-run().catch(fail);
+run().catch(failToStart);

@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 
-const causes = function* (error: unknown): Generator<unknown> {
+const causes = function* (error: unknown): Generator<Error> {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) yield at;
 };
 
@@ -35,6 +35,24 @@ const AWAY_CODES = new Set([
 // pg raises these as plain errors without a code.
 const AWAY_MESSAGES =
   /timeout exceeded when trying to connect|connection terminated|query read timeout|client has encountered a connection error|cannot use a pool after calling end|not queryable/i;
+
+/** Whether the server ended the connection with this error: it is shutting down, or somebody ended this session. */
+export const hasEndedSession = (error: unknown): boolean => /^(08|57P)/.test(sqlState(error) ?? '');
+
+/** Whether the server stopped a statement, as a rule because it took longer than `statement_timeout`. */
+export const isStopped = (error: unknown): boolean => sqlState(error) === '57014';
+
+const isAny = (error: unknown, message: RegExp): boolean => {
+  for (const cause of causes(error)) if (message.test(cause.message)) return true;
+  return false;
+};
+
+/** Whether every connection of the pool was in use for as long as one may wait for it. */
+export const isWithoutConnection = (error: unknown): boolean =>
+  isAny(error, /^timeout exceeded when trying to connect/);
+
+/** Whether pg gave up waiting for the answer to a statement. The server stops long statements earlier, so it is not heard. */
+export const isUnanswered = (error: unknown): boolean => isAny(error, /^query read timeout/i);
 
 /** Whether the database is away, full, or too busy to answer: trying again later makes sense. */
 export const isDatabaseAway = (error: unknown): boolean => {

@@ -4,6 +4,14 @@ import pg from 'pg';
 import { migrationsFolder } from '../folders.ts';
 import { migrateJobQueue } from './job-queue.ts';
 import { locks } from './locks.ts';
+import {
+  type LockPatience,
+  type MigrationConnections,
+  type MigrationLog,
+  usualPatience,
+  withShortLocks,
+} from './migration-locks.ts';
+import { estimateSeconds, type MigrationNote, noteOf } from './migration-notes.ts';
 
 interface Migration {
   name: string;
@@ -11,25 +19,78 @@ interface Migration {
   checksum: string;
 }
 
-const readMigrations = async (): Promise<Migration[]> => {
-  const names = (await readdir(migrationsFolder)).filter((name) => name.endsWith('.sql')).sort();
+const readMigrations = async (folder: URL): Promise<Migration[]> => {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
   return Promise.all(
     names.map(async (name) => {
-      const sql = await readFile(new URL(name, migrationsFolder), 'utf8');
+      const sql = await readFile(new URL(name, folder), 'utf8');
       return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
     }),
   );
 };
 
-const apply = async (client: pg.Client, { name, sql, checksum }: Migration): Promise<void> => {
+const inOwnTransaction = async (client: pg.Client, work: () => Promise<void>): Promise<void> => {
   await client.query('BEGIN');
   try {
-    await client.query(sql);
-    await client.query('INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)', [name, checksum]);
+    await work();
     await client.query('COMMIT');
   } catch (error) {
-    await client.query('ROLLBACK');
-    throw new Error(`Migration ${name} failed; the database is as it was before it`, { cause: error });
+    // When this fails too, the connection is gone, and PostgreSQL rolls back by itself.
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+};
+
+const noteDown = async (client: pg.Client, { name, checksum }: Migration): Promise<void> => {
+  await client.query('INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)', [name, checksum]);
+};
+
+const applyWhole = (connections: MigrationConnections, migration: Migration): Promise<void> =>
+  withShortLocks(connections, migration.name, () =>
+    inOwnTransaction(connections.client, async () => {
+      await connections.client.query(migration.sql);
+      await noteDown(connections.client, migration);
+    }),
+  );
+
+/** After an interruption it goes on with the rows that are left. */
+const applyBatched = async (connections: MigrationConnections, migration: Migration): Promise<void> => {
+  const { client, log } = connections;
+  const { name, sql } = migration;
+  let changed = 0;
+  for (let inBatch = 1; inBatch > 0; changed += inBatch) {
+    await withShortLocks(connections, name, async () => {
+      inBatch = (await client.query(sql)).rowCount ?? 0;
+    });
+    log.info({ migration: name, rows: changed + inBatch }, 'a migration works in batches while others serve');
+  }
+  await noteDown(client, migration);
+};
+
+const announceLocks = async (
+  { client, log }: MigrationConnections,
+  name: string,
+  note: Extract<MigrationNote, { kind: 'locks' }>,
+): Promise<void> => {
+  const { rows, seconds } = await estimateSeconds(client, note);
+  log.info(
+    { migration: name, table: note.table, rows, seconds },
+    `a migration takes about ${seconds} s; meanwhile these wait: ${note.waiting}`,
+  );
+};
+
+const apply = async (connections: MigrationConnections, migration: Migration): Promise<void> => {
+  const { name, sql } = migration;
+  const note = noteOf(name, sql);
+  try {
+    if (note.kind === 'locks') await announceLocks(connections, name, note);
+    await (note.kind === 'batched' ? applyBatched : applyWhole)(connections, migration);
+  } catch (error) {
+    const state =
+      note.kind === 'batched'
+        ? 'what it did is kept, and the next start goes on'
+        : 'the database is as it was before it';
+    throw new Error(`Migration ${name} failed; ${state}`, { cause: error });
   }
 };
 
@@ -58,19 +119,44 @@ const pending = async (client: pg.Client, migrations: Migration[]): Promise<Migr
   });
 };
 
+const connect = async (connectionString: string): Promise<pg.Client> => {
+  const client = new pg.Client({ connectionString, keepAlive: true, application_name: 'gantry migration' });
+  // What runs on it fails with the same error.
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+};
+
+export interface MigrateOptions {
+  readonly log?: MigrationLog;
+  readonly patience?: LockPatience;
+  /** Where the migrations are, when they are others than those of the service. */
+  readonly folder?: URL;
+}
+
+const silent: MigrationLog = { info: () => undefined, warn: () => undefined };
+
 /**
  * Brings the schema, and that of the job queue, up to date, each migration in its own transaction. Processes that start
  * together take turns. It has connections of its own, because a migration may take longer than any ordinary statement.
  * @returns the names of the migrations that were applied
+ * @throws Error when one of them fails, or never gets a lock that it needs
  */
-export const migrate = async (connectionString: string): Promise<string[]> => {
-  const migrations = await readMigrations();
-  const client = new pg.Client({ connectionString, application_name: 'gantry migration' });
-  await client.connect();
+export const migrate = async (connectionString: string, options: MigrateOptions = {}): Promise<string[]> => {
+  const { log = silent, patience = usualPatience, folder = migrationsFolder } = options;
+  const migrations = await readMigrations(folder);
+  const client = await connect(connectionString);
   try {
     await client.query('SELECT pg_advisory_lock($1)', [locks.migration]);
     const due = await pending(client, migrations);
-    for (const migration of due) await apply(client, migration);
+    if (due.length > 0) {
+      const observer = await connect(connectionString);
+      try {
+        for (const migration of due) await apply({ client, observer, log, patience }, migration);
+      } finally {
+        await observer.end();
+      }
+    }
     await migrateJobQueue(connectionString);
     return due.map(({ name }) => name);
   } finally {

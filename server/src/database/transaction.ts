@@ -1,4 +1,11 @@
+import type { ExtractTablesWithRelations } from 'drizzle-orm';
+import { NodePgSession, NodePgTransaction } from 'drizzle-orm/node-postgres';
+import { PgDialect } from 'drizzle-orm/pg-core';
+import type { Pool, PoolClient } from 'pg';
+import { canGoOn, discard } from './client.ts';
 import type { Database } from './pool.ts';
+
+type NoTables = Record<string, never>;
 
 /** A transaction in progress: stores take it where they take the database. */
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0];
@@ -6,8 +13,64 @@ export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0];
 /** What a store needs to run statements: the database itself or a transaction of it. */
 export type Executor = Database | Transaction;
 
-/** Runs `work` in one transaction: all of it is stored, or, when it throws, nothing. */
+/** Longest wait for the answer to ROLLBACK, in milliseconds; after that the connection is ended, which does the same. */
+const ROLLBACK_TIMEOUT_MS = 5_000;
+
+/** PostgreSQL answers COMMIT with ROLLBACK, and no error, when a statement of the transaction failed before. */
+const commit = async (client: PoolClient): Promise<void> => {
+  const { command } = await client.query('COMMIT');
+  if (command !== 'COMMIT') throw new Error('The transaction was rolled back: one of its statements failed');
+};
+
+const rollBack = (client: PoolClient): Promise<unknown> =>
+  // pg takes a time-out for each query, but its types do not name it.
+  client.query({ text: 'ROLLBACK', query_timeout: ROLLBACK_TIMEOUT_MS } as { text: string });
+
+/**
+ * Runs `work` in a transaction on a connection of its own: all of it is stored, or, when it throws, nothing. Where BEGIN,
+ * COMMIT or ROLLBACK is not answered well, the connection is ended: nobody knows what is open on it.
+ */
+export const transact = async <Result>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<Result>,
+): Promise<Result> => {
+  const client = await pool.connect();
+  let hasBegun = false;
+  try {
+    await client.query('BEGIN');
+    hasBegun = true;
+    const result = await work(client);
+    await commit(client);
+    client.release();
+    return result;
+  } catch (error) {
+    if (hasBegun && canGoOn(client, error)) {
+      await rollBack(client).then(
+        () => client.release(),
+        (reason: unknown) => discard(client, reason),
+      );
+    } else {
+      discard(client, error);
+    }
+    throw error;
+  }
+};
+
+const dialect = new PgDialect();
+
+const over = (client: PoolClient): Transaction =>
+  new NodePgTransaction<NoTables, ExtractTablesWithRelations<NoTables>>(
+    dialect,
+    new NodePgSession(client, dialect, undefined),
+    undefined,
+  );
+
+/**
+ * Runs `work` in one transaction: all of it is stored, or, when it throws, nothing. Inside a transaction it becomes a part
+ * of that one, and only this part is undone when it throws.
+ */
 export const inTransaction = <Result>(
   db: Executor,
   work: (tx: Transaction) => Promise<Result>,
-): Promise<Result> => db.transaction(work);
+): Promise<Result> =>
+  '$client' in db ? transact(db.$client, (client) => work(over(client))) : db.transaction(work);

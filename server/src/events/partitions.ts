@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { locks } from '../database/locks.ts';
+import { transact } from '../database/transaction.ts';
 import { firstIdAt } from './id.ts';
 
 /** Longest wait for a lock; whoever waits for the partition must be answered meanwhile. */
@@ -40,27 +41,19 @@ const find = async (db: Pool | PoolClient, month: Month) => {
 };
 
 const create = async (pool: Pool, month: Month): Promise<void> => {
-  const client = await pool.connect();
-  try {
-    await client.query('BEGIN');
+  await transact(pool, async (client) => {
     await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
     await client.query('SELECT pg_advisory_xact_lock($1)', [locks.partition]);
     const { present, nameTaken } = await find(client, month);
-    if (!present) {
-      const name = nameTaken ? `${usualName(month)}_${Date.now()}` : usualName(month);
-      // Made beside the table and attached, because reading and writing go on meanwhile;
-      // CREATE TABLE … PARTITION OF would lock the whole of events.
-      await client.query(
-        `CREATE TABLE ${name} (LIKE events INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING CONSTRAINTS)`,
-      );
-      await client.query(`ALTER TABLE events ATTACH PARTITION ${name} ${boundsOf(month)}`);
-    }
-    await client.query('COMMIT');
-    client.release();
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
+    if (present) return;
+    const name = nameTaken ? `${usualName(month)}_${Date.now()}` : usualName(month);
+    // Made beside the table and attached, because reading and writing go on meanwhile;
+    // CREATE TABLE … PARTITION OF would lock the whole of events.
+    await client.query(
+      `CREATE TABLE ${name} (LIKE events INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING CONSTRAINTS)`,
+    );
+    await client.query(`ALTER TABLE events ATTACH PARTITION ${name} ${boundsOf(month)}`);
+  });
 };
 
 /** The monthly partitions of events, created ahead and on demand, by any number of processes. */

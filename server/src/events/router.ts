@@ -82,6 +82,7 @@ export const eventsRouter = router({
 
   getAll: signedIn
     .meta({
+      question: true,
       summary: 'List events, newest first unless asked otherwise',
       notes:
         'Looking for a plate (`licensePlateNumber`) is written to the activity log: who, when, which plate and, if given, the `reason`.',
@@ -100,7 +101,7 @@ export const eventsRouter = router({
     .query(({ ctx, input }) => getEvent(ctx.app.db, input.id)),
 
   getRecent: signedIn
-    .meta({ summary: 'The latest events' })
+    .meta({ question: true, summary: 'The latest events' })
     .input(recentEventsInput)
     .output(z.array(event))
     .query(({ ctx, input }) => listRecentEvents(ctx.app.db, input)),
@@ -140,7 +141,7 @@ export const eventsRouter = router({
     }),
 
   getStats: signedIn
-    .meta({ summary: 'Count events by type, violation type and state' })
+    .meta({ question: true, summary: 'Count events by type, violation type and state' })
     .input(statsInput)
     .output(eventStats)
     .query(({ ctx: { app }, input }) =>

@@ -32,7 +32,7 @@ const WHO =
 
 export const incidentsRouter = router({
   getAll: permitted
-    .meta({ summary: 'Incidents, page by page' })
+    .meta({ question: true, summary: 'Incidents, page by page' })
     .input(listIncidentsInput)
     .output(incidentsPage)
     .query(async ({ ctx, input }) => {
@@ -48,6 +48,7 @@ export const incidentsRouter = router({
 
   getStats: permitted
     .meta({
+      question: true,
       summary: 'Count incidents, and how long it takes to act upon them',
       notes: 'The range is that of their opening.',
     })

@@ -1,7 +1,8 @@
-import type { Pool } from 'pg';
+import type { QueryConfig } from 'pg';
 import { uuidArray } from '../database/arrays.ts';
 import { type Column, double, json, namesOf, rowsOf, smallint, text, uuid } from '../database/columns.ts';
 import { isUniqueViolation } from '../database/failure.ts';
+import type { KeptClient } from '../database/kept-client.ts';
 import { channels } from '../database/notify.ts';
 import type { EventRow } from './enrich.ts';
 import { type Count, tally } from './tally.ts';
@@ -120,49 +121,60 @@ const endsOf = (rows: readonly EventRow[]): (string | undefined)[] => {
   return [first, last];
 };
 
+/** The statement, waited for no longer than that. pg takes a time-out for each query, but its types do not name it. */
+const within = (query: QueryConfig): QueryConfig =>
+  ({ ...query, query_timeout: COMMIT_TIMEOUT_MS }) as QueryConfig;
+
+/** Stores those of the events that are not stored yet. @returns the ids of the others */
+const insertMissing = async (
+  client: KeptClient,
+  rows: readonly EventRow[],
+  events: readonly Buffer[],
+  followed: readonly EventRow[],
+): Promise<ReadonlySet<string>> => {
+  const query = within({ ...INSERT_MISSING, values: [...events, idsOf(followed)] });
+  const { rows: stored } = await client.query<{ id: string }>(query);
+  const fresh = new Set(stored.map(({ id }) => id));
+  return new Set(rows.flatMap(({ id }) => (fresh.has(id) ? [] : [id])));
+};
+
 /**
  * Stores a group of events and counts them, in one transaction.
  * @param followed those of the events from which more follows: they are noted to be followed up
+ * @param expectsKnown whether some are likely to be stored already: the statement that allows for it is tried first
  * @returns the ids of those that were stored before; they are left as they are
  */
 export const insertEvents = async (
-  pool: Pool,
+  client: KeptClient,
   rows: readonly EventRow[],
   followed: readonly EventRow[],
+  expectsKnown: boolean,
 ): Promise<ReadonlySet<string>> => {
   const ordered = inLockOrder(rows);
   const events = eventColumns.map(({ encode }) => encode(ordered));
+  if (expectsKnown) return insertMissing(client, rows, events, followed);
   const counts = tally(ordered);
   const added = [rows.length, ...countColumns.map(({ encode }) => encode(counts)), ...endsOf(rows)];
   try {
     const query =
       followed.length === 0
-        ? { ...INSERT_NEW, values: [...events, ...added], query_timeout: COMMIT_TIMEOUT_MS }
-        : {
-            ...INSERT_NEW_FOLLOWED,
-            values: [...events, ...added, idsOf(followed)],
-            query_timeout: COMMIT_TIMEOUT_MS,
-          };
-    await pool.query(query);
+        ? { ...INSERT_NEW, values: [...events, ...added] }
+        : { ...INSERT_NEW_FOLLOWED, values: [...events, ...added, idsOf(followed)] };
+    await client.query(within(query));
     return new Set();
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
   }
-  const values = [...events, idsOf(followed)];
-  const query = { ...INSERT_MISSING, values, query_timeout: COMMIT_TIMEOUT_MS };
-  const { rows: stored } = await pool.query<{ id: string }>(query);
-  const fresh = new Set(stored.map(({ id }) => id));
-  return new Set(rows.flatMap(({ id }) => (fresh.has(id) ? [] : [id])));
+  return insertMissing(client, rows, events, followed);
 };
 
 /** The content hashes of those of the events that are stored, by id. */
 export const findContentHashes = async (
-  pool: Pool,
+  client: KeptClient,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string | null>> => {
-  const { rows } = await pool.query<{ id: string; content_hash: string | null }>(
-    'SELECT id, content_hash FROM events WHERE id = ANY($1::uuid[])',
-    [ids],
+  const { rows } = await client.query<{ id: string; content_hash: string | null }>(
+    within({ text: 'SELECT id, content_hash FROM events WHERE id = ANY($1::uuid[])', values: [ids] }),
   );
   return new Map(rows.map((row) => [row.id, row.content_hash]));
 };

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { isBadRow, isMissingPartition, isTransient } from '../database/failure.ts';
+import { type KeptClient, keepClient } from '../database/kept-client.ts';
 import { AppError, unavailable } from '../error.ts';
 import type { Partitions } from '../events/partitions.ts';
 import type { Metrics } from '../metrics.ts';
@@ -12,8 +13,14 @@ import { createEventQueue, type Waiting, type WriteOutcome } from './queue.ts';
 /** After the database went away, events are refused at once for this long before one group tries it again. */
 const AWAY_MS = 500;
 const ATTEMPTS = 3;
+/**
+ * After an event was met that is stored already, this many groups with idempotency keys are stored by the statement that
+ * allows for it. Devices repeat themselves after an outage, all at once, and a refused statement costs a round trip.
+ */
+const WARY_GROUPS = 50;
 
 export interface EventWriterParts {
+  /** A connection for the writer alone. */
   readonly pool: Pool;
   readonly partitions: Partitions;
   readonly metrics: Metrics;
@@ -29,7 +36,7 @@ export interface EventWriterParts {
  * so the first event of an idle service commits at once, and a busy one pays for one fsync per group.
  */
 export class EventWriter implements AsyncDisposable {
-  readonly #pool: Pool;
+  readonly #client: KeptClient;
   readonly #partitions: Partitions;
   readonly #metrics: Metrics;
   readonly #log: Logger;
@@ -39,9 +46,11 @@ export class EventWriter implements AsyncDisposable {
   #running: Promise<void> | null = null;
   /** While the database is away: when to try it again (Unix milliseconds). */
   #awayUntil: number | null = null;
+  /** How many more groups are expected to hold events that are stored already. */
+  #wary = 0;
 
   constructor(parts: EventWriterParts) {
-    this.#pool = parts.pool;
+    this.#client = keepClient(parts.pool);
     this.#partitions = parts.partitions;
     this.#metrics = parts.metrics;
     this.#log = parts.log;
@@ -69,6 +78,7 @@ export class EventWriter implements AsyncDisposable {
   /** Waits until everything that was accepted is committed or sent back. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#running;
+    this.#client.release();
   }
 
   /** While the database is away one group at a time tries it again; nobody else waits for how that ends. */
@@ -152,7 +162,11 @@ export class EventWriter implements AsyncDisposable {
   async #insert(rows: readonly EventRow[], followed: readonly EventRow[]): Promise<ReadonlySet<string>> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await insertEvents(this.#pool, rows, followed);
+        const isWary = this.#wary > 0 && rows.some(({ contentHash }) => contentHash !== null);
+        const known = await insertEvents(this.#client, rows, followed, isWary);
+        if (known.size > 0) this.#wary = WARY_GROUPS;
+        else if (isWary) this.#wary--;
+        return known;
       } catch (error) {
         const missing = isMissingPartition(error);
         if (attempt === ATTEMPTS || !(missing || isTransient(error))) throw error;
@@ -168,7 +182,7 @@ export class EventWriter implements AsyncDisposable {
   async #compare(repeated: readonly Waiting[]): Promise<void> {
     try {
       const hashes = await findContentHashes(
-        this.#pool,
+        this.#client,
         repeated.map(({ row }) => row.id),
       );
       this.#metrics.events.inc({ outcome: 'duplicate' }, repeated.length);

@@ -14,7 +14,7 @@ import { getLocation, listLocations } from './store.ts';
 
 export const locationsRouter = router({
   getAll: signedIn
-    .meta({ summary: 'The places where sensors stand, page by page' })
+    .meta({ question: true, summary: 'The places where sensors stand, page by page' })
     .input(listLocationsInput)
     .output(locationsPage)
     .query(async ({ ctx, input }) => {

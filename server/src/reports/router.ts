@@ -23,6 +23,7 @@ import { listReports, showReports } from './store.ts';
 export const reportsRouter = router({
   getAnalytics: allowed('viewReports')
     .meta({
+      question: true,
       summary: 'The figures of an analytics page',
       notes:
         'Those of `events.getStats` for the range, which is the last 30 days if it is left out, and what follows from them.',
@@ -32,7 +33,7 @@ export const reportsRouter = router({
     .query(({ ctx: { app }, input }) => getAnalytics(app, input)),
 
   getReports: allowed('viewReports')
-    .meta({ summary: 'The reports that were asked for, newest first' })
+    .meta({ question: true, summary: 'The reports that were asked for, newest first' })
     .input(listReportsInput)
     .output(reportsPage)
     .query(async ({ ctx: { app }, input }) => {

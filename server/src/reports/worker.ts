@@ -36,7 +36,9 @@ const stepBack = (): void => {
 const make = async (order: Order, progress: Progress, signal: AbortSignal): Promise<MadeFile> => {
   const { connectionString, folder, fileKey, report } = order;
   // The next statement fails too, and says so.
-  const pool = createPool(connectionString, REPORT_CONNECTIONS, () => undefined);
+  const pool = createPool(connectionString, REPORT_CONNECTIONS, () => undefined, {
+    name: 'gantry reports',
+  });
   try {
     const { size, result: rowCount } = await createReportFiles(folder).write(fileKey, (to) =>
       makeReport(createDatabase(pool), report, to, progress, signal),

@@ -36,8 +36,8 @@ export interface HeartbeatAnswer {
 
 /** A heartbeat that changes the status is told to whom it concerns. */
 const takeReport = async (app: AppContext, report: SelfReport): Promise<StatusOutcome | null> =>
-  (await recordSteadyHeartbeat(app.db, report)) ??
-  inTransaction(app.db, async (tx) => {
+  (await recordSteadyHeartbeat(app.devices, report)) ??
+  inTransaction(app.devices, async (tx) => {
     const outcome = await recordHeartbeat(tx, report);
     if (outcome && outcome.from !== outcome.to) await publishStatus(app, tx, [outcome], report.reason);
     return outcome;

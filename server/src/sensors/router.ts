@@ -34,7 +34,11 @@ const KEY_NOTE =
 
 export const sensorsRouter = router({
   getAll: open
-    .meta({ summary: 'Sensors, page by page, searched, filtered and sorted', notes: KEY_NOTE })
+    .meta({
+      question: true,
+      summary: 'Sensors, page by page, searched, filtered and sorted',
+      notes: KEY_NOTE,
+    })
     .input(listSensorsInput)
     .output(sensorsPage)
     .query(async ({ ctx, input }) => {
@@ -43,7 +47,11 @@ export const sensorsRouter = router({
     }),
 
   getAllSensors: open
-    .meta({ summary: 'All sensors with the location they stand at, newest first', notes: KEY_NOTE })
+    .meta({
+      question: true,
+      summary: 'All sensors with the location they stand at, newest first',
+      notes: KEY_NOTE,
+    })
     .output(z.array(locatedSensor))
     .query(({ ctx }) => viewAllSensors(ctx)),
 
@@ -98,7 +106,7 @@ export const sensorsRouter = router({
     .mutation(({ ctx, input }) => takeHeartbeat(ctx, input)),
 
   getStatusHistory: signedIn
-    .meta({ summary: 'Every change of the status of a sensor, newest first' })
+    .meta({ question: true, summary: 'Every change of the status of a sensor, newest first' })
     .input(statusHistoryInput)
     .output(statusHistoryOutput)
     .query(async ({ ctx, input }) => {

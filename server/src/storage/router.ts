@@ -24,7 +24,7 @@ import { getStorageStats } from './stats.ts';
 
 export const storageRouter = router({
   getStats: signedIn
-    .meta({ summary: 'What is stored and how much room it takes' })
+    .meta({ question: true, summary: 'What is stored and how much room it takes' })
     .output(storageStats)
     .query(({ ctx }) => getStorageStats(ctx.app)),
 

@@ -19,6 +19,7 @@ import { getTopLocations } from './top-locations.ts';
 export const trafficRouter = router({
   getFlow: signedIn
     .meta({
+      question: true,
       summary: 'How many vehicles passed a sensor or a location, how quickly, interval by interval',
       notes:
         "Intervals are local to the service's time zone and counted from midnight: a day has 23 or 25 hours where the clocks change. At most 10,000 of them.",
@@ -28,24 +29,30 @@ export const trafficRouter = router({
     .query(({ ctx: { app }, input }) => getFlow(app, input)),
 
   getSpeedDistribution: signedIn
-    .meta({ summary: 'How many vehicles passed at which speed' })
+    .meta({ question: true, summary: 'How many vehicles passed at which speed' })
     .input(speedDistributionInput)
     .output(speedDistribution)
     .query(({ ctx: { app }, input }) => getSpeedDistribution(app, input)),
 
   getHourOfWeek: signedIn
-    .meta({ summary: 'What passes in each hour of the week, on average' })
+    .meta({ question: true, summary: 'What passes in each hour of the week, on average' })
     .input(hourOfWeekInput)
     .output(hourOfWeek)
     .query(({ ctx: { app }, input }) => getHourOfWeek(app, input)),
 
   getLive: signedIn
-    .meta({ summary: 'How every location is right now: free, busy, congested, or without data' })
+    .meta({
+      question: true,
+      summary: 'How every location is right now: free, busy, congested, or without data',
+    })
     .output(liveTraffic)
     .query(({ ctx: { app } }) => getLive(app)),
 
   getTopLocations: signedIn
-    .meta({ summary: 'The locations with most traffic, the quickest, or the most above the limit' })
+    .meta({
+      question: true,
+      summary: 'The locations with most traffic, the quickest, or the most above the limit',
+    })
     .input(topLocationsInput)
     .output(topLocations)
     .query(({ ctx: { app }, input }) => getTopLocations(app, input)),

@@ -23,6 +23,7 @@ const administrators = allowed('manageUsers');
 export const usersRouter = router({
   getAll: administrators
     .meta({
+      question: true,
       summary: 'Search, filter, sort and page through the users',
       notes:
         '`search` looks into the e-mail and into "first name last name"; `department` is compared whole. Neither minds case.',
@@ -90,7 +91,7 @@ export const usersRouter = router({
     .mutation(({ ctx, input }) => resetPassword(ctx, input)),
 
   getActivity: administrators
-    .meta({ summary: 'What a user did, newest first' })
+    .meta({ question: true, summary: 'What a user did, newest first' })
     .input(getActivityInput)
     .output(activityOutput)
     .query(async ({ ctx, input }) => {

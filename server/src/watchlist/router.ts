@@ -24,7 +24,7 @@ import { listEntries } from './store.ts';
 
 export const watchlistRouter = router({
   getAll: allowed('manageIncidents')
-    .meta({ summary: 'The plates to look out for, page by page' })
+    .meta({ question: true, summary: 'The plates to look out for, page by page' })
     .input(listWatchlistInput)
     .output(watchlistPage)
     .query(async ({ ctx, input }) => {
@@ -61,6 +61,7 @@ export const watchlistRouter = router({
 
   getAlerts: allowed('manageIncidents')
     .meta({
+      question: true,
       summary: 'The reads of watched plates, newest first unless asked otherwise',
       notes: '`startDate` and `endDate` are about when the alert was raised, `createdAt`.',
     })

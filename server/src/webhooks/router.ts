@@ -70,6 +70,7 @@ export const webhooksRouter = router({
 
   getDeliveries: allowed('systemSettings')
     .meta({
+      question: true,
       summary: 'What was or is to be delivered, page by page',
       notes: 'Delivered ones are kept for 30 days, dead ones until their webhook goes.',
     })

@@ -32,6 +32,7 @@ const codeOfKind = {
   notFound: 'NOT_FOUND',
   conflict: 'CONFLICT',
   tooManyRequests: 'TOO_MANY_REQUESTS',
+  tooSlow: 'TIMEOUT',
   unavailable: 'SERVICE_UNAVAILABLE',
 } as const satisfies Record<ErrorKind, ErrorCode>;
 

@@ -14,6 +14,8 @@ export interface ProcedureMeta {
   permission?: Permission;
   /** Lets them in; filled in with it. */
   guard?: Guard<object>;
+  /** Whether its cost depends on what is asked, so that it is answered as a question (`wire/questions.ts`). */
+  question?: boolean;
   /** One sentence: what it does. */
   summary?: string;
   /** Rules worth knowing, in Markdown. */

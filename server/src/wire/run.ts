@@ -4,6 +4,7 @@ import type { RequestContext } from '../context.ts';
 import { inputFailure } from './errors.ts';
 import type { Guard } from './guards.ts';
 import type { ProcedureMeta } from './procedures.ts';
+import { answerQuestion } from './questions.ts';
 
 /** A procedure made ready to run. Both throw what its guard throws. */
 export interface Prepared {
@@ -50,6 +51,7 @@ export const prepare = (path: string, procedure: AnyTRPCProcedure): Prepared => 
   const definition = procedure._def as unknown as Definition;
   const { type, inputs, output, resolver } = definition;
   const guard = onlyGuard(path, definition);
+  const isQuestion = definition.meta?.question === true;
   const input = onlyInput(path, inputs);
   const inputSchema = input && z.compile(input);
   const outputSchema = output && z.compile(output);
@@ -71,8 +73,10 @@ export const prepare = (path: string, procedure: AnyTRPCProcedure): Prepared => 
     run: async (ctx, readInput) => {
       const more = guard(ctx, { path, type, readInput });
       const context = { ...ctx, ...(more instanceof Promise ? await more : more) };
-      const options = { ctx: context, input: check(readInput()), type, path, signal: NEVER, batchIndex: 0 };
-      return checkOutput(await resolver(options));
+      const given = check(readInput());
+      const answer = (as: RequestContext) =>
+        resolver({ ctx: as, input: given, type, path, signal: NEVER, batchIndex: 0 });
+      return checkOutput(await (isQuestion ? answerQuestion(context, answer) : answer(context)));
     },
     admit: async (ctx) => {
       await guard(ctx, { path, type, readInput: readNothing });

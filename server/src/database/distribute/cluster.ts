@@ -85,7 +85,8 @@ export const refuseWithoutSchema = async (client: Client): Promise<void> => {
 export const refuseWhileServed = async (client: Client): Promise<void> => {
   const { rows } = await client.query<{ n: number }>(
     `SELECT count(*)::int AS n FROM pg_stat_activity
-    WHERE datname = current_database() AND application_name IN ('gantry', 'gantry listener')`,
+    WHERE datname = current_database() AND application_name LIKE 'gantry%'
+      AND application_name <> 'gantry distribution'`,
   );
   const connections = rows[0]?.n ?? 0;
   if (connections === 0) return;

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { sqlState } from './failure.ts';
+
+export type MigrationLog = Pick<Logger, 'info' | 'warn'>;
+
+/** How a migration waits for the locks it needs, in milliseconds. */
+export interface LockPatience {
+  /** Longest wait for one lock: whoever reads the table meanwhile has to wait behind it. */
+  readonly waitMs: number;
+  /** How long everybody else goes first before another attempt. */
+  readonly pauseMs: number;
+  /** How long it is tried in all. */
+  readonly inAllMs: number;
+}
+
+export const usualPatience: LockPatience = { waitMs: 1_000, pauseMs: 2_000, inAllMs: 300_000 };
+
+// Not what they run: a statement may hold what nobody should read in a log.
+const BLOCKERS = `
+  SELECT format('pid %s (%s, user %s, %s, in a transaction for %s s)', pid,
+    coalesce(nullif(application_name, ''), 'no name'), usename, state,
+    round(extract(epoch FROM clock_timestamp() - xact_start))) AS told
+  FROM pg_stat_activity WHERE pid = ANY (pg_blocking_pids($1)) ORDER BY xact_start`;
+
+interface BackendClient extends pg.Client {
+  readonly processID: number;
+}
+
+/** Runs `work`. @returns its error, if it failed, and who last kept it waiting for a lock */
+const attempt = async (
+  { client, observer, patience }: MigrationConnections,
+  work: () => Promise<void>,
+): Promise<{ error: unknown; holders: string }> => {
+  let holders = 'nobody who is still there';
+  let isOver = false;
+  const look = async (): Promise<void> => {
+    // Several times in each wait for a lock.
+    const everyMs = patience.waitMs / 4;
+    for (await sleep(everyMs); !isOver; await sleep(everyMs)) {
+      const { rows } = await observer.query<{ told: string }>(BLOCKERS, [
+        (client as BackendClient).processID,
+      ]);
+      if (rows.length > 0) holders = rows.map(({ told }) => told).join(', ');
+    }
+  };
+  const looking = look().catch(() => undefined);
+  try {
+    await work();
+    return { error: null, holders };
+  } catch (error) {
+    return { error, holders };
+  } finally {
+    isOver = true;
+    await looking;
+  }
+};
+
+const isLockTimeout = (error: unknown): boolean => sqlState(error) === '55P03';
+
+/**
+ * Runs `work`, one transaction, which takes locks, and again while it does not get them: each time it waits for a moment only.
+ * @throws Error naming who holds the lock, when it is never free; whatever else `work` throws
+ */
+export const withShortLocks = async (
+  connections: MigrationConnections,
+  name: string,
+  work: () => Promise<void>,
+): Promise<void> => {
+  const { client, log, patience } = connections;
+  await client.query(`SET lock_timeout = ${patience.waitMs}`);
+  const began = performance.now();
+  for (;;) {
+    const { error, holders } = await attempt(connections, work);
+    if (error === null) return;
+    if (!isLockTimeout(error)) throw error;
+    if (performance.now() - began > patience.inAllMs) {
+      throw new Error(`It needs a lock that is held by ${holders}: end that transaction and start again`, {
+        cause: error,
+      });
+    }
+    log.warn({ migration: name, holders }, 'a migration waits for a lock that others hold');
+    await sleep(patience.pauseMs);
+  }
+};
+
+/** What migrations are applied with. */
+export interface MigrationConnections {
+  readonly client: pg.Client;
+  /** Another connection, on which it is looked up who holds a lock. */
+  readonly observer: pg.Client;
+  readonly log: MigrationLog;
+  readonly patience: LockPatience;
+}

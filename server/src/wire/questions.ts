@@ -1,0 +1,41 @@
+import type { RequestContext } from '../context.ts';
+import { isStopped, isWithoutConnection } from '../database/failure.ts';
+import { QUESTION_TIMEOUT_MS } from '../database/pools.ts';
+import { AppError } from '../error.ts';
+
+/** So many statements wait for a connection at most; each of them waits for up to 5 s. */
+const MOST_WAITING = 200;
+const RETRY_AFTER_SECONDS = 5;
+
+const tooMany = (cause?: unknown): AppError =>
+  new AppError('unavailable', 'Too many lists and figures are being asked for: try again in a few seconds', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    cause,
+  });
+
+const tooSlow = (cause: unknown): AppError =>
+  new AppError(
+    'tooSlow',
+    `This takes the database longer than ${QUESTION_TIMEOUT_MS / 1000} seconds: narrow the range of time, or search for more letters`,
+    { cause },
+  );
+
+/**
+ * Answers a question on the connections that are there for questions, which are few, so that however many are asked,
+ * events are stored and people log in as before.
+ * @throws AppError `unavailable` when too many are asked at once; `tooSlow` when this one takes too long
+ */
+export const answerQuestion = async <Context extends RequestContext, Result>(
+  ctx: Context,
+  answer: (ctx: Context) => Promise<Result> | Result,
+): Promise<Result> => {
+  const { questions } = ctx.app;
+  if (questions.$client.waitingCount >= MOST_WAITING) throw tooMany();
+  try {
+    return await answer({ ...ctx, app: { ...ctx.app, db: questions, pool: questions.$client } });
+  } catch (error) {
+    if (isStopped(error)) throw tooSlow(error);
+    if (isWithoutConnection(error)) throw tooMany(error);
+    throw error;
+  }
+};

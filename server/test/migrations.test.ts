@@ -1,0 +1,133 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { migrate } from '../src/database/migrate.ts';
+import type { MigrationLog } from '../src/database/migration-locks.ts';
+import { createTestDatabase, eventually } from './harness.ts';
+
+// Migrations of a small schema of their own, while somebody else works on it.
+
+const PATIENCE = { waitMs: 600, pauseMs: 300, inAllMs: 60_000 };
+const THINGS = 'CREATE TABLE things (n integer PRIMARY KEY, of_old integer, of_new integer)';
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let folder: string;
+let lines: { level: 'info' | 'warn'; detail: Record<string, unknown>; message: string }[];
+let clients: pg.Client[];
+
+const connect = async (): Promise<pg.Client> => {
+  const client = new pg.Client({ connectionString: database.url, application_name: 'somebody' });
+  await client.connect();
+  clients.push(client);
+  return client;
+};
+
+const note =
+  (level: 'info' | 'warn') =>
+  (detail: unknown, message?: unknown): void => {
+    lines.push({ level, detail: detail as Record<string, unknown>, message: String(message) });
+  };
+const log = { info: note('info'), warn: note('warn') } as MigrationLog;
+
+/** Applies the migrations there are, and this one. */
+const apply = async (name: string, sql: string, patience = PATIENCE): Promise<string[]> => {
+  await writeFile(join(folder, name), sql);
+  return migrate(database.url, { folder: pathToFileURL(`${folder}/`), log, patience });
+};
+
+beforeEach(async () => {
+  database = await createTestDatabase('template0');
+  folder = await mkdtemp(join(tmpdir(), 'gantry-migrations-'));
+  lines = [];
+  clients = [];
+  await apply(
+    '0001-things.sql',
+    `${THINGS}; INSERT INTO things SELECT n, n FROM generate_series(1, 2500) AS n`,
+  );
+});
+afterEach(async () => {
+  await Promise.all(clients.map((client) => client.end()));
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+
+describe('a migration of a table that somebody else has locked', () => {
+  const ALTER = 'ALTER TABLE things ADD COLUMN further text';
+
+  it('lets readers pass, says who holds the lock, and succeeds when it goes', async () => {
+    const holder = await connect();
+    await holder.query('BEGIN; SELECT FROM things LIMIT 1');
+    const applied = apply('0002-further.sql', ALTER);
+    await eventually(
+      async () => lines.filter(({ level }) => level === 'warn').length,
+      (count) => count >= 2,
+    );
+    // Behind a migration that waits for as long as it takes, a reader would wait as long.
+    const reader = await connect();
+    await reader.query("SET statement_timeout = '30s'");
+    for (let times = 0; times < 5; times++)
+      expect((await reader.query('SELECT FROM things')).rowCount).toBe(2500);
+    expect(lines[0]?.detail).toEqual({
+      migration: '0002-further.sql',
+      holders: expect.stringMatching(
+        /^pid \d+ \(somebody, user \w+, idle in transaction, in a transaction for \d+ s\)$/,
+      ),
+    });
+    await holder.query('COMMIT');
+    expect(await applied).toEqual(['0002-further.sql']);
+  });
+
+  it('gives up in the end, with the reason, and changes nothing', async () => {
+    const holder = await connect();
+    await holder.query('BEGIN; SELECT FROM things LIMIT 1');
+    const failure = await apply('0002-further.sql', ALTER, { ...PATIENCE, inAllMs: 1_000 }).catch((e) => e);
+    expect(String(failure)).toMatch(/0002-further.sql failed; the database is as it was before it/);
+    expect(String(failure.cause)).toMatch(/held by pid \d+ \(somebody/);
+    await holder.query('COMMIT');
+    expect(await apply('0002-further.sql', ALTER)).toEqual(['0002-further.sql']);
+  });
+});
+
+describe('a migration in batches', () => {
+  const BATCHED = `-- gantry: batched
+    UPDATE things SET of_new = of_old FROM (
+      SELECT n FROM things WHERE of_new IS NULL ORDER BY n LIMIT 1000 FOR UPDATE SKIP LOCKED
+    ) AS batch WHERE things.n = batch.n`;
+
+  it('commits each of them by itself, and goes on where it was interrupted', async () => {
+    const holder = await connect();
+    await holder.query('BEGIN; LOCK TABLE schema_migrations IN SHARE MODE');
+    const applied = apply('0002-batched.sql', BATCHED);
+    const other = await connect();
+    const filled = async () => (await other.query('SELECT FROM things WHERE of_new IS NOT NULL')).rowCount;
+    await eventually(filled, (count) => count === 2500);
+    // It is not noted down yet, and what it did is there for others: there is no transaction around it.
+    await other.query('INSERT INTO things VALUES (2501, 1, 1)');
+    await holder.query('COMMIT');
+    expect(await applied).toEqual(['0002-batched.sql']);
+    const batches = lines.filter(({ level }) => level === 'info').map(({ detail }) => detail.rows);
+    expect(batches).toEqual([1000, 2000, 2500, 2500]);
+    expect(await apply('0002-batched.sql', BATCHED)).toEqual([]);
+  });
+});
+
+describe('a migration that locks a table for long', () => {
+  it('says beforehand how long, and what waits', async () => {
+    await (await connect()).query('ANALYZE things');
+    await apply('0002-all.sql', '-- gantry: locks things 1000 things, and all\nUPDATE things SET of_new = 1');
+    expect(lines).toEqual([
+      {
+        level: 'info',
+        detail: { migration: '0002-all.sql', table: 'things', rows: 2500, seconds: 3 },
+        message: 'a migration takes about 3 s; meanwhile these wait: things, and all',
+      },
+    ]);
+  });
+
+  it('is refused when its note is not known', async () => {
+    await expect(apply('0002-all.sql', '-- gantry: somehow\nSELECT 1')).rejects.toThrow(/not known/);
+  });
+});

@@ -1,0 +1,64 @@
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type EmbeddedDatabase, startEmbeddedDatabase } from '../src/database/embedded.ts';
+
+/** A PostgreSQL server that one test file has to itself, and may therefore stop. */
+export interface OwnDatabase extends AsyncDisposable {
+  readonly url: string;
+  /** Stops every process of the server where it is (SIGSTOP): its connections stay open, and nothing answers. */
+  freeze(): Promise<void>;
+  /** Lets them go on. */
+  thaw(): Promise<void>;
+}
+
+const parentOf = async (pid: string): Promise<number> => {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0);
+};
+
+const childrenOf = async (parent: number): Promise<number[]> => {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const parents = await Promise.all(pids.map(parentOf));
+  return pids.filter((_, index) => parents[index] === parent).map(Number);
+};
+
+/** Starts a server with an empty database in a folder of its own. */
+export const startOwnDatabase = async (): Promise<OwnDatabase> => {
+  const folder = await mkdtemp(join(tmpdir(), 'gantry-own-database-'));
+  // Run by root, PostgreSQL is another user, who must be able to enter.
+  await chmod(folder, 0o711);
+  const server: EmbeddedDatabase = await startEmbeddedDatabase({ dataDir: folder, log: () => undefined });
+  const lock = join(folder, 'postgres', 'postmaster.pid');
+  const postmaster = Number((await readFile(lock, 'utf8')).split('\n')[0]);
+  let frozen: number[] = [];
+  const send = (pids: readonly number[], signal: NodeJS.Signals): void => {
+    for (const pid of pids) {
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // It ended meanwhile.
+      }
+    }
+  };
+  const thaw = async (): Promise<void> => {
+    send(frozen, 'SIGCONT');
+    frozen = [];
+  };
+  return {
+    url: server.connectionString,
+    async freeze() {
+      // The postmaster first, so that no further process comes into being.
+      send([postmaster], 'SIGSTOP');
+      const children = await childrenOf(postmaster);
+      send(children, 'SIGSTOP');
+      frozen = [...children, postmaster];
+    },
+    thaw,
+    async [Symbol.asyncDispose]() {
+      await thaw();
+      await server[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    },
+  };
+};

@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
+// It builds the program of the thread that makes reports.
+import './service-process.ts';
+
+// Whatever somebody asks, and however often: devices are served, and everybody can see that the service is well.
+
+const POOL_SIZE = 6;
+/** What docs/operations.md and docs/configuration.md say of one process. */
+const FURTHER_CONNECTIONS = 13;
+
+let gantry: Gantry;
+let known: string;
+let fresh: string;
+let viewer: string;
+
+beforeAll(async () => {
+  gantry = await startGantry({ config: { DATABASE_POOL_SIZE: String(POOL_SIZE) } });
+  known = await gantry.registerSensor();
+  fresh = await gantry.registerSensor();
+  viewer = await gantry.tokenFor('VIEWER');
+  await ingest(known);
+});
+afterAll(() => gantry[Symbol.asyncDispose]());
+
+const ingest = (apiKey: string, more: object = {}): Promise<HttpAnswer> =>
+  gantry.call('events.ingest', {
+    apiKey,
+    eventType: 'VEHICLE_DETECTION',
+    licensePlate: '34 ABC 12',
+    ...more,
+  });
+const heartbeat = (apiKey: string): Promise<HttpAnswer> => gantry.call('sensors.heartbeat', { apiKey });
+
+/** Fifty times the same question in one request. */
+const batch = (procedure: string, input: object, token?: string): Promise<HttpAnswer> => {
+  const inputs = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [n, { json: input }]));
+  const path = Array.from({ length: 50 }, () => procedure).join(',');
+  return gantry.fetch(`/trpc/${path}?batch=1&input=${encodeURIComponent(JSON.stringify(inputs))}`, {
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+  });
+};
+
+/** Runs `work` while somebody else holds the table, so that every question that needs it hangs. */
+const whileLocked = async (table: string, work: () => Promise<void>): Promise<void> => {
+  const holder = new pg.Client({ connectionString: gantry.app.context.config.DATABASE_URL ?? '' });
+  await holder.connect();
+  try {
+    await holder.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+    await work();
+  } finally {
+    await holder.end();
+  }
+};
+
+const countHanging = async (): Promise<number> => {
+  const { rows } = await gantry.app.context.health.$client.query(
+    "SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+  );
+  return rows[0].n;
+};
+
+const statusesOf = ({ body }: HttpAnswer): number[] =>
+  Object.values<HttpAnswer['body']>(body).map(({ error }) => error?.json.data.httpStatus ?? 200);
+
+const expectDevicesServed = async (apiKey: string): Promise<void> => {
+  for (let n = 0; n < 20; n++) {
+    const answers = await Promise.all([ingest(known), heartbeat(apiKey), gantry.fetch('/ready')]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  }
+};
+
+describe('while a batch of plate searches hangs', () => {
+  it('devices are served, and the searches are told what to do', async () => {
+    await whileLocked('activity', async () => {
+      const asked = batch('events.getAll', { licensePlateNumber: '*A*' }, viewer);
+      await eventually(countHanging, (n) => n >= 4);
+      // A device whose key was never seen before has to be looked up.
+      await expectDevicesServed(fresh);
+      const answered = await asked;
+      expect(answered.status).not.toBe(200);
+      expect([...new Set(statusesOf(answered))].sort()).toEqual([408, 503]);
+      const messages = Object.values<HttpAnswer['body']>(answered.body).map(
+        ({ error }) => error.json.message,
+      );
+      for (const message of messages) expect(message).toMatch(/narrow the range|try again/);
+    });
+    expect(
+      (await gantry.call('events.getAll', { licensePlateNumber: '*A*' }, { token: viewer })).status,
+    ).toBe(200);
+  });
+});
+
+describe('while a batch of public lists hangs', () => {
+  it('devices are served', async () => {
+    await heartbeat(known);
+    await whileLocked('locations', async () => {
+      const asked = batch('sensors.getAllSensors', {});
+      await eventually(countHanging, (n) => n >= 4);
+      await expectDevicesServed(known);
+      expect(new Set(statusesOf(await asked))).not.toContain(500);
+    });
+  });
+});
+
+describe('a question that takes longer than five seconds', () => {
+  it('is answered with TIMEOUT and what to do', async () => {
+    await whileLocked('activity', async () => {
+      const { status, body } = await gantry.call(
+        'events.getAll',
+        { licensePlateNumber: '34ABC12' },
+        { token: viewer },
+      );
+      expect(status).toBe(408);
+      expect(body.error.json).toEqual({
+        message: expect.stringMatching(/longer than 5 seconds: narrow the range of time/),
+        code: -32008,
+        data: { code: 'TIMEOUT', httpStatus: 408 },
+      });
+    });
+  });
+});
+
+describe('the connection on which events are stored', () => {
+  const writerPid = async (): Promise<number> => {
+    const { rows } = await gantry.pool.query(
+      "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'gantry writer'",
+    );
+    expect(rows).toHaveLength(1);
+    return rows[0].pid;
+  };
+  const keyed = () => ({ idempotencyKey: randomUUID(), timestamp: new Date().toISOString() });
+
+  it('stays the same when devices send again what is stored', async () => {
+    const first = await writerPid();
+    const sent = Array.from({ length: 20 }, keyed);
+    for (const more of sent) expect((await ingest(known, more)).status).toBe(200);
+    for (const more of sent) expect((await ingest(known, more)).status).toBe(200);
+    expect(await writerPid()).toBe(first);
+  });
+
+  it('carries one statement a group while they do, and the usual one once they stop', async () => {
+    const sent = Array.from({ length: 10 }, keyed);
+    for (const more of sent) await ingest(known, more);
+    const queries = vi.spyOn(pg.Client.prototype, 'query');
+    try {
+      const names = () =>
+        queries.mock.calls
+          .map(([query]) => (query as { name?: string } | undefined)?.name)
+          .filter((name) => name?.startsWith('insert-'));
+      for (const more of sent) await ingest(known, more);
+      // Retries were met in the test before, too.
+      expect(names()).toEqual(sent.map(() => 'insert-missing-events'));
+      queries.mockClear();
+      await ingest(known);
+      expect(names()).toEqual(['insert-new-events']);
+      for (let n = 0; n < 60; n++) await ingest(known, keyed());
+      queries.mockClear();
+      await ingest(known, keyed());
+      expect(names()).toEqual(['insert-new-events']);
+    } finally {
+      queries.mockRestore();
+    }
+  });
+
+  it('is replaced when it was lost', async () => {
+    const first = await writerPid();
+    await gantry.pool.query('SELECT pg_terminate_backend($1, 5000)', [first]);
+    expect((await ingest(known)).status).toBe(200);
+    expect(await writerPid()).not.toBe(first);
+  });
+});
+
+describe('one process', () => {
+  it('opens as many connections as the documents say', async () => {
+    const count = async () => {
+      const { rows } = await gantry.app.context.health.$client.query<{ name: string; n: number }>(
+        `SELECT application_name AS name, count(*) AS n FROM pg_stat_activity
+        WHERE datname = current_database() GROUP BY 1 ORDER BY 1`,
+      );
+      return Object.fromEntries(rows.map(({ name, n }) => [name, n]));
+    };
+    const { pool, devices, questions } = gantry.app.context;
+    const admin = await gantry.tokenFor('ADMIN');
+    const range = { startDate: '2026-01-01', endDate: '2026-12-31' };
+    const most: Record<string, number> = {};
+    const sum = async () => {
+      for (const [name, n] of Object.entries(await count())) most[name] = Math.max(most[name] ?? 0, n);
+      return most;
+    };
+    const expected = {
+      gantry: POOL_SIZE,
+      'gantry devices': 3,
+      'gantry health': 1,
+      'gantry jobs': 2,
+      'gantry listener': 1,
+      'gantry questions': 4,
+      'gantry reports': 1,
+      'gantry writer': 1,
+    };
+    const isAll = (counts: Record<string, number>) =>
+      Object.entries(expected).every(([name, n]) => (counts[name] ?? 0) >= n);
+    // A report is made in a moment, unless it has to wait.
+    await whileLocked('event_totals', async () => {
+      await gantry.ok('reports.generate', { kind: 'VIOLATIONS', format: 'CSV', ...range }, { token: admin });
+      await eventually(sum, (counts) => (counts['gantry reports'] ?? 0) > 0);
+      const busy = [pool, devices.$client, questions.$client].flatMap((each) =>
+        Array.from({ length: 3 * POOL_SIZE }, () =>
+          each.query('SELECT pg_sleep(0.3)').catch(() => undefined),
+        ),
+      );
+      await eventually(sum, isAll);
+      await Promise.all(busy);
+    });
+    // The one that holds the lock is not the service's.
+    delete most[''];
+    expect(most).toEqual(expected);
+    expect(Object.values(expected).reduce((a, b) => a + b)).toBe(POOL_SIZE + FURTHER_CONNECTIONS);
+  });
+});
