@@ -33,6 +33,12 @@ CREATE TABLE changes (
   body jsonb
 );
 
+CREATE TABLE deleted_events (
+  event_id uuid NOT NULL,
+  content_hash uuid NOT NULL,
+  at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
 CREATE TABLE event_arrivals (
   hour timestamp with time zone NOT NULL,
   n bigint NOT NULL,
@@ -101,13 +107,20 @@ CREATE TABLE events (
 
 CREATE TABLE events_to_follow_up (
   event_id uuid NOT NULL,
-  at timestamp(3) with time zone NOT NULL DEFAULT now()
+  at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  attempts integer NOT NULL DEFAULT 0,
+  retry_at timestamp(3) with time zone NOT NULL DEFAULT (now() + '00:00:05'::interval)
 );
 
 CREATE TABLE failed_logins (
   key text NOT NULL,
   points integer NOT NULL,
   expire bigint
+);
+
+CREATE TABLE former_timezones (
+  timezone text NOT NULL,
+  replaced_at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
 CREATE TABLE held_events (
@@ -243,7 +256,8 @@ CREATE TABLE retention_runs (
   beat_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   finished_at timestamp(3) with time zone,
   started_by uuid,
-  error text
+  error text,
+  step_refused boolean NOT NULL DEFAULT false
 );
 
 CREATE TABLE retention_settings (
@@ -426,6 +440,7 @@ CREATE TABLE event_totals_unfolded PARTITION OF event_totals FOR VALUES IN (fals
 ALTER TABLE activity ADD CONSTRAINT activity_pkey PRIMARY KEY (id);
 ALTER TABLE changes ADD CONSTRAINT changes_pkey PRIMARY KEY (xid, seq);
 ALTER TABLE changes ADD CONSTRAINT changes_topic_check CHECK ((topic = ANY (ARRAY['events'::text, 'sensors'::text, 'incidents'::text, 'watchlist'::text])));
+ALTER TABLE deleted_events ADD CONSTRAINT deleted_events_pkey PRIMARY KEY (event_id);
 ALTER TABLE event_arrivals_folded ADD CONSTRAINT event_arrivals_folded_pkey PRIMARY KEY (hour);
 ALTER TABLE event_images ADD CONSTRAINT event_images_pkey PRIMARY KEY (event_id, sha256);
 ALTER TABLE event_period_totals ADD CONSTRAINT event_period_totals_pkey PRIMARY KEY (period, start, event_type, violation_type, vehicle_type, severity, processed, archived);
@@ -494,6 +509,7 @@ ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_status_check CH
 ALTER TABLE webhooks ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
 
 CREATE INDEX activity_of_user ON public.activity USING btree (user_id, id DESC);
+CREATE INDEX deleted_events_by_time ON public.deleted_events USING btree (at);
 CREATE INDEX event_images_by_image ON public.event_images USING btree (sha256);
 CREATE INDEX event_images_by_time ON public.event_images USING brin (at);
 CREATE INDEX events_archived ON ONLY public.events USING btree (id) WHERE archived;
@@ -507,8 +523,8 @@ CREATE INDEX events_by_severity ON ONLY public.events USING btree (severity, id)
 CREATE INDEX events_by_type ON ONLY public.events USING btree (event_type, id);
 CREATE INDEX events_by_violation ON ONLY public.events USING btree (lower(violation_type), id) WHERE (violation_type IS NOT NULL);
 CREATE INDEX events_unprocessed ON ONLY public.events USING btree (id) WHERE (NOT processed);
-CREATE INDEX events_to_follow_up_by_age ON public.events_to_follow_up USING btree (at);
 CREATE INDEX events_to_follow_up_by_event ON public.events_to_follow_up USING btree (event_id);
+CREATE INDEX events_to_follow_up_by_turn ON public.events_to_follow_up USING btree (attempts, retry_at);
 CREATE INDEX held_events_by_event ON public.held_events USING btree (event_id);
 CREATE INDEX incident_events_by_event ON public.incident_events USING btree (event_id);
 CREATE INDEX incident_timeline_of_incident ON public.incident_timeline USING btree (incident_id, id);

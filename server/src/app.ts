@@ -160,7 +160,15 @@ const compose = async (
   const parts = { config, watchlist, webhooks };
   // Closed after the writer, so that what was stored last is followed up too.
   const followUp = resources.use(
-    startFollowUp({ db, log, bringAbout: (tx, rows) => bringAbout(parts, tx, rows) }),
+    startFollowUp({
+      db,
+      log,
+      bringAbout: (tx, rows) => bringAbout(parts, tx, rows),
+      tellLate: ({ events, oldestSeconds }) => {
+        metrics.lateFollowUps.set(events);
+        metrics.oldestFollowUpSeconds.set(oldestSeconds);
+      },
+    }),
   );
   const reportFolder = join(config.DATA_DIR, 'reports');
   const context: AppContext = {

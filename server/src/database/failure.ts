@@ -36,6 +36,14 @@ const AWAY_CODES = new Set([
 const AWAY_MESSAGES =
   /timeout exceeded when trying to connect|connection terminated|query read timeout|client has encountered a connection error|cannot use a pool after calling end|not queryable/i;
 
+/** A statement was given up because it took too long, or waited too long for a lock; the database itself may be well. */
+export const isTimeout = (error: unknown): boolean => {
+  const state = sqlState(error);
+  if (state !== null) return state === '57014' || state === '55P03';
+  for (const cause of causes(error)) if (/query read timeout/i.test((cause as Error).message)) return true;
+  return false;
+};
+
 /** Whether the database is away, full, or too busy to answer: trying again later makes sense. */
 export const isDatabaseAway = (error: unknown): boolean => {
   const state = sqlState(error);
