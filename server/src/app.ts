@@ -5,9 +5,11 @@ import type { Logger } from 'pino';
 import { createPasswords } from './auth/passwords.ts';
 import { createLoginThrottle } from './auth/throttle.ts';
 import { createTokens } from './auth/tokens.ts';
+import { startClock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { AppContext } from './context.ts';
 import { claimDataFolder, keepSecret } from './data-folder.ts';
+import { readDatabaseTime } from './database/database-time.ts';
 import { startEmbeddedDatabase } from './database/embedded.ts';
 import { migrate } from './database/migrate.ts';
 import { channels, listen } from './database/notify.ts';
@@ -118,6 +120,13 @@ const compose = async (
   resources.onClose(() => pool.end());
   const db = createDatabase(pool);
   const metrics = createMetrics(siblings);
+  const clock = resources.use(
+    await startClock({
+      readDatabaseTime: () => readDatabaseTime(db),
+      log,
+      tellSkew: (milliseconds) => metrics.clockSkewSeconds.set(milliseconds / 1000),
+    }),
+  );
 
   const settings = await createSettingsCache(() => getTimezoneSettings(db));
   const sensorKeys = createSensorKeys((apiKey) => findSensorByKey(db, apiKey));
@@ -177,12 +186,16 @@ const compose = async (
     pool,
     db,
     metrics,
+    clock,
+    eventTimes: { oldestDays: config.OLDEST_EVENT_DAYS ?? null, mayBeWrong: clock.mayBeWrong },
     settings,
     sensorKeys,
     tokens: createTokens(secret),
     passwords: await createPasswords(),
     loginThrottle: createLoginThrottle(pool),
-    lastContacts: resources.use(createLastContacts((contacts) => touchSensors(pool, contacts), log)),
+    lastContacts: resources.use(
+      createLastContacts((contacts) => touchSensors(pool, contacts), log, clock.now),
+    ),
     watchlist,
     webhooks,
     webhookAddresses: createAddressRules(config.WEBHOOK_ALLOW_HOSTS),

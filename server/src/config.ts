@@ -93,6 +93,11 @@ export const configKeys = {
   HEARTBEAT_TIMEOUT_SECONDS: number(1, 86_400)
     .default(90)
     .describe('A sensor that sends no heartbeat for this long goes OFFLINE.'),
+  OLDEST_EVENT_DAYS: number(1, 36_500)
+    .optional()
+    .describe(
+      'Oldest event that is taken in, in days. Unset: back to the year 2000. Set it to what your devices may have to send later, so that a leaked key cannot fill every past month.',
+    ),
   ORGANIZATION: z.string().max(200).default('Gantry').describe('Name of the operator, shown in the licence.'),
   PUBLIC_SENSOR_KEYS: flag
     .default(false)

@@ -40,7 +40,7 @@ export const ingestEvent = async (
 ): Promise<Ingested> => {
   const { event, pictures } =
     reported.images.length === 0 ? { event: reported, pictures: [] } : takeOutPictures(reported);
-  const row = enrich(event, sensor, app.settings.current().timezone, Date.now());
+  const row = enrich(event, sensor, app.settings.current().timezone, app.clock.now(), app.eventTimes);
   // Before the event, so that no event is acknowledged whose pictures are lost.
   if (pictures.length > 0) await app.images.keep({ eventId: row.id, eventType: row.eventType, pictures });
   const outcome = await app.eventWriter.write(row);

@@ -7,8 +7,8 @@ export type WriteOutcome = 'stored' | 'duplicate' | 'conflict';
 /** An event whose sender waits to hear what became of it. */
 export interface Waiting {
   readonly row: EventRow;
-  /** When it began to wait, in Unix milliseconds. */
-  readonly since: number;
+  /** How long it may wait, by the monotonic clock in milliseconds. */
+  readonly until: number;
   readonly resolve: (outcome: WriteOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -26,7 +26,7 @@ const MAX_GROUP_CHARS = 8_000_000;
 const MAX_QUEUED_EVENTS = 20_000;
 const MAX_QUEUED_CHARS = 128_000_000;
 /** An event that waited this long for its turn is sent back; with the commit's own limit this stays under 30 s. */
-const MAX_WAIT_MS = 10_000;
+export const MAX_WAIT_MS = 10_000;
 
 /** Events that wait for their commit: in order, and within bounds. */
 export interface EventQueue {
@@ -57,19 +57,19 @@ export const createEventQueue = (): EventQueue => {
       queuedChars += size;
     },
     take() {
-      const oldest = Date.now() - MAX_WAIT_MS;
+      const now = performance.now();
       const keyed = new Set<string>();
       const events: Waiting[] = [];
       const repeats: Waiting[] = [];
       let taken = 0;
       let chars = 0;
       for (const waiting of queue) {
-        const { row, since, reject } = waiting;
+        const { row, until, reject } = waiting;
         const size = sizeOf(row);
         if (taken === MAX_GROUP_EVENTS || (taken > 0 && chars + size > MAX_GROUP_CHARS)) break;
         taken++;
         chars += size;
-        if (since < oldest) {
+        if (until < now) {
           reject(unavailable('The event waited too long for its commit: send it again in a moment'));
         } else if (row.contentHash !== null && keyed.has(row.id)) {
           repeats.push(waiting);
