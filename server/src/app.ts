@@ -23,6 +23,7 @@ import { openBlobs } from './images/open-blobs.ts';
 import { bringAbout, hasConsequences } from './ingest/consequences.ts';
 import { startFollowUp } from './ingest/follow-up.ts';
 import { createLastContacts } from './ingest/last-contacts.ts';
+import { createRateLimits } from './ingest/rate-limits.ts';
 import { createSensorKeys } from './ingest/sensor-keys.ts';
 import { EventWriter } from './ingest/writer.ts';
 import { startJobs } from './jobs/jobs.ts';
@@ -188,6 +189,7 @@ const compose = async (
     metrics,
     clock,
     eventTimes: { oldestDays: config.OLDEST_EVENT_DAYS ?? null, mayBeWrong: clock.mayBeWrong },
+    eventRates: createRateLimits(config.EVENT_RATE_FACTOR),
     settings,
     sensorKeys,
     tokens: createTokens(secret),

@@ -10,6 +10,7 @@ import type { Database } from './database/pool.ts';
 import type { Images } from './images/images.ts';
 import type { EventTimes } from './ingest/event-time.ts';
 import type { LastContacts } from './ingest/last-contacts.ts';
+import type { RateLimits } from './ingest/rate-limits.ts';
 import type { SensorKeys } from './ingest/sensor-keys.ts';
 import type { EventWriter } from './ingest/writer.ts';
 import type { Metrics } from './metrics.ts';
@@ -32,6 +33,7 @@ export interface AppContext {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly eventTimes: EventTimes;
+  readonly eventRates: RateLimits;
   readonly tokens: Tokens;
   readonly passwords: Passwords;
   readonly loginThrottle: LoginThrottle;
