@@ -45,7 +45,7 @@ import { findSensorByKey, touchSensors } from './sensors/store.ts';
 import { startSweeper } from './sensors/sweeper.ts';
 import { startRetention } from './storage/schedule.ts';
 import { createSettingsCache } from './system/settings-cache.ts';
-import { getTimezoneSettings } from './system/store.ts';
+import { getTimezoneSettings, listFormerTimezones } from './system/store.ts';
 import { startFoldingTraffic } from './traffic/fold-traffic.ts';
 import { createFirstAdministrator, type FirstAdministrator } from './users/first-administrator.ts';
 import { loadWatchedEntries } from './watchlist/store.ts';
@@ -129,7 +129,10 @@ const compose = async (
     }),
   );
 
-  const settings = await createSettingsCache(() => getTimezoneSettings(db));
+  const settings = await createSettingsCache(
+    () => getTimezoneSettings(db),
+    () => listFormerTimezones(db),
+  );
   const sensorKeys = createSensorKeys((apiKey) => findSensorByKey(db, apiKey));
   const listener = resources.use(await listen(connectionString, log));
   const refreshSettings = () => {

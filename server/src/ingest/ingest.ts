@@ -4,6 +4,7 @@ import { AppError } from '../error.ts';
 import { picturesTookTooLong } from '../images/images.ts';
 import { addressOfImage, type Picture, readImage } from '../images/read-image.ts';
 import { type EventRow, enrich } from './enrich.ts';
+import { asFirstSaid } from './former-zones.ts';
 import type { WriteOutcome } from './queue.ts';
 import type { KnownSensor } from './sensor-keys.ts';
 
@@ -60,7 +61,10 @@ export const ingestEvent = async (
 ): Promise<Ingested> => {
   const { event, pictures } =
     reported.images.length === 0 ? { event: reported, pictures: [] } : takeOutPictures(reported);
-  const row = enrich(event, sensor, app.settings.current().timezone, app.clock.now(), app.eventTimes);
+  const { timezone } = app.settings.current();
+  const former = app.settings.formerZones();
+  const said = former.length === 0 ? event : await asFirstSaid(app, sensor, event, [timezone, ...former]);
+  const row = enrich(said, sensor, timezone, app.clock.now(), app.eventTimes);
   const outcome =
     pictures.length === 0 ? await app.eventWriter.write(row) : await writeWithPictures(app, row, pictures);
   if (outcome === 'conflict') {

@@ -57,6 +57,13 @@ const COUNTS_FROM = eventColumns.length + 2;
 const ENDS_FROM = COUNTS_FROM + countColumns.length;
 const FOLLOWED = ENDS_FROM + 2;
 
+// An event that a person deleted stays deleted. Writing what is known of its deletion once more violates the key of that table,
+// and a statement that writes to it waits for deletions under way before it sees anything (events/tombstones-store.ts).
+const REFUSE_DELETED = `deleted AS (
+      INSERT INTO deleted_events (event_id, content_hash)
+      SELECT event_id, content_hash FROM deleted_events WHERE event_id = ANY ($1)
+    )`;
+
 // The common case: no event of the group is stored yet, so what it adds to the totals is known beforehand.
 // One statement, so one round trip and one commit for the whole group: 40 µs an event in groups of 60, half of it for indexes.
 const insertNewText = (more: string): string => `
@@ -66,12 +73,20 @@ const insertNewText = (more: string): string => `
     passed AS (INSERT INTO ${TRAFFIC} VALUES (${trafficArrays}, $${ENDS_FROM}, $${ENDS_FROM + 1}))${more}
     INSERT INTO event_totals (${namesOf(countColumns)}) ${rowsOf(countColumns, COUNTS_FROM)}`;
 
-const INSERT_NEW = { name: 'insert-new-events', text: insertNewText('') };
-const INSERT_NEW_FOLLOWED = {
-  name: 'insert-new-events-followed',
-  text: insertNewText(
-    `, noted AS (INSERT INTO events_to_follow_up (event_id) SELECT unnest($${FOLLOWED}::uuid[]))`,
-  ),
+const NOTED = `, noted AS (INSERT INTO events_to_follow_up (event_id) SELECT unnest($${FOLLOWED}::uuid[]))`;
+
+const insertNew = (name: string, more: string) => ({ name, text: insertNewText(more) });
+
+/** By whether any of the events has an idempotency key, and whether any has to be followed up. */
+const INSERT_NEW = {
+  unkeyed: {
+    alone: insertNew('insert-new-events', ''),
+    followed: insertNew('insert-new-events-followed', NOTED),
+  },
+  keyed: {
+    alone: insertNew('insert-new-keyed-events', `, ${REFUSE_DELETED}`),
+    followed: insertNew('insert-new-keyed-events-followed', `, ${REFUSE_DELETED}${NOTED}`),
+  },
 };
 
 // The other case: some have an idempotency key that was used before. Only those that are new are counted.
@@ -98,15 +113,15 @@ const INSERT_MISSING = {
     ), noted AS (
       INSERT INTO events_to_follow_up (event_id)
       SELECT id FROM stored WHERE id = ANY ($${eventColumns.length + 1}::uuid[])
-    )
+    ), ${REFUSE_DELETED}
     SELECT id FROM stored`,
 };
 
+const hasKeys = (rows: readonly EventRow[]): boolean => rows.some(({ contentHash }) => contentHash !== null);
+
 /** Events with a key may be sent to several processes at once: in one order, so that these wait but do not deadlock. */
 const inLockOrder = (rows: readonly EventRow[]): readonly EventRow[] =>
-  rows.some(({ contentHash }) => contentHash !== null)
-    ? [...rows].sort((a, b) => (a.id < b.id ? -1 : 1))
-    : rows;
+  hasKeys(rows) ? [...rows].sort((a, b) => (a.id < b.id ? -1 : 1)) : rows;
 
 const idsOf = (rows: readonly EventRow[]): Buffer => uuidArray(rows, ({ id }) => id);
 
@@ -120,10 +135,46 @@ const endsOf = (rows: readonly EventRow[]): (string | undefined)[] => {
   return [first, last];
 };
 
+/** The content hashes of those of the events that a person deleted, by id. */
+const findDeleted = async (pool: Pool, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+  const { rows } = await pool.query<{ event_id: string; content_hash: string }>(
+    'SELECT event_id, content_hash FROM deleted_events WHERE event_id = ANY($1::uuid[])',
+    [ids],
+  );
+  return new Map(rows.map((row) => [row.event_id, row.content_hash]));
+};
+
+const INSERT_MISSING_ATTEMPTS = 3;
+
+/** Stores those of the events that are new. @returns the ids of those that are */
+const insertMissing = async (
+  pool: Pool,
+  rows: readonly EventRow[],
+  followed: readonly EventRow[],
+): Promise<ReadonlySet<string>> => {
+  let left = inLockOrder(rows);
+  for (let attempt = 1; ; attempt++) {
+    const values = [...eventColumns.map(({ encode }) => encode(left)), idsOf(followed)];
+    try {
+      const query = { ...INSERT_MISSING, values, query_timeout: COMMIT_TIMEOUT_MS };
+      const { rows: stored } = await pool.query<{ id: string }>(query);
+      return new Set(stored.map(({ id }) => id));
+    } catch (error) {
+      if (!isUniqueViolation(error) || attempt === INSERT_MISSING_ATTEMPTS) throw error;
+      const deleted = await findDeleted(
+        pool,
+        left.map(({ id }) => id),
+      );
+      left = left.filter(({ id }) => !deleted.has(id));
+      if (left.length === 0) return new Set();
+    }
+  }
+};
+
 /**
  * Stores a group of events and counts them, in one transaction.
  * @param followed those of the events from which more follows: they are noted to be followed up
- * @returns the ids of those that were stored before; they are left as they are
+ * @returns the ids of those that were stored before, or that a person deleted since; they are left as they are
  */
 export const insertEvents = async (
   pool: Pool,
@@ -134,12 +185,13 @@ export const insertEvents = async (
   const events = eventColumns.map(({ encode }) => encode(ordered));
   const counts = tally(ordered);
   const added = [rows.length, ...countColumns.map(({ encode }) => encode(counts)), ...endsOf(rows)];
+  const { alone, followed: andFollowed } = INSERT_NEW[hasKeys(rows) ? 'keyed' : 'unkeyed'];
   try {
     const query =
       followed.length === 0
-        ? { ...INSERT_NEW, values: [...events, ...added], query_timeout: COMMIT_TIMEOUT_MS }
+        ? { ...alone, values: [...events, ...added], query_timeout: COMMIT_TIMEOUT_MS }
         : {
-            ...INSERT_NEW_FOLLOWED,
+            ...andFollowed,
             values: [...events, ...added, idsOf(followed)],
             query_timeout: COMMIT_TIMEOUT_MS,
           };
@@ -148,14 +200,11 @@ export const insertEvents = async (
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
   }
-  const values = [...events, idsOf(followed)];
-  const query = { ...INSERT_MISSING, values, query_timeout: COMMIT_TIMEOUT_MS };
-  const { rows: stored } = await pool.query<{ id: string }>(query);
-  const fresh = new Set(stored.map(({ id }) => id));
+  const fresh = await insertMissing(pool, rows, followed);
   return new Set(rows.flatMap(({ id }) => (fresh.has(id) ? [] : [id])));
 };
 
-/** The content hashes of those of the events that are stored, by id. */
+/** The content hashes of those of the events that are stored, or that a person deleted, by id. */
 export const findContentHashes = async (
   pool: Pool,
   ids: readonly string[],
@@ -164,5 +213,9 @@ export const findContentHashes = async (
     'SELECT id, content_hash FROM events WHERE id = ANY($1::uuid[])',
     [ids],
   );
-  return new Map(rows.map((row) => [row.id, row.content_hash]));
+  const stored = new Map(rows.map((row) => [row.id, row.content_hash]));
+  // After the events, so that one that is deleted meanwhile is found here.
+  const others = ids.filter((id) => !stored.has(id));
+  if (others.length === 0) return stored;
+  return new Map([...stored, ...(await findDeleted(pool, others))]);
 };

@@ -1,5 +1,6 @@
 import { readDatabaseTime } from '../database/database-time.ts';
 import type { Transaction } from '../database/transaction.ts';
+import { forgetOldDeletions } from '../events/tombstones-store.ts';
 import { dueBy, limitsAnything } from './due.ts';
 import { removeDueEvents } from './remove-events.ts';
 import { removeDueImages } from './remove-images.ts';
@@ -47,6 +48,7 @@ const removeAllDue = async (run: Run): Promise<void> => {
   await removeRecords(run, 'reports', due.reports, removeReportsBefore);
   await removeRecords(run, 'activity', due.activity, removeActivityBefore);
   await removeDueImages(run, due, since);
+  await forgetOldDeletions(run.db);
 };
 
 /**
