@@ -33,6 +33,12 @@ CREATE TABLE changes (
   body jsonb
 );
 
+CREATE TABLE deleted_events (
+  event_id uuid NOT NULL,
+  content_hash uuid NOT NULL,
+  at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
 CREATE TABLE event_arrivals (
   hour timestamp with time zone NOT NULL,
   n bigint NOT NULL,
@@ -101,13 +107,20 @@ CREATE TABLE events (
 
 CREATE TABLE events_to_follow_up (
   event_id uuid NOT NULL,
-  at timestamp(3) with time zone NOT NULL DEFAULT now()
+  at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  attempts integer NOT NULL DEFAULT 0,
+  retry_at timestamp(3) with time zone NOT NULL DEFAULT (now() + '00:00:05'::interval)
 );
 
 CREATE TABLE failed_logins (
   key text NOT NULL,
   points integer NOT NULL,
   expire bigint
+);
+
+CREATE TABLE former_timezones (
+  timezone text NOT NULL,
+  replaced_at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
 CREATE TABLE held_events (
@@ -173,6 +186,12 @@ CREATE TABLE legal_holds (
   released_at timestamp(3) with time zone
 );
 
+CREATE TABLE location_limits (
+  location_id uuid NOT NULL,
+  since timestamp with time zone NOT NULL,
+  speed_limit double precision
+);
+
 CREATE TABLE locations (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
   name text NOT NULL,
@@ -233,7 +252,8 @@ CREATE TABLE retention_removals (
   month date NOT NULL,
   rows bigint NOT NULL,
   bytes bigint NOT NULL DEFAULT 0,
-  whole boolean NOT NULL DEFAULT false
+  whole boolean NOT NULL DEFAULT false,
+  until timestamp with time zone
 );
 
 CREATE TABLE retention_runs (
@@ -243,7 +263,8 @@ CREATE TABLE retention_runs (
   beat_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   finished_at timestamp(3) with time zone,
   started_by uuid,
-  error text
+  error text,
+  step_refused boolean NOT NULL DEFAULT false
 );
 
 CREATE TABLE retention_settings (
@@ -254,12 +275,19 @@ CREATE TABLE retention_settings (
   reports_days integer,
   activity_days integer,
   updated_at timestamp(3) with time zone,
-  updated_by uuid
+  updated_by uuid,
+  traffic_days integer
 );
 
 CREATE TABLE revoked_tokens (
   token_id uuid NOT NULL,
   expires_at timestamp(3) with time zone NOT NULL
+);
+
+CREATE TABLE sensor_places (
+  sensor_id uuid NOT NULL,
+  since timestamp with time zone NOT NULL,
+  location_id uuid
 );
 
 CREATE TABLE sensor_status_history (
@@ -301,6 +329,11 @@ CREATE TABLE settings (
   use_24_hour_format boolean NOT NULL DEFAULT true,
   date_format text NOT NULL DEFAULT 'YYYY-MM-DD'::text,
   first_day_of_week smallint NOT NULL DEFAULT 1
+);
+
+CREATE TABLE traffic_kept (
+  only_row boolean NOT NULL DEFAULT true,
+  since timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone
 );
 
 CREATE TABLE traffic_places (
@@ -426,6 +459,7 @@ CREATE TABLE event_totals_unfolded PARTITION OF event_totals FOR VALUES IN (fals
 ALTER TABLE activity ADD CONSTRAINT activity_pkey PRIMARY KEY (id);
 ALTER TABLE changes ADD CONSTRAINT changes_pkey PRIMARY KEY (xid, seq);
 ALTER TABLE changes ADD CONSTRAINT changes_topic_check CHECK ((topic = ANY (ARRAY['events'::text, 'sensors'::text, 'incidents'::text, 'watchlist'::text])));
+ALTER TABLE deleted_events ADD CONSTRAINT deleted_events_pkey PRIMARY KEY (event_id);
 ALTER TABLE event_arrivals_folded ADD CONSTRAINT event_arrivals_folded_pkey PRIMARY KEY (hour);
 ALTER TABLE event_images ADD CONSTRAINT event_images_pkey PRIMARY KEY (event_id, sha256);
 ALTER TABLE event_period_totals ADD CONSTRAINT event_period_totals_pkey PRIMARY KEY (period, start, event_type, violation_type, vehicle_type, severity, processed, archived);
@@ -446,6 +480,7 @@ ALTER TABLE incidents ADD CONSTRAINT incidents_lanes_blocked_check CHECK ((lanes
 ALTER TABLE incidents ADD CONSTRAINT incidents_severity_check CHECK (((severity >= 1) AND (severity <= 4)));
 ALTER TABLE incidents ADD CONSTRAINT incidents_status_check CHECK ((status = ANY (ARRAY['OPEN'::text, 'ACKNOWLEDGED'::text, 'IN_PROGRESS'::text, 'RESOLVED'::text, 'CLOSED'::text])));
 ALTER TABLE legal_holds ADD CONSTRAINT legal_holds_pkey PRIMARY KEY (id);
+ALTER TABLE location_limits ADD CONSTRAINT location_limits_pkey PRIMARY KEY (location_id, since);
 ALTER TABLE locations ADD CONSTRAINT locations_pkey PRIMARY KEY (id);
 ALTER TABLE report_schedules ADD CONSTRAINT report_schedules_pkey PRIMARY KEY (id);
 ALTER TABLE report_schedules ADD CONSTRAINT report_schedules_day_of_month_check CHECK (((day_of_month >= 1) AND (day_of_month <= 31)));
@@ -457,12 +492,13 @@ ALTER TABLE reports ADD CONSTRAINT reports_pkey PRIMARY KEY (id);
 ALTER TABLE reports ADD CONSTRAINT reports_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'DONE'::text, 'FAILED'::text, 'CANCELLED'::text])));
 ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_pkey PRIMARY KEY (run_id, class, event_type, month);
 ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_run_id_fkey FOREIGN KEY (run_id) REFERENCES retention_runs(id) ON DELETE CASCADE;
-ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_class_check CHECK ((class = ANY (ARRAY['events'::text, 'images'::text, 'reports'::text, 'activity'::text])));
+ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_class_check CHECK ((class = ANY (ARRAY['events'::text, 'images'::text, 'reports'::text, 'activity'::text, 'traffic'::text])));
 ALTER TABLE retention_runs ADD CONSTRAINT retention_runs_pkey PRIMARY KEY (id);
 ALTER TABLE retention_runs ADD CONSTRAINT retention_runs_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'COMPLETED'::text, 'STOPPED'::text, 'FAILED'::text])));
 ALTER TABLE retention_settings ADD CONSTRAINT retention_settings_pkey PRIMARY KEY (only_row);
 ALTER TABLE retention_settings ADD CONSTRAINT retention_settings_only_row_check CHECK (only_row);
 ALTER TABLE revoked_tokens ADD CONSTRAINT revoked_tokens_pkey PRIMARY KEY (token_id);
+ALTER TABLE sensor_places ADD CONSTRAINT sensor_places_pkey PRIMARY KEY (sensor_id, since);
 ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_pkey PRIMARY KEY (id);
 ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_sensor_id_fkey FOREIGN KEY (sensor_id) REFERENCES sensors(id) ON DELETE CASCADE;
 ALTER TABLE sensors ADD CONSTRAINT sensors_api_key_key UNIQUE (api_key);
@@ -476,6 +512,8 @@ ALTER TABLE sensors ADD CONSTRAINT sensors_type_check CHECK ((type = ANY (ARRAY[
 ALTER TABLE settings ADD CONSTRAINT settings_pkey PRIMARY KEY (only_row);
 ALTER TABLE settings ADD CONSTRAINT settings_first_day_of_week_check CHECK (((first_day_of_week >= 0) AND (first_day_of_week <= 6)));
 ALTER TABLE settings ADD CONSTRAINT settings_only_row_check CHECK (only_row);
+ALTER TABLE traffic_kept ADD CONSTRAINT traffic_kept_pkey PRIMARY KEY (only_row);
+ALTER TABLE traffic_kept ADD CONSTRAINT traffic_kept_only_row_check CHECK (only_row);
 ALTER TABLE traffic_places ADD CONSTRAINT traffic_places_pkey PRIMARY KEY (location_id, sensor_id);
 ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_place_id_slot_vehicle_type_key UNIQUE NULLS NOT DISTINCT (minutes, place_id, slot, vehicle_type);
 ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_check CHECK ((minutes = ANY (ARRAY[1, 5, 15, 60, 1440])));
@@ -494,6 +532,7 @@ ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_status_check CH
 ALTER TABLE webhooks ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
 
 CREATE INDEX activity_of_user ON public.activity USING btree (user_id, id DESC);
+CREATE INDEX deleted_events_by_time ON public.deleted_events USING btree (at);
 CREATE INDEX event_images_by_image ON public.event_images USING btree (sha256);
 CREATE INDEX event_images_by_time ON public.event_images USING brin (at);
 CREATE INDEX events_archived ON ONLY public.events USING btree (id) WHERE archived;
@@ -507,8 +546,8 @@ CREATE INDEX events_by_severity ON ONLY public.events USING btree (severity, id)
 CREATE INDEX events_by_type ON ONLY public.events USING btree (event_type, id);
 CREATE INDEX events_by_violation ON ONLY public.events USING btree (lower(violation_type), id) WHERE (violation_type IS NOT NULL);
 CREATE INDEX events_unprocessed ON ONLY public.events USING btree (id) WHERE (NOT processed);
-CREATE INDEX events_to_follow_up_by_age ON public.events_to_follow_up USING btree (at);
 CREATE INDEX events_to_follow_up_by_event ON public.events_to_follow_up USING btree (event_id);
+CREATE INDEX events_to_follow_up_by_turn ON public.events_to_follow_up USING btree (attempts, retry_at);
 CREATE INDEX held_events_by_event ON public.held_events USING btree (event_id);
 CREATE INDEX incident_events_by_event ON public.incident_events USING btree (event_id);
 CREATE INDEX incident_timeline_of_incident ON public.incident_timeline USING btree (incident_id, id);

@@ -6,9 +6,11 @@ import type { Logger } from 'pino';
 import { createPasswords } from './auth/passwords.ts';
 import { createLoginThrottle } from './auth/throttle.ts';
 import { createTokens } from './auth/tokens.ts';
+import { startClock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { AppContext } from './context.ts';
 import { claimDataFolder, keepSecret } from './data-folder.ts';
+import { readDatabaseTime } from './database/database-time.ts';
 import { startEmbeddedDatabase } from './database/embedded.ts';
 import { migrate } from './database/migrate.ts';
 import { channels, listen } from './database/notify.ts';
@@ -23,6 +25,7 @@ import { openBlobs } from './images/open-blobs.ts';
 import { bringAbout, hasConsequences } from './ingest/consequences.ts';
 import { startFollowUp } from './ingest/follow-up.ts';
 import { createLastContacts } from './ingest/last-contacts.ts';
+import { createRateLimits } from './ingest/rate-limits.ts';
 import { createSensorKeys } from './ingest/sensor-keys.ts';
 import { EventWriter } from './ingest/writer.ts';
 import { startJobs } from './jobs/jobs.ts';
@@ -45,7 +48,7 @@ import { findSensorByKey, touchSensors } from './sensors/store.ts';
 import { startSweeper } from './sensors/sweeper.ts';
 import { startRetention } from './storage/schedule.ts';
 import { createSettingsCache } from './system/settings-cache.ts';
-import { getTimezoneSettings } from './system/store.ts';
+import { getTimezoneSettings, listFormerTimezones } from './system/store.ts';
 import { startFoldingTraffic } from './traffic/fold-traffic.ts';
 import { createFirstAdministrator, type FirstAdministrator } from './users/first-administrator.ts';
 import { loadWatchedEntries } from './watchlist/store.ts';
@@ -124,9 +127,20 @@ const compose = async (
   const pool = pools.ordinary;
   const db = createDatabase(pool);
   const devices = createDatabase(pools.devices);
+  const health = createDatabase(pools.health);
   const metrics = createMetrics(siblings);
+  const clock = resources.use(
+    await startClock({
+      readDatabaseTime: () => readDatabaseTime(health),
+      log,
+      tellSkew: (milliseconds) => metrics.clockSkewSeconds.set(milliseconds / 1000),
+    }),
+  );
 
-  const settings = await createSettingsCache(() => getTimezoneSettings(db));
+  const settings = await createSettingsCache(
+    () => getTimezoneSettings(db),
+    () => listFormerTimezones(db),
+  );
   const sensorKeys = createSensorKeys((apiKey) => findSensorByKey(devices, apiKey));
   const listener = resources.use(await listen(connectionString, log));
   const refreshSettings = () => {
@@ -167,7 +181,15 @@ const compose = async (
   const parts = { config, watchlist, webhooks };
   // Closed after the writer, so that what was stored last is followed up too.
   const followUp = resources.use(
-    startFollowUp({ db: devices, log, bringAbout: (tx, rows) => bringAbout(parts, tx, rows) }),
+    startFollowUp({
+      db: devices,
+      log,
+      bringAbout: (tx, rows) => bringAbout(parts, tx, rows),
+      tellLate: ({ events, oldestSeconds }) => {
+        metrics.lateFollowUps.set(events);
+        metrics.oldestFollowUpSeconds.set(oldestSeconds);
+      },
+    }),
   );
   const reportFolder = join(config.DATA_DIR, 'reports');
   const context: AppContext = {
@@ -177,14 +199,19 @@ const compose = async (
     db,
     devices,
     questions: createDatabase(pools.questions),
-    health: createDatabase(pools.health),
+    health,
     metrics,
+    clock,
+    eventTimes: { oldestDays: config.OLDEST_EVENT_DAYS ?? null, mayBeWrong: clock.mayBeWrong },
+    eventRates: createRateLimits(config.EVENT_RATE_FACTOR),
     settings,
     sensorKeys,
     tokens: createTokens(secret),
     passwords: await createPasswords(),
     loginThrottle: createLoginThrottle(pool),
-    lastContacts: resources.use(createLastContacts((contacts) => touchSensors(pools.devices, contacts), log)),
+    lastContacts: resources.use(
+      createLastContacts((contacts) => touchSensors(pools.devices, contacts), log, clock.now),
+    ),
     watchlist,
     webhooks,
     webhookAddresses: createAddressRules(config.WEBHOOK_ALLOW_HOSTS),

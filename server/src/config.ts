@@ -98,6 +98,16 @@ export const configKeys = {
   HEARTBEAT_TIMEOUT_SECONDS: number(1, 86_400)
     .default(90)
     .describe('A sensor that sends no heartbeat for this long goes OFFLINE.'),
+  OLDEST_EVENT_DAYS: number(1, 36_500)
+    .optional()
+    .describe(
+      'Oldest event that is taken in, in days. Unset: back to the year 2000. Set it to what your devices may have to send later, so that a leaked key cannot fill every past month.',
+    ),
+  EVENT_RATE_FACTOR: number(1, 1_000_000)
+    .default(60_000)
+    .describe(
+      'A sensor may send this many times its `eventsPerMin` (20 if that is less) in a minute, to each of the `WORKERS`; beyond that it is answered 429 with `Retry-After`. A minute of that, and never under 2,000 events, may come at once. The default is beyond what a machine takes in: lower it, to 100 for instance, so that a leaked key cannot fill the disk.',
+    ),
   ORGANIZATION: z.string().max(200).default('Gantry').describe('Name of the operator, shown in the licence.'),
   PUBLIC_SENSOR_KEYS: flag
     .default(false)

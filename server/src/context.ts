@@ -4,10 +4,13 @@ import type { Logger } from 'pino';
 import type { Passwords } from './auth/passwords.ts';
 import type { LoginThrottle } from './auth/throttle.ts';
 import type { Tokens } from './auth/tokens.ts';
+import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database/pool.ts';
 import type { Images } from './images/images.ts';
+import type { EventTimes } from './ingest/event-time.ts';
 import type { LastContacts } from './ingest/last-contacts.ts';
+import type { RateLimits } from './ingest/rate-limits.ts';
 import type { SensorKeys } from './ingest/sensor-keys.ts';
 import type { EventWriter } from './ingest/writer.ts';
 import type { Metrics } from './metrics.ts';
@@ -35,6 +38,9 @@ export interface AppContext {
   /** The connection that tells whether the database answers. */
   readonly health: Database;
   readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly eventTimes: EventTimes;
+  readonly eventRates: RateLimits;
   readonly tokens: Tokens;
   readonly passwords: Passwords;
   readonly loginThrottle: LoginThrottle;

@@ -10,6 +10,9 @@ export interface Metrics {
   readonly events: Counter<'outcome'>;
   readonly groupSize: Histogram;
   readonly queuedEvents: Gauge;
+  readonly lateFollowUps: Gauge;
+  readonly oldestFollowUpSeconds: Gauge;
+  readonly clockSkewSeconds: Gauge;
 }
 
 /** The processes that serve together with this one: whichever is asked tells of all. */
@@ -66,6 +69,21 @@ export const createMetrics = (siblings: Siblings | null = null): Metrics => {
     queuedEvents: new Gauge({
       name: 'gantry_queued_events',
       help: 'Events waiting for their commit',
+      registers,
+    }),
+    lateFollowUps: new Gauge({
+      name: 'gantry_late_follow_ups',
+      help: 'Events whose incident, alert or delivery has been waiting to be made for more than a minute',
+      registers,
+    }),
+    oldestFollowUpSeconds: new Gauge({
+      name: 'gantry_oldest_follow_up_seconds',
+      help: 'How long the oldest of them has been waiting, in seconds; 0 when there is none',
+      registers,
+    }),
+    clockSkewSeconds: new Gauge({
+      name: 'gantry_clock_skew_seconds',
+      help: 'How far the clock of this process is ahead of that of the database, in seconds',
       registers,
     }),
   };

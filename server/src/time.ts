@@ -10,6 +10,9 @@ export interface Interval {
 const DAY_MS = 86_400_000;
 const HAS_OFFSET = /(?:Z|[+-]\d{2}:\d{2})$/;
 
+/** Whether the moment that an ISO text stands for depends on the time zone. */
+export const isLocalTime = (iso: string): boolean => isPlainDate(iso) || !HAS_OFFSET.test(normalize(iso));
+
 /** The text as Date.parse reads it: `T` before the time, a dot before the fraction, a colon in the offset. */
 const normalize = (iso: string): string =>
   iso

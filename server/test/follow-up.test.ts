@@ -8,6 +8,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EventRow } from '../src/ingest/enrich.ts';
 import { startFollowUp } from '../src/ingest/follow-up.ts';
+import { postponeFollowUp } from '../src/ingest/follow-up-store.ts';
 import { createTestDatabase, eventually, type Gantry, startGantry } from './harness.ts';
 import { spawnService, untilItServes } from './service-process.ts';
 
@@ -76,6 +77,117 @@ describe('what follows from an event', () => {
     expect(done.sort()).toEqual(ids.filter((_, n) => n !== 6).sort());
     expect(await count('events_to_follow_up')).toBe(0);
   });
+});
+
+describe('an attempt that fails', () => {
+  let gantry: Gantry;
+  beforeAll(async () => {
+    gantry = await startGantry();
+  });
+  afterAll(() => gantry.stop());
+
+  const noted = async (count: number): Promise<string[]> => {
+    const ids = Array.from({ length: count }, () => randomUUID());
+    await gantry.pool.query(
+      `INSERT INTO events_to_follow_up (event_id, retry_at) SELECT unnest($1::uuid[]), now() + interval '1 hour'`,
+      [ids],
+    );
+    return ids;
+  };
+  const left = async (ids: readonly string[]) =>
+    (
+      await gantry.pool.query<{ event_id: string; attempts: number; pause: number }>(
+        `SELECT event_id, attempts, extract(epoch FROM retry_at - now())::float8 AS pause
+         FROM events_to_follow_up WHERE event_id = ANY ($1)`,
+        [ids],
+      )
+    ).rows;
+  const rowsOf = (ids: readonly string[]) => ids.map((id) => ({ id }) as EventRow);
+  const timedOut = () => new pg.DatabaseError('canceling statement due to statement timeout', 0, 'error');
+
+  it.each([
+    ['a defect in code', () => new TypeError('Cannot read properties of undefined')],
+    ['a statement that takes too long', () => Object.assign(timedOut(), { code: '57014' })],
+    ['an answer that takes too long', () => new Error('Query read timeout')],
+  ])('keeps no other event back, and is counted: %s', async (_what, makeError) => {
+    const ids = await noted(10);
+    const done: string[] = [];
+    const followUp = startFollowUp({
+      db: gantry.app.context.db,
+      log: pino({ level: 'silent' }),
+      bringAbout: async (_tx, rows) => {
+        if (rows.some(({ id }) => id === ids[6])) throw makeError();
+        done.push(...rows.map(({ id }) => id));
+      },
+    });
+    await followUp.add(rowsOf(ids));
+    await followUp[Symbol.asyncDispose]();
+    expect(done.sort()).toEqual(ids.filter((_, n) => n !== 6).sort());
+    const [poisoned, ...others] = await left(ids);
+    expect(others).toEqual([]);
+    expect(poisoned).toMatchObject({ event_id: ids[6], attempts: 1 });
+    expect(poisoned?.pause).toBeLessThanOrEqual(2);
+  });
+
+  it('is put off for longer and longer, up to an hour', async () => {
+    const [id] = (await noted(1)) as [string];
+    const pauses: number[] = [];
+    for (let attempt = 0; attempt < 14; attempt++) {
+      await postponeFollowUp(gantry.app.context.db, [id]);
+      pauses.push((await left([id]))[0]?.pause ?? 0);
+    }
+    expect(pauses[0]).toBeGreaterThan(1);
+    expect(pauses[3]).toBeGreaterThan(14);
+    expect(pauses[13]).toBeGreaterThan(3_500);
+    expect(pauses[13]).toBeLessThanOrEqual(3_600);
+    await gantry.pool.query('DELETE FROM events_to_follow_up');
+  });
+
+  it('does not end the process or stop what comes later, when even writing it down fails', async () => {
+    const ids = await noted(2);
+    const done: string[] = [];
+    let isBroken = true;
+    const { db } = gantry.app.context;
+    const brokenDb = new Proxy(db, {
+      get(target, key) {
+        if (isBroken && (key === '_' || key === 'execute')) throw new TypeError('a defect outside');
+        const value: unknown = Reflect.get(target, key);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    const followUp = startFollowUp({
+      db: brokenDb,
+      log: pino({ level: 'silent' }),
+      bringAbout: async (tx, rows) => {
+        if (isBroken) await tx.execute(`SELECT 'none'::uuid`);
+        done.push(...rows.map(({ id }) => id));
+      },
+    });
+    await followUp.add(rowsOf(ids.slice(0, 1)));
+    isBroken = false;
+    await followUp.add(rowsOf(ids.slice(1)));
+    await followUp[Symbol.asyncDispose]();
+    expect(done).toEqual(ids.slice(1));
+    await gantry.pool.query('DELETE FROM events_to_follow_up');
+  });
+
+  it('shows in the metrics when it has waited too long', async () => {
+    await gantry.pool.query(
+      `INSERT INTO events_to_follow_up (event_id, at, attempts, retry_at)
+       VALUES ($1, now() - interval '2 hours', 9, now() + interval '1 hour')`,
+      [randomUUID()],
+    );
+    await eventually(
+      async () => {
+        const text: string = (await gantry.fetch('/metrics')).body;
+        return (
+          /^gantry_late_follow_ups 1$/m.test(text) && /^gantry_oldest_follow_up_seconds 7\d\d\d/m.test(text)
+        );
+      },
+      (isShown) => isShown,
+      40_000,
+    );
+  }, 60_000);
 });
 
 describe('a process that is killed before it followed an event up', () => {

@@ -225,6 +225,7 @@ describe('a thousand of them in one batch', () => {
       locationId: null,
       locationName: null,
       speedLimit: null,
+      eventsPerMin: 20,
     };
     const row = (n: number): EventRow =>
       enrich(reportedEvent.parse(report(NOON + n * 20 * MINUTE)), known, 'UTC', NOON + 60 * 24 * 3_600_000);
@@ -267,7 +268,15 @@ describe('two transactions about the same sensors', () => {
     const rowOf = (sensor: { id: string }, n: number): EventRow =>
       enrich(
         reportedEvent.parse(report(NOON + n)),
-        { id: sensor.id, name: 'M', address: null, locationId: null, locationName: null, speedLimit: null },
+        {
+          id: sensor.id,
+          name: 'M',
+          address: null,
+          locationId: null,
+          locationName: null,
+          speedLimit: null,
+          eventsPerMin: 20,
+        },
         'UTC',
         NOON,
       );

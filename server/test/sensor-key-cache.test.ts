@@ -11,6 +11,7 @@ const sensorOf = (id: string, name = 'Mast'): KnownSensor => ({
   locationId: null,
   locationName: null,
   speedLimit: null,
+  eventsPerMin: 20,
 });
 
 /** A cache over a table in memory; it counts how often the table is asked. */

@@ -198,6 +198,7 @@ describe('raising alerts', () => {
     locationId: null,
     locationName: null,
     speedLimit: null,
+    eventsPerMin: 20,
   };
   const hitOf = (entryId: string, licensePlateNumber: string) => ({
     entry: {

@@ -23,6 +23,7 @@ const sensor = {
   locationId: null,
   locationName: null,
   speedLimit: null,
+  eventsPerMin: 20,
 };
 const watches = (watchlist: Watchlist, licensePlateNumber: string | null): boolean => {
   const event = reportedEvent.parse({ eventType: 'PLATE_RECOGNITION', licensePlateNumber });

@@ -54,6 +54,10 @@ export const isWithoutConnection = (error: unknown): boolean =>
 /** Whether pg gave up waiting for the answer to a statement. The server stops long statements earlier, so it is not heard. */
 export const isUnanswered = (error: unknown): boolean => isAny(error, /^query read timeout/i);
 
+/** A statement was given up because it took too long, or waited too long for a lock; the database itself may be well. */
+export const isTimeout = (error: unknown): boolean =>
+  isStopped(error) || sqlState(error) === '55P03' || isUnanswered(error);
+
 /** Whether the database is away, full, or too busy to answer: trying again later makes sense. */
 export const isDatabaseAway = (error: unknown): boolean => {
   const state = sqlState(error);

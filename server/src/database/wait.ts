@@ -42,12 +42,12 @@ const check = async (connectionString: string, log: Logger): Promise<void> => {
  * @throws UnsuitableDatabase when it answers but is too old or has the wrong encoding
  */
 export const waitForDatabase = async (connectionString: string, log: Logger): Promise<void> => {
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     try {
       return await check(connectionString, log);
     } catch (error) {
-      if (!isDatabaseAway(error) || Date.now() > deadline) throw error;
+      if (!isDatabaseAway(error) || performance.now() > deadline) throw error;
       log.info({ reason: String(error) }, 'waiting for the database');
       await sleep(PAUSE_MS);
     }

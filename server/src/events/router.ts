@@ -55,11 +55,12 @@ export const eventsRouter = router({
     .meta({
       summary: 'Report one event',
       notes:
-        'Answers after the event is durable. With `timestamp` and `idempotencyKey` a retry is stored once. On SERVICE_UNAVAILABLE (503) wait for `Retry-After` and send it again.',
+        'Answers after the event is durable. With `timestamp` and `idempotencyKey` a retry is stored once. On SERVICE_UNAVAILABLE (503) and TOO_MANY_REQUESTS (429) wait for `Retry-After` and send it again.',
     })
     .input(ingestInput)
     .output(ingestOutput)
     .mutation(async ({ ctx, input }) => {
+      ctx.app.eventRates.take(ctx.sensor, 1);
       const { eventId } = await ingestEvent(ctx, input);
       return { success: true as const, eventId };
     }),
@@ -68,11 +69,12 @@ export const eventsRouter = router({
     .meta({
       summary: 'Report up to 1000 events at once, for devices that were offline',
       notes:
-        'Each event is stored or refused on its own; `results` tells which, in the order they were sent. Only when none could be taken in for now is the whole call refused with SERVICE_UNAVAILABLE (503).',
+        'Each event is stored or refused on its own; `results` tells which, in the order they were sent. Only when none could be taken in for now is the whole call refused with SERVICE_UNAVAILABLE (503). TOO_MANY_REQUESTS (429) refuses the whole call too: the sensor sends more than `EVENT_RATE_FACTOR` allows.',
     })
     .input(ingestBatchInput)
     .output(ingestBatchOutput)
     .mutation(async ({ ctx, input }) => {
+      ctx.app.eventRates.take(ctx.sensor, input.events.length);
       const results = await Promise.all(input.events.map((item) => ingestItem(ctx, item)));
       // Nothing was taken in, so the whole request is one to repeat, as for a single event.
       if (results.every(isUnavailable))

@@ -1,4 +1,5 @@
 import type { Event, ListEventsInput } from '@gantry/contract/events';
+import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../context.ts';
@@ -8,6 +9,7 @@ import { keepHoldsOut, requireFree } from '../storage/holds-store.ts';
 import { resolveInterval } from '../time.ts';
 import { listEvents } from './list-store.ts';
 import { type ReviewOutcome, removeEvent, setArchived, setProcessed } from './review-store.ts';
+import { rememberDeletion } from './tombstones-store.ts';
 
 const review = (
   { app, actor, caller }: ActorContext,
@@ -36,13 +38,14 @@ export const markAsArchived = (ctx: ActorContext, id: string): Promise<void> =>
   review(ctx, id, 'events.markAsArchived', setArchived);
 
 /**
- * Removes an event for good.
+ * Removes an event for good: a device that sends it again, by its idempotency key, is told that it is stored, and it is not.
  * @throws AppError `notFound`; `conflict` when it is under a legal hold
  */
 export const deleteEvent = ({ app, actor, caller }: ActorContext, id: string): Promise<void> =>
   inTransaction(app.db, async (tx) => {
     await keepHoldsOut(tx);
     await requireFree(tx, id);
+    if (isUuid(id)) await rememberDeletion(tx, id);
     if (!(await removeEvent(tx, id))) throw notFound('Event');
     await recordActivity(tx, actor.id, caller, 'events.delete', { eventId: id });
   });

@@ -20,6 +20,7 @@ export interface PicturesOfEvent {
 
 /**
  * Notes pictures and that they belong to an event, which may be stored later; for an hour they are kept though it is not.
+ * When they are sent again the hour begins again, also for what is just being collected.
  * @returns the hashes of those whose file has to be stored
  */
 export const noteImages = async (
@@ -41,7 +42,8 @@ export const noteImages = async (
       )}::jsonb) AS given (sha256 text, media_type text, width int, height int, bytes int)
     ), referred AS (
       INSERT INTO event_images (event_id, sha256, event_type)
-      SELECT ${eventId}::uuid, sha256, ${eventType} FROM given ON CONFLICT DO NOTHING
+      SELECT ${eventId}::uuid, sha256, ${eventType} FROM given ORDER BY sha256
+      ON CONFLICT (event_id, sha256) DO UPDATE SET at = now()
     ), noted AS (
       INSERT INTO images AS known (sha256, media_type, width, height, bytes)
       SELECT * FROM given ORDER BY sha256

@@ -1,8 +1,9 @@
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import type { Database } from '../database/pool.ts';
-import { unavailable } from '../error.ts';
+import { type AppError, unavailable } from '../error.ts';
 import type { BlobStore } from './blobs.ts';
+import { createBreaker } from './breaker.ts';
 import {
   findImage,
   noteImageStored,
@@ -16,15 +17,29 @@ export interface ImagesParts {
   readonly db: Database;
   readonly blobs: BlobStore;
   readonly log: Logger;
+  readonly limits?: Partial<ImageLimits>;
+}
+
+/** How much may wait for the place where pictures are stored. */
+export interface ImageLimits {
+  /** Bytes of all pictures that wait, one event's being taken in whatever its size. */
+  readonly bytes: number;
+  readonly events: number;
+  /** Longest wait for one file to be stored, in milliseconds. */
+  readonly putMs: number;
+  /** Failures in a row after which pictures are refused at once, and for how long (milliseconds). */
+  readonly failures: number;
+  readonly openMs: number;
 }
 
 /** The pictures that come with events. */
 export interface Images {
   /**
    * Stores the pictures of an event that is about to be stored; they are durable when this resolves.
-   * @throws AppError `unavailable` when the place for them is away or full
+   * @param until when its turn must have come, by the monotonic clock in milliseconds: later nobody waits for it
+   * @throws AppError `unavailable` when the place for them is away or full, or too much waits for it
    */
-  keep(event: PicturesOfEvent): Promise<void>;
+  keep(event: PicturesOfEvent, until?: number): Promise<void>;
   find(sha256: string): Promise<StoredImage | null>;
   readonly blobs: BlobStore;
 }
@@ -32,28 +47,88 @@ export interface Images {
 /** Files written at once, so that a large batch does not take every thread or connection. */
 const WRITES_AT_ONCE = 8;
 
-export const createImages = ({ db, blobs, log }: ImagesParts): Images => {
-  const inTurn = pLimit(WRITES_AT_ONCE);
+const LIMITS: ImageLimits = { bytes: 64_000_000, events: 2_000, putMs: 15_000, failures: 5, openMs: 500 };
 
-  const store = async ({ sha256, bytes }: Picture): Promise<void> => {
+const cannotBeStored = (cause?: unknown): AppError =>
+  unavailable('The pictures of the event cannot be stored now: send it again in a moment', cause);
+/** What a sender hears whose pictures were not stored in time. */
+export const picturesTookTooLong = (): AppError =>
+  unavailable('The pictures of the event took too long to be stored: send it again in a moment');
+
+const bytesOf = ({ pictures }: PicturesOfEvent): number =>
+  pictures.reduce((sum, { bytes }) => sum + bytes.length, 0);
+
+/** What `work` comes to, unless it takes longer; then `late` is thrown, and it goes on by itself. */
+const within = async (ms: number, work: Promise<void>, late: () => Error): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms);
+  });
+  try {
+    await Promise.race([work, tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+export const createImages = ({ db, blobs, log, limits }: ImagesParts): Images => {
+  const { bytes: mostBytes, events: mostEvents, putMs, failures, openMs } = { ...LIMITS, ...limits };
+  const inTurn = pLimit(WRITES_AT_ONCE);
+  const breaker = createBreaker({ failures, openMs, refusal: cannotBeStored });
+  const waiting = { events: 0, bytes: 0 };
+
+  const store = async ({ sha256, bytes }: Picture, puts: Promise<void>[]): Promise<void> => {
     try {
-      await blobs.put(sha256, bytes);
+      await breaker.run(() => {
+        const put = blobs.put(sha256, bytes);
+        puts.push(put);
+        return within(putMs, put, picturesTookTooLong);
+      });
     } catch (err) {
       log.error({ err, sha256 }, 'a picture could not be stored');
-      throw unavailable('The pictures of the event cannot be stored now: send it again in a moment', err);
+      throw cannotBeStored(err);
     }
     await noteImageStored(db, sha256);
+  };
+
+  const requireTime = (until: number): void => {
+    if (performance.now() > until) throw picturesTookTooLong();
+  };
+
+  const keepNow = async (event: PicturesOfEvent, until: number, puts: Promise<void>[]): Promise<void> => {
+    requireTime(until);
+    if (breaker.isOpen()) throw cannotBeStored();
+    const lacking = await noteImages(db, event);
+    for (const picture of event.pictures) {
+      if (!lacking.has(picture.sha256)) continue;
+      requireTime(until);
+      await store(picture, puts);
+    }
+    requireTime(until);
   };
 
   return {
     blobs,
     find: (sha256) => findImage(db, sha256),
-    keep: (event) =>
-      inTurn(async () => {
-        const lacking = await noteImages(db, event);
-        for (const picture of event.pictures) {
-          if (lacking.has(picture.sha256)) await store(picture);
-        }
-      }),
+    async keep(event, until = Number.POSITIVE_INFINITY) {
+      const bytes = bytesOf(event);
+      const isFull = waiting.events >= mostEvents || waiting.bytes + bytes > mostBytes;
+      if (isFull && waiting.events > 0) {
+        throw unavailable('More pictures are arriving than can be stored: send the event again in a moment');
+      }
+      if (breaker.isOpen()) throw cannotBeStored();
+      waiting.events++;
+      waiting.bytes += bytes;
+      const puts: Promise<void>[] = [];
+      try {
+        await inTurn(() => keepNow(event, until, puts));
+      } finally {
+        // What was given up may still hold its bytes.
+        void Promise.allSettled(puts).then(() => {
+          waiting.events--;
+          waiting.bytes -= bytes;
+        });
+      }
+    },
   };
 };

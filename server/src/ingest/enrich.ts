@@ -1,16 +1,10 @@
 import { hash } from 'node:crypto';
 import type { EventType, ReportedEvent } from '@gantry/contract/events';
-import { invalidInput } from '../error.ts';
 import { keyedEventId, newEventId, uuidOf } from '../events/id.ts';
 import { plateKey } from '../events/plate.ts';
 import { rankOf, severityOf } from '../events/severity.ts';
-import { resolveTime } from '../time.ts';
+import { ANY_TIME, type EventTimes, timeOfEvent } from './event-time.ts';
 import type { KnownSensor } from './sensor-keys.ts';
-
-/** How far ahead of the service a device's clock may be. */
-const MAX_AHEAD_MS = 5 * 60_000;
-/** Nothing that is older was reported by a device. */
-const EARLIEST = Date.UTC(2000, 0, 1);
 
 /** An event as it is stored. Texts named `…Json` are JSON already. */
 export interface EventRow {
@@ -50,19 +44,6 @@ export const sizeOf = (row: EventRow): number =>
   (row.imagesJson?.length ?? 0) +
   (row.tagsJson?.length ?? 0);
 
-const timeOfEvent = (event: ReportedEvent, zone: string, now: number): number => {
-  if (event.timestamp === undefined) return now;
-  const time = resolveTime(event.timestamp, zone);
-  if (time > now + MAX_AHEAD_MS) {
-    throw invalidInput(
-      'timestamp',
-      'The timestamp is more than 5 minutes ahead: set the clock of the device',
-    );
-  }
-  if (time < EARLIEST) throw invalidInput('timestamp', 'The timestamp is before the year 2000');
-  return time;
-};
-
 /** The same value with the keys of all objects in order, so that it is always written in the same way. */
 const inOrder = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
@@ -95,10 +76,16 @@ const hashContent = (event: ReportedEvent): string => {
 /**
  * Turns what a device said into what is stored: gives it its id, severity and the name of its place.
  * @param zone IANA time zone for a timestamp without an offset
- * @throws AppError `badRequest` when the timestamp is out of bounds
+ * @throws AppError as `timeOfEvent` does
  */
-export const enrich = (event: ReportedEvent, sensor: KnownSensor, zone: string, now: number): EventRow => {
-  const time = timeOfEvent(event, zone, now);
+export const enrich = (
+  event: ReportedEvent,
+  sensor: KnownSensor,
+  zone: string,
+  now: number,
+  times: EventTimes = ANY_TIME,
+): EventRow => {
+  const time = timeOfEvent(event.timestamp, zone, now, times);
   const { idempotencyKey } = event;
   const id = idempotencyKey === undefined ? newEventId(time) : keyedEventId(time, sensor.id, idempotencyKey);
   const contentHash = idempotencyKey === undefined ? null : hashContent(event);

@@ -28,16 +28,56 @@ export const takeToFollowUp = async (tx: Executor, ids: readonly string[]): Prom
   return new Set(taken.map(({ id }) => id));
 };
 
-/** The oldest of those that have been on the list for so many seconds. */
-export const listLeftToFollowUp = async (
-  db: Executor,
-  seconds: number,
-  limit: number,
-): Promise<readonly string[]> => {
-  const { rows } = await db.execute<{ id: string }>(sql`
-    SELECT event_id AS id FROM events_to_follow_up WHERE at < now() - make_interval(secs => ${seconds})
-    ORDER BY at LIMIT ${limit}`);
-  return rows.map(({ id }) => id);
+/** An event that is still to be followed up, and how many attempts at it have failed. */
+export interface LeftToFollowUp {
+  readonly id: string;
+  readonly attempts: number;
+}
+
+/** Those whose turn has come. Those that failed least come first, so that an event that always fails delays no other. */
+export const listLeftToFollowUp = async (db: Executor, limit: number): Promise<readonly LeftToFollowUp[]> => {
+  // Plan: events_to_follow_up_by_turn.
+  const { rows } = await db.execute<{ id: string; attempts: number }>(sql`
+    SELECT event_id AS id, attempts FROM events_to_follow_up WHERE retry_at <= now()
+    ORDER BY attempts, retry_at LIMIT ${limit}`);
+  return rows;
+};
+
+/** The first pause after a failure, and the longest one, in seconds. Each is twice as long as the one before. */
+const FIRST_PAUSE_SECONDS = 2;
+const LONGEST_PAUSE_SECONDS = 3_600;
+/** 2 s doubled so often is more than an hour. */
+const MOST_DOUBLINGS = 11;
+
+/**
+ * Counts a failed attempt at each of these events and puts the next one off. Those that another transaction is working on are
+ * left to it.
+ */
+export const postponeFollowUp = async (db: Executor, ids: readonly string[]): Promise<void> => {
+  await db.execute(sql`
+    WITH ours AS (
+      SELECT event_id FROM events_to_follow_up WHERE event_id = ANY (${sql.param(ids)}::uuid[])
+      FOR UPDATE SKIP LOCKED
+    )
+    UPDATE events_to_follow_up AS noted
+    SET attempts = attempts + 1, retry_at = now() + make_interval(secs =>
+      least(${LONGEST_PAUSE_SECONDS}::float8, ${FIRST_PAUSE_SECONDS} * power(2, least(attempts, ${MOST_DOUBLINGS}))))
+    FROM ours WHERE noted.event_id = ours.event_id`);
+};
+
+/** What has waited too long to be followed up. */
+export interface LateFollowUp {
+  readonly events: number;
+  /** How long the oldest of them has waited, in seconds; 0 when there is none. */
+  readonly oldestSeconds: number;
+}
+
+/** Counts the events that have waited for more than so many seconds. */
+export const countLateFollowUp = async (db: Executor, seconds: number): Promise<LateFollowUp> => {
+  const { rows } = await db.execute<{ events: number; oldest: number | null }>(sql`
+    SELECT count(*) AS events, extract(epoch FROM now() - min(at))::float8 AS oldest
+    FROM events_to_follow_up WHERE at < now() - make_interval(secs => ${seconds})`);
+  return { events: rows[0]?.events ?? 0, oldestSeconds: rows[0]?.oldest ?? 0 };
 };
 
 interface StoredEvent extends Record<string, unknown> {

@@ -1,11 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { isBadRow } from '../database/failure.ts';
+import { isBadRow, isDatabaseAway, isTimeout } from '../database/failure.ts';
 import type { Database } from '../database/pool.ts';
 import { type Executor, inTransaction } from '../database/transaction.ts';
 import { startRounds } from '../rounds.ts';
 import type { EventRow } from './enrich.ts';
-import { findEventRows, listLeftToFollowUp, takeToFollowUp } from './follow-up-store.ts';
+import {
+  countLateFollowUp,
+  findEventRows,
+  type LateFollowUp,
+  type LeftToFollowUp,
+  listLeftToFollowUp,
+  postponeFollowUp,
+  takeToFollowUp,
+} from './follow-up-store.ts';
 
 /** Brings about what follows from events that were stored, outside the transaction that stores them. */
 export interface FollowUp extends AsyncDisposable {
@@ -20,6 +28,8 @@ export interface FollowUpParts {
   readonly db: Database;
   readonly log: Logger;
   readonly bringAbout: (tx: Executor, rows: readonly EventRow[]) => Promise<void>;
+  /** Is told now and then what has waited too long. */
+  readonly tellLate?: (late: LateFollowUp) => void;
 }
 
 /** Between two transactions: what comes meanwhile is brought about together. */
@@ -27,9 +37,12 @@ const PAUSE_MS = 10;
 const EVENTS_AT_ONCE = 1_000;
 /** Groups beyond this are not kept in memory; they are found in the database later. */
 const MOST_WAITING = 1_000;
-/** Events that nobody followed up for so long were left by a process that died, or by a failure. */
-const LEFT_AFTER_SECONDS = 5;
+/** For so long a group that fails is halved and tried again at once; what then remains is put off. */
+const HALVING_MS = 10_000;
 const LOOK_MS = 2_000;
+/** What has waited for so long is counted, every so often. */
+const LATE_SECONDS = 60;
+const COUNT_MS = 15_000;
 /** Longer than this nobody's acknowledgement waits for what follows. */
 const PATIENCE_MS = 1_000;
 
@@ -39,11 +52,23 @@ interface Batch {
   readonly done: () => void;
 }
 
+/** Of those that failed together only one may be to blame: each time they are tried in groups a quarter of the size. */
+const inGroups = (left: readonly LeftToFollowUp[]): readonly string[][] => {
+  const groups: { size: number; ids: string[] }[] = [];
+  for (const { id, attempts } of left) {
+    const size = Math.max(1, EVENTS_AT_ONCE >> Math.min(2 * attempts, 10));
+    const last = groups.at(-1);
+    if (last && last.size === size && last.ids.length < size) last.ids.push(id);
+    else groups.push({ size, ids: [id] });
+  }
+  return groups.map(({ ids }) => ids);
+};
+
 /**
  * Follows events up a moment after their commit, many at once. They are on a list in the database until the transaction
  * that brings about what follows from them, so that this happens once, whatever fails meanwhile.
  */
-export const startFollowUp = ({ db, log, bringAbout }: FollowUpParts): FollowUp => {
+export const startFollowUp = ({ db, log, bringAbout, tellLate }: FollowUpParts): FollowUp => {
   let waiting: Batch[] = [];
   let running: Promise<void> | null = null;
   let stopped = false;
@@ -60,25 +85,46 @@ export const startFollowUp = ({ db, log, bringAbout }: FollowUpParts): FollowUp 
       );
     });
 
-  /** One event of which the database will not have what follows must not keep others back: halves are tried. */
-  const follow = async (rows: readonly EventRow[]): Promise<void> => {
+  /** The database refuses what follows from the event, and would again: that is all that can be done about it. */
+  const giveUp = async (ids: readonly string[], err: unknown): Promise<void> => {
+    log.error({ err, ids }, 'the database refused what follows from an event, which is left as it is');
+    await takeToFollowUp(db, ids);
+  };
+
+  const postpone = async (ids: readonly string[], err: unknown): Promise<void> => {
+    log.warn({ err, events: ids.length }, 'what follows from some events has to wait: it is tried again');
+    await postponeFollowUp(db, ids);
+  };
+
+  /**
+   * One event that fails, in the database or in our own code, must not keep others back: halves are tried, for a while.
+   * @param until when to stop halving, by the monotonic clock
+   */
+  const follow = async (rows: readonly EventRow[], until: number): Promise<void> => {
     try {
       await followTogether(rows);
+      return;
     } catch (err) {
-      if (!isBadRow(err)) {
-        log.warn(
-          { err, events: rows.length },
-          'what follows from some events has to wait: it is tried again',
-        );
-      } else if (rows.length > 1) {
-        const middle = rows.length >> 1;
-        await follow(rows.slice(0, middle));
-        await follow(rows.slice(middle));
-      } else {
-        const ids = rows.map(({ id }) => id);
-        log.error({ err, ids }, 'the database refused what follows from an event, which is left as it is');
-        await takeToFollowUp(db, ids);
+      const ids = rows.map(({ id }) => id);
+      // Nobody's fault: they stay as they are, and halves would fare no better.
+      if (isDatabaseAway(err) && !isTimeout(err)) {
+        log.warn({ err, events: ids.length }, 'what follows from some events waits for the database');
+        return;
       }
+      if (rows.length === 1 && isBadRow(err)) return giveUp(ids, err);
+      if (rows.length === 1 || stopped || performance.now() > until) return postpone(ids, err);
+    }
+    const middle = rows.length >> 1;
+    await follow(rows.slice(0, middle), until);
+    await follow(rows.slice(middle), until);
+  };
+
+  /** Never throws: what cannot be followed up now is found in the database later. */
+  const followOrLeave = async (rows: readonly EventRow[]): Promise<void> => {
+    try {
+      await follow(rows, performance.now() + HALVING_MS);
+    } catch (err) {
+      log.warn({ err, events: rows.length }, 'some events could not be followed up; a later round will');
     }
   };
 
@@ -96,24 +142,39 @@ export const startFollowUp = ({ db, log, bringAbout }: FollowUpParts): FollowUp 
   const followWaiting = async (): Promise<void> => {
     while (waiting.length > 0) {
       const batches = takeBatches();
-      await follow(batches.flatMap(({ rows }) => rows));
+      await followOrLeave(batches.flatMap(({ rows }) => rows));
       for (const { done } of batches) done();
       if (!stopped) await sleep(PAUSE_MS);
     }
     running = null;
   };
 
-  const followLeft = async (): Promise<void> => {
-    const ids = await listLeftToFollowUp(db, LEFT_AFTER_SECONDS, EVENTS_AT_ONCE);
-    if (ids.length === 0) return;
-    log.info({ events: ids.length }, 'events that were left behind are followed up');
-    const rows = await findEventRows(db, ids);
-    await follow(rows);
+  const followGroup = async (ids: readonly string[]): Promise<void> => {
+    const rows = await findEventRows(db, ids).catch(async (err: unknown) => {
+      if (isDatabaseAway(err) && !isTimeout(err)) throw err;
+      await postpone(ids, err);
+      return null;
+    });
+    if (rows === null) return;
+    await followOrLeave(rows);
     const there = new Set(rows.map(({ id }) => id));
-    await takeToFollowUp(
-      db,
-      ids.filter((id) => !there.has(id)),
-    );
+    const gone = ids.filter((id) => !there.has(id));
+    if (gone.length > 0) await takeToFollowUp(db, gone);
+  };
+
+  let countedAt = Number.NEGATIVE_INFINITY;
+  const tellWhatIsLate = async (): Promise<void> => {
+    if (!tellLate || performance.now() - countedAt < COUNT_MS) return;
+    countedAt = performance.now();
+    tellLate(await countLateFollowUp(db, LATE_SECONDS));
+  };
+
+  const followLeft = async (): Promise<void> => {
+    await tellWhatIsLate();
+    const left = await listLeftToFollowUp(db, EVENTS_AT_ONCE);
+    if (left.length === 0) return;
+    log.info({ events: left.length }, 'events that were left behind are followed up');
+    for (const ids of inGroups(left)) if (!stopped) await followGroup(ids);
   };
   const looking = startRounds(
     {

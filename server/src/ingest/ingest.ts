@@ -1,8 +1,11 @@
 import type { ReportedEvent } from '@gantry/contract/events';
 import type { RequestContext } from '../context.ts';
 import { AppError } from '../error.ts';
+import { picturesTookTooLong } from '../images/images.ts';
 import { addressOfImage, type Picture, readImage } from '../images/read-image.ts';
-import { enrich } from './enrich.ts';
+import { type EventRow, enrich } from './enrich.ts';
+import { asFirstSaid } from './former-zones.ts';
+import type { WriteOutcome } from './queue.ts';
 import type { KnownSensor } from './sensor-keys.ts';
 
 /** What a device calls with: the request and the sensor that its key belongs to. */
@@ -30,6 +33,24 @@ const takeOutPictures = (event: ReportedEvent): WithPictures => {
 };
 
 /**
+ * An event with pictures must be on its way to its commit within so many milliseconds: with the commit's own limit this
+ * stays under the time after which its sender is told that it took too long.
+ */
+const PICTURES_MS = 18_000;
+
+/** The pictures come before the event, so that no event is acknowledged whose pictures are lost. */
+const writeWithPictures = async (
+  app: DeviceContext['app'],
+  row: EventRow,
+  pictures: readonly Picture[],
+): Promise<WriteOutcome> => {
+  const until = performance.now() + PICTURES_MS;
+  await app.images.keep({ eventId: row.id, eventType: row.eventType, pictures }, until);
+  if (performance.now() > until) throw picturesTookTooLong();
+  return app.eventWriter.write(row, until);
+};
+
+/**
  * Takes in one event that passed validation. It resolves after the commit.
  * @throws AppError `badRequest` for a timestamp out of bounds; `conflict` when its idempotency key was used for
  * other content at the same time; `unavailable` when it should be sent again, be it because of its pictures
@@ -40,10 +61,12 @@ export const ingestEvent = async (
 ): Promise<Ingested> => {
   const { event, pictures } =
     reported.images.length === 0 ? { event: reported, pictures: [] } : takeOutPictures(reported);
-  const row = enrich(event, sensor, app.settings.current().timezone, Date.now());
-  // Before the event, so that no event is acknowledged whose pictures are lost.
-  if (pictures.length > 0) await app.images.keep({ eventId: row.id, eventType: row.eventType, pictures });
-  const outcome = await app.eventWriter.write(row);
+  const { timezone } = app.settings.current();
+  const former = app.settings.formerZones();
+  const said = former.length === 0 ? event : await asFirstSaid(app, sensor, event, [timezone, ...former]);
+  const row = enrich(said, sensor, timezone, app.clock.now(), app.eventTimes);
+  const outcome =
+    pictures.length === 0 ? await app.eventWriter.write(row) : await writeWithPictures(app, row, pictures);
   if (outcome === 'conflict') {
     throw new AppError(
       'conflict',

@@ -58,6 +58,13 @@ const COUNTS_FROM = eventColumns.length + 2;
 const ENDS_FROM = COUNTS_FROM + countColumns.length;
 const FOLLOWED = ENDS_FROM + 2;
 
+// An event that a person deleted stays deleted. Writing what is known of its deletion once more violates the key of that table,
+// and a statement that writes to it waits for deletions under way before it sees anything (events/tombstones-store.ts).
+const REFUSE_DELETED = `deleted AS (
+      INSERT INTO deleted_events (event_id, content_hash)
+      SELECT event_id, content_hash FROM deleted_events WHERE event_id = ANY ($1)
+    )`;
+
 // The common case: no event of the group is stored yet, so what it adds to the totals is known beforehand.
 // One statement, so one round trip and one commit for the whole group: 40 µs an event in groups of 60, half of it for indexes.
 const insertNewText = (more: string): string => `
@@ -67,12 +74,20 @@ const insertNewText = (more: string): string => `
     passed AS (INSERT INTO ${TRAFFIC} VALUES (${trafficArrays}, $${ENDS_FROM}, $${ENDS_FROM + 1}))${more}
     INSERT INTO event_totals (${namesOf(countColumns)}) ${rowsOf(countColumns, COUNTS_FROM)}`;
 
-const INSERT_NEW = { name: 'insert-new-events', text: insertNewText('') };
-const INSERT_NEW_FOLLOWED = {
-  name: 'insert-new-events-followed',
-  text: insertNewText(
-    `, noted AS (INSERT INTO events_to_follow_up (event_id) SELECT unnest($${FOLLOWED}::uuid[]))`,
-  ),
+const NOTED = `, noted AS (INSERT INTO events_to_follow_up (event_id) SELECT unnest($${FOLLOWED}::uuid[]))`;
+
+const insertNew = (name: string, more: string) => ({ name, text: insertNewText(more) });
+
+/** By whether any of the events has an idempotency key, and whether any has to be followed up. */
+const INSERT_NEW = {
+  unkeyed: {
+    alone: insertNew('insert-new-events', ''),
+    followed: insertNew('insert-new-events-followed', NOTED),
+  },
+  keyed: {
+    alone: insertNew('insert-new-keyed-events', `, ${REFUSE_DELETED}`),
+    followed: insertNew('insert-new-keyed-events-followed', `, ${REFUSE_DELETED}${NOTED}`),
+  },
 };
 
 // The other case: some have an idempotency key that was used before. Only those that are new are counted.
@@ -99,15 +114,15 @@ const INSERT_MISSING = {
     ), noted AS (
       INSERT INTO events_to_follow_up (event_id)
       SELECT id FROM stored WHERE id = ANY ($${eventColumns.length + 1}::uuid[])
-    )
+    ), ${REFUSE_DELETED}
     SELECT id FROM stored`,
 };
 
+const hasKeys = (rows: readonly EventRow[]): boolean => rows.some(({ contentHash }) => contentHash !== null);
+
 /** Events with a key may be sent to several processes at once: in one order, so that these wait but do not deadlock. */
 const inLockOrder = (rows: readonly EventRow[]): readonly EventRow[] =>
-  rows.some(({ contentHash }) => contentHash !== null)
-    ? [...rows].sort((a, b) => (a.id < b.id ? -1 : 1))
-    : rows;
+  hasKeys(rows) ? [...rows].sort((a, b) => (a.id < b.id ? -1 : 1)) : rows;
 
 const idsOf = (rows: readonly EventRow[]): Buffer => uuidArray(rows, ({ id }) => id);
 
@@ -125,24 +140,53 @@ const endsOf = (rows: readonly EventRow[]): (string | undefined)[] => {
 const within = (query: QueryConfig): QueryConfig =>
   ({ ...query, query_timeout: COMMIT_TIMEOUT_MS }) as QueryConfig;
 
-/** Stores those of the events that are not stored yet. @returns the ids of the others */
+/** The content hashes of those of the events that a person deleted, by id. */
+const findDeleted = async (
+  client: Pick<KeptClient, 'query'>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  const { rows } = await client.query<{ event_id: string; content_hash: string }>(
+    within({
+      text: 'SELECT event_id, content_hash FROM deleted_events WHERE event_id = ANY($1::uuid[])',
+      values: [ids],
+    }),
+  );
+  return new Map(rows.map((row) => [row.event_id, row.content_hash]));
+};
+
+const INSERT_MISSING_ATTEMPTS = 3;
+
+/** Stores those of the events that are new. @returns the ids of the others */
 const insertMissing = async (
   client: KeptClient,
   rows: readonly EventRow[],
-  events: readonly Buffer[],
   followed: readonly EventRow[],
 ): Promise<ReadonlySet<string>> => {
-  const query = within({ ...INSERT_MISSING, values: [...events, idsOf(followed)] });
-  const { rows: stored } = await client.query<{ id: string }>(query);
-  const fresh = new Set(stored.map(({ id }) => id));
-  return new Set(rows.flatMap(({ id }) => (fresh.has(id) ? [] : [id])));
+  const known = new Set(rows.map(({ id }) => id));
+  let left = rows;
+  for (let attempt = 1; ; attempt++) {
+    const values = [...eventColumns.map(({ encode }) => encode(left)), idsOf(followed)];
+    try {
+      const { rows: stored } = await client.query<{ id: string }>(within({ ...INSERT_MISSING, values }));
+      for (const { id } of stored) known.delete(id);
+      return known;
+    } catch (error) {
+      if (!isUniqueViolation(error) || attempt === INSERT_MISSING_ATTEMPTS) throw error;
+      const deleted = await findDeleted(
+        client,
+        left.map(({ id }) => id),
+      );
+      left = left.filter(({ id }) => !deleted.has(id));
+      if (left.length === 0) return known;
+    }
+  }
 };
 
 /**
  * Stores a group of events and counts them, in one transaction.
  * @param followed those of the events from which more follows: they are noted to be followed up
  * @param expectsKnown whether some are likely to be stored already: the statement that allows for it is tried first
- * @returns the ids of those that were stored before; they are left as they are
+ * @returns the ids of those that were stored before, or that a person deleted since; they are left as they are
  */
 export const insertEvents = async (
   client: KeptClient,
@@ -151,30 +195,35 @@ export const insertEvents = async (
   expectsKnown: boolean,
 ): Promise<ReadonlySet<string>> => {
   const ordered = inLockOrder(rows);
+  if (expectsKnown) return insertMissing(client, ordered, followed);
   const events = eventColumns.map(({ encode }) => encode(ordered));
-  if (expectsKnown) return insertMissing(client, rows, events, followed);
   const counts = tally(ordered);
   const added = [rows.length, ...countColumns.map(({ encode }) => encode(counts)), ...endsOf(rows)];
+  const { alone, followed: andFollowed } = INSERT_NEW[hasKeys(rows) ? 'keyed' : 'unkeyed'];
   try {
     const query =
       followed.length === 0
-        ? { ...INSERT_NEW, values: [...events, ...added] }
-        : { ...INSERT_NEW_FOLLOWED, values: [...events, ...added, idsOf(followed)] };
+        ? { ...alone, values: [...events, ...added] }
+        : { ...andFollowed, values: [...events, ...added, idsOf(followed)] };
     await client.query(within(query));
     return new Set();
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
   }
-  return insertMissing(client, rows, events, followed);
+  return insertMissing(client, ordered, followed);
 };
 
-/** The content hashes of those of the events that are stored, by id. */
+/** The content hashes of those of the events that are stored, or that a person deleted, by id. */
 export const findContentHashes = async (
-  client: KeptClient,
+  client: Pick<KeptClient, 'query'>,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string | null>> => {
   const { rows } = await client.query<{ id: string; content_hash: string | null }>(
     within({ text: 'SELECT id, content_hash FROM events WHERE id = ANY($1::uuid[])', values: [ids] }),
   );
-  return new Map(rows.map((row) => [row.id, row.content_hash]));
+  const stored = new Map(rows.map((row) => [row.id, row.content_hash]));
+  // After the events, so that one that is deleted meanwhile is found here.
+  const others = ids.filter((id) => !stored.has(id));
+  if (others.length === 0) return stored;
+  return new Map([...stored, ...(await findDeleted(client, others))]);
 };

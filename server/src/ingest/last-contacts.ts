@@ -7,10 +7,14 @@ export interface LastContacts extends AsyncDisposable {
 
 const FLUSH_MS = 2_000;
 
-/** @param store writes the moments of many sensors at once */
+/**
+ * @param store writes the moments of many sensors at once
+ * @param now the time in Unix milliseconds
+ */
 export const createLastContacts = (
   store: (contacts: ReadonlyMap<string, Date>) => Promise<void>,
   log: Logger,
+  now: () => number = Date.now,
 ): LastContacts => {
   let contacts = new Map<string, Date>();
   let writing = Promise.resolve();
@@ -36,7 +40,7 @@ export const createLastContacts = (
 
   return {
     record(sensorId) {
-      contacts.set(sensorId, new Date());
+      contacts.set(sensorId, new Date(now()));
     },
     async [Symbol.asyncDispose]() {
       clearInterval(timer);

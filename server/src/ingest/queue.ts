@@ -1,5 +1,6 @@
 import { unavailable } from '../error.ts';
 import { type EventRow, sizeOf } from './enrich.ts';
+import { createShares } from './shares.ts';
 
 /** What became of an event: it is durable (`stored`), was so already (`duplicate`), or its key is taken by other content. */
 export type WriteOutcome = 'stored' | 'duplicate' | 'conflict';
@@ -7,8 +8,8 @@ export type WriteOutcome = 'stored' | 'duplicate' | 'conflict';
 /** An event whose sender waits to hear what became of it. */
 export interface Waiting {
   readonly row: EventRow;
-  /** When it began to wait, in Unix milliseconds. */
-  readonly since: number;
+  /** How long it may wait, by the monotonic clock in milliseconds. */
+  readonly until: number;
   readonly resolve: (outcome: WriteOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -23,15 +24,15 @@ export interface Group {
 
 const MAX_GROUP_EVENTS = 1_000;
 const MAX_GROUP_CHARS = 8_000_000;
-const MAX_QUEUED_EVENTS = 20_000;
-const MAX_QUEUED_CHARS = 128_000_000;
+/** Half of it is for one sensor alone (shares.ts). */
+const LIMITS = { events: 40_000, chars: 192_000_000, leastEvents: 1_000, leastChars: MAX_GROUP_CHARS };
 /** An event that waited this long for its turn is sent back; with the commit's own limit this stays under 30 s. */
-const MAX_WAIT_MS = 10_000;
+export const MAX_WAIT_MS = 10_000;
 
-/** Events that wait for their commit: in order, and within bounds. */
+/** Events that wait for their commit: those of a sensor in order, none behind all of another, and within bounds. */
 export interface EventQueue {
   readonly length: number;
-  /** @throws AppError `unavailable` when the queue is full */
+  /** @throws AppError `unavailable` when the queue is full, or the sensor's share of it */
   add(waiting: Waiting): void;
   /** Takes the next group off the queue. */
   take(): Group;
@@ -39,37 +40,71 @@ export interface EventQueue {
   clear(): readonly Waiting[];
 }
 
+/** What is taken for a group: what is left keeps its order. */
+interface Taken {
+  readonly group: readonly Waiting[];
+  readonly rest: Waiting[];
+}
+
+/** Takes from the front of the queue, of each sensor at most so many, until the group is full. */
+const takeFront = (queue: readonly Waiting[], before: readonly Waiting[], mostOfOne: number): Taken => {
+  const group = [...before];
+  let chars = group.reduce((sum, { row }) => sum + sizeOf(row), 0);
+  const taken = new Map<string, number>();
+  const passed: Waiting[] = [];
+  for (let at = 0; at < queue.length; at++) {
+    const waiting = queue[at] as Waiting;
+    const size = sizeOf(waiting.row);
+    if (group.length === MAX_GROUP_EVENTS || (group.length > 0 && chars + size > MAX_GROUP_CHARS)) {
+      return { group, rest: [...passed, ...queue.slice(at)] };
+    }
+    const ofSensor = mostOfOne < MAX_GROUP_EVENTS ? (taken.get(waiting.row.sensorId) ?? 0) : 0;
+    if (ofSensor >= mostOfOne) {
+      passed.push(waiting);
+      continue;
+    }
+    if (mostOfOne < MAX_GROUP_EVENTS) taken.set(waiting.row.sensorId, ofSensor + 1);
+    chars += size;
+    group.push(waiting);
+  }
+  return { group, rest: passed };
+};
+
 export const createEventQueue = (): EventQueue => {
   let queue: Waiting[] = [];
-  let queuedChars = 0;
+  const shares = createShares(LIMITS);
+
+  /** While more wait than one group holds, each sensor has its part of the group first, and then whoever came first. */
+  const takeGroup = (): Taken => {
+    if (queue.length <= MAX_GROUP_EVENTS || shares.sensors < 2) return takeFront(queue, [], MAX_GROUP_EVENTS);
+    const fair = takeFront(queue, [], Math.ceil(MAX_GROUP_EVENTS / shares.sensors));
+    return takeFront(fair.rest, fair.group, MAX_GROUP_EVENTS);
+  };
 
   return {
     get length() {
       return queue.length;
     },
     add(waiting) {
+      const { sensorId } = waiting.row;
       const size = sizeOf(waiting.row);
-      const full = queue.length >= MAX_QUEUED_EVENTS || queuedChars + size > MAX_QUEUED_CHARS;
-      if (full && queue.length > 0) {
+      if (!shares.hasRoom(sensorId, size)) {
         throw unavailable('More events are arriving than can be stored: send the event again in a moment');
       }
       queue.push(waiting);
-      queuedChars += size;
+      shares.add(sensorId, size);
     },
     take() {
-      const oldest = Date.now() - MAX_WAIT_MS;
+      const now = performance.now();
       const keyed = new Set<string>();
       const events: Waiting[] = [];
       const repeats: Waiting[] = [];
-      let taken = 0;
-      let chars = 0;
-      for (const waiting of queue) {
-        const { row, since, reject } = waiting;
-        const size = sizeOf(row);
-        if (taken === MAX_GROUP_EVENTS || (taken > 0 && chars + size > MAX_GROUP_CHARS)) break;
-        taken++;
-        chars += size;
-        if (since < oldest) {
+      const { group, rest } = takeGroup();
+      queue = rest;
+      for (const waiting of group) {
+        const { row, until, reject } = waiting;
+        shares.remove(row.sensorId, sizeOf(row));
+        if (until < now) {
           reject(unavailable('The event waited too long for its commit: send it again in a moment'));
         } else if (row.contentHash !== null && keyed.has(row.id)) {
           repeats.push(waiting);
@@ -78,14 +113,12 @@ export const createEventQueue = (): EventQueue => {
           events.push(waiting);
         }
       }
-      queuedChars -= chars;
-      queue = queue.slice(taken);
       return { events, repeats };
     },
     clear() {
       const all = queue;
       queue = [];
-      queuedChars = 0;
+      shares.clear();
       return all;
     },
   };

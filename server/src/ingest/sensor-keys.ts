@@ -12,6 +12,8 @@ export interface KnownSensor {
   readonly locationName: string | null;
   /** km/h */
   readonly speedLimit: number | null;
+  /** How many events it is expected to send in a minute. */
+  readonly eventsPerMin: number;
 }
 
 /** API key → sensor, cached. */

@@ -8,7 +8,7 @@ import type { Metrics } from '../metrics.ts';
 import type { EventRow } from './enrich.ts';
 import { findContentHashes, insertEvents } from './insert-events.ts';
 import { databaseAway, isOutage } from './outage.ts';
-import { createEventQueue, type Waiting, type WriteOutcome } from './queue.ts';
+import { createEventQueue, MAX_WAIT_MS, type Waiting, type WriteOutcome } from './queue.ts';
 
 /** After the database went away, events are refused at once for this long before one group tries it again. */
 const AWAY_MS = 500;
@@ -44,7 +44,7 @@ export class EventWriter implements AsyncDisposable {
   readonly #followUp: (rows: readonly EventRow[]) => Promise<void>;
   readonly #queue = createEventQueue();
   #running: Promise<void> | null = null;
-  /** While the database is away: when to try it again (Unix milliseconds). */
+  /** While the database is away: when to try it again, by the monotonic clock. */
   #awayUntil: number | null = null;
   /** How many more groups are expected to hold events that are stored already. */
   #wary = 0;
@@ -62,12 +62,13 @@ export class EventWriter implements AsyncDisposable {
    * Stores an event and resolves after its commit.
    * @throws AppError `unavailable` when the queue is full or the database is away, and the event may be sent again;
    * `badRequest` when the database will not have it
+   * @param until when its commit must have begun, by the monotonic clock in milliseconds: later nobody hears of it
    */
-  write(row: EventRow): Promise<WriteOutcome> {
+  write(row: EventRow, until = Number.POSITIVE_INFINITY): Promise<WriteOutcome> {
     if (this.#isAway()) return Promise.reject(databaseAway());
-    if (this.#partitions.has(row.time)) return this.#enqueue(row);
+    if (this.#partitions.has(row.time)) return this.#enqueue(row, until);
     // Before it queues, so that others need not wait for a partition they do not use.
-    return this.#ensurePartition(row.time).then(() => this.#enqueue(row));
+    return this.#ensurePartition(row.time).then(() => this.#enqueue(row, until));
   }
 
   /** How many events wait for a commit that has not begun. */
@@ -83,12 +84,13 @@ export class EventWriter implements AsyncDisposable {
 
   /** While the database is away one group at a time tries it again; nobody else waits for how that ends. */
   #isAway(): boolean {
-    return this.#awayUntil !== null && (this.#running !== null || Date.now() < this.#awayUntil);
+    return this.#awayUntil !== null && (this.#running !== null || performance.now() < this.#awayUntil);
   }
 
-  #enqueue(row: EventRow): Promise<WriteOutcome> {
+  #enqueue(row: EventRow, latest: number): Promise<WriteOutcome> {
     return new Promise((resolve, reject) => {
-      this.#queue.add({ row, since: Date.now(), resolve, reject });
+      const until = Math.min(latest, performance.now() + MAX_WAIT_MS);
+      this.#queue.add({ row, until, resolve, reject });
       this.#running ??= this.#commitGroups();
     });
   }
@@ -212,7 +214,7 @@ export class EventWriter implements AsyncDisposable {
   #sendBack(group: readonly Waiting[], error: unknown): void {
     const outage = isOutage(error);
     const affected = outage ? [...group, ...this.#queue.clear()] : group;
-    if (outage) this.#awayUntil = Date.now() + AWAY_MS;
+    if (outage) this.#awayUntil = performance.now() + AWAY_MS;
     this.#log.error(
       { err: error, events: affected.length },
       'events are sent back: they could not be stored',

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { readDatabaseTime } from '../database/database-time.ts';
 import type { Database } from '../database/pool.ts';
 import { inTransaction, type Transaction } from '../database/transaction.ts';
 import { getTimezoneSettings } from '../system/store.ts';
@@ -15,7 +16,7 @@ const runOne = async (tx: Transaction, now: number): Promise<boolean> => {
   const schedule = await takeDueSchedule(tx, settings.timezone);
   if (!schedule) return false;
   const { id: scheduleId, kind, format, filters, createdBy, every } = schedule;
-  // The clock of the database decides what is due, and that of this process may be a little behind it.
+  // What is due was decided a moment before by the same clock.
   const at = Math.max(now, schedule.nextRunAt?.getTime() ?? now);
   const due = lastRun(schedule, settings.timezone, at);
   const { from, until } = periodBefore(every, due, settings);
@@ -50,8 +51,10 @@ const moveOne = async (tx: Transaction, now: number): Promise<boolean> => {
 
 /** Has every schedule that is due make its report, each in a transaction of its own and by one process alone. */
 export const runDueSchedules = async (db: Database, log: Logger): Promise<void> => {
-  while (await inTransaction(db, (tx) => moveOne(tx, Date.now())));
+  const byItsClock = (work: (tx: Transaction, now: number) => Promise<boolean>): Promise<boolean> =>
+    inTransaction(db, async (tx) => work(tx, await readDatabaseTime(tx)));
+  while (await byItsClock(moveOne));
   let made = 0;
-  while (await inTransaction(db, (tx) => runOne(tx, Date.now()))) made++;
+  while (await byItsClock(runOne)) made++;
   if (made > 0) log.info({ reports: made }, 'scheduled reports are made');
 };

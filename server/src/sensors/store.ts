@@ -97,6 +97,7 @@ export const findSensorByKey = async (db: Executor, apiKey: string): Promise<Kno
       locationId: sensors.locationId,
       locationName: locations.name,
       speedLimit: locations.speedLimit,
+      eventsPerMin: sensors.eventsPerMin,
     })
     .from(sensors)
     .leftJoin(locations, eq(locations.id, sensors.locationId))

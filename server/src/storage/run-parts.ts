@@ -15,6 +15,8 @@ export interface RunParts {
 /** A run of retention under way. */
 export interface Run extends RunParts {
   readonly id: string;
+  /** Who began it by hand, having seen what it will remove; null: the daily run. */
+  readonly startedBy: string | null;
   /** Whether to stop after the batch under way. */
   readonly stopped: () => boolean;
 }

@@ -1,12 +1,15 @@
+import { readDatabaseTime } from '../database/database-time.ts';
 import type { Transaction } from '../database/transaction.ts';
-import { dueBy } from './due.ts';
+import { forgetOldDeletions } from '../events/tombstones-store.ts';
+import { dueBy, limitsAnything } from './due.ts';
 import { removeDueEvents } from './remove-events.ts';
 import { removeDueImages } from './remove-images.ts';
 import { type RemovedRecords, removeActivityBefore, removeReportsBefore } from './remove-records-store.ts';
 import { removeDueTraffic } from './remove-traffic.ts';
-import { getRules } from './retention-store.ts';
+import { getRetentionSettings } from './retention-store.ts';
 import { type Run, type RunParts, removeNoted } from './run-parts.ts';
-import { finishRun, lastCompletedStart } from './runs-store.ts';
+import { finishRun, lastCompletedStart, refuseStep } from './runs-store.ts';
+import { requireSmallStep, StepTooLarge } from './step.ts';
 
 const RECORDS_AT_ONCE = 5_000;
 /** Longest text of a failure that is kept. */
@@ -36,24 +39,38 @@ const removeRecords = async (
 
 const removeAllDue = async (run: Run): Promise<void> => {
   const since = await lastCompletedStart(run.db);
-  const due = dueBy(await getRules(run.db), Date.now());
+  const rules = await getRetentionSettings(run.db);
+  const now = await readDatabaseTime(run.db);
+  const due = dueBy(rules, now);
+  if (run.startedBy === null && limitsAnything(due)) {
+    requireSmallStep(now, since, rules.updatedAt?.getTime() ?? null);
+  }
   await removeDueEvents(run, due);
   await removeRecords(run, 'reports', due.reports, removeReportsBefore);
   await removeRecords(run, 'activity', due.activity, removeActivityBefore);
   await removeDueTraffic(run, due.traffic);
   await removeDueImages(run, due, since);
+  await forgetOldDeletions(run.db);
 };
 
 /**
  * Does a run that was begun: removes what is due by the rules, batch by batch, and writes down how it ended. A failure is
  * written down and logged; the next run goes on from there.
  */
-export const doRun = async (parts: RunParts, id: string, stopped: () => boolean): Promise<void> => {
+export const doRun = async (
+  parts: RunParts,
+  { id, startedBy }: Pick<Run, 'id' | 'startedBy'>,
+  stopped: () => boolean,
+): Promise<void> => {
   const { db, log } = parts;
   try {
-    await removeAllDue({ ...parts, id, stopped });
+    await removeAllDue({ ...parts, id, startedBy, stopped });
     await finishRun(db, id, stopped() ? 'STOPPED' : 'COMPLETED', null);
   } catch (err) {
+    if (err instanceof StepTooLarge) {
+      log.error({ runId: id }, err.message);
+      return refuseStep(db, id, err.message);
+    }
     log.error({ err, runId: id }, 'retention could not remove everything that is due; the next run goes on');
     const text = err instanceof Error ? `${err.name}: ${err.message}` : String(err);
     await finishRun(db, id, 'FAILED', text.slice(0, ERROR_MAX).toWellFormed());

@@ -1,6 +1,6 @@
 import type { Page } from '@gantry/contract/page';
 import type { RetentionClass, RetentionRun } from '@gantry/contract/storage';
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../database/pool.ts';
 import { type Executor, inTransaction } from '../database/transaction.ts';
 import { findNames } from '../users/names-store.ts';
@@ -75,13 +75,27 @@ export const finishRun = async (
     WHERE id = ${runId}::uuid AND status = 'RUNNING'`);
 };
 
-/** When the last run began that was completed (Unix milliseconds); null when there was none. */
-export const lastCompletedStart = async (db: Executor): Promise<number | null> => {
+/** Ends a run that removed nothing because it would have removed too much at once. */
+export const refuseStep = async (db: Executor, runId: string, error: string): Promise<void> => {
+  await db.execute(sql`UPDATE retention_runs SET step_refused = true WHERE id = ${runId}::uuid`);
+  await finishRun(db, runId, 'FAILED', error);
+};
+
+/** When the last run began that meets a condition. Runs of the future are left out: the clock was wrong when they began. */
+const lastStart = async (db: Executor, condition: SQL): Promise<number | null> => {
   const { rows } = await db.execute<{ at: string | null }>(
-    sql`SELECT max(started_at) AS at FROM retention_runs WHERE status = 'COMPLETED'`,
+    sql`SELECT max(started_at) AS at FROM retention_runs WHERE started_at <= now() AND ${condition}`,
   );
   return rows[0]?.at ? new Date(rows[0].at).getTime() : null;
 };
+
+/** When the last run began that was completed (Unix milliseconds); null when there was none. */
+export const lastCompletedStart = (db: Executor): Promise<number | null> =>
+  lastStart(db, sql`status = 'COMPLETED'`);
+
+/** The same for the last run after which none is due on that day any more: it was completed, or it was too large. */
+export const lastSettledStart = (db: Executor): Promise<number | null> =>
+  lastStart(db, sql`(status = 'COMPLETED' OR step_refused)`);
 
 interface RunRow extends Record<string, unknown> {
   id: string;

@@ -1,8 +1,9 @@
 import { DateTime } from 'luxon';
+import { readDatabaseTime } from '../database/database-time.ts';
 import { startRounds } from '../rounds.ts';
 import { doRun } from './run.ts';
 import type { RunParts } from './run-parts.ts';
-import { beginRun, lastCompletedStart } from './runs-store.ts';
+import { beginRun, lastSettledStart } from './runs-store.ts';
 
 /** The hour of the day, in the service's time zone, from which on the daily run is due. */
 const HOUR = 3;
@@ -38,7 +39,7 @@ export const startRetention = (parts: RetentionParts): Retention => {
   const begin = async (startedBy: string | null): Promise<string | null> => {
     const id = await beginRun(db, startedBy);
     if (id === null) return null;
-    const run: Promise<void> = doRun(parts, id, () => stopped)
+    const run: Promise<void> = doRun(parts, { id, startedBy }, () => stopped)
       .catch((err: unknown) =>
         log.error({ err, runId: id }, 'the end of a run of retention could not be noted'),
       )
@@ -50,8 +51,9 @@ export const startRetention = (parts: RetentionParts): Retention => {
   const looking = startRounds(
     { everyMs: LOOK_MS, log, failure: 'retention cannot be carried out now; it is tried again' },
     async () => {
-      const before = await lastCompletedStart(db);
-      if (before === null || before < dailyRuns(Date.now(), zone()).last) await begin(null);
+      const before = await lastSettledStart(db);
+      const { last } = dailyRuns(await readDatabaseTime(db), zone());
+      if (before === null || before < last) await begin(null);
     },
   );
 

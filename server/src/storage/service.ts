@@ -6,6 +6,7 @@ import type {
 } from '@gantry/contract/storage';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../context.ts';
+import { readDatabaseTime } from '../database/database-time.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { AppError } from '../error.ts';
 import { previewRemovals } from './preview.ts';
@@ -32,7 +33,7 @@ export const previewRetention = async (
   { app }: ActorContext,
   input: RetentionInput,
 ): Promise<RetentionPreview> =>
-  previewRemovals(app.db, changedRules(await getRules(app.db), input), Date.now());
+  previewRemovals(app.db, changedRules(await getRules(app.db), input), await readDatabaseTime(app.db));
 
 /**
  * Begins a run of retention; it goes on after the answer.

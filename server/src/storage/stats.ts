@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { eventType } from '@gantry/contract/events';
 import type { StorageStats } from '@gantry/contract/storage';
 import type { AppContext } from '../context.ts';
+import { readDatabaseTime } from '../database/database-time.ts';
 import { listEventMonths, readMonthSizes } from '../events/months-store.ts';
 import { dueBy, limitsAnything } from './due.ts';
 import { sizeOfDisk, sizeOfFolder } from './folder-size.ts';
@@ -26,7 +27,7 @@ const readMonths = async ({ db }: AppContext): Promise<StorageStats['months']> =
 
 const readNextRemoval = async ({ db, settings }: AppContext): Promise<StorageStats['nextRemoval']> => {
   const rules = await getRules(db);
-  const { next } = dailyRuns(Date.now(), settings.current().timezone);
+  const { next } = dailyRuns(await readDatabaseTime(db), settings.current().timezone);
   if (!limitsAnything(dueBy(rules, next))) return null;
   return { at: new Date(next), ...(await previewRemovals(db, rules, next)).totals };
 };

@@ -29,13 +29,13 @@ export const getSettings = ({ config }: AppContext): SystemSettings => ({
 const HEALTH_WAIT_MS = 3_000;
 
 /** The truth about this process: without its database it is unhealthy, however well it answers itself. */
-export const getHealth = async ({ health: db }: AppContext): Promise<Health> => {
+export const getHealth = async ({ health: db, clock }: AppContext): Promise<Health> => {
   const connected = await Promise.race([
     answers(db),
     new Promise<false>((resolve) => setTimeout(resolve, HEALTH_WAIT_MS, false).unref()),
   ]);
   return {
-    status: connected ? 'healthy' : 'unhealthy',
+    status: connected ? (clock.isSkewed() ? 'degraded' : 'healthy') : 'unhealthy',
     timestamp: new Date(),
     version,
     database: connected ? 'connected' : 'disconnected',

@@ -28,12 +28,28 @@ export const updateTimezoneSettings = async (
   db: Executor,
   input: UpdateTimezoneInput,
 ): Promise<TimezoneSettings> => {
+  if (input.timezone !== undefined) {
+    await db.execute(sql`
+      INSERT INTO former_timezones (timezone) SELECT timezone FROM settings WHERE timezone <> ${input.timezone}`);
+  }
   const [row] = await db
     .update(settings)
     .set({ onlyRow: true, ...input })
     .returning();
   if (!row) throw new Error('The settings row is missing: the database was not migrated');
   return toTimezoneSettings(row);
+};
+
+/** For how long a retry of a device may follow its first attempt, in days. */
+const RETRY_DAYS = 400;
+
+/** The time zones that were set within that time and are no more, the latest first. */
+export const listFormerTimezones = async (db: Executor): Promise<readonly string[]> => {
+  const { rows } = await db.execute<{ timezone: string }>(sql`
+    SELECT former_timezones.timezone FROM former_timezones JOIN settings ON settings.timezone <> former_timezones.timezone
+    WHERE replaced_at > now() - make_interval(days => ${RETRY_DAYS})
+    GROUP BY 1 ORDER BY max(replaced_at) DESC`);
+  return rows.map(({ timezone }) => timezone);
 };
 
 /** Whether the database answers. */

@@ -18,7 +18,7 @@ export interface Listening {
 /** A worker as the primary sees it. */
 export interface WorkerProcess {
   readonly pid: number | undefined;
-  /** Unix milliseconds. */
+  /** By the monotonic clock, in milliseconds. */
   readonly startedAt: number;
   /** Resolves once it has everything that it needs to serve; null when it ended before. */
   readonly prepared: Promise<true | null>;
@@ -87,7 +87,7 @@ export const startWorkerProcess = (
 
   return {
     pid: worker.process.pid,
-    startedAt: Date.now(),
+    startedAt: performance.now(),
     prepared: unlessEnded(prepared),
     listening: unlessEnded(listening),
     get isServing() {

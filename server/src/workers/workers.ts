@@ -62,7 +62,7 @@ export const createWorkers = ({ count, environment, log }: WorkersOptions): Work
     for (let worker = first; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       const reason = await worker.ended;
       if (ending.signal.aborted) return;
-      if (Date.now() - worker.startedAt > LONG_ENOUGH_MS) pause = FIRST_PAUSE_MS;
+      if (performance.now() - worker.startedAt > LONG_ENOUGH_MS) pause = FIRST_PAUSE_MS;
       log.error(
         { worker: number, process: worker.pid, reason, pause },
         'a worker ended: another takes its place',

@@ -57,7 +57,7 @@ const flowOf = (
   interval: '60min' | 'day',
 ) =>
   getFlow(
-    { db, settings: { current: () => settings, refresh: async () => undefined } },
+    { db, settings: { current: () => settings, formerZones: () => [], refresh: async () => undefined } },
     {
       ...(kind === 'location' ? { locationId: id } : { sensorId: id }),
       interval,

@@ -1,0 +1,123 @@
+import type { Logger } from 'pino';
+import { startRounds } from './rounds.ts';
+
+/** The time of the database, kept in this process by a source that never jumps. */
+export interface Clock {
+  /** The time of the database in whole Unix milliseconds; that of this process until it was measured. */
+  now(): number;
+  /** How far the clock of this process is ahead of that of the database, in milliseconds; null until it was measured. */
+  skewMs(): number | null;
+  /** Whether the skew is so large that somebody should look at the clocks. */
+  isSkewed(): boolean;
+  /**
+   * Whether a refusal because of the time may be the fault of a clock: it was not measured yet, the clock of this process
+   * has jumped since, or the two clocks are far apart and only one of them refuses.
+   */
+  mayBeWrong(isRefused: (now: number) => boolean): boolean;
+  /** Asks the database now. Those who ask meanwhile share the answer. */
+  measure(): Promise<void>;
+}
+
+export interface ClockParts {
+  /** What the clock of the database shows, in Unix milliseconds. */
+  readonly readDatabaseTime: () => Promise<number>;
+  readonly log: Logger;
+  /** Is told the skew in milliseconds after each measurement. */
+  readonly tellSkew?: (milliseconds: number) => void;
+  /** The clock of this process; for tests. */
+  readonly wall?: () => number;
+  /** Milliseconds from some moment on, which no change of a clock moves; for tests. */
+  readonly monotonic?: () => number;
+}
+
+const MEASURE_EVERY_MS = 60_000;
+/** How often to look whether a measurement is due: each minute, or at once when the clock of this process has jumped. */
+const LOOK_MS = 5_000;
+/** Further apart than this the clocks need somebody's attention. */
+const SKEWED_MS = 5_000;
+/** By more than this no clock drifts between two measurements: it was set. */
+const JUMP_MS = 3_000;
+/** An answer that took longer says too little; half of it is how wrong the measurement may be. */
+const LONGEST_ANSWER_MS = 4_000;
+
+interface Measurement {
+  /** What to add to the monotonic source to get the time of the database. */
+  readonly offset: number;
+  /** The skew as it was found. */
+  readonly skew: number;
+  /** When, by the monotonic source. */
+  readonly at: number;
+}
+
+/** A clock that was not measured yet. */
+export const createClock = ({
+  readDatabaseTime,
+  log,
+  tellSkew,
+  wall = () => Date.now(),
+  monotonic = () => performance.now(),
+}: ClockParts): Clock & { readonly isDue: () => boolean } => {
+  let last: Measurement | null = null;
+  let underway: Promise<void> | null = null;
+  let hasWarned = false;
+
+  const now = (): number => Math.round(last === null ? wall() : monotonic() + last.offset);
+  const skewMs = (): number | null => (last === null ? null : wall() - (monotonic() + last.offset));
+  const isSkewed = (): boolean => Math.abs(skewMs() ?? 0) > SKEWED_MS;
+  const isTrusted = (): boolean => last !== null && Math.abs((skewMs() ?? 0) - last.skew) <= JUMP_MS;
+
+  const warn = (): void => {
+    const skew = skewMs() ?? 0;
+    if (isSkewed() && !hasWarned) {
+      const seconds = Math.round(skew / 1000);
+      log.warn(
+        { skewSeconds: seconds },
+        'the clocks of this machine and of the database differ: that of the database is used; set both by NTP',
+      );
+    }
+    hasWarned = isSkewed();
+  };
+
+  const measureOnce = async (): Promise<void> => {
+    const asked = monotonic();
+    const time = await readDatabaseTime();
+    const answered = monotonic();
+    if (answered - asked > LONGEST_ANSWER_MS) throw new Error('The database took too long to tell the time');
+    const offset = time - (asked + answered) / 2;
+    const skew = wall() - (answered + offset);
+    last = { offset, skew, at: answered };
+    tellSkew?.(skew);
+    warn();
+  };
+
+  const measure = (): Promise<void> => {
+    underway ??= measureOnce().finally(() => {
+      underway = null;
+    });
+    return underway;
+  };
+
+  return {
+    now,
+    skewMs,
+    isSkewed,
+    measure,
+    isDue: () => !isTrusted() || last === null || monotonic() - last.at >= MEASURE_EVERY_MS,
+    mayBeWrong(isRefused) {
+      if (isTrusted()) return isSkewed() && !isRefused(wall());
+      measure().catch(() => undefined);
+      return true;
+    },
+  };
+};
+
+/** Measures the clock each minute until it is disposed of; resolves after the first attempt, whether or not it succeeded. */
+export const startClock = async (parts: ClockParts): Promise<Clock & AsyncDisposable> => {
+  const clock = createClock(parts);
+  const failure = 'the time of the database could not be read; it is tried again';
+  await clock.measure().catch((err: unknown) => parts.log.warn({ err }, failure));
+  const rounds = startRounds({ everyMs: LOOK_MS, log: parts.log, failure }, async () => {
+    if (clock.isDue()) await clock.measure();
+  });
+  return Object.assign(clock, { [Symbol.asyncDispose]: () => rounds[Symbol.asyncDispose]() });
+};

@@ -1,0 +1,63 @@
+import { AppError, invalidInput } from '../error.ts';
+import { resolveTime } from '../time.ts';
+
+/** What decides whether the time of an event is believed. */
+export interface EventTimes {
+  /** Older than so many days nothing is taken in; null: back to the year 2000. */
+  readonly oldestDays: number | null;
+  /** Whether a refusal may be the fault of the service's own clocks. */
+  readonly mayBeWrong: (isRefused: (now: number) => boolean) => boolean;
+}
+
+/** Everything back to the year 2000, by a clock that is right. */
+export const ANY_TIME: EventTimes = { oldestDays: null, mayBeWrong: () => false };
+
+/** How far ahead of the service a device's clock may be. */
+const MAX_AHEAD_MS = 5 * 60_000;
+/** Nothing that is older was reported by a device. */
+const EARLIEST = Date.UTC(2000, 0, 1);
+const DAY_MS = 86_400_000;
+/** Until a clock has been measured anew. */
+const RETRY_SECONDS = 5;
+
+const isAhead = (time: number, now: number): boolean => time > now + MAX_AHEAD_MS;
+
+const refuseByClock = (times: EventTimes, isRefused: (now: number) => boolean, message: string): AppError =>
+  times.mayBeWrong(isRefused)
+    ? new AppError('unavailable', 'The clocks of the service disagree: send the event again in a moment', {
+        retryAfterSeconds: RETRY_SECONDS,
+      })
+    : invalidInput('timestamp', message);
+
+/**
+ * When an event happened, in Unix milliseconds.
+ * @param timestamp as the device gave it; without one the event happened `now`
+ * @param zone IANA time zone for a timestamp without an offset
+ * @throws AppError `badRequest` when it is out of bounds; `unavailable` when that may be the fault of the service's clocks
+ */
+export const timeOfEvent = (
+  timestamp: string | undefined,
+  zone: string,
+  now: number,
+  times: EventTimes,
+): number => {
+  if (timestamp === undefined) return now;
+  const time = resolveTime(timestamp, zone);
+  if (isAhead(time, now)) {
+    throw refuseByClock(
+      times,
+      (other) => isAhead(time, other),
+      'The timestamp is more than 5 minutes ahead: set the clock of the device',
+    );
+  }
+  if (time < EARLIEST) throw invalidInput('timestamp', 'The timestamp is before the year 2000');
+  const { oldestDays } = times;
+  if (oldestDays !== null && time < now - oldestDays * DAY_MS) {
+    throw refuseByClock(
+      times,
+      (other) => time < other - oldestDays * DAY_MS,
+      `The timestamp is more than ${oldestDays} days old, which is the oldest that is taken in here`,
+    );
+  }
+  return time;
+};

@@ -1,0 +1,208 @@
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createClock } from '../src/clock.ts';
+import { lastSettledStart } from '../src/storage/runs-store.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const EVENT = { eventType: 'VEHICLE_DETECTION' };
+
+describe('the time of the database, as a process keeps it', () => {
+  const clockBeside = () => {
+    const time = { wall: 1_000_000, monotonic: 0, database: 1_000_000, answerMs: 100 };
+    const warnings: string[] = [];
+    const log = pino({ level: 'warn' }, { write: (line: string) => warnings.push(line) });
+    const pass = (ms: number): void => {
+      time.wall += ms;
+      time.monotonic += ms;
+      time.database += ms;
+    };
+    const clock = createClock({
+      log,
+      wall: () => time.wall,
+      monotonic: () => time.monotonic,
+      readDatabaseTime: async () => {
+        pass(time.answerMs / 2);
+        const { database } = time;
+        pass(time.answerMs / 2);
+        return database;
+      },
+    });
+    return { clock, time, pass, warnings };
+  };
+
+  it('is that of the process until it was measured, which is not trusted', () => {
+    const { clock, time } = clockBeside();
+    expect([clock.now(), clock.skewMs(), clock.isDue()]).toEqual([time.wall, null, true]);
+    expect(clock.mayBeWrong(() => true)).toBe(true);
+  });
+
+  it('is right to half of what the answer took, and is measured each minute', async () => {
+    const { clock, time, pass } = clockBeside();
+    time.database += 7_000;
+    await clock.measure();
+    expect(clock.now()).toBe(time.database);
+    expect(clock.skewMs()).toBe(-7_000);
+    pass(59_000);
+    expect(clock.isDue()).toBe(false);
+    pass(1_000);
+    expect(clock.isDue()).toBe(true);
+    expect(clock.now()).toBe(time.database);
+  });
+
+  it('does not move when the clock of the process is set, which is not trusted until it is measured anew', async () => {
+    const { clock, time } = clockBeside();
+    await clock.measure();
+    time.wall += DAY;
+    expect(clock.now()).toBe(time.database);
+    expect(clock.isDue()).toBe(true);
+    expect(clock.mayBeWrong(() => true)).toBe(true);
+    await clock.measure();
+    expect(clock.isDue()).toBe(false);
+    // Only the database would refuse, and nobody knows which of the two is right.
+    expect(clock.mayBeWrong((now) => now < time.wall)).toBe(true);
+    expect(clock.mayBeWrong(() => true)).toBe(false);
+  });
+
+  it('does not follow an answer that took too long', async () => {
+    const { clock, time } = clockBeside();
+    await clock.measure();
+    time.answerMs = 20_000;
+    time.database += DAY;
+    await expect(clock.measure()).rejects.toThrow('too long');
+    expect(Math.abs(clock.skewMs() ?? DAY)).toBeLessThan(1_000);
+  });
+
+  it('is warned of once while the clocks differ', async () => {
+    const { clock, time, warnings } = clockBeside();
+    await clock.measure();
+    expect(warnings).toEqual([]);
+    time.wall += MINUTE;
+    await clock.measure();
+    await clock.measure();
+    expect(warnings).toHaveLength(1);
+    expect(JSON.parse(warnings[0] ?? '')).toMatchObject({ skewSeconds: 60 });
+  });
+});
+
+describe('a process whose clock is wrong', () => {
+  let gantry: Gantry;
+  let token: string;
+  let apiKey: string;
+  beforeAll(async () => {
+    gantry = await startGantry();
+    token = await gantry.tokenFor('ADMIN');
+    apiKey = await gantry.registerSensor();
+  });
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    await gantry.app.context.clock.measure();
+  });
+  afterAll(() => gantry.stop());
+
+  const trueNow = Date.now.bind(Date);
+  const setClock = (by: number) => vi.spyOn(Date, 'now').mockImplementation(() => trueNow() + by);
+  const send = (fields: object = {}) => gantry.call('events.ingest', { apiKey, ...EVENT, ...fields });
+  const at = (fromNow: number): string => new Date(trueNow() + fromNow).toISOString();
+  const timeOf = async (id: string): Promise<number> =>
+    new Date((await gantry.ok('events.getById', { id }, { token })).timestamp).getTime();
+  const runs = async (): Promise<
+    { id: string; status: string; error: string | null; removals: object[] }[]
+  > => (await gantry.ok('storage.getRetentionRuns', {}, { token })).runs;
+  const untilDone = async (id: string) =>
+    eventually(
+      async () => (await runs()).find((run) => run.id === id),
+      (run) => run !== undefined && run.status !== 'RUNNING',
+      60_000,
+    );
+  const isThere = async (id: string): Promise<boolean> =>
+    (await gantry.call('events.getById', { id }, { token })).status === 200;
+
+  it.each([-DAY, -6 * MINUTE, 6 * MINUTE, DAY])('takes good events in, %i ms off', async (by) => {
+    setClock(by);
+    expect((await send({ timestamp: at(0) })).status).toBe(200);
+    const { body } = await send();
+    expect(Math.abs((await timeOf(body.result.data.json.eventId)) - trueNow())).toBeLessThan(MINUTE);
+  });
+
+  it('asks for an event again that only one of the clocks would refuse', async () => {
+    setClock(DAY);
+    const unsure = await send({ timestamp: at(DAY / 2) });
+    expect(unsure.status).toBe(503);
+    expect(Number(unsure.headers.get('retry-after'))).toBeGreaterThan(0);
+    await gantry.app.context.clock.measure();
+    expect((await send({ timestamp: at(DAY / 2) })).status).toBe(503);
+    expect((await send({ timestamp: at(2 * DAY) })).status).toBe(400);
+  });
+
+  it('refuses as usual while the clocks agree', async () => {
+    expect((await send({ timestamp: at(DAY / 2) })).status).toBe(400);
+  });
+
+  it('says so in its health and its metrics, with the documented keys', async () => {
+    setClock(-MINUTE);
+    await gantry.app.context.clock.measure();
+    const health = await gantry.ok('system.health');
+    expect(Object.keys(health).sort()).toEqual(['database', 'status', 'timestamp', 'version']);
+    expect(health).toMatchObject({ status: 'degraded', database: 'connected' });
+    expect((await gantry.fetch('/ready')).status).toBe(200);
+    const skew = /^gantry_clock_skew_seconds (\S+)$/m.exec((await gantry.fetch('/metrics')).body)?.[1];
+    expect(Math.abs(Number(skew) + 60)).toBeLessThan(5);
+  });
+
+  it('removes nothing before its time', async () => {
+    const { body } = await send({ timestamp: at(-20 * DAY) });
+    const id: string = body.result.data.json.eventId;
+    await gantry.ok('storage.setRetention', { events: { default: 30, byType: {} } }, { token });
+    setClock(365 * DAY);
+    const preview = await gantry.ok('storage.previewRetention', undefined, { token });
+    expect(preview.totals.events).toBe(0);
+    const run = await gantry.ok('storage.runRetention', undefined, { token });
+    expect(await untilDone(run.id)).toMatchObject({ status: 'COMPLETED', removals: [] });
+    expect(await isThere(id)).toBe(true);
+  });
+
+  it('lets a daily run not remove what became due in months, but a run by hand', async () => {
+    const { body } = await send({ timestamp: at(-100 * DAY) });
+    const id: string = body.result.data.json.eventId;
+    await gantry.ok('storage.setRetention', { events: { default: 30, byType: {} } }, { token });
+    // As the database sees it when its clock is 60 days ahead.
+    await gantry.pool.query(`UPDATE retention_settings SET updated_at = now() - interval '90 days'`);
+    await gantry.pool.query(
+      `UPDATE retention_runs SET started_at = started_at - interval '60 days', beat_at = beat_at - interval '60 days'`,
+    );
+    const daily = await gantry.app.context.retention.begin(null);
+    const refused = await untilDone(daily ?? '');
+    expect(refused).toMatchObject({ status: 'FAILED', removals: [] });
+    expect(refused?.error).toMatch(
+      /^Nothing was removed: .* 60 days after the last run.*storage\.runRetention/,
+    );
+    expect(await isThere(id)).toBe(true);
+    // It is not tried again on the same day.
+    const settled = await lastSettledStart(gantry.app.context.db);
+    expect(trueNow() - (settled ?? 0)).toBeLessThan(MINUTE);
+    const { id: byHand } = await gantry.ok('storage.runRetention', undefined, { token });
+    expect(await untilDone(byHand)).toMatchObject({ status: 'COMPLETED' });
+    expect(await isThere(id)).toBe(false);
+  });
+});
+
+describe('the oldest event that is taken in', () => {
+  it('is a setting', async () => {
+    await using gantry = await startGantry({ config: { OLDEST_EVENT_DAYS: '30' } });
+    const apiKey = await gantry.registerSensor();
+    const send = (days: number) =>
+      gantry.call('events.ingest', {
+        apiKey,
+        ...EVENT,
+        timestamp: new Date(Date.now() - days * DAY).toISOString(),
+      });
+    expect((await send(29)).status).toBe(200);
+    const { status, body } = await send(31);
+    expect(status).toBe(400);
+    expect(body.error.json.message).toContain('more than 30 days old');
+    const { rows } = await gantry.pool.query('SELECT FROM events');
+    expect(rows).toHaveLength(1);
+  });
+});

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+
+let gantry: Gantry;
+let token: string;
+let apiKey: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+  apiKey = await gantry.registerSensor();
+});
+afterAll(() => gantry.stop());
+
+const TIMESTAMP = '2026-01-31T08:15:00.123Z';
+const newEvent = (fields: object = {}) => ({
+  eventType: 'VEHICLE_DETECTION',
+  timestamp: TIMESTAMP,
+  idempotencyKey: randomUUID(),
+  ...fields,
+});
+const send = (event: object) => gantry.call('events.ingest', { apiKey, ...event });
+const idOf = async (event: object): Promise<string> =>
+  (await gantry.ok('events.ingest', { apiKey, ...event })).eventId;
+const sendBatch = async (events: object[]) =>
+  (await gantry.ok('events.ingestBatch', { apiKey, events })).results;
+const remove = (id: string) => gantry.ok('events.delete', { id }, { token });
+const isThere = async (id: string): Promise<boolean> =>
+  (await gantry.call('events.getById', { id }, { token })).status === 200;
+const total = async (): Promise<number> => (await gantry.ok('events.getStats', {}, { token })).total;
+const count = async (what: string): Promise<number> =>
+  (await gantry.pool.query<{ n: number }>(`SELECT count(*) AS n FROM ${what}`)).rows[0]?.n ?? 0;
+
+describe('an event that a person deleted', () => {
+  it('does not come back when the device sends it again, and the device is content', async () => {
+    const event = newEvent({ description: 'first' });
+    const id = await idOf(event);
+    await remove(id);
+    const before = await total();
+    expect(await idOf(event)).toBe(id);
+    expect(await sendBatch([event, event])).toEqual(Array(2).fill({ eventId: id, duplicate: true }));
+    expect([await isThere(id), await total()]).toEqual([false, before]);
+    expect((await send({ ...event, description: 'other' })).status).toBe(409);
+    expect(await isThere(id)).toBe(false);
+  });
+
+  it('keeps nothing else of its group from being stored and counted', async () => {
+    const [gone, stored, fresh, followed] = [
+      newEvent(),
+      newEvent(),
+      newEvent(),
+      newEvent({ eventType: 'INCIDENT', description: 'Stopped vehicle' }),
+    ];
+    const id = await idOf(gone);
+    await idOf(stored);
+    await remove(id);
+    const before = await total();
+    const results = await sendBatch([gone, stored, fresh, followed]);
+    expect(results.map(({ duplicate }: { duplicate: boolean }) => duplicate)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(await total()).toBe(before + 2);
+    expect(await total()).toBe(await count('events'));
+  });
+
+  it('does not come back when it is sent again while it is being deleted', async () => {
+    const event = newEvent();
+    const id = await idOf(event);
+    const blocker = await gantry.pool.connect();
+    await blocker.query('BEGIN');
+    await blocker.query('LOCK activity IN ACCESS EXCLUSIVE MODE');
+    const waiting = () =>
+      count(`pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+    // It has deleted the event, and waits to write that down.
+    const removal = remove(id);
+    await eventually(waiting, (n) => n === 1);
+    const retry = idOf(event);
+    await eventually(waiting, (n) => n === 2);
+    await blocker.query('COMMIT');
+    blocker.release();
+    await removal;
+    expect(await retry).toBe(id);
+    expect(await isThere(id)).toBe(false);
+    expect(await total()).toBe(await count('events'));
+  });
+
+  it('is remembered only if it had a key, and for 400 days', async () => {
+    await gantry.pool.query('DELETE FROM deleted_events');
+    await remove(await idOf({ eventType: 'VEHICLE_DETECTION' }));
+    expect(await count('deleted_events')).toBe(0);
+    const event = newEvent();
+    const id = await idOf(event);
+    await remove(id);
+    const carryOut = async () => {
+      const run = await gantry.ok('storage.runRetention', undefined, { token });
+      await eventually(
+        async () => (await gantry.ok('storage.getRetentionRuns', {}, { token })).runs,
+        (runs) => runs.find((each: { id: string }) => each.id === run.id)?.status === 'COMPLETED',
+        60_000,
+      );
+    };
+    await gantry.pool.query(`UPDATE deleted_events SET at = now() - interval '399 days'`);
+    await carryOut();
+    expect(await count('deleted_events')).toBe(1);
+    await gantry.pool.query(`UPDATE deleted_events SET at = now() - interval '401 days'`);
+    await carryOut();
+    expect(await count('deleted_events')).toBe(0);
+    expect(await idOf(event)).toBe(id);
+    expect(await isThere(id)).toBe(true);
+  });
+});
+
+describe('an event whose time has no offset', () => {
+  const setZone = (timezone: string) =>
+    gantry.ok('system.timezone.updateTimezoneSettings', { timezone }, { token });
+
+  it('stays the same event when it is sent again after the zone of the service changed', async () => {
+    const local = () => newEvent({ timestamp: '2026-02-01T08:15:00' });
+    const [event, deleted, reported] = [local(), local(), local()];
+    await setZone('UTC');
+    const id = await idOf(event);
+    const deletedId = await idOf(deleted);
+    await remove(deletedId);
+    const before = await total();
+    await setZone('Asia/Tokyo');
+    expect(await idOf(event)).toBe(id);
+    expect(await idOf(deleted)).toBe(deletedId);
+    expect(await total()).toBe(before);
+    expect((await send({ ...event, description: 'other' })).status).toBe(409);
+    // What comes first now is told by the zone in force, and stays so as well.
+    const newId = await idOf(reported);
+    const { timestamp } = await gantry.ok('events.getById', { id: newId }, { token });
+    expect(timestamp).toBe('2026-01-31T23:15:00.000Z');
+    await setZone('Europe/Vienna');
+    expect(await idOf(reported)).toBe(newId);
+    expect(await idOf(event)).toBe(id);
+    expect(await total()).toBe(before + 1);
+  });
+
+  it('is looked for only while a device may send it again', async () => {
+    await gantry.pool.query(`UPDATE former_timezones SET replaced_at = now() - interval '401 days'`);
+    await gantry.app.context.settings.refresh();
+    expect(gantry.app.context.settings.formerZones()).toEqual([]);
+  });
+});

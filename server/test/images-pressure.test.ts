@@ -1,0 +1,178 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { BlobStore } from '../src/images/blobs.ts';
+import { createImages, type ImageLimits } from '../src/images/images.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+import { dataUrl, png } from './pictures.ts';
+
+let gantry: Gantry;
+let apiKey: string;
+let token: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  apiKey = await gantry.registerSensor();
+  token = await gantry.tokenFor('ADMIN');
+});
+afterEach(() => vi.restoreAllMocks());
+afterAll(() => gantry.stop());
+
+const log = pino({ level: 'silent' });
+const countEvents = async (): Promise<number> =>
+  Number((await gantry.pool.query('SELECT count(*) AS n FROM events')).rows[0].n);
+
+/** An event with one picture of so many bytes, which no other has. */
+const pictured = (length: number) => {
+  const bytes = Buffer.alloc(length);
+  bytes.write(randomUUID());
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const picture = { sha256, mediaType: 'image/png' as const, width: 1, height: 1, bytes };
+  return { eventId: randomUUID(), eventType: 'INCIDENT', pictures: [picture] };
+};
+const over = (put: BlobStore['put'], limits: Partial<ImageLimits> = {}) =>
+  createImages({
+    db: gantry.app.context.db,
+    log,
+    limits,
+    blobs: { ...gantry.app.context.images.blobs, put },
+  });
+const outcomeOf = (work: Promise<void>): Promise<string> =>
+  work.then(
+    () => 'kept',
+    (error: Error & { kind?: string; retryAfterSeconds?: number }) =>
+      error.kind === 'unavailable' && error.retryAfterSeconds ? 'unavailable' : error.message,
+  );
+
+describe('pictures that wait for the place where they are stored', () => {
+  it.each([
+    ['bytes', { bytes: 4_000_000 }],
+    ['events', { events: 4 }],
+  ])('are bounded by their %s, and what is beyond is refused at once', async (_what, limits) => {
+    let release = (): void => undefined;
+    const stalled = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const images = over(() => stalled, limits);
+    const outcomes: string[] = [];
+    const all = Array.from({ length: 20 }, async () => {
+      outcomes.push(await outcomeOf(images.keep(pictured(1_000_000))));
+    });
+    await eventually(
+      async () => outcomes,
+      () => outcomes.length === 16,
+    );
+    expect(new Set(outcomes)).toEqual(new Set(['unavailable']));
+    release();
+    await Promise.all(all);
+    expect(outcomes.slice(16)).toEqual(['kept', 'kept', 'kept', 'kept']);
+    expect(await outcomeOf(images.keep(pictured(1_000_000)))).toBe('kept');
+  });
+
+  it('are not tried while that place fails again and again, until one gets through', async () => {
+    let works = false;
+    let tries = 0;
+    const images = over(
+      async () => {
+        tries++;
+        if (!works) throw new Error('The disk is full');
+      },
+      { failures: 5, openMs: 300 },
+    );
+    const outcomes: string[] = [];
+    for (let n = 0; n < 30; n++) outcomes.push(await outcomeOf(images.keep(pictured(10))));
+    expect(new Set(outcomes)).toEqual(new Set(['unavailable']));
+    expect(tries).toBeLessThan(20);
+    works = true;
+    await eventually(
+      () => outcomeOf(images.keep(pictured(10))),
+      (outcome) => outcome === 'kept',
+    );
+  });
+
+  it('are given up when storing one takes too long, but its bytes count for as long as they are held', async () => {
+    let release = (): void => undefined;
+    const stalled = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const images = over(() => stalled, { putMs: 50, bytes: 1_000_000 });
+    expect(await outcomeOf(images.keep(pictured(800_000)))).toBe('unavailable');
+    const refused = images.keep(pictured(800_000));
+    await expect(refused).rejects.toThrow('More pictures are arriving');
+    release();
+    await eventually(
+      () => outcomeOf(images.keep(pictured(800_000))),
+      (outcome) => outcome === 'kept',
+    );
+  });
+
+  it('are not stored when their turn comes too late', async () => {
+    const put = vi.fn(async () => undefined);
+    const images = over(put);
+    expect(await outcomeOf(images.keep(pictured(10), performance.now() - 1))).toBe('unavailable');
+    expect(put).not.toHaveBeenCalled();
+  });
+});
+
+describe('an event with pictures', () => {
+  it('is not stored once its sender has been told that it took too long', async () => {
+    const before = await countEvents();
+    const realNow = performance.now.bind(performance);
+    const { images } = gantry.app.context;
+    const keep = images.keep;
+    vi.spyOn(images, 'keep').mockImplementation(async (event) => {
+      await keep(event);
+      vi.spyOn(performance, 'now').mockImplementation(() => realNow() + 25_000);
+    });
+    const { status, headers } = await gantry.call('events.ingest', {
+      apiKey,
+      eventType: 'VEHICLE_DETECTION',
+      images: [dataUrl(png({ shade: 200 }), 'image/png')],
+    });
+    expect(status).toBe(503);
+    expect(headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(await countEvents()).toBe(before);
+  });
+
+  it('keeps them, when it is sent again while they are collected that came with its first attempt', async () => {
+    const bytes = png({ shade: 201 });
+    const event = {
+      apiKey,
+      eventType: 'VEHICLE_DETECTION',
+      timestamp: new Date(Date.now() - 60_000).toISOString(),
+      idempotencyKey: randomUUID(),
+      images: [dataUrl(bytes, 'image/png')],
+    };
+    const age = async () => {
+      await gantry.pool.query(`UPDATE event_images SET at = at - interval '70 minutes'`);
+      await gantry.pool.query(`UPDATE images SET touched_at = touched_at - interval '70 minutes'`);
+    };
+    const collect = async () => {
+      const { id } = await gantry.ok('storage.runRetention', undefined, { token });
+      await eventually(
+        async () => (await gantry.ok('storage.getRetentionRuns', {}, { token })).runs,
+        (runs) => runs.find((run: { id: string }) => run.id === id)?.status === 'COMPLETED',
+        60_000,
+      );
+    };
+    const { eventWriter } = gantry.app.context;
+    // The first attempt gets no further than its pictures.
+    vi.spyOn(eventWriter, 'write').mockRejectedValueOnce(new Error('The database is away'));
+    expect((await gantry.call('events.ingest', event)).status).toBe(500);
+    await age();
+    // The second one is overtaken by the collection between its pictures and its commit.
+    const write = eventWriter.write.bind(eventWriter);
+    vi.spyOn(eventWriter, 'write').mockImplementationOnce(async (row, until) => {
+      await collect();
+      return write(row, until);
+    });
+    const { eventId } = await gantry.ok('events.ingest', event);
+    await age();
+    await collect();
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    expect((await gantry.ok('events.getById', { id: eventId }, { token })).images).toEqual([
+      `/images/${sha256}`,
+    ]);
+    const served = await gantry.fetch(`/images/${sha256}`, { headers: { authorization: `Bearer ${token}` } });
+    expect(served.status).toBe(200);
+  });
+});
