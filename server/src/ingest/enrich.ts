@@ -4,6 +4,7 @@ import { invalidInput } from '../error.ts';
 import { keyedEventId, newEventId, uuidOf } from '../events/id.ts';
 import { plateKey } from '../events/plate.ts';
 import { rankOf, severityOf } from '../events/severity.ts';
+import { heldAt } from '../history.ts';
 import { resolveTime } from '../time.ts';
 import type { KnownSensor } from './sensor-keys.ts';
 
@@ -103,7 +104,10 @@ export const enrich = (event: ReportedEvent, sensor: KnownSensor, zone: string, 
   const id = idempotencyKey === undefined ? newEventId(time) : keyedEventId(time, sensor.id, idempotencyKey);
   const contentHash = idempotencyKey === undefined ? null : hashContent(event);
   const { eventType, violationType, vehicleSpeed } = event;
-  const { speedLimit } = sensor;
+  // What comes late belongs where the sensor stood then, under the limit that held there.
+  const { past } = sensor;
+  const isLate = past !== undefined && time < past.until && event.timestamp !== undefined;
+  const { locationId, locationName, speedLimit } = isLate ? (heldAt(past.standings, time) ?? sensor) : sensor;
   const severity = event.severity ?? severityOf({ eventType, violationType, vehicleSpeed, speedLimit });
   const plate = event.licensePlateNumber;
   return {
@@ -115,8 +119,8 @@ export const enrich = (event: ReportedEvent, sensor: KnownSensor, zone: string, 
     severity: severity && rankOf(severity),
     sensorId: sensor.id,
     sensorName: sensor.name,
-    locationId: sensor.locationId,
-    locationName: event.location?.address ?? sensor.locationName ?? sensor.address,
+    locationId,
+    locationName: event.location?.address ?? locationName ?? sensor.address,
     plate,
     plateKey: plate && plateKey(plate),
     vehicleSpeed,
