@@ -173,6 +173,12 @@ CREATE TABLE legal_holds (
   released_at timestamp(3) with time zone
 );
 
+CREATE TABLE location_limits (
+  location_id uuid NOT NULL,
+  since timestamp with time zone NOT NULL,
+  speed_limit double precision
+);
+
 CREATE TABLE locations (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
   name text NOT NULL,
@@ -233,7 +239,8 @@ CREATE TABLE retention_removals (
   month date NOT NULL,
   rows bigint NOT NULL,
   bytes bigint NOT NULL DEFAULT 0,
-  whole boolean NOT NULL DEFAULT false
+  whole boolean NOT NULL DEFAULT false,
+  until timestamp with time zone
 );
 
 CREATE TABLE retention_runs (
@@ -254,12 +261,19 @@ CREATE TABLE retention_settings (
   reports_days integer,
   activity_days integer,
   updated_at timestamp(3) with time zone,
-  updated_by uuid
+  updated_by uuid,
+  traffic_days integer
 );
 
 CREATE TABLE revoked_tokens (
   token_id uuid NOT NULL,
   expires_at timestamp(3) with time zone NOT NULL
+);
+
+CREATE TABLE sensor_places (
+  sensor_id uuid NOT NULL,
+  since timestamp with time zone NOT NULL,
+  location_id uuid
 );
 
 CREATE TABLE sensor_status_history (
@@ -301,6 +315,11 @@ CREATE TABLE settings (
   use_24_hour_format boolean NOT NULL DEFAULT true,
   date_format text NOT NULL DEFAULT 'YYYY-MM-DD'::text,
   first_day_of_week smallint NOT NULL DEFAULT 1
+);
+
+CREATE TABLE traffic_kept (
+  only_row boolean NOT NULL DEFAULT true,
+  since timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone
 );
 
 CREATE TABLE traffic_places (
@@ -446,6 +465,7 @@ ALTER TABLE incidents ADD CONSTRAINT incidents_lanes_blocked_check CHECK ((lanes
 ALTER TABLE incidents ADD CONSTRAINT incidents_severity_check CHECK (((severity >= 1) AND (severity <= 4)));
 ALTER TABLE incidents ADD CONSTRAINT incidents_status_check CHECK ((status = ANY (ARRAY['OPEN'::text, 'ACKNOWLEDGED'::text, 'IN_PROGRESS'::text, 'RESOLVED'::text, 'CLOSED'::text])));
 ALTER TABLE legal_holds ADD CONSTRAINT legal_holds_pkey PRIMARY KEY (id);
+ALTER TABLE location_limits ADD CONSTRAINT location_limits_pkey PRIMARY KEY (location_id, since);
 ALTER TABLE locations ADD CONSTRAINT locations_pkey PRIMARY KEY (id);
 ALTER TABLE report_schedules ADD CONSTRAINT report_schedules_pkey PRIMARY KEY (id);
 ALTER TABLE report_schedules ADD CONSTRAINT report_schedules_day_of_month_check CHECK (((day_of_month >= 1) AND (day_of_month <= 31)));
@@ -457,12 +477,13 @@ ALTER TABLE reports ADD CONSTRAINT reports_pkey PRIMARY KEY (id);
 ALTER TABLE reports ADD CONSTRAINT reports_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'DONE'::text, 'FAILED'::text, 'CANCELLED'::text])));
 ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_pkey PRIMARY KEY (run_id, class, event_type, month);
 ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_run_id_fkey FOREIGN KEY (run_id) REFERENCES retention_runs(id) ON DELETE CASCADE;
-ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_class_check CHECK ((class = ANY (ARRAY['events'::text, 'images'::text, 'reports'::text, 'activity'::text])));
+ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_class_check CHECK ((class = ANY (ARRAY['events'::text, 'images'::text, 'reports'::text, 'activity'::text, 'traffic'::text])));
 ALTER TABLE retention_runs ADD CONSTRAINT retention_runs_pkey PRIMARY KEY (id);
 ALTER TABLE retention_runs ADD CONSTRAINT retention_runs_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'COMPLETED'::text, 'STOPPED'::text, 'FAILED'::text])));
 ALTER TABLE retention_settings ADD CONSTRAINT retention_settings_pkey PRIMARY KEY (only_row);
 ALTER TABLE retention_settings ADD CONSTRAINT retention_settings_only_row_check CHECK (only_row);
 ALTER TABLE revoked_tokens ADD CONSTRAINT revoked_tokens_pkey PRIMARY KEY (token_id);
+ALTER TABLE sensor_places ADD CONSTRAINT sensor_places_pkey PRIMARY KEY (sensor_id, since);
 ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_pkey PRIMARY KEY (id);
 ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_sensor_id_fkey FOREIGN KEY (sensor_id) REFERENCES sensors(id) ON DELETE CASCADE;
 ALTER TABLE sensors ADD CONSTRAINT sensors_api_key_key UNIQUE (api_key);
@@ -476,6 +497,8 @@ ALTER TABLE sensors ADD CONSTRAINT sensors_type_check CHECK ((type = ANY (ARRAY[
 ALTER TABLE settings ADD CONSTRAINT settings_pkey PRIMARY KEY (only_row);
 ALTER TABLE settings ADD CONSTRAINT settings_first_day_of_week_check CHECK (((first_day_of_week >= 0) AND (first_day_of_week <= 6)));
 ALTER TABLE settings ADD CONSTRAINT settings_only_row_check CHECK (only_row);
+ALTER TABLE traffic_kept ADD CONSTRAINT traffic_kept_pkey PRIMARY KEY (only_row);
+ALTER TABLE traffic_kept ADD CONSTRAINT traffic_kept_only_row_check CHECK (only_row);
 ALTER TABLE traffic_places ADD CONSTRAINT traffic_places_pkey PRIMARY KEY (location_id, sensor_id);
 ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_place_id_slot_vehicle_type_key UNIQUE NULLS NOT DISTINCT (minutes, place_id, slot, vehicle_type);
 ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_check CHECK ((minutes = ANY (ARRAY[1, 5, 15, 60, 1440])));
