@@ -29,14 +29,16 @@ export const timeInput = z
   .transform((value) => (value instanceof Date ? value.toISOString() : value))
   .pipe(z.string().refine(isIsoTime, USE_ISO));
 
-/** The optional bounds of a range of time, both inclusive. */
+/** The optional bounds of a range of time, both inclusive. A range that ends before it starts is BAD_REQUEST everywhere. */
 export const timeRange = {
   startDate: timeInput
     .optional()
     .describe("Start, inclusive. A plain date is the start of that day in the service's time zone."),
   endDate: timeInput
     .optional()
-    .describe("End, inclusive. A plain date is the end of that day in the service's time zone."),
+    .describe(
+      "End, inclusive, not before the start. A plain date is the end of that day in the service's time zone, and a time to the minute or second the end of it.",
+    ),
 };
 export interface TimeRange {
   startDate?: string | undefined;

@@ -16,7 +16,7 @@ const range = {
     "Start, inclusive. A plain date is the start of that day in the service's time zone. The interval that it falls into counts whole.",
   ),
   endDate: timeInput.describe(
-    "End, inclusive. A plain date is the end of that day in the service's time zone. The interval that it falls into counts whole.",
+    "End, inclusive. A plain date is the end of that day in the service's time zone, and a time to the minute or second the end of it. The interval that it falls into counts whole.",
   ),
 };
 
@@ -54,7 +54,7 @@ const shareOverLimit = z
   .number()
   .nullable()
   .describe(
-    'Share (0 to 1) of the vehicles with a speed that were quicker than the present speed limit of the location, which counts in whole km/h. null without a limit or without speeds.',
+    'Share (0 to 1) of the vehicles with a speed that were quicker than the speed limit that held at the location then. A limit counts as the next whole km/h upwards (50.5 as 51); a change counts from the five minutes of the clock on in which it was made. Vehicles without a limit are left out; null without any other.',
   );
 const speedLimit = z.number().nullable().describe('The present one of the location, in km/h.');
 const timezone = z.string().describe('The time zone of the service, in which hours and days are meant.');

@@ -38,20 +38,19 @@ SELECT coalesce(max(until), '-infinity') FROM retention_removals WHERE class = '
 
 -- ── Where sensors stood, and which limits held ──────────────────────────────────────────────────────
 
--- The location (null: none) of a sensor from a moment on. No foreign keys: ordinary tables of the coordinator of a cluster.
+-- The location (null: none) of a sensor from a moment on. One that never moved has no row: it always stood where it stands.
+-- No foreign keys: these are ordinary tables of the coordinator of a cluster.
 CREATE TABLE sensor_places (
   sensor_id   uuid NOT NULL,
   since       timestamptz NOT NULL,
   location_id uuid,
   PRIMARY KEY (sensor_id, since)
 );
-INSERT INTO sensor_places (sensor_id, since, location_id) SELECT id, '-infinity', location_id FROM sensors;
 
--- The speed limit of a location (km/h; null: none is known) from a moment on. It stays when the location goes.
+-- The speed limit of a location (km/h; null: none is known) from a moment on, in the same way. It stays when the location goes.
 CREATE TABLE location_limits (
   location_id uuid NOT NULL,
   since       timestamptz NOT NULL,
   speed_limit double precision,
   PRIMARY KEY (location_id, since)
 );
-INSERT INTO location_limits (location_id, since, speed_limit) SELECT id, '-infinity', speed_limit FROM locations;

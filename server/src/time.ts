@@ -1,5 +1,6 @@
 import { isPlainDate } from '@gantry/contract/time';
 import { IANAZone } from 'luxon';
+import { invalidInput } from './error.ts';
 
 /** A range of time in Unix milliseconds: `from` inclusive, `until` exclusive. */
 export interface Interval {
@@ -43,14 +44,30 @@ export const resolveTime = (iso: string, zone: string): number => {
   return HAS_OFFSET.test(text) ? Date.parse(text) : momentOf(Date.parse(`${text}Z`), IANAZone.create(zone));
 };
 
-const endOf = (iso: string, zone: string): number =>
-  isPlainDate(iso) ? momentOf(Date.parse(iso) + DAY_MS, IANAZone.create(zone)) : resolveTime(iso, zone) + 1;
+const TO_THE_MINUTE = /[T ]\d{2}:\d{2}(?:Z|[+-]\d{2}:?\d{2})?$/i;
+const HAS_FRACTION = /[.,]\d/;
 
-/** Resolves a range as clients give it: both bounds inclusive, a plain end date being the whole of that day. */
+/** How long what the text names lasts: a minute, a second or, where it has a fraction, a millisecond. */
+const lengthOf = (iso: string): number => {
+  if (TO_THE_MINUTE.test(iso)) return 60_000;
+  return HAS_FRACTION.test(iso) ? 1 : 1_000;
+};
+
+const endOf = (iso: string, zone: string): number =>
+  isPlainDate(iso)
+    ? momentOf(Date.parse(iso) + DAY_MS, IANAZone.create(zone))
+    : resolveTime(iso, zone) + lengthOf(iso);
+
+/**
+ * Resolves a range as clients give it: both bounds inclusive, the end with all of the day, minute or second that it names.
+ * @throws AppError `badRequest` when it ends before it starts
+ */
 export const resolveInterval = (
   range: { startDate?: string | undefined; endDate?: string | undefined },
   zone: string,
-): Interval => ({
-  from: range.startDate === undefined ? Number.NEGATIVE_INFINITY : resolveTime(range.startDate, zone),
-  until: range.endDate === undefined ? Number.POSITIVE_INFINITY : endOf(range.endDate, zone),
-});
+): Interval => {
+  const from = range.startDate === undefined ? Number.NEGATIVE_INFINITY : resolveTime(range.startDate, zone);
+  const until = range.endDate === undefined ? Number.POSITIVE_INFINITY : endOf(range.endDate, zone);
+  if (from >= until) throw invalidInput('endDate', 'The end is before the start: swap startDate and endDate');
+  return { from, until };
+};

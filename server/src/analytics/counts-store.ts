@@ -1,6 +1,7 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { Executor } from '../database/transaction.ts';
-import { countedByPeriod, countedEvents, idWithin } from '../events/totals.ts';
+import { firstIdAt } from '../events/id.ts';
+import { countedByPeriod, countedEvents } from '../events/totals.ts';
 import type { Interval } from '../time.ts';
 
 /** How many events have all of this in common; '' and 0 stand for none. */
@@ -23,7 +24,7 @@ export const countEvents = async (db: Executor, interval: Interval): Promise<Cou
   return rows;
 };
 
-/** The events of an hour of UTC, or of a quarter of one. */
+/** The events of an hour of UTC, or of a part of one. */
 export interface HourRow extends Record<string, unknown> {
   /** Its start in Unix milliseconds. */
   readonly hour: number;
@@ -42,15 +43,24 @@ export const countByHour = async (db: Executor, interval: Interval): Promise<Hou
 };
 
 /**
- * The same by quarters of an hour, from the events themselves: for time zones whose hours do not begin with those of UTC.
- * Totals by quarters would be four times as many rows for everybody.
+ * Counts the events of short intervals one by one, in their order; for time zones whose hours do not begin with those of
+ * UTC. Totals by shorter periods would be many more rows for everybody.
  */
-export const countByQuarter = async (db: Executor, interval: Interval): Promise<HourRow[]> => {
-  // Plan: events_by_type of the months that the interval touches, without their rows where vacuum has been.
-  const { rows } = await db.execute<HourRow>(sql`
-    SELECT (extract(epoch FROM date_bin('15 minutes', event_time(id), timestamptz '2000-01-01 00:00Z')) * 1000)::bigint AS hour,
-      count(*) AS total,
-      count(*) FILTER (WHERE event_type IN ('TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION')) AS violations
-    FROM events WHERE ${sql.join(idWithin(interval), sql` AND `)} GROUP BY 1 ORDER BY 1`);
-  return rows;
+export const countWithin = async (
+  db: Executor,
+  intervals: readonly Interval[],
+): Promise<Pick<HourRow, 'total' | 'violations'>[]> => {
+  const ends = (end: keyof Interval): string[] => intervals.map((interval) => firstIdAt(interval[end]));
+  // Plan: events_pkey, and events_by_type for violations, from interval to interval, without rows where vacuum has been.
+  const count = async (condition: SQL): Promise<ReadonlyMap<number, number>> => {
+    const { rows } = await db.execute<{ nth: number; n: number }>(sql`
+      SELECT nth, count(*) AS n
+      FROM unnest(${sql.param(ends('from'))}::uuid[], ${sql.param(ends('until'))}::uuid[])
+        WITH ORDINALITY AS interval (first, behind, nth)
+      JOIN events ON id >= first AND id < behind AND ${condition} GROUP BY 1`);
+    return new Map(rows.map(({ nth, n }) => [nth - 1, n]));
+  };
+  const all = await count(sql`true`);
+  const violations = await count(sql`event_type IN ('TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION')`);
+  return intervals.map((_, n) => ({ total: all.get(n) ?? 0, violations: violations.get(n) ?? 0 }));
 };

@@ -1,5 +1,5 @@
 import type { Analytics, AnalyticsInterval } from '@gantry/contract/analytics';
-import { DateTime, IANAZone } from 'luxon';
+import { DateTime } from 'luxon';
 import type { Interval } from '../time.ts';
 import { localBounds } from '../traffic/range.ts';
 import { VIOLATIONS } from './counts.ts';
@@ -32,18 +32,8 @@ const weekBounds = ({ from, until }: Interval, zone: string, firstDay: number): 
   return bounds;
 };
 
-const WEEK_MS = 7 * DAY_MS;
-
-/** Whether the hours of the zone begin with those of UTC all through the range. No zone is off for less than a week. */
-export const hasWholeHours = ({ from, until }: Interval, zone: string): boolean => {
-  const local = IANAZone.create(zone);
-  const at = (time: number): boolean => local.offset(time) % 60 === 0;
-  for (let time = from; time < until; time += WEEK_MS) if (!at(time)) return false;
-  return at(until);
-};
-
 /**
- * Counts of hours, or of quarters of them, as a series of local hours, days or weeks. Those without events are in it too.
+ * Counts of hours, or of parts of them, as a series of local hours, days or weeks. Those without events are in it too.
  * @param isGone whether events of these types, or of any, were removed from a point: its count is not known
  */
 export const seriesOf = (

@@ -5,11 +5,12 @@ import { isRemovedWithin, listRemovedEvents } from '../storage/removed-events-st
 import { type Interval, resolveTime } from '../time.ts';
 import { requireRange } from '../traffic/range.ts';
 import { breakdownsOf, totalsOf } from './counts.ts';
-import { countByHour, countByQuarter, countEvents } from './counts-store.ts';
+import { countEvents } from './counts-store.ts';
+import { countByLocalHour } from './local-hours.ts';
 import { listTopLocations, listTopSensors } from './places-store.ts';
 import { listRepeatPlates } from './plates-store.ts';
 import { getProcessingTime } from './processing-store.ts';
-import { hasWholeHours, lastEventsOf, minutesOf, seriesOf, usualInterval, weekOf } from './series.ts';
+import { lastEventsOf, minutesOf, seriesOf, usualInterval, weekOf } from './series.ts';
 
 const DAY_MS = 86_400_000;
 /** Events among which plates that come again are looked for. */
@@ -36,11 +37,10 @@ export const getAnalytics = async (
   const range = rangeOf(input, timezone);
   const interval = input.interval ?? usualInterval(range);
   const previous = { from: range.from - (range.until - range.from), until: range.from };
-  const countByTime = hasWholeHours(range, timezone) ? countByHour : countByQuarter;
   const [now, before, hours, removed, topSensors, topLocations, processingTime] = await Promise.all([
     countEvents(db, range),
     countEvents(db, previous),
-    countByTime(db, range),
+    countByLocalHour(db, range, timezone),
     listRemovedEvents(db, { from: previous.from, until: range.until }),
     listTopSensors(db, range),
     listTopLocations(db, range),

@@ -3,6 +3,7 @@ import type { EventType, ReportedEvent } from '@gantry/contract/events';
 import { keyedEventId, newEventId, uuidOf } from '../events/id.ts';
 import { plateKey } from '../events/plate.ts';
 import { rankOf, severityOf } from '../events/severity.ts';
+import { heldAt } from '../history.ts';
 import { ANY_TIME, type EventTimes, timeOfEvent } from './event-time.ts';
 import type { KnownSensor } from './sensor-keys.ts';
 
@@ -90,7 +91,10 @@ export const enrich = (
   const id = idempotencyKey === undefined ? newEventId(time) : keyedEventId(time, sensor.id, idempotencyKey);
   const contentHash = idempotencyKey === undefined ? null : hashContent(event);
   const { eventType, violationType, vehicleSpeed } = event;
-  const { speedLimit } = sensor;
+  // What comes late belongs where the sensor stood then, under the limit that held there.
+  const { past } = sensor;
+  const isLate = past !== undefined && time < past.until && event.timestamp !== undefined;
+  const { locationId, locationName, speedLimit } = isLate ? (heldAt(past.standings, time) ?? sensor) : sensor;
   const severity = event.severity ?? severityOf({ eventType, violationType, vehicleSpeed, speedLimit });
   const plate = event.licensePlateNumber;
   return {
@@ -102,8 +106,8 @@ export const enrich = (
     severity: severity && rankOf(severity),
     sensorId: sensor.id,
     sensorName: sensor.name,
-    locationId: sensor.locationId,
-    locationName: event.location?.address ?? sensor.locationName ?? sensor.address,
+    locationId,
+    locationName: event.location?.address ?? locationName ?? sensor.address,
     plate,
     plateKey: plate && plateKey(plate),
     vehicleSpeed,

@@ -1,19 +1,19 @@
 import { API_KEY } from '@gantry/contract/sensors';
 import { LRUCache } from 'lru-cache';
+import type { History } from '../history.ts';
+import type { Standing } from '../sensors/standings.ts';
 import { databaseAway, isOutage } from './outage.ts';
 
 /** What ingestion knows of a sensor: enough to enrich its events without asking the database. */
-export interface KnownSensor {
+export interface KnownSensor extends Standing {
   readonly id: string;
   readonly name: string;
   /** The address that stands in the sensor's own coordinates. */
   readonly address: string | null;
-  readonly locationId: string | null;
-  readonly locationName: string | null;
-  /** km/h */
-  readonly speedLimit: number | null;
   /** How many events it is expected to send in a minute. */
   readonly eventsPerMin: number;
+  /** Where it stood before a moment (Unix milliseconds), and under which limits; absent when that never changed. */
+  readonly past?: { readonly until: number; readonly standings: History<Standing> };
 }
 
 /** API key → sensor, cached. */

@@ -5,9 +5,11 @@ import { isForeignKeyViolation } from '../database/failure.ts';
 import { announce, channels } from '../database/notify.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { AppError } from '../error.ts';
+import { recordLimitChange } from './limits-store.ts';
 import {
   deleteLocation as deleteFrom,
   getLocation,
+  getSpeedLimitLocked,
   insertLocation,
   updateLocation as updateIn,
 } from './store.ts';
@@ -33,7 +35,9 @@ export const updateLocation = async (
 ): Promise<Location> => {
   const concernsIngestion = input.name !== undefined || input.speedLimit !== undefined;
   const location = await inTransaction(app.db, async (tx) => {
+    const before = await getSpeedLimitLocked(tx, input.id);
     const updated = await updateIn(tx, input);
+    await recordLimitChange(tx, updated.id, before, updated.speedLimit);
     const { id: _, ...given } = input;
     const fields = Object.entries(given).flatMap(([field, value]) => (value === undefined ? [] : [field]));
     const details = { locationId: updated.id, name: updated.name, fields };
@@ -55,7 +59,9 @@ export const deleteLocation = async (
 ): Promise<{ success: true; id: string }> => {
   try {
     return await inTransaction(app.db, async (tx) => {
+      const limit = await getSpeedLimitLocked(tx, id);
       const gone = await deleteFrom(tx, id);
+      await recordLimitChange(tx, gone.id, limit, null);
       const details = { locationId: gone.id, name: gone.name };
       await recordActivity(tx, actor.id, caller, 'locations.delete', details);
       return { success: true as const, id: gone.id };

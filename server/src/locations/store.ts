@@ -62,6 +62,22 @@ export const listLocations = async (
   return { items, total: counted?.total ?? 0 };
 };
 
+/**
+ * The speed limit (km/h) of a location, which others cannot change until the transaction ends.
+ * @throws AppError `notFound`
+ */
+export const getSpeedLimitLocked = async (tx: Executor, id: string): Promise<number | null> => {
+  const [row] = isUuid(id)
+    ? await tx
+        .select({ speedLimit: locations.speedLimit })
+        .from(locations)
+        .where(eq(locations.id, id))
+        .for('no key update')
+    : [];
+  if (!row) throw notFound('Location');
+  return row.speedLimit;
+};
+
 /** @returns the id of the new location */
 export const insertLocation = async (db: Executor, fields: CreateLocationInput): Promise<string> => {
   const [row] = await db.insert(locations).values(fields).returning({ id: locations.id });

@@ -7,6 +7,7 @@ import { announce, channels } from '../database/notify.ts';
 import { inTransaction, type Transaction } from '../database/transaction.ts';
 import { AppError, invalidInput } from '../error.ts';
 import { newApiKey } from './api-key.ts';
+import { forgetMoves, recordMove } from './places-store.ts';
 import { publishStatus } from './publish-status.ts';
 import { recordStatusChange, timeOfChange } from './status-store.ts';
 import {
@@ -89,6 +90,7 @@ export const updateSensor = async (ctx: ActorContext, input: UpdateSensorInput):
       const changesStatus = input.status !== undefined && input.status !== before.status;
       const at = changesStatus ? await timeOfChange(tx, before.id) : undefined;
       const after = await updateIn(tx, input, at);
+      await recordMove(tx, after.id, before.locationId, after.locationId);
       if (at !== undefined) {
         await recordStatusChange(tx, {
           sensorId: after.id,
@@ -119,6 +121,7 @@ export const updateSensor = async (ctx: ActorContext, input: UpdateSensorInput):
 export const deleteSensor = async (ctx: ActorContext, id: string): Promise<{ success: true; id: string }> => {
   const gone = await changeSensor(ctx, async (tx) => {
     const sensor = await deleteFrom(tx, id);
+    await forgetMoves(tx, sensor.id);
     await recordActivity(tx, ctx.actor.id, ctx.caller, 'sensors.delete', nameOf(sensor));
     return sensor;
   });

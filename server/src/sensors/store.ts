@@ -6,6 +6,7 @@ import { locations, sensors } from '../database/tables.ts';
 import type { Executor } from '../database/transaction.ts';
 import { notFound } from '../error.ts';
 import type { KnownSensor } from '../ingest/sensor-keys.ts';
+import { readStandings } from './places-store.ts';
 
 /** A sensor as it is read: all that answers show, and the API key itself. */
 export const sensorColumns = {
@@ -98,13 +99,19 @@ export const findSensorByKey = async (db: Executor, apiKey: string): Promise<Kno
       locationName: locations.name,
       speedLimit: locations.speedLimit,
       eventsPerMin: sensors.eventsPerMin,
+      hasPast: sql<boolean>`(EXISTS (SELECT FROM sensor_places WHERE sensor_id = ${sensors.id})
+        OR EXISTS (SELECT FROM location_limits WHERE location_limits.location_id = ${sensors.locationId}))`,
     })
     .from(sensors)
     .leftJoin(locations, eq(locations.id, sensors.locationId))
     .where(eq(sensors.apiKey, apiKey));
   if (!row) return null;
-  const { coordinates, ...known } = row;
-  return { ...known, address: coordinates?.address ?? null };
+  const { coordinates, hasPast, ...known } = row;
+  const sensor = { ...known, address: coordinates?.address ?? null };
+  if (!hasPast) return sensor;
+  const standings = await readStandings(db, row.id, row.locationId);
+  const until = standings.at(-1)?.since ?? Number.NEGATIVE_INFINITY;
+  return { ...sensor, past: { until, standings } };
 };
 
 // The rows are locked in the order of their ids, as everybody does who changes several sensors at once.

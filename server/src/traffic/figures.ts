@@ -3,9 +3,10 @@ import type { Executor } from '../database/transaction.ts';
 import type { Interval } from '../time.ts';
 import { type Completeness, completenessOf } from './completeness.ts';
 import { type Bucket, bucketsOf } from './flow.ts';
+import type { LimitedPlace } from './places-store.ts';
 import { findWatches, readOnlineSpans, readSightings } from './presence-store.ts';
 import { type Asked, type Place, readRollups } from './rollups-store.ts';
-import { slotsWithin } from './segments.ts';
+import { cutSegments, slotsWithin } from './segments.ts';
 
 /** What figures of traffic are made from. */
 export type Parts = Pick<AppContext, 'db' | 'settings'>;
@@ -35,10 +36,13 @@ export const readCompleteness = async (
 /** What passed in each interval, read from the longest slots that it can be told from. */
 export const readBuckets = async (
   db: Executor,
-  place: Place,
+  place: LimitedPlace,
   bounds: readonly number[],
   asked: Asked,
 ): Promise<Bucket[]> => {
-  const segments = [{ minutes: slotsWithin(bounds), ...rangeOf(bounds) }];
-  return bucketsOf(await readRollups(db, place, segments, asked), bounds);
+  const segments = cutSegments(
+    [{ minutes: slotsWithin(bounds), ...rangeOf(bounds) }],
+    place.limits.map(({ since }) => since),
+  );
+  return bucketsOf(await readRollups(db, place, segments, asked), bounds, place.limits);
 };

@@ -1,7 +1,8 @@
 import type { FlowPoint } from '@gantry/contract/traffic';
 import { sumsBySpelling } from '../events/spelling.ts';
+import { type History, heldAt } from '../history.ts';
 import type { Rollups } from './rollups-store.ts';
-import { describeSpeeds, type Speeds, sumOfSpeeds } from './speeds.ts';
+import { describeSpeeds, type Judged, judge, type Speeds, sumOfSpeeds } from './speeds.ts';
 
 /** Vehicles of each type, '' for none: how many there were stands at the same place. */
 interface VolumesByType {
@@ -12,6 +13,8 @@ interface VolumesByType {
 /** What passed in one interval. */
 export interface Bucket {
   readonly speeds: Speeds;
+  /** The speeds, each judged by the limit that held then. */
+  readonly judged: Judged;
   readonly byType: VolumesByType;
 }
 
@@ -42,30 +45,45 @@ export const sumOf = (buckets: readonly Bucket[]): Bucket => {
   if (only && buckets.length === 1) return only;
   return {
     speeds: sumOfSpeeds(buckets.map(({ speeds }) => speeds)),
+    judged: {
+      measured: buckets.reduce((sum, { judged }) => sum + judged.measured, 0),
+      over: buckets.reduce((sum, { judged }) => sum + judged.over, 0),
+    },
     byType: sumByType(buckets.map(({ byType }) => byType)),
   };
 };
 
-const bucketOf = (rollups: Rollups, n: number): Bucket => ({
-  speeds: {
+const bucketOf = (rollups: Rollups, n: number, limits: History<number | null>): Bucket => {
+  const speeds = {
     volume: rollups.volumes[n] ?? 0,
     measured: rollups.measured[n] ?? 0,
     speedSum: rollups.speedSums[n] ?? 0,
     histogram: { bins: rollups.bins[n] ?? [], counts: rollups.counts[n] ?? [] },
-  },
-  byType: { types: rollups.types[n] ?? [], volumes: rollups.typeCounts[n] ?? [] },
-});
+  };
+  return {
+    speeds,
+    judged: judge(speeds, heldAt(limits, rollups.slots[n] ?? 0) ?? null),
+    byType: { types: rollups.types[n] ?? [], volumes: rollups.typeCounts[n] ?? [] },
+  };
+};
 
-/** Everything in one. */
-export const wholeOf = (rollups: Rollups): Bucket => sumOf(rollups.slots.map((_, n) => bucketOf(rollups, n)));
+/** Everything in one. @param limits as `bucketsOf` has them */
+export const wholeOf = (rollups: Rollups, limits: History<number | null>): Bucket =>
+  sumOf(rollups.slots.map((_, n) => bucketOf(rollups, n, limits)));
 
 /**
  * Adds rollups up by intervals.
  * @param bounds the starts of the intervals and the end of the last one
+ * @param limits the speed limits (km/h), none of which changed within a slot
  */
-export const bucketsOf = (rollups: Rollups, bounds: readonly number[]): Bucket[] => {
+export const bucketsOf = (
+  rollups: Rollups,
+  bounds: readonly number[],
+  limits: History<number | null>,
+): Bucket[] => {
   const parts = Array.from({ length: bounds.length - 1 }, (): Bucket[] => []);
-  for (const [n, slot] of rollups.slots.entries()) parts[indexOf(bounds, slot)]?.push(bucketOf(rollups, n));
+  for (const [n, slot] of rollups.slots.entries())
+    parts[indexOf(bounds, slot)]?.push(bucketOf(rollups, n, limits));
   return parts.map(sumOf);
 };
 
@@ -75,8 +93,8 @@ const listByType = ({ types, volumes }: VolumesByType): FlowPoint['byVehicleType
     .map(([type, volume]) => ({ vehicleType: type || null, volume }));
 
 /** What is said of an interval. Without vehicles and without a sensor that was not silent its volume is unknown. */
-export const describeBucket = ({ speeds, byType }: Bucket, completeness: number, limit: number | null) => ({
-  ...describeSpeeds(speeds, limit),
+export const describeBucket = ({ speeds, judged, byType }: Bucket, completeness: number) => ({
+  ...describeSpeeds(speeds, judged),
   volume: speeds.volume > 0 || completeness > 0 ? speeds.volume : null,
   byVehicleType: listByType(byType),
   completeness,

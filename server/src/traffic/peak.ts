@@ -55,7 +55,7 @@ export const readPeak = async (
   const quarters = [0, 1, 2, 3, 4].map((n) => start + n * QUARTER_MS);
   const segments = [{ minutes: slotsWithin([...quarters, within.from, within.until]), ...within }];
   const rollups = await readRollups(db, place, segments, { vehicleType });
-  const volumes = volumesOf(bucketsOf(rollups, quarters));
+  const volumes = volumesOf(bucketsOf(rollups, quarters, []));
   const volume = volumes.reduce((sum, n) => sum + n, 0);
   const most = Math.max(...volumes);
   return {

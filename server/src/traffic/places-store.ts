@@ -3,12 +3,23 @@ import { eq } from 'drizzle-orm';
 import { locations, sensors } from '../database/tables.ts';
 import type { Executor } from '../database/transaction.ts';
 import { notFound } from '../error.ts';
+import { always, type History } from '../history.ts';
+import { readLimits } from '../locations/limits-store.ts';
+import { readStandings } from '../sensors/places-store.ts';
 import type { Place } from './rollups-store.ts';
 
-/** A place with the speed limit (km/h) that counts there now. */
+/** A place with its speed limits (km/h). */
 export interface LimitedPlace extends Place {
+  /** The one that counts there now. */
   readonly speedLimit: number | null;
+  /** All that counted, on slots of five minutes: a change counts from the slot on in which it was made. */
+  readonly limits: History<number | null>;
 }
+
+const SLOT_MS = 300_000;
+
+const onSlots = (limits: History<number | null>): History<number | null> =>
+  limits.map(({ since, value }) => ({ since: Math.floor(since / SLOT_MS) * SLOT_MS, value }));
 
 /**
  * The sensor or the location that is asked for.
@@ -21,13 +32,15 @@ export const getPlace = async (
   if (sensorId !== undefined) {
     const [row] = isUuid(sensorId)
       ? await db
-          .select({ id: sensors.id, speedLimit: locations.speedLimit })
+          .select({ id: sensors.id, locationId: sensors.locationId, speedLimit: locations.speedLimit })
           .from(sensors)
           .leftJoin(locations, eq(locations.id, sensors.locationId))
           .where(eq(sensors.id, sensorId))
       : [];
     if (!row) throw notFound('Sensor');
-    return { kind: 'sensor', ...row };
+    const standings = await readStandings(db, row.id, row.locationId);
+    const limits = standings.map(({ since, value }) => ({ since, value: value.speedLimit }));
+    return { kind: 'sensor', id: row.id, speedLimit: row.speedLimit, limits: onSlots(limits) };
   }
   const [row] =
     locationId !== undefined && isUuid(locationId)
@@ -37,5 +50,6 @@ export const getPlace = async (
           .where(eq(locations.id, locationId))
       : [];
   if (!row) throw notFound('Location');
-  return { kind: 'location', ...row };
+  const limits = (await readLimits(db, [row.id])).get(row.id) ?? always(row.speedLimit);
+  return { kind: 'location', ...row, limits: onSlots(limits) };
 };

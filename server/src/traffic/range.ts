@@ -24,7 +24,6 @@ export const requireRange = (
   pointMinutes?: number,
 ): Interval => {
   const { from, until } = resolveInterval(range, zone);
-  if (from >= until) throw invalidInput('endDate', 'The end is before the start: swap startDate and endDate');
   if (from < 0 || until > LATEST)
     throw invalidInput(
       'startDate',

@@ -31,6 +31,22 @@ export const segmentsOf = (
   ];
 };
 
+const LENGTHS: readonly SlotMinutes[] = [1_440, 60, 15, 5];
+/** Cuts at more moments than this would make a statement too long: then everything is read by the shortest slots. */
+const MOST_CUTS = 100;
+
+/** The same segments, in such slots that each of the moments (on five minutes) lies between two of them. */
+export const cutSegments = (segments: readonly Segment[], moments: readonly number[]): Segment[] =>
+  segments.flatMap((segment) => {
+    const { from, until, minutes } = segment;
+    const cuts = moments.filter((at) => at > from && at < until && at % (minutes * MINUTE_MS) !== 0);
+    if (cuts.length === 0) return [segment];
+    if (cuts.length > MOST_CUTS) return [{ minutes: 5, from, until }];
+    const lengths = LENGTHS.filter((length) => length <= minutes);
+    const bounds = [from, ...cuts, until];
+    return bounds.slice(1).flatMap((end, n) => segmentsOf({ from: bounds[n] ?? from, until: end }, lengths));
+  });
+
 /** The longest slots, up to an hour, that none of these moments falls into the middle of. */
 export const slotsWithin = (bounds: readonly number[]): SlotMinutes =>
   ([60, 15] as const).find((minutes) => bounds.every((bound) => bound % (minutes * MINUTE_MS) === 0)) ?? 5;

@@ -34,11 +34,11 @@ export const getFlow = async ({ db, settings }: Parts, input: FlowInput): Promis
     timezone,
     interval: input.interval,
     points: buckets.map((bucket, n) => ({
-      ...describeBucket(bucket, completeness.shares[n] ?? 0, place.speedLimit),
+      ...describeBucket(bucket, completeness.shares[n] ?? 0),
       start: new Date(bounds[n] ?? 0),
       end: new Date(bounds[n + 1] ?? 0),
     })),
-    ...describeBucket(sumOf(buckets), completeness.whole, place.speedLimit),
+    ...describeBucket(sumOf(buckets), completeness.whole),
     ...peak,
     speedLimit: place.speedLimit,
   };

@@ -4,7 +4,7 @@ import { wholeOf } from './flow.ts';
 import { getPlace } from './places-store.ts';
 import { requireRange } from './range.ts';
 import { readRollups } from './rollups-store.ts';
-import { segmentsOf } from './segments.ts';
+import { cutSegments, segmentsOf } from './segments.ts';
 import { describeSpeeds } from './speeds.ts';
 
 /**
@@ -18,13 +18,16 @@ export const getSpeedDistribution = async (
   const { timezone } = settings.current();
   const range = requireRange(input, timezone);
   const place = await getPlace(db, input);
-  const segments = segmentsOf(range);
+  const segments = cutSegments(
+    segmentsOf(range),
+    place.limits.map(({ since }) => since),
+  );
   const bounds = [segments[0]?.from ?? range.from, segments.at(-1)?.until ?? range.until];
   const [rollups, { whole: completeness }] = await Promise.all([
     readRollups(db, place, segments, { vehicleType: input.vehicleType, histograms: true }),
     readCompleteness(db, place, bounds),
   ]);
-  const { speeds } = wholeOf(rollups);
+  const { speeds, judged } = wholeOf(rollups, place.limits);
   const width = input.binWidth;
   const counts = new Map<number, number>();
   for (const [i, bin] of speeds.histogram.bins.entries()) {
@@ -43,7 +46,7 @@ export const getSpeedDistribution = async (
       to: (least + n + 1) * width,
       count: counts.get(least + n) ?? 0,
     })),
-    ...describeSpeeds(speeds, place.speedLimit),
+    ...describeSpeeds(speeds, judged),
     completeness,
     speedLimit: place.speedLimit,
   };

@@ -73,17 +73,37 @@ export const speedPercentiles = (
   });
 };
 
-/** Share (0 to 1) of the speeds that are above the limit (km/h); null without a limit or speeds. */
-export const shareOver = (speeds: Speeds, limit: number | null): number | null => {
-  if (limit === null || speeds.measured <= 0) return null;
-  const { bins, counts } = speeds.histogram;
-  let over = 0;
-  for (let i = 0; i < bins.length; i++) if ((bins[i] ?? 0) > limit) over += counts[i] ?? 0;
-  return Math.round((over / speeds.measured) * 10_000) / 10_000;
+/** Speeds that were judged by a limit: how many, and how many of them were above it. It adds up like speeds. */
+export interface Judged {
+  readonly measured: number;
+  readonly over: number;
+}
+
+/**
+ * Judges speeds by the limit (km/h) that held; without one none is judged. Speeds are kept by whole km/h, so a limit counts
+ * as the next whole one upwards: nobody is above it who kept to it.
+ */
+export const judge = ({ histogram: { bins, counts } }: Speeds, limit: number | null): Judged => {
+  if (limit === null) return { measured: 0, over: 0 };
+  const whole = Math.ceil(limit);
+  let [measured, over] = [0, 0];
+  for (let i = 0; i < bins.length; i++) {
+    measured += counts[i] ?? 0;
+    if ((bins[i] ?? 0) > whole) over += counts[i] ?? 0;
+  }
+  return { measured, over };
 };
 
+/** Share (0 to 1) of the judged speeds that were above the limit; null when none was judged. */
+export const shareOf = ({ measured, over }: Judged): number | null =>
+  measured > 0 ? Math.round((over / measured) * 10_000) / 10_000 : null;
+
+/** Share (0 to 1) of the speeds that are above the limit (km/h); null without a limit or speeds. */
+export const shareOver = (speeds: Speeds, limit: number | null): number | null =>
+  shareOf(judge(speeds, limit));
+
 /** All that is said of speeds, the same wherever it is. */
-export const describeSpeeds = (speeds: Speeds, limit: number | null) => {
+export const describeSpeeds = (speeds: Speeds, judged: Judged) => {
   const [v15 = null, v50 = null, v85 = null, v95 = null] = speedPercentiles(speeds, [0.15, 0.5, 0.85, 0.95]);
-  return { meanSpeed: meanSpeed(speeds), v15, v50, v85, v95, shareOverLimit: shareOver(speeds, limit) };
+  return { meanSpeed: meanSpeed(speeds), v15, v50, v85, v95, shareOverLimit: shareOf(judged) };
 };

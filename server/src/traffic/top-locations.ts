@@ -1,7 +1,27 @@
 import type { TopLocations, TopLocationsInput } from '@gantry/contract/traffic';
+import type { Interval } from '../time.ts';
 import type { Parts } from './figures.ts';
+import { wholeOf } from './flow.ts';
+import { getPlace } from './places-store.ts';
 import { requireRange } from './range.ts';
-import { listTopLocations } from './top-store.ts';
+import { readRollups } from './rollups-store.ts';
+import { cutSegments, segmentsOf } from './segments.ts';
+import { shareOf } from './speeds.ts';
+import { listTopLocations, type TopLocation } from './top-store.ts';
+
+/** The share over the limit of a location whose limit changed within the range: each speed by the one that held. */
+const judgeAgain = async (db: Parts['db'], locationId: string, range: Interval): Promise<number | null> => {
+  const place = await getPlace(db, { locationId });
+  const cuts = place.limits.map(({ since }) => since);
+  const rollups = await readRollups(db, place, cutSegments(segmentsOf(range), cuts), { histograms: true });
+  return shareOf(wholeOf(rollups, place.limits).judged);
+};
+
+/** The highest first, those without a value last; of equal ones the greater id first. */
+const inOrder =
+  (by: TopLocationsInput['by']) =>
+  (a: TopLocation, b: TopLocation): number =>
+    (b[by] ?? -1) - (a[by] ?? -1) || (a.locationId < b.locationId ? 1 : -1);
 
 /**
  * The locations with most traffic, the quickest, or the most above the limit.
@@ -9,8 +29,17 @@ import { listTopLocations } from './top-store.ts';
  */
 export const getTopLocations = async (
   { db, settings }: Parts,
-  input: TopLocationsInput,
+  { by, limit, ...input }: TopLocationsInput,
 ): Promise<TopLocations> => {
   const { timezone } = settings.current();
-  return { timezone, locations: await listTopLocations(db, requireRange(input, timezone), input) };
+  const range = requireRange(input, timezone);
+  const all = await listTopLocations(db, range);
+  const judged: TopLocation[] = [];
+  for (const location of all) {
+    const { locationId, isLimitChanged } = location;
+    const shareOverLimit = isLimitChanged ? await judgeAgain(db, locationId, range) : location.shareOverLimit;
+    judged.push({ ...location, shareOverLimit });
+  }
+  const locations = judged.sort(inOrder(by)).slice(0, limit);
+  return { timezone, locations: locations.map(({ isLimitChanged: _, ...shown }) => shown) };
 };

@@ -29,8 +29,9 @@ const resolveValidity = (
   { validFrom, validUntil }: Pick<UpdateWatchlistEntryInput, keyof Validity>,
   zone: string,
 ): Validity => {
-  const range = { startDate: validFrom ?? undefined, endDate: validUntil ?? undefined };
-  const { from, until } = resolveInterval(range, zone);
+  // Each by itself: what is changed is compared with what stays, once both are known.
+  const { from } = resolveInterval({ startDate: validFrom ?? undefined }, zone);
+  const { until } = resolveInterval({ endDate: validUntil ?? undefined }, zone);
   return {
     validFrom: typeof validFrom === 'string' ? momentOf(from) : validFrom,
     validUntil: typeof validUntil === 'string' ? momentOf(until - 1) : validUntil,

@@ -8,6 +8,8 @@ import { otherFilters, totalledFilters } from '../../events/list-filters.ts';
 import { rankOf } from '../../events/severity.ts';
 import { type EventRecord, listedColumns, toEvent } from '../../events/store.ts';
 import { idWithin } from '../../events/totals.ts';
+import { always, type History } from '../../history.ts';
+import { readLimits } from '../../locations/limits-store.ts';
 import type { Interval } from '../../time.ts';
 
 /** Events that are violations, by what they are or by what their device says. */
@@ -55,16 +57,17 @@ export const listViolations = async (
   return rows.map((row) => ({ ...toEvent(row), locationId: row.location_id }));
 };
 
-/** The speed limits (km/h) that hold at these locations now. */
+/** The speed limits (km/h) of these locations, as they were at all times. */
 export const findSpeedLimits = async (
   db: Executor,
   locationIds: readonly string[],
-): Promise<Map<string, number | null>> => {
+): Promise<Map<string, History<number | null>>> => {
   if (locationIds.length === 0) return new Map();
   const { rows } = await db.execute<{ id: string; speed_limit: number | null }>(
     sql`SELECT id, speed_limit FROM locations WHERE id = ANY(${sql.param(locationIds)}::uuid[])`,
   );
-  return new Map(rows.map(({ id, speed_limit }) => [id, speed_limit]));
+  const changed = await readLimits(db, locationIds);
+  return new Map(rows.map(({ id, speed_limit }) => [id, changed.get(id) ?? always(speed_limit)]));
 };
 
 export interface ViolationCount extends Record<string, unknown> {

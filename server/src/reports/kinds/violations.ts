@@ -1,4 +1,5 @@
 import type { Executor } from '../../database/transaction.ts';
+import { type History, heldAt } from '../../history.ts';
 import type { Batch, Chart, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
 import { createLocalTime } from '../local-time.ts';
 import { dayChart } from './day-chart.ts';
@@ -54,13 +55,15 @@ const rowOf = (event: Violation, limit: number | null): Row => [
 
 const rows = async function* (db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
   const interval = untilNow(scope);
-  const limits = new Map<string, number | null>();
+  const limits = new Map<string, History<number | null>>();
   const toRows = async (events: readonly Violation[]): Promise<Row[]> => {
     const places = new Set(events.flatMap(({ locationId }) => (locationId === null ? [] : [locationId])));
     const unknown = [...places].filter((id) => !limits.has(id));
     const found = await findSpeedLimits(db, unknown);
-    for (const id of unknown) limits.set(id, found.get(id) ?? null);
-    return events.map((event) => rowOf(event, limits.get(event.locationId ?? '') ?? null));
+    for (const id of unknown) limits.set(id, found.get(id) ?? []);
+    const limitOf = ({ locationId, timestamp }: Violation): number | null =>
+      heldAt(limits.get(locationId ?? '') ?? [], timestamp.getTime()) ?? null;
+    return events.map((event) => rowOf(event, limitOf(event)));
   };
   for (const slice of slicesOf(interval)) {
     yield* pagesOf<Violation>({

@@ -1,0 +1,70 @@
+import { IANAZone } from 'luxon';
+import type { Executor } from '../database/transaction.ts';
+import type { Interval } from '../time.ts';
+import { countByHour, countWithin, type HourRow } from './counts-store.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** Hours of which parts are counted by one statement. */
+const AT_ONCE = 750;
+
+/** An hour of UTC with events, and the part of it that is before the next local hour begins. */
+interface SplitHour {
+  readonly row: HourRow;
+  readonly before: Interval;
+}
+
+/** Where a local hour begins within an hour of UTC; the end of that hour when it is at its start. */
+const splitOf = (hour: number, zone: IANAZone): number => {
+  const past = ((zone.offset(hour) % 60) + 60) % 60;
+  return hour + HOUR_MS - past * MINUTE_MS;
+};
+
+const splitHours = (hours: readonly HourRow[], range: Interval, zone: IANAZone): SplitHour[] =>
+  hours.flatMap((row) => {
+    const split = splitOf(row.hour, zone);
+    if (split === row.hour + HOUR_MS) return [];
+    const from = Math.max(row.hour, range.from);
+    return [{ row, before: { from, until: Math.max(from, Math.min(split, range.until)) } }];
+  });
+
+/**
+ * Counts the events of an interval hour by hour, in their order. Where the hours of the zone do not begin with those of UTC,
+ * an hour of UTC comes in two parts, and the first of them is counted one by one.
+ */
+export const countByLocalHour = async (
+  db: Executor,
+  range: Interval,
+  timezone: string,
+): Promise<HourRow[]> => {
+  const zone = IANAZone.create(timezone);
+  const hours = await countByHour(db, range);
+  const split = splitHours(hours, range, zone);
+  const parts = new Map<number, HourRow[]>();
+  for (let at = 0; at < split.length; at += AT_ONCE) {
+    const some = split.slice(at, at + AT_ONCE);
+    const counts = await countWithin(
+      db,
+      some.map(({ before }) => before),
+    );
+    for (const [n, { row, before }] of some.entries()) {
+      const { total = 0, violations = 0 } = counts[n] ?? {};
+      // What was stored between the two statements is in one of them only.
+      const first = {
+        hour: row.hour,
+        total: Math.min(total, row.total),
+        violations: Math.min(violations, row.violations),
+      };
+      const rest = {
+        hour: Math.max(before.until, splitOf(row.hour, zone)),
+        total: row.total - first.total,
+        violations: row.violations - first.violations,
+      };
+      parts.set(
+        row.hour,
+        [first, rest].filter((part) => part.total > 0),
+      );
+    }
+  }
+  return hours.flatMap((row) => parts.get(row.hour) ?? [row]);
+};

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sumsBySpelling } from '../src/events/spelling.ts';
+import { type Gantry, startGantry } from './harness.ts';
+
+let gantry: Gantry;
+let token: string;
+let apiKey: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+  apiKey = await gantry.registerSensor();
+});
+afterAll(() => gantry.stop());
+
+const ask = (procedure: string, input: object) => gantry.ok(procedure, input, { token });
+const setZone = (timezone: string) => ask('system.timezone.updateTimezoneSettings', { timezone });
+const report = (timestamp: string, more: object = {}) =>
+  gantry.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION', timestamp, ...more });
+
+interface Point {
+  start: string;
+  total: number;
+  violations: number;
+}
+
+describe('analytics in a time zone whose hours do not begin with those of UTC', () => {
+  it.each([
+    ['Asia/Kolkata', '+05:30'],
+    ['Asia/Kathmandu', '+05:45'],
+    ['Australia/Eucla', '+08:45'],
+  ])('count events of %s in their local hours and days', async (zone, offset) => {
+    await setZone(zone);
+    const year = 2005 + zone.length;
+    const day = `${year}-03-10`;
+    await report(`${day}T00:05:00${offset}`, { eventType: 'TRAFFIC_VIOLATION' });
+    await report(`${day}T00:50:00${offset}`);
+    await report(`${year}-03-09T23:55:00${offset}`);
+    const range = { startDate: `${year}-03-09`, endDate: day };
+    const hours: Point[] = (await ask('reports.getAnalytics', { ...range, interval: 'hour' })).series;
+    const counted = hours.filter(({ total }) => total > 0).map(({ start, total }) => [start, total]);
+    expect(counted).toEqual([
+      [new Date(`${year}-03-09T23:00:00${offset}`).toISOString(), 1],
+      [new Date(`${day}T00:00:00${offset}`).toISOString(), 2],
+    ]);
+    const said = await ask('reports.getAnalytics', { ...range, interval: 'day' });
+    expect(said.series.map(({ total, violations }: Point) => [total, violations])).toEqual([
+      [1, 0],
+      [2, 1],
+    ]);
+    const weekday = new Date(`${day}T00:00:00Z`).getUTCDay() || 7;
+    expect(said.hourOfWeek[weekday - 1].hours[0]).toBe(2);
+    expect(said.hourOfWeek[(weekday + 5) % 7].hours[23]).toBe(1);
+  });
+});
+
+describe('types that differ in case', () => {
+  it('are one, under the most frequent spelling, as the filters have it', async () => {
+    await setZone('UTC');
+    const spellings = ['CAR', 'car', 'car', 'Bus', 'BUS', 'Truck'];
+    for (const [n, vehicleType] of spellings.entries())
+      await report(`2024-05-05T10:00:0${n}Z`, {
+        eventType: 'TRAFFIC_VIOLATION',
+        vehicleType,
+        violationType: vehicleType === 'CAR' ? 'red_light' : 'RED_LIGHT',
+      });
+    const range = { startDate: '2024-05-05', endDate: '2024-05-05' };
+    const said = await ask('reports.getAnalytics', range);
+    expect(said.byVehicleType).toEqual([
+      { vehicleType: 'car', count: 3 },
+      { vehicleType: 'BUS', count: 2 },
+      { vehicleType: 'Truck', count: 1 },
+    ]);
+    const byViolationType = [{ violationType: 'RED_LIGHT', count: 6 }];
+    expect(said.byViolationType).toEqual(byViolationType);
+    expect((await ask('events.getStats', range)).byViolationType).toEqual(byViolationType);
+    expect((await ask('events.getAll', { ...range, vehicleType: 'cAR' })).total).toBe(3);
+    const [sensor] = (await ask('sensors.getAllSensors', {})) as { id: string }[];
+    const flow = await ask('traffic.getFlow', { sensorId: sensor?.id, ...range });
+    expect(flow.byVehicleType).toEqual([
+      { vehicleType: 'car', volume: 3 },
+      { vehicleType: 'BUS', volume: 2 },
+      { vehicleType: 'Truck', volume: 1 },
+    ]);
+  });
+
+  it('are added up whatever comes first', () => {
+    expect(
+      sumsBySpelling([
+        ['b', 2],
+        ['A', 1],
+        ['a', 1],
+        ['B', 1],
+        ['', 4],
+      ]),
+    ).toEqual([
+      ['', 4],
+      ['b', 3],
+      ['A', 2],
+    ]);
+  });
+});

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { resolveInterval } from '../src/time.ts';
+import { type Gantry, startGantry } from './harness.ts';
+
+let gantry: Gantry;
+let token: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+});
+afterAll(() => gantry.stop());
+
+describe('a range that ends before it starts', () => {
+  const backwards = { startDate: '2026-03-02', endDate: '2026-03-01' };
+  const sensorId = randomUUID();
+  it.each([
+    ['events.getAll', backwards],
+    ['events.getAll', { startDate: '2026-03-01T12:00:00+02:00', endDate: '2026-03-01T09:59:00Z' }],
+    ['events.getStats', backwards],
+    ['incidents.getAll', backwards],
+    ['incidents.getStats', backwards],
+    ['watchlist.getAlerts', backwards],
+    ['reports.getAnalytics', backwards],
+    ['reports.generate', { kind: 'TRAFFIC', format: 'CSV', ...backwards }],
+    ['traffic.getFlow', { sensorId, ...backwards }],
+    ['traffic.getSpeedDistribution', { sensorId, ...backwards }],
+    ['traffic.getHourOfWeek', { sensorId, ...backwards }],
+    ['traffic.getTopLocations', backwards],
+  ])('is refused by %s', async (procedure, input) => {
+    const { status, body } = await gantry.call(procedure, input, { token });
+    expect(status).toBe(400);
+    expect(body.error.json.message).toContain('The end is before the start');
+    expect(body.error.json.data.issues[0].path).toBe('endDate');
+  });
+
+  it('is not one of a single moment', async () => {
+    const moment = '2026-03-01T10:00:00.000Z';
+    const { status } = await gantry.call('events.getAll', { startDate: moment, endDate: moment }, { token });
+    expect(status).toBe(200);
+  });
+});
+
+describe('an end of a range', () => {
+  const from = '2026-03-01T00:00:00.000Z';
+  it.each([
+    ['2026-03-01', '2026-03-02T00:00:00.000Z'],
+    ['2026-03-01T10:15', '2026-03-01T10:16:00.000Z'],
+    ['2026-03-01 10:15Z', '2026-03-01T10:16:00.000Z'],
+    ['2026-03-01T10:15+02:00', '2026-03-01T08:16:00.000Z'],
+    ['2026-03-01t10:15+0200', '2026-03-01T08:16:00.000Z'],
+    ['2026-03-01T10:15:30', '2026-03-01T10:15:31.000Z'],
+    ['2026-03-01T10:15:30-01:30', '2026-03-01T11:45:31.000Z'],
+    ['2026-03-01T10:15:30.250Z', '2026-03-01T10:15:30.251Z'],
+    ['2026-03-01T10:15:30,250Z', '2026-03-01T10:15:30.251Z'],
+  ])('%s has all of what it names', (endDate, until) => {
+    expect(resolveInterval({ startDate: from, endDate }, 'UTC')).toEqual({
+      from: Date.parse(from),
+      until: Date.parse(until),
+    });
+  });
+
+  it('includes an event of that minute, over HTTP', async () => {
+    const apiKey = await gantry.registerSensor();
+    await gantry.ok('events.ingest', {
+      apiKey,
+      eventType: 'VEHICLE_DETECTION',
+      timestamp: '2026-03-01T10:15:42.700Z',
+    });
+    const totalUntil = async (endDate: string): Promise<number> =>
+      (await gantry.ok('events.getAll', { startDate: '2026-03-01', endDate }, { token })).total;
+    expect(await totalUntil('2026-03-01T10:15')).toBe(1);
+    expect(await totalUntil('2026-03-01T10:15:42')).toBe(1);
+    expect(await totalUntil('2026-03-01T10:15:41')).toBe(0);
+    expect(await totalUntil('2026-03-01T10:14')).toBe(0);
+  });
+});

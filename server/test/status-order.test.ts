@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { lengthsOf, spellsOf } from '../src/reports/kinds/spells.ts';
+import { type Gantry, startGantry } from './harness.ts';
+
+let gantry: Gantry;
+let token: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+});
+afterAll(() => gantry.stop());
+
+const register = () =>
+  gantry.ok('sensors.create', { name: 'Mast', deviceId: randomUUID(), type: 'CAMERA' }, { token });
+
+describe('the status history', () => {
+  it('is in the order of time when fifty changes come at once', async () => {
+    const { id, apiKey } = await register();
+    const statuses = ['MAINTENANCE', 'ERROR', 'OFFLINE', 'ONLINE'];
+    const issues = [{ code: 'LENS', message: 'dirty', severity: 'critical' }];
+    await Promise.all(
+      Array.from({ length: 50 }, (_, n) =>
+        n % 3 === 0
+          ? gantry.call('sensors.heartbeat', { apiKey, ...(n % 2 === 0 && { issues }) })
+          : gantry.call('sensors.update', { id, status: statuses[n % 4] }, { token }),
+      ),
+    );
+    const { rows } = await gantry.pool.query<{ at: Date | string; from_status: string; to_status: string }>(
+      'SELECT at, from_status, to_status FROM sensor_status_history WHERE sensor_id = $1 ORDER BY id',
+      [id],
+    );
+    expect(rows.length).toBeGreaterThan(10);
+    const times = rows.map(({ at }) => new Date(at).getTime());
+    expect(times.filter((at, n) => n > 0 && at < (times[n - 1] ?? 0))).toEqual([]);
+    for (const [n, row] of rows.entries()) if (n > 0) expect(row.from_status).toBe(rows[n - 1]?.to_status);
+    const { rows: sensors } = await gantry.pool.query('SELECT status_since FROM sensors WHERE id = $1', [id]);
+    expect(new Date(sensors[0].status_since).getTime()).toBe(times.at(-1));
+  });
+
+  it('gives a change the time after its wait for the row, not that before it', async () => {
+    const { id, apiKey } = await register();
+    const holder = await gantry.pool.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM sensors WHERE id = $1 FOR NO KEY UPDATE', [id]);
+    const waiting = gantry.ok('sensors.heartbeat', { apiKey });
+    for (;;) {
+      const { rows } = await gantry.pool.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`);
+      if (rows.length > 0) break;
+    }
+    const { rows: released } = await holder.query('SELECT clock_timestamp() AS at');
+    await holder.query('COMMIT');
+    holder.release();
+    await waiting;
+    const { rows } = await gantry.pool.query(
+      `SELECT at FROM sensor_status_history WHERE sensor_id = $1 AND to_status = 'ONLINE'`,
+      [id],
+    );
+    expect(new Date(rows[0].at).getTime()).toBeGreaterThanOrEqual(
+      Math.floor(new Date(released[0].at).getTime()),
+    );
+  });
+});
+
+describe('a sensor before its first contact', () => {
+  const day = { from: 0, until: 86_400_000 };
+  const offline = { status: 'OFFLINE', createdAt: 0, before: null } as const;
+
+  it('is not silent', () => {
+    const never = { ...offline, firstContact: null, changes: [] };
+    expect(spellsOf(never, day)).toEqual([]);
+    const change = { from: 'OFFLINE', to: 'ONLINE', at: 3_600_000, reason: 'heartbeat' } as const;
+    const back = { from: 'ONLINE', to: 'OFFLINE', at: 7_200_000, reason: 'no heartbeat' } as const;
+    const lengths = lengthsOf(
+      spellsOf({ ...offline, firstContact: change.at, changes: [change, back] }, day),
+    );
+    expect(lengths).toMatchObject({ ONLINE: 3_600_000, OFFLINE: day.until - back.at });
+  });
+
+  it('is not silent in a report either', async () => {
+    const { id } = await register();
+    const range = { startDate: '2024-01-01', endDate: new Date().toISOString() };
+    const report = await gantry.ok(
+      'reports.generate',
+      { kind: 'SENSOR_HEALTH', format: 'CSV', ...range, filters: { sensorId: id } },
+      { token },
+    );
+    const headers = { authorization: `Bearer ${token}` };
+    for (;;) {
+      const { status } = await gantry.ok('reports.getById', { id: report.id }, { token });
+      if (status === 'DONE') break;
+      expect(status).not.toBe('FAILED');
+    }
+    const { body } = await gantry.fetch(`/reports/${report.id}/file`, { headers });
+    expect(body).toContain('AVAILABILITY,Mast');
+    expect(body).not.toContain('SILENT');
+  });
+});
