@@ -9,7 +9,7 @@ const { margin } = page;
 /** Most sections with a page of their own; all of them stand in the list. */
 const MOST_PAGES = 60;
 /** Most rows of all sections together. */
-const MOST_ROWS = 2_500;
+const MOST_ROWS = 1_500;
 /** Most names in a sentence. */
 const MOST_NAMES = 60;
 /** Least room in which the list is worth beginning. */
