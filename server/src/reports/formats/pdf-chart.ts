@@ -95,17 +95,16 @@ const drawCourse = (pdf: Pdf, { points }: Chart, { x, y, width, height }: Box): 
   });
   const widest = Math.max(...points.map(({ label }) => widthOf(pdf, label, AXIS)));
   const every = Math.max(1, Math.ceil(points.length / MOST_LABELS), Math.ceil((widest + 8) / slot));
+  let end = 0;
   points.forEach(({ label }, at) => {
     if (at % every !== 0) return;
     const own = widthOf(pdf, label, AXIS);
-    // The last one stands a little further to the left than it would, rather than beyond the edge.
+    // The last one stands a little further to the left than it would, rather than beyond the edge, or not at all.
     const labelAt = Math.min(left + at * slot, x + width - own);
-    writeText(
-      pdf,
-      label,
-      { x: labelAt, y: top + high + 4, width: own + 1 },
-      { size: AXIS, color: colors.faint },
-    );
+    if (at > 0 && labelAt < end + 4) return;
+    end = labelAt + own;
+    const spot = { x: labelAt, y: top + high + 4, width: own + 1 };
+    writeText(pdf, label, spot, { size: AXIS, color: colors.faint });
   });
 };
 

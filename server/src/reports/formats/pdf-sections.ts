@@ -1,4 +1,5 @@
 import type { ReportDocument, Section } from '../document.ts';
+import { hasRightToLeft } from './pdf-bidi.ts';
 import { drawCharts, drawFigures } from './pdf-blocks.ts';
 import type { Pdf } from './pdf-fonts.ts';
 import { bottom, colors, contentWidth, page, writeText } from './pdf-page.ts';
@@ -18,6 +19,9 @@ const ROOM_FOR_LIST = 90;
 type Sections = NonNullable<ReportDocument['sections']>;
 /** What is kept of a section until its rows are drawn. */
 type Kept = Pick<Section, 'id' | 'title' | 'rowCount' | 'row'>;
+
+/** A name that leaves what stands behind it in its place, whatever its direction. */
+const withinSentence = (name: string): string => (hasRightToLeft(name) ? `${name}\u200e` : name);
 
 const listNames = (names: readonly string[]): string =>
   names.length <= MOST_NAMES
@@ -54,7 +58,7 @@ const drawList = async (
   const title = `All ${name} (${all.length})`;
   y += writeText(pdf, title, { x: margin, y, width: contentWidth }, { size: 9.5, font: 'bold' }) + 4;
   const withPage = new Set(whole.map(({ id }) => id));
-  const without = all.filter(({ id }) => !withPage.has(id)).map((section) => section.title);
+  const without = all.filter(({ id }) => !withPage.has(id)).map((section) => withinSentence(section.title));
   if (without.length > 0) {
     const said = `Summary pages are left out for the ${name} with the least traffic: ${listNames(without)}.`;
     y += writeText(pdf, said, { x: margin, y, width: contentWidth }, { size: 8, color: colors.faint }) + 4;
@@ -88,7 +92,10 @@ const shareRows = ({ idOf }: Sections, all: readonly Kept[]): SectionsDrawn => {
   const titles = new Map(all.map(({ id, title }) => [id, title]));
   const cut = all
     .filter(({ id, rowCount }) => (shares.get(id) ?? 0) < rowCount)
-    .map(({ id, title, rowCount }) => `${title} (the first ${shares.get(id)} of ${rowCount} are shown)`);
+    .map(
+      ({ id, title, rowCount }) =>
+        `${withinSentence(title)} (the first ${shares.get(id)} of ${rowCount} are shown)`,
+    );
   return {
     groups: { idOf, titleOf: (id) => titles.get(id) ?? id, shares },
     leftOut:
