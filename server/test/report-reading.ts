@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { strFromU8, unzipSync } from 'fflate';
-import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { getDocument, OPS } from 'pdfjs-dist/legacy/build/pdf.mjs';
 
 // Files of reports, read by other programs than those that wrote them.
 
@@ -68,4 +68,54 @@ export const readPdf = async (bytes: Uint8Array): Promise<string[]> => {
   }
   await pdf.destroy();
   return pages;
+};
+
+/** What is drawn by one order: its letters as they stand from left to right, in points. */
+export interface DrawnText {
+  readonly x: number;
+  readonly y: number;
+  readonly size: number;
+  readonly width: number;
+  readonly text: string;
+}
+
+/** What is drawn on each page, without the rules by which readers put right-to-left text into the order of reading. */
+export const readDrawnTexts = async (bytes: Uint8Array): Promise<DrawnText[][]> => {
+  const pdf = await getDocument({ data: bytes.slice(), useSystemFonts: false, verbosity: 0 }).promise;
+  const pages: DrawnText[][] = [];
+  for (let number = 1; number <= pdf.numPages; number++) {
+    const { fnArray, argsArray } = await (await pdf.getPage(number)).getOperatorList();
+    const drawn: DrawnText[] = [];
+    let [at, size] = [{ x: 0, y: 0 }, 0];
+    fnArray.forEach((order: number, n: number) => {
+      const args = argsArray[n];
+      if (order === OPS.setTextMatrix) {
+        const [x, y] = [...(args.length === 6 ? args : args[0])].slice(4);
+        at = { x, y };
+      }
+      if (order === OPS.setFont) size = args[1];
+      if (order !== OPS.showText) return;
+      const glyphs = args[0].filter((glyph: unknown) => typeof glyph === 'object' && glyph !== null);
+      const width = glyphs.reduce((sum: number, glyph: { width: number }) => sum + glyph.width, 0);
+      const text = glyphs.map((glyph: { unicode: string }) => glyph.unicode).join('');
+      drawn.push({ ...at, size, width: (width * size) / 1000, text });
+    });
+    pages.push(drawn);
+  }
+  await pdf.destroy();
+  return pages;
+};
+
+/** The lines of a page from top to bottom, each as it is seen from left to right. */
+export const linesSeen = (drawn: readonly DrawnText[]): string[] => {
+  const lines = new Map<number, DrawnText[]>();
+  for (const each of drawn) lines.set(Math.round(each.y), [...(lines.get(Math.round(each.y)) ?? []), each]);
+  return [...lines]
+    .sort(([a], [b]) => b - a)
+    .map(([, texts]) =>
+      texts
+        .sort((a, b) => a.x - b.x)
+        .map(({ text }) => text)
+        .join('|'),
+    );
 };

@@ -33,11 +33,12 @@ const rollBack = (client: PoolClient): Promise<unknown> =>
 export const transact = async <Result>(
   pool: Pool,
   work: (client: PoolClient) => Promise<Result>,
+  begin = 'BEGIN',
 ): Promise<Result> => {
   const client = await pool.connect();
   let hasBegun = false;
   try {
-    await client.query('BEGIN');
+    await client.query(begin);
     hasBegun = true;
     const result = await work(client);
     await commit(client);
@@ -58,7 +59,8 @@ export const transact = async <Result>(
 
 const dialect = new PgDialect();
 
-const over = (client: PoolClient): Transaction =>
+/** A transaction, as stores take it, that was begun on the connection. */
+export const over = (client: PoolClient): Transaction =>
   new NodePgTransaction<NoTables, ExtractTablesWithRelations<NoTables>>(
     dialect,
     new NodePgSession(client, dialect, undefined),

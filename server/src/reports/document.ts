@@ -32,12 +32,41 @@ export interface Figure {
 export interface Chart {
   readonly title: string;
   readonly shape: 'bars' | 'columns';
+  /** Whether a course leaves room for another one beside it. */
+  readonly isHalf?: boolean;
   readonly points: readonly { readonly label: string; readonly value: number }[];
 }
 
 export interface Summary {
   readonly figures: readonly Figure[];
   readonly charts: readonly Chart[];
+}
+
+/** What a report says of one of the things that it is about, as of one place, before their rows. */
+export interface Section extends Summary {
+  readonly id: string;
+  readonly title: string;
+  readonly subtitle: string;
+  /** The heaviest ones have a page of their own where there are many. */
+  readonly weight: number;
+  /** Its row in the list of all sections. */
+  readonly row: Row;
+  /** How many rows of the table are about it. */
+  readonly rowCount: number;
+}
+
+/** The things that a report is about, for formats that are read page by page. */
+export interface Sections {
+  /** What they are called, as `places`. */
+  readonly name: string;
+  /** Those of the list of all sections. */
+  readonly columns: readonly Column[];
+  /** In the order in which they are to be shown. */
+  readonly list: (db: Database, scope: ReportScope) => AsyncIterable<Section>;
+  /** The id of the section that a row of the table is about. */
+  readonly idOf: (row: Row) => string;
+  /** The columns of the table that say nothing but which section it is. */
+  readonly naming: readonly string[];
 }
 
 /** What a report is about. */
@@ -56,6 +85,7 @@ export interface KindOfReport {
   /** The rows, read a part at a time as they are asked for. */
   readonly rows: (db: Database, scope: ReportScope) => AsyncIterable<Batch>;
   readonly summary: (db: Database, scope: ReportScope) => Promise<Summary>;
+  readonly sections?: Sections;
 }
 
 /** What is written into a file, whatever its format. */
@@ -67,4 +97,5 @@ export interface ReportDocument {
   readonly rows: AsyncIterable<readonly Row[]>;
   readonly settings: TimezoneSettings;
   readonly summary: () => Promise<Summary>;
+  readonly sections?: Omit<Sections, 'list'> & { readonly list: () => AsyncIterable<Section> };
 }

@@ -4,11 +4,12 @@ import { dailySummary } from './kinds/daily-summary.ts';
 import { incidents } from './kinds/incidents.ts';
 import { sensorHealth } from './kinds/sensor-health.ts';
 import { traffic } from './kinds/traffic.ts';
+import { trafficSections } from './kinds/traffic-sections.ts';
 import { violations } from './kinds/violations.ts';
 
 export const kinds: Readonly<Record<ReportKind, KindOfReport>> = {
   VIOLATIONS: violations,
-  TRAFFIC: traffic,
+  TRAFFIC: { ...traffic, sections: trafficSections },
   INCIDENTS: incidents,
   SENSOR_HEALTH: sensorHealth,
   DAILY_SUMMARY: dailySummary,

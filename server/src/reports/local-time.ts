@@ -10,11 +10,15 @@ export interface LocalTime {
   iso(moment: number): string;
   /** 2026-01-31 */
   day(moment: number): string;
-  /** As the settings have it: date and time of day to the second. */
+  /** As the settings have it: date and time of day to the second, with the offset in an hour that comes twice. */
   show(moment: number): string;
+  /** The offset as +01:00 when the clocks show this reading twice; null when they do not. */
+  offsetIfTwice(moment: number): string | null;
   showDay(day: string): string;
 }
 
+/** Clocks are set back by less than this. */
+const LONGEST_SHIFT_MS = 3 * 3_600_000;
 const QUARTER_MS = 900_000;
 /** Most quarters of an hour whose offset is kept: a year's. */
 const MOST_KEPT = 35_136;
@@ -60,14 +64,25 @@ export const createLocalTime = ({ timezone, dateFormat, use24HourFormat }: Timez
     const [y = '', m = '', d = ''] = text.split('-');
     return dayIn[dateFormat](y, m, d);
   };
+  /** A reading comes twice when the offset before or after leads from it to another moment. */
+  const offsetIfTwice = (moment: number): string | null => {
+    const offset = offsetAt(moment);
+    const comesAgain = [-LONGEST_SHIFT_MS, LONGEST_SHIFT_MS].some((away) => {
+      const other = offsetAt(moment + away);
+      return other !== offset && offsetAt(moment + (offset - other) * 60_000) === other;
+    });
+    return comesAgain ? offsetText(offset) : null;
+  };
   return {
     wall,
     day,
     showDay,
+    offsetIfTwice,
     iso: (moment) => `${wall(moment).toISOString().slice(0, -1)}${offsetText(offsetAt(moment))}`,
     show(moment) {
       const time = wall(moment).toISOString().slice(11, 19);
-      return `${showDay(day(moment))} ${use24HourFormat ? time : hourOf12(time)}`;
+      const offset = offsetIfTwice(moment);
+      return `${showDay(day(moment))} ${use24HourFormat ? time : hourOf12(time)}${offset ? ` ${offset}` : ''}`;
     },
   };
 };

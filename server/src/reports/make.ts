@@ -60,7 +60,7 @@ export const makeReport = async (
   progress: Progress,
   signal: AbortSignal,
 ): Promise<number> => {
-  const { columns, title, rows, summary } = kinds[row.kind];
+  const { columns, title, rows, summary, sections } = kinds[row.kind];
   const scope: ReportScope = {
     interval: { from: row.startsAt.getTime(), until: row.endsAt.getTime() },
     filters: row.filters,
@@ -74,6 +74,7 @@ export const makeReport = async (
     rows: watched(rows(db, scope), progress, signal),
     settings: row.settings,
     summary: () => summary(db, scope),
+    ...(sections && { sections: { ...sections, list: () => sections.list(db, scope) } }),
   };
   const written = await formats[row.format].write(document, to);
   signal.throwIfAborted();

@@ -59,7 +59,7 @@ export const reportsRouter = router({
     .meta({
       summary: 'Ask for a report',
       notes:
-        'It is made a moment later, also when the service is restarted meanwhile. A CSV file has as many rows as there are; XLSX at most 100,000 (beyond that it is FAILED and says so), PDF the first 5,000.',
+        'It is made a moment later, also when the service is restarted meanwhile. A CSV file has as many rows as there are; XLSX at most 100,000 (beyond that it is FAILED and says so), PDF the first 5,000, for TRAFFIC a summary of each place and 1,500 rows that the places share; it names what is left out.',
     })
     .input(generateReportInput)
     .output(report)

@@ -2,7 +2,8 @@ import { constants, setPriority } from 'node:os';
 import { inspect } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
 import { isDatabaseAway, isTransient } from '../database/failure.ts';
-import { createDatabase, createPool } from '../database/pool.ts';
+import { createPool } from '../database/pool.ts';
+import { inLongSnapshot } from '../database/snapshot.ts';
 import { AppError } from '../error.ts';
 import { createReportFiles } from './files.ts';
 import { makeReport } from './make.ts';
@@ -41,7 +42,7 @@ const make = async (order: Order, progress: Progress, signal: AbortSignal): Prom
   });
   try {
     const { size, result: rowCount } = await createReportFiles(folder).write(fileKey, (to) =>
-      makeReport(createDatabase(pool), report, to, progress, signal),
+      inLongSnapshot(pool, (db) => makeReport(db, report, to, progress, signal)),
     );
     return { size, rowCount };
   } finally {

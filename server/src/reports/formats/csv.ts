@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { stringify } from 'csv-stringify/sync';
 import type { Cell, Column, ReportDocument, Row } from '../document.ts';
 import { createLocalTime, type LocalTime } from '../local-time.ts';
+import { guardText } from './csv-text.ts';
 import type { FileFormat } from './format.ts';
 
 /** Without it, spreadsheets take the file for one in an old encoding and spoil every letter that is not ASCII. */
@@ -15,10 +16,14 @@ const cellOf = (cell: Cell, { iso }: LocalTime): string | number | null => {
   return typeof cell === 'boolean' ? String(cell) : cell;
 };
 
-const lines = (rows: readonly (readonly (string | number | null)[])[]): string =>
+/** Besides what RFC 4180 asks for: what separates in other readers, and what some readers trim or take for a comment. */
+const QUOTED = /[\r\n;\t]|^[\s#]|\s$/;
+
+/** Lines of CSV that every reader splits into the same cells. Texts are guarded against formulas, numbers are not. */
+export const csvLines = (rows: readonly (readonly (string | number | null)[])[]): string =>
   stringify(
-    rows.map((row) => [...row]),
-    { record_delimiter: '\r\n', escape_formulas: true },
+    rows.map((row) => row.map((cell) => (typeof cell === 'string' ? guardText(cell) : cell))),
+    { record_delimiter: '\r\n', quoted_match: QUOTED },
   );
 
 /**
@@ -26,17 +31,17 @@ const lines = (rows: readonly (readonly (string | number | null)[])[]): string =
  * nothing in it needs quotes, which would hide the `#`.
  */
 const commentLine = (text: string, columns: number): string =>
-  `# ${text.replaceAll(/\s+/g, ' ').replaceAll(',', ';').replaceAll('"', "'")}${','.repeat(columns - 1)}\r\n`;
+  `# ${guardText(text.replaceAll(/\s+/g, ' ').replaceAll(',', ';').replaceAll('"', "'"))}${','.repeat(columns - 1)}\r\n`;
 
 const chunksOf = async function* (
   { title, facts, columns, rows, settings }: ReportDocument,
   count: (rows: number) => number,
 ): AsyncGenerator<string> {
   const local = createLocalTime(settings);
-  yield BYTE_ORDER_MARK + lines([columns.map(({ name, type }) => `${name}${unitOf[type] ?? ''}`)]);
+  yield BYTE_ORDER_MARK + csvLines([columns.map(({ name, type }) => `${name}${unitOf[type] ?? ''}`)]);
   for await (const part of rows) {
     count(part.length);
-    if (part.length > 0) yield lines(part.map((row: Row) => row.map((cell) => cellOf(cell, local))));
+    if (part.length > 0) yield csvLines(part.map((row: Row) => row.map((cell) => cellOf(cell, local))));
   }
   const total = count(0);
   const said = [

@@ -1,6 +1,6 @@
 import type { Chart } from '../document.ts';
 import type { Pdf } from './pdf-fonts.ts';
-import { colors, setStyle, writeLine } from './pdf-page.ts';
+import { colors, type Fitted, fit, heightOfLines, widthOf, writeLines, writeText } from './pdf-page.ts';
 
 export interface Box {
   readonly x: number;
@@ -13,10 +13,25 @@ const TITLE = 18;
 const BAR = 15;
 const COURSE_HEIGHT = 150;
 const LEAST_BARS = 3;
+const LABEL = 7.5;
 
-/** How high a chart is with its title. */
-export const heightOf = ({ shape, points }: Chart): number =>
-  TITLE + (shape === 'columns' ? COURSE_HEIGHT : Math.max(LEAST_BARS, points.length) * BAR);
+const namesWidth = (width: number): number => Math.min(170, width * 0.42);
+const labelOf = (pdf: Pdf, label: string, width: number): Fitted =>
+  fit(pdf, label, { width: namesWidth(width) - 6, size: LABEL, least: 6 });
+const barHeight = (label: Fitted): number => Math.max(BAR, heightOfLines(label) + 5);
+
+/** How high a chart of this width is with its title. */
+export const heightOf = (pdf: Pdf, { shape, points }: Chart, width: number): number => {
+  if (shape === 'columns') return TITLE + COURSE_HEIGHT;
+  const bars = points.map(({ label }) => barHeight(labelOf(pdf, label, width)));
+  return (
+    TITLE +
+    Math.max(
+      LEAST_BARS * BAR,
+      bars.reduce((sum, height) => sum + height, 0),
+    )
+  );
+};
 
 /** Tops of a scale that four lines divide well. */
 const ROUND = [1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10];
@@ -33,38 +48,44 @@ export const roundUp = (value: number): number => {
 const told = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: 1 });
 
 const drawBars = (pdf: Pdf, { points }: Chart, { x, y, width }: Box): void => {
-  const names = Math.min(170, width * 0.42);
-  const room = width - names - 60;
+  const names = namesWidth(width);
+  const values = Math.max(...points.map(({ value }) => widthOf(pdf, told(value), LABEL)));
+  const room = width - names - values - 8;
   const largest = Math.max(1, ...points.map(({ value }) => value));
-  points.forEach(({ label, value }, at) => {
-    const top = y + at * BAR;
+  let top = y;
+  for (const { label, value } of points) {
     const bar = Math.max(1, (value / largest) * room);
-    setStyle(pdf, { size: 7.5 });
-    writeLine(pdf, label, { x, y: top + 1, width: names - 6 }, 'right');
-    pdf.rect(x + names, top + 1, bar, BAR - 4).fill(colors.accent);
-    setStyle(pdf, { size: 7.5, color: colors.faint });
-    writeLine(pdf, told(value), { x: x + names + bar + 4, y: top + 1, width: 56 });
-  });
+    const lines = labelOf(pdf, label, width);
+    const height = barHeight(lines);
+    const middle = top + (height - BAR) / 2;
+    const labelAt = { x, y: top + (height - heightOfLines(lines)) / 2 - 0.5, width: names - 6 };
+    writeLines(pdf, lines, labelAt, { align: 'right' });
+    pdf.rect(x + names, middle + 1, bar, BAR - 4).fill(colors.accent);
+    const valueAt = { x: x + names + bar + 4, y: middle + 2.5, width: values };
+    writeText(pdf, told(value), valueAt, { size: LABEL, color: colors.faint, isWhole: true });
+    top += height;
+  }
 };
 
 const LINES = 4;
 const MOST_LABELS = 8;
+const AXIS = 7;
 
 const drawCourse = (pdf: Pdf, { points }: Chart, { x, y, width, height }: Box): void => {
-  const scale = 44;
+  const most = roundUp(Math.max(...points.map(({ value }) => value)));
+  const steps = Array.from({ length: LINES + 1 }, (_, n) => (most / LINES) * n);
+  const scale = Math.max(30, ...steps.map((value) => widthOf(pdf, told(value), AXIS))) + 6;
   const labels = 14;
   const [left, top, wide, high] = [x + scale, y + 4, width - scale - 8, height - labels - 4];
-  const most = roundUp(Math.max(...points.map(({ value }) => value)));
   const yOf = (value: number): number => top + high - (value / most) * high;
-  for (let n = 0; n <= LINES; n++) {
-    const value = (most / LINES) * n;
+  for (const value of steps) {
     pdf
       .moveTo(left, yOf(value))
       .lineTo(left + wide, yOf(value))
       .lineWidth(0.5)
       .stroke(colors.line);
-    setStyle(pdf, { size: 7, color: colors.faint });
-    writeLine(pdf, told(value), { x, y: yOf(value) - 4, width: scale - 5 }, 'right');
+    const at = { x, y: yOf(value) - 4, width: scale - 5 };
+    writeText(pdf, told(value), at, { size: AXIS, color: colors.faint, align: 'right', isWhole: true });
   }
   const slot = wide / points.length;
   const gap = Math.min(3, slot * 0.2);
@@ -72,12 +93,18 @@ const drawCourse = (pdf: Pdf, { points }: Chart, { x, y, width, height }: Box): 
     if (value <= 0) return;
     pdf.rect(left + at * slot + gap / 2, yOf(value), slot - gap, top + high - yOf(value)).fill(colors.accent);
   });
-  const every = Math.max(1, Math.ceil(points.length / MOST_LABELS));
+  const widest = Math.max(...points.map(({ label }) => widthOf(pdf, label, AXIS)));
+  const every = Math.max(1, Math.ceil(points.length / MOST_LABELS), Math.ceil((widest + 8) / slot));
+  let end = 0;
   points.forEach(({ label }, at) => {
     if (at % every !== 0) return;
-    setStyle(pdf, { size: 7, color: colors.faint });
-    const space = slot * every;
-    writeLine(pdf, label, { x: left + at * slot, y: top + high + 4, width: Math.max(40, space) });
+    const own = widthOf(pdf, label, AXIS);
+    // The last one stands a little further to the left than it would, rather than beyond the edge, or not at all.
+    const labelAt = Math.min(left + at * slot, x + width - own);
+    if (at > 0 && labelAt < end + 4) return;
+    end = labelAt + own;
+    const spot = { x: labelAt, y: top + high + 4, width: own + 1 };
+    writeText(pdf, label, spot, { size: AXIS, color: colors.faint });
   });
 };
 
@@ -85,13 +112,12 @@ const shapes = { bars: drawBars, columns: drawCourse } as const;
 
 /** Draws a chart with its title into a box; without points it says so. */
 export const drawChart = (pdf: Pdf, chart: Chart, box: Box): void => {
-  setStyle(pdf, { size: 9.5, font: 'bold' });
-  writeLine(pdf, chart.title, { x: box.x, y: box.y, width: box.width });
+  const titleAt = { x: box.x, y: box.y, width: box.width };
+  writeText(pdf, chart.title, titleAt, { size: 9.5, least: 7, font: 'bold', most: 1 });
   const inner = { ...box, y: box.y + TITLE, height: box.height - TITLE };
   if (chart.points.length > 0) {
     shapes[chart.shape](pdf, chart, inner);
     return;
   }
-  setStyle(pdf, { size: 8, color: colors.faint });
-  writeLine(pdf, 'Nothing in this range.', { x: inner.x, y: inner.y, width: inner.width });
+  writeText(pdf, 'Nothing in this range.', inner, { size: 8, color: colors.faint });
 };

@@ -1,5 +1,6 @@
 import PDFDocument from 'pdfkit';
 import { type FontName, fontsOf, type Pdf } from './pdf-fonts.ts';
+import { linesOf, widestPiece } from './pdf-lines.ts';
 
 /** A4 on its side, in points. */
 export const page = { width: 841.89, height: 595.28, margin: 36, footer: 26 } as const;
@@ -37,39 +38,93 @@ export interface Style {
 }
 
 export const setStyle = (pdf: Pdf, { size, font = 'plain', color = colors.ink }: Style): void => {
-  fontsOf(pdf).use(font);
-  pdf.fontSize(size).fillColor(color);
+  fontsOf(pdf).use(font, size);
+  pdf.fillColor(color);
 };
 
-const ELLIPSIS = '…';
+/** Lines of text, and the size of the font (points) at which they have room. */
+export interface Fitted {
+  readonly lines: readonly string[];
+  readonly size: number;
+}
 
-/** The text in one line, cut where it is wider than `width` in the font that is set. */
-export const fit = (pdf: Pdf, text: string, width: number): string => {
-  const { widthOf } = fontsOf(pdf);
-  const line = text.replace(/\s+/g, ' ');
-  // No letter is narrower than a sixth of the font's size; a long text need not be measured whole.
-  let rest = [...line.slice(0, 1_000)];
-  if (widthOf(rest.join('')) <= width) return rest.join('');
-  let [least, most] = [0, rest.length];
-  while (least < most) {
-    const middle = Math.ceil((least + most) / 2);
-    const wide = widthOf(rest.slice(0, middle).join('') + ELLIPSIS) > width;
-    if (wide) most = middle - 1;
-    else least = middle;
-  }
-  rest = rest.slice(0, least);
-  return rest.join('') + ELLIPSIS;
+export interface Fitting {
+  readonly width: number;
+  /** The size to begin with, and the least to come down to before a word is broken. In points. */
+  readonly size: number;
+  readonly least: number;
+  readonly font?: FontName;
+  /** Whether it stays in one line, whatever size that takes: a number of which a part is missing is wrong. */
+  readonly isWhole?: boolean;
+  /** Most lines; what is left out shows in an ellipsis. */
+  readonly most?: number;
+}
+
+const STEP = 0.5;
+
+/** The text in lines that are not wider than `width`: its font is made smaller before a word is broken. */
+export const fit = (pdf: Pdf, text: string, fitting: Fitting): Fitted => {
+  const { width, font = 'plain', isWhole = false, most } = fitting;
+  const fonts = fontsOf(pdf);
+  let { size } = fitting;
+  fonts.use(font, size);
+  const widest = isWhole ? fonts.widthOf(fonts.settable(text)) : widestPiece(pdf, text);
+  const enough = widest > width ? Math.floor((size * width) / widest / STEP) * STEP : size;
+  if (isWhole) size = widest > width ? (size * width) / widest : size;
+  else size = Math.max(Math.min(fitting.least, size), enough);
+  fonts.use(font, size);
+  return { size, lines: isWhole ? [fonts.settable(text)] : linesOf(pdf, text, width, most) };
 };
 
-/** Writes one line into a box; its style must be set. */
-export const writeLine = (
+/** How far one line is below the other, as a multiple of the size of the font. */
+export const LEADING = 1.2;
+/** In points. */
+export const heightOfLines = ({ lines, size }: Fitted): number => lines.length * size * LEADING;
+
+export interface Spot {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+}
+
+/** Writes lines below each other. */
+export const writeLines = (
+  pdf: Pdf,
+  { lines, size }: Fitted,
+  { x, y, width }: Spot,
+  { font = 'plain', color = colors.ink, align = 'left' }: Omit<Style, 'size'> = {},
+): void => {
+  setStyle(pdf, { size, font, color });
+  const { widthOf, write } = fontsOf(pdf);
+  lines.forEach((line, at) => {
+    const room = align === 'left' ? 0 : width - widthOf(line);
+    write(line, x + (align === 'center' ? room / 2 : room), y + at * size * LEADING);
+  });
+};
+
+/** Writes text into a box as `fit` does. @returns how high it is */
+export const writeText = (
   pdf: Pdf,
   text: string,
-  { x, y, width }: { x: number; y: number; width: number },
-  align: Style['align'] = 'left',
-): void => {
-  const line = fit(pdf, text, width);
-  const { widthOf, write } = fontsOf(pdf);
-  const room = align === 'left' ? 0 : width - widthOf(line);
-  write(line, x + (align === 'center' ? room / 2 : room), y);
+  spot: Spot,
+  style: Style & Partial<Omit<Fitting, 'width' | 'font' | 'size'>>,
+): number => {
+  const { size, font, least = size, isWhole, most } = style;
+  const fitted = fit(pdf, text, {
+    width: spot.width,
+    size,
+    least,
+    ...(font && { font }),
+    ...(isWhole && { isWhole }),
+    ...(most && { most }),
+  });
+  writeLines(pdf, fitted, spot, style);
+  return heightOfLines(fitted);
+};
+
+/** The width of a text in one line, in points. */
+export const widthOf = (pdf: Pdf, text: string, size: number, font: FontName = 'plain'): number => {
+  const fonts = fontsOf(pdf);
+  fonts.use(font, size);
+  return fonts.widthOf(fonts.settable(text));
 };

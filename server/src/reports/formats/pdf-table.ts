@@ -3,17 +3,32 @@ import type { TimezoneSettings } from '@gantry/contract/system';
 import type { Cell, Column, ColumnType, Row } from '../document.ts';
 import { tellLength } from '../length.ts';
 import { createLocalTime, type LocalTime } from '../local-time.ts';
-import { fontsOf, type Pdf } from './pdf-fonts.ts';
-import { bottom, colors, contentWidth, fit, page, setStyle, writeLine } from './pdf-page.ts';
+import type { Pdf } from './pdf-fonts.ts';
+import { widestPiece } from './pdf-lines.ts';
+import {
+  bottom,
+  colors,
+  contentWidth,
+  type Fitted,
+  fit,
+  heightOfLines,
+  page,
+  setStyle,
+  widthOf,
+  writeLines,
+} from './pdf-page.ts';
 
 const ROW = 13;
-const HEAD = 26;
 const PADDING = 4;
 const FONT = 7.5;
+/** The least size to which a word is made smaller before it is broken, and one in the head. */
+const LEAST_FONT = 5.5;
 /** After so many rows others get their turn: drawing keeps the process busy. */
 const ROWS_AT_ONCE = 20;
-/** Most texts of one column that are kept cut to its width. */
+/** Most texts of one column that are kept in lines. */
 const MOST_KEPT = 5_000;
+/** A row higher than that is nobody's name any more; what is left out shows in an ellipsis. */
+const MOST_LINES = 25;
 
 const decimals = (value: number, most: number): string =>
   value.toLocaleString('en', { maximumFractionDigits: most });
@@ -38,110 +53,91 @@ interface Laid {
   readonly x: number;
   readonly width: number;
   readonly align: 'left' | 'right';
-  /** Cuts a text to the width, and remembers it: most of them come again and again. */
-  readonly cut: (text: string) => string;
+  readonly head: Fitted;
+  /** Puts a text into lines, and remembers them: most texts come again and again. */
+  readonly linesOf: (text: string) => Fitted;
 }
 
-/** A time is of no use when a part of it is missing. In points. */
-const fixedWidths: Readonly<Partial<Record<ColumnType, number>>> = { time: 88, date: 54 };
+/** A date and a time of day stay whole. Every digit is as wide as any other. */
+const WIDEST_MOMENT = Date.UTC(2028, 11, 28, 22, 28, 28);
 
-/** The name of a column in one or two lines. */
-const headLines = (pdf: Pdf, name: string, width: number): string[] => {
-  const words = name.split(' ');
-  let [first, second] = [words[0] ?? '', ''];
-  for (const word of words.slice(1)) {
-    if (second === '' && pdf.widthOfString(`${first} ${word}`) <= width) first = `${first} ${word}`;
-    else second = second === '' ? word : `${second} ${word}`;
+const samplesOf = ({ show, day, showDay }: LocalTime): Readonly<Partial<Record<ColumnType, string>>> => ({
+  time: show(WIDEST_MOMENT),
+  date: showDay(day(WIDEST_MOMENT)),
+});
+
+const withinPadding = (width: number): number => width - 2 * PADDING;
+
+/** Widths by the shares of the columns; none is narrower than its dates and the longest word of its name. */
+const widthsOf = (pdf: Pdf, shown: readonly Column[], local: LocalTime): number[] => {
+  const samples = samplesOf(local);
+  const least = shown.map(({ name, type }) => {
+    setStyle(pdf, { size: LEAST_FONT, font: 'bold' });
+    const head = widestPiece(pdf, name);
+    const sample = samples[type];
+    return 2 * PADDING + Math.max(head, sample === undefined ? 0 : widthOf(pdf, sample, FONT)) + 0.5;
+  });
+  const isFixed = shown.map(({ type }) => samples[type] !== undefined);
+  for (;;) {
+    const taken = least.reduce((sum, width, n) => sum + (isFixed[n] ? width : 0), 0);
+    const shares = shown.reduce((sum, { width }, n) => sum + (isFixed[n] ? 0 : width), 0);
+    const widths = shown.map(({ width }, n) =>
+      isFixed[n] ? (least[n] ?? 0) : (width / shares) * (contentWidth - taken),
+    );
+    const narrow = widths.findIndex((width, n) => !isFixed[n] && width < (least[n] ?? 0));
+    if (narrow === -1) return widths;
+    isFixed[narrow] = true;
   }
-  return second === '' ? [first] : [first, second];
 };
 
-const layOut = (pdf: Pdf, columns: readonly Column[]): (Laid | null)[] => {
+const layOut = (pdf: Pdf, columns: readonly Column[], local: LocalTime): (Laid | null)[] => {
   const shown = columns.filter(({ width }) => width > 0);
-  const fixed = shown.reduce((sum, { type }) => sum + (fixedWidths[type] ?? 0), 0);
-  const shares = shown.reduce((sum, { type, width }) => sum + (fixedWidths[type] ? 0 : width), 0);
+  const widths = widthsOf(pdf, shown, local);
   let x: number = page.margin;
   return columns.map((column) => {
     if (column.width === 0) return null;
-    const width = fixedWidths[column.type] ?? (column.width / shares) * (contentWidth - fixed);
-    const kept = new Map<string, string>();
-    const cut = (text: string): string => {
+    const width = widths[shown.indexOf(column)] ?? 0;
+    const isNumber = numbers[column.type] !== undefined;
+    const isWhole = isNumber || column.type === 'date';
+    const kept = new Map<string, Fitted>();
+    const linesOf = (text: string): Fitted => {
       const known = kept.get(text);
       if (known !== undefined) return known;
-      const line = fit(pdf, text, width - 2 * PADDING);
+      const room = withinPadding(width);
+      const fitted = fit(pdf, text, {
+        width: room,
+        size: FONT,
+        least: LEAST_FONT,
+        isWhole,
+        most: MOST_LINES,
+      });
       if (kept.size >= MOST_KEPT) kept.clear();
-      kept.set(text, line);
-      return line;
+      kept.set(text, fitted);
+      return fitted;
     };
-    const align = numbers[column.type] ? ('right' as const) : ('left' as const);
-    const laid = { column, x, width, align, cut };
+    const align = isNumber ? ('right' as const) : ('left' as const);
+    const head = fit(pdf, column.name, {
+      width: withinPadding(width),
+      size: FONT,
+      least: LEAST_FONT,
+      font: 'bold',
+    });
+    const laid = { column, x, width, align, head, linesOf };
     x += width;
     return laid;
   });
 };
 
-const drawHead = (pdf: Pdf, laid: readonly (Laid | null)[], y: number): void => {
-  pdf.rect(page.margin, y, contentWidth, HEAD).fill(colors.head);
-  setStyle(pdf, { size: FONT, font: 'bold', color: '#ffffff' });
+/** @returns how high it is */
+const drawHead = (pdf: Pdf, laid: readonly (Laid | null)[], y: number): number => {
+  const height = Math.max(...laid.map((place) => (place ? heightOfLines(place.head) : 0))) + 8;
+  pdf.rect(page.margin, y, contentWidth, height).fill(colors.head);
   for (const place of laid) {
     if (!place) continue;
-    const width = place.width - 2 * PADDING;
-    headLines(pdf, place.column.name, width).forEach((line, at) => {
-      writeLine(pdf, line, { x: place.x + PADDING, y: y + 4 + at * 10, width }, place.align);
-    });
+    const spot = { x: place.x + PADDING, y: y + 4, width: withinPadding(place.width) };
+    writeLines(pdf, place.head, spot, { font: 'bold', color: '#ffffff', align: place.align });
   }
-};
-
-/**
- * Draws rows under a head that is repeated on every page.
- * @param y where it begins on the page that is open
- * @returns how many rows there are, and whether there are more than `most`
- */
-export const drawTable = async (
-  pdf: Pdf,
-  { columns, rows, settings }: TableContent,
-  y: number,
-  most: number,
-): Promise<{ count: number; isCut: boolean }> => {
-  const local = createLocalTime(settings);
-  const fonts = fontsOf(pdf);
-  setStyle(pdf, { size: FONT });
-  const laid = layOut(pdf, columns);
-  let at = y;
-  let count = 0;
-  const open = (top: number): void => {
-    drawHead(pdf, laid, top);
-    at = top + HEAD;
-    setStyle(pdf, { size: FONT });
-  };
-  const draw = (row: Row): void => {
-    if (at + ROW > bottom) {
-      pdf.addPage();
-      open(page.margin);
-    }
-    if (count % 2 === 1) pdf.rect(page.margin, at, contentWidth, ROW).fill(colors.stripe);
-    pdf.fillColor(colors.ink);
-    laid.forEach((place, n) => {
-      const text = place && tell(row[n] ?? null, place.column.type, local);
-      if (!place || text === null || text === '') return;
-      const line = place.cut(text);
-      const room = place.width - 2 * PADDING;
-      const indent = place.align === 'right' ? room - fonts.widthOf(line) : 0;
-      fonts.write(line, place.x + PADDING + indent, at + 3);
-    });
-    at += ROW;
-    count++;
-  };
-
-  open(at);
-  for await (const part of rows) {
-    for (const row of part) {
-      if (count === most) return { count, isCut: true };
-      draw(row);
-      if (count % ROWS_AT_ONCE === 0) await setImmediate();
-    }
-  }
-  return { count, isCut: false };
+  return height;
 };
 
 export interface TableContent {
@@ -149,3 +145,94 @@ export interface TableContent {
   readonly rows: AsyncIterable<readonly Row[]>;
   readonly settings: TimezoneSettings;
 }
+
+/** How rows are put together under a title each. */
+export interface Groups {
+  readonly idOf: (row: Row) => string;
+  readonly titleOf: (id: string) => string;
+  /** How many rows of each are drawn; none of those that are not in it. */
+  readonly shares: ReadonlyMap<string, number>;
+}
+
+/**
+ * Draws rows under a head that is repeated on every page.
+ * @param y where it begins on the page that is open
+ * @param most rows; of groups it is their shares that count
+ * @returns how many rows there are, whether there are more than `most`, and where the table ends
+ */
+export const drawTable = async (
+  pdf: Pdf,
+  { columns, rows, settings }: TableContent,
+  y: number,
+  most: number,
+  groups?: Groups,
+): Promise<{ count: number; isCut: boolean; y: number }> => {
+  const local = createLocalTime(settings);
+  const laid = layOut(pdf, columns, local);
+  let at = y;
+  let count = 0;
+  const open = (top: number): void => {
+    at = top + drawHead(pdf, laid, top);
+  };
+  let striped = false;
+  /** Begins a new page where there is no room. @returns whether it did */
+  const makeRoom = (height: number): boolean => {
+    if (at + height <= bottom) return false;
+    pdf.addPage();
+    open(page.margin);
+    striped = false;
+    return true;
+  };
+  let group: string | null = null;
+  const drawTitle = (id: string, isContinued: boolean): void => {
+    const text = `${groups?.titleOf(id) ?? ''}${isContinued ? ' (continued)' : ''}`;
+    const title = fit(pdf, text, { width: withinPadding(contentWidth), size: 8.5, least: 7, font: 'bold' });
+    const height = heightOfLines(title) + 6;
+    if (!isContinued) makeRoom(height + ROW);
+    pdf.rect(page.margin, at, contentWidth, height).fill(colors.area);
+    const spot = { x: page.margin + PADDING, y: at + 3.5, width: withinPadding(contentWidth) };
+    writeLines(pdf, title, spot, { font: 'bold', color: colors.head });
+    at += height;
+    striped = false;
+  };
+  const draw = (row: Row): void => {
+    const cells = laid.map((place, n) => {
+      const text = place && tell(row[n] ?? null, place.column.type, local);
+      return place && text ? { place, lines: place.linesOf(text) } : null;
+    });
+    const height = Math.max(ROW, ...cells.map((cell) => (cell ? heightOfLines(cell.lines) + 4 : 0)));
+    const id = groups?.idOf(row) ?? null;
+    if (id !== null && id !== group) drawTitle(id, false);
+    if (makeRoom(height) && id !== null) drawTitle(id, true);
+    group = id;
+    if (striped) pdf.rect(page.margin, at, contentWidth, height).fill(colors.stripe);
+    striped = !striped;
+    for (const cell of cells) {
+      if (!cell) continue;
+      const { place, lines } = cell;
+      const spot = { x: place.x + PADDING, y: at + 3, width: withinPadding(place.width) };
+      writeLines(pdf, lines, spot, { align: place.align });
+    }
+    at += height;
+    count++;
+  };
+
+  const left = new Map(groups?.shares);
+  let allLeft = [...left.values()].reduce((sum, share) => sum + share, 0);
+  open(at);
+  for await (const part of rows) {
+    for (const row of part) {
+      if (groups) {
+        if (allLeft === 0) return { count, isCut: true, y: at };
+        const id = groups.idOf(row);
+        const share = left.get(id) ?? 0;
+        if (share === 0) continue;
+        left.set(id, share - 1);
+        allLeft--;
+      } else if (count === most) return { count, isCut: true, y: at };
+      draw(row);
+      if (count % ROWS_AT_ONCE === 0) await setImmediate();
+    }
+  }
+  return { count, isCut: false, y: at };
+};

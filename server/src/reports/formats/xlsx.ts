@@ -11,6 +11,8 @@ import type { FileFormat } from './format.ts';
 const MOST_ROWS = 100_000;
 /** Longest text that a cell may hold, in characters. */
 const LONGEST_TEXT = 32_767;
+/** A column that is narrower than its times shows none of them. In characters. */
+const WIDTH_OF_TIME = 30;
 /** What XML cannot hold, which a text from a device may have in it. */
 const NO_XML = /[^\P{Cc}\t\n\r]|[\uFFFE\uFFFF]/gu;
 
@@ -19,7 +21,10 @@ const text = (value: string): ExcelCell => ({
   value: value.replace(NO_XML, '').slice(0, LONGEST_TEXT).toWellFormed(),
 });
 
-/** Spreadsheets know no time zones: what is shown is the reading of the local clocks. */
+/**
+ * Spreadsheets know no time zones: what is shown is the reading of the local clocks, in the hour that comes twice in
+ * autumn with its offset.
+ */
 const timeFormats = (settings: TimezoneSettings) => {
   const day = settings.dateFormat.toLowerCase();
   return { date: day, time: `${day} ${settings.use24HourFormat ? 'hh:mm:ss' : 'h:mm:ss AM/PM'}` };
@@ -42,7 +47,11 @@ const cellsOf = (
   const format = numberFormats[type];
   return (cell) => {
     if (cell === null) return null;
-    if (cell instanceof Date) return { type: Date, value: local.wall(cell.getTime()), format: time };
+    if (cell instanceof Date) {
+      const offset = local.offsetIfTwice(cell.getTime());
+      const value = local.wall(cell.getTime());
+      return { type: Date, value, format: offset === null ? time : `${time} "${offset}"` };
+    }
     if (typeof cell === 'number') return { type: Number, value: cell, ...(format && { format }) };
     if (typeof cell === 'boolean') return { type: Boolean, value: cell };
     return type === 'date' ? { type: Date, value: new Date(`${cell}T00:00:00Z`), format: date } : text(cell);
@@ -97,7 +106,9 @@ const write: FileFormat['write'] = async (document: ReportDocument, to) => {
     {
       sheet: 'Data',
       data: [head, ...rows],
-      columns: columns.map(({ width }) => ({ width: Math.max(12, width * 1.6) })),
+      columns: columns.map(({ width, type }) => ({
+        width: Math.max(type === 'time' ? WIDTH_OF_TIME : 12, width * 1.6),
+      })),
       stickyRowsCount: 1,
     },
   ]).toBuffer();

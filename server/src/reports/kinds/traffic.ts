@@ -32,7 +32,7 @@ const columns: readonly Column[] = [
 ];
 
 /** The local days of the scope up to now, as parts of a month; their ends are those of days. */
-const slicesOf = (scope: ReportScope): Interval[] => {
+export const slicesOf = (scope: ReportScope): Interval[] => {
   const interval = { from: scope.interval.from, until: Math.min(scope.interval.until, scope.now) };
   const days = [...localDays(interval, scope.settings.timezone)];
   const slices: Interval[] = [];
@@ -43,31 +43,39 @@ const slicesOf = (scope: ReportScope): Interval[] => {
   return slices;
 };
 
-const isByHour = ({ interval, settings }: ReportScope): boolean => {
+/** Whether the rows are hours; otherwise they are days. */
+export const isByHour = ({ interval, settings }: ReportScope): boolean => {
   let days = 0;
   for (const _ of localDays(interval, settings.timezone)) if (++days > MOST_DAYS_BY_HOUR) return false;
   return true;
 };
 
-const flowOf = (
+/** What the figures of traffic are read with. */
+export const partsOf = (db: Database, { settings }: ReportScope) => ({
+  db,
+  settings: { current: () => settings, formerZones: () => [], refresh: async () => undefined },
+});
+export const placeOf = ({ kind, id }: TrafficPlace) =>
+  kind === 'location' ? { locationId: id } : { sensorId: id };
+
+/** What passed a place, hour by hour or day by day. */
+export const flowOf = (
   db: Database,
-  { settings, filters }: ReportScope,
-  { kind, id }: TrafficPlace,
+  scope: ReportScope,
+  place: TrafficPlace,
   { from, until }: Interval,
   interval: '60min' | 'day',
 ) =>
-  getFlow(
-    { db, settings: { current: () => settings, formerZones: () => [], refresh: async () => undefined } },
-    {
-      ...(kind === 'location' ? { locationId: id } : { sensorId: id }),
-      interval,
-      startDate: new Date(from).toISOString(),
-      endDate: new Date(until - 1).toISOString(),
-      vehicleType: filters.vehicleType,
-    },
-  );
+  getFlow(partsOf(db, scope), {
+    ...placeOf(place),
+    interval,
+    startDate: new Date(from).toISOString(),
+    endDate: new Date(until - 1).toISOString(),
+    vehicleType: scope.filters.vehicleType,
+  });
 
-const placesOf = async function* (db: Database, scope: ReportScope): AsyncGenerator<TrafficPlace> {
+/** The places of the report in the order of their names. */
+export const placesOf = async function* (db: Database, scope: ReportScope): AsyncGenerator<TrafficPlace> {
   for (let last: TrafficPlace | null = null; ; ) {
     const page: TrafficPlace[] = await listTrafficPlaces(db, scope.filters, last, PLACES);
     yield* page;

@@ -1,0 +1,47 @@
+import bidiFactory from 'bidi-js';
+
+const bidi = bidiFactory();
+
+/** Letters that are written from right to left, and the digits and signs that have their own rules among them. */
+const RIGHT_TO_LEFT =
+  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Samaritan}\p{Script=Mandaic}\u0600-\u07ff]/u;
+export const hasRightToLeft = (text: string): boolean => RIGHT_TO_LEFT.test(text);
+
+const LEFT_TO_RIGHT_MARK = '\u200e';
+const RIGHT_TO_LEFT_MARK = '\u200f';
+
+/** The mark that gives a part of a text the direction of the whole, which its first letter decides. */
+export const directionMark = (text: string): string => {
+  if (!hasRightToLeft(text)) return '';
+  const [paragraph] = bidi.getEmbeddingLevels(text).paragraphs;
+  return (paragraph?.level ?? 0) % 2 === 1 ? RIGHT_TO_LEFT_MARK : LEFT_TO_RIGHT_MARK;
+};
+
+/** A part of a line that is written in one direction. Its text stands in the order in which it is read. */
+export interface DirectedRun {
+  readonly text: string;
+  readonly isRightToLeft: boolean;
+}
+
+/** The parts of a line from left to right, ordered by the Unicode Bidirectional Algorithm (UAX 9), brackets mirrored. */
+export const runsInVisualOrder = (line: string): DirectedRun[] => {
+  if (!hasRightToLeft(line)) return [{ text: line, isRightToLeft: false }];
+  const embedding = bidi.getEmbeddingLevels(line);
+  const mirrored = bidi.getMirroredCharactersMap(line, embedding.levels);
+  const units = Array.from({ length: line.length }, (_, at) => mirrored.get(at) ?? line.charAt(at));
+  const levelOf = (at: number): number => embedding.levels[at] ?? 0;
+  const order = bidi.getReorderedIndices(line, embedding);
+  const runs: DirectedRun[] = [];
+  for (let from = 0; from < order.length; ) {
+    const first = order[from] ?? 0;
+    const isRightToLeft = levelOf(first) % 2 === 1;
+    const step = isRightToLeft ? -1 : 1;
+    let until = from + 1;
+    while (order[until] === first + step * (until - from) && levelOf(order[until] ?? 0) === levelOf(first))
+      until++;
+    const least = isRightToLeft ? first - (until - from - 1) : first;
+    runs.push({ text: units.slice(least, least + until - from).join(''), isRightToLeft });
+    from = until;
+  }
+  return runs;
+};

@@ -1,0 +1,122 @@
+// Which letters can be set correctly in a PDF, and what stands in the place of the others.
+
+/** Whether a font has a glyph for each of these characters. */
+export type HasGlyph = (codePoint: number) => boolean;
+
+/** `own` is the font that is set, `rest` the coarse one with almost every letter. */
+export type LetterFont = 'own' | 'rest' | 'emoji';
+
+export interface Coverage {
+  readonly own: HasGlyph;
+  readonly rest: HasGlyph;
+  readonly emoji: HasGlyph;
+}
+
+/**
+ * Scripts whose letters stand beside each other as they are, so that a font without rules for them sets them correctly;
+ * of Thai, the letters without marks above or below, as on its plates.
+ */
+const PLAIN =
+  /^[\p{Script=Common}\p{Script=Inherited}\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Yi}\p{Script=Ethiopic}\p{Script=Cherokee}\p{Script=Canadian_Aboriginal}\p{Script=Braille}\p{Script=Runic}\p{Script=Ogham}\p{Script=Tifinagh}\u0e01-\u0e30\u0e32\u0e40-\u0e46\u0e50-\u0e59\u3130-\u318f\uac00-\ud7a3\uffa0-\uffdc]*$/u;
+
+const NAMES = [
+  'Arabic',
+  'Armenian',
+  'Balinese',
+  'Bengali',
+  'Cherokee',
+  'Coptic',
+  'Devanagari',
+  'Ethiopic',
+  'Georgian',
+  'Gujarati',
+  'Gurmukhi',
+  'Han',
+  'Hangul',
+  'Hebrew',
+  'Javanese',
+  'Kannada',
+  'Khmer',
+  'Lao',
+  'Malayalam',
+  'Mongolian',
+  'Myanmar',
+  'Nko',
+  'Oriya',
+  'Sinhala',
+  'Syriac',
+  'Tamil',
+  'Telugu',
+  'Thaana',
+  'Thai',
+  'Tibetan',
+] as const;
+const scripts = NAMES.map((name) => ({ name, test: new RegExp(`\\p{Script=${name}}`, 'u') }));
+
+/** The English name of the script of a text that has no other; letters of none of these are signs. */
+const scriptOf = (text: string): string => scripts.find(({ test }) => test.test(text))?.name ?? 'sign';
+
+const EMOJI = /\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Regional_Indicator}/u;
+/** Characters that are not seen: joiners, marks of direction and variation selectors. */
+const UNSEEN = /\p{Default_Ignorable_Code_Point}/u;
+
+const covers = (has: HasGlyph, letter: string): boolean =>
+  [...letter].every((part) => UNSEEN.test(part) || has(part.codePointAt(0) ?? 0));
+
+const DIRECTION = /[\u200e\u200f\u061c\u2066-\u2069]/u;
+/** A letter without marks of direction, which have done their work, and without what is not seen and the font does not know. */
+export const visible = (letter: string, has: HasGlyph): string =>
+  [...letter]
+    .filter((part) => !DIRECTION.test(part) && (!UNSEEN.test(part) || has(part.codePointAt(0) ?? 0)))
+    .join('');
+
+/** The font that sets a letter with its marks correctly; null for none. */
+export const fontFor = (letter: string, { own, rest, emoji }: Coverage): LetterFont | null => {
+  if (EMOJI.test(letter) && covers(emoji, letter)) return 'emoji';
+  if (covers(own, letter)) return 'own';
+  if (PLAIN.test(letter) && covers(rest, letter)) return 'rest';
+  return covers(emoji, letter) ? 'emoji' : null;
+};
+
+const letters = new Intl.Segmenter('en', { granularity: 'grapheme' });
+export const lettersOf = (text: string): string[] => [...letters.segment(text)].map(({ segment }) => segment);
+
+/** Orders that would turn a text around whatever its letters are: nobody reads a plate as it was sent then. */
+const FORCED_DIRECTION = /[\u202a-\u202e\u2066-\u2069]/g;
+const controlPicture = (control: string): string => {
+  const code = control.charCodeAt(0);
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  return code === 0x7f ? '\u2421' : '\ufffd';
+};
+
+/** A placeholder keeps its own direction and is found again when it is written. */
+const placeholder = (name: string): string => `\u2068[${name}]\u2069`;
+/** The scripts of the letters in whose place something else stands. */
+export const missingIn = (text: string): string[] =>
+  [...text.matchAll(/\u2068\[([A-Za-z]+)\]\u2069/g)].map(([, name = '']) => name);
+
+/**
+ * A text in one line that can be set correctly: blanks of every kind as one, controls made visible, and in the place of
+ * letters that cannot be set the name of their script in brackets, as [Thai], or [sign].
+ */
+export const settable = (text: string, coverage: Coverage): string => {
+  const line = text
+    .toWellFormed()
+    .normalize('NFC')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(FORCED_DIRECTION, '')
+    .replaceAll(/\p{Cc}/gu, controlPicture);
+  const all = lettersOf(line);
+  const missing = new Set(all.filter((letter) => fontFor(letter, coverage) === null).map(scriptOf));
+  if (missing.size === 0) return line;
+  let set = '';
+  for (const letter of all) {
+    const script = scriptOf(letter);
+    // Half a word would be wrong: a script is set in the whole text or not at all.
+    const isMissing = script === 'sign' ? fontFor(letter, coverage) === null : missing.has(script);
+    const instead = placeholder(script);
+    if (!isMissing) set += letter;
+    else if (!set.endsWith(instead)) set += instead;
+  }
+  return set;
+};

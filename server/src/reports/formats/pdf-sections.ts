@@ -1,0 +1,120 @@
+import type { ReportDocument, Section } from '../document.ts';
+import { hasRightToLeft } from './pdf-bidi.ts';
+import { drawCharts, drawFigures } from './pdf-blocks.ts';
+import type { Pdf } from './pdf-fonts.ts';
+import { bottom, colors, contentWidth, page, writeText } from './pdf-page.ts';
+import { shareOut } from './pdf-shares.ts';
+import { drawTable, type Groups } from './pdf-table.ts';
+
+const { margin } = page;
+/** Most sections with a page of their own; all of them stand in the list. */
+const MOST_PAGES = 60;
+/** Most rows of all sections together. */
+const MOST_ROWS = 1_500;
+/** Most names in a sentence. */
+const MOST_NAMES = 60;
+/** Least room in which the list is worth beginning. */
+const ROOM_FOR_LIST = 90;
+
+type Sections = NonNullable<ReportDocument['sections']>;
+/** What is kept of a section until its rows are drawn. */
+type Kept = Pick<Section, 'id' | 'title' | 'rowCount' | 'row'>;
+
+/** A name that leaves what stands behind it in its place, whatever its direction. */
+const withinSentence = (name: string): string => (hasRightToLeft(name) ? `${name}\u200e` : name);
+
+const listNames = (names: readonly string[]): string =>
+  names.length <= MOST_NAMES
+    ? names.join(', ')
+    : `${names.slice(0, MOST_NAMES).join(', ')} and ${names.length - MOST_NAMES} more`;
+
+/** Reads all sections, and keeps those with a page of their own whole: the heaviest. */
+const readSections = async (sections: Sections): Promise<{ all: Kept[]; whole: Section[] }> => {
+  const all: Kept[] = [];
+  let whole: Section[] = [];
+  for await (const section of sections.list()) {
+    const { id, title, rowCount, row } = section;
+    all.push({ id, title, rowCount, row });
+    whole.push(section);
+    if (whole.length <= MOST_PAGES) continue;
+    const lightest = whole.reduce((least, each) => (each.weight < least.weight ? each : least));
+    whole = whole.filter((each) => each !== lightest);
+  }
+  return { all, whole };
+};
+
+const drawList = async (
+  pdf: Pdf,
+  { settings }: ReportDocument,
+  { name, columns }: Sections,
+  { all, whole }: { all: Kept[]; whole: Section[] },
+  top: number,
+): Promise<void> => {
+  let y = top;
+  if (y + ROOM_FOR_LIST > bottom) {
+    pdf.addPage();
+    y = margin;
+  }
+  const title = `All ${name} (${all.length})`;
+  y += writeText(pdf, title, { x: margin, y, width: contentWidth }, { size: 9.5, font: 'bold' }) + 4;
+  const withPage = new Set(whole.map(({ id }) => id));
+  const without = all.filter(({ id }) => !withPage.has(id)).map((section) => withinSentence(section.title));
+  if (without.length > 0) {
+    const said = `Summary pages are left out for the ${name} with the least traffic: ${listNames(without)}.`;
+    y += writeText(pdf, said, { x: margin, y, width: contentWidth }, { size: 8, color: colors.faint }) + 4;
+  }
+  const rows = (async function* () {
+    yield all.map(({ row }) => row);
+  })();
+  await drawTable(pdf, { columns, rows, settings }, y, all.length);
+};
+
+const drawSection = (pdf: Pdf, { title, subtitle, figures, charts }: Section): void => {
+  pdf.addPage();
+  pdf.rect(0, 0, page.width, 6).fill(colors.head);
+  const spot = { x: margin, y: margin - 8, width: contentWidth };
+  const style = { size: 17, least: 11, font: 'bold', color: colors.head } as const;
+  let y = spot.y + writeText(pdf, title, spot, style);
+  y += writeText(pdf, subtitle, { ...spot, y }, { size: 8.5, color: colors.faint }) + 8;
+  y = drawFigures(pdf, figures, y);
+  drawCharts(pdf, charts, y);
+};
+
+/** How the rows are shared out among the sections, and a sentence about what is left out; null when nothing is. */
+export interface SectionsDrawn {
+  readonly groups: Groups;
+  readonly leftOut: string | null;
+  readonly total: number;
+}
+
+const shareRows = ({ idOf }: Sections, all: readonly Kept[]): SectionsDrawn => {
+  const shares = shareOut(new Map(all.map(({ id, rowCount }) => [id, rowCount])), MOST_ROWS);
+  const titles = new Map(all.map(({ id, title }) => [id, title]));
+  const cut = all
+    .filter(({ id, rowCount }) => (shares.get(id) ?? 0) < rowCount)
+    .map(
+      ({ id, title, rowCount }) =>
+        `${withinSentence(title)} (the first ${shares.get(id)} of ${rowCount} are shown)`,
+    );
+  return {
+    groups: { idOf, titleOf: (id) => titles.get(id) ?? id, shares },
+    leftOut:
+      cut.length === 0
+        ? null
+        : `Detail rows are left out for: ${listNames(cut)}; the CSV and XLSX have them all.`,
+    total: all.reduce((sum, { rowCount }) => sum + rowCount, 0),
+  };
+};
+
+/** Draws the list of all sections, then a page for each. @returns what their rows need */
+export const drawSections = async (
+  pdf: Pdf,
+  document: ReportDocument,
+  sections: Sections,
+  y: number,
+): Promise<SectionsDrawn> => {
+  const read = await readSections(sections);
+  if (read.all.length > 0) await drawList(pdf, document, sections, read, y);
+  for (const section of read.whole) drawSection(pdf, section);
+  return shareRows(sections, read.all);
+};

@@ -1,0 +1,226 @@
+import type { Flow, FlowPoint } from '@gantry/contract/traffic';
+import type { Database } from '../../database/pool.ts';
+import { getSpeedDistribution } from '../../traffic/speed-distribution.ts';
+import type { Chart, Column, Figure, ReportScope, Row, Section, Sections } from '../document.ts';
+import { createLocalTime, type LocalTime } from '../local-time.ts';
+import { dayChart } from './day-chart.ts';
+import { addTo } from './largest.ts';
+import { flowOf, isByHour, partsOf, placeOf, placesOf, slicesOf } from './traffic.ts';
+import type { TrafficPlace } from './traffic-places-store.ts';
+
+/** Up to how many days the course of a place is told hour by hour. */
+const MOST_DAYS_IN_HOURS = 2;
+/** Most points of a course. */
+const MOST_POINTS = 92;
+
+const columns: readonly Column[] = [
+  { name: 'Place', type: 'text', width: 40 },
+  { name: 'Vehicles', type: 'integer', width: 10 },
+  { name: 'Mean per day', type: 'integer', width: 10 },
+  { name: 'Mean speed (km/h)', type: 'decimal', width: 10 },
+  { name: 'V85 (km/h)', type: 'decimal', width: 9 },
+  { name: 'Speed limit (km/h)', type: 'integer', width: 9 },
+  { name: 'Over the limit', type: 'share', width: 9 },
+  { name: 'Completeness', type: 'share', width: 11 },
+];
+
+/** The speeds of a whole range, and the limit by which they were judged. */
+type Speeds = Pick<Flow, 'meanSpeed' | 'v85' | 'shareOverLimit' | 'speedLimit'>;
+
+/** What is known of a place in the range. */
+interface Known {
+  readonly speeds: Speeds;
+  /** The points of the table's rows, and those of whole days. */
+  readonly points: readonly FlowPoint[];
+  readonly days: readonly FlowPoint[];
+  readonly peak: Flow['peakHour'];
+  /** How many rows of the table are about the place. */
+  readonly rowCount: number;
+}
+
+const isKnown = ({ points }: Pick<Flow, 'points'>): boolean => points.some(({ volume }) => volume !== null);
+
+/** A long range is read in parts, and its speeds once more all together: a V85 cannot be told from those of the parts. */
+const readPlace = async (db: Database, scope: ReportScope, place: TrafficPlace): Promise<Known | null> => {
+  const interval = isByHour(scope) ? '60min' : 'day';
+  const slices = slicesOf(scope);
+  const flows: Flow[] = [];
+  for (const slice of slices) {
+    const flow = await flowOf(db, scope, place, slice, interval);
+    if (isKnown(flow)) flows.push(flow);
+  }
+  const [first, last] = [slices[0], slices.at(-1)];
+  const [only] = flows;
+  if (!only || !first || !last) return null;
+  const whole = { from: first.from, until: last.until };
+  const days =
+    interval === 'day'
+      ? flows.flatMap(({ points }) => points)
+      : (await flowOf(db, scope, place, whole, 'day')).points;
+  const range = {
+    ...placeOf(place),
+    startDate: new Date(whole.from).toISOString(),
+    endDate: new Date(whole.until - 1).toISOString(),
+    vehicleType: scope.filters.vehicleType,
+    binWidth: 50,
+  };
+  const speeds = slices.length === 1 ? only : await getSpeedDistribution(partsOf(db, scope), range);
+  const peaks = flows.flatMap(({ peakHour }) => (peakHour ? [peakHour] : []));
+  const points = flows.flatMap((flow) => flow.points);
+  return {
+    speeds,
+    points,
+    days,
+    peak: peaks.reduce<Flow['peakHour']>(
+      (most, each) => (most && most.volume >= each.volume ? most : each),
+      null,
+    ),
+    rowCount: points.length,
+  };
+};
+
+const sumOf = (points: readonly FlowPoint[]): number =>
+  points.reduce((sum, { volume }) => sum + (volume ?? 0), 0);
+
+/** The share of the range's time in which it is known what passed. What was not read, because nothing is known, counts as such. */
+const completenessOf = (scope: ReportScope, points: readonly FlowPoint[]): number => {
+  const length = slicesOf(scope).reduce((sum, { from, until }) => sum + until - from, 0);
+  const known = points.reduce((sum, { start, end, completeness }) => sum + completeness * (+end - +start), 0);
+  return length === 0 ? 0 : Math.min(1, Math.round((known / length) * 10_000) / 10_000);
+};
+
+const meanPerDay = (points: readonly FlowPoint[]): number | null => {
+  const known = points.filter(({ volume }) => volume !== null);
+  return known.length === 0 ? null : Math.round(sumOf(known) / known.length);
+};
+
+const inWords = (value: number | null, unit: string): string =>
+  value === null ? '–' : `${value.toLocaleString('en', { maximumFractionDigits: 1 })} ${unit}`;
+const percent = (share: number | null): string =>
+  share === null ? '–' : `${(share * 100).toLocaleString('en', { maximumFractionDigits: 2 })} %`;
+
+const figuresOf = (scope: ReportScope, { speeds, points, days, peak }: Known, local: LocalTime): Figure[] => {
+  const perDay = meanPerDay(days);
+  return [
+    { name: 'Vehicles', value: sumOf(points) },
+    { name: 'Mean per day with data', value: perDay ?? '–' },
+    {
+      name: 'Busiest hour',
+      value: peak ? `${peak.volume.toLocaleString('en')} · ${local.show(peak.start.getTime())}` : '–',
+    },
+    { name: 'Completeness', value: percent(completenessOf(scope, points)) },
+    { name: 'Mean speed', value: inWords(speeds.meanSpeed, 'km/h') },
+    { name: 'V85', value: inWords(speeds.v85, 'km/h') },
+    { name: 'Speed limit', value: inWords(speeds.speedLimit, 'km/h') },
+    { name: 'Over the limit', value: percent(speeds.shareOverLimit) },
+  ];
+};
+
+type Points = { label: string; value: number }[];
+
+/** Means of what the points have in common, as an hour of the day. */
+const meansBy = (
+  points: readonly FlowPoint[],
+  keys: readonly string[],
+  keyOf: (at: number) => string,
+): Points => {
+  const [sums, counts] = [new Map<string, number>(), new Map<string, number>()];
+  for (const { start, volume } of points) {
+    if (volume === null) continue;
+    addTo(sums, keyOf(start.getTime()), volume);
+    addTo(counts, keyOf(start.getTime()), 1);
+  }
+  return keys.map((key) => ({ label: key, value: (sums.get(key) ?? 0) / (counts.get(key) ?? 1) }));
+};
+
+const HOURS = Array.from({ length: 24 }, (_, hour) => `${String(hour).padStart(2, '0')}:00`);
+const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+const rhythmOf = (scope: ReportScope, { points, days }: Known, { wall }: LocalTime): Chart => {
+  const looks = { shape: 'columns', isHalf: true } as const;
+  if (isByHour(scope)) {
+    const hourOf = (at: number): string => `${wall(at).toISOString().slice(11, 13)}:00`;
+    return { title: 'Mean vehicles by hour of the day', points: meansBy(points, HOURS, hourOf), ...looks };
+  }
+  const dayOf = (at: number): string => WEEKDAYS[wall(at).getUTCDay()] ?? '';
+  return { title: 'Mean vehicles by day of the week', points: meansBy(days, WEEKDAYS, dayOf), ...looks };
+};
+
+/** A V85 of several days cannot be told from those of each, so the highest stands for them. */
+const speedChart = (days: readonly FlowPoint[], { day, showDay }: LocalTime): Chart => {
+  const together = Math.max(1, Math.ceil(days.length / MOST_POINTS));
+  const points: Points = [];
+  for (let at = 0; at < days.length; at += together) {
+    const group = days.slice(at, at + together);
+    const label = showDay(day(group[0]?.start.getTime() ?? 0));
+    points.push({ label, value: Math.max(...group.map(({ v85 }) => v85 ?? 0)) });
+  }
+  const title = together === 1 ? 'V85 per day (km/h)' : `Highest V85 of each ${together} days (km/h)`;
+  return {
+    title,
+    shape: 'columns',
+    isHalf: true,
+    points: points.some(({ value }) => value > 0) ? points : [],
+  };
+};
+
+const chartsOf = (scope: ReportScope, known: Known, local: LocalTime): Chart[] => {
+  const { points, days } = known;
+  if (days.length <= MOST_DAYS_IN_HOURS && isByHour(scope)) {
+    const course = (title: string, toValue: (point: FlowPoint) => number | null): Chart => ({
+      title,
+      shape: 'columns',
+      points: points.map((point) => ({
+        label: local.show(point.start.getTime()),
+        value: toValue(point) ?? 0,
+      })),
+    });
+    return [
+      course('Vehicles per hour', ({ volume }) => volume),
+      course('V85 per hour (km/h)', ({ v85 }) => v85),
+    ];
+  }
+  const byDay = new Map<string, number>();
+  for (const { start, volume } of days) addTo(byDay, local.day(start.getTime()), volume ?? 0);
+  return [dayChart('Vehicles per day', byDay, scope), rhythmOf(scope, known, local), speedChart(days, local)];
+};
+
+const rowOf = (scope: ReportScope, place: TrafficPlace, { speeds, points, days }: Known): Row => [
+  place.name,
+  sumOf(points),
+  meanPerDay(days),
+  speeds.meanSpeed,
+  speeds.v85,
+  speeds.speedLimit,
+  speeds.shareOverLimit,
+  completenessOf(scope, points),
+];
+
+const list = async function* (db: Database, scope: ReportScope): AsyncGenerator<Section> {
+  const local = createLocalTime(scope.settings);
+  for await (const place of placesOf(db, scope)) {
+    const known = await readPlace(db, scope, place);
+    if (known === null) continue;
+    yield {
+      id: place.id,
+      title: place.name,
+      subtitle: place.kind === 'location' ? 'Location' : 'Sensor without a location',
+      weight: sumOf(known.points),
+      row: rowOf(scope, place, known),
+      rowCount: known.rowCount,
+      figures: figuresOf(scope, known, local),
+      charts: chartsOf(scope, known, local),
+    };
+  }
+};
+
+const PLACE_ID = 12;
+
+/** A summary of each place of which something is known. */
+export const trafficSections: Sections = {
+  name: 'places',
+  columns,
+  list,
+  idOf: (row) => String(row[PLACE_ID]),
+  naming: ['Place'],
+};

@@ -1,0 +1,277 @@
+import { PassThrough } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import type { Column, ReportDocument, Row, Section } from '../src/reports/document.ts';
+import { pdf } from '../src/reports/formats/pdf.ts';
+import { shareOut } from '../src/reports/formats/pdf-shares.ts';
+import { xlsx } from '../src/reports/formats/xlsx.ts';
+import { createLocalTime } from '../src/reports/local-time.ts';
+import { linesSeen, readDrawnTexts, readPdf } from './report-reading.ts';
+
+const settings: ReportDocument['settings'] = {
+  timezone: 'Europe/Vienna',
+  dateFormat: 'DD.MM.YYYY',
+  use24HourFormat: true,
+} as ReportDocument['settings'];
+
+const columns: readonly Column[] = [
+  { name: 'Time', type: 'time', width: 15 },
+  { name: 'Plate', type: 'text', width: 10 },
+  { name: 'Vehicles', type: 'integer', width: 9 },
+  { name: 'Status', type: 'text', width: 9 },
+  { name: 'Place', type: 'text', width: 16 },
+  { name: 'Availability', type: 'share', width: 4 },
+  ...['Event type', 'Violation', 'Vehicle type', 'Severity'].map(
+    (name): Column => ({ name, type: 'text', width: 14 }),
+  ),
+];
+
+const write = async (given: Partial<ReportDocument> & { table?: readonly Row[] }, format = pdf) => {
+  const { table = [], ...rest } = given;
+  const to = new PassThrough();
+  const written = buffer(to);
+  const document: ReportDocument = {
+    title: 'Test',
+    facts: [],
+    columns,
+    rows: (async function* () {
+      yield table;
+    })(),
+    settings,
+    summary: async () => ({ figures: [], charts: [] }),
+    ...rest,
+  };
+  const count = await format.write(document, to);
+  return { count, bytes: new Uint8Array(await written) };
+};
+
+const NOON = new Date('2026-03-29T10:00:00Z');
+const withPlate = (plate: string): Row => [NOON, plate, 1, 'OPEN', 'Ring', 1];
+
+/** How a plate is seen from left to right. */
+const seen = async (plate: string): Promise<string> => {
+  const { bytes } = await write({ table: [withPlate(plate)] });
+  const [page = []] = await readDrawnTexts(bytes);
+  const line = linesSeen(page).find((each) => each.includes('OPEN')) ?? '';
+  return line
+    .replace(/^.*\d\d:00:00(\|AM|\|PM)?\|?/, '')
+    .replace(/\|?1\|OPEN.*$/, '')
+    .replaceAll('|', '');
+};
+
+describe('a text in a PDF', () => {
+  it.each([
+    ['of Arabic letters and digits', 'أ ب ج ١٢٣٤', '١٢٣٤ ج ب أ'],
+    ['of European digits before Arabic letters', '1234 أ ب', 'ب أ 1234'],
+    ['of Persian digits', '۱۲ ب ۳۴۵', '۳۴۵ ب ۱۲'],
+    ['of Hebrew letters', 'אב 12-345', '12-345 בא'],
+    ['with brackets among Hebrew', 'א (בג) 5', '5 (גב) א'],
+    ['that begins with a Latin letter', 'W 12 אב', 'W 12 בא'],
+    ['that says it goes the other way', 'AB\u202eCD', 'ABCD'],
+    ['of Latin letters', 'W 123-ÄÖ', 'W 123-ÄÖ'],
+    ['of Chinese', '京A·88888', '京A·88888'],
+    ['of Thai letters as on plates', 'กข 1234', 'กข 1234'],
+  ])('%s stands in the order in which it is seen', async (_, plate, expected) => {
+    expect(await seen(plate)).toBe(expected);
+  });
+
+  it('joins Arabic letters', async () => {
+    const shapes = async (plate: string) => {
+      const { bytes } = await write({ table: [withPlate(plate)] });
+      const [page = []] = await readDrawnTexts(bytes);
+      return page
+        .filter(({ text }) => /\p{Script=Arabic}/u.test(text))
+        .reduce((sum, { width }) => sum + width, 0);
+    };
+    // An initial, a medial and a final form are narrower than three letters that stand alone.
+    expect(await shapes('سسس')).toBeLessThan((await shapes('س س س')) * 0.9);
+  });
+
+  it('shows emoji', async () => {
+    const { bytes } = await write({ table: [withPlate('🚗 12')] });
+    expect((await readPdf(bytes)).join(' ')).toContain('🚗');
+    expect(Buffer.from(bytes).includes('NotoEmoji')).toBe(true);
+  });
+
+  it('that cannot be set is named, and a note says so', async () => {
+    const { bytes } = await write({ table: [withPlate('MH 12 दे 1433')] });
+    const text = (await readPdf(bytes)).join(' ').replaceAll(/\s+/g, ' ');
+    expect(text).not.toMatch(/\p{Script=Devanagari}/u);
+    expect(text).toContain('[Devanagari]');
+    expect(text).toContain('replaced by the name of its script in brackets: [Devanagari]');
+    const { bytes: without } = await write({ table: [withPlate('W 1')] });
+    expect((await readPdf(without)).join(' ')).not.toContain('in brackets');
+  });
+});
+
+describe('the pages of a PDF', () => {
+  const NAME = 'Georgia Ave @ Urbana Dr (northbound, lane 2, opposite the public library)';
+  const row: Row = [NOON, 'W 1', 123_456_789_012, 'ACKNOWLEDGED', NAME, 0.99987];
+
+  it('cut no name and no number in the table', async () => {
+    const { bytes } = await write({ table: [row] });
+    const text = (await readPdf(bytes)).join(' ').replaceAll(/\s+/g, ' ');
+    expect(text).not.toContain('…');
+    for (const whole of [NAME, '123,456,789,012', 'ACKNOWLEDGED', 'Availability', '99.99 %'])
+      expect(text).toContain(whole);
+  });
+
+  it('cut none in tiles, bars and axes', async () => {
+    const summary: ReportDocument['summary'] = async () => ({
+      figures: [
+        {
+          name: 'A mean time that has a very long name, to acknowledge and to resolve',
+          value: 9_876_543_210_123,
+        },
+        { name: 'Most at', value: `${NAME} (1,234,567)` },
+        ...['a', 'b', 'c'].map((name) => ({ name, value: 1 })),
+      ],
+      charts: [
+        { title: 'Bars', shape: 'bars', points: [{ label: NAME, value: 8_888_888_888_888 }] },
+        { title: 'Course', shape: 'columns', points: [{ label: '29.03.2026 10:00:00 AM', value: 7e12 }] },
+      ],
+    });
+    const { bytes } = await write({ summary });
+    const text = (await readPdf(bytes)).join(' ').replaceAll(/\s+/g, ' ');
+    expect(text).not.toContain('…');
+    for (const whole of [
+      '9,876,543,210,123',
+      '8,888,888,888,888',
+      '8,000,000,000,000',
+      '29.03.2026 10:00:00 AM',
+    ])
+      expect(text).toContain(whole);
+    expect(text.split(NAME)).toHaveLength(3);
+  });
+
+  it('keep what is drawn within the paper and a cell within its column', async () => {
+    const { bytes } = await write({ table: [row, [NOON, 'M'.repeat(40), 1, 'W'.repeat(60), 'x', 1]] });
+    for (const page of await readDrawnTexts(bytes))
+      for (const { x, width } of page) {
+        expect(x).toBeGreaterThanOrEqual(35);
+        expect(x + width).toBeLessThanOrEqual(842 - 35);
+      }
+  });
+
+  it.each([10, 11, 12])('say AM or PM at %i on a clock of 12 hours', async (hour) => {
+    const table: Row[] = [0, 12].map((more) => [
+      new Date(Date.UTC(2026, 0, 5, hour - 1 + more)),
+      'W 1',
+      1,
+      'OPEN',
+      'Ring',
+      1,
+    ]);
+    const { bytes } = await write({ table, settings: { ...settings, use24HourFormat: false } });
+    const text = (await readPdf(bytes)).join(' ').replaceAll(/\s+/g, ' ');
+    expect(text).toContain(`${hour}:00:00 ${hour === 12 ? 'PM' : 'AM'}`);
+    expect(text).toContain(`${hour}:00:00 ${hour === 12 ? 'AM' : 'PM'}`);
+  });
+});
+
+describe('the hour that comes twice', () => {
+  const autumn = [
+    '2026-10-24T23:30:00Z',
+    '2026-10-25T00:30:00Z',
+    '2026-10-25T01:30:00Z',
+    '2026-10-25T02:30:00Z',
+  ];
+
+  it('carries its offset, others do not', () => {
+    const { show } = createLocalTime(settings);
+    expect(autumn.map((at) => show(Date.parse(at)))).toEqual([
+      '25.10.2026 01:30:00',
+      '25.10.2026 02:30:00 +02:00',
+      '25.10.2026 02:30:00 +01:00',
+      '25.10.2026 03:30:00',
+    ]);
+    const lordHowe = createLocalTime({ ...settings, timezone: 'Australia/Lord_Howe' });
+    expect(lordHowe.show(Date.parse('2026-04-04T14:45:00Z'))).toContain('01:45:00 +11:00');
+    expect(lordHowe.show(Date.parse('2026-04-04T15:15:00Z'))).toContain('01:45:00 +10:30');
+    // The hour that spring skips is no such hour.
+    expect(show(Date.parse('2026-03-29T00:30:00Z'))).toBe('29.03.2026 01:30:00');
+    expect(show(Date.parse('2026-03-29T01:30:00Z'))).toBe('29.03.2026 03:30:00');
+  });
+
+  it('does so in PDF and XLSX', async () => {
+    const table = autumn.map((at): Row => [new Date(at), 'W 1', 1, 'OPEN', 'Ring', 1]);
+    const text = (await readPdf((await write({ table })).bytes)).join(' ').replaceAll(/\s+/g, ' ');
+    expect(text).toContain('25.10.2026 02:30:00 +02:00');
+    expect(text).toContain('25.10.2026 02:30:00 +01:00');
+    const { strFromU8, unzipSync } = await import('fflate');
+    const styles = strFromU8(
+      unzipSync((await write({ table }, xlsx)).bytes)['xl/styles.xml'] ?? new Uint8Array(),
+    );
+    const formats = [...styles.matchAll(/formatCode="([^"]*)"/g)].map(([, code = '']) =>
+      code.replaceAll('&quot;', '"'),
+    );
+    expect(formats).toEqual(
+      expect.arrayContaining([
+        'dd.mm.yyyy hh:mm:ss "+02:00"',
+        'dd.mm.yyyy hh:mm:ss "+01:00"',
+        'dd.mm.yyyy hh:mm:ss',
+      ]),
+    );
+  });
+});
+
+describe('rows that do not all have room', () => {
+  it('are shared out so that nobody gets fewer than another one who needs more', () => {
+    const needs = new Map([
+      ['a', 100],
+      ['b', 3],
+      ['c', 50],
+    ]);
+    expect(shareOut(needs, 1000)).toEqual(needs);
+    expect(Object.fromEntries(shareOut(needs, 60))).toEqual({ a: 29, b: 3, c: 28 });
+    expect(Object.fromEntries(shareOut(needs, 2))).toEqual({ a: 1, b: 0, c: 1 });
+  });
+
+  it('leave out the same of each section, which is named, after a page for each', async () => {
+    const names = Array.from({ length: 12 }, (_, n) => `Place ${String.fromCharCode(65 + n)}`);
+    const ofPlace = (name: string, count: number): Row[] =>
+      Array.from({ length: count }, (_, n) => [
+        new Date(NOON.getTime() + n * 3_600_000),
+        'W 1',
+        n,
+        'OPEN',
+        name,
+        1,
+      ]);
+    const counts = new Map(names.map((name, n) => [name, n === 11 ? 20 : 744]));
+    const sections: ReportDocument['sections'] = {
+      name: 'places',
+      columns: [{ name: 'Place', type: 'text', width: 1 }],
+      naming: ['Place'],
+      idOf: (each) => String(each[4]),
+      async *list() {
+        for (const name of names)
+          yield {
+            id: name,
+            title: name,
+            subtitle: 'Location',
+            weight: 1,
+            row: [name],
+            rowCount: counts.get(name) ?? 0,
+            figures: [{ name: 'V85', value: '50 km/h' }],
+            charts: [],
+          } satisfies Section;
+      },
+    };
+    const { count, bytes } = await write({
+      table: names.flatMap((name) => ofPlace(name, counts.get(name) ?? 0)),
+      sections,
+    });
+    expect(count).toBe(1_500);
+    const pages = (await readPdf(bytes)).map((page) => page.replaceAll(/\s+/g, ' '));
+    expect(pages.length).toBeLessThan(60);
+    expect(pages[0]).toContain('All places (12)');
+    for (const [n, name] of names.entries()) expect(pages[n + 1]).toMatch(new RegExp(`^ ?${name} `));
+    const details = pages[13] ?? '';
+    expect(details).toContain(
+      'Detail rows are left out for: Place A (the first 134 of 744 are shown), Place B',
+    );
+    expect(details).toContain('Place K (the first 135 of 744 are shown); the CSV and XLSX have them all.');
+    for (const name of names) expect(pages.slice(13).join(' ')).toContain(name);
+  });
+});

@@ -1,0 +1,78 @@
+import { writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+import { readPdf } from './report-reading.ts';
+// Builds what makes reports.
+import './service-process.ts';
+
+const NAMES = [
+  'Georgia Ave @ Urbana Dr (northbound, opposite the library)',
+  'طريق الملك فهد - تقاطع شارع العليا',
+  ...Array.from({ length: 10 }, (_, n) => `Ring ${n + 10}`),
+];
+
+let gantry: Gantry;
+let token: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+  for (const [n, name] of NAMES.entries()) {
+    const place = await gantry.ok('locations.create', { name, speedLimit: 50 }, { token });
+    const fields = { name: `Mast ${n}`, deviceId: `mast-${n}`, type: 'CAMERA', locationId: place.id };
+    const { apiKey } = await gantry.ok('sensors.create', fields, { token });
+    const events = Array.from({ length: 40 + n }, (_, at) => ({
+      eventType: 'VEHICLE_DETECTION',
+      timestamp: new Date(Date.UTC(2026, 2, 1 + ((at * 7) % 31), (at * 5) % 24, at)).toISOString(),
+      vehicleSpeed: 30 + at,
+    }));
+    await gantry.ok('events.ingestBatch', { apiKey, events });
+  }
+}, 60_000);
+afterAll(() => gantry?.stop());
+
+const pagesOf = async (range: { startDate: string; endDate: string }) => {
+  const { id } = await gantry.ok('reports.generate', { kind: 'TRAFFIC', format: 'PDF', ...range }, { token });
+  const report = await eventually(
+    () => gantry.ok('reports.getById', { id }, { token }),
+    ({ status }) => !['QUEUED', 'RUNNING'].includes(status),
+    120_000,
+  );
+  expect(report).toMatchObject({ status: 'DONE', error: null });
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(`${gantry.url}${report.url}`, { headers });
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (process.env.KEEP_REPORTS) await writeFile(`${process.env.KEEP_REPORTS}/${report.fileName}`, bytes);
+  return {
+    rowCount: report.rowCount,
+    pages: (await readPdf(bytes)).map((page) => page.replaceAll(/\s+/g, ' ')),
+  };
+};
+
+describe('a PDF of the traffic of twelve places', () => {
+  it.each([
+    ['a month, hour by hour', { startDate: '2026-03-01', endDate: '2026-03-31' }, 1_500],
+    ['half a year, day by day', { startDate: '2025-12-01', endDate: '2026-03-31' }, 12 * 59],
+    ['two days', { startDate: '2026-03-01', endDate: '2026-03-02' }, 12 * 48],
+  ])(
+    'has a summary of each before the details of %s',
+    async (_, range, rows) => {
+      const { rowCount, pages } = await pagesOf(range);
+      expect(rowCount).toBe(rows);
+      expect(pages.length).toBeLessThan(70);
+      const details = pages.findIndex((page) => page.includes('Until'));
+      const summaries = pages.slice(0, details).filter((page) => page.includes('Busiest hour'));
+      expect(summaries).toHaveLength(12);
+      for (const summary of summaries) {
+        for (const figure of ['Vehicles', 'Mean speed', 'V85', 'Over the limit', 'Completeness'])
+          expect(summary).toContain(figure);
+      }
+      for (const name of NAMES.filter((each) => each.startsWith('Ring') || each.startsWith('Georgia'))) {
+        expect(summaries.filter((page) => page.includes(name))).toHaveLength(1);
+        expect(pages.slice(details).join(' ')).toContain(name);
+      }
+      const isCut = rows === 1_500;
+      expect(pages[details]?.includes('Detail rows are left out for: Georgia')).toBe(isCut);
+    },
+    180_000,
+  );
+});
