@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import { createApp, createAppOfWorkers, type Service } from './app.ts';
 import { type Config, readConfig } from './config.ts';
+import { describeError, safeText } from './describe-error.ts';
+import { createLog } from './log.ts';
 import { version } from './version.ts';
 import { joinPrimary, type Primary } from './workers/primary.ts';
 import { WORKER_NUMBER } from './workers/workers.ts';
@@ -14,11 +16,18 @@ const print = (line: string): void => {
 };
 
 const fail = (error: unknown): never => {
-  const told = error instanceof Error ? error.message : String(error);
-  const cause =
-    error instanceof Error && error.cause instanceof Error ? `\n  because: ${error.cause.message}` : '';
+  const told = error instanceof Error ? describeError(error).message : safeText(error);
+  const cause = error instanceof Error && error.cause ? `\n  because: ${safeText(error.cause)}` : '';
   process.stderr.write(`Gantry cannot start. ${told}${cause}\n`);
   process.exit(1);
+};
+
+/** Ends the process on an error that nobody caught. Node would print it with the values of the statement that failed. */
+const endOnUncaught = (log: Logger): void => {
+  process.on('uncaughtException', (err, origin) => {
+    log.fatal({ err, origin }, 'an error that nobody caught ends the process');
+    process.exit(1);
+  });
 };
 
 const printWelcome = (config: Config, { firstAdministrator }: Service, url: string): void => {
@@ -80,7 +89,8 @@ const serveUntilAsked = async ({ service, config, log, primary, asked }: Serving
 const run = async (): Promise<void> => {
   if (existsSync('.env')) process.loadEnvFile('.env');
   const config = readConfig(process.env);
-  const log = pino({ level: config.LOG_LEVEL });
+  const log = createLog(config.LOG_LEVEL);
+  endOnUncaught(log);
   const primary = joinPrimary(process.env[WORKER_NUMBER]);
   // Asked for before anything starts, so that a signal during the start is not lost.
   const asked = untilAskedToStop(primary);

@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/transaction.ts';
+import { safeText } from '../describe-error.ts';
 import { dueBy } from './due.ts';
 import { removeDueEvents } from './remove-events.ts';
 import { removeDueImages } from './remove-images.ts';
@@ -53,7 +54,6 @@ export const doRun = async (parts: RunParts, id: string, stopped: () => boolean)
     await finishRun(db, id, stopped() ? 'STOPPED' : 'COMPLETED', null);
   } catch (err) {
     log.error({ err, runId: id }, 'retention could not remove everything that is due; the next run goes on');
-    const text = err instanceof Error ? `${err.name}: ${err.message}` : String(err);
-    await finishRun(db, id, 'FAILED', text.slice(0, ERROR_MAX).toWellFormed());
+    await finishRun(db, id, 'FAILED', safeText(err).slice(0, ERROR_MAX).toWellFormed());
   }
 };
