@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { EventType, ReportedEvent } from '@gantry/contract/events';
 import { invalidInput } from '../error.ts';
 import { keyedEventId, newEventId, uuidOf } from '../events/id.ts';
+import { locationNameOf } from '../events/location-name.ts';
 import { plateKey } from '../events/plate.ts';
 import { rankOf, severityOf } from '../events/severity.ts';
 import { resolveTime } from '../time.ts';
@@ -116,7 +117,7 @@ export const enrich = (event: ReportedEvent, sensor: KnownSensor, zone: string, 
     sensorId: sensor.id,
     sensorName: sensor.name,
     locationId: sensor.locationId,
-    locationName: event.location?.address ?? sensor.locationName ?? sensor.address,
+    locationName: locationNameOf(event, sensor),
     plate,
     plateKey: plate && plateKey(plate),
     vehicleSpeed,
