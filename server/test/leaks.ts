@@ -46,8 +46,9 @@ export const noteSecrets = (value: unknown): void => {
   }
 };
 
-/** Keeps what a service in a process of its own printed. */
-export const keepOutput = (text: string): void => appendFileSync(fileOf('log'), `${text}\n`);
+/** Keeps what a service in a process of its own printed, without its welcome, which names the administrator. */
+export const keepOutput = (text: string): void =>
+  appendFileSync(fileOf('log'), `${text.replace(/^ {2}Administrator: .*$/gm, '')}\n`);
 
 /** The log of the services in this process: kept, and shown too when TEST_LOG_LEVEL is set. */
 export const suiteLog = (): Logger =>
