@@ -105,6 +105,8 @@ describe('an administrator', () => {
 
   it('is told what is busy when far too many passwords are set at once', async () => {
     const { passwords } = gantry.app.context;
+    const ninety = await Promise.all(Array.from({ length: 90 }, () => passwords.hash('x')));
+    expect(ninety).toHaveLength(90);
     const hashes = await Promise.allSettled(Array.from({ length: 300 }, () => passwords.hash('x')));
     const refused = hashes.flatMap((each) => (each.status === 'rejected' ? [each.reason.message] : []));
     expect(refused.length).toBeGreaterThan(0);
