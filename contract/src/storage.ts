@@ -46,10 +46,11 @@ export type StorageStats = z.infer<typeof storageStats>;
 
 // ── Retention ───────────────────────────────────────────────────────────────────────────────────────
 
+const DAYS_MAX = 36_500;
 const days = z
   .int()
   .min(1)
-  .max(36_500)
+  .max(DAYS_MAX)
   .nullable()
   .describe('Whole days (UTC) that are kept beside today; null: for ever.');
 
@@ -73,8 +74,23 @@ export const retentionRules = z.object({
 });
 export type RetentionRules = z.infer<typeof retentionRules>;
 
+/** Fewest days for which the activity log is kept. */
+export const ACTIVITY_DAYS_MIN = 90;
+
 /** The classes that are given; the others stay as they are. */
-export const retentionInput = retentionRules.partial();
+export const retentionInput = retentionRules
+  .extend({
+    activity: z
+      .int()
+      .min(
+        ACTIVITY_DAYS_MIN,
+        `Keep the activity log for at least ${ACTIVITY_DAYS_MIN} days: it shows who did what`,
+      )
+      .max(DAYS_MAX)
+      .nullable()
+      .describe('Whole days (UTC) that are kept beside today; null: for ever.'),
+  })
+  .partial();
 export const previewRetentionInput = retentionInput.prefault({});
 export type RetentionInput = z.infer<typeof retentionInput>;
 

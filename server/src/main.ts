@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import { createApp, createAppOfWorkers, type Service } from './app.ts';
 import { type Config, readConfig } from './config.ts';
+import { describeError, safeText } from './describe-error.ts';
+import { createLog } from './log.ts';
 import { untilSignalled } from './stop-signals.ts';
 import { version } from './version.ts';
 import { joinPrimary, type Primary } from './workers/primary.ts';
@@ -14,20 +16,29 @@ const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? describeError(error).message : safeText(error);
 
 /** Says what failed and why, and ends the process. @param what a whole sentence */
 const fail =
   (what: string) =>
   (error: unknown): never => {
     const causes = error instanceof AggregateError ? error.errors : [error instanceof Error && error.cause];
-    const because = causes.filter((cause) => cause instanceof Error).map(({ message }) => message);
-    const lines = because.map((message) => `\n  because: ${message}`).join('');
+    const because = causes.filter((cause) => cause instanceof Error).map(safeText);
+    const lines = because.map((text) => `\n  because: ${text}`).join('');
     process.stderr.write(`${what} ${messageOf(error)}${lines}\n`);
     process.exit(1);
   };
 const failToStart = fail('Gantry cannot start.');
 const failToStop = fail('Gantry did not stop in order.');
+
+/** Ends the process on an error that nobody caught. Node would print it with the values of the statement that failed. */
+const endOnUncaught = (log: Logger): void => {
+  process.on('uncaughtException', (err, origin) => {
+    log.fatal({ err, origin }, 'an error that nobody caught ends the process');
+    process.exit(1);
+  });
+};
 
 const printWelcome = (config: Config, { firstAdministrator }: Service, url: string): void => {
   print(`Gantry ${version} listens on ${url}`);
@@ -89,7 +100,8 @@ const serveUntilAsked = async ({ service, config, log, primary, asked }: Serving
 const run = async (): Promise<void> => {
   if (existsSync('.env')) process.loadEnvFile('.env');
   const config = readConfig(process.env);
-  const log = pino({ level: config.LOG_LEVEL });
+  const log = createLog(config.LOG_LEVEL);
+  endOnUncaught(log);
   const primary = joinPrimary(process.env[WORKER_NUMBER]);
   // Asked for before anything starts, so that a signal during the start is not lost.
   const asked = untilAskedToStop(primary);

@@ -1,10 +1,11 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedDatabase } from '../src/database/embedded.ts';
 import { migrate } from '../src/database/migrate.ts';
+import { findLeaks } from './leaks-found.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -12,6 +13,8 @@ declare module 'vitest' {
     databaseServer: string;
     /** The name of a migrated, empty database there, to be copied. */
     databaseTemplate: string;
+    /** Where each worker keeps the log of its services and the secrets that its tests use. */
+    logFolder: string;
   }
 }
 
@@ -43,7 +46,23 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
   project.provide('databaseServer', server);
   project.provide('databaseTemplate', template);
+  const logFolder = await mkdtemp(join(tmpdir(), 'gantry-test-logs-'));
+  const { password } = new URL(server);
+  if (password !== '') {
+    await writeFile(
+      join(logFolder, 'server.secrets'),
+      `${JSON.stringify(['database password', password])}\n`,
+    );
+  }
+  project.provide('logFolder', logFolder);
   return async () => {
+    const leaks = await findLeaks(logFolder);
+    if (leaks.length > 0) {
+      process.exitCode = 1;
+      process.stderr.write(
+        `The log holds secrets that tests used (kept in ${logFolder}):\n${leaks.join('\n')}\n`,
+      );
+    } else await rm(logFolder, { recursive: true, force: true });
     await execute(server, `DROP DATABASE ${template}`);
     await embedded?.[Symbol.asyncDispose]();
     if (folder !== null) await rm(folder, { recursive: true, force: true });

@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import type { Role } from '@gantry/contract/permissions';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import pg from 'pg';
-import { pino } from 'pino';
+import type { Logger } from 'pino';
 import { inject } from 'vitest';
 import { type App, createApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { appRouter } from '../src/router.ts';
+import { noteSecrets, suiteLog } from './leaks.ts';
 
 /** The administrator of every test service. */
 export const ADMIN = { email: 'admin@gantry.local', password: 'Correct-horse-1' };
@@ -76,18 +77,25 @@ export class Caller {
   }
 
   /** Calls a procedure with the method that it takes. */
-  call(procedure: string, input?: unknown, { token, headers, meta }: CallOptions = {}): Promise<HttpAnswer> {
+  async call(
+    procedure: string,
+    input?: unknown,
+    { token, headers, meta }: CallOptions = {},
+  ): Promise<HttpAnswer> {
     const envelope = JSON.stringify({ json: input, ...(meta !== undefined && { meta }) });
+    noteSecrets(input);
     const sent = {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...headers,
     };
     if (isMutation(procedure)) {
-      return this.fetch(`/trpc/${procedure}`, {
+      const answer = await this.fetch(`/trpc/${procedure}`, {
         method: 'POST',
         headers: { ...(input !== undefined && { 'content-type': 'application/json' }), ...sent },
         ...(input !== undefined && { body: envelope }),
       });
+      noteSecrets(answer.body?.result?.data?.json);
+      return answer;
     }
     const query = input === undefined ? '' : `?input=${encodeURIComponent(envelope)}`;
     return this.fetch(`/trpc/${procedure}${query}`, { headers: sent });
@@ -154,7 +162,9 @@ export class Gantry extends Caller implements AsyncDisposable {
 }
 
 /** Starts the whole service on a database of its own and a free port. */
-export const startGantry = async (options: { config?: Record<string, string> } = {}): Promise<Gantry> => {
+export const startGantry = async (
+  options: { config?: Record<string, string>; log?: Logger } = {},
+): Promise<Gantry> => {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'gantry-data-'));
   const config = readConfig({
@@ -165,7 +175,7 @@ export const startGantry = async (options: { config?: Record<string, string> } =
     ADMIN_PASSWORD: ADMIN.password,
     ...options.config,
   });
-  const app = await createApp(config, pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }));
+  const app = await createApp(config, options.log ?? suiteLog());
   const url = await app.listen();
   return new Gantry(app, url, async () => {
     await app[Symbol.asyncDispose]();

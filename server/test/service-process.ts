@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ADMIN, Caller, eventually } from './harness.ts';
+import { keepOutput } from './leaks.ts';
 
 // The service as people run it: built, and in a process of its own.
 
@@ -59,7 +60,10 @@ export const spawnService = (
   });
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (printed += text));
-  const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    keepOutput(printed);
+    return code ?? signal;
+  });
   return { process: child, output: () => printed, ended };
 };
 

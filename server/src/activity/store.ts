@@ -7,7 +7,7 @@ import type { Executor } from '../database/transaction.ts';
 
 /** What people do that is worth remembering, as `noun.verb`. */
 export type ActivityAction =
-  | `auth.${'login' | 'logout'}`
+  | `auth.${'login' | 'logout' | 'loginFailed'}`
   | `users.${'create' | 'update' | 'delete' | 'updateRole' | 'resetPassword'}`
   | `sensors.${'create' | 'update' | 'delete' | 'rotateKey'}`
   | `locations.${'create' | 'update' | 'delete'}`
@@ -15,12 +15,16 @@ export type ActivityAction =
   | `incidents.${'create' | 'update' | 'acknowledge' | 'assign' | 'start' | 'resolve' | 'reopen' | 'close' | 'addNote' | 'attachEvent'}`
   | `watchlist.${'create' | 'update' | 'delete' | 'acknowledgeAlert'}`
   | `webhooks.${'create' | 'update' | 'delete' | 'test' | 'redeliver'}`
-  | `reports.${'generate' | 'cancel' | 'delete' | 'createSchedule' | 'updateSchedule' | 'deleteSchedule'}`
+  | `reports.${'generate' | 'download' | 'cancel' | 'delete' | 'createSchedule' | 'updateSchedule' | 'deleteSchedule'}`
   | `storage.${'setRetention' | 'runRetention' | 'setHold' | 'releaseHold'}`
+  | 'images.view'
   | 'system.updateTimezoneSettings';
 
+/** Whose activity it is when an unknown e-mail was used: no user has this id. */
+export const NOBODY = '00000000-0000-0000-0000-000000000000';
+
 /** Longest user agent that is kept, in characters. */
-const USER_AGENT_MAX = 300;
+export const USER_AGENT_MAX = 300;
 
 /** Writes down who did what, in the transaction that does it. */
 export const recordActivity = async (

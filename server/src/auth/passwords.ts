@@ -11,22 +11,33 @@ export interface Passwords {
 
 /** Memory in KiB and passes: the first of the settings that OWASP's password storage cheat sheet recommends. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-const AT_ONCE = 2;
-/** About a second of waiting; whoever comes on top of that is sent away at once. */
-const MAX_WAITING = 60;
 
-export const createPasswords = async (): Promise<Passwords> => {
-  const limit = pLimit(AT_ONCE);
-  const nobody = await hash('the password of nobody', COST);
-  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (limit.pendingCount >= MAX_WAITING)
-      throw unavailable('Too many people are logging in: try again in a moment');
+/** Turns for those who are not logged in, about a second of waiting: whoever comes on top is sent away at once. */
+const LOGINS = { atOnce: 2, waiting: 60, refusal: 'Too many logins at the same time: try again in a moment' };
+/** Turns for those who set passwords, about ten seconds: they are logged in, and an administrator may add many users. */
+const NEW_PASSWORDS = {
+  atOnce: 1,
+  waiting: 250,
+  refusal: 'Too many passwords are being set at the same time: try again in a moment',
+};
+
+/** Runs work a few at a time. @throws AppError `unavailable` when too much is waiting */
+const createTurns = ({ atOnce, waiting, refusal }: typeof LOGINS) => {
+  const limit = pLimit(atOnce);
+  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (limit.pendingCount >= waiting) throw unavailable(refusal);
     return limit(work);
   };
+};
+
+export const createPasswords = async (): Promise<Passwords> => {
+  const login = createTurns(LOGINS);
+  const setPassword = createTurns(NEW_PASSWORDS);
+  const nobody = await hash('the password of nobody', COST);
   return {
-    hash: (password) => inTurn(() => hash(password, COST)),
+    hash: (password) => setPassword(() => hash(password, COST)),
     async verify(passwordHash, password) {
-      const fits = await inTurn(() => verify(passwordHash ?? nobody, password));
+      const fits = await login(() => verify(passwordHash ?? nobody, password));
       return fits && passwordHash !== null;
     },
   };

@@ -1,4 +1,5 @@
 import { type SessionUser, TOKEN_LIFETIME_SECONDS } from '@gantry/contract/auth';
+import { recordFailedLogin } from '../activity/gathered-store.ts';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext, RequestContext } from '../context.ts';
 import { inTransaction } from '../database/transaction.ts';
@@ -28,6 +29,7 @@ export const login = async (
   const found = email.includes('\u0000') ? null : await findLogin(app.db, email.toWellFormed());
   if (!(await app.passwords.verify(found?.passwordHash ?? null, input.password)) || !found) {
     await app.loginThrottle.recordFailure(email, caller.address);
+    await recordFailedLogin(app.db, found?.id ?? null, caller);
     throw new AppError('unauthorized', 'Invalid credentials');
   }
   await app.loginThrottle.recordSuccess(email, caller.address);

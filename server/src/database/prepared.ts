@@ -22,7 +22,12 @@ export const prepare = <Row extends QueryResultRow>(name: string, statement: SQL
       name,
       false,
     );
-    const { rows } = await ready.execute({ ...values });
-    return rows;
+    try {
+      const { rows } = await ready.execute({ ...values });
+      return rows;
+    } catch (error) {
+      // The log names the statement, because it may not show its text and values.
+      throw error instanceof Error ? Object.assign(error, { statement: name }) : error;
+    }
   };
 };

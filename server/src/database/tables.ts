@@ -68,6 +68,8 @@ export const activity = pgTable('activity', {
   ipAddress: text('ip_address'),
   userAgent: text('user_agent'),
   details: jsonb('details').$type<Record<string, unknown>>(),
+  // Tells the row in which an action that repeats is counted for a while.
+  gathered: text('gathered'),
 });
 
 export const locations = pgTable('locations', {

@@ -48,7 +48,7 @@ export const waitForDatabase = async (connectionString: string, log: Logger): Pr
       return await check(connectionString, log);
     } catch (error) {
       if (!isDatabaseAway(error) || performance.now() > deadline) throw error;
-      log.info({ reason: String(error) }, 'waiting for the database');
+      log.info({ reason: error }, 'waiting for the database');
       await sleep(PAUSE_MS);
     }
   }

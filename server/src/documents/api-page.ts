@@ -1,6 +1,7 @@
 import { errorCodes } from '@gantry/contract/errors';
 import { type Permission, permissionNames, permissions, role } from '@gantry/contract/permissions';
 import type { AnyTRPCRouter } from '@trpc/server';
+import { locationNameTable, severityTables } from './event-tables.ts';
 import { describeProcedures, type JsonSchema, type ProcedureDocument } from './procedures.ts';
 
 const isObject = (value: unknown): value is JsonSchema =>
@@ -153,6 +154,14 @@ ${errorTable()}
 ## Roles
 
 ${permissionTable()}
+
+## Severity of an event
+
+${severityTables()}
+
+## locationName of an event
+
+${locationNameTable()}
 
 ${groups.join('\n\n')}
 

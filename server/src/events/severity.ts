@@ -4,7 +4,8 @@ import { type EventType, type Severity, severity } from '@gantry/contract/events
 export const rankOf = (value: Severity): number => severity.options.indexOf(value) + 1;
 export const severityOfRank = (rank: number): Severity | null => severity.options[rank - 1] ?? null;
 
-const byViolation: ReadonlyMap<string, Severity> = new Map(
+/** The severity of an event by its violation type (upper case). */
+export const byViolation: ReadonlyMap<string, Severity> = new Map(
   Object.entries({
     WRONG_WAY: 'CRITICAL',
     RED_LIGHT: 'HIGH',
@@ -15,7 +16,8 @@ const byViolation: ReadonlyMap<string, Severity> = new Map(
   } as const),
 );
 
-const byEventType: Readonly<Record<EventType, Severity | null>> = {
+/** The severity of an event whose violation type is not in that table. */
+export const byEventType: Readonly<Record<EventType, Severity | null>> = {
   INCIDENT: 'HIGH',
   TRAFFIC_VIOLATION: 'MEDIUM',
   SEATBELT_VIOLATION: 'MEDIUM',
@@ -24,8 +26,11 @@ const byEventType: Readonly<Record<EventType, Severity | null>> = {
   PLATE_RECOGNITION: null,
 };
 
+/** What SPEEDING is without a speed or a limit to compare. */
+export const SPEEDING_WITHOUT_EXCESS: Severity = 'MEDIUM';
+
 /** Speed above the limit, in km/h, up to which a severity reaches. */
-const byExcess: readonly { upTo: number; severity: Severity }[] = [
+export const byExcess: readonly { upTo: number; severity: Severity }[] = [
   { upTo: 10, severity: 'LOW' },
   { upTo: 20, severity: 'MEDIUM' },
   { upTo: 40, severity: 'HIGH' },
@@ -54,6 +59,6 @@ export const severityOf = (event: {
 }): Severity | null => {
   const excess = ofExcess(event.vehicleSpeed, event.speedLimit);
   const violation = event.violationType?.toUpperCase() ?? '';
-  if (violation === 'SPEEDING') return excess ?? 'MEDIUM';
+  if (violation === 'SPEEDING') return excess ?? SPEEDING_WITHOUT_EXCESS;
   return worse(byViolation.get(violation) ?? byEventType[event.eventType], excess);
 };

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { EventType, ReportedEvent } from '@gantry/contract/events';
 import { keyedEventId, newEventId, uuidOf } from '../events/id.ts';
+import { locationNameOf } from '../events/location-name.ts';
 import { plateKey } from '../events/plate.ts';
 import { rankOf, severityOf } from '../events/severity.ts';
 import { heldAt } from '../history.ts';
@@ -107,7 +108,7 @@ export const enrich = (
     sensorId: sensor.id,
     sensorName: sensor.name,
     locationId,
-    locationName: event.location?.address ?? locationName ?? sensor.address,
+    locationName: locationNameOf(event, { locationName, address: sensor.address }),
     plate,
     plateKey: plate && plateKey(plate),
     vehicleSpeed,

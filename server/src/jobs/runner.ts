@@ -1,6 +1,7 @@
 import { type Runner, run } from 'graphile-worker';
 import type { Pool, PoolClient } from 'pg';
 import type { Logger } from 'pino';
+import { safeText } from '../describe-error.ts';
 import type { TaskName } from './jobs-store.ts';
 import { createJobLogger } from './logger.ts';
 import { QUEUE_SCHEMA } from './queue-schema.ts';
@@ -39,11 +40,22 @@ const allowSecondRelease = (pool: Pool): Pool => {
   return Object.create(pool, { connect: { value: connect } });
 };
 
+/** The queue stores and logs the message of what a task throws, so it is told a text without values. */
+const withSafeErrors =
+  (task: (payload: unknown) => Promise<void>) =>
+  async (payload: unknown): Promise<void> => {
+    try {
+      await task(payload);
+    } catch (error) {
+      throw new Error(safeText(error));
+    }
+  };
+
 /** Starts to do jobs. @throws when the database cannot be reached */
 export const startRunner = ({ pool, tasks, log, concurrency }: JobsOptions): Promise<Runner> =>
   run({
     pgPool: allowSecondRelease(pool),
-    taskList: { ...tasks },
+    taskList: Object.fromEntries(Object.entries(tasks).map(([name, task]) => [name, withSafeErrors(task)])),
     // Otherwise a file named crontab in the working directory would be read.
     parsedCronItems: [],
     schema: QUEUE_SCHEMA,

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { permissionNames } from '@gantry/contract/permissions';
+import { recordReportDownload } from '../activity/gathered-store.ts';
 import { requirePermission, signIn } from '../auth/session.ts';
 import type { RequestContext } from '../context.ts';
 import { AppError } from '../error.ts';
@@ -17,13 +18,14 @@ export interface FetchedFile {
 }
 
 /**
- * Opens the file of a report for somebody who may view reports.
+ * Opens the file of a report for somebody who may view reports, and writes that down in the activity log.
  * @throws AppError `unauthorized`, `forbidden`; `notFound` when there is no such report, or its file is not here;
  * `conflict` when it is not done
  */
 export const fetchReportFile = async (ctx: RequestContext, id: string): Promise<FetchedFile> => {
   const { app } = ctx;
-  requirePermission(await signIn(ctx), 'viewReports', permissionNames.viewReports);
+  const actor = await signIn(ctx);
+  requirePermission(actor, 'viewReports', permissionNames.viewReports);
   requireFeature(app.config, 'reports.getById', 'query');
   const row = await getReportRow(app.db, id);
   if (row.fileKey === null) throw new AppError('conflict', `The report is ${row.status}, so it has no file`);
@@ -33,6 +35,13 @@ export const fetchReportFile = async (ctx: RequestContext, id: string): Promise<
       'notFound',
       'The file of this report is not on the machine that was asked: it lies in the data folder of the one that made it',
     );
+  }
+  try {
+    const { kind, format } = row;
+    await recordReportDownload(app.db, actor.id, ctx.caller, { reportId: row.id, kind, format });
+  } catch (error) {
+    file.stream.destroy();
+    throw error;
   }
   return { ...file, name: fileNameOf(row), contentType: formats[row.format].contentType };
 };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { ReportFormat } from '@gantry/contract/reports';
+import type { DescribedError } from '../describe-error.ts';
 import { hasErrno } from '../errno.ts';
 import { reportWorker } from '../folders.ts';
 import { type Failure, type MadeFile, type Order, type Progress, type Said, STOP } from './messages.ts';
@@ -43,6 +44,10 @@ export interface MakerOptions {
   readonly heapMb?: Readonly<Record<ReportFormat, number>>;
 }
 
+/** What a thread said of an error, as an error that can be logged. */
+const errorOf = ({ type, message, cause, ...told }: DescribedError): Error =>
+  Object.assign(new Error(message, { cause: cause && errorOf(cause) }), { name: type, ...told });
+
 const OUT_OF_MEMORY = 'It takes more memory than a report may have: choose a shorter range';
 
 const failureOf = (error: unknown): ReportFailure =>
@@ -67,7 +72,7 @@ export const createReportMaker =
     worker.on('message', (said: Said) => {
       if (said.type === 'progress') tell(said.progress);
       else if (said.type === 'made') outcome = said.file;
-      else outcome = new ReportFailure(said.failure, said.message, said.detail);
+      else outcome = new ReportFailure(said.failure, said.message, errorOf(said.detail));
     });
     worker.on('error', (error) => {
       outcome = failureOf(error);

@@ -1,3 +1,4 @@
+import type { DescribedError } from '../describe-error.ts';
 import type { ReportRow } from './store.ts';
 
 /** Connections of a thread, of which a process has one at a time: a report is read one statement after the other. */
@@ -40,5 +41,5 @@ export type Said =
       readonly failure: Failure;
       readonly message: string;
       /** For the log. */
-      readonly detail: string;
+      readonly detail: DescribedError;
     };

@@ -1,9 +1,9 @@
 import { constants, setPriority } from 'node:os';
-import { inspect } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
 import { isDatabaseAway, isTransient } from '../database/failure.ts';
 import { createPool } from '../database/pool.ts';
 import { inLongSnapshot } from '../database/snapshot.ts';
+import { describeError, safeText } from '../describe-error.ts';
 import { AppError } from '../error.ts';
 import { createReportFiles } from './files.ts';
 import { makeReport } from './make.ts';
@@ -60,8 +60,8 @@ const run = async (): Promise<void> => {
   try {
     say({ type: 'made', file: await make(workerData as Order, progress, stop.signal) });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    say({ type: 'failed', failure: failureOf(error), message, detail: inspect(error) });
+    const message = error instanceof AppError ? error.message : safeText(error);
+    say({ type: 'failed', failure: failureOf(error), message, detail: describeError(error) });
   } finally {
     clearInterval(timer);
     parentPort?.close();

@@ -1,5 +1,6 @@
 import { readDatabaseTime } from '../database/database-time.ts';
 import type { Transaction } from '../database/transaction.ts';
+import { safeText } from '../describe-error.ts';
 import { forgetOldDeletions } from '../events/tombstones-store.ts';
 import { dueBy, limitsAnything } from './due.ts';
 import { removeDueEvents } from './remove-events.ts';
@@ -72,7 +73,6 @@ export const doRun = async (
       return refuseStep(db, id, err.message);
     }
     log.error({ err, runId: id }, 'retention could not remove everything that is due; the next run goes on');
-    const text = err instanceof Error ? `${err.name}: ${err.message}` : String(err);
-    await finishRun(db, id, 'FAILED', text.slice(0, ERROR_MAX).toWellFormed());
+    await finishRun(db, id, 'FAILED', safeText(err).slice(0, ERROR_MAX).toWellFormed());
   }
 };

@@ -13,7 +13,7 @@ import {
   user,
   usersPage,
 } from '@gantry/contract/users';
-import { listActivity } from '../activity/store.ts';
+import { listActivity, NOBODY } from '../activity/store.ts';
 import { allowed, router } from '../wire/procedures.ts';
 import { createUser, deleteUser, resetPassword, updateRole, updateUser } from './service.ts';
 import { getUser, listUsers } from './store.ts';
@@ -91,11 +91,18 @@ export const usersRouter = router({
     .mutation(({ ctx, input }) => resetPassword(ctx, input)),
 
   getActivity: administrators
-    .meta({ question: true, summary: 'What a user did, newest first' })
+    .meta({
+      question: true,
+      summary: 'What a user did, newest first',
+      notes:
+        'Failed logins (`auth.loginFailed`) are one entry a minute for each address, with a `count`. Those with an e-mail ' +
+        `that no active user has are told under the user id \`${NOBODY}\`. Who looks at a picture (\`images.view\`) leaves one ` +
+        'entry for it in ten minutes, and who fetches the file of a report (`reports.download`) one a minute with a `count`.',
+    })
     .input(getActivityInput)
     .output(activityOutput)
     .query(async ({ ctx, input }) => {
-      const { id } = await getUser(ctx.app.db, input.userId);
+      const id = input.userId === NOBODY ? NOBODY : (await getUser(ctx.app.db, input.userId)).id;
       const { items, total } = await listActivity(ctx.app.db, id, input);
       return { userId: id, activities: items, totalActivities: total };
     }),

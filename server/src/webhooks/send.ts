@@ -3,6 +3,7 @@ import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
 import { ANSWER_MAX_BYTES } from '@gantry/contract/webhooks';
+import { safeText } from '../describe-error.ts';
 import { version } from '../version.ts';
 import { type AddressRules, hostOf } from './address.ts';
 import type { Attempt, AttemptResult } from './attempts-store.ts';
@@ -88,10 +89,9 @@ const exchange = async (
 };
 
 const describe = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error);
   // Several addresses were tried, and none answered.
   const [first] = error instanceof AggregateError ? error.errors : [];
-  return (first instanceof Error ? first.message : error.message).slice(0, 500);
+  return safeText(first ?? error).slice(0, 500);
 };
 
 /** @param limitMs longest that an attempt takes, in milliseconds */

@@ -59,10 +59,13 @@ const PREFIX = 'Invalid input: ';
 const sentenceOf = (issues: readonly InputIssue[], total: number): string => {
   const [first] = issues;
   if (!first) return 'Invalid input';
-  const where = first.path === '' ? '' : `${first.path}: `;
-  const what = first.message.startsWith(PREFIX) ? first.message.slice(PREFIX.length) : first.message;
+  const { path, message } = first;
   const more = total > 1 ? ` (and ${total - 1} more)` : '';
-  return `${PREFIX}${where}${what}${more}`;
+  if (path === '') return `${PREFIX}${message}${more}`;
+  // "take must be at most 100", but "name: Use at least 3 characters".
+  const isAboutPath = /^(?:Must|Has|Is) /.test(message);
+  const what = isAboutPath ? ` ${message[0]?.toLowerCase()}${message.slice(1)}` : `: ${message}`;
+  return `${PREFIX}${path}${what}${more}`;
 };
 
 /** The refusal of an input that does not fit its schema. */

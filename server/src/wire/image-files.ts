@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { recordImageView } from '../activity/gathered-store.ts';
 import { signIn } from '../auth/session.ts';
 import type { AppContext } from '../context.ts';
 import { notFound, unavailable } from '../error.ts';
@@ -31,10 +32,12 @@ export const serveImageFiles = (server: FastifyInstance, app: AppContext, caller
   };
 
   const serve = async (request: FastifyRequest<{ Params: { sha256: string } }>, reply: FastifyReply) => {
-    await signIn({ app, caller: callerOf(request.raw, request.id) });
+    const caller = callerOf(request.raw, request.id);
+    const actor = await signIn({ app, caller });
     const { sha256 } = request.params;
     const image = SHA256.test(sha256) ? await app.images.find(sha256) : null;
     if (!image) throw notFound('Image');
+    if (request.method === 'GET') await recordImageView(app.db, actor.id, caller, sha256);
     const tag = `"${sha256}"`;
     const describe = () =>
       reply

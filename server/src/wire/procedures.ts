@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import type { RequestContext } from '../context.ts';
 import { failureOf } from './errors.ts';
 import { anybody, anyDevice, anyUser, type Guard, holdersOf } from './guards.ts';
+import { useOwnMessages } from './input-messages.ts';
 import { transformer } from './output.ts';
 
 /** What the API documents say of a procedure beyond its input and output. */
@@ -26,6 +27,8 @@ export interface ProcedureMeta {
 
 /** A stream that is silent for longer than this is dead, and its client connects again. Notes come every 10 s. */
 const STREAM_SILENCE_MS = 30_000;
+
+useOwnMessages();
 
 const t = initTRPC
   .context<RequestContext>()

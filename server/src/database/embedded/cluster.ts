@@ -68,6 +68,9 @@ const SETTINGS = {
   log_rotation_age: '1d',
   log_rotation_size: '0',
   log_truncate_on_rotation: 'on',
+  // The details of an error repeat the values of rows, which are not for a log. The service logs the rest.
+  log_error_verbosity: 'terse',
+  log_min_error_statement: 'panic',
 
   timezone: 'UTC',
   log_timezone: 'UTC',

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recordFailedLogin } from '../src/activity/gathered-store.ts';
+import './service-process.ts';
+import { ADMIN, eventually, type Gantry, startGantry } from './harness.ts';
+import { dataUrl, png } from './pictures.ts';
+
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+let gantry: Gantry;
+let token: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+});
+afterAll(() => gantry.stop());
+
+const idOf = async (as: string): Promise<string> => (await gantry.ok('auth.me', undefined, { token: as })).id;
+
+interface Entry {
+  action: string;
+  ipAddress?: string;
+  details?: Record<string, unknown>;
+}
+const activityOf = async (userId: string, action: string): Promise<Entry[]> => {
+  const { activities } = await gantry.ok('users.getActivity', { userId, take: 100 }, { token });
+  return activities.filter((entry: Entry) => entry.action === action);
+};
+const countOf = (entries: readonly Entry[]): number =>
+  entries.reduce((sum, { details }) => sum + Number(details?.count), 0);
+
+const getFile = (path: string, as: string, method = 'GET') =>
+  fetch(`${gantry.url}${path}`, { method, headers: { authorization: `Bearer ${as}` } });
+
+describe('a login that fails', () => {
+  it('is an entry of the account with the address, and more of them are counted', async () => {
+    const admin = await idOf(token);
+    for (let n = 0; n < 3; n++) {
+      const wrong = { email: ADMIN.email, password: `Wrong-password-${n}` };
+      expect((await gantry.call('auth.login', wrong)).status).toBe(401);
+    }
+    const entries = await activityOf(admin, 'auth.loginFailed');
+    expect(countOf(entries)).toBe(3);
+    // Two when a minute ended meanwhile.
+    expect(entries.length).toBeLessThanOrEqual(2);
+    expect(entries[0]?.ipAddress).toBe('127.0.0.1');
+    expect(JSON.stringify(entries)).not.toContain('Wrong-password');
+  });
+
+  it('with an e-mail of nobody is an entry of nobody, without what was typed', async () => {
+    const email = 'typed-a-secret@example.org';
+    for (let n = 0; n < 5; n++) await gantry.call('auth.login', { email: `${n}${email}`, password: 'x' });
+    const entries = await activityOf(NOBODY, 'auth.loginFailed');
+    expect(countOf(entries)).toBe(5);
+    expect(entries.length).toBeLessThanOrEqual(2);
+    const { rows } = await gantry.pool.query('SELECT activity::text AS all FROM activity');
+    expect(JSON.stringify(rows)).not.toContain('typed-a-secret');
+  });
+
+  it('from ever new addresses cannot fill the log', async () => {
+    const before = await activityOf(NOBODY, 'auth.loginFailed');
+    const callerAt = (address: string) => ({ requestId: '', userAgent: null, authorization: null, address });
+    for (let n = 0; n < 200; n++) {
+      await recordFailedLogin(gantry.app.context.db, null, callerAt(`2001:db8::${n.toString(16)}`));
+    }
+    const after = await activityOf(NOBODY, 'auth.loginFailed');
+    expect(countOf(after)).toBe(countOf(before) + 200);
+    expect(after.length).toBeLessThanOrEqual(before.length + 2 * 16);
+    expect(after.some(({ details }) => details?.otherAddresses === true)).toBe(true);
+  });
+});
+
+it('who fetches the file of a report leaves an entry, and who is refused leaves none', async () => {
+  const analyst = await gantry.tokenFor('ANALYST');
+  const field = await gantry.tokenFor('FIELD');
+  const range = { startDate: '2026-01-01', endDate: '2026-01-02' };
+  const asked = await gantry.ok(
+    'reports.generate',
+    { kind: 'TRAFFIC', format: 'CSV', ...range },
+    { token: analyst },
+  );
+  await eventually(
+    () => gantry.ok('reports.getById', { id: asked.id }, { token: analyst }),
+    ({ status }) => status === 'DONE',
+    60_000,
+  );
+  const path = `/reports/${asked.id}/file`;
+  for (let n = 0; n < 2; n++) expect((await (await getFile(path, analyst)).text()).length).toBeGreaterThan(0);
+  expect((await getFile(path, field)).status).toBe(403);
+  const entries = await activityOf(await idOf(analyst), 'reports.download');
+  expect(countOf(entries)).toBe(2);
+  expect(entries[0]?.details).toMatchObject({ reportId: asked.id, kind: 'TRAFFIC', format: 'CSV' });
+  expect(await activityOf(await idOf(field), 'reports.download')).toEqual([]);
+
+  await gantry.pool.query('ALTER TABLE activity RENAME TO activity_away');
+  const unwritten = await getFile(path, analyst);
+  await gantry.pool.query('ALTER TABLE activity_away RENAME TO activity');
+  expect(unwritten.status).toBe(500);
+});
+
+it('who looks at a picture leaves one entry for it in a while', async () => {
+  const viewer = await gantry.tokenFor('VIEWER');
+  const apiKey = await gantry.registerSensor();
+  const picture = { apiKey, eventType: 'INCIDENT', images: [dataUrl(png(), 'image/png')] };
+  const { eventId } = await gantry.ok('events.ingest', picture);
+  const { images } = await gantry.ok('events.getById', { id: eventId }, { token });
+  const [path] = images;
+  for (let n = 0; n < 5; n++) expect((await getFile(path, viewer)).status).toBe(200);
+  await getFile(path, viewer, 'HEAD');
+  expect((await getFile(`/images/${'0'.repeat(64)}`, viewer)).status).toBe(404);
+  const entries = await activityOf(await idOf(viewer), 'images.view');
+  expect(entries.length).toBeGreaterThanOrEqual(1);
+  // Two when ten minutes ended meanwhile.
+  expect(entries.length).toBeLessThanOrEqual(2);
+  expect(entries[0]).toMatchObject({
+    ipAddress: '127.0.0.1',
+    details: { sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+  });
+});
+
+describe('the activity log', () => {
+  it('is kept for 90 days at least, and who changes that is written down', async () => {
+    for (const procedure of ['storage.setRetention', 'storage.previewRetention']) {
+      const { status, body } = await gantry.call(procedure, { activity: 89 }, { token });
+      expect(status).toBe(400);
+      expect(body.error.json.data.issues).toEqual([
+        { path: 'activity', message: 'Keep the activity log for at least 90 days: it shows who did what' },
+      ]);
+    }
+    await gantry.ok('storage.setRetention', { activity: 90 }, { token });
+    const [entry] = await activityOf(await idOf(token), 'storage.setRetention');
+    expect(entry?.details).toMatchObject({ before: { activity: null }, after: { activity: 90 } });
+    await expect(gantry.pool.query('UPDATE retention_settings SET activity_days = 1')).rejects.toThrow(
+      'activity_is_kept',
+    );
+  });
+});

@@ -1,0 +1,60 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { inject } from 'vitest';
+import { createLog } from '../src/log.ts';
+
+// What the services of this worker log, and the secrets that its tests use: compared at the end of the run.
+
+const fileOf = (kind: 'log' | 'secrets'): string => join(inject('logFolder'), `${process.pid}.${kind}`);
+
+/** Members of inputs and answers that nobody but their owner may read, and what they are called when they leak. */
+const KINDS: Readonly<Record<string, string>> = {
+  apiKey: 'API key',
+  password: 'password',
+  newPassword: 'password',
+  currentPassword: 'password',
+  token: 'access token',
+  secret: 'webhook secret',
+  email: 'e-mail address',
+  licensePlateNumber: 'plate',
+  plate: 'plate',
+};
+/** A shorter text may stand in a log by chance. */
+const SHORTEST = 6;
+const MOST_NODES = 2_000;
+
+const noted = new Set<string>();
+
+const note = (kind: string, value: string): void => {
+  if (value.length < SHORTEST || value.length > 2_000 || noted.has(value)) return;
+  noted.add(value);
+  appendFileSync(fileOf('secrets'), `${JSON.stringify([kind, value])}\n`);
+};
+
+/** Writes down the secrets in an input or an answer, for the comparison at the end of the run. */
+export const noteSecrets = (value: unknown): void => {
+  const waiting: unknown[] = [value];
+  for (let seen = 0; waiting.length > 0 && seen < MOST_NODES; seen++) {
+    const next = waiting.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    for (const [key, member] of Object.entries(next)) {
+      const kind = Object.hasOwn(KINDS, key) ? KINDS[key] : undefined;
+      if (kind !== undefined && typeof member === 'string') note(kind, member);
+      else waiting.push(member);
+    }
+  }
+};
+
+/** Keeps what a service in a process of its own printed, without its welcome, which names the administrator. */
+export const keepOutput = (text: string): void =>
+  appendFileSync(fileOf('log'), `${text.replace(/^ {2}Administrator: .*$/gm, '')}\n`);
+
+/** The log of the services in this process: kept, and shown too when TEST_LOG_LEVEL is set. */
+export const suiteLog = (): Logger =>
+  createLog(process.env.TEST_LOG_LEVEL ?? 'warn', {
+    write: (line) => {
+      appendFileSync(fileOf('log'), line);
+      if (process.env.TEST_LOG_LEVEL !== undefined) process.stdout.write(line);
+    },
+  });

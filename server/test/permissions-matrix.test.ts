@@ -1,0 +1,142 @@
+import { type Role, role } from '@gantry/contract/permissions';
+import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
+import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { appRouter } from '../src/router.ts';
+import { ADMIN, type Gantry, startGantry } from './harness.ts';
+import { mayCall, type Who } from './permissions-table.ts';
+import { countRows } from './table-counts.ts';
+
+// Every procedure of the router, called with every kind of token in turn.
+
+// Long enough for HS512 too, so that nothing but the algorithm is wrong there.
+const SECRET = 'a-secret-of-this-test-that-is-long-enough-'.repeat(2);
+const procedures = Object.entries<AnyTRPCProcedure>((appRouter as AnyTRPCRouter)._def.procedures).map(
+  ([path, { _def }]) => [path, _def.type, (mayCall as Record<string, Who>)[path]] as const,
+);
+
+const BAD = [
+  'expired',
+  'of another secret',
+  'with alg none',
+  'with HS512',
+  'revoked',
+  'cut',
+  'of nobody',
+] as const;
+type Kind = (typeof BAD)[number];
+
+const secret = (text = SECRET) => new TextEncoder().encode(text);
+const sign = (claims: object, alg = 'HS256', text = SECRET): Promise<string> =>
+  new SignJWT({ ...claims }).setProtectedHeader({ alg, typ: 'JWT' }).sign(secret(text));
+
+let gantry: Gantry;
+const good = new Map<Role, string>();
+const bad = new Map<`${Kind} ${Role}`, string>();
+
+/** A second login, because tokens are revoked one by one. */
+const anotherTokenFor = (name: Role): Promise<string> =>
+  gantry.login(name === 'ADMIN' ? ADMIN.email : `${name.toLowerCase()}@gantry.local`, ADMIN.password);
+
+beforeAll(async () => {
+  gantry = await startGantry({ config: { JWT_SECRET: SECRET } });
+  for (const name of role.options) {
+    const token = await gantry.tokenFor(name);
+    good.set(name, token);
+    const claims = decodeJwt(token);
+    const revoked = await anotherTokenFor(name);
+    await gantry.ok('auth.logout', undefined, { token: revoked });
+    const made: Record<Kind, string> = {
+      expired: await sign({ ...claims, iat: 1_700_000_000, exp: 1_700_086_400 }),
+      'of another secret': await sign(claims, 'HS256', `${SECRET}!`),
+      'with alg none': new UnsecuredJWT({ ...claims }).encode(),
+      'with HS512': await sign(claims, 'HS512'),
+      revoked,
+      cut: token.slice(0, -4),
+      'of nobody': await sign({ ...claims, id: '00000000-0000-7000-8000-000000000000' }),
+    };
+    for (const kind of BAD) bad.set(`${kind} ${name}`, made[kind]);
+    // The same claims with the right signature are good, so it is the one difference that makes each of them bad.
+    const { status } = await gantry.call('auth.me', undefined, { token: await sign(claims) });
+    expect(status).toBe(200);
+  }
+});
+afterAll(() => gantry.stop());
+
+interface Outcome {
+  readonly status: number;
+  readonly message: string;
+}
+
+/** Calls with an empty input, which most procedures refuse, but not before they have looked at the caller. */
+const call = async (path: string, type: string, authorization?: string): Promise<Outcome> => {
+  const leaving = new AbortController();
+  const headers = {
+    ...(authorization !== undefined && { authorization }),
+    'content-type': 'application/json',
+  };
+  const response = await fetch(
+    `${gantry.url}/trpc/${path}${type === 'mutation' ? '' : '?input=%7B%22json%22%3A%7B%7D%7D'}`,
+    {
+      signal: leaving.signal,
+      headers,
+      ...(type === 'mutation' && { method: 'POST', body: '{"json":{}}' }),
+    },
+  );
+  if (type === 'subscription' && response.status === 200) {
+    leaving.abort();
+    return { status: 200, message: '' };
+  }
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads answers as a client without types does
+  const body: any = await response.json();
+  return { status: response.status, message: body.error?.json.message ?? '' };
+};
+
+const LETS_IN = expect.not.stringMatching(
+  /No token provided|Invalid or expired token|does not have the permission/,
+);
+
+describe('the table of permissions', () => {
+  it('knows every procedure, and no other', () => {
+    expect(Object.keys(mayCall).sort()).toEqual(procedures.map(([path]) => path).sort());
+  });
+});
+
+describe.each(procedures)('%s (%s)', (path, type, who = []) => {
+  it('refuses who has no good token, and leaves no trace', async () => {
+    const before = await countRows(gantry.pool);
+    const refused = await Promise.all([
+      call(path, type),
+      call(path, type, 'Basic YTpi'),
+      ...[...bad.values()].map((token) => call(path, type, `Bearer ${token}`)),
+    ]);
+    const messages = refused.map(({ status, message }) => `${status} ${message}`);
+    if (who === 'anybody') {
+      // A token that is not wanted is not looked at.
+      for (const { message } of refused) expect(message).toEqual(LETS_IN);
+      return;
+    }
+    if (who === 'devices') {
+      expect(new Set(messages)).toEqual(new Set(messages.slice(0, 1)));
+      expect(refused[0]?.status).toBeGreaterThanOrEqual(400);
+    } else {
+      expect(new Set(messages.slice(0, 2))).toEqual(new Set(['401 No token provided']));
+      expect(new Set(messages.slice(2))).toEqual(new Set(['401 Invalid or expired token']));
+    }
+    expect(await countRows(gantry.pool)).toEqual(before);
+  });
+
+  it('lets in exactly the roles of the table', async () => {
+    for (const name of role.options) {
+      const token = path === 'auth.logout' ? await anotherTokenFor(name) : (good.get(name) ?? '');
+      const { status, message } = await call(path, type, `Bearer ${token}`);
+      if (typeof who === 'string' || who.includes(name)) {
+        expect([name, status < 500, message]).toEqual([name, true, LETS_IN]);
+        if (typeof who !== 'string') expect([name, status]).not.toEqual([name, 401]);
+      } else {
+        expect([name, status]).toEqual([name, 403]);
+        expect(message).toContain(`Your role ${name} does not have the permission`);
+      }
+    }
+  });
+});
