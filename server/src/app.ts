@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { createPasswords } from './auth/passwords.ts';
+import { startPruningSessions } from './auth/prune.ts';
+import { createSessionWatch } from './auth/session-watch.ts';
 import { createLoginThrottle } from './auth/throttle.ts';
 import { createTokens } from './auth/tokens.ts';
 import type { Config } from './config.ts';
@@ -174,6 +176,7 @@ const compose = async (
     tokens: createTokens(secret),
     passwords: await createPasswords(),
     loginThrottle: createLoginThrottle(pool),
+    sessionWatch: resources.use(createSessionWatch({ db, log })),
     lastContacts: resources.use(createLastContacts((contacts) => touchSensors(pool, contacts), log)),
     watchlist,
     webhooks,
@@ -198,6 +201,7 @@ const compose = async (
   resources.use(startFolding({ db, log }));
   resources.use(startFoldingTraffic({ db, log }));
   resources.use(startPruning({ pool, log }));
+  resources.use(startPruningSessions({ db, log }));
   const send = createSender(context.webhookAddresses);
   const deliverer = resources.use(createDeliverer({ db, log, send, limitMs: ATTEMPT_LIMIT_MS }));
   resources.use(startSweepingDeliveries({ db, log }));

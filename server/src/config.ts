@@ -74,6 +74,11 @@ export const configKeys = {
     .describe(
       'Secret that signs access tokens. Unset: one is generated and kept in `DATA_DIR`. Required with `NODE_ENV=production` and `DATABASE_URL`.',
     ),
+  SESSION_LIFETIME_DAYS: number(1, 365)
+    .default(7)
+    .describe(
+      'Days after a login at which it is over, however often its token was refreshed. A change applies to later logins.',
+    ),
   WEB_ORIGIN: z
     .string()
     .refine(isOrigin, 'must be an origin such as https://gantry.example.org, without a path')

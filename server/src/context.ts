@@ -2,8 +2,9 @@ import type { Role } from '@gantry/contract/permissions';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Passwords } from './auth/passwords.ts';
+import type { SessionWatch } from './auth/session-watch.ts';
 import type { LoginThrottle } from './auth/throttle.ts';
-import type { Tokens } from './auth/tokens.ts';
+import type { TokenClaims, TokenSession, Tokens } from './auth/tokens.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database/pool.ts';
 import type { Images } from './images/images.ts';
@@ -31,6 +32,7 @@ export interface AppContext {
   readonly tokens: Tokens;
   readonly passwords: Passwords;
   readonly loginThrottle: LoginThrottle;
+  readonly sessionWatch: SessionWatch;
   readonly settings: SettingsCache;
   readonly sensorKeys: SensorKeys;
   readonly lastContacts: LastContacts;
@@ -70,7 +72,9 @@ export interface Actor {
   readonly role: Role;
   readonly sessionEpoch: number;
   /** The token they came with. */
-  readonly token: { readonly id: string; readonly expiresAt: Date };
+  readonly token: TokenClaims;
+  /** The session it belongs to; null for a token from before there were sessions that was not refreshed yet. */
+  readonly session: TokenSession | null;
 }
 
 /** What a procedure behind a login gets. */

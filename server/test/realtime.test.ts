@@ -380,13 +380,37 @@ describe('a stream that is called as something else', () => {
 });
 
 describe('a stream ends', () => {
-  it('when its token is revoked, within a minute', async () => {
-    const mine = await gantry.login('viewer@gantry.local', 'Correct-horse-1');
+  // 5 s on a machine that has nothing else to do.
+  const SOON_MS = 12_000;
+  const PASSWORD = 'Correct-Horse-7';
+  const endings: [string, (user: { id: string }, mine: string) => Promise<unknown>][] = [
+    ['its session is logged out', (_, mine) => gantry.ok('auth.logout', undefined, { token: mine })],
+    [
+      'its session is revoked',
+      (_, mine) => gantry.ok('auth.revokeSession', { id: decodeJwt(mine).sid }, { token }),
+    ],
+    ['its user is switched off', ({ id }) => gantry.ok('users.update', { id, isActive: false }, { token })],
+    [
+      'its user gets another role',
+      ({ id }) => gantry.ok('users.updateRole', { id, role: 'ANALYST' }, { token }),
+    ],
+    ['the password is reset', ({ id: userId }) => gantry.ok('users.resetPassword', { userId }, { token })],
+    ['its user is deleted', ({ id }) => gantry.ok('users.delete', { id }, { token })],
+  ];
+
+  it.each(endings)('soon after %s, and those of others go on', async (_, end) => {
+    const email = `follower-${randomUUID()}@example.org`;
+    const person = { email, password: PASSWORD, firstName: 'Ada', lastName: 'Lovelace' };
+    const user = await gantry.ok('users.create', person, { token });
+    const mine = await gantry.login(email, PASSWORD);
     const stream = await follow('events.onIngested', { token: mine });
-    await isUpToDate(stream);
-    await gantry.ok('auth.logout', undefined, { token: mine });
-    await Promise.race([stream.ended, sleep(30_000)]);
+    const other = await follow('events.onIngested', { token });
+    await Promise.all([stream, other].map(isUpToDate));
+    await end(user, mine);
+    await Promise.race([stream.ended, sleep(SOON_MS)]);
     expect(stream.error).toMatchObject({ data: { code: 'UNAUTHORIZED', httpStatus: 401 } });
+    expect(other.error).toBeNull();
+    other.close();
   });
 
   it('when its token expires', async () => {
