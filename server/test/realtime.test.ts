@@ -383,30 +383,37 @@ describe('a stream ends', () => {
   // 5 s on a machine that has nothing else to do.
   const SOON_MS = 12_000;
   const PASSWORD = 'Correct-Horse-7';
-  const endings: [string, (user: { id: string }, mine: string) => Promise<unknown>][] = [
+  const endings: [string, (user: { id: string }, mine: string, admin: string) => Promise<unknown>][] = [
     ['its session is logged out', (_, mine) => gantry.ok('auth.logout', undefined, { token: mine })],
     [
       'its session is revoked',
-      (_, mine) => gantry.ok('auth.revokeSession', { id: decodeJwt(mine).sid }, { token }),
+      (_, mine, admin) => gantry.ok('auth.revokeSession', { id: decodeJwt(mine).sid }, { token: admin }),
     ],
-    ['its user is switched off', ({ id }) => gantry.ok('users.update', { id, isActive: false }, { token })],
+    [
+      'its user is switched off',
+      ({ id }, _, admin) => gantry.ok('users.update', { id, isActive: false }, { token: admin }),
+    ],
     [
       'its user gets another role',
-      ({ id }) => gantry.ok('users.updateRole', { id, role: 'ANALYST' }, { token }),
+      ({ id }, _, admin) => gantry.ok('users.updateRole', { id, role: 'ANALYST' }, { token: admin }),
     ],
-    ['the password is reset', ({ id: userId }) => gantry.ok('users.resetPassword', { userId }, { token })],
-    ['its user is deleted', ({ id }) => gantry.ok('users.delete', { id }, { token })],
+    [
+      'the password is reset',
+      ({ id: userId }, _, admin) => gantry.ok('users.resetPassword', { userId }, { token: admin }),
+    ],
+    ['its user is deleted', ({ id }, _, admin) => gantry.ok('users.delete', { id }, { token: admin })],
   ];
 
   it.each(endings)('soon after %s, and those of others go on', async (_, end) => {
+    const admin = await gantry.tokenFor('ADMIN');
     const email = `follower-${randomUUID()}@example.org`;
     const person = { email, password: PASSWORD, firstName: 'Ada', lastName: 'Lovelace' };
-    const user = await gantry.ok('users.create', person, { token });
+    const user = await gantry.ok('users.create', person, { token: admin });
     const mine = await gantry.login(email, PASSWORD);
     const stream = await follow('events.onIngested', { token: mine });
     const other = await follow('events.onIngested', { token });
     await Promise.all([stream, other].map(isUpToDate));
-    await end(user, mine);
+    await end(user, mine, admin);
     await Promise.race([stream.ended, sleep(SOON_MS)]);
     expect(stream.error).toMatchObject({ data: { code: 'UNAUTHORIZED', httpStatus: 401 } });
     expect(other.error).toBeNull();
