@@ -362,6 +362,43 @@ describe('who may follow', () => {
 });
 
 describe('a stream that is called as something else', () => {
+  it('is answered to HEAD at once, with the head that GET has', async () => {
+    const path = `${gantry.url}/trpc/events.onIngested?input=${encodeURIComponent('{"json":{}}')}`;
+    for (const accept of ['*/*', 'text/event-stream']) {
+      const headers = { accept, authorization: `Bearer ${token}` };
+      const head = await fetch(path, { method: 'HEAD', headers, signal: AbortSignal.timeout(10_000) });
+      const leaving = new AbortController();
+      const get = await fetch(path, { headers, signal: leaving.signal });
+      leaving.abort();
+      const told = (response: Response) =>
+        Object.fromEntries(
+          [...response.headers].filter(([name]) => !/^(date|x-request-id|transfer-encoding)$/.test(name)),
+        );
+      expect(head.status).toBe(get.status);
+      expect(told(head)).toEqual(told(get));
+      expect(await head.text()).toBe('');
+    }
+    const refused = await fetch(path, { method: 'HEAD', signal: AbortSignal.timeout(10_000) });
+    expect(refused.status).toBe(401);
+  });
+
+  it.each(['{', '{"json":', 'nonsense'])('with %s for an input is a parse error', async (input) => {
+    const path = `/trpc/events.onIngested?input=${encodeURIComponent(input)}`;
+    const authorization = `Bearer ${token}`;
+    const error = {
+      message: 'The request is not valid JSON',
+      code: -32700,
+      data: { code: 'PARSE_ERROR', httpStatus: 400 },
+    };
+    const plain = await gantry.fetch(path, { headers: { authorization } });
+    expect(plain.status).toBe(400);
+    expect(plain.body).toEqual({ error: { json: error } });
+    const streamed = await gantry.fetch(path, { headers: { authorization, accept: 'text/event-stream' } });
+    expect(streamed.body).toContain(`data: ${JSON.stringify({ json: error })}`);
+    const stranger = await gantry.fetch(path);
+    expect(stranger.body.error.json.message).toBe('No token provided');
+  });
+
   it('is refused by POST and in a batch, with how it is opened', async () => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const post = await gantry.fetch('/trpc/events.onIngested', {

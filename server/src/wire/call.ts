@@ -28,8 +28,8 @@ export interface Answer {
 export interface Caller {
   /** Calls one, and always answers, whatever happens. */
   call(ctx: RequestContext, call: Call): Promise<Answer>;
-  /** Tells whether it may be called: the refusal, or null. */
-  refuse(ctx: RequestContext, path: string): Promise<Answer | null>;
+  /** Tells whether it may be called, and whether its input is JSON: the refusal, or null. */
+  refuse(ctx: RequestContext, call: Call): Promise<Answer | null>;
 }
 
 const httpMethod = { query: 'GET', mutation: 'POST' } as const;
@@ -121,10 +121,11 @@ export const createCaller = (router: AnyTRPCRouter, { metrics }: AppContext, tim
         return refusal(ctx, call.path, error, seconds());
       }
     },
-    async refuse(ctx, path) {
+    async refuse(ctx, { path, input }) {
       const started = performance.now();
       try {
         await deadline.within(procedures.get(path)?.admit(ctx) ?? Promise.resolve());
+        input();
         return null;
       } catch (error) {
         return refusal(ctx, path, error, (performance.now() - started) / 1000);

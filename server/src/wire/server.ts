@@ -140,7 +140,8 @@ export const createServer = async (
   await server.register(cors, {
     origin: (origin, answer) => answer(null, origin !== undefined && allowed(origin)),
     methods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
-    allowedHeaders: ['Content-Type', 'Authorization', 'x-trpc-source'],
+    // The specification's three, and the one that clients of streams send when they reconnect.
+    allowedHeaders: ['Content-Type', 'Authorization', 'x-trpc-source', 'Last-Event-ID'],
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: 600,
     strictPreflight: false,

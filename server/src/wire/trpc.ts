@@ -13,7 +13,7 @@ import type { OriginCheck } from './origins.ts';
 import { metaText } from './output.ts';
 import { type BatchForm, readRequest, type Target } from './request.ts';
 import { LINES_TYPE, streamLines } from './stream.ts';
-import { isEventSource, openSubscription, subscriptionsOf } from './subscription.ts';
+import { isEventSource, openSubscription, STREAM_HEADERS, subscriptionsOf } from './subscription.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -145,8 +145,10 @@ export const createTrpc = ({ router, app, timeoutMs, allowed, callerOf, isClosin
     }
     const isSubscription = only.method === 'query' && subscriptions.has(only.path);
     // An EventSource reads no answer but a stream, so it is told of a refusal in one.
-    const refused = isSubscription && !isEventSource(request) ? await caller.refuse(ctx, only.path) : null;
+    const refused = isSubscription && !isEventSource(request) ? await caller.refuse(ctx, only) : null;
     if (isSubscription && !refused) {
+      // It has no body, so no stream is opened whose end it would wait for.
+      if (method === 'HEAD') return stream(exchange, 200, STREAM_HEADERS, Readable.from([]));
       const opened = await openSubscription(router, request, response, ctx);
       return stream(exchange, opened.status, opened.headers, opened.source);
     }
