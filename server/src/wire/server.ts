@@ -87,7 +87,7 @@ export const createServer = async (
   timeoutMs = REQUEST_TIMEOUT_MS,
 ): Promise<FastifyInstance> => {
   const allowed = allowOrigins(app.config.WEB_ORIGIN, app.config.PREVIEW_ORIGINS);
-  const callerOf = createCallerOf(app.config.TRUSTED_PROXIES);
+  const callerOf = createCallerOf(app.config.TRUSTED_PROXIES, app.log);
   const isPreflight = ({ method, headers: { origin } }: IncomingMessage): boolean =>
     method === 'OPTIONS' && origin !== undefined && allowed(origin);
   let closing = false;
