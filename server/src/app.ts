@@ -40,6 +40,8 @@ import { generateReports } from './reports/task.ts';
 import { Resources } from './resources.ts';
 import { startRounds } from './rounds.ts';
 import { appRouter } from './router.ts';
+import { publicKeyView } from './sensors/api-key.ts';
+import { createPublicList } from './sensors/public-list.ts';
 import { findSensorByKey, touchSensors } from './sensors/store.ts';
 import { startSweeper } from './sensors/sweeper.ts';
 import { startRetention } from './storage/schedule.ts';
@@ -110,7 +112,7 @@ const compose = async (
   siblings: Siblings | null,
 ): Promise<App> => {
   const { DATABASE_URL: connectionString, JWT_SECRET: secret } = await settleShared(config, log, resources);
-  await waitForDatabase(connectionString, log);
+  await waitForDatabase(connectionString, { allowUnsafe: config.ALLOW_UNSAFE_DATABASE, log });
   const migrations = await migrate(connectionString);
   if (migrations.length > 0) log.info({ migrations }, 'the database schema was brought up to date');
 
@@ -123,6 +125,7 @@ const compose = async (
 
   const settings = await createSettingsCache(() => getTimezoneSettings(db));
   const sensorKeys = createSensorKeys((apiKey) => findSensorByKey(db, apiKey));
+  const publicSensors = createPublicList(db, publicKeyView(config.PUBLIC_SENSOR_KEYS));
   const listener = resources.use(await listen(connectionString, log));
   const refreshSettings = () => {
     settings.refresh().catch((err: unknown) => log.warn({ err }, 'the settings could not be read anew'));
@@ -133,8 +136,15 @@ const compose = async (
   listener.on(channels.changes, realtime.wake, realtime.wake);
   listener.on(
     channels.sensors,
-    (sensorId) => (sensorId === '*' ? sensorKeys.forgetAll() : sensorKeys.forget(sensorId)),
-    sensorKeys.forgetAll,
+    (sensorId) => {
+      publicSensors.forget();
+      if (sensorId === '*') sensorKeys.forgetAll();
+      else sensorKeys.forget(sensorId);
+    },
+    () => {
+      publicSensors.forget();
+      sensorKeys.forgetAll();
+    },
   );
 
   const watchlist = resources.use(await createWatchlist(() => loadWatchedEntries(db), log));
@@ -173,6 +183,7 @@ const compose = async (
     metrics,
     settings,
     sensorKeys,
+    publicSensors,
     tokens: createTokens(secret),
     passwords: await createPasswords(),
     loginThrottle: createLoginThrottle(pool),

@@ -16,6 +16,7 @@ import type { Hub } from './realtime/hub.ts';
 import type { FindEvents } from './realtime/items.ts';
 import type { Streams } from './realtime/streams.ts';
 import type { ReportFiles } from './reports/files.ts';
+import type { PublicList } from './sensors/public-list.ts';
 import type { Retention } from './storage/schedule.ts';
 import type { SettingsCache } from './system/settings-cache.ts';
 import type { Watchlist } from './watchlist/watch.ts';
@@ -35,6 +36,7 @@ export interface AppContext {
   readonly sessionWatch: SessionWatch;
   readonly settings: SettingsCache;
   readonly sensorKeys: SensorKeys;
+  readonly publicSensors: PublicList;
   readonly lastContacts: LastContacts;
   readonly eventWriter: EventWriter;
   readonly images: Images;

@@ -42,6 +42,7 @@ export const updateLocation = async (
     return updated;
   });
   if (concernsIngestion) app.sensorKeys.forgetAll();
+  app.publicSensors.forget();
   return location;
 };
 

@@ -43,7 +43,11 @@ export const sensorsRouter = router({
     }),
 
   getAllSensors: open
-    .meta({ summary: 'All sensors with the location they stand at, newest first', notes: KEY_NOTE })
+    .meta({
+      summary: 'All sensors with the location they stand at, newest first',
+      notes: `${KEY_NOTE} Those who do not hold it may be shown what was true up to a second ago, unless somebody changed a sensor since. A batch may carry five of these; page through \`sensors.getAll\` where there are many.`,
+      weight: 20,
+    })
     .output(z.array(locatedSensor))
     .query(({ ctx }) => viewAllSensors(ctx)),
 
