@@ -108,6 +108,7 @@ describe('forwarded headers from a sender who is not trusted', () => {
       PORT: '0',
       DATA_DIR: folder,
       DATABASE_URL: database.url,
+      ALLOW_UNSAFE_DATABASE: 'true',
       JWT_SECRET: 'a secret of the tests that is long enough',
       ADMIN_PASSWORD: ADMIN.password,
       TRUSTED_PROXIES,
