@@ -1,10 +1,10 @@
-import type { Service } from './app.ts';
 import type { Config } from './config.ts';
+import type { FirstAdministrator } from './users/first-administrator.ts';
 import { version } from './version.ts';
 
 export interface WelcomeParts {
   readonly config: Pick<Config, 'NODE_ENV'>;
-  readonly service: Pick<Service, 'firstAdministrator'>;
+  readonly service: { readonly firstAdministrator: FirstAdministrator | null };
   readonly url: string;
   /** Whether a person reads the output: what is not a terminal may be a log that is kept. */
   readonly isTerminal: boolean;
