@@ -323,6 +323,18 @@ CREATE TABLE sensors (
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
+CREATE TABLE sessions (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  user_id uuid NOT NULL,
+  epoch integer NOT NULL,
+  started_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  last_seen_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  expires_at timestamp(3) with time zone NOT NULL,
+  ip_address text,
+  user_agent text,
+  ended_at timestamp(3) with time zone
+);
+
 CREATE TABLE settings (
   only_row boolean NOT NULL DEFAULT true,
   installed_at timestamp(3) with time zone NOT NULL DEFAULT now(),
@@ -511,6 +523,8 @@ ALTER TABLE sensors ADD CONSTRAINT sensors_api_key_check CHECK ((api_key ~ '^[0-
 ALTER TABLE sensors ADD CONSTRAINT sensors_events_per_min_check CHECK ((events_per_min > 0));
 ALTER TABLE sensors ADD CONSTRAINT sensors_status_check CHECK ((status = ANY (ARRAY['ONLINE'::text, 'OFFLINE'::text, 'MAINTENANCE'::text, 'ERROR'::text])));
 ALTER TABLE sensors ADD CONSTRAINT sensors_type_check CHECK ((type = ANY (ARRAY['CAMERA'::text, 'RADAR'::text, 'ANPR'::text, 'SPEED_DETECTOR'::text, 'EDGE_CONTROLLER'::text])));
+ALTER TABLE sessions ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
+ALTER TABLE sessions ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 ALTER TABLE settings ADD CONSTRAINT settings_pkey PRIMARY KEY (only_row);
 ALTER TABLE settings ADD CONSTRAINT settings_first_day_of_week_check CHECK (((first_day_of_week >= 0) AND (first_day_of_week <= 6)));
 ALTER TABLE settings ADD CONSTRAINT settings_only_row_check CHECK (only_row);
@@ -570,6 +584,8 @@ CREATE INDEX sensor_status_history_of_sensor ON public.sensor_status_history USI
 CREATE INDEX sensors_by_creation ON public.sensors USING btree (created_at, id);
 CREATE INDEX sensors_by_location ON public.sensors USING btree (location_id);
 CREATE INDEX sensors_online ON public.sensors USING btree (id) WHERE (status = 'ONLINE'::text);
+CREATE INDEX sessions_expiry ON public.sessions USING btree (expires_at);
+CREATE INDEX sessions_of_user ON public.sessions USING btree (user_id, last_seen_at DESC);
 CREATE INDEX traffic_places_of_sensor ON public.traffic_places USING btree (sensor_id);
 CREATE INDEX watchlist_alerts_by_creation ON public.watchlist_alerts USING btree (created_at, id);
 CREATE INDEX watchlist_alerts_open ON public.watchlist_alerts USING btree (created_at, id) WHERE (acknowledged_at IS NULL);

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { id } from './id.ts';
 import { role } from './permissions.ts';
+import { password } from './users.ts';
 
 /** Lifetime of an access token in seconds: 24 hours. */
 export const TOKEN_LIFETIME_SECONDS = 86_400;
@@ -22,3 +24,26 @@ export const refreshOutput = z.object({
   expiresIn: z.number().describe('Seconds until the new token expires.'),
   user: sessionUser,
 });
+
+/** A login and what was refreshed from it. */
+export const session = z.object({
+  id: z.string(),
+  startedAt: z.date(),
+  lastSeenAt: z.date().describe('Written at most once a minute.'),
+  expiresAt: z.date().describe('No token of the session outlives this.'),
+  ipAddress: z.string().nullable(),
+  userAgent: z.string().nullable(),
+  current: z.boolean().describe('Whether the call is made in it.'),
+});
+export type Session = z.infer<typeof session>;
+
+export const getSessionsInput = z
+  .object({ userId: id.optional().describe('Whose sessions; without it, those of the caller.') })
+  .default({});
+export type GetSessionsInput = z.infer<typeof getSessionsInput>;
+
+export const revokeSessionOutput = z.object({ success: z.literal(true), id: z.string() });
+
+export const changePasswordInput = z.object({ currentPassword: z.string().max(1000), newPassword: password });
+export type ChangePasswordInput = z.infer<typeof changePasswordInput>;
+export const changePasswordOutput = z.object({ success: z.literal(true) });

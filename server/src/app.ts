@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createPasswords } from './auth/passwords.ts';
+import { startPruningSessions } from './auth/prune.ts';
+import { createSessionWatch } from './auth/session-watch.ts';
 import { createLoginThrottle } from './auth/throttle.ts';
 import { createTokens } from './auth/tokens.ts';
 import { startClock } from './clock.ts';
@@ -44,6 +46,8 @@ import { generateReports } from './reports/task.ts';
 import { Resources } from './resources.ts';
 import { startRounds } from './rounds.ts';
 import { appRouter } from './router.ts';
+import { publicKeyView } from './sensors/api-key.ts';
+import { createPublicList } from './sensors/public-list.ts';
 import { findSensorByKey, touchSensors } from './sensors/store.ts';
 import { startSweeper } from './sensors/sweeper.ts';
 import { startRetention } from './storage/schedule.ts';
@@ -116,7 +120,7 @@ const compose = async (
   siblings: Siblings | null,
 ): Promise<App> => {
   const { DATABASE_URL: connectionString, JWT_SECRET: secret } = await settleShared(config, log, resources);
-  await waitForDatabase(connectionString, log);
+  await waitForDatabase(connectionString, { allowUnsafe: config.ALLOW_UNSAFE_DATABASE, log });
   const migrations = await migrate(connectionString, { log });
   if (migrations.length > 0) log.info({ migrations }, 'the database schema was brought up to date');
 
@@ -127,6 +131,7 @@ const compose = async (
   const pool = pools.ordinary;
   const db = createDatabase(pool);
   const devices = createDatabase(pools.devices);
+  const questions = createDatabase(pools.questions);
   const health = createDatabase(pools.health);
   const metrics = createMetrics(siblings);
   const clock = resources.use(
@@ -142,6 +147,7 @@ const compose = async (
     () => listFormerTimezones(db),
   );
   const sensorKeys = createSensorKeys((apiKey) => findSensorByKey(devices, apiKey));
+  const publicSensors = createPublicList(questions, publicKeyView(config.PUBLIC_SENSOR_KEYS));
   const listener = resources.use(await listen(connectionString, log));
   const refreshSettings = () => {
     settings.refresh().catch((err: unknown) => log.warn({ err }, 'the settings could not be read anew'));
@@ -152,8 +158,15 @@ const compose = async (
   listener.on(channels.changes, realtime.wake, realtime.wake);
   listener.on(
     channels.sensors,
-    (sensorId) => (sensorId === '*' ? sensorKeys.forgetAll() : sensorKeys.forget(sensorId)),
-    sensorKeys.forgetAll,
+    (sensorId) => {
+      publicSensors.forget();
+      if (sensorId === '*') sensorKeys.forgetAll();
+      else sensorKeys.forget(sensorId);
+    },
+    () => {
+      publicSensors.forget();
+      sensorKeys.forgetAll();
+    },
   );
 
   const watchlist = resources.use(await createWatchlist(() => loadWatchedEntries(db), log));
@@ -198,7 +211,7 @@ const compose = async (
     pool,
     db,
     devices,
-    questions: createDatabase(pools.questions),
+    questions,
     health,
     metrics,
     clock,
@@ -206,9 +219,11 @@ const compose = async (
     eventRates: createRateLimits(config.EVENT_RATE_FACTOR),
     settings,
     sensorKeys,
+    publicSensors,
     tokens: createTokens(secret),
     passwords: await createPasswords(),
     loginThrottle: createLoginThrottle(pool),
+    sessionWatch: resources.use(createSessionWatch({ db, log })),
     lastContacts: resources.use(
       createLastContacts((contacts) => touchSensors(pools.devices, contacts), log, clock.now),
     ),
@@ -236,6 +251,7 @@ const compose = async (
   resources.use(startFolding({ db, log }));
   resources.use(startFoldingTraffic({ db, log }));
   resources.use(startPruning({ pool, log }));
+  resources.use(startPruningSessions({ db, log }));
   const send = createSender(context.webhookAddresses);
   const deliverer = resources.use(createDeliverer({ db, log, send, limitMs: ATTEMPT_LIMIT_MS }));
   resources.use(startSweepingDeliveries({ db, log }));

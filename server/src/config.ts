@@ -35,6 +35,11 @@ export const configKeys = {
     .default('127.0.0.1')
     .describe('Address to listen on. `0.0.0.0` listens on every interface.'),
   PORT: number(0, 65_535).default(4000).describe('Port to listen on. `0` takes any free port.'),
+  MAX_CONNECTIONS: number(16, 1_000_000)
+    .default(10_000)
+    .describe(
+      'Most connections of callers to one process; further ones are closed at once. Fewer are taken where the system lets a process open fewer files.',
+    ),
   WORKERS: number(1, 64)
     .default(1)
     .describe(
@@ -55,6 +60,11 @@ export const configKeys = {
     .describe(
       'Most connections to the database from one process for ordinary work; it opens up to 13 more, for devices, questions, health, jobs, reports and messages. A server of your own must allow that for each of the `WORKERS`.',
     ),
+  ALLOW_UNSAFE_DATABASE: flag
+    .default(false)
+    .describe(
+      'Whether to start on a server with `fsync`, `synchronous_commit` or `full_page_writes` off, where acknowledged events can be lost. For tests only.',
+    ),
   ADMIN_EMAIL: z
     .email('must be an e-mail address')
     .default('admin@gantry.local')
@@ -65,7 +75,7 @@ export const configKeys = {
     .max(200, 'must have at most 200 characters')
     .optional()
     .describe(
-      'Password of that administrator. Unset: one is generated, printed once and kept in `DATA_DIR/initial-admin-password`.',
+      'Password of that administrator. Unset: one is generated and kept in `DATA_DIR/initial-admin-password`; it is printed once where standard output is a terminal.',
     ),
   JWT_SECRET: z
     .string()
@@ -73,6 +83,11 @@ export const configKeys = {
     .optional()
     .describe(
       'Secret that signs access tokens. Unset: one is generated and kept in `DATA_DIR`. Required with `NODE_ENV=production` and `DATABASE_URL`.',
+    ),
+  SESSION_LIFETIME_DAYS: number(1, 365)
+    .default(7)
+    .describe(
+      'Days after a login at which it is over, however often its token was refreshed. A change applies to later logins.',
     ),
   WEB_ORIGIN: z
     .string()

@@ -2,8 +2,9 @@ import type { Role } from '@gantry/contract/permissions';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Passwords } from './auth/passwords.ts';
+import type { SessionWatch } from './auth/session-watch.ts';
 import type { LoginThrottle } from './auth/throttle.ts';
-import type { Tokens } from './auth/tokens.ts';
+import type { TokenClaims, TokenSession, Tokens } from './auth/tokens.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database/pool.ts';
@@ -19,6 +20,7 @@ import type { Hub } from './realtime/hub.ts';
 import type { FindEvents } from './realtime/items.ts';
 import type { Streams } from './realtime/streams.ts';
 import type { ReportFiles } from './reports/files.ts';
+import type { PublicList } from './sensors/public-list.ts';
 import type { Retention } from './storage/schedule.ts';
 import type { SettingsCache } from './system/settings-cache.ts';
 import type { Watchlist } from './watchlist/watch.ts';
@@ -44,8 +46,10 @@ export interface AppContext {
   readonly tokens: Tokens;
   readonly passwords: Passwords;
   readonly loginThrottle: LoginThrottle;
+  readonly sessionWatch: SessionWatch;
   readonly settings: SettingsCache;
   readonly sensorKeys: SensorKeys;
+  readonly publicSensors: PublicList;
   readonly lastContacts: LastContacts;
   readonly eventWriter: EventWriter;
   readonly images: Images;
@@ -84,7 +88,9 @@ export interface Actor {
   readonly role: Role;
   readonly sessionEpoch: number;
   /** The token they came with. */
-  readonly token: { readonly id: string; readonly expiresAt: Date };
+  readonly token: TokenClaims;
+  /** The session it belongs to; null for a token from before there were sessions that was not refreshed yet. */
+  readonly session: TokenSession | null;
 }
 
 /** What a procedure behind a login gets. */

@@ -5,7 +5,7 @@ import { type Config, readConfig } from './config.ts';
 import { describeError, safeText } from './describe-error.ts';
 import { createLog } from './log.ts';
 import { untilSignalled } from './stop-signals.ts';
-import { version } from './version.ts';
+import { welcome } from './welcome.ts';
 import { joinPrimary, type Primary } from './workers/primary.ts';
 import { WORKER_NUMBER } from './workers/workers.ts';
 
@@ -38,21 +38,6 @@ const endOnUncaught = (log: Logger): void => {
     log.fatal({ err, origin }, 'an error that nobody caught ends the process');
     process.exit(1);
   });
-};
-
-const printWelcome = (config: Config, { firstAdministrator }: Service, url: string): void => {
-  print(`Gantry ${version} listens on ${url}`);
-  print(`  API: ${url}/trpc · documentation: ${url}/docs · health: ${url}/ready`);
-  if (!firstAdministrator) return;
-  const { email, password, passwordFile } = firstAdministrator;
-  print(`  Administrator: ${email}`);
-  if (password) print(`  Password: ${password} (shown this once)`);
-  print(
-    passwordFile
-      ? `  The password is kept in ${passwordFile}`
-      : '  The password is the one in ADMIN_PASSWORD',
-  );
-  if (config.NODE_ENV === 'production' && passwordFile) print('  Change it and remove that file.');
 };
 
 const PARENT_CHECK_MS = 250;
@@ -90,7 +75,9 @@ const serveUntilAsked = async ({ service, config, log, primary, asked }: Serving
   if (primary && !(await primary.mayListen())) return;
   const url = await service.listen();
   if (primary) primary.tellListening({ url, firstAdministrator: service.firstAdministrator });
-  else printWelcome(config, service, url);
+  else
+    for (const line of welcome({ config, service, url, isTerminal: process.stdout.isTTY === true }))
+      print(line);
   const reason = await asked;
   log.info({ reason }, 'stopping: finishing what was accepted');
   setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();

@@ -51,6 +51,14 @@ export async function processSpace(): Promise<string> {
   return `${(boot ?? hostname()).trim()}/${container ?? ''}`;
 }
 
+/** How many files this process may have open, connections included; null where the platform does not tell. */
+export async function openFilesLimit(): Promise<number | null> {
+  if (process.platform !== 'linux') return null;
+  const limits = await tolerate(readFile('/proc/self/limits', 'utf8'), 'ENOENT', 'EACCES');
+  const [, soft] = /^Max open files\s+(\d+)/m.exec(limits ?? '') ?? [];
+  return soft === undefined ? null : Number(soft);
+}
+
 /** Whether the number is in the process table, be it as that of a zombie. */
 export function isTaken(pid: number): boolean {
   try {

@@ -119,6 +119,7 @@ describe('the steps to a cluster', () => {
       'revoked_tokens',
       'schema_migrations',
       'sensor_status_history',
+      'sessions',
       'settings',
       'traffic_places',
       'traffic_rollups',

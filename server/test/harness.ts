@@ -171,6 +171,8 @@ export const startGantry = async (
     PORT: '0',
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,
+    // Tests may be given a server that is quick rather than safe.
+    ALLOW_UNSAFE_DATABASE: 'true',
     ADMIN_EMAIL: ADMIN.email,
     ADMIN_PASSWORD: ADMIN.password,
     ...options.config,

@@ -362,6 +362,43 @@ describe('who may follow', () => {
 });
 
 describe('a stream that is called as something else', () => {
+  it('is answered to HEAD at once, with the head that GET has', async () => {
+    const path = `${gantry.url}/trpc/events.onIngested?input=${encodeURIComponent('{"json":{}}')}`;
+    for (const accept of ['*/*', 'text/event-stream']) {
+      const headers = { accept, authorization: `Bearer ${token}` };
+      const head = await fetch(path, { method: 'HEAD', headers, signal: AbortSignal.timeout(10_000) });
+      const leaving = new AbortController();
+      const get = await fetch(path, { headers, signal: leaving.signal });
+      leaving.abort();
+      const told = (response: Response) =>
+        Object.fromEntries(
+          [...response.headers].filter(([name]) => !/^(date|x-request-id|transfer-encoding)$/.test(name)),
+        );
+      expect(head.status).toBe(get.status);
+      expect(told(head)).toEqual(told(get));
+      expect(await head.text()).toBe('');
+    }
+    const refused = await fetch(path, { method: 'HEAD', signal: AbortSignal.timeout(10_000) });
+    expect(refused.status).toBe(401);
+  });
+
+  it.each(['{', '{"json":', 'nonsense'])('with %s for an input is a parse error', async (input) => {
+    const path = `/trpc/events.onIngested?input=${encodeURIComponent(input)}`;
+    const authorization = `Bearer ${token}`;
+    const error = {
+      message: 'The request is not valid JSON',
+      code: -32700,
+      data: { code: 'PARSE_ERROR', httpStatus: 400 },
+    };
+    const plain = await gantry.fetch(path, { headers: { authorization } });
+    expect(plain.status).toBe(400);
+    expect(plain.body).toEqual({ error: { json: error } });
+    const streamed = await gantry.fetch(path, { headers: { authorization, accept: 'text/event-stream' } });
+    expect(streamed.body).toContain(`data: ${JSON.stringify({ json: error })}`);
+    const stranger = await gantry.fetch(path);
+    expect(stranger.body.error.json.message).toBe('No token provided');
+  });
+
   it('is refused by POST and in a batch, with how it is opened', async () => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const post = await gantry.fetch('/trpc/events.onIngested', {
@@ -380,13 +417,44 @@ describe('a stream that is called as something else', () => {
 });
 
 describe('a stream ends', () => {
-  it('when its token is revoked, within a minute', async () => {
-    const mine = await gantry.login('viewer@gantry.local', 'Correct-horse-1');
+  // 5 s on a machine that has nothing else to do.
+  const SOON_MS = 12_000;
+  const PASSWORD = 'Correct-Horse-7';
+  const endings: [string, (user: { id: string }, mine: string, admin: string) => Promise<unknown>][] = [
+    ['its session is logged out', (_, mine) => gantry.ok('auth.logout', undefined, { token: mine })],
+    [
+      'its session is revoked',
+      (_, mine, admin) => gantry.ok('auth.revokeSession', { id: decodeJwt(mine).sid }, { token: admin }),
+    ],
+    [
+      'its user is switched off',
+      ({ id }, _, admin) => gantry.ok('users.update', { id, isActive: false }, { token: admin }),
+    ],
+    [
+      'its user gets another role',
+      ({ id }, _, admin) => gantry.ok('users.updateRole', { id, role: 'ANALYST' }, { token: admin }),
+    ],
+    [
+      'the password is reset',
+      ({ id: userId }, _, admin) => gantry.ok('users.resetPassword', { userId }, { token: admin }),
+    ],
+    ['its user is deleted', ({ id }, _, admin) => gantry.ok('users.delete', { id }, { token: admin })],
+  ];
+
+  it.each(endings)('soon after %s, and those of others go on', async (_, end) => {
+    const admin = await gantry.tokenFor('ADMIN');
+    const email = `follower-${randomUUID()}@example.org`;
+    const person = { email, password: PASSWORD, firstName: 'Ada', lastName: 'Lovelace' };
+    const user = await gantry.ok('users.create', person, { token: admin });
+    const mine = await gantry.login(email, PASSWORD);
     const stream = await follow('events.onIngested', { token: mine });
-    await isUpToDate(stream);
-    await gantry.ok('auth.logout', undefined, { token: mine });
-    await Promise.race([stream.ended, sleep(30_000)]);
+    const other = await follow('events.onIngested', { token });
+    await Promise.all([stream, other].map(isUpToDate));
+    await end(user, mine, admin);
+    await Promise.race([stream.ended, sleep(SOON_MS)]);
     expect(stream.error).toMatchObject({ data: { code: 'UNAUTHORIZED', httpStatus: 401 } });
+    expect(other.error).toBeNull();
+    other.close();
   });
 
   it('when its token expires', async () => {

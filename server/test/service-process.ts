@@ -13,6 +13,8 @@ export const MAIN = fromHere('../dist/main.js');
 await promisify(execFile)(process.execPath, [fromHere('../build.js')]);
 
 const START_MS = 25_000;
+/** Tests may be given a server that is quick rather than safe. */
+const UNSAFE = { ALLOW_UNSAFE_DATABASE: 'true' };
 
 /** A service that was started, whether it came to serve or not. */
 export interface StartedProcess {
@@ -55,7 +57,15 @@ export const spawnService = (
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, program, {
     cwd: folder,
-    env: { PATH, HOME, PORT: '0', ADMIN_PASSWORD: ADMIN.password, LOG_LEVEL: 'error', ...settings },
+    env: {
+      PATH,
+      HOME,
+      PORT: '0',
+      ADMIN_PASSWORD: ADMIN.password,
+      LOG_LEVEL: 'error',
+      ...UNSAFE,
+      ...settings,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let printed = '';

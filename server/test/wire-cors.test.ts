@@ -90,14 +90,16 @@ describe('an allowed origin', () => {
   });
 
   it.each(ALLOWED)(
-    '%s passes the preflight with exactly the specified methods and headers',
+    '%s passes the preflight with the specified methods and headers, and the one that resumes a stream',
     async (origin) => {
       const { status, headers, body } = await preflight(origin);
       expect(status).toBe(204);
       expect(body).toBe('');
       expect(headers['access-control-allow-origin']).toBe(origin);
       expect(headers['access-control-allow-methods']).toBe('GET, POST, PUT, DELETE, OPTIONS');
-      expect(headers['access-control-allow-headers']).toBe('Content-Type, Authorization, x-trpc-source');
+      expect(headers['access-control-allow-headers']).toBe(
+        'Content-Type, Authorization, x-trpc-source, Last-Event-ID',
+      );
       expect(headers.vary).toMatch(/\bOrigin\b/);
     },
   );

@@ -7,7 +7,7 @@ import type { Executor } from '../database/transaction.ts';
 
 /** What people do that is worth remembering, as `noun.verb`. */
 export type ActivityAction =
-  | `auth.${'login' | 'logout' | 'loginFailed'}`
+  | `auth.${'login' | 'logout' | 'loginFailed' | 'passwordChanged' | 'sessionRevoked'}`
   | `users.${'create' | 'update' | 'delete' | 'updateRole' | 'resetPassword'}`
   | `sensors.${'create' | 'update' | 'delete' | 'rotateKey'}`
   | `locations.${'create' | 'update' | 'delete'}`

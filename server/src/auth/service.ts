@@ -1,11 +1,15 @@
-import { type SessionUser, TOKEN_LIFETIME_SECONDS } from '@gantry/contract/auth';
-import { recordFailedLogin } from '../activity/gathered-store.ts';
+import type { ChangePasswordInput, GetSessionsInput, Session, SessionUser } from '@gantry/contract/auth';
+import { mayDo, permissionNames } from '@gantry/contract/permissions';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext, RequestContext } from '../context.ts';
-import { inTransaction } from '../database/transaction.ts';
-import { AppError } from '../error.ts';
-import { findActor } from './session.ts';
-import { findLogin, revokeToken, setLastLogin } from './store.ts';
+import { inTransaction, type Transaction } from '../database/transaction.ts';
+import { AppError, invalidInput, notFound } from '../error.ts';
+import { getUser } from '../users/store.ts';
+import { checkPassword } from './check-password.ts';
+import { findActor, requirePermission } from './session.ts';
+import { adoptToken, endSession, insertSession, keepOnly, listSessions } from './sessions-store.ts';
+import { findLogin, replacePassword, setLastLogin } from './store.ts';
+import type { TokenSession } from './tokens.ts';
 
 /** The actor as callers see them. */
 export const sessionUserOf = ({ id, email, firstName, lastName, role }: SessionUser): SessionUser => ({
@@ -17,46 +21,127 @@ export const sessionUserOf = ({ id, email, firstName, lastName, role }: SessionU
 });
 
 /**
- * Exchanges an e-mail and password for a token.
+ * Exchanges an e-mail and password for a token, which begins a session.
  * @throws AppError `unauthorized` when they do not fit; `tooManyRequests` after too many failures
  */
 export const login = async (
-  { app, caller }: RequestContext,
+  ctx: RequestContext,
   input: { email: string; password: string },
 ): Promise<{ token: string; user: SessionUser }> => {
+  const { app, caller } = ctx;
   const email = input.email.trim().toLowerCase();
-  await app.loginThrottle.check(email, caller.address);
-  const found = email.includes('\u0000') ? null : await findLogin(app.db, email.toWellFormed());
-  if (!(await app.passwords.verify(found?.passwordHash ?? null, input.password)) || !found) {
-    await app.loginThrottle.recordFailure(email, caller.address);
-    await recordFailedLogin(app.db, found?.id ?? null, caller);
-    throw new AppError('unauthorized', 'Invalid credentials');
-  }
-  await app.loginThrottle.recordSuccess(email, caller.address);
-  await inTransaction(app.db, async (tx) => {
+  const find = async () => (email.includes('\u0000') ? null : findLogin(app.db, email.toWellFormed()));
+  const found = await checkPassword(ctx, email, input.password, find);
+  if (!found) throw new AppError('unauthorized', 'Invalid credentials');
+  const session = await inTransaction(app.db, async (tx) => {
     await setLastLogin(tx, found.id);
     await recordActivity(tx, found.id, caller, 'auth.login');
+    const lifetimeDays = app.config.SESSION_LIFETIME_DAYS;
+    return insertSession(tx, caller, { userId: found.id, epoch: found.sessionEpoch, lifetimeDays });
   });
   const user = sessionUserOf(found);
-  return { token: await app.tokens.issue(user, found.sessionEpoch), user };
+  const { token } = await app.tokens.issue(user, session);
+  return { token, user };
 };
 
-/** Revokes the token it is called with, on every process. Without a good token there is nothing to revoke. */
+/** The session of the caller. A token from before there were sessions gets one, which is as old as the token. */
+const currentSession = async (
+  { app, actor, caller }: ActorContext,
+  tx: Transaction,
+): Promise<TokenSession> => {
+  if (actor.session) return actor.session;
+  const { tokenId, issuedAt } = actor.token;
+  const lifetimeDays = app.config.SESSION_LIFETIME_DAYS;
+  return adoptToken(tx, caller, {
+    tokenId,
+    issuedAt,
+    userId: actor.id,
+    epoch: actor.sessionEpoch,
+    lifetimeDays,
+  });
+};
+
+/**
+ * Ends the session of the token it is called with, and so every token that was refreshed from it, on every process.
+ * Without a good token there is nothing to end.
+ */
 export const logout = async (ctx: RequestContext): Promise<void> => {
   const actor = await findActor(ctx);
   if (!actor) return;
   await inTransaction(ctx.app.db, async (tx) => {
-    await revokeToken(tx, actor.token.id, actor.token.expiresAt);
+    const { id } = await currentSession({ ...ctx, actor }, tx);
+    await endSession(tx, id, actor.id);
     await recordActivity(tx, actor.id, ctx.caller, 'auth.logout');
   });
 };
 
-/** A new token for the caller; the current one stays good until it expires. */
-export const refreshToken = async ({ app, actor }: ActorContext) => {
+/** A new token in the session of the caller; the current one stays good until it expires. */
+export const refreshToken = async (ctx: ActorContext) => {
+  const { app, actor } = ctx;
   const user = sessionUserOf(actor);
-  return {
-    token: await app.tokens.issue(user, actor.sessionEpoch),
-    expiresIn: TOKEN_LIFETIME_SECONDS,
-    user,
-  };
+  const session = actor.session ?? (await inTransaction(app.db, (tx) => currentSession(ctx, tx)));
+  const { token, expiresIn } = await app.tokens.issue(user, session);
+  return { token, expiresIn, user };
+};
+
+/**
+ * The sessions of the caller or, for those who manage users, of anybody.
+ * @throws AppError `forbidden` when somebody else asks for those of another user; `notFound` when there is no such user
+ */
+export const getSessions = async (ctx: ActorContext, { userId }: GetSessionsInput): Promise<Session[]> => {
+  const { app, actor } = ctx;
+  const wanted = userId?.toLowerCase() ?? actor.id;
+  if (wanted !== actor.id) {
+    requirePermission(actor, 'manageUsers', permissionNames.manageUsers);
+    await getUser(app.db, wanted);
+  }
+  const session = actor.session ?? (await inTransaction(app.db, (tx) => currentSession(ctx, tx)));
+  return listSessions(app.db, wanted, session.id);
+};
+
+/**
+ * Ends a session of the caller or, for those who manage users, of anybody.
+ * @throws AppError `notFound` when there is no such session that could be ended
+ */
+export const revokeSession = async (
+  { app, actor, caller }: ActorContext,
+  id: string,
+): Promise<{ success: true; id: string }> => {
+  const whose = mayDo(actor.role, 'manageUsers') ? null : actor.id;
+  return inTransaction(app.db, async (tx) => {
+    const userId = await endSession(tx, id, whose);
+    if (userId === null) throw notFound('Session');
+    const sessionId = id.toLowerCase();
+    await recordActivity(tx, actor.id, caller, 'auth.sessionRevoked', { sessionId, userId });
+    return { success: true, id: sessionId };
+  });
+};
+
+const wrongPassword = (): AppError =>
+  invalidInput('currentPassword', 'The current password is wrong: type the one that you log in with');
+
+/**
+ * Gives the caller another password. Their session stays, all others end.
+ * @throws AppError `badRequest` when the current password is wrong or the new one is the same; `tooManyRequests` after too
+ * many failures, which count together with those to log in
+ */
+export const changePassword = async (
+  ctx: ActorContext,
+  { currentPassword, newPassword }: ChangePasswordInput,
+): Promise<{ success: true }> => {
+  const { app, actor, caller } = ctx;
+  const found = await checkPassword(ctx, actor.email, currentPassword, () => findLogin(app.db, actor.email));
+  if (!found) throw wrongPassword();
+  if (newPassword === currentPassword) {
+    throw invalidInput('newPassword', 'The new password is the current one: choose another');
+  }
+  const passwordHash = await app.passwords.hash(newPassword);
+  return inTransaction(app.db, async (tx) => {
+    const { id } = await currentSession(ctx, tx);
+    const epoch = await replacePassword(tx, actor.id, { from: found.passwordHash, to: passwordHash });
+    if (epoch === null) throw wrongPassword();
+    await keepOnly(tx, { id, userId: actor.id, epoch });
+    await recordActivity(tx, actor.id, caller, 'auth.passwordChanged');
+    return { success: true };
+  });
 };

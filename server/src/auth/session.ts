@@ -1,19 +1,37 @@
 import { mayDo, type Permission } from '@gantry/contract/permissions';
 import type { Actor, RequestContext } from '../context.ts';
 import { AppError } from '../error.ts';
-import { findSessionUser } from './store.ts';
+import { findSessionUsers, type TokenUser } from './sessions-store.ts';
+import type { TokenClaims, TokenSession } from './tokens.ts';
 
 const bearerToken = (authorization: string | null): string | null =>
   /^Bearer +(\S.*)$/i.exec(authorization ?? '')?.[1]?.trim() ?? null;
 
+const sessionOf = (
+  { sessionId, tokenId }: TokenClaims,
+  { startedAt, endsAt, sessionEpoch }: TokenUser,
+): TokenSession | null =>
+  startedAt === null || endsAt === null
+    ? null
+    : {
+        id: sessionId ?? tokenId,
+        epoch: sessionEpoch,
+        startedAt: new Date(startedAt),
+        expiresAt: new Date(endsAt),
+      };
+
 /** The user behind the request's token; null without a token or with one that is no longer good. */
 export const findActor = async ({ app, caller }: RequestContext): Promise<Actor | null> => {
-  const token = bearerToken(caller.authorization);
-  if (token === null) return null;
-  const claims = await app.tokens.verify(token);
-  if (!claims) return null;
-  const user = await findSessionUser(app.db, claims);
-  return user && { ...user, token: { id: claims.tokenId, expiresAt: claims.expiresAt } };
+  const bearer = bearerToken(caller.authorization);
+  if (bearer === null) return null;
+  const token = await app.tokens.verify(bearer);
+  if (!token) return null;
+  const [user] = await findSessionUsers(app.db, [token]);
+  if (!user) return null;
+  const { id, email, firstName, lastName, role, sessionEpoch } = user;
+  const session = sessionOf(token, user);
+  if (session && user.isSeenLongAgo) app.sessionWatch.seen(session.id);
+  return { id, email, firstName, lastName, role, sessionEpoch, token, session };
 };
 
 /** @throws AppError `unauthorized` without a token, or with one that is not or no longer good */

@@ -1,38 +1,21 @@
-import { and, eq, exists, lt, not, sql } from 'drizzle-orm';
-import { revokedTokens, users } from '../database/tables.ts';
-import type { Executor } from '../database/transaction.ts';
-import type { TokenClaims } from './tokens.ts';
+import { and, eq, sql } from 'drizzle-orm';
+import { users } from '../database/tables.ts';
+import type { Executor, Transaction } from '../database/transaction.ts';
 
-const sessionColumns = {
+const loginColumns = {
   sessionEpoch: users.sessionEpoch,
   id: users.id,
   email: users.email,
   firstName: users.firstName,
   lastName: users.lastName,
   role: users.role,
-};
-
-/** The user of a token that is still good: not logged out, and its user active and in the same session epoch. */
-export const findSessionUser = async (db: Executor, claims: TokenClaims) => {
-  const loggedOut = db.select().from(revokedTokens).where(eq(revokedTokens.tokenId, claims.tokenId));
-  const [row] = await db
-    .select(sessionColumns)
-    .from(users)
-    .where(
-      and(
-        eq(users.id, claims.userId),
-        eq(users.isActive, true),
-        eq(users.sessionEpoch, claims.sessionEpoch),
-        not(exists(loggedOut)),
-      ),
-    );
-  return row ?? null;
+  passwordHash: users.passwordHash,
 };
 
 /** The active user with the e-mail (lower case), with what a login needs. */
 export const findLogin = async (db: Executor, email: string) => {
   const [row] = await db
-    .select({ ...sessionColumns, passwordHash: users.passwordHash })
+    .select(loginColumns)
     .from(users)
     .where(and(eq(users.email, email), eq(users.isActive, true)));
   return row ?? null;
@@ -42,8 +25,23 @@ export const setLastLogin = async (db: Executor, userId: string): Promise<void> 
   await db.update(users).set({ lastLogin: sql`now()` }).where(eq(users.id, userId));
 };
 
-/** Revokes a token on every process. Tokens that have expired meanwhile are forgotten. */
-export const revokeToken = async (db: Executor, tokenId: string, expiresAt: Date): Promise<void> => {
-  await db.insert(revokedTokens).values({ tokenId, expiresAt }).onConflictDoNothing();
-  await db.delete(revokedTokens).where(lt(revokedTokens.expiresAt, sql`now()`));
+/**
+ * Replaces the password of an active user, and raises their epoch, which ends their sessions.
+ * @returns the new epoch; null when the password is not the one that was read any more
+ */
+export const replacePassword = async (
+  tx: Transaction,
+  userId: string,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<number | null> => {
+  const [row] = await tx
+    .update(users)
+    .set({
+      passwordHash: to,
+      sessionEpoch: sql`${users.sessionEpoch} + 1`,
+      updatedAt: sql`greatest(clock_timestamp(), ${users.updatedAt} + interval '1 millisecond')`,
+    })
+    .where(and(eq(users.id, userId), eq(users.isActive, true), eq(users.passwordHash, from)))
+    .returning({ epoch: users.sessionEpoch });
+  return row?.epoch ?? null;
 };

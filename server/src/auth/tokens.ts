@@ -9,31 +9,55 @@ export interface TokenClaims {
   readonly role: string;
   readonly tokenId: string;
   readonly sessionEpoch: number;
+  readonly issuedAt: Date;
   readonly expiresAt: Date;
+  /** The session it was issued in; null for one that was issued before there were sessions. */
+  readonly sessionId: string | null;
+}
+
+/** The session that a token is issued in. */
+export interface TokenSession {
+  readonly id: string;
+  readonly epoch: number;
+  readonly startedAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** A token that was just issued. */
+export interface IssuedToken {
+  readonly token: string;
+  /** Seconds until it expires: 24 hours, or less when its session ends before. */
+  readonly expiresIn: number;
 }
 
 /** Issues and verifies access tokens. */
 export interface Tokens {
-  issue(user: SessionUser, sessionEpoch: number): Promise<string>;
+  issue(user: SessionUser, session: TokenSession): Promise<IssuedToken>;
   /** The claims of a token that this service issued and that has not expired; null for any other text. */
   verify(token: string): Promise<TokenClaims | null>;
 }
 
 const ALGORITHM = 'HS256';
 
+const secondsOf = (date: Date): number => Math.floor(date.getTime() / 1000);
+const dateOf = (seconds: number): Date => new Date(seconds * 1000);
+
 /** @param secret signs the tokens; at least 32 bytes */
 export const createTokens = (secret: string): Tokens => {
   const key = new TextEncoder().encode(secret);
   if (key.length < 32) throw new Error('JWT_SECRET must have at least 32 bytes');
   return {
-    issue({ id, email, role, firstName, lastName }, sessionEpoch) {
-      const now = Math.floor(Date.now() / 1000);
-      return new SignJWT({ id, email, role, firstName, lastName, epoch: sessionEpoch })
+    async issue({ id, email, role, firstName, lastName }, session) {
+      const now = secondsOf(new Date());
+      const expiry = Math.min(now + TOKEN_LIFETIME_SECONDS, secondsOf(session.expiresAt));
+      const inSession = { sid: session.id, auth_time: secondsOf(session.startedAt), epoch: session.epoch };
+      const token = await new SignJWT({ id, email, role, firstName, lastName, ...inSession })
         .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
         .setJti(randomUUID())
         .setIssuedAt(now)
-        .setExpirationTime(now + TOKEN_LIFETIME_SECONDS)
+        .setExpirationTime(expiry)
         .sign(key);
+      return { token, expiresIn: Math.max(0, expiry - now) };
     },
     async verify(token) {
       const verified = await jwtVerify(token, key, {
@@ -41,10 +65,19 @@ export const createTokens = (secret: string): Tokens => {
         requiredClaims: ['exp', 'jti', 'id', 'role', 'epoch'],
       }).catch(() => null);
       if (!verified) return null;
-      const { id, role, jti, exp, epoch } = verified.payload;
+      const { id, role, jti, iat, exp, epoch, sid } = verified.payload;
       if (typeof id !== 'string' || !isUuid(id) || typeof jti !== 'string' || !isUuid(jti)) return null;
       if (typeof role !== 'string' || typeof epoch !== 'number' || exp === undefined) return null;
-      return { userId: id, role, tokenId: jti, sessionEpoch: epoch, expiresAt: new Date(exp * 1000) };
+      if (sid !== undefined && (typeof sid !== 'string' || !isUuid(sid))) return null;
+      return {
+        userId: id,
+        role,
+        tokenId: jti,
+        sessionEpoch: epoch,
+        issuedAt: dateOf(iat ?? exp - TOKEN_LIFETIME_SECONDS),
+        expiresAt: dateOf(exp),
+        sessionId: sid ?? null,
+      };
     },
   };
 };

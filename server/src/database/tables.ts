@@ -60,6 +60,18 @@ export const revokedTokens = pgTable('revoked_tokens', {
   expiresAt: moment('expires_at').notNull(),
 });
 
+export const sessions = pgTable('sessions', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  userId: uuid('user_id').notNull(),
+  epoch: integer('epoch').notNull(),
+  startedAt: moment('started_at').notNull().defaultNow(),
+  lastSeenAt: moment('last_seen_at').notNull().defaultNow(),
+  expiresAt: moment('expires_at').notNull(),
+  ipAddress: text('ip_address'),
+  userAgent: text('user_agent'),
+  endedAt: moment('ended_at'),
+});
+
 export const activity = pgTable('activity', {
   id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
   userId: uuid('user_id').notNull(),

@@ -6,19 +6,42 @@ import { isDatabaseAway } from './failure.ts';
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 500;
 
+export interface WaitOptions {
+  /** Whether a server that may lose what it committed is accepted, with a warning. */
+  readonly allowUnsafe: boolean;
+  readonly log: Logger;
+}
+
 /** A PostgreSQL server that this service cannot work with. */
 export class UnsuitableDatabase extends Error {
   override readonly name = 'UnsuitableDatabase';
 }
 
-const check = async (connectionString: string, log: Logger): Promise<void> => {
+/** Settings of the server that must not be off, or what was committed may not survive a failure of it. */
+const DURABILITY = ['fsync', 'synchronous_commit', 'full_page_writes'] as const;
+
+const requireDurable = (off: readonly string[], { allowUnsafe, log }: WaitOptions): void => {
+  if (off.length === 0) return;
+  const settings = off.join(' and ');
+  const danger = 'acknowledged events can be lost when the database server fails';
+  if (!allowUnsafe) {
+    throw new UnsuitableDatabase(
+      `The database server runs with ${settings} off, so ${danger}: switch ${settings} on, or set ALLOW_UNSAFE_DATABASE=true to accept that`,
+    );
+  }
+  log.warn(`the database server runs with ${settings} off, which ALLOW_UNSAFE_DATABASE accepts: ${danger}`);
+};
+
+const check = async (connectionString: string, options: WaitOptions): Promise<void> => {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000 });
   await client.connect();
   try {
-    const { rows } = await client.query<{ version: number; durable: boolean; encoding: string }>(`
-      SELECT current_setting('server_version_num')::int AS version,
-        current_setting('fsync')::bool AND current_setting('synchronous_commit') <> 'off' AS durable,
-        current_setting('server_encoding') AS encoding`);
+    const { rows } = await client.query<{ version: number; off: string[]; encoding: string }>(
+      `SELECT current_setting('server_version_num')::int AS version,
+        ARRAY(SELECT name FROM unnest($1::text[]) AS name WHERE current_setting(name) = 'off') AS off,
+        current_setting('server_encoding') AS encoding`,
+      [DURABILITY],
+    );
     const [server] = rows;
     if (!server || server.version < 150_000)
       throw new UnsuitableDatabase('Gantry needs PostgreSQL 15 or newer');
@@ -27,11 +50,7 @@ const check = async (connectionString: string, log: Logger): Promise<void> => {
         `The database has the encoding ${server.encoding}: create it with ENCODING 'UTF8'`,
       );
     }
-    if (!server.durable) {
-      log.warn(
-        'fsync or synchronous_commit is off: acknowledged events can be lost when the database server fails',
-      );
-    }
+    requireDurable(server.off, options);
   } finally {
     await client.end();
   }
@@ -39,13 +58,14 @@ const check = async (connectionString: string, log: Logger): Promise<void> => {
 
 /**
  * Waits until the database answers, up to 30 s: it may be starting at the same time.
- * @throws UnsuitableDatabase when it answers but is too old or has the wrong encoding
+ * @throws UnsuitableDatabase when it answers but is too old, has the wrong encoding, or may lose what it committed
  */
-export const waitForDatabase = async (connectionString: string, log: Logger): Promise<void> => {
+export const waitForDatabase = async (connectionString: string, options: WaitOptions): Promise<void> => {
+  const { log } = options;
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     try {
-      return await check(connectionString, log);
+      return await check(connectionString, options);
     } catch (error) {
       if (!isDatabaseAway(error) || performance.now() > deadline) throw error;
       log.info({ reason: error }, 'waiting for the database');

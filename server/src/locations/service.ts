@@ -46,6 +46,7 @@ export const updateLocation = async (
     return updated;
   });
   if (concernsIngestion) app.sensorKeys.forgetAll();
+  app.publicSensors.forget();
   return location;
 };
 

@@ -1,6 +1,5 @@
 import type { StreamNote, Topic } from '@gantry/contract/realtime';
 import type { Pool } from 'pg';
-import { findActor } from '../auth/session.ts';
 import type { ActorContext } from '../context.ts';
 import { AppError, invalidInput } from '../error.ts';
 import { readChanges, readHorizon } from './changes-store.ts';
@@ -14,8 +13,6 @@ export const KEPT_HOURS = 24;
 const INBOX_CAPACITY = 1_000;
 /** After this long without anything to tell, a subscriber is told that there is nothing. */
 const IDLE_MS = 10_000;
-/** How often it is checked that the token of a stream is still good. */
-const TOKEN_CHECK_MS = 20_000;
 
 /** What a stream tells: a thing or a note, and the id to go on from. */
 export type Told<Name extends Topic> =
@@ -42,16 +39,12 @@ const expired = (): AppError => new AppError('unauthorized', 'Invalid or expired
 
 /** Ends the inbox as soon as the token is not good any more. @returns stops looking */
 const watchToken = (ctx: ActorContext, inbox: Inbox): (() => void) => {
-  const check = async (): Promise<void> => {
-    if (!(await findActor(ctx))) inbox.end(expired());
-  };
-  const timer = setInterval(() => {
-    check().catch((error: unknown) => inbox.end(error instanceof Error ? error : expired()));
-  }, TOKEN_CHECK_MS);
+  const end = () => inbox.end(expired());
+  const stopWatching = ctx.app.sessionWatch.watch(ctx.actor.token, end);
   const untilExpiry = ctx.actor.token.expiresAt.getTime() - Date.now();
-  const expiry = setTimeout(() => inbox.end(expired()), Math.max(0, untilExpiry));
+  const expiry = setTimeout(end, Math.max(0, untilExpiry));
   return () => {
-    clearInterval(timer);
+    stopWatching();
     clearTimeout(expiry);
   };
 };

@@ -11,9 +11,17 @@ export const fingerprintOf = (apiKey: string): string => createHash('sha256').up
 
 const asItIs = (apiKey: string): string => apiKey;
 
-/** How the caller of a public procedure gets to see API keys. A token that is no longer good counts as none. */
-export const keyViewOf = async (ctx: RequestContext): Promise<(apiKey: string) => string> => {
-  if (ctx.app.config.PUBLIC_SENSOR_KEYS) return asItIs;
+/** How API keys are shown to everybody. @param areShown whether the settings show them as they are */
+export const publicKeyView = (areShown: boolean): ((apiKey: string) => string) =>
+  areShown ? asItIs : fingerprintOf;
+
+/** Whether the caller is shown more of API keys than everybody. A token that is no longer good counts as none. */
+export const seesKeys = async (ctx: RequestContext): Promise<boolean> => {
+  if (ctx.app.config.PUBLIC_SENSOR_KEYS) return false;
   const actor = await findActor(ctx);
-  return actor && mayDo(actor.role, 'manageSensors') ? asItIs : fingerprintOf;
+  return actor !== null && mayDo(actor.role, 'manageSensors');
 };
+
+/** How the caller of a public procedure gets to see API keys. */
+export const keyViewOf = async (ctx: RequestContext): Promise<(apiKey: string) => string> =>
+  (await seesKeys(ctx)) ? asItIs : publicKeyView(ctx.app.config.PUBLIC_SENSOR_KEYS);

@@ -63,6 +63,7 @@ export const takeHeartbeat = async (
     macAddress: input.macAddress,
   });
   if (!outcome) throw new AppError('unauthorized', 'Invalid API key');
+  if (outcome.from !== outcome.to) app.publicSensors.forget();
   if (input.issues.length > 0) {
     app.log.info({ sensorId: sensor.id, issues: nameIssues(input.issues) }, 'sensor reports issues');
   }

@@ -50,7 +50,8 @@ export const sensorsRouter = router({
     .meta({
       question: true,
       summary: 'All sensors with the location they stand at, newest first',
-      notes: KEY_NOTE,
+      notes: `${KEY_NOTE} Those who do not hold it may be shown what was true up to a second ago, unless somebody changed a sensor since. A batch may carry five of these; page through \`sensors.getAll\` where there are many.`,
+      weight: 20,
     })
     .output(z.array(locatedSensor))
     .query(({ ctx }) => viewAllSensors(ctx)),

@@ -41,6 +41,7 @@ const changeSensor = async (
     return changed;
   });
   app.sensorKeys.forget(sensor.id);
+  app.publicSensors.forget();
   return sensor;
 };
 
@@ -54,7 +55,7 @@ export const createSensor = async (
 ): Promise<Sensor> => {
   requireLocationForm(input.locationId);
   try {
-    return await inTransaction(app.db, async (tx) => {
+    const created = await inTransaction(app.db, async (tx) => {
       const sensor = await insertSensor(tx, { ...input, apiKey: newApiKey() });
       await recordStatusChange(tx, {
         sensorId: sensor.id,
@@ -65,8 +66,11 @@ export const createSensor = async (
         at: sensor.createdAt,
       });
       await recordActivity(tx, actor.id, caller, 'sensors.create', nameOf(sensor));
+      await announce(tx, channels.sensors, sensor.id);
       return sensor;
     });
+    app.publicSensors.forget();
+    return created;
   } catch (error) {
     if (isForeignKeyViolation(error)) throw unknownLocation();
     if (!isUniqueViolation(error)) throw error;

@@ -7,17 +7,19 @@ import { silenceReason, silenceSensors } from './status-store.ts';
 const EVERY_MS = 2_000;
 const FAILURE = 'cannot look for silent sensors now; the next round will';
 
-type Parts = Pick<AppContext, 'db' | 'log' | 'webhooks'>;
+type Parts = Pick<AppContext, 'db' | 'log' | 'webhooks' | 'publicSensors'>;
 
 /** Looks once for sensors that are ONLINE and sent no heartbeat for so long. */
 export const sweepOnce = async (parts: Parts, timeoutSeconds: number): Promise<void> => {
-  const { db, log } = parts;
+  const { db, log, publicSensors } = parts;
   const silenced = await inTransaction(db, async (tx) => {
     const outcomes = await silenceSensors(tx, timeoutSeconds);
     await publishStatus(parts, tx, outcomes, silenceReason(timeoutSeconds));
     return outcomes.length;
   });
-  if (silenced > 0) log.info({ sensors: silenced }, 'sensors went silent');
+  if (silenced === 0) return;
+  publicSensors.forget();
+  log.info({ sensors: silenced }, 'sensors went silent');
 };
 
 /** Looks for silent sensors every 2 seconds until it is disposed of; disposing waits for the round under way. */

@@ -1,7 +1,7 @@
 import type { Page } from '@gantry/contract/page';
 import type { ListSensorsInput, LocatedSensor, Sensor } from '@gantry/contract/sensors';
 import type { RequestContext } from '../context.ts';
-import { keyViewOf } from './api-key.ts';
+import { keyViewOf, seesKeys } from './api-key.ts';
 import { listLocatedSensors, listSensors } from './list-store.ts';
 import { getSensor } from './store.ts';
 
@@ -21,7 +21,5 @@ export const viewSensors = async (ctx: RequestContext, input: ListSensorsInput):
 };
 
 export const viewAllSensors = async (ctx: RequestContext): Promise<LocatedSensor[]> => {
-  const view = await keyViewOf(ctx);
-  const sensors = await listLocatedSensors(ctx.app.db);
-  return sensors.map((sensor) => ({ ...sensor, apiKey: view(sensor.apiKey) }));
+  return (await seesKeys(ctx)) ? listLocatedSensors(ctx.app.db) : ctx.app.publicSensors.read();
 };

@@ -1,12 +1,14 @@
+import type { ServerResponse } from 'node:http';
 import type { ErrorBody } from '@gantry/contract/envelope';
 import type { ErrorCode } from '@gantry/contract/errors';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import type { Counter, Histogram } from 'prom-client';
 import type { AppContext, RequestContext } from '../context.ts';
 import type { Metrics } from '../metrics.ts';
+import { type AnswerLimits, createAnswerRoom } from './answer-room.ts';
 import { createDeadline } from './deadline.ts';
 import { failureOf, WireError } from './errors.ts';
-import { type Written, writeOutput } from './output.ts';
+import { ReadyAnswer, type Written, writeOutput } from './output.ts';
 import { type Prepared, prepare } from './run.ts';
 
 /** One procedure call as it came over HTTP. */
@@ -24,12 +26,26 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Where an answer goes. */
+export interface Place {
+  readonly response: ServerResponse;
+  /** Whether it goes there with others. */
+  readonly isBatch: boolean;
+}
+
+/**
+ * Most weight of a batch. An ordinary call weighs 1, so fifty of them leave room for some that cost a multiple.
+ */
+const MAX_BATCH_WEIGHT = 100;
+
 /** Calls procedures of the API. */
 export interface Caller {
   /** Calls one, and always answers, whatever happens. */
-  call(ctx: RequestContext, call: Call): Promise<Answer>;
-  /** Tells whether it may be called: the refusal, or null. */
-  refuse(ctx: RequestContext, path: string): Promise<Answer | null>;
+  call(ctx: RequestContext, call: Call, place: Place): Promise<Answer>;
+  /** @throws WireError BAD_REQUEST when the calls of a batch take up more than one may */
+  weigh(calls: readonly Call[]): void;
+  /** Tells whether it may be called, and whether its input is JSON: the refusal, or null. */
+  refuse(ctx: RequestContext, call: Call): Promise<Answer | null>;
 }
 
 const httpMethod = { query: 'GET', mutation: 'POST' } as const;
@@ -65,8 +81,18 @@ const proceduresOf = (router: AnyTRPCRouter, metrics: Metrics): ReadonlyMap<stri
     ]),
   );
 
-/** @param timeoutMs how long a call may take, in milliseconds */
-export const createCaller = (router: AnyTRPCRouter, { metrics }: AppContext, timeoutMs: number): Caller => {
+export interface CallerOptions {
+  /** How long a call may take, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly limits: AnswerLimits;
+}
+
+export const createCaller = (
+  router: AnyTRPCRouter,
+  { metrics }: AppContext,
+  { timeoutMs, limits }: CallerOptions,
+): Caller => {
+  const room = createAnswerRoom(limits);
   const procedures = proceduresOf(router, metrics);
   const deadline = createDeadline(
     timeoutMs,
@@ -109,22 +135,33 @@ export const createCaller = (router: AnyTRPCRouter, { metrics }: AppContext, tim
   };
 
   return {
-    async call(ctx, call) {
+    weigh(calls) {
+      const weight = calls.reduce((sum, { path }) => sum + (procedures.get(path)?.weight ?? 1), 0);
+      if (weight <= MAX_BATCH_WEIGHT) return;
+      throw new WireError(
+        'BAD_REQUEST',
+        `The calls of this batch weigh ${weight}, and ${MAX_BATCH_WEIGHT} is the most: send them in several batches`,
+      );
+    },
+    async call(ctx, call, { response, isBatch }) {
       const started = performance.now();
       const seconds = () => (performance.now() - started) / 1000;
       try {
         const { run, countOk } = find(call);
         const output = await deadline.within(run(ctx, call.input));
+        const result = writeOutput(output);
+        room.take(response, result, result instanceof ReadyAnswer && !isBatch);
         countOk(seconds());
-        return { status: 200, outcome: { result: writeOutput(output) }, headers: {} };
+        return { status: 200, outcome: { result }, headers: {} };
       } catch (error) {
         return refusal(ctx, call.path, error, seconds());
       }
     },
-    async refuse(ctx, path) {
+    async refuse(ctx, { path, input }) {
       const started = performance.now();
       try {
         await deadline.within(procedures.get(path)?.admit(ctx) ?? Promise.resolve());
+        input();
         return null;
       } catch (error) {
         return refusal(ctx, path, error, (performance.now() - started) / 1000);

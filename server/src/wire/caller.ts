@@ -1,15 +1,32 @@
 import type { IncomingMessage } from 'node:http';
 import proxyAddress from '@fastify/proxy-addr';
+import type { Logger } from 'pino';
 import type { Caller } from '../context.ts';
 
 /** Tells who sent a request. */
 export type CallerOf = (request: IncomingMessage, requestId: string) => Caller;
 
 /** @param proxies addresses or networks of proxies whose X-Forwarded-For is believed */
-export const createCallerOf = (proxies: readonly string[]): CallerOf => {
+export const createCallerOf = (proxies: readonly string[], log: Logger): CallerOf => {
   const trusted = proxyAddress.compile([...proxies]);
-  const addressOf = (request: IncomingMessage): string =>
-    proxies.length > 0 ? proxyAddress(request, trusted) : (request.socket.remoteAddress ?? '');
+  let hasWarned = false;
+
+  // Said once: anybody may send the header, and behind a proxy that is not named every request has it.
+  const warnOf = (peer: string): void => {
+    if (hasWarned || trusted(peer, 0)) return;
+    hasWarned = true;
+    log.warn(
+      { peer },
+      'a request has X-Forwarded-For, but its sender is not in TRUSTED_PROXIES: if that is your proxy, name it there; until then all callers behind it count as one',
+    );
+  };
+
+  const addressOf = (request: IncomingMessage): string => {
+    const peer = request.socket.remoteAddress ?? '';
+    if (request.headers['x-forwarded-for'] === undefined) return peer;
+    warnOf(peer);
+    return proxies.length > 0 ? proxyAddress(request, trusted) : peer;
+  };
 
   return (request, requestId) => ({
     requestId,

@@ -91,6 +91,9 @@ const isInputError = (thrown: unknown): boolean =>
 export const failureOf = (thrown: unknown): Failure => {
   const cause = thrown instanceof TRPCError && thrown.cause ? thrown.cause : thrown;
   const error = cause instanceof ZodError && isInputError(thrown) ? inputFailure(cause) : cause;
+  if (error instanceof SyntaxError && isInputError(thrown)) {
+    return told('PARSE_ERROR', 'The request is not valid JSON');
+  }
   if (error instanceof WireError) return told(error.code, error.message, error.issues, error.headers);
   if (error instanceof AppError) {
     return told(codeOfKind[error.kind], error.message, error.issues, retryAfter(error.retryAfterSeconds));

@@ -21,6 +21,8 @@ export interface ProcedureMeta {
   summary?: string;
   /** Rules worth knowing, in Markdown. */
   notes?: string;
+  /** How much of a batch it takes up, 1 unless it is said; see MAX_BATCH_WEIGHT. */
+  weight?: number;
   /** What each message of a subscription is. */
   message?: z.ZodType;
 }

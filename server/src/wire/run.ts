@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { RequestContext } from '../context.ts';
 import { inputFailure } from './errors.ts';
 import type { Guard } from './guards.ts';
+import { ReadyAnswer } from './output.ts';
 import type { ProcedureMeta } from './procedures.ts';
 import { answerQuestion } from './questions.ts';
 
@@ -10,6 +11,8 @@ import { answerQuestion } from './questions.ts';
 export interface Prepared {
   /** Runs it for one request. `readInput` is asked after the guard let the caller in. */
   readonly run: (ctx: RequestContext, readInput: () => unknown) => Promise<unknown>;
+  /** How much of a batch it takes up. */
+  readonly weight: number;
   /** Only lets the guard look at the caller. */
   readonly admit: (ctx: RequestContext) => Promise<void>;
 }
@@ -63,13 +66,14 @@ export const prepare = (path: string, procedure: AnyTRPCProcedure): Prepared => 
   };
 
   const checkOutput = (data: unknown): unknown => {
-    if (!outputSchema) return data;
+    if (!outputSchema || data instanceof ReadyAnswer) return data;
     const parsed = outputSchema.safeParse(data);
     if (!parsed.success) throw new Error(`${path} answers what it should not`, { cause: parsed.error });
     return parsed.data;
   };
 
   return {
+    weight: definition.meta?.weight ?? 1,
     run: async (ctx, readInput) => {
       const more = guard(ctx, { path, type, readInput });
       const context = { ...ctx, ...(more instanceof Promise ? await more : more) };

@@ -11,9 +11,12 @@ import { REQUEST_TIMEOUT_MS } from '@gantry/contract/envelope';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { AppContext } from '../context.ts';
+import { openFilesLimit } from '../processes.ts';
+import { ANSWER_LIMITS } from './answer-room.ts';
 import { drain } from './body.ts';
 import { createCallerOf } from './caller.ts';
 import { refuseConnection, takeOverFromNode } from './connection.ts';
+import { limitConnections, mostConnections } from './connections.ts';
 import { serveDocuments } from './documents.ts';
 import { failureOf, WireError } from './errors.ts';
 import { commonHeaders, EXPOSED_HEADERS, headersForOrigin, requireOneHost } from './every-answer.ts';
@@ -28,6 +31,8 @@ import { createTrpc, JSON_TYPE, type Trpc } from './trpc.ts';
 const MAX_HEADER_BYTES = 64 * 1024;
 const KEEP_ALIVE_MS = 72_000;
 const MAX_CHECK_MS = 2_000;
+/** A connection on which nothing moves for this much longer than a call may take is closed: nobody reads its answer. */
+const STALLED_MS = 5_000;
 
 /** What Fastify and its plugins refuse by themselves is the sender's doing: they give it a status below 500. */
 const asWireError = (error: unknown): unknown => {
@@ -62,6 +67,7 @@ const createHttp = (
       else fastify(request, response);
     },
   );
+  http.timeout = timeoutMs + STALLED_MS;
   takeOverFromNode(http);
   return http;
 };
@@ -85,20 +91,32 @@ export const createServer = async (
   app: AppContext,
   router: AnyTRPCRouter,
   timeoutMs = REQUEST_TIMEOUT_MS,
+  limits = ANSWER_LIMITS,
 ): Promise<FastifyInstance> => {
   const allowed = allowOrigins(app.config.WEB_ORIGIN, app.config.PREVIEW_ORIGINS);
-  const callerOf = createCallerOf(app.config.TRUSTED_PROXIES);
+  const callerOf = createCallerOf(app.config.TRUSTED_PROXIES, app.log);
   const isPreflight = ({ method, headers: { origin } }: IncomingMessage): boolean =>
     method === 'OPTIONS' && origin !== undefined && allowed(origin);
+  const most = mostConnections(app.config.MAX_CONNECTIONS, await openFilesLimit());
+  if (most < app.config.MAX_CONNECTIONS) {
+    app.log.info(
+      { most },
+      'fewer connections are taken than MAX_CONNECTIONS allows: too few files may be open',
+    );
+  }
   let closing = false;
-  const trpc = createTrpc({ router, app, timeoutMs, allowed, callerOf, isClosing: () => closing });
+  const trpc = createTrpc({ router, app, timeoutMs, limits, allowed, callerOf, isClosing: () => closing });
 
   const server = fastify({
     logger: false,
     genReqId: () => randomUUID(),
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    serverFactory: (handler) => createHttp(timeoutMs, isPreflight, trpc, handler),
+    serverFactory: (handler) => {
+      const http = createHttp(timeoutMs, isPreflight, trpc, handler);
+      limitConnections(http, most, app.log);
+      return http;
+    },
     clientErrorHandler: refuseConnection,
     frameworkErrors: (error, request, reply: FastifyReply) => {
       say(reply, commonHeaders(request.id));
@@ -140,7 +158,8 @@ export const createServer = async (
   await server.register(cors, {
     origin: (origin, answer) => answer(null, origin !== undefined && allowed(origin)),
     methods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
-    allowedHeaders: ['Content-Type', 'Authorization', 'x-trpc-source'],
+    // The specification's three, and the one that clients of streams send when they reconnect.
+    allowedHeaders: ['Content-Type', 'Authorization', 'x-trpc-source', 'Last-Event-ID'],
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: 600,
     strictPreflight: false,

@@ -31,6 +31,15 @@ const closeWhenStuck = (response: ServerResponse, draining: AbortSignal): void =
   response.once('close', () => draining.removeEventListener('abort', farewell));
 };
 
+/** What the head of a stream says beyond that of every answer. */
+export const STREAM_HEADERS = {
+  'cache-control': 'no-cache, no-transform',
+  connection: 'keep-alive',
+  'content-type': 'text/event-stream',
+  vary: 'trpc-accept, accept',
+  'x-accel-buffering': 'no',
+};
+
 /** A stream of server-sent events, and the head of the answer that carries it. */
 export interface OpenSubscription {
   readonly status: number;

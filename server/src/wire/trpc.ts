@@ -4,16 +4,17 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { AppContext, RequestContext } from '../context.ts';
+import { type AnswerLimits, limitReading } from './answer-room.ts';
 import { createBodyReader, drain } from './body.ts';
 import { type Answer, createCaller } from './call.ts';
 import type { CallerOf } from './caller.ts';
 import { failureOf } from './errors.ts';
 import { commonHeaders, headersForOrigin, requireOneHost } from './every-answer.ts';
 import type { OriginCheck } from './origins.ts';
-import { metaText } from './output.ts';
+import { ReadyAnswer, resultEnvelope } from './output.ts';
 import { type BatchForm, readRequest, type Target } from './request.ts';
 import { LINES_TYPE, streamLines } from './stream.ts';
-import { isEventSource, openSubscription, subscriptionsOf } from './subscription.ts';
+import { isEventSource, openSubscription, STREAM_HEADERS, subscriptionsOf } from './subscription.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -25,9 +26,14 @@ const commonStatus = (answers: readonly Answer[]): number => {
 
 const envelopeOf = ({ outcome }: Answer): string => {
   if ('error' in outcome) return `{"error":{"json":${JSON.stringify(outcome.error)}}}`;
-  const { json, values } = outcome.result;
-  return `{"result":{"data":{"json":${json}${metaText(values)}}}}`;
+  return resultEnvelope(outcome.result);
 };
+
+/** The only answer of a request; one that is sent to many is not put together again. */
+const alone = (answer: Answer): string | Buffer =>
+  'result' in answer.outcome && answer.outcome.result instanceof ReadyAnswer
+    ? answer.outcome.result.envelope
+    : envelopeOf(answer);
 
 /** A batch as one answer. */
 const together = (answers: readonly Answer[], form: 'object' | 'array') => {
@@ -60,6 +66,7 @@ export interface TrpcParts {
   readonly app: AppContext;
   /** How long a call may take, in milliseconds. */
   readonly timeoutMs: number;
+  readonly limits: AnswerLimits;
   readonly allowed: OriginCheck;
   readonly callerOf: CallerOf;
   /** Whether the service is about to end, so that no connection is kept for another request. */
@@ -70,8 +77,9 @@ export interface TrpcParts {
  * Makes what answers requests to /trpc, straight from Node's HTTP server: on the way through Fastify an event cost 8 µs more
  * of 85.
  */
-export const createTrpc = ({ router, app, timeoutMs, allowed, callerOf, isClosing }: TrpcParts): Trpc => {
-  const caller = createCaller(router, app, timeoutMs);
+export const createTrpc = (parts: TrpcParts): Trpc => {
+  const { router, app, allowed, callerOf, isClosing } = parts;
+  const caller = createCaller(router, app, parts);
   const subscriptions = subscriptionsOf(router);
   const bodies = createBodyReader();
 
@@ -81,13 +89,15 @@ export const createTrpc = ({ router, app, timeoutMs, allowed, callerOf, isClosin
     return [...commonHeaders(requestId), ...headersForOrigin(request.headers.origin, allowed)];
   };
 
-  const send = (exchange: Exchange, status: number, headers: Headers, json: string): void => {
+  const send = (exchange: Exchange, status: number, headers: Headers, json: string | Buffer): void => {
     const { response } = exchange;
+    const bytes = Buffer.byteLength(json);
     const head = beginOf(exchange);
     for (const [name, value] of Object.entries(headers)) head.push(name, value);
-    head.push('content-type', JSON_TYPE, 'content-length', String(Buffer.byteLength(json)));
+    head.push('content-type', JSON_TYPE, 'content-length', String(bytes));
     response.writeHead(status, head);
     response.end(json);
+    limitReading(response, bytes);
   };
 
   const stream = async (
@@ -140,18 +150,22 @@ export const createTrpc = ({ router, app, timeoutMs, allowed, callerOf, isClosin
     const { calls, batch } = readRequest({ method, headers, target, body });
     const [only] = calls;
     if (batch || !only) {
-      const pending = calls.map((each) => caller.call(ctx, each));
+      caller.weigh(calls);
+      const place = { response, isBatch: true };
+      const pending = calls.map((each) => caller.call(ctx, each, place));
       return answerBatch(exchange, batch ?? 'object', pending);
     }
     const isSubscription = only.method === 'query' && subscriptions.has(only.path);
     // An EventSource reads no answer but a stream, so it is told of a refusal in one.
-    const refused = isSubscription && !isEventSource(request) ? await caller.refuse(ctx, only.path) : null;
+    const refused = isSubscription && !isEventSource(request) ? await caller.refuse(ctx, only) : null;
     if (isSubscription && !refused) {
+      // It has no body, so no stream is opened whose end it would wait for.
+      if (method === 'HEAD') return stream(exchange, 200, STREAM_HEADERS, Readable.from([]));
       const opened = await openSubscription(router, request, response, ctx);
       return stream(exchange, opened.status, opened.headers, opened.source);
     }
-    const answered = refused ?? (await caller.call(ctx, only));
-    send(exchange, answered.status, answered.headers, envelopeOf(answered));
+    const answered = refused ?? (await caller.call(ctx, only, { response, isBatch: false }));
+    send(exchange, answered.status, answered.headers, alone(answered));
   };
 
   return (request, response, target) => {

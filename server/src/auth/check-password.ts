@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { recordFailedLogin } from '../activity/gathered-store.ts';
+import type { RequestContext } from '../context.ts';
+import type { Attempt } from './throttle.ts';
+
+interface Account {
+  readonly id: string;
+  readonly passwordHash: string;
+}
+
+/** Refusals beyond the limit of an address take this long, known account or not, in milliseconds. */
+const REFUSAL_MS = 500;
+
+/**
+ * Checks the password of an account, within the limits on failures; a wrong one leaves a trace in the activity log.
+ * @param email names the account, in lower case
+ * @param find looks the account up; null when there is none
+ * @returns the account; null when there is none or the password is wrong
+ * @throws AppError `tooManyRequests` after too many failures
+ */
+export const checkPassword = async <Found extends Account>(
+  { app: { db, loginThrottle, passwords }, caller }: RequestContext,
+  email: string,
+  password: string,
+  find: () => Promise<Found | null>,
+): Promise<Found | null> => {
+  const check = async (): Promise<Found | null> => {
+    const account = await find();
+    if (await passwords.verify(account?.passwordHash ?? null, password)) return account;
+    await recordFailedLogin(db, account?.id ?? null, caller);
+    return null;
+  };
+
+  // An account that is not known costs no hash here, or guessing would keep the processor busy.
+  const checkKnown = async (): Promise<Found | null> => {
+    const account = await find();
+    if (!account) return null;
+    const fits = await loginThrottle.oneByOne(() => passwords.verify(account.passwordHash, password));
+    return fits ? account : null;
+  };
+
+  const settle = async (attempt: Attempt): Promise<Found | null> => {
+    const refusalTime = attempt.addressIsOver && sleep(REFUSAL_MS);
+    const account = await (attempt.addressIsOver ? checkKnown() : check()).catch(async (error: unknown) => {
+      await attempt.withdraw();
+      throw error;
+    });
+    if (account) await attempt.succeed();
+    else if (attempt.addressIsOver) {
+      await refusalTime;
+      throw attempt.addressIsOver;
+    }
+    return account;
+  };
+
+  const { address } = caller;
+  return loginThrottle.inTurn(email, address, async () => settle(await loginThrottle.begin(email, address)));
+};

@@ -1,0 +1,15 @@
+import type { Logger } from 'pino';
+import type { Database } from '../database/pool.ts';
+import { startRounds } from '../rounds.ts';
+import { pruneSessions } from './sessions-store.ts';
+
+const EVERY_MS = 600_000;
+
+/** Forgets, every ten minutes until it is disposed of, sessions and revocations of tokens that have expired. */
+export const startPruningSessions = ({ db, log }: { db: Database; log: Logger }): AsyncDisposable =>
+  startRounds(
+    { everyMs: EVERY_MS, log, failure: 'old sessions could not be forgotten now; the next round will' },
+    async (isOver) => {
+      while (!isOver() && (await pruneSessions(db)) > 0);
+    },
+  );

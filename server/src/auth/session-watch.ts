@@ -1,0 +1,73 @@
+import type { Logger } from 'pino';
+import type { Database } from '../database/pool.ts';
+import { startRounds } from '../rounds.ts';
+import { findSessionUsers, markSeen } from './sessions-store.ts';
+import type { TokenClaims } from './tokens.ts';
+
+/** From one check of the tokens of open streams to the next: a stream ends within 5 s of its token. */
+const CHECK_MS = 2_000;
+/** Tokens that one statement asks about. */
+const CHECKED_AT_ONCE = 1_000;
+
+/** Looks after tokens and sessions in use, for all calls and streams of this process together. */
+export interface SessionWatch extends AsyncDisposable {
+  /**
+   * Calls `onEnd` once the token is not good any more: its session ended, or its user was switched off or got another role.
+   * It says nothing of the token's own expiry. @returns stops looking
+   */
+  watch(token: TokenClaims, onEnd: () => void): () => void;
+  /** Writes down, some time soon, that the session is in use. */
+  seen(sessionId: string): void;
+}
+
+interface Watched {
+  readonly token: TokenClaims;
+  readonly onEnd: () => void;
+}
+
+export const createSessionWatch = ({ db, log }: { db: Database; log: Logger }): SessionWatch => {
+  const watched = new Set<Watched>();
+  let seen = new Set<string>();
+
+  const check = async (part: readonly Watched[]): Promise<void> => {
+    const tokens = part.map(({ token }) => token);
+    const users = new Map((await findSessionUsers(db, tokens)).map((user) => [user.position, user]));
+    part.forEach(({ token, onEnd }, at) => {
+      const user = users.get(at + 1);
+      if (!user) onEnd();
+      else if (user.isSeenLongAgo) seen.add(token.sessionId ?? token.tokenId);
+    });
+  };
+
+  const markAll = async (): Promise<void> => {
+    const ids = [...seen];
+    seen = new Set();
+    if (ids.length > 0) await markSeen(db, ids);
+  };
+
+  // While the database is away nobody is told anything, so streams wait for the next round.
+  const rounds = startRounds(
+    {
+      everyMs: CHECK_MS,
+      log,
+      failure: 'the sessions of open streams could not be checked; the next round will',
+    },
+    async () => {
+      const all = [...watched];
+      for (let at = 0; at < all.length; at += CHECKED_AT_ONCE) {
+        await check(all.slice(at, at + CHECKED_AT_ONCE));
+      }
+      await markAll();
+    },
+  );
+
+  return {
+    watch(token, onEnd) {
+      const each = { token, onEnd };
+      watched.add(each);
+      return () => watched.delete(each);
+    },
+    seen: (sessionId) => void seen.add(sessionId),
+    [Symbol.asyncDispose]: () => rounds[Symbol.asyncDispose](),
+  };
+};

@@ -1,0 +1,71 @@
+import { locatedSensor } from '@gantry/contract/sensors';
+import { z } from 'zod';
+import type { Database } from '../database/pool.ts';
+import { writeAhead } from '../wire/output.ts';
+import { listLocatedSensors } from './list-store.ts';
+
+type List = z.input<typeof listOutput>;
+const listOutput = z.array(locatedSensor);
+
+/** The list of all sensors as everybody may see it. */
+export interface PublicList {
+  /** At most a second old, and never older than the last call of `forget`. */
+  read(): Promise<List>;
+  /** A sensor or its location changed. */
+  forget(): void;
+}
+
+const KEPT_MS = 1_000;
+
+interface Loading {
+  readonly list: Promise<List>;
+  isStale: boolean;
+}
+
+/** Keeps what `load` answers for a second, and loads one at a time however many ask. */
+export const keepList = (load: () => Promise<List>): PublicList => {
+  let kept: { readonly list: List; readonly until: number } | null = null;
+  let running: Loading | null = null;
+  let next: Promise<List> | null = null;
+
+  const start = (): Promise<List> => {
+    const loading: Loading = { list: load(), isStale: false };
+    running = loading;
+    const finish = (list: List | null): void => {
+      if (running === loading) running = null;
+      if (list && !loading.isStale) kept = { list, until: performance.now() + KEPT_MS };
+    };
+    loading.list.then(finish, () => finish(null));
+    return loading.list;
+  };
+
+  const startNext = async (after: Promise<List>): Promise<List> => {
+    await after.catch(() => undefined);
+    next = null;
+    return start();
+  };
+
+  return {
+    read() {
+      if (kept && performance.now() < kept.until) return Promise.resolve(kept.list);
+      kept = null;
+      if (!running) return next ?? start();
+      // One that began before the last change would not show it, so those who ask now share the one after it.
+      if (!running.isStale) return running.list;
+      next ??= startNext(running.list);
+      return next;
+    },
+    forget() {
+      kept = null;
+      if (running) running.isStale = true;
+    },
+  };
+};
+
+/** @param view how API keys are shown to everybody */
+export const createPublicList = (db: Database, view: (apiKey: string) => string): PublicList =>
+  keepList(async () => {
+    const sensors = await listLocatedSensors(db);
+    const shown = sensors.map((sensor) => ({ ...sensor, apiKey: view(sensor.apiKey) }));
+    return writeAhead(listOutput.parse(shown));
+  });

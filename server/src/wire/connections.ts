@@ -1,0 +1,30 @@
+import type { Server } from 'node:http';
+import type { Logger } from 'pino';
+
+/** Open files that are kept for everything but callers: the database, pictures, reports, logs. */
+const OTHER_FILES = 256;
+const FEWEST = 16;
+const WARN_EVERY_MS = 60_000;
+
+/**
+ * How many connections a process takes at most.
+ * @param wanted what the settings say
+ * @param openFiles how many files it may have open; null where that is not known
+ */
+export const mostConnections = (wanted: number, openFiles: number | null): number =>
+  openFiles === null ? wanted : Math.min(wanted, Math.max(FEWEST, openFiles - OTHER_FILES));
+
+/** Closes connections beyond so many as soon as they come, so that those that are open go on being served. */
+export const limitConnections = (server: Server, most: number, log: Logger): void => {
+  let dropped = 0;
+  let warnedAt = Number.NEGATIVE_INFINITY;
+  server.maxConnections = most;
+  server.on('drop', () => {
+    dropped++;
+    const now = performance.now();
+    if (now - warnedAt < WARN_EVERY_MS) return;
+    warnedAt = now;
+    log.warn({ most, dropped }, 'connections are closed at once: as many are open as MAX_CONNECTIONS allows');
+    dropped = 0;
+  });
+};

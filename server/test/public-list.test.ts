@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keepList } from '../src/sensors/public-list.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+
+// sensors.getAllSensors for those who do not manage sensors: kept for a second, loaded once for all who ask.
+
+interface SensorJson {
+  id: string;
+  name: string;
+  status: string;
+  apiKey: string;
+}
+
+let gantry: Gantry;
+let admin: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  admin = await gantry.tokenFor('ADMIN');
+});
+afterAll(() => gantry.stop());
+
+const listed = async (id: string): Promise<SensorJson | undefined> =>
+  (await gantry.ok<SensorJson[]>('sensors.getAllSensors')).find((sensor) => sensor.id === id);
+const create = (): Promise<SensorJson> => {
+  const input = { name: 'Mast 7', deviceId: randomUUID(), type: 'CAMERA' };
+  return gantry.ok('sensors.create', input, { token: admin });
+};
+
+describe('the public list of sensors', () => {
+  it('shows at once what was changed through the same process', async () => {
+    for (let round = 0; round < 3; round++) {
+      const { id, apiKey } = await create();
+      expect(await listed(id)).toMatchObject({ name: 'Mast 7', status: 'OFFLINE' });
+      await gantry.ok('sensors.update', { id, name: 'Mast 8' }, { token: admin });
+      expect((await listed(id))?.name).toBe('Mast 8');
+      await gantry.ok('sensors.heartbeat', { apiKey });
+      expect((await listed(id))?.status).toBe('ONLINE');
+      await gantry.ok('sensors.delete', { id }, { token: admin });
+      expect(await listed(id)).toBeUndefined();
+    }
+  });
+
+  it('is the same to the byte for all, and is not what those see who manage sensors', async () => {
+    const { id, apiKey } = await create();
+    const viewer = await gantry.tokenFor('VIEWER');
+    const texts = await Promise.all(
+      ['', `Bearer ${viewer}`, ''].map(async (authorization) => {
+        const headers = { authorization };
+        const response = await fetch(`${gantry.url}/trpc/sensors.getAllSensors`, { headers });
+        return response.text();
+      }),
+    );
+    expect(new Set(texts).size).toBe(1);
+    expect(texts[0]).not.toContain(apiKey);
+    const all = await gantry.ok<SensorJson[]>('sensors.getAllSensors', undefined, { token: admin });
+    expect(all.find((sensor) => sensor.id === id)?.apiKey).toBe(apiKey);
+  });
+
+  it('takes one connection to the database, however many ask', async () => {
+    const { connectionString } = gantry.pool.options;
+    const client = new pg.Client({ connectionString });
+    await client.connect();
+    try {
+      await client.query('BEGIN; LOCK TABLE sensors');
+      await new Promise((resolve) => setTimeout(resolve, 1_100));
+      const answers = Array.from({ length: 30 }, () => gantry.call('sensors.getAllSensors'));
+      const waiting = async () => {
+        const { rows } = await client.query(`SELECT pid FROM pg_locks WHERE relation = 'sensors'::regclass
+          AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`);
+        return rows.length;
+      };
+      await eventually(waiting, (count) => count > 0);
+      await Promise.all(Array.from({ length: 5 }, () => gantry.ok('system.health')));
+      expect(await waiting()).toBe(1);
+      await client.query('COMMIT');
+      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(30).fill(200));
+    } finally {
+      await client.end();
+    }
+  });
+});
+
+describe('a kept list', () => {
+  const loads = () => {
+    const started: ((value: never[] | Error) => void)[] = [];
+    const list = keepList(
+      () =>
+        new Promise((resolve, reject) =>
+          started.push((value) => (value instanceof Error ? reject(value) : resolve(value))),
+        ),
+    );
+    return { started, list };
+  };
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+  it('is loaded once for all who ask meanwhile, and kept', async () => {
+    const { started, list } = loads();
+    const [one, other] = [list.read(), list.read()];
+    const value: never[] = [];
+    started[0]?.(value);
+    expect(await one).toBe(value);
+    expect(await other).toBe(value);
+    expect(await list.read()).toBe(value);
+    expect(started).toHaveLength(1);
+  });
+
+  it('that was forgotten while it was loaded is loaded anew for those who ask later, one after the other', async () => {
+    const { started, list } = loads();
+    const before = list.read();
+    list.forget();
+    const later = [list.read(), list.read()];
+    list.forget();
+    later.push(list.read());
+    await settled();
+    expect(started).toHaveLength(1);
+    const [older, newer]: [never[], never[]] = [[], []];
+    started[0]?.(older);
+    await settled();
+    expect(started).toHaveLength(2);
+    started[1]?.(newer);
+    expect(await before).toBe(older);
+    for (const each of later) expect(await each).toBe(newer);
+    expect(await list.read()).toBe(newer);
+  });
+
+  it('that could not be loaded is not kept', async () => {
+    const { started, list } = loads();
+    const failing = list.read();
+    started[0]?.(new Error('away'));
+    await expect(failing).rejects.toThrow('away');
+    void list.read().catch(() => undefined);
+    expect(started).toHaveLength(2);
+  });
+});

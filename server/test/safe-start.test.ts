@@ -1,0 +1,84 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { waitForDatabase } from '../src/database/wait.ts';
+import { welcome } from '../src/welcome.ts';
+import { createTestDatabase } from './harness.ts';
+import { spawnService, untilItServes } from './service-process.ts';
+
+// What the service refuses to start with, and what it prints when it starts.
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let folder: string;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'gantry-start-'));
+});
+afterEach(async () => {
+  await database.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The database, on a connection that has settings of its own. */
+const withSetting = (setting: string): string => {
+  const url = new URL(database.url);
+  url.searchParams.set('options', `-c ${setting}`);
+  return url.href;
+};
+
+describe('a database server that may lose what it committed', () => {
+  const settings = () => ({
+    DATABASE_URL: withSetting('synchronous_commit=off'),
+    JWT_SECRET: 'a secret of the tests that is long enough',
+  });
+
+  it('is refused with the setting and what to do', async () => {
+    const started = spawnService(folder, { ...settings(), ALLOW_UNSAFE_DATABASE: 'false' });
+    expect(await started.ended).toBe(1);
+    expect(started.output()).toMatch(
+      /Gantry cannot start.*synchronous_commit.* off.*ALLOW_UNSAFE_DATABASE=true/s,
+    );
+  });
+
+  it('is taken with a warning where the settings accept it', async () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
+    await waitForDatabase(settings().DATABASE_URL, { allowUnsafe: true, log });
+    expect(lines.join('')).toMatch(/synchronous_commit.*ALLOW_UNSAFE_DATABASE/);
+  });
+
+  it.each(['on', 'local', 'remote_write'])('is not one with synchronous_commit = %s', async (value) => {
+    const log = pino({ level: 'silent' });
+    const allowUnsafe = process.env.DATABASE_URL !== undefined;
+    await waitForDatabase(withSetting(`synchronous_commit=${value}`), { allowUnsafe, log });
+  });
+});
+
+describe('the generated password of the administrator', () => {
+  it('is not printed where the output is no terminal; the file that has it is named', async () => {
+    const service = await untilItServes(
+      spawnService(folder, { DATABASE_URL: database.url, DATA_DIR: folder, ADMIN_PASSWORD: '' }),
+    );
+    const path = join(folder, 'initial-admin-password');
+    const password = (await readFile(path, 'utf8')).trim();
+    expect(await service.stop()).toBe(0);
+    expect(service.output()).toContain(`The password is kept in ${path}`);
+    expect(service.output()).not.toContain(password);
+  });
+
+  it('is printed on a terminal, once', () => {
+    const firstAdministrator = { email: 'a@example.org', password: 'S3cret', passwordFile: '/data/password' };
+    const told = (isTerminal: boolean) =>
+      welcome({
+        config: { NODE_ENV: 'production' },
+        service: { firstAdministrator },
+        url: 'http://x',
+        isTerminal,
+      }).join('\n');
+    expect(told(true)).toContain('Password: S3cret (shown this once)');
+    expect(told(false)).not.toContain('S3cret');
+    expect(told(false)).toContain('/data/password');
+  });
+});

@@ -1,0 +1,165 @@
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { mostConnections } from '../src/wire/connections.ts';
+import { open, router } from '../src/wire/procedures.ts';
+import { createServer } from '../src/wire/server.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+
+// What bounds the answers: their size, how many are on their way, how long they take to be read, and the connections.
+
+const MB = 1024 * 1024;
+
+let gantry: Gantry;
+beforeAll(async () => {
+  gantry = await startGantry({ config: { MAX_CONNECTIONS: '16' } });
+});
+afterAll(() => gantry.stop());
+
+const batchOf = (paths: readonly string[]) => gantry.fetch(`/trpc/${paths.join(',')}?batch=1`);
+const times = (path: string, count: number): string[] => Array<string>(count).fill(path);
+
+describe('a batch', () => {
+  it('of fifty ordinary calls is answered, and with a heavy one among them too', async () => {
+    expect((await batchOf(times('events.getEventTypes', 50))).status).toBe(200);
+    const mixed = [...times('events.getEventTypes', 49), 'sensors.getAllSensors'];
+    expect((await batchOf(mixed)).status).toBe(200);
+    expect((await batchOf(times('sensors.getAllSensors', 5))).status).toBe(200);
+  });
+
+  it('of many heavy calls is refused as a whole, with what to do', async () => {
+    const { status, body } = await batchOf(times('sensors.getAllSensors', 50));
+    expect(status).toBe(400);
+    expect(body.error.json).toEqual({
+      message: 'The calls of this batch weigh 1000, and 100 is the most: send them in several batches',
+      code: -32600,
+      data: { code: 'BAD_REQUEST', httpStatus: 400 },
+    });
+  });
+});
+
+const large = router({
+  text: open
+    .input(z.object({ bytes: z.number() }))
+    .output(z.string())
+    .query(({ input }) => 'x'.repeat(input.bytes)),
+});
+
+const withServer = async (
+  use: (url: string, connections: () => Promise<number>) => Promise<void>,
+  timeoutMs = 20_000,
+): Promise<void> => {
+  const limits = { answerBytes: 8 * MB, inFlightBytes: 20 * MB };
+  const server = await createServer(gantry.app.context, large, timeoutMs, limits);
+  const url = await server.listen({ host: '127.0.0.1', port: 0 });
+  const connections = () =>
+    new Promise<number>((resolve, reject) =>
+      server.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+    );
+  try {
+    await use(url, connections);
+  } finally {
+    await server.close();
+  }
+};
+
+const pathOf = (bytes: number): string =>
+  `/trpc/text?input=${encodeURIComponent(JSON.stringify({ json: { bytes } }))}`;
+const get = async (url: string, path: string) => {
+  const response = await fetch(`${url}${path}`);
+  return { status: response.status, headers: response.headers, text: await response.text() };
+};
+/** Asks, and reads nothing of the answer. */
+const askAndWait = (url: string, path: string): Socket => {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname).pause();
+  socket.on('error', () => undefined);
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  return socket;
+};
+
+describe('an answer', () => {
+  it('that would be too large is refused with what to do', async () => {
+    await withServer(async (url) => {
+      expect((await get(url, pathOf(8 * MB - 2))).status).toBe(200);
+      const { status, text } = await get(url, pathOf(8 * MB));
+      expect(status).toBe(400);
+      expect(JSON.parse(text).error.json.message).toBe(
+        'The answer would be larger than 8 MB: ask for less at once, page by page or with a filter, or in smaller batches',
+      );
+    });
+  });
+
+  it('of a batch counts with those beside it, and those that fit are given', async () => {
+    await withServer(async (url) => {
+      const inputs = Object.fromEntries([5, 5, 1].map((size, at) => [at, { json: { bytes: size * MB } }]));
+      const query = encodeURIComponent(JSON.stringify(inputs));
+      const { status, text } = await get(url, `/trpc/text,text,text?batch=1&input=${query}`);
+      expect(status).toBe(207);
+      const answers = JSON.parse(text);
+      expect(answers['0'].result.data.json).toHaveLength(5 * MB);
+      expect(answers['1'].error.json.data.code).toBe('BAD_REQUEST');
+      expect(answers['2'].result.data.json).toHaveLength(MB);
+    });
+  });
+
+  it('is refused while too much is on its way to readers who do not read, and given when they are gone', async () => {
+    await withServer(async (url, connections) => {
+      const readers = [askAndWait(url, pathOf(7 * MB)), askAndWait(url, pathOf(7 * MB))];
+      await eventually(connections, (count) => count === 2);
+      const refused = await eventually(
+        () => get(url, pathOf(7 * MB)),
+        ({ status }) => status === 503,
+      );
+      expect(refused.headers.get('retry-after')).toBe('1');
+      expect((await get(url, pathOf(1_000))).status).toBe(200);
+      for (const reader of readers) reader.destroy();
+      await eventually(
+        () => get(url, pathOf(7 * MB)),
+        ({ status }) => status === 200,
+      );
+    });
+  });
+
+  it('that nobody reads ends its connection', async () => {
+    await withServer(async (url, connections) => {
+      const reader = askAndWait(url, pathOf(7 * MB));
+      await eventually(connections, (count) => count === 1);
+      await eventually(connections, (count) => count === 0, 60_000);
+      reader.destroy();
+    }, 500);
+  });
+});
+
+describe('connections', () => {
+  it('beyond the largest number are closed at once; those that are open go on, and others come when they are gone', async () => {
+    const { hostname, port } = new URL(gantry.url);
+    const closed = new Set<Socket>();
+    const sockets = Array.from({ length: 40 }, () => {
+      const socket = connect(Number(port), hostname);
+      socket.on('error', () => closed.add(socket));
+      socket.on('close', () => closed.add(socket));
+      return socket.resume();
+    });
+    await eventually(
+      async () => closed.size,
+      (count) => count >= 24,
+    );
+    expect(closed.size).toBeLessThanOrEqual(40 - 10);
+    for (const socket of sockets) socket.destroy();
+    await eventually(
+      () => gantry.call('system.health').catch(() => null),
+      (answer) => answer?.status === 200,
+    );
+  });
+
+  it.each([
+    [10_000, null, 10_000],
+    [10_000, 1_000_000, 10_000],
+    [10_000, 4_096, 3_840],
+    [10_000, 100, 16],
+    [20, 4_096, 20],
+  ])('may be %d with %s open files: %d', (wanted, files, most) => {
+    expect(mostConnections(wanted, files)).toBe(most);
+  });
+});
