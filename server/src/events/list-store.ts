@@ -1,6 +1,7 @@
 import type { Event, EventType, ListEventsInput } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
+import { inSnapshot } from '../database/snapshot.ts';
 import type { Executor } from '../database/transaction.ts';
 import type { Interval } from '../time.ts';
 import { listByCreation } from './list-by-creation-store.ts';
@@ -17,7 +18,7 @@ const sorts = {
   severity: listBySeverity,
 } as const;
 
-/** One page of the events that meet the filters, and how many do. */
+/** One page of the events that meet the filters, and how many do at the same moment. */
 export const listEvents = (
   db: Executor,
   input: ListEventsInput,
@@ -27,9 +28,11 @@ export const listEvents = (
     return Promise.resolve({ items: [], total: 0 });
   const filters = totalledFilters(input);
   const others = otherFilters(input);
-  return others.length > 0
-    ? listBySearch(db, { filters, others, interval }, input)
-    : sorts[input.sortBy](db, { filters, interval }, input.sortOrder, input);
+  return inSnapshot(db, (seen) =>
+    others.length > 0
+      ? listBySearch(seen, { filters, others, interval }, input)
+      : sorts[input.sortBy](seen, { filters, interval }, input.sortOrder, input),
+  );
 };
 
 /** The latest events, newest first. */
