@@ -55,7 +55,11 @@ describe('paging from the oldest to the newest, while events arrive', () => {
     const seen: string[] = [];
     try {
       for (let skip = 0; skip < first.total; skip += PAGE) {
-        const page = await gantry.ok('events.getAll', { sortBy, sortOrder: 'asc', skip, take: PAGE }, { token });
+        const page = await gantry.ok(
+          'events.getAll',
+          { sortBy, sortOrder: 'asc', skip, take: PAGE },
+          { token },
+        );
         expect(page.total).toBeGreaterThanOrEqual(skip + page.events.length);
         seen.push(...page.events.map(({ id }: { id: string }) => id));
       }

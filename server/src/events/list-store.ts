@@ -3,11 +3,12 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import { inSnapshot } from '../database/snapshot.ts';
 import type { Executor } from '../database/transaction.ts';
-import type { Interval } from '../time.ts';
+import { ENDLESS, type Interval } from '../time.ts';
+import { startOf } from './covering.ts';
 import { listByCreation } from './list-by-creation-store.ts';
 import { listByEventType, listBySeverity } from './list-by-kind-store.ts';
 import { listBySearch } from './list-by-search-store.ts';
-import { listByTime } from './list-by-time-store.ts';
+import { conditionsOf, listByTime } from './list-by-time-store.ts';
 import { ofType, otherFilters, totalledFilters } from './list-filters.ts';
 import { orders, readPage } from './page-store.ts';
 
@@ -35,11 +36,18 @@ export const listEvents = (
   );
 };
 
-/** The latest events, newest first. */
+/** The latest events, newest first. They are sought in this month and the last before the whole history is. */
 export const listRecentEvents = (
   db: Executor,
   input: { limit: number; eventType?: EventType | undefined },
 ): Promise<Event[]> => {
-  const conditions = input.eventType === undefined ? [] : [ofType(input.eventType).onEvents];
-  return readPage(db, { conditions }, orders.timestamp.desc, { skip: 0, take: input.limit });
+  const filters = input.eventType === undefined ? [] : [ofType(input.eventType)];
+  const window = { skip: 0, take: input.limit };
+  return inSnapshot(db, async (seen) => {
+    const lately = { from: startOf('month', startOf('month', Date.now()) - 1), until: ENDLESS.until };
+    const conditions = conditionsOf({ filters, interval: ENDLESS }, [lately]);
+    const latest = await readPage(seen, { conditions }, orders.timestamp.desc, window);
+    if (latest.length === input.limit) return latest;
+    return (await listByTime(seen, { filters, interval: ENDLESS }, 'desc', window)).items;
+  });
 };

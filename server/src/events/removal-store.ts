@@ -10,8 +10,10 @@ import type { EventMonth } from './months-store.ts';
 const KEYS = sql.raw('event_type, violation_type, vehicle_type, severity, processed, archived');
 const firstId = (time: number): SQL => sql`${firstIdAt(time)}::uuid`;
 
-/** How many events of a type went. */
+/** How many events of a type went, of one month. */
 export interface RemovedEvents {
+  /** `YYYY-MM` in UTC. */
+  readonly month: string;
   readonly eventType: EventType;
   readonly rows: number;
 }
@@ -66,7 +68,7 @@ const waitForLocksAtMost = async (tx: Executor, ms: number): Promise<void> => {
 };
 
 /**
- * Takes a month of events away as a whole, with everything that counts them; nobody writes into it from here to the end of
+ * Takes a partition of events away as a whole, with everything that counts them; nobody writes into it from here to the end of
  * the transaction. What other events tell beside it is untouched.
  * @throws an error of SQLSTATE 55P03 when somebody uses it, or events as a whole, for too long: then try again
  */
@@ -77,7 +79,8 @@ export const dropMonth = async (
   await waitForLocksAtMost(tx, WRITERS_WAIT_MS);
   await tx.execute(sql`LOCK TABLE ${sql.raw(table)} IN SHARE ROW EXCLUSIVE MODE`);
   const { rows } = await tx.execute<RemovedEvents & Record<string, unknown>>(sql`
-    SELECT event_type AS "eventType", count(*) AS rows FROM ${sql.raw(table)} GROUP BY 1`);
+    SELECT to_char(event_hour(id) AT TIME ZONE 'UTC', 'YYYY-MM') AS month, event_type AS "eventType", count(*) AS rows
+    FROM ${sql.raw(table)} GROUP BY 1, 2 ORDER BY 1, 2`);
   await tx.execute(sql`
     INSERT INTO event_arrivals (hour, n)
     SELECT date_trunc('hour', created_at, 'UTC'), -count(*) FROM ${sql.raw(table)} GROUP BY 1`);
@@ -89,5 +92,5 @@ export const dropMonth = async (
   await forgetTrafficWithin(tx, { from, until });
   await waitForLocksAtMost(tx, EVERYBODY_WAITS_MS);
   await tx.execute(sql`DROP TABLE ${sql.raw(table)}`);
-  return rows.map(({ eventType, rows: n }) => ({ eventType, rows: n }));
+  return rows;
 };
