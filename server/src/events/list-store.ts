@@ -27,13 +27,13 @@ export const listEvents = (
 ): Promise<Page<Event>> => {
   if (input.sensorId !== undefined && !isUuid(input.sensorId))
     return Promise.resolve({ items: [], total: 0 });
-  const filters = totalledFilters(input);
-  const others = otherFilters(input);
-  return inSnapshot(db, (seen) =>
-    others.length > 0
+  return inSnapshot(db, async (seen) => {
+    const filters = await totalledFilters(seen, input);
+    const others = otherFilters(input);
+    return others.length > 0 || input.locationName !== undefined
       ? listBySearch(seen, { filters, others, interval }, input)
-      : sorts[input.sortBy](seen, { filters, interval }, input.sortOrder, input),
-  );
+      : sorts[input.sortBy](seen, { filters, interval }, input.sortOrder, input);
+  });
 };
 
 /** The latest events, newest first. They are sought in this month and the last before the whole history is. */
