@@ -114,7 +114,7 @@ describe('a search', () => {
     const apiKey = await gantry.registerSensor();
     const ids: string[] = [];
     for (const address of ADDRESSES) {
-      const location = { lat: 1, lng: 2, address };
+      const location = { latitude: 1, longitude: 2, address };
       const event = {
         eventType: 'TRAFFIC_VIOLATION',
         violationType: `${address} Hız`,
