@@ -138,7 +138,19 @@ describe('a search', () => {
 
 describe('names', () => {
   it('are in the order of dictionaries', async () => {
-    const names = ['Zebra', 'ankara', 'Ångström', 'Émile', 'eve', 'Çınar', 'Dora', 'Cem', 'Özlem', 'Oya', 'Pia'];
+    const names = [
+      'Zebra',
+      'ankara',
+      'Ångström',
+      'Émile',
+      'eve',
+      'Çınar',
+      'Dora',
+      'Cem',
+      'Özlem',
+      'Oya',
+      'Pia',
+    ];
     for (const name of names) {
       await gantry.ok('sensors.create', { name, deviceId: `N-${randomUUID()}`, type: 'RADAR' }, { token });
       await gantry.ok('locations.create', { name, address: 'sorted' }, { token });
