@@ -1,5 +1,7 @@
 -- The schema that server/migrations add up to. Generated: npm run generate
 
+CREATE COLLATION gantry_names (provider = icu, locale = 'und');
+
 CREATE OR REPLACE FUNCTION public.event_hour(id uuid)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -12,6 +14,13 @@ CREATE OR REPLACE FUNCTION public.event_time(id uuid)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN (('1970-01-01 00:00:00'::timestamp without time zone + ((((('x'::text || encode(substr(uuid_send(id), 1, 6), 'hex'::text)))::bit(48))::bigint)::double precision * '00:00:00.001'::interval)) AT TIME ZONE 'UTC'::text)
+;
+
+CREATE OR REPLACE FUNCTION public.gantry_fold(value text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN replace(translate(lower((translate(NORMALIZE(value, NFC), 'İI'::text, 'ii'::text) COLLATE pg_c_utf8)), 'ıς'::text, 'iσ'::text), 'i̇'::text, 'i'::text)
 ;
 
 CREATE TABLE activity (

@@ -7,7 +7,7 @@ import { pageTotals, paging, sortOrder } from './page.ts';
 import type { Role } from './permissions.ts';
 import { person } from './person.ts';
 import { messagesOf, resumable } from './realtime.ts';
-import { editableText, optionalText, text, trimmedText } from './text.ts';
+import { editableText, optionalText, searchText, trimmedText } from './text.ts';
 import { timeRange } from './time.ts';
 
 export const incidentType = z.enum([
@@ -209,7 +209,7 @@ export const listIncidentsInput = z
     sensorId: id.optional(),
     locationId: id.optional(),
     assignedTo: id.optional().describe('The id of a user, `me`, or `nobody`.'),
-    search: text(200).optional().describe('Part of a title or description, without regard to case.'),
+    search: searchText(200).describe('Part of a title or description, without regard to case.'),
     ...timeRange,
     ...paging(50),
     sortBy: z.enum(['openedAt', 'updatedAt', 'severity', 'status']).default('openedAt'),

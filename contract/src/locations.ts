@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { coordinates, coordinatesInput } from './coordinates.ts';
 import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
-import { editableText, optionalText, text, trimmedText } from './text.ts';
+import { editableText, optionalText, searchText, trimmedText } from './text.ts';
 
 /** A place where sensors stand. */
 export const location = z.object({
@@ -44,7 +44,7 @@ export type UpdateLocationInput = z.infer<typeof updateLocationInput>;
 export const listLocationsInput = z
   .object({
     ...paging(50),
-    search: text(200).optional().describe('Part of a name or address, without regard to case.'),
+    search: searchText(200).describe('Part of a name or address, without regard to case.'),
     sortBy: z.enum(['name', 'createdAt']).default('name'),
     sortOrder: sortOrder.default('asc'),
   })

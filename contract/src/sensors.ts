@@ -4,7 +4,7 @@ import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
 import { messagesOf, resumable } from './realtime.ts';
-import { editableText, optionalText, text, trimmedText } from './text.ts';
+import { editableText, optionalText, searchText, text, trimmedText } from './text.ts';
 
 export const sensorType = z.enum(['CAMERA', 'RADAR', 'ANPR', 'SPEED_DETECTOR', 'EDGE_CONTROLLER']);
 export type SensorType = z.infer<typeof sensorType>;
@@ -103,7 +103,7 @@ export type UpdateSensorInput = z.infer<typeof updateSensorInput>;
 export const listSensorsInput = z
   .object({
     ...paging(10),
-    search: text(200).optional().describe('Part of a name or deviceId, without regard to case.'),
+    search: searchText(200).describe('Part of a name or deviceId, without regard to case.'),
     type: sensorType.optional(),
     status: sensorStatus.optional(),
     sortBy: z.enum(['name', 'type', 'status', 'createdAt', 'lastHeartbeat']).default('createdAt'),

@@ -42,6 +42,12 @@ export const trimmedText = (max: number, min = 0) =>
     .pipe(text(max, min))
     .meta(lengths(max, min));
 
+/** What a list is searched for, without the blanks around it; nothing but blanks means "not searched". */
+export const searchText = (max: number) =>
+  trimmedText(max)
+    .transform((value) => value || undefined)
+    .optional();
+
 /** An optional text of which a device may also say `null` or nothing but blanks; both mean "not given". */
 export const optionalText = (max: number) =>
   trimmedText(max)

@@ -2,7 +2,15 @@ import { z } from 'zod';
 import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { role } from './permissions.ts';
-import { editableText, isStorableText, optionalText, text, trimmedText, UNSTORABLE } from './text.ts';
+import {
+  editableText,
+  isStorableText,
+  optionalText,
+  searchText,
+  text,
+  trimmedText,
+  UNSTORABLE,
+} from './text.ts';
 
 /** A person who logs in. What is unknown about them is left out. */
 export const user = z.object({
@@ -106,7 +114,7 @@ export type ResetPasswordInput = z.infer<typeof resetPasswordInput>;
 export const listUsersInput = z
   .object({
     ...paging(10),
-    search: text(200).optional(),
+    search: searchText(200),
     role: role.optional(),
     department: text(100).optional(),
     isActive: z.boolean().optional(),

@@ -4,7 +4,7 @@ import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
 import { messagesOf, resumable } from './realtime.ts';
-import { optionalText, text, trimmedText } from './text.ts';
+import { optionalText, searchText, trimmedText } from './text.ts';
 import { timeInput, timeRange } from './time.ts';
 
 /** A plate to look out for. */
@@ -92,7 +92,7 @@ export type UpdateWatchlistEntryInput = z.infer<typeof updateWatchlistEntryInput
 export const listWatchlistInput = z
   .object({
     ...paging(50),
-    search: text(200).optional().describe('Part of a pattern or reason, without regard to case.'),
+    search: searchText(200).describe('Part of a pattern or reason, without regard to case.'),
     priority: severity.optional(),
     active: z.boolean().optional().describe('Whether it counts for what is read now.'),
     sortBy: z.enum(['createdAt', 'pattern', 'priority', 'validUntil']).default('createdAt'),

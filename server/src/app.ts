@@ -179,7 +179,7 @@ const compose = async (
   };
   listener.on(channels.webhooks, refreshWebhooks, refreshWebhooks);
 
-  const partitions = createPartitions(pools.devices);
+  const partitions = createPartitions(pools.devices, clock.now);
   await partitions.ensureAhead();
   resources.use(
     startRounds({ everyMs: PARTITION_CHECK_MS, log, failure: 'next month has no partition yet' }, () =>

@@ -8,6 +8,9 @@ export interface Interval {
   readonly until: number;
 }
 
+/** All of time. */
+export const ENDLESS: Interval = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
+
 const DAY_MS = 86_400_000;
 const HAS_OFFSET = /(?:Z|[+-]\d{2}:\d{2})$/;
 

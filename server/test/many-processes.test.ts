@@ -157,7 +157,10 @@ describe('four processes that take in and change events at once', () => {
     const { apiKey } = await registerSensor();
     const partitions = `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'events'::regclass`;
     const before = new Set((await selectAll<{ name: string }>(partitions)).map(({ name }) => name));
-    const months = ['2011-01', '2011-02', '2011-03', '2011-04', '2011-05', '2011-06'];
+    const now = new Date();
+    const months = [23, 22, 21, 20, 19, 18].map((ago) =>
+      new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago)).toISOString().slice(0, 7),
+    );
     await Promise.all(
       months.flatMap((month) =>
         services.map((service) =>

@@ -110,6 +110,38 @@ const expectCountsToBeRight = async (): Promise<void> => {
 };
 
 describe('retention', () => {
+  it('takes old months that share a partition away as a whole, and tells of each', async () => {
+    const years = await Promise.all(
+      ['2003-02-10', '2003-02-11', '2006-05-10'].map((day) => report(`${day}T12:00:00Z`)),
+    );
+    const partitions = () => rowsOf(`SELECT FROM pg_inherits WHERE inhparent = 'events'::regclass`);
+    const before = await partitions();
+    const stats = await ask('getStats');
+    expect(stats.months).toContainEqual({ month: '2003-02', events: 2, bytes: expect.any(Number) });
+    expect(stats.months).toContainEqual({ month: '2006-05', events: 1, bytes: expect.any(Number) });
+
+    // While one of them is held, the others go one by one.
+    const { id: holdId } = await ask('setHold', { eventIds: years[2] ? [years[2]] : [], reason: 'Case 11' });
+    await ask('setRetention', { events: { default: 2_500 } });
+    const first = await carryOut();
+    expect(first.removals).toMatchObject([{ month: '2003-02', rows: 2, wholeMonth: false }]);
+    expect(await exists(years[2] ?? '')).toBe(true);
+    await ask('releaseHold', { id: holdId });
+
+    await report('2003-03-10T12:00:00Z');
+    expect((await ask('previewRetention', {})).removals).toMatchObject([
+      { month: '2003-03', rows: 1, wholeMonth: true },
+      { month: '2006-05', rows: 1, wholeMonth: true },
+    ]);
+    const second = await carryOut();
+    expect(second.removals).toMatchObject([
+      { month: '2003-03', rows: 1, wholeMonth: true },
+      { month: '2006-05', rows: 1, wholeMonth: true },
+    ]);
+    expect(await partitions()).toHaveLength(before.length - 1);
+    await expectCountsToBeRight();
+  });
+
   it('removes nothing unless it is told to', async () => {
     const old = await report(inMonth(30));
     expect(await ask('getRetention')).toMatchObject(NOTHING_LIMITED);

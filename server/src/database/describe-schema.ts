@@ -17,6 +17,11 @@ const FUNCTIONS = `
   FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
   WHERE n.nspname = 'public' ORDER BY p.proname`;
 
+const COLLATIONS = `
+  SELECT format('CREATE COLLATION %I (provider = %s, locale = ''und'');', collname,
+    CASE collprovider WHEN 'i' THEN 'icu' ELSE 'libc' END) AS text
+  FROM pg_collation c JOIN pg_namespace n ON n.oid = c.collnamespace WHERE n.nspname = 'public' ORDER BY collname`;
+
 // The partitions of events are data: they come with the months.
 const NO_MONTH = `NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = c.oid AND inhparent = 'events'::regclass)`;
 
@@ -61,6 +66,7 @@ const INDEXES = `
 /** The schema of a database as SQL, to be read and compared rather than run. */
 export const describeSchema = async (pool: Pool): Promise<string> => {
   const parts = [
+    ...(await lines(pool, COLLATIONS)),
     ...(await lines(pool, FUNCTIONS)),
     ...(await lines(pool, COLUMNS)),
     ...(await lines(pool, PARTITIONS)),

@@ -34,6 +34,19 @@ export const endOf = (period: Period, time: number): number => {
   return Date.UTC(date.getUTCFullYear() + 1, 0);
 };
 
+/** Joins periods that follow one another. @param starts of the periods, in their order @param whole what they are cut to */
+export const runsOf = (period: Period, starts: readonly number[], whole: Interval): Interval[] => {
+  const runs: { from: number; until: number }[] = [];
+  for (const start of starts) {
+    const last = runs.at(-1);
+    if (last?.until === start) last.until = endOf(period, start);
+    else runs.push({ from: start, until: endOf(period, start) });
+  }
+  return runs
+    .map(({ from, until }) => ({ from: Math.max(whole.from, from), until: Math.min(whole.until, until) }))
+    .filter(({ from, until }) => from < until);
+};
+
 const nearestStart = (period: Period, time: number): number => {
   const [start, end] = [startOf(period, time), endOf(period, time)];
   return time - start <= end - time ? start : end;

@@ -2,11 +2,13 @@ import type { Event } from '@gantry/contract/events';
 import type { Page } from '@gantry/contract/page';
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../database/transaction.ts';
+import { ENDLESS } from '../time.ts';
 import { conditionsOf, type Sought } from './list-by-time-store.ts';
 import { where } from './list-filters.ts';
+import { occupiedSpans } from './occupied-store.ts';
 import { type Direction, orders, readPage, readSorted, type Window } from './page-store.ts';
 import { countByPeriod, findStretch, rangesOf } from './seek-store.ts';
-import { countedEvents } from './totals.ts';
+import { countedEvents, idWithinAny } from './totals.ts';
 
 /** Up to how many passed over the index is read from its end rather than looking for the place. */
 const NEAR = 1_000;
@@ -55,6 +57,7 @@ const seek = async (
   const [first, last] = [hours.at(0), hours.at(-1)];
   if (first === undefined || last === undefined) return [];
   const conditions = [
+    ...idWithinAny(await occupiedSpans(db, ENDLESS)),
     sql`created_at >= ${first.hour}::timestamptz`,
     sql`created_at < ${last.hour}::timestamptz + interval '1 hour'`,
   ];
@@ -83,12 +86,16 @@ export const listByCreation = async (
   const order = orders.createdAt[direction];
   if (isEndless(sought) && window.skip > NEAR)
     return { items: await seek(db, direction, window, total), total };
-  if (isEndless(sought) || total > FEW)
-    return { items: await readPage(db, { conditions: conditionsOf(sought) }, order, window), total };
-
+  if (isEndless(sought) || total > FEW) {
+    const conditions = conditionsOf(sought, await occupiedSpans(db, sought.interval));
+    return { items: await readPage(db, { conditions }, order, window), total };
+  }
   const years = await countByPeriod(db, 'year', sought.filters, sought.interval);
   const stretch = await findStretch(db, { ...sought, years }, 0, total - 1);
   if (stretch === null) return { items: [], total };
-  const source = { conditions: conditionsOf(sought), ranges: await rangesOf(db, sought.filters, stretch) };
-  return { items: await readSorted(db, source, 'createdAt', direction, window), total };
+  const source = {
+    conditions: conditionsOf(sought, [sought.interval]),
+    ranges: await rangesOf(db, sought.filters, stretch),
+  };
+  return readSorted(db, source, 'createdAt', direction, window);
 };

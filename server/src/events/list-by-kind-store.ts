@@ -5,7 +5,8 @@ import type { Executor } from '../database/transaction.ts';
 import { readByTime, type Sought } from './list-by-time-store.ts';
 import { ofSeverity, ofType, type TotalledFilter, where } from './list-filters.ts';
 import type { Direction, Window } from './page-store.ts';
-import { countedEvents } from './totals.ts';
+import type { Count } from './seek-store.ts';
+import { countedByPeriod } from './totals.ts';
 
 // A list that is sorted by event type or severity is the lists of each of them, sorted by time, one after another; the
 // totals say how long each is.
@@ -13,19 +14,25 @@ import { countedEvents } from './totals.ts';
 /** The events of one kind. */
 interface Group {
   readonly filter: TotalledFilter;
-  readonly n: number;
+  /** How many there are in each year. */
+  readonly years: readonly Count[];
 }
 
+/** Counts what is sought by kind and year, in the order of both. */
 const countGroups = async <Key>(
   db: Executor,
   { filters, interval }: Sought,
   key: SQL,
-): Promise<{ key: Key; n: number }[]> => {
+): Promise<{ key: Key; years: Count[] }[]> => {
   // Plan: as for statistics.
-  const { rows } = await db.execute<{ key: Key; n: number }>(sql`
-    SELECT ${key} AS key, sum(n)::bigint AS n FROM ${countedEvents(interval)}
-    ${where(filters.map(({ onTotals }) => onTotals))} GROUP BY 1 HAVING sum(n) > 0 ORDER BY 1`);
-  return rows;
+  const { rows } = await db.execute<Count & { key: Key } & Record<string, unknown>>(sql`
+    SELECT ${key} AS key, (extract(epoch FROM at) * 1000)::bigint AS start, sum(n)::bigint AS n
+    FROM ${countedByPeriod('year', interval)} ${where(filters.map(({ onTotals }) => onTotals))}
+    GROUP BY 1, at HAVING sum(n) > 0 ORDER BY 1, at`);
+  return [...new Set(rows.map((row) => row.key))].map((one) => ({
+    key: one,
+    years: rows.filter((row) => row.key === one),
+  }));
 };
 
 const readGroups = async (
@@ -37,11 +44,12 @@ const readGroups = async (
 ): Promise<Page<Event>> => {
   const items: Event[] = [];
   let before = 0;
-  for (const { filter, n } of groups) {
+  for (const { filter, years } of groups) {
+    const n = years.reduce((sum, year) => sum + year.n, 0);
     const window = { skip: Math.max(0, skip - before), take: take - items.length };
     if (window.skip < n && window.take > 0) {
       const sought = { filters: [...filters, filter], interval };
-      items.push(...(await readByTime(db, sought, direction, window, { total: n })));
+      items.push(...(await readByTime(db, sought, direction, window, years)));
     }
     before += n;
   }
@@ -56,7 +64,7 @@ export const listByEventType = async (
   window: Window,
 ): Promise<Page<Event>> => {
   const counts = await countGroups<string>(db, sought, sql`event_type`);
-  const groups = counts.map(({ key, n }) => ({ filter: ofType(key), n }));
+  const groups = counts.map(({ key, years }) => ({ filter: ofType(key), years }));
   return readGroups(db, sought, direction === 'asc' ? groups : groups.reverse(), direction, window);
 };
 
@@ -68,7 +76,7 @@ export const listBySeverity = async (
   window: Window,
 ): Promise<Page<Event>> => {
   const counts = await countGroups<number>(db, sought, sql`severity`);
-  const groups = counts.map(({ key, n }) => ({ rank: key, filter: ofSeverity(key), n }));
+  const groups = counts.map(({ key, years }) => ({ rank: key, filter: ofSeverity(key), years }));
   const ranked = groups.filter(({ rank }) => rank > 0);
   const unranked = groups.filter(({ rank }) => rank === 0);
   const ordered = [...(direction === 'asc' ? ranked : ranked.reverse()), ...unranked];

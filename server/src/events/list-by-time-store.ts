@@ -3,10 +3,18 @@ import type { Page } from '@gantry/contract/page';
 import type { SQL } from 'drizzle-orm';
 import type { Executor } from '../database/transaction.ts';
 import type { Interval } from '../time.ts';
+import { runsOf, startOf } from './covering.ts';
 import type { TotalledFilter } from './list-filters.ts';
-import { type Direction, readFromNearerEnd, type Window } from './page-store.ts';
+import {
+  type Direction,
+  fromNearerEnd,
+  type Reading,
+  readFrom,
+  readFromNearerEnd,
+  type Window,
+} from './page-store.ts';
 import { type Count, countByPeriod, findStretch, rangesOf } from './seek-store.ts';
-import { idWithin } from './totals.ts';
+import { idWithinAny } from './totals.ts';
 
 /** Events of an interval that meet filters which the totals know. */
 export interface Sought {
@@ -17,10 +25,24 @@ export interface Sought {
 /** Up to how many passed over an index is read from its end rather than looking for the place. */
 const NEAR = 1_000;
 
-export const conditionsOf = ({ filters, interval }: Sought): SQL[] => [
-  ...idWithin(interval),
+/** @param spans the parts of the interval that the events are in */
+export const conditionsOf = ({ filters }: Sought, spans: readonly Interval[]): SQL[] => [
+  ...idWithinAny(spans),
   ...filters.map(({ onEvents }) => onEvents),
 ];
+
+/** The years with the events of a reading and with those that it passes over. */
+const spansOf = (years: readonly Count[], { interval }: Sought, reading: Reading): Interval[] => {
+  const isAscending = reading.direction === 'asc';
+  const needed: number[] = [];
+  let n = 0;
+  for (const year of isAscending ? years : [...years].reverse()) {
+    if (n >= reading.skip + reading.take) break;
+    needed.push(startOf('year', year.start));
+    n += year.n;
+  }
+  return runsOf('year', isAscending ? needed : needed.reverse(), interval);
+};
 
 const sumOf = (counts: readonly Count[]): number => counts.reduce((sum, { n }) => sum + n, 0);
 
@@ -50,22 +72,21 @@ const seek = async (
 
 /**
  * Reads a page in the order of time.
- * @param total how many events are sought
- * @param years how many of them are in each year, if that is known
+ * @param years how many events that are sought are in each year
  */
 export const readByTime = async (
   db: Executor,
   sought: Sought,
   direction: Direction,
   window: Window,
-  { total, years }: { total: number; years?: readonly Count[] },
+  years: readonly Count[],
 ): Promise<Event[]> => {
-  const { filters, interval } = sought;
-  const [filter, ...more] = filters;
+  const total = sumOf(years);
+  const [filter, ...more] = sought.filters;
   const isIndexed = filter === undefined || (filter.isIndexed && more.length === 0);
-  if (isIndexed && Math.min(window.skip, total - window.skip - window.take) <= NEAR)
-    return readFromNearerEnd(db, { conditions: conditionsOf(sought) }, direction, window, total);
-  return seek(db, sought, direction, window, years ?? (await countByPeriod(db, 'year', filters, interval)));
+  const reading = fromNearerEnd(direction, window, total);
+  if (!isIndexed || reading.skip > NEAR) return seek(db, sought, direction, window, years);
+  return readFrom(db, { conditions: conditionsOf(sought, spansOf(years, sought, reading)) }, reading);
 };
 
 /** A page sorted by the time of the events. */
@@ -78,5 +99,5 @@ export const listByTime = async (
   const years = await countByPeriod(db, 'year', sought.filters, sought.interval);
   const total = sumOf(years);
   if (window.skip >= total) return { items: [], total };
-  return { items: await readByTime(db, sought, direction, window, { total, years }), total };
+  return { items: await readByTime(db, sought, direction, window, years), total };
 };

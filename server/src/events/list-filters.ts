@@ -1,6 +1,9 @@
 import type { ListEventsInput } from '@gantry/contract/events';
 import { type SQL, sql } from 'drizzle-orm';
+import { foldedText } from '../database/folded.ts';
+import type { Executor } from '../database/transaction.ts';
 import { plateFilter } from './plate.ts';
+import { findSpellings } from './spellings-store.ts';
 
 /** A condition on what events are counted by. */
 export interface TotalledFilter {
@@ -27,17 +30,31 @@ export const ofSeverity = (rank: number): TotalledFilter =>
     ? { onEvents: sql`severity IS NULL`, onTotals: sql`severity = 0`, isIndexed: false }
     : onBoth(sql`severity = ${sql.raw(String(rank))}`, rank >= INDEXED_SEVERITY);
 
+/** A type that is said by the senders in whatever case. */
+const ofKind = async (
+  db: Executor,
+  column: 'violation_type' | 'vehicle_type',
+  sought: string,
+): Promise<TotalledFilter> => {
+  const name = sql.raw(column);
+  const [spelling, ...others] = await findSpellings(db, column, sought);
+  return {
+    onEvents:
+      others.length === 0
+        ? sql`lower(${name}) = ${spelling ?? sought}`
+        : sql`lower(${name}) = ANY(${sql.param([spelling, ...others])}::text[])`,
+    onTotals: sql`${foldedText(name)} = ${foldedText(sought)}`,
+    isIndexed: column === 'violation_type' && others.length === 0,
+  };
+};
+
 /** The filters of a list that the totals know. */
-export const totalledFilters = (input: ListEventsInput): TotalledFilter[] => [
+export const totalledFilters = async (db: Executor, input: ListEventsInput): Promise<TotalledFilter[]> => [
   ...(input.eventType === undefined ? [] : [ofType(input.eventType)]),
   ...(input.processed === undefined ? [] : [onBoth(sql`processed = ${input.processed}`, false)]),
   ...(input.archived === undefined ? [] : [onBoth(sql`archived = ${input.archived}`, input.archived)]),
-  ...(input.violationType === undefined
-    ? []
-    : [onBoth(sql`lower(violation_type) = lower(${input.violationType}::text)`, true)]),
-  ...(input.vehicleType === undefined
-    ? []
-    : [onBoth(sql`lower(vehicle_type) = lower(${input.vehicleType}::text)`, false)]),
+  ...(input.violationType === undefined ? [] : [await ofKind(db, 'violation_type', input.violationType)]),
+  ...(input.vehicleType === undefined ? [] : [await ofKind(db, 'vehicle_type', input.vehicleType)]),
 ];
 
 const plateCondition = (filter: string): SQL => {
@@ -48,11 +65,10 @@ const plateCondition = (filter: string): SQL => {
     : sql`reverse(plate_key) LIKE ${wanted.backwardsLike}`;
 };
 
-/** The filters that only the events themselves can answer. */
+/** The filters that only the events themselves can answer, but for the place. */
 export const otherFilters = (input: ListEventsInput): SQL[] => [
   ...(input.sensorId === undefined ? [] : [sql`sensor_id = ${input.sensorId}::uuid`]),
   ...(input.licensePlateNumber === undefined ? [] : [plateCondition(input.licensePlateNumber)]),
-  ...(input.locationName === undefined ? [] : [sql`location_key = lower(${input.locationName}::text)`]),
 ];
 
 export const where = (conditions: readonly SQL[]): SQL =>

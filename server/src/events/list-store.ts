@@ -1,12 +1,14 @@
 import type { Event, EventType, ListEventsInput } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
+import { inSnapshot } from '../database/snapshot.ts';
 import type { Executor } from '../database/transaction.ts';
-import type { Interval } from '../time.ts';
+import { ENDLESS, type Interval } from '../time.ts';
+import { startOf } from './covering.ts';
 import { listByCreation } from './list-by-creation-store.ts';
 import { listByEventType, listBySeverity } from './list-by-kind-store.ts';
 import { listBySearch } from './list-by-search-store.ts';
-import { listByTime } from './list-by-time-store.ts';
+import { conditionsOf, listByTime } from './list-by-time-store.ts';
 import { ofType, otherFilters, totalledFilters } from './list-filters.ts';
 import { orders, readPage } from './page-store.ts';
 
@@ -17,7 +19,7 @@ const sorts = {
   severity: listBySeverity,
 } as const;
 
-/** One page of the events that meet the filters, and how many do. */
+/** One page of the events that meet the filters, and how many do at the same moment. */
 export const listEvents = (
   db: Executor,
   input: ListEventsInput,
@@ -25,18 +27,27 @@ export const listEvents = (
 ): Promise<Page<Event>> => {
   if (input.sensorId !== undefined && !isUuid(input.sensorId))
     return Promise.resolve({ items: [], total: 0 });
-  const filters = totalledFilters(input);
-  const others = otherFilters(input);
-  return others.length > 0
-    ? listBySearch(db, { filters, others, interval }, input)
-    : sorts[input.sortBy](db, { filters, interval }, input.sortOrder, input);
+  return inSnapshot(db, async (seen) => {
+    const filters = await totalledFilters(seen, input);
+    const others = otherFilters(input);
+    return others.length > 0 || input.locationName !== undefined
+      ? listBySearch(seen, { filters, others, interval }, input)
+      : sorts[input.sortBy](seen, { filters, interval }, input.sortOrder, input);
+  });
 };
 
-/** The latest events, newest first. */
+/** The latest events, newest first. They are sought in this month and the last before the whole history is. */
 export const listRecentEvents = (
   db: Executor,
   input: { limit: number; eventType?: EventType | undefined },
 ): Promise<Event[]> => {
-  const conditions = input.eventType === undefined ? [] : [ofType(input.eventType).onEvents];
-  return readPage(db, { conditions }, orders.timestamp.desc, { skip: 0, take: input.limit });
+  const filters = input.eventType === undefined ? [] : [ofType(input.eventType)];
+  const window = { skip: 0, take: input.limit };
+  return inSnapshot(db, async (seen) => {
+    const lately = { from: startOf('month', startOf('month', Date.now()) - 1), until: ENDLESS.until };
+    const conditions = conditionsOf({ filters, interval: ENDLESS }, [lately]);
+    const latest = await readPage(seen, { conditions }, orders.timestamp.desc, window);
+    if (latest.length === input.limit) return latest;
+    return (await listByTime(seen, { filters, interval: ENDLESS }, 'desc', window)).items;
+  });
 };

@@ -1,10 +1,11 @@
 import type { Event, EventFilter } from '@gantry/contract/events';
+import { fold } from '../fold.ts';
 import { matchesPattern, plateKey } from './plate.ts';
 
 /** Compares without regard to case, as the lists do. */
 const sameText = (wanted: string): ((value: string | null) => boolean) => {
-  const lower = wanted.toLowerCase();
-  return (value) => value !== null && value.toLowerCase() === lower;
+  const folded = fold(wanted);
+  return (value) => value !== null && fold(value) === folded;
 };
 
 const samePlate = (wanted: string): ((plate: string | null) => boolean) => {

@@ -3,29 +3,40 @@ import type { Executor } from '../database/transaction.ts';
 import type { Interval } from '../time.ts';
 import { timeOfId } from './id.ts';
 
-/** A partition of events: the month that begins at `from`. */
+/** A partition of events: a month, or several that are long ago. Its ends are ends of months in UTC. */
 export interface EventMonth extends Interval {
-  /** In UTC, as `YYYY-MM`. */
-  readonly month: string;
   /** The table, quoted as SQL needs it. */
   readonly table: string;
 }
 
 const BOUNDS = /FROM \('([0-9a-f-]{36})'\) TO \('([0-9a-f-]{36})'\)/;
 
-/** The months that have a partition, oldest first. A partition is known by its bounds, whatever its name is. */
-export const listEventMonths = async (db: Executor): Promise<EventMonth[]> => {
-  const { rows } = await db.execute<{ table: string; bounds: string }>(sql`
-    SELECT pg_class.oid::regclass::text AS table, pg_get_expr(relpartbound, pg_class.oid) AS bounds
-    FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = 'events'::regclass`);
-  return rows
+/** Asks for the partitions, in any order. A partition is known by its bounds, whatever its name is. */
+export const PARTITIONS = `
+  SELECT pg_class.oid::regclass::text AS table, pg_get_expr(relpartbound, pg_class.oid) AS bounds
+  FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = 'events'::regclass`;
+
+/** What is answered for a partition. */
+export type PartitionRow = { table: string; bounds: string };
+
+/** The partitions, oldest first. */
+export const partitionsOf = (rows: readonly PartitionRow[]): EventMonth[] =>
+  rows
     .flatMap(({ table, bounds }) => {
       const [, first, last] = BOUNDS.exec(bounds) ?? [];
       if (first === undefined || last === undefined) return [];
-      const from = timeOfId(first);
-      return [{ table, from, until: timeOfId(last), month: new Date(from).toISOString().slice(0, 7) }];
+      return [{ table, from: timeOfId(first), until: timeOfId(last) }];
     })
     .sort((a, b) => a.from - b.from);
+
+/** The partitions that there are, oldest first. */
+export const listEventMonths = async (db: Executor): Promise<EventMonth[]> =>
+  partitionsOf((await db.execute<PartitionRow>(sql.raw(PARTITIONS))).rows);
+
+/** Whether a partition holds the events of a month (`YYYY-MM` in UTC). */
+export const holdsMonth = ({ from, until }: Interval, month: string): boolean => {
+  const start = Date.parse(`${month}-01T00:00:00Z`);
+  return start >= from && start < until;
 };
 
 /**

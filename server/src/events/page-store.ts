@@ -1,9 +1,10 @@
 import type { Event } from '@gantry/contract/events';
+import type { Page } from '@gantry/contract/page';
 import { type SQL, sql } from 'drizzle-orm';
 import type { Executor } from '../database/transaction.ts';
 import { where } from './list-filters.ts';
 import type { IdRange } from './seek-store.ts';
-import { type EventRecord, listedColumns, toEvent } from './store.ts';
+import { type EventRecord, findEvents, listedColumns, toEvent } from './store.ts';
 
 export type Direction = 'asc' | 'desc';
 
@@ -72,6 +73,21 @@ const read = async (db: Executor, query: SQL): Promise<Event[]> => {
   return rows.map(toEvent);
 };
 
+/** The events with these ids, in the same order. They are read by their ids, so that other partitions are not planned for. */
+const readRows = async (db: Executor, ids: readonly string[]): Promise<Event[]> => {
+  if (ids.length === 0) return [];
+  const events = await findEvents(db, ids);
+  return ids.flatMap((id) => events.get(id) ?? []);
+};
+
+const readIds = async (db: Executor, query: SQL): Promise<Event[]> => {
+  const { rows } = await db.execute<{ id: string }>(query);
+  return readRows(
+    db,
+    rows.map(({ id }) => id),
+  );
+};
+
 /** Reads a page in an order that an index has, so that no more is read than what is passed over and taken. */
 export const readPage = (
   db: Executor,
@@ -84,45 +100,55 @@ export const readPage = (
   const part = sql`${fromSource(source, sql`id`)} ORDER BY ${order} LIMIT ${take} OFFSET ${skip}`;
   const isInOnePiece = source.ranges === undefined || source.ranges.length === 1;
   if (skip < FAR && isInOnePiece) return read(db, sql`SELECT ${listedColumns} FROM ${part}`);
-  return read(
-    db,
-    sql`SELECT ${listedColumns} FROM events WHERE id IN (SELECT id FROM ${part}) ORDER BY ${order}`,
-  );
+  return readIds(db, sql`SELECT id FROM ${part}`);
 };
 
-/** Reads a page by finding all that meet the conditions and sorting them: where these are few, whatever their order. */
-export const readSorted = (
+/** Reads a page, and how many there are, by finding all that meet the conditions and sorting them, whatever their order. */
+export const readSorted = async (
   db: Executor,
   source: Source,
   sortBy: SortBy,
   direction: Direction,
   { skip, take }: Window,
-): Promise<Event[]> =>
+): Promise<Page<Event>> => {
   // Plan: the index of the condition, or events_pkey at each range; then events_pkey for the rows of the page.
-  read(
-    db,
-    sql`
-      WITH found AS MATERIALIZED (SELECT ${keys[sortBy]} FROM ${fromSource(source, keys[sortBy])})
-      SELECT ${listedColumns} FROM events
-      WHERE id IN (SELECT id FROM found ORDER BY ${orders[sortBy][direction]} LIMIT ${take} OFFSET ${skip})
-      ORDER BY ${orders[sortBy][direction]}`,
-  );
+  const { rows } = await db.execute<{ total: number; ids: string[] }>(sql`
+    WITH found AS MATERIALIZED (SELECT ${keys[sortBy]} FROM ${fromSource(source, keys[sortBy])})
+    SELECT (SELECT count(*) FROM found) AS total, ARRAY(
+      SELECT id FROM found ORDER BY ${orders[sortBy][direction]} LIMIT ${take} OFFSET ${skip}
+    ) AS ids`);
+  return { items: await readRows(db, rows[0]?.ids ?? []), total: rows[0]?.total ?? 0 };
+};
+
+/** How a page in the order of time is read from whichever end of a list is nearer. */
+export interface Reading extends Window {
+  readonly direction: Direction;
+  /** Whether it is read against its own order. */
+  readonly isReversed: boolean;
+}
+
+/** @param total the length of the list */
+export const fromNearerEnd = (direction: Direction, { skip, take }: Window, total: number): Reading => {
+  const length = Math.min(take, total - skip);
+  const behind = total - skip - length;
+  if (skip <= behind) return { direction, skip, take: length, isReversed: false };
+  return { direction: direction === 'asc' ? 'desc' : 'asc', skip: behind, take: length, isReversed: true };
+};
+
+/** Reads a page in the order of time. */
+export const readFrom = async (db: Executor, source: Source, reading: Reading): Promise<Event[]> => {
+  const events = await readPage(db, source, orders.timestamp[reading.direction], reading);
+  return reading.isReversed ? events.reverse() : events;
+};
 
 /**
  * Reads a page in the order of time, from whichever end of the list is nearer.
  * @param total the length of the list
  */
-export const readFromNearerEnd = async (
+export const readFromNearerEnd = (
   db: Executor,
   source: Source,
   direction: Direction,
-  { skip, take }: Window,
+  window: Window,
   total: number,
-): Promise<Event[]> => {
-  const length = Math.min(take, total - skip);
-  const behind = total - skip - length;
-  if (skip <= behind) return readPage(db, source, orders.timestamp[direction], { skip, take: length });
-  const opposite = direction === 'asc' ? 'desc' : 'asc';
-  const events = await readPage(db, source, orders.timestamp[opposite], { skip: behind, take: length });
-  return events.reverse();
-};
+): Promise<Event[]> => readFrom(db, source, fromNearerEnd(direction, window, total));

@@ -1,62 +1,87 @@
 import type { Pool, PoolClient } from 'pg';
 import { locks } from '../database/locks.ts';
 import { transact } from '../database/transaction.ts';
+import type { Interval } from '../time.ts';
+import { endOf, startOf } from './covering.ts';
 import { firstIdAt } from './id.ts';
+import { PARTITIONS, type PartitionRow, partitionsOf } from './months-store.ts';
 
 /** Longest wait for a lock; whoever waits for the partition must be answered meanwhile. */
 const LOCK_TIMEOUT = '5s';
 
-/** A month of events in UTC, as `YYYY-MM`. */
-type Month = string;
+/** How many months before the current one have a partition each. */
+const MONTHLY = 24;
+/** How many years before those have a partition each. All that is older shares one. */
+const YEARLY = 5;
 
-/** The month in UTC that a moment (Unix milliseconds) falls into. */
-const monthOf = (time: number): Month => new Date(time).toISOString().slice(0, 7);
-
-/** The month after. */
-const monthAfter = (month: Month): Month => {
-  const start = new Date(`${month}-01T00:00:00Z`);
-  start.setUTCMonth(start.getUTCMonth() + 1);
-  return monthOf(start.getTime());
+/**
+ * The time that shares a partition with a moment, when nothing is there yet: its month, or, the longer ago it is, its
+ * year or all earlier years. So a device that tells of every month since 2000 adds few partitions, which every list would
+ * have to look at.
+ */
+export const sharedSpan = (time: number, now: number): Interval => {
+  const today = new Date(now);
+  const monthly = Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - MONTHLY);
+  if (time >= monthly) return { from: startOf('month', time), until: endOf('month', time) };
+  const yearly = Date.UTC(new Date(monthly).getUTCFullYear() - YEARLY, 0);
+  if (time < yearly) return { from: 0, until: yearly };
+  return { from: startOf('year', time), until: Math.min(endOf('year', time), monthly) };
 };
 
-const startOf = (month: Month): number => Date.parse(`${month}-01T00:00:00Z`);
+/** The part of a span around a moment in it that none of the partitions covers; none may cover the moment. */
+const freeAround = (time: number, span: Interval, partitions: readonly Interval[]): Interval =>
+  partitions.reduce(
+    ({ from, until }, taken) =>
+      taken.until <= time
+        ? { from: Math.max(from, taken.until), until }
+        : { from, until: Math.min(until, taken.from) },
+    span,
+  );
 
-const usualName = (month: Month): string => `events_${month.replace('-', '_')}`;
-const boundsOf = (month: Month): string =>
-  `FOR VALUES FROM ('${firstIdAt(startOf(month))}') TO ('${firstIdAt(startOf(monthAfter(month)))}')`;
+const isMonth = ({ from, until }: Interval): boolean =>
+  from === startOf('month', from) && until === endOf('month', from);
+
+const usualName = (span: Interval): string => {
+  const month = new Date(span.from).toISOString().slice(0, 7).replace('-', '_');
+  return isMonth(span) ? `events_${month}` : `events_from_${month}`;
+};
+const boundsOf = ({ from, until }: Interval): string =>
+  `FOR VALUES FROM ('${firstIdAt(from)}') TO ('${firstIdAt(until)}')`;
+
+const list = async (db: Pool | PoolClient): Promise<Interval[]> =>
+  partitionsOf((await db.query<PartitionRow>(PARTITIONS)).rows);
+
+const isIn =
+  (time: number) =>
+  ({ from, until }: Interval): boolean =>
+    time >= from && time < until;
 
 // A partition is known by its bounds: a table of its name may also be one that was detached and kept.
-const FIND = `
-  SELECT to_regclass($2) IS NOT NULL AS "nameTaken", EXISTS (
-    SELECT FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
-    WHERE inhparent = 'events'::regclass AND pg_get_expr(relpartbound, pg_class.oid) = $1
-  ) AS present`;
-
-const find = async (db: Pool | PoolClient, month: Month) => {
-  const { rows } = await db.query<{ present: boolean; nameTaken: boolean }>(FIND, [
-    boundsOf(month),
-    usualName(month),
-  ]);
-  return { present: rows[0]?.present ?? false, nameTaken: rows[0]?.nameTaken ?? false };
+const freeName = async (db: PoolClient, name: string): Promise<string> => {
+  const { rows } = await db.query<{ taken: boolean }>('SELECT to_regclass($1) IS NOT NULL AS taken', [name]);
+  return rows[0]?.taken ? `${name}_${Date.now()}` : name;
 };
 
-const create = async (pool: Pool, month: Month): Promise<void> => {
-  await transact(pool, async (client) => {
+/** @returns what the partition of that moment covers, whoever created it */
+const create = (pool: Pool, time: number, now: number): Promise<Interval> =>
+  transact(pool, async (client) => {
     await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
     await client.query('SELECT pg_advisory_xact_lock($1)', [locks.partition]);
-    const { present, nameTaken } = await find(client, month);
-    if (present) return;
-    const name = nameTaken ? `${usualName(month)}_${Date.now()}` : usualName(month);
+    const partitions = await list(client);
+    const present = partitions.find(isIn(time));
+    if (present) return present;
+    const partition = freeAround(time, sharedSpan(time, now), partitions);
+    const name = await freeName(client, usualName(partition));
     // Made beside the table and attached, because reading and writing go on meanwhile;
     // CREATE TABLE … PARTITION OF would lock the whole of events.
     await client.query(
       `CREATE TABLE ${name} (LIKE events INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING CONSTRAINTS)`,
     );
-    await client.query(`ALTER TABLE events ATTACH PARTITION ${name} ${boundsOf(month)}`);
+    await client.query(`ALTER TABLE events ATTACH PARTITION ${name} ${boundsOf(partition)}`);
+    return partition;
   });
-};
 
-/** The monthly partitions of events, created ahead and on demand, by any number of processes. */
+/** The partitions of events, created ahead and on demand, by any number of processes. */
 export interface Partitions {
   /** Whether the partition of an event at this time (Unix milliseconds) is known to exist. */
   has(time: number): boolean;
@@ -68,30 +93,32 @@ export interface Partitions {
   forget(): void;
 }
 
-export const createPartitions = (pool: Pool): Partitions => {
-  const known = new Set<Month>();
-  // The bounds of the month used last, so that the common case is two comparisons and no date arithmetic.
-  let latest = { from: 0, until: 0 };
-  const underway = new Map<Month, Promise<void>>();
+/** @param clock the time of the database, in Unix milliseconds: it decides which months have a partition each */
+export const createPartitions = (pool: Pool, clock: () => number = Date.now): Partitions => {
+  let known: Interval[] = [];
+  // The partition used last, so that the common case is two comparisons.
+  let latest: Interval = { from: 0, until: 0 };
+  /** By the start of the month that is asked for. */
+  const underway = new Map<number, Promise<void>>();
   // Created one after another: they wait for one lock anyway, and should not each hold a connection meanwhile.
   let lastCreation: Promise<unknown> = Promise.resolve();
 
-  const createInTurn = (month: Month): Promise<void> => {
-    const creation = lastCreation.then(() => create(pool, month));
+  const createInTurn = (time: number): Promise<Interval> => {
+    const creation = lastCreation.then(() => known.find(isIn(time)) ?? create(pool, time, clock()));
     lastCreation = creation.catch(() => undefined);
     return creation;
   };
 
-  const provide = async (month: Month): Promise<void> => {
-    const { present } = await find(pool, month);
-    if (!present) await createInTurn(month);
-    known.add(month);
+  const provide = async (time: number): Promise<void> => {
+    const found = (await list(pool)).find(isIn(time)) ?? (await createInTurn(time));
+    if (!known.some(isIn(time))) known.push(found);
   };
 
-  const ensureMonth = (month: Month): Promise<void> => {
+  const ensure = (time: number): Promise<void> => {
+    const month = startOf('month', time);
     const running = underway.get(month);
     if (running) return running;
-    const started = provide(month).finally(() => underway.delete(month));
+    const started = provide(time).finally(() => underway.delete(month));
     underway.set(month, started);
     return started;
   };
@@ -99,19 +126,19 @@ export const createPartitions = (pool: Pool): Partitions => {
   return {
     has(time) {
       if (time >= latest.from && time < latest.until) return true;
-      const month = monthOf(time);
-      if (!known.has(month)) return false;
-      latest = { from: startOf(month), until: startOf(monthAfter(month)) };
+      const partition = known.find(isIn(time));
+      if (partition === undefined) return false;
+      latest = partition;
       return true;
     },
-    ensure: (time) => ensureMonth(monthOf(time)),
+    ensure,
     async ensureAhead() {
-      const now = monthOf(Date.now());
-      await ensureMonth(now);
-      await ensureMonth(monthAfter(now));
+      const now = clock();
+      await ensure(now);
+      await ensure(endOf('month', now));
     },
     forget() {
-      known.clear();
+      known = [];
       latest = { from: 0, until: 0 };
     },
   };

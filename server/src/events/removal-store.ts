@@ -70,8 +70,8 @@ const waitForLocksAtMost = async (tx: Executor, ms: number): Promise<void> => {
 };
 
 /**
- * Takes a month of events away as a whole, off everything that counts the events that there are; nobody writes into it from
- * here to the end of the transaction. Traffic stays counted, as in `removeEvents`.
+ * Takes a partition of events away as a whole, off everything that counts the events that there are; nobody writes into it
+ * from here to the end of the transaction. Traffic stays counted, as in `removeEvents`.
  * @throws an error of SQLSTATE 55P03 when somebody uses it, or events as a whole, for too long: then try again
  */
 export const dropMonth = async (

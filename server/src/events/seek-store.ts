@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Executor } from '../database/transaction.ts';
 import type { Interval } from '../time.ts';
-import { endOf, type Period } from './covering.ts';
+import { endOf, type Period, runsOf } from './covering.ts';
 import { firstIdAt } from './id.ts';
 import { type TotalledFilter, where } from './list-filters.ts';
 import { countedByPeriod, hoursThatCount } from './totals.ts';
@@ -111,16 +111,6 @@ export interface IdRange {
 
 const idRange = ({ from, until }: Interval): IdRange => ({ from: firstIdAt(from), until: firstIdAt(until) });
 
-const asRuns = (hours: readonly number[], { from, until }: Interval): Interval[] => {
-  const runs: { from: number; until: number }[] = [];
-  for (const hour of hours) {
-    const last = runs.at(-1);
-    if (last?.until === hour) last.until = hour + HOUR_MS;
-    else runs.push({ from: hour, until: hour + HOUR_MS });
-  }
-  return runs.map((run) => ({ from: Math.max(from, run.from), until: Math.min(until, run.until) }));
-};
-
 /** The ranges of ids to read for the events of a stretch: all of it, or, where they are few and far between, their hours. */
 export const rangesOf = async (
   db: Executor,
@@ -133,7 +123,8 @@ export const rangesOf = async (
   const { rows } = await db.execute<{ start: number }>(sql`
     SELECT (extract(epoch FROM hour) * 1000)::bigint AS start
     FROM ${hoursThatCount(stretch, where(onTotals(filters)))} ORDER BY 1`);
-  return asRuns(
+  return runsOf(
+    'hour',
     rows.map(({ start }) => start),
     stretch,
   ).map(idRange);

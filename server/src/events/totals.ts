@@ -25,6 +25,16 @@ export const idWithin = ({ from, until }: Interval): SQL[] => [
   ...(until === Number.POSITIVE_INFINITY ? [] : [sql`id < ${firstId(until)}`]),
 ];
 
+/** The conditions that the id of an event of some intervals meets; these are in the order of time and apart. */
+export const idWithinAny = (spans: readonly Interval[]): SQL[] => {
+  const [first, last] = [spans.at(0), spans.at(-1)];
+  if (first === undefined || last === undefined) return [sql`false`];
+  const whole = idWithin({ from: first.from, until: last.until });
+  if (spans.length === 1) return whole;
+  const each = spans.map((span) => sql`(${sql.join(idWithin(span), sql` AND `)})`);
+  return [...whole, sql`(${sql.join(each, sql` OR `)})`];
+};
+
 /** The interval as far as there can be events in it. */
 const withinTime = ({ from, until }: Interval): Interval => {
   if (until <= 0 || from >= END_OF_TIME) return { from: 0, until: 0 };

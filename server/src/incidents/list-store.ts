@@ -3,6 +3,7 @@ import { incidentStatus, type ListIncidentsInput } from '@gantry/contract/incide
 import type { Page } from '@gantry/contract/page';
 import { and, asc, count, desc, eq, gte, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
+import { contains } from '../database/folded.ts';
 import { incidents } from '../database/tables.ts';
 import type { Executor } from '../database/transaction.ts';
 import { rankOf } from '../events/severity.ts';
@@ -18,8 +19,6 @@ const sortKeys = {
 
 /** PostgreSQL would refuse to compare an id with a text of any other form; such a text is nothing's id. */
 export const refersTo = (column: PgColumn, id: string): SQL => (isUuid(id) ? eq(column, id) : sql`false`);
-
-const contains = (column: PgColumn, part: string): SQL => sql`strpos(lower(${column}), lower(${part})) > 0`;
 
 /** The incidents that were opened in the interval. */
 export const openedIn = ({ from, until }: Interval): SQL | undefined =>

@@ -7,6 +7,7 @@ import type {
 } from '@gantry/contract/locations';
 import type { Page } from '@gantry/contract/page';
 import { asc, count, desc, eq, or, sql } from 'drizzle-orm';
+import { contains, sortedName } from '../database/folded.ts';
 import { locations, sensors } from '../database/tables.ts';
 import type { Executor } from '../database/transaction.ts';
 import { notFound } from '../error.ts';
@@ -38,7 +39,7 @@ export const getLocation = async (db: Executor, id: string): Promise<Location> =
   return row;
 };
 
-const sortKeys = { name: sql`lower(${locations.name})`, createdAt: locations.createdAt };
+const sortKeys = { name: sortedName(locations.name), createdAt: locations.createdAt };
 
 /** Locations whose name or address contains the search text, taken literally and without regard to case. */
 export const listLocations = async (
@@ -48,10 +49,7 @@ export const listLocations = async (
   const sought =
     search === undefined
       ? undefined
-      : or(
-          sql`strpos(lower(${locations.name}), lower(${search})) > 0`,
-          sql`strpos(lower(${locations.address}), lower(${search})) > 0`,
-        );
+      : or(contains(locations.name, search), contains(locations.address, search));
   const direction = sortOrder === 'asc' ? asc : desc;
   const items = await selectLocations(db)
     .where(sought)

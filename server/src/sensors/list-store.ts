@@ -1,12 +1,13 @@
 import type { Page } from '@gantry/contract/page';
 import type { ListSensorsInput, LocatedSensor, Sensor } from '@gantry/contract/sensors';
-import { and, asc, count, desc, eq, isNull, or, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, isNull, or } from 'drizzle-orm';
+import { contains, sortedName } from '../database/folded.ts';
 import { locations, sensors } from '../database/tables.ts';
 import type { Executor } from '../database/transaction.ts';
 import { sensorColumns } from './store.ts';
 
 const sortKeys = {
-  name: sql`lower(${sensors.name})`,
+  name: sortedName(sensors.name),
   type: sensors.type,
   status: sensors.status,
   createdAt: sensors.createdAt,
@@ -19,12 +20,7 @@ export const listSensors = async (
   { skip, take, search, type, status, sortBy, sortOrder }: ListSensorsInput,
 ): Promise<Page<Sensor>> => {
   const sought =
-    search === undefined
-      ? undefined
-      : or(
-          sql`strpos(lower(${sensors.name}), lower(${search})) > 0`,
-          sql`strpos(lower(${sensors.deviceId}), lower(${search})) > 0`,
-        );
+    search === undefined ? undefined : or(contains(sensors.name, search), contains(sensors.deviceId, search));
   const wanted = and(sought, type && eq(sensors.type, type), status && eq(sensors.status, status));
   const direction = sortOrder === 'asc' ? asc : desc;
   const order = [direction(sortKeys[sortBy]), direction(sensors.id)];

@@ -1,7 +1,7 @@
 import { eventType } from '@gantry/contract/events';
 import type { PreviewedRemoval, RetentionPreview, RetentionRules } from '@gantry/contract/storage';
 import type { Executor } from '../database/transaction.ts';
-import { type EventMonth, listEventMonths, readMonthSizes } from '../events/months-store.ts';
+import { type EventMonth, holdsMonth, listEventMonths, readMonthSizes } from '../events/months-store.ts';
 import { type Due, dueBy, isAllDue } from './due.ts';
 import {
   countActivityBefore,
@@ -20,9 +20,9 @@ const sumOf = (counts: readonly { rows: number }[]): number =>
   counts.reduce((sum, { rows }) => sum + rows, 0);
 const keyOf = ({ month, eventType: type }: MonthCount): string => `${month} ${type}`;
 
-/** Whether retention takes the month away as a whole. */
-export const goesAsAWhole = (due: Due, month: EventMonth, heldMonths: ReadonlySet<string>): boolean =>
-  isAllDue(due, month.until) && !heldMonths.has(month.month);
+/** Whether retention takes the partition away as a whole. */
+export const goesAsAWhole = (due: Due, partition: EventMonth, heldMonths: ReadonlySet<string>): boolean =>
+  isAllDue(due, partition.until) && ![...heldMonths].some((month) => holdsMonth(partition, month));
 
 const previewEvents = async (db: Executor, due: Due): Promise<PreviewedRemoval[]> => {
   if (due.events.size === 0) return [];
@@ -34,13 +34,13 @@ const previewEvents = async (db: Executor, due: Due): Promise<PreviewedRemoval[]
   }
   const held = new Map((await countHeldDue(db, due)).map((count) => [keyOf(count), count.rows]));
   const heldMonths = await listHeldMonths(db);
-  const months = await listEventMonths(db);
-  const sizes = await readMonthSizes(db, months);
+  const partitions = await listEventMonths(db);
+  const sizes = await readMonthSizes(db, partitions);
   const all = await countEventsBefore(db, eventType.options, END_OF_TIME);
   return counts.map((count) => {
-    const month = months.find((each) => each.month === count.month);
-    const inMonth = sumOf(all.filter((each) => each.month === count.month));
-    const size = month && sizes.get(month.table);
+    const partition = partitions.find((each) => holdsMonth(each, count.month));
+    const beside = sumOf(all.filter(({ month }) => partition !== undefined && holdsMonth(partition, month)));
+    const size = partition && sizes.get(partition.table);
     const staying = held.get(keyOf(count)) ?? 0;
     const rows = count.rows - staying;
     return {
@@ -48,9 +48,9 @@ const previewEvents = async (db: Executor, due: Due): Promise<PreviewedRemoval[]
       eventType: count.eventType,
       month: count.month,
       rows,
-      bytes: size === undefined || size === null ? null : Math.round((size * rows) / Math.max(1, inMonth)),
+      bytes: size === undefined || size === null ? null : Math.round((size * rows) / Math.max(1, beside)),
       held: staying,
-      wholeMonth: month !== undefined && goesAsAWhole(due, month, heldMonths),
+      wholeMonth: partition !== undefined && goesAsAWhole(due, partition, heldMonths),
     };
   });
 };

@@ -3,6 +3,7 @@ import type { EventType } from '@gantry/contract/events';
 import { sqlState } from '../database/failure.ts';
 import { type EventMonth, listEventMonths, readMonthSizes } from '../events/months-store.ts';
 import { dropMonth, pageOfIds, removeEvents } from '../events/removal-store.ts';
+import type { Interval } from '../time.ts';
 import { type Due, isAllDue } from './due.ts';
 import { findHeld } from './holds-store.ts';
 import { goesAsAWhole } from './preview.ts';
@@ -19,19 +20,19 @@ const DROP_PAUSE_MS = 700;
 
 const IN_USE = new Set(['55P03', '40P01', '57014']);
 
-const removeOfType = async (run: Run, type: EventType, month: EventMonth, until: number): Promise<void> => {
+const removeOfType = async (run: Run, type: EventType, span: Interval): Promise<void> => {
   let after: string | null = null;
   while (!run.stopped()) {
     let page: string[] = [];
     await removeNoted(run, async (tx) => {
-      page = await pageOfIds(tx, type, { from: month.from, until }, after, BATCH);
+      page = await pageOfIds(tx, type, span, after, BATCH);
       if (page.length === 0) return [];
       const held = await findHeld(tx, page);
       const removed = await removeEvents(
         tx,
         page.filter((id) => !held.has(id)),
       );
-      return removed.map((each) => ({ ...each, class: 'events', bytes: 0, whole: false, until }));
+      return removed.map((each) => ({ ...each, class: 'events', bytes: 0, whole: false, until: span.until }));
     });
     after = page.at(-1) ?? null;
     if (page.length < BATCH) return;
@@ -39,19 +40,19 @@ const removeOfType = async (run: Run, type: EventType, month: EventMonth, until:
   }
 };
 
-const removeInBatches = async (run: Run, due: Due, month: EventMonth): Promise<void> => {
+const removeInBatches = async (run: Run, due: Due, { from, until }: Interval): Promise<void> => {
   for (const [type, cutoff] of due.events) {
-    if (cutoff > month.from) await removeOfType(run, type, month, Math.min(cutoff, month.until));
+    if (cutoff > from) await removeOfType(run, type, { from, until: Math.min(cutoff, until) });
   }
 };
 
-/** @returns whether the month went; not when something in it came under a hold meanwhile */
-const tryToDrop = (run: Run, due: Due, month: EventMonth): Promise<boolean> => {
+/** @returns whether the partition went; not when something in it came under a hold meanwhile */
+const tryToDrop = (run: Run, due: Due, partition: EventMonth): Promise<boolean> => {
   let dropped = false;
   return removeNoted(run, async (tx) => {
-    if (!goesAsAWhole(due, month, await listHeldMonths(tx))) return [];
-    const bytes = (await readMonthSizes(tx, [month])).get(month.table) ?? 0;
-    const removed = await dropMonth(tx, month);
+    if (!goesAsAWhole(due, partition, await listHeldMonths(tx))) return [];
+    const bytes = (await readMonthSizes(tx, [partition])).get(partition.table) ?? 0;
+    const removed = await dropMonth(tx, partition);
     dropped = true;
     const all = removed.reduce((sum, { rows }) => sum + rows, 0);
     return removed.map((each) => ({
@@ -59,30 +60,30 @@ const tryToDrop = (run: Run, due: Due, month: EventMonth): Promise<boolean> => {
       class: 'events' as const,
       bytes: Math.round((bytes * each.rows) / all),
       whole: true,
-      until: month.until,
+      until: partition.until,
     }));
   }).then(() => dropped);
 };
 
-const dropWhole = async (run: Run, due: Due, month: EventMonth): Promise<boolean> => {
+const dropWhole = async (run: Run, due: Due, partition: EventMonth): Promise<boolean> => {
   for (let attempt = 1; attempt <= DROP_ATTEMPTS && !run.stopped(); attempt++) {
     try {
-      return await tryToDrop(run, due, month);
+      return await tryToDrop(run, due, partition);
     } catch (err) {
       if (!IN_USE.has(sqlState(err) ?? '')) throw err;
-      run.log.debug({ err, month: month.month }, 'a month of events is in use: it is tried again');
+      run.log.debug({ err, table: partition.table }, 'a partition of events is in use: it is tried again');
       await sleep(DROP_PAUSE_MS);
     }
   }
   return false;
 };
 
-/** Removes the events that are due: whole months where everything in them is, else one batch after another. */
+/** Removes the events that are due: whole partitions where everything in them is, else one batch after another. */
 export const removeDueEvents = async (run: Run, due: Due): Promise<void> => {
   if (due.events.size === 0) return;
-  for (const month of await listEventMonths(run.db)) {
+  for (const partition of await listEventMonths(run.db)) {
     if (run.stopped()) return;
-    if (isAllDue(due, month.until) && (await dropWhole(run, due, month))) continue;
-    await removeInBatches(run, due, month);
+    if (isAllDue(due, partition.until) && (await dropWhole(run, due, partition))) continue;
+    await removeInBatches(run, due, partition);
   }
 };

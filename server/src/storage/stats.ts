@@ -3,26 +3,41 @@ import { eventType } from '@gantry/contract/events';
 import type { StorageStats } from '@gantry/contract/storage';
 import type { AppContext } from '../context.ts';
 import { readDatabaseTime } from '../database/database-time.ts';
-import { listEventMonths, readMonthSizes } from '../events/months-store.ts';
+import { endOf } from '../events/covering.ts';
+import { type EventMonth, holdsMonth, listEventMonths, readMonthSizes } from '../events/months-store.ts';
 import { dueBy, limitsAnything } from './due.ts';
 import { sizeOfDisk, sizeOfFolder } from './folder-size.ts';
 import { previewRemovals } from './preview.ts';
-import { countEventsBefore } from './preview-store.ts';
+import { countEventsBefore, type MonthCount } from './preview-store.ts';
 import { getRules } from './retention-store.ts';
 import { dailyRuns } from './schedule.ts';
 import { readStoredTotals } from './store.ts';
 
 const END_OF_TIME = Date.UTC(9000, 0);
 
+const sumOf = (counts: readonly MonthCount[]): number => counts.reduce((sum, { rows }) => sum + rows, 0);
+
+/** The months of a partition: the only one it is for, or those with events, which share its room. */
+const monthsOf = (
+  partition: EventMonth,
+  counts: readonly MonthCount[],
+  bytes: number | null,
+): StorageStats['months'] => {
+  const within = counts.filter(({ month }) => holdsMonth(partition, month));
+  const all = sumOf(within);
+  if (partition.until <= endOf('month', partition.from))
+    return [{ month: new Date(partition.from).toISOString().slice(0, 7), events: all, bytes }];
+  return [...new Set(within.map(({ month }) => month))].sort().map((month) => {
+    const events = sumOf(within.filter((each) => each.month === month));
+    return { month, events, bytes: bytes === null ? null : Math.round((bytes * events) / all) };
+  });
+};
+
 const readMonths = async ({ db }: AppContext): Promise<StorageStats['months']> => {
-  const months = await listEventMonths(db);
-  const sizes = await readMonthSizes(db, months);
+  const partitions = await listEventMonths(db);
+  const sizes = await readMonthSizes(db, partitions);
   const counts = await countEventsBefore(db, eventType.options, END_OF_TIME);
-  return months.map(({ month, table }) => ({
-    month,
-    events: counts.filter((each) => each.month === month).reduce((sum, { rows }) => sum + rows, 0),
-    bytes: sizes.get(table) ?? null,
-  }));
+  return partitions.flatMap((partition) => monthsOf(partition, counts, sizes.get(partition.table) ?? null));
 };
 
 const readNextRemoval = async ({ db, settings }: AppContext): Promise<StorageStats['nextRemoval']> => {

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { sortedName } from '../database/folded.ts';
 import { moment } from '../database/moment.ts';
 import type { Executor } from '../database/transaction.ts';
 import type { Interval } from '../time.ts';
@@ -47,6 +48,6 @@ export const readLive = async (db: Executor, range: Interval): Promise<LiveRow[]
       coalesce(usual.measured, 0)::bigint AS usual_measured, coalesce(usual.speed_sum, 0)::bigint AS usual_sum
     FROM locations LEFT JOIN live ON live.place_id = id LEFT JOIN usual ON usual.place_id = id
       LEFT JOIN watched ON watched.location_id = id
-    ORDER BY lower(name), id`);
+    ORDER BY ${sortedName(sql`name`)}, id`);
   return rows;
 };

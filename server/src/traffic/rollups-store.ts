@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { foldedText } from '../database/folded.ts';
 import { moment } from '../database/moment.ts';
 import type { Executor } from '../database/transaction.ts';
 import { idWithin } from '../events/totals.ts';
@@ -90,7 +91,7 @@ export const readRollups = async (
     from: Math.min(...segments.map(({ from }) => from)),
     until: Math.max(...segments.map(({ until }) => until)),
   };
-  const ofType = sql`lower(vehicle_type) = lower(${type})`;
+  const ofType = sql`${foldedText(sql`vehicle_type`)} = ${foldedText(type ?? '')}`;
   const chosen = type === undefined ? sql`vehicle_type IS NULL` : ofType;
   const ownType = sql`json_build_array(vehicle_type)::text, '{' || n || '}'`;
   const types = type === undefined ? sql`to_json(types)::text, type_counts::text` : ownType;

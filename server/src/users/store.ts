@@ -1,7 +1,8 @@
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import type { ListUsersInput, User } from '@gantry/contract/users';
-import { and, count, eq, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, count, eq, or, type SQL, sql } from 'drizzle-orm';
+import { contains, foldedText, sortedName } from '../database/folded.ts';
 import { users } from '../database/tables.ts';
 import type { Executor, Transaction } from '../database/transaction.ts';
 import { notFound } from '../error.ts';
@@ -42,15 +43,12 @@ export const getUser = async (db: Executor, id: string): Promise<User> => {
 };
 
 const sortExpressions = {
-  firstName: sql`lower(${users.firstName})`,
+  firstName: sortedName(users.firstName),
   email: users.email,
   role: users.role,
   lastLogin: users.lastLogin,
   createdAt: users.createdAt,
 } as const;
-
-/** Whether the text occurs in the value, whatever its case. Unlike LIKE it has no wildcards to escape. */
-const contains = (value: SQLWrapper, text: string): SQL => sql`strpos(lower(${value}), lower(${text})) > 0`;
 
 const matching = ({ search, role, department, isActive }: ListUsersInput): SQL | undefined =>
   and(
@@ -61,7 +59,7 @@ const matching = ({ search, role, department, isActive }: ListUsersInput): SQL |
           contains(sql`${users.firstName} || ' ' || ${users.lastName}`, search),
         ),
     role === undefined ? undefined : eq(users.role, role),
-    department === undefined ? undefined : sql`lower(${users.department}) = lower(${department})`,
+    department === undefined ? undefined : sql`${foldedText(users.department)} = ${foldedText(department)}`,
     isActive === undefined ? undefined : eq(users.isActive, isActive),
   );
 

@@ -2,7 +2,8 @@ import type { Severity } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import type { ListWatchlistInput, WatchlistEntry } from '@gantry/contract/watchlist';
-import { and, count, eq, not, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, count, eq, not, or, sql } from 'drizzle-orm';
+import { contains, sortedName } from '../database/folded.ts';
 import { watchlistEntries } from '../database/tables.ts';
 import type { Executor } from '../database/transaction.ts';
 import { notFound } from '../error.ts';
@@ -48,14 +49,12 @@ export const loadWatchedEntries = async (db: Executor): Promise<WatchedEntry[]> 
   return entries.map((entry) => ({ ...entry, priority: priorityOf(entry.priority) }));
 };
 
-const contains = (value: SQLWrapper, text: string): SQL => sql`strpos(lower(${value}), lower(${text})) > 0`;
-
 const countsNow = sql`(coalesce(${watchlistEntries.validFrom}, '-infinity') <= now()
   AND coalesce(${watchlistEntries.validUntil}, 'infinity') >= now())`;
 
 const sortKeys = {
   createdAt: watchlistEntries.createdAt,
-  pattern: sql`lower(${watchlistEntries.pattern})`,
+  pattern: sortedName(watchlistEntries.pattern),
   priority: watchlistEntries.priority,
   validUntil: watchlistEntries.validUntil,
 };

@@ -20,9 +20,9 @@ export const MOST_SHARDS = 64_000;
 /** Two shards for each node that holds any, so that one node more can take over a part of every other. */
 export const shardsFor = (nodes: number): number => Math.max(FEWEST_SHARDS, 2 * nodes);
 
-const functionStep = (signature: string): Step => ({
+const functionStep = (signature: string, why = 'The nodes count events by it.'): Step => ({
   name: `function ${signature}`,
-  why: 'The nodes count events by it.',
+  why,
   statement: `SELECT create_distributed_function('${signature}')`,
   isDone: `SELECT EXISTS (SELECT FROM pg_dist_object
     WHERE classid = 'pg_proc'::regclass AND objid = '${signature}'::regprocedure) AS done`,
@@ -74,6 +74,7 @@ const forgetLocalEvents: Step = {
 export const stepsTo = (shards: number): readonly Step[] => [
   functionStep('event_time(uuid)'),
   functionStep('event_hour(uuid)'),
+  functionStep('gantry_fold(text)', 'The nodes search their copies of sensors and locations by it.'),
   freeHistory,
   referenceStep('locations', 'Every node has a copy.'),
   referenceStep('sensors', 'Every node has a copy. It refers to locations, which is one already.'),

@@ -2,6 +2,7 @@ import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters } from '@gantry/contract/reports';
 import type { SensorStatus } from '@gantry/contract/sensors';
 import { type SQL, sql } from 'drizzle-orm';
+import { sortedName } from '../../database/folded.ts';
 import { moment } from '../../database/moment.ts';
 import type { Executor } from '../../database/transaction.ts';
 import { firstContact } from '../../sensors/first-contact-store.ts';
@@ -96,13 +97,16 @@ export const listSensorsWithHistory = async (
   after: { name: string; id: string } | null,
   take: number,
 ): Promise<NamedSensor[]> => {
-  const behind = after === null ? [] : [sql`(s.name, s.id) > (${after.name}::text, ${after.id}::uuid)`];
+  const behind =
+    after === null
+      ? []
+      : [sql`(${sortedName(sql`s.name`)}, s.id) > (${sortedName(sql`${after.name}`)}, ${after.id}::uuid)`];
   const { rows } = await db.execute<SensorRecord>(sql`
     SELECT s.id, s.name, s.device_id, s.type, s.status, s.created_at, l.name AS location,
       ${firstContact(sql`s.id`)} AS first_contact
     FROM sensors s LEFT JOIN locations l ON l.id = s.location_id
     WHERE ${sql.join([sql`true`, ...wanted(filters), ...behind], sql` AND `)}
-    ORDER BY s.name, s.id LIMIT ${take}`);
+    ORDER BY ${sortedName(sql`s.name`)}, s.id LIMIT ${take}`);
   const ids = rows.map(({ id }) => id);
   const before = await findBefore(db, ids, interval.from);
   const changes = await findChanges(db, ids, interval);

@@ -1,6 +1,7 @@
 import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters } from '@gantry/contract/reports';
 import { type SQL, sql } from 'drizzle-orm';
+import { sortedName } from '../../database/folded.ts';
 import type { Executor } from '../../database/transaction.ts';
 
 /** A place whose traffic is told: a location, or a sensor that stands at none. */
@@ -37,11 +38,14 @@ export const listTrafficPlaces = async (
   take: number,
 ): Promise<TrafficPlace[]> => {
   const { locations, sensors } = wanted(filters);
-  const behind = after === null ? sql`true` : sql`(name, id) > (${after.name}::text, ${after.id}::uuid)`;
+  const behind =
+    after === null
+      ? sql`true`
+      : sql`(${sortedName(sql`name`)}, id) > (${sortedName(sql`${after.name}`)}, ${after.id}::uuid)`;
   const { rows } = await db.execute<TrafficPlace & Record<string, unknown>>(sql`
     SELECT kind, id, name FROM (
       SELECT 'location' AS kind, id, name FROM locations WHERE ${locations}
       UNION ALL SELECT 'sensor', id, name FROM sensors WHERE ${sensors}
-    ) AS places WHERE ${behind} ORDER BY name, id LIMIT ${take}`);
+    ) AS places WHERE ${behind} ORDER BY ${sortedName(sql`name`)}, id LIMIT ${take}`);
   return rows;
 };

@@ -21,11 +21,14 @@ const refersTo = (column: SQL, id: string | undefined): SQL[] => {
 };
 
 /** The conditions that events meet which the filters of a report let pass. */
-export const eventConditions = ({ sensorId, locationId, severity, ...filters }: ReportFilters): SQL[] => {
+export const eventConditions = async (
+  db: Executor,
+  { sensorId, locationId, severity, ...filters }: ReportFilters,
+): Promise<SQL[]> => {
   const { eventType, violationType, vehicleType, licensePlateNumber } = filters;
   const wanted = listEventsInput.parse({ eventType, violationType, vehicleType, licensePlateNumber });
   return [
-    ...totalledFilters(wanted).map(({ onEvents }) => onEvents),
+    ...(await totalledFilters(db, wanted)).map(({ onEvents }) => onEvents),
     ...otherFilters(wanted),
     ...refersTo(sql`sensor_id`, sensorId),
     ...refersTo(sql`location_id`, locationId),
@@ -33,8 +36,8 @@ export const eventConditions = ({ sensorId, locationId, severity, ...filters }: 
   ];
 };
 
-const conditions = (filters: ReportFilters, interval: Interval): SQL =>
-  sql.join([isViolation, ...idWithin(interval), ...eventConditions(filters)], sql` AND `);
+const conditions = async (db: Executor, filters: ReportFilters, interval: Interval): Promise<SQL> =>
+  sql.join([isViolation, ...idWithin(interval), ...(await eventConditions(db, filters))], sql` AND `);
 
 export interface Violation extends Event {
   readonly locationId: string | null;
@@ -52,7 +55,7 @@ export const listViolations = async (
   // Plan: events_pkey of a month from the last id on, or the index of a filter.
   const { rows } = await db.execute<ViolationRecord>(sql`
     SELECT ${listedColumns}, location_id FROM events
-    WHERE ${conditions(filters, interval)} ${after === null ? sql`` : sql`AND id > ${after}::uuid`}
+    WHERE ${await conditions(db, filters, interval)} ${after === null ? sql`` : sql`AND id > ${after}::uuid`}
     ORDER BY id LIMIT ${take}`);
   return rows.map((row) => ({ ...toEvent(row), locationId: row.location_id }));
 };
@@ -85,7 +88,7 @@ export const countViolations = async (
 ): Promise<ViolationCount[]> => {
   const { rows } = await db.execute<ViolationCount>(sql`
     SELECT event_hour(id) AS hour, coalesce(violation_type, event_type) AS kind, count(*) AS n FROM events
-    WHERE ${conditions(filters, interval)} GROUP BY 1, 2`);
+    WHERE ${await conditions(db, filters, interval)} GROUP BY 1, 2`);
   return rows;
 };
 
@@ -97,6 +100,6 @@ export const countViolationsByPlace = async (
 ): Promise<{ place: string; n: number }[]> => {
   const { rows } = await db.execute<{ place: string; n: number }>(sql`
     SELECT coalesce(location_name, sensor_name, 'unknown') AS place, count(*) AS n FROM events
-    WHERE ${conditions(filters, interval)} GROUP BY 1`);
+    WHERE ${await conditions(db, filters, interval)} GROUP BY 1`);
   return rows;
 };

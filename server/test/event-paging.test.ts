@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Gantry, startGantry } from './harness.ts';
+
+// Somebody who pages through events from the oldest to the newest, while new ones arrive, sees each of those that were
+// there at the start once.
+
+let gantry: Gantry;
+let apiKey: string;
+let token: string;
+
+beforeAll(async () => {
+  gantry = await startGantry();
+  apiKey = await gantry.registerSensor();
+  token = await gantry.tokenFor('VIEWER');
+});
+afterAll(() => gantry.stop());
+
+const PAGE = 50;
+const PAGES = 168;
+const BATCH = 700;
+
+/** Stores events whose times follow one another, up to now. @returns their ids */
+const storeHistory = async (): Promise<string[]> => {
+  const count = PAGE * PAGES;
+  const ids: string[] = [];
+  for (let first = 0; first < count; first += BATCH) {
+    const events = Array.from({ length: BATCH }, (_, n) => ({
+      eventType: (first + n) % 2 === 0 ? 'VEHICLE_DETECTION' : 'SPEED_DETECTION',
+      timestamp: new Date(Date.now() - 60 * (count - first - n)).toISOString(),
+    }));
+    const { results } = await gantry.ok('events.ingestBatch', { apiKey, events });
+    ids.push(...results.map(({ eventId }: { eventId: string }) => eventId));
+  }
+  return ids;
+};
+
+/** Stores events of now, one after another, until it is stopped. @returns a function that stops it */
+const keepStoring = (): (() => Promise<unknown>) => {
+  let isOver = false;
+  const work = async (): Promise<void> => {
+    while (!isOver) await gantry.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' });
+  };
+  const working = [work(), work()];
+  return () => {
+    isOver = true;
+    return Promise.all(working);
+  };
+};
+
+describe('paging from the oldest to the newest, while events arrive', () => {
+  it.each(['timestamp', 'createdAt'])('by %s misses none and shows none twice', async (sortBy) => {
+    const before = await storeHistory();
+    const first = await gantry.ok('events.getAll', { take: 1 }, { token });
+    const stop = keepStoring();
+    const seen: string[] = [];
+    try {
+      for (let skip = 0; skip < first.total; skip += PAGE) {
+        const page = await gantry.ok(
+          'events.getAll',
+          { sortBy, sortOrder: 'asc', skip, take: PAGE },
+          { token },
+        );
+        expect(page.total).toBeGreaterThanOrEqual(skip + page.events.length);
+        seen.push(...page.events.map(({ id }: { id: string }) => id));
+      }
+    } finally {
+      await stop();
+    }
+    expect(new Set(seen).size).toBe(seen.length);
+    const shown = new Set(seen);
+    expect(before.filter((id) => !shown.has(id))).toEqual([]);
+  });
+});

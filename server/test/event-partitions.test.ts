@@ -1,0 +1,156 @@
+import { listEventsInput } from '@gantry/contract/events';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { firstIdAt } from '../src/events/id.ts';
+import { listEvents } from '../src/events/list-store.ts';
+import { sharedSpan } from '../src/events/partitions.ts';
+import { ENDLESS } from '../src/time.ts';
+import { type Gantry, startGantry } from './harness.ts';
+
+// What a device says of times long past costs nobody else anything: old months share partitions, and a list does not look
+// into those in which there is nothing.
+
+let gantry: Gantry;
+let apiKey: string;
+let token: string;
+
+beforeAll(async () => {
+  gantry = await startGantry();
+  apiKey = await gantry.registerSensor();
+  token = await gantry.tokenFor('OPERATOR');
+});
+afterAll(() => gantry.stop());
+
+const NOW = Date.UTC(2026, 10, 22);
+const EARLIEST = Date.UTC(2000, 0);
+
+const bounds = async (): Promise<string[]> =>
+  (
+    await gantry.pool.query<{ bounds: string }>(
+      `SELECT pg_get_expr(relpartbound, pg_class.oid) AS bounds FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+       WHERE inhparent = 'events'::regclass ORDER BY 1`,
+    )
+  ).rows.map((row) => row.bounds);
+
+const rangeOf = (from: number, until: number): string =>
+  `FOR VALUES FROM ('${firstIdAt(from)}') TO ('${firstIdAt(until)}')`;
+
+const PLATE = 'OLD-1';
+const send = async (times: readonly number[]): Promise<string[]> => {
+  const ids: string[] = [];
+  for (let first = 0; first < times.length; first += 500) {
+    const events = times.slice(first, first + 500).map((time) => ({
+      eventType: 'PLATE_RECOGNITION',
+      licensePlateNumber: PLATE,
+      timestamp: new Date(time).toISOString(),
+    }));
+    const { results } = await gantry.ok('events.ingestBatch', { apiKey, events });
+    ids.push(...results.map(({ eventId }: { eventId: string }) => eventId));
+  }
+  return ids;
+};
+
+/** The partitions that the statements of a list plan to read. */
+const partitionsRead = async (filters: object): Promise<Set<string>> => {
+  const sent: { text: string; values: unknown[] }[] = [];
+  const db = drizzle({
+    client: gantry.pool,
+    logger: { logQuery: (text, values) => sent.push({ text, values }) },
+  });
+  await listEvents(db, listEventsInput.parse(filters), ENDLESS);
+  const read = new Set<string>();
+  for (const { text, values } of sent.filter((statement) => !/^\s*(begin|commit)/i.test(statement.text))) {
+    const { rows } = await gantry.pool.query(`EXPLAIN (FORMAT JSON) ${text}`, values);
+    for (const [, name] of JSON.stringify(rows).matchAll(/"Relation Name":"(events_[^"]+)"/g))
+      if (name) read.add(name);
+  }
+  return read;
+};
+
+describe('the partition that an event of some time is put into', () => {
+  it('is its month for two years, then its year, then that of all earlier years', () => {
+    const utc = (year: number, month: number) => Date.UTC(year, month - 1);
+    expect(sharedSpan(NOW, NOW)).toEqual({ from: utc(2026, 11), until: utc(2026, 12) });
+    expect(sharedSpan(utc(2024, 11), NOW)).toEqual({ from: utc(2024, 11), until: utc(2024, 12) });
+    expect(sharedSpan(utc(2024, 11) - 1, NOW)).toEqual({ from: utc(2024, 1), until: utc(2024, 11) });
+    expect(sharedSpan(utc(2020, 6), NOW)).toEqual({ from: utc(2020, 1), until: utc(2021, 1) });
+    expect(sharedSpan(utc(2019, 1), NOW)).toEqual({ from: utc(2019, 1), until: utc(2020, 1) });
+    expect(sharedSpan(utc(2019, 1) - 1, NOW)).toEqual({ from: 0, until: utc(2019, 1) });
+  });
+
+  it('is around that time, and there are few, whenever it is', () => {
+    const aTime = fc.integer({ min: EARLIEST, max: Date.UTC(2100, 0) });
+    fc.assert(
+      fc.property(aTime, fc.integer({ min: 0, max: 100 * 365 }), (now, days) => {
+        const time = Math.max(EARLIEST, now - days * 86_400_000);
+        const { from, until } = sharedSpan(time, now);
+        expect(from).toBeLessThanOrEqual(time);
+        expect(until).toBeGreaterThan(time);
+      }),
+    );
+    const spans = Array.from({ length: 323 }, (_, month) => sharedSpan(Date.UTC(2000, month), NOW));
+    expect(new Set(spans.map(({ from }) => from)).size).toBeLessThan(40);
+  });
+});
+
+describe('a key that tells of every month since 2000', () => {
+  it('adds few partitions, which leave room for those that were there', async () => {
+    const there = rangeOf(Date.UTC(2010, 2), Date.UTC(2010, 3));
+    await gantry.pool.query(`CREATE TABLE events_2010_03 PARTITION OF events ${there}`);
+    const now = new Date();
+    const count = (now.getUTCFullYear() - 2000) * 12 + now.getUTCMonth() + 1;
+    const ids = await send(Array.from({ length: count }, (_, month) => Date.UTC(2000, month, 1, 12)));
+
+    const partitions = await bounds();
+    expect(partitions).toContain(there);
+    expect(partitions).toContain(rangeOf(0, Date.UTC(2010, 2)));
+    expect(partitions.length).toBeLessThan(45);
+    for (const filters of [
+      {},
+      { licensePlateNumber: PLATE },
+      { licensePlateNumber: 'OLD*' },
+      { sortBy: 'createdAt' },
+    ]) {
+      const found: string[] = [];
+      for (let skip = 0; skip < count; skip += 100) {
+        const page = await gantry.ok(
+          'events.getAll',
+          { ...filters, sortOrder: 'asc', skip, take: 100 },
+          { token },
+        );
+        found.push(...page.events.map(({ id }: { id: string }) => id));
+      }
+      expect([...found].sort()).toEqual([...ids].sort());
+    }
+  });
+
+  it('has no list look into a partition that was emptied', async () => {
+    const day = Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() - 5, 1, 12);
+    const name = `events_${new Date(day).toISOString().slice(0, 7).replace('-', '_')}`;
+    const LISTS = [{ licensePlateNumber: PLATE }, { licensePlateNumber: '*1' }, { sortBy: 'createdAt' }];
+    for (const list of LISTS) expect(await partitionsRead(list)).toContain(name);
+    const { rows } = await gantry.pool.query<{ id: string }>(`SELECT id FROM ${name}`);
+    for (const { id } of rows) await gantry.ok('events.delete', { id }, { token });
+    await expect
+      .poll(
+        async () => {
+          const read = await Promise.all(LISTS.map(partitionsRead));
+          return read.some((names) => names.has(name));
+        },
+        { timeout: 30_000 },
+      )
+      .toBe(false);
+  });
+
+  it('has the first page of a list look into the latest years only', async () => {
+    const now = Date.now();
+    await send(Array.from({ length: 60 }, (_, n) => now - 1_000 * n));
+    for (const filters of [{}, { eventType: 'PLATE_RECOGNITION' }, { sortBy: 'eventType' }]) {
+      const read = await partitionsRead({ ...filters, take: 50 });
+      const years = [...read].map((name) => Number(/\d{4}/.exec(name)?.[0]));
+      expect(years.length).toBeGreaterThan(0);
+      expect(Math.min(...years)).toBeGreaterThanOrEqual(new Date().getUTCFullYear() - 1);
+    }
+  });
+});
