@@ -25,6 +25,7 @@ import { createSensorKeys } from './ingest/sensor-keys.ts';
 import { EventWriter } from './ingest/writer.ts';
 import { startJobs } from './jobs/jobs.ts';
 import { createMetrics, type Siblings } from './metrics.ts';
+import { forgetForeignChanges } from './realtime/changes-store.ts';
 import { Hub } from './realtime/hub.ts';
 import type { FindEvents } from './realtime/items.ts';
 import { startPruning } from './realtime/prune.ts';
@@ -75,6 +76,8 @@ const PARTITION_CHECK_MS = 3_600_000;
 const JOB_CONNECTIONS = 2;
 /** Connections of a process outside its pool: another one to listen on. The two that migrate are closed before. */
 const FURTHER_CONNECTIONS = JOB_CONNECTIONS + REPORT_CONNECTIONS + 1;
+/** How often what is cached is read anew though nothing was announced: should a message be lost, that is how late it counts. */
+const REFRESH_CACHES_MS = 60_000;
 /** Jobs that a process does at once. */
 const JOBS_AT_ONCE = 2;
 
@@ -144,6 +147,12 @@ const compose = async (
     webhooks.refresh().catch((err: unknown) => log.warn({ err }, 'the webhooks could not be read anew'));
   };
   listener.on(channels.webhooks, refreshWebhooks, refreshWebhooks);
+  // Keys of sensors expire one by one, so that they are not all asked for at the same moment.
+  resources.use(
+    startRounds({ everyMs: REFRESH_CACHES_MS, log, failure: 'what is cached could not be read anew' }, () =>
+      Promise.all([settings.refresh(), watchlist.refresh(), webhooks.refresh()]),
+    ),
+  );
 
   const partitions = createPartitions(pool);
   await partitions.ensureAhead();
@@ -197,6 +206,7 @@ const compose = async (
   };
   resources.use(startFolding({ db, log }));
   resources.use(startFoldingTraffic({ db, log }));
+  await forgetForeignChanges(pool);
   resources.use(startPruning({ pool, log }));
   const send = createSender(context.webhookAddresses);
   const deliverer = resources.use(createDeliverer({ db, log, send, limitMs: ATTEMPT_LIMIT_MS }));
