@@ -8,7 +8,7 @@ import type { Role } from './permissions.ts';
 import { person } from './person.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { editableText, optionalText, text, trimmedText } from './text.ts';
-import { timeRange } from './time.ts';
+import { timeInput, timeRange } from './time.ts';
 
 export const incidentType = z.enum([
   'COLLISION',
@@ -167,8 +167,15 @@ export const createIncidentInput = z.object({
 });
 export type CreateIncidentInput = z.infer<typeof createIncidentInput>;
 
+const expectedUpdatedAt = timeInput
+  .optional()
+  .describe(
+    '`updatedAt` of the incident that you saw. If somebody did more than attach events or note something since then, nothing changes (CONFLICT).',
+  );
+
 export const updateIncidentInput = z.object({
   id,
+  expectedUpdatedAt,
   title: title.optional(),
   description: editableText(10_000),
   type: incidentType.optional(),
@@ -192,6 +199,7 @@ export const assignIncidentInput = z.object({
     .nullable()
     .optional()
     .describe('Whom you saw it assigned to. If it is somebody else by now, it stays theirs (CONFLICT).'),
+  expectedUpdatedAt,
 });
 export type AssignIncidentInput = z.infer<typeof assignIncidentInput>;
 

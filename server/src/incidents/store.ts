@@ -11,6 +11,7 @@ import type { Executor, Transaction } from '../database/transaction.ts';
 import { notFound } from '../error.ts';
 import { severityOfRank } from '../events/severity.ts';
 import type { NameOf } from '../users/names-store.ts';
+import { nothingUnseen, type Unseen } from './timeline-store.ts';
 
 export type IncidentRow = typeof incidents.$inferSelect;
 export type NewIncident = typeof incidents.$inferInsert;
@@ -100,6 +101,8 @@ export interface Deed {
   readonly onlyOf?: string | undefined;
   /** It must be assigned to this user; null: to nobody. */
   readonly insteadOf?: string | null | undefined;
+  /** What whoever changes it cannot have seen: there must be nothing of it. */
+  readonly unseen?: Unseen | undefined;
   /** What is set; at least one of the fields must be another than before. */
   readonly fields?: IncidentFields;
   /** The event that is to belong to it, and does not yet. */
@@ -117,6 +120,10 @@ const differs = (fields: IncidentFields): SQL | undefined =>
     }),
   );
 
+/** Whether the fields of the incident are as they are wanted. */
+export const hasFields = async (db: Executor, id: string, fields: IncidentFields): Promise<boolean> =>
+  (await db.$count(incidents, and(eq(incidents.id, id), differs(fields) ?? sql`false`))) === 0;
+
 const lacks = (eventId: string): SQL => sql`NOT EXISTS (
   SELECT FROM ${incidentEvents}
   WHERE ${incidentEvents.incidentId} = ${incidents.id} AND ${incidentEvents.eventId} = ${eventId})`;
@@ -128,7 +135,7 @@ const lacks = (eventId: string): SQL => sql`NOT EXISTS (
 export const settleIncident = async (
   tx: Transaction,
   id: string,
-  { action, onlyOf, insteadOf, fields, eventId }: Deed,
+  { action, onlyOf, insteadOf, unseen, fields, eventId }: Deed,
 ): Promise<IncidentRow | null> => {
   const next: Partial<Record<IncidentStatus, IncidentStatus>> = incidentStates[action];
   const [row] = await tx
@@ -145,6 +152,7 @@ export const settleIncident = async (
         inArray(incidents.status, Object.keys(next) as IncidentStatus[]),
         onlyOf === undefined ? undefined : or(isNull(incidents.assignedTo), eq(incidents.assignedTo, onlyOf)),
         insteadOf === undefined ? undefined : isAssignedTo(insteadOf),
+        unseen && nothingUnseen(id, unseen),
         fields && (differs(fields) ?? sql`false`),
         eventId === undefined ? undefined : lacks(eventId),
       ),

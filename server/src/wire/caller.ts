@@ -13,6 +13,7 @@ export const createCallerOf = (proxies: readonly string[]): CallerOf => {
 
   return (request, requestId) => ({
     requestId,
+    since: performance.now(),
     address: addressOf(request),
     userAgent: request.headers['user-agent'] ?? null,
     authorization: request.headers.authorization ?? null,
