@@ -54,7 +54,7 @@ import { createWebhookDispatch } from './webhooks/dispatch.ts';
 import { ATTEMPT_LIMIT_MS, createSender } from './webhooks/send.ts';
 import { listEnabledWebhooks } from './webhooks/store.ts';
 import { startSweepingDeliveries } from './webhooks/sweep.ts';
-import { deliverWebhooks } from './webhooks/task.ts';
+import { deliverNothing, deliverWebhooks } from './webhooks/task.ts';
 import { closeServer, createServer } from './wire/server.ts';
 import { createWorkers } from './workers/workers.ts';
 
@@ -210,7 +210,7 @@ const compose = async (
   resources.use(startPruning({ pool, log }));
   const send = createSender(context.webhookAddresses);
   const deliverer = resources.use(createDeliverer({ db, log, send, limitMs: ATTEMPT_LIMIT_MS }));
-  resources.use(startSweepingDeliveries({ db, log }));
+  resources.use(startSweepingDeliveries({ db, log, wakesLate: areWebhooksOn }));
   const makeReport = createReportMaker({ connectionString, folder: reportFolder });
   const reportParts = { db, log, files: context.reportFiles };
   const reportRunner = resources.use(createReportRunner({ ...reportParts, makeReport }));
@@ -220,7 +220,7 @@ const compose = async (
   );
   resources.onClose(() => jobPool.end());
   const tasks = {
-    'deliver-webhooks': deliverWebhooks(deliverer),
+    'deliver-webhooks': areWebhooksOn ? deliverWebhooks(deliverer) : deliverNothing,
     'generate-reports': generateReports(reportRunner),
   };
   resources.use(startJobs({ pool: jobPool, tasks, log, concurrency: JOBS_AT_ONCE }));
