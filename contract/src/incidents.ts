@@ -86,6 +86,11 @@ export const incident = z.object({
   resolvedAt: z.date().nullable(),
   closedAt: z.date().nullable(),
   updatedAt: z.date(),
+  backlog: z
+    .boolean()
+    .describe(
+      'Whether the event that opened it was more than 15 minutes old by then, as when a sensor was offline. It does not count in the time to acknowledge.',
+    ),
 });
 export type Incident = z.infer<typeof incident>;
 
@@ -239,7 +244,7 @@ export const incidentStats = z.object({
     .number()
     .nullable()
     .describe(
-      'Seconds from opening to the first acknowledgement, on average over those that were acknowledged; null when none was.',
+      'Seconds from opening to the first acknowledgement, on average over those that were acknowledged and not opened by a backlog; null when there is none.',
     ),
   meanTimeToResolve: z
     .number()

@@ -28,7 +28,7 @@ export const readIncident = (row: Readonly<Record<string, unknown>>): IncidentRo
   ) as IncidentRow;
 
 /** An incident as answers show it. */
-export const incidentOf = (row: IncidentRow, nameOf: NameOf): Incident => ({
+export const incidentOf = ({ lastEventAt: _, ...row }: IncidentRow, nameOf: NameOf): Incident => ({
   ...row,
   severity: severityOfRank(row.severity) ?? 'MEDIUM',
   reportedBy: nameOf(row.reportedBy),
@@ -51,7 +51,15 @@ export const getIncidentRow = async (db: Executor, id: string): Promise<Incident
 export const lockIncident = async (tx: Transaction, id: string): Promise<IncidentRow> =>
   only(isUuid(id) ? await tx.select().from(incidents).where(eq(incidents.id, id)).for('no key update') : []);
 
-/** Stores new incidents, in the order in which they are given. */
+/** How old an event is when it opens an incident, for that to be part of a backlog. */
+const BACKLOG_AGE = sql`interval '15 minutes'`;
+
+/** Whether an incident is opened by what happened a while ago. The database's clock decides. */
+const isBacklog = ({ openedAt }: NewIncident): SQL | false =>
+  openedAt instanceof Date &&
+  sql`${openedAt.toISOString()}::timestamptz < statement_timestamp() - ${BACKLOG_AGE}`;
+
+/** Stores new incidents, in the order in which they are given, and notes which are part of a backlog. */
 export const insertIncidents = async (
   tx: Executor,
   values: readonly NewIncident[],
@@ -60,7 +68,7 @@ export const insertIncidents = async (
     ? []
     : tx
         .insert(incidents)
-        .values([...values])
+        .values(values.map((value) => ({ ...value, backlog: isBacklog(value) })))
         .returning();
 
 /** The moment of a change. The row is locked before this statement begins, so none is dated before the one it follows. */

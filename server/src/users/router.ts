@@ -16,7 +16,7 @@ import {
 import { listActivity } from '../activity/store.ts';
 import { allowed, router } from '../wire/procedures.ts';
 import { createUser, deleteUser, resetPassword, updateRole, updateUser } from './service.ts';
-import { getUser, listUsers } from './store.ts';
+import { getUser, getUserOrFormerId, listUsers } from './store.ts';
 
 const administrators = allowed('manageUsers');
 
@@ -63,7 +63,8 @@ export const usersRouter = router({
   delete: administrators
     .meta({
       summary: 'Delete a user',
-      notes: 'Their tokens end at once. The last active administrator cannot be deleted.',
+      notes:
+        'Their tokens end at once and the e-mail is free again. Their name stays with what they did. The last active administrator cannot be deleted.',
     })
     .input(byId)
     .output(deleteUserOutput)
@@ -90,11 +91,11 @@ export const usersRouter = router({
     .mutation(({ ctx, input }) => resetPassword(ctx, input)),
 
   getActivity: administrators
-    .meta({ summary: 'What a user did, newest first' })
+    .meta({ summary: 'What a user did, newest first', notes: 'Also of one who was deleted.' })
     .input(getActivityInput)
     .output(activityOutput)
     .query(async ({ ctx, input }) => {
-      const { id } = await getUser(ctx.app.db, input.userId);
+      const id = await getUserOrFormerId(ctx.app.db, input.userId);
       const { items, total } = await listActivity(ctx.app.db, id, input);
       return { userId: id, activities: items, totalActivities: total };
     }),
