@@ -133,6 +133,13 @@ CREATE TABLE former_timezones (
   replaced_at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
+CREATE TABLE former_users (
+  id uuid NOT NULL,
+  first_name text NOT NULL,
+  last_name text NOT NULL,
+  deleted_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
 CREATE TABLE held_events (
   hold_id uuid NOT NULL,
   event_id uuid NOT NULL,
@@ -184,7 +191,9 @@ CREATE TABLE incidents (
   acknowledged_at timestamp(3) with time zone,
   resolved_at timestamp(3) with time zone,
   closed_at timestamp(3) with time zone,
-  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  backlog boolean NOT NULL DEFAULT false,
+  last_event_at timestamp(3) with time zone
 );
 
 CREATE TABLE legal_holds (
@@ -454,7 +463,8 @@ CREATE TABLE webhook_deliveries (
   last_answer text,
   last_error text,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
-  finished_at timestamp(3) with time zone
+  finished_at timestamp(3) with time zone,
+  by_hand integer NOT NULL DEFAULT 0
 );
 
 CREATE TABLE webhooks (
@@ -489,6 +499,7 @@ ALTER TABLE event_period_totals ADD CONSTRAINT event_period_totals_period_check 
 ALTER TABLE event_totals_folded ADD CONSTRAINT event_totals_folded_pkey PRIMARY KEY (hour, event_type, violation_type, vehicle_type, severity, processed, archived);
 ALTER TABLE events ADD CONSTRAINT events_pkey PRIMARY KEY (id);
 ALTER TABLE failed_logins ADD CONSTRAINT failed_logins_pkey PRIMARY KEY (key);
+ALTER TABLE former_users ADD CONSTRAINT former_users_pkey PRIMARY KEY (id);
 ALTER TABLE held_events ADD CONSTRAINT held_events_pkey PRIMARY KEY (hold_id, event_id);
 ALTER TABLE held_events ADD CONSTRAINT held_events_hold_id_fkey FOREIGN KEY (hold_id) REFERENCES legal_holds(id) ON DELETE CASCADE;
 ALTER TABLE images ADD CONSTRAINT images_pkey PRIMARY KEY (sha256);
@@ -581,6 +592,7 @@ CREATE INDEX incidents_by_opening ON public.incidents USING btree (opened_at, id
 CREATE INDEX incidents_by_status ON public.incidents USING btree (status, opened_at, id);
 CREATE INDEX incidents_of_assignee ON public.incidents USING btree (assigned_to, opened_at) WHERE (assigned_to IS NOT NULL);
 CREATE INDEX incidents_of_sensor ON public.incidents USING btree (sensor_id, opened_at);
+CREATE INDEX incidents_open_of_sensor ON public.incidents USING btree (sensor_id, COALESCE(last_event_at, opened_at), opened_at) WHERE (status = ANY (ARRAY['OPEN'::text, 'ACKNOWLEDGED'::text, 'IN_PROGRESS'::text]));
 CREATE INDEX legal_holds_by_creation ON public.legal_holds USING btree (created_at, id);
 CREATE INDEX report_schedules_due ON public.report_schedules USING btree (next_run_at) WHERE enabled;
 CREATE INDEX reports_by_creation ON public.reports USING btree (created_at, id);

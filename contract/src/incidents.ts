@@ -8,7 +8,7 @@ import type { Role } from './permissions.ts';
 import { person } from './person.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { editableText, optionalText, searchText, trimmedText } from './text.ts';
-import { timeRange } from './time.ts';
+import { timeInput, timeRange } from './time.ts';
 
 export const incidentType = z.enum([
   'COLLISION',
@@ -86,6 +86,11 @@ export const incident = z.object({
   resolvedAt: z.date().nullable(),
   closedAt: z.date().nullable(),
   updatedAt: z.date(),
+  backlog: z
+    .boolean()
+    .describe(
+      'Whether the event that opened it was more than 15 minutes old by then, as when a sensor was offline. It does not count in the time to acknowledge.',
+    ),
 });
 export type Incident = z.infer<typeof incident>;
 
@@ -167,8 +172,15 @@ export const createIncidentInput = z.object({
 });
 export type CreateIncidentInput = z.infer<typeof createIncidentInput>;
 
+const expectedUpdatedAt = timeInput
+  .optional()
+  .describe(
+    '`updatedAt` of the incident that you saw. If somebody did more than attach events or note something since then, nothing changes (CONFLICT).',
+  );
+
 export const updateIncidentInput = z.object({
   id,
+  expectedUpdatedAt,
   title: title.optional(),
   description: editableText(10_000),
   type: incidentType.optional(),
@@ -192,6 +204,7 @@ export const assignIncidentInput = z.object({
     .nullable()
     .optional()
     .describe('Whom you saw it assigned to. If it is somebody else by now, it stays theirs (CONFLICT).'),
+  expectedUpdatedAt,
 });
 export type AssignIncidentInput = z.infer<typeof assignIncidentInput>;
 
@@ -231,7 +244,7 @@ export const incidentStats = z.object({
     .number()
     .nullable()
     .describe(
-      'Seconds from opening to the first acknowledgement, on average over those that were acknowledged; null when none was.',
+      'Seconds from opening to the first acknowledgement, on average over those that were acknowledged and not opened by a backlog; null when there is none.',
     ),
   meanTimeToResolve: z
     .number()

@@ -38,8 +38,7 @@ const wanted = (max: number) =>
     .transform((value) => value || undefined)
     .optional();
 
-/** Every condition counts only for the kinds that tell such a thing, and lets all others pass. */
-export const webhookFilter = z.object({
+const filterFields = {
   eventType: eventType.optional().describe('Of events.'),
   violationType: wanted(200).describe('Of events, without regard to case.'),
   vehicleType: wanted(200).describe('Of events, without regard to case.'),
@@ -51,8 +50,19 @@ export const webhookFilter = z.object({
   minSeverity: severity
     .optional()
     .describe('Of events and incidents, and the priority of alerts: this or more urgent.'),
-});
+};
+
+/** Every condition counts only for the kinds that tell such a thing, and lets all others pass. */
+export const webhookFilter = z.object(filterFields);
 export type WebhookFilter = z.infer<typeof webhookFilter>;
+
+/** A filter as it is sent: a condition that there is not would be one that lets everything pass. */
+const webhookFilterInput = z.strictObject(filterFields, {
+  error: (issue) =>
+    issue.code === 'unrecognized_keys'
+      ? `A filter has no ${issue.keys.join(', ')}: use ${Object.keys(filterFields).join(', ')}`
+      : undefined,
+});
 
 /** What the first 1 KB of the answer was, or why there was none, of the last attempt. */
 const lastAttempt = {
@@ -101,7 +111,7 @@ export const createWebhookInput = z.object({
   url,
   description: optionalText(500),
   kinds,
-  filter: webhookFilter.default({}),
+  filter: webhookFilterInput.default({}),
   enabled: z.boolean().default(true),
   secret: text(200, 16)
     .optional()
@@ -119,7 +129,7 @@ export const updateWebhookInput = z.object({
   url: url.optional(),
   description: editableText(500),
   kinds: kinds.optional(),
-  filter: webhookFilter.optional().describe('Replaces the filter as a whole.'),
+  filter: webhookFilterInput.optional().describe('Replaces the filter as a whole.'),
   enabled: z
     .boolean()
     .optional()
@@ -145,7 +155,7 @@ export const delivery = z.object({
   webhookId: z.string(),
   kind: deliveryKind,
   status: deliveryStatus,
-  attempts: z.number(),
+  attempts: z.number().describe('How many were made, with those that `redeliver` asked for.'),
   dueAt: z.date().nullable().describe('When the next attempt is due; null when there will be none.'),
   createdAt: z.date(),
   ...lastAttempt,

@@ -33,6 +33,7 @@ import { EventWriter } from './ingest/writer.ts';
 import { startJobs } from './jobs/jobs.ts';
 import { createMetrics, type Siblings } from './metrics.ts';
 import { createReadiness } from './readiness.ts';
+import { forgetForeignChanges } from './realtime/changes-store.ts';
 import { Hub } from './realtime/hub.ts';
 import type { FindEvents } from './realtime/items.ts';
 import { startPruning } from './realtime/prune.ts';
@@ -63,7 +64,7 @@ import { createWebhookDispatch } from './webhooks/dispatch.ts';
 import { ATTEMPT_LIMIT_MS, createSender } from './webhooks/send.ts';
 import { listEnabledWebhooks } from './webhooks/store.ts';
 import { startSweepingDeliveries } from './webhooks/sweep.ts';
-import { deliverWebhooks } from './webhooks/task.ts';
+import { deliverNothing, deliverWebhooks } from './webhooks/task.ts';
 import { closeServer, createServer } from './wire/server.ts';
 import { createWorkers } from './workers/workers.ts';
 
@@ -87,6 +88,8 @@ const PARTITION_CHECK_MS = 3_600_000;
 const JOB_CONNECTIONS = 2;
 /** Connections of a process outside its ordinary pool: another one to listen on. The two that migrate are closed before. */
 const FURTHER_CONNECTIONS = SPECIAL_CONNECTIONS + JOB_CONNECTIONS + REPORT_CONNECTIONS + 1;
+/** How often what is cached is read anew though nothing was announced: should a message be lost, that is how late it counts. */
+const REFRESH_CACHES_MS = 60_000;
 /** Jobs that a process does at once. */
 const JOBS_AT_ONCE = 2;
 
@@ -178,6 +181,12 @@ const compose = async (
     webhooks.refresh().catch((err: unknown) => log.warn({ err }, 'the webhooks could not be read anew'));
   };
   listener.on(channels.webhooks, refreshWebhooks, refreshWebhooks);
+  // Keys of sensors expire one by one, so that they are not all asked for at the same moment.
+  resources.use(
+    startRounds({ everyMs: REFRESH_CACHES_MS, log, failure: 'what is cached could not be read anew' }, () =>
+      Promise.all([settings.refresh(), watchlist.refresh(), webhooks.refresh()]),
+    ),
+  );
 
   const partitions = createPartitions(pools.devices, clock.now);
   await partitions.ensureAhead();
@@ -250,11 +259,12 @@ const compose = async (
   };
   resources.use(startFolding({ db, log }));
   resources.use(startFoldingTraffic({ db, log }));
+  await forgetForeignChanges(pool);
   resources.use(startPruning({ pool, log }));
   resources.use(startPruningSessions({ db, log }));
   const send = createSender(context.webhookAddresses);
   const deliverer = resources.use(createDeliverer({ db, log, send, limitMs: ATTEMPT_LIMIT_MS }));
-  resources.use(startSweepingDeliveries({ db, log }));
+  resources.use(startSweepingDeliveries({ db, log, wakesLate: areWebhooksOn }));
   const makeReport = createReportMaker({ connectionString, folder: reportFolder });
   const reportParts = { db, log, files: context.reportFiles };
   const reportRunner = resources.use(createReportRunner({ ...reportParts, makeReport }));
@@ -267,7 +277,7 @@ const compose = async (
   );
   resources.onClose(() => jobPool.end());
   const tasks = {
-    'deliver-webhooks': deliverWebhooks(deliverer),
+    'deliver-webhooks': areWebhooksOn ? deliverWebhooks(deliverer) : deliverNothing,
     'generate-reports': generateReports(reportRunner),
   };
   resources.use(startJobs({ pool: jobPool, tasks, log, concurrency: JOBS_AT_ONCE }));

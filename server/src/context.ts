@@ -67,6 +67,8 @@ export interface AppContext {
 /** Where a request came from. */
 export interface Caller {
   readonly requestId: string;
+  /** When the request arrived, by the monotonic clock of this process (`performance.now()`). */
+  readonly since: number;
   readonly address: string;
   readonly userAgent: string | null;
   /** The Authorization header as it was sent. */

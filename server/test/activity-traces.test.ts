@@ -58,7 +58,13 @@ describe('a login that fails', () => {
 
   it('from ever new addresses cannot fill the log', async () => {
     const before = await activityOf(NOBODY, 'auth.loginFailed');
-    const callerAt = (address: string) => ({ requestId: '', userAgent: null, authorization: null, address });
+    const callerAt = (address: string) => ({
+      requestId: '',
+      since: performance.now(),
+      userAgent: null,
+      authorization: null,
+      address,
+    });
     for (let n = 0; n < 200; n++) {
       await recordFailedLogin(gantry.app.context.db, null, callerAt(`2001:db8::${n.toString(16)}`));
     }

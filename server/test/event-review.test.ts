@@ -154,7 +154,7 @@ describe('marking, archiving and deleting the same events at once', () => {
 });
 
 describe('the one who processed an event', () => {
-  it('keeps the name they have now, and stays known by id after they are gone', async () => {
+  it('keeps the name they have now, also after their account was deleted', async () => {
     const admin = { token: await gantry.tokenFor('ADMIN') };
     const password = 'Correct-horse-1';
     const email = 'ada@gantry.local';
@@ -172,8 +172,8 @@ describe('the one who processed an event', () => {
     await gantry.ok('users.delete', { id: userId }, admin);
     expect(await get(id)).toMatchObject({
       processed: true,
-      processedBy: { id: userId, name: 'a former user' },
-      archivedBy: { id: userId, name: 'a former user' },
+      processedBy: { id: userId, name: 'Ada Lovelace' },
+      archivedBy: { id: userId, name: 'Ada Lovelace' },
     });
   });
 });

@@ -370,7 +370,7 @@ describe('sensors.getStatusHistory', () => {
     const { id } = await gantry.ok('sensors.create', camera(), { token: own });
     expect(await historyOf(id)).toMatchObject([{ changedBy: { id: leaver.id, name: 'Lea Ver' } }]);
     await gantry.ok('users.delete', { id: leaver.id }, { token: admin });
-    expect(await historyOf(id)).toMatchObject([{ changedBy: null }]);
+    expect(await historyOf(id)).toMatchObject([{ changedBy: { id: leaver.id, name: 'Lea Ver' } }]);
   });
 });
 

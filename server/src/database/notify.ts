@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import pg from 'pg';
@@ -33,30 +34,92 @@ export interface Listener extends AsyncDisposable {
 }
 
 const RECONNECT_MS = 500;
+/** How often the connection is asked whether it is still there: TCP alone would notice a lost one after minutes or hours. */
+const PROBE_MS = 5_000;
+/** Longest wait for the connection, and for the answer to any statement on it; then it counts as lost. */
+const ANSWER_LIMIT_MS = 5_000;
 
-/** Connects and keeps connected; while the connection is away messages are lost, and every `onGap` is called once it is back. */
+/** Longest wait for the orderly end of the connection. */
+const END_LIMIT_MS = 1_000;
+
+interface Connection {
+  readonly client: pg.Client;
+  /** Ends it at once. The orderly end waits for the other side, which a lost connection does not have. */
+  readonly destroy: () => void;
+}
+
+const createConnection = (connectionString: string): Connection => {
+  const socket = new Socket();
+  const client = new pg.Client({
+    connectionString,
+    stream: () => socket,
+    keepAlive: true,
+    application_name: 'gantry listener',
+    connectionTimeoutMillis: ANSWER_LIMIT_MS,
+    query_timeout: ANSWER_LIMIT_MS,
+  });
+  return { client, destroy: () => socket.destroy() };
+};
+
+const endConnection = async ({ client, destroy }: Connection): Promise<void> => {
+  const timer = setTimeout(destroy, END_LIMIT_MS);
+  await client.end();
+  clearTimeout(timer);
+};
+
+/**
+ * Connects and keeps connected. A connection that does not answer for about ten seconds is replaced. While it is away
+ * messages are lost, and every `onGap` is called once it is back.
+ */
 export const listen = async (connectionString: string, log: Logger): Promise<Listener> => {
   const handlers = new Map<string, { onMessage: Handler; onGap: () => void }>();
   const ending = new AbortController();
-  let client: pg.Client | null = null;
+  let current: Connection | null = null;
   // One statement after the other, as a connection wants it.
   let asked: Promise<unknown> = Promise.resolve();
 
+  const probeUntilItEnds = (probed: Connection): void => {
+    let isAsking = false;
+    const timer = setInterval(() => {
+      if (isAsking) return;
+      isAsking = true;
+      probed.client
+        .query('SELECT 1')
+        .catch((err: unknown) => {
+          if (current !== probed) return;
+          log.warn({ err }, 'the listener connection does not answer: it is replaced');
+          probed.destroy();
+        })
+        .finally(() => {
+          isAsking = false;
+        });
+    }, PROBE_MS);
+    timer.unref();
+    probed.client.once('end', () => clearInterval(timer));
+  };
+
   const connect = async (): Promise<void> => {
-    const next = new pg.Client({ connectionString, keepAlive: true, application_name: 'gantry listener' });
+    const connection = createConnection(connectionString);
+    const { client: next, destroy } = connection;
     next.on('notification', ({ channel, payload }) => handlers.get(channel)?.onMessage(payload ?? ''));
     next.on('error', (error) => log.warn({ err: error }, 'listener connection failed'));
     next.on('end', () => {
-      if (client !== next) return;
-      client = null;
+      if (current !== connection) return;
+      current = null;
       gap();
       void reconnect();
     });
-    await next.connect();
-    for (const channel of handlers.keys()) await next.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+    try {
+      await next.connect();
+      for (const channel of handlers.keys()) await next.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+    } catch (error) {
+      destroy();
+      throw error;
+    }
     // Disposed of meanwhile: nobody else would end this connection.
-    if (ending.signal.aborted) return next.end();
-    client = next;
+    if (ending.signal.aborted) return endConnection(connection);
+    current = connection;
+    probeUntilItEnds(connection);
     gap();
   };
 
@@ -81,16 +144,16 @@ export const listen = async (connectionString: string, log: Logger): Promise<Lis
     on(channel, onMessage, onGap) {
       handlers.set(channel, { onMessage, onGap });
       asked = asked
-        .then(() => client?.query(`LISTEN ${pg.escapeIdentifier(channel)}`))
+        .then(() => current?.client.query(`LISTEN ${pg.escapeIdentifier(channel)}`))
         // What was announced until now went unheard, so it begins with a gap.
         .then(onGap)
         .catch((err: unknown) => log.warn({ err, channel }, 'cannot listen'));
     },
     async [Symbol.asyncDispose]() {
       ending.abort();
-      const last = client;
-      client = null;
-      await last?.end();
+      const last = current;
+      current = null;
+      if (last) await endConnection(last);
     },
   };
 };

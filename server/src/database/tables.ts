@@ -55,6 +55,14 @@ export const users = pgTable('users', {
   updatedAt: moment('updated_at').notNull().defaultNow(),
 });
 
+/** People whose account was deleted. */
+export const formerUsers = pgTable('former_users', {
+  id: uuid('id').primaryKey(),
+  firstName: text('first_name').notNull(),
+  lastName: text('last_name').notNull(),
+  deletedAt: moment('deleted_at').notNull().defaultNow(),
+});
+
 export const revokedTokens = pgTable('revoked_tokens', {
   tokenId: uuid('token_id').primaryKey(),
   expiresAt: moment('expires_at').notNull(),
@@ -145,6 +153,8 @@ export const incidents = pgTable('incidents', {
   resolvedAt: moment('resolved_at'),
   closedAt: moment('closed_at'),
   updatedAt: moment('updated_at').notNull().defaultNow(),
+  backlog: boolean('backlog').notNull().default(false),
+  lastEventAt: moment('last_event_at'),
 });
 
 export const incidentEvents = pgTable('incident_events', {
@@ -223,6 +233,7 @@ export const webhookDeliveries = pgTable('webhook_deliveries', {
   lastError: text('last_error'),
   createdAt: moment('created_at').notNull().defaultNow(),
   finishedAt: moment('finished_at'),
+  byHand: integer('by_hand').notNull().default(0),
 });
 
 export const reports = pgTable('reports', {

@@ -1,3 +1,4 @@
+import { isUuid } from '@gantry/contract/id';
 import {
   changesOnlyOwnIncidents,
   type Incident,
@@ -8,11 +9,19 @@ import { recordActivity } from '../activity/store.ts';
 import type { Actor, ActorContext } from '../context.ts';
 import type { Transaction } from '../database/transaction.ts';
 import { publish } from '../realtime/publish.ts';
+import { resolveTime } from '../time.ts';
 import { findNames, type NameOf } from '../users/names-store.ts';
 import { attachEvents } from './attachments-store.ts';
-import { allows, assigneeRefusal, overtakenRefusal, stateRefusal } from './refusal.ts';
-import { type Deed, type IncidentRow, incidentOf, lockIncident, settleIncident } from './store.ts';
-import { findArrival, recordTimeline } from './timeline-store.ts';
+import { allows, assignedRefusal, assigneeRefusal, changedRefusal, stateRefusal } from './refusal.ts';
+import { type Deed, hasFields, type IncidentRow, incidentOf, lockIncident, settleIncident } from './store.ts';
+import {
+  findArrival,
+  findLastAssignment,
+  findLastStep,
+  findUnseen,
+  recordTimeline,
+  type Unseen,
+} from './timeline-store.ts';
 
 const nameOfActor = ({ firstName, lastName }: Actor): string => `${firstName} ${lastName}`;
 
@@ -65,9 +74,32 @@ const refuseIfAgainstRules = async (tx: Transaction, row: IncidentRow, deed: Dee
       arrival && { action: arrival.action, at: arrival.at, who: whoIs(arrival.userId)?.name ?? null },
     );
   }
-  const isAsWanted = deed.fields !== undefined && deed.fields.assignedTo === row.assignedTo;
-  if (deed.insteadOf !== undefined && !isAsWanted && deed.insteadOf?.toLowerCase() !== row.assignedTo)
-    throw overtakenRefusal(assignee);
+  if (deed.fields === undefined || (await hasFields(tx, row.id, deed.fields))) return;
+  const isElsewhere = deed.insteadOf !== undefined && deed.insteadOf?.toLowerCase() !== row.assignedTo;
+  const unseen = deed.unseen ? await findUnseen(tx, row.id, deed.unseen) : null;
+  const step = isElsewhere ? await findLastAssignment(tx, row.id) : unseen;
+  const nameOfOther = await findNames(tx, [step?.userId ?? null]);
+  const who = nameOfOther(step?.userId ?? null)?.name ?? null;
+  if (isElsewhere || step?.action === 'assign') throw assignedRefusal(assignee, who);
+  if (step) throw changedRefusal({ action: step.action, at: step.at, who });
+};
+
+/**
+ * What they cannot have seen. Without an expectation that is what others did of the same kind while this request was under
+ * way; it is settled before anything is waited for.
+ */
+export const unseenBy = async (
+  { app, actor, caller }: ActorContext,
+  tx: Transaction,
+  id: string,
+  action: IncidentAction,
+  expectedUpdatedAt: string | undefined,
+): Promise<Unseen> => {
+  if (expectedUpdatedAt !== undefined) {
+    return { since: new Date(resolveTime(expectedUpdatedAt, app.settings.current().timezone)) };
+  }
+  const after = isUuid(id) ? await findLastStep(tx, id) : 0;
+  return { action, userId: actor.id, after, began: caller.since };
 };
 
 /** What comes with a change: a note, and what the timeline says beyond the states. */
@@ -80,7 +112,7 @@ export interface Circumstances {
  * Does something about an incident, or, when it is so already, nothing. Of several at once each finds what the one
  * before has left.
  * @throws AppError `notFound`; `forbidden` when it is assigned to somebody else and the role minds; `conflict` when the
- * state does not allow it, or it was assigned to somebody else meanwhile
+ * state does not allow it, or it was changed by somebody else meanwhile
  */
 export const changeIncident = async (
   ctx: ActorContext,

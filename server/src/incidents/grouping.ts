@@ -1,4 +1,4 @@
-/** Within this time of its opening, before and after, an open incident takes in the events of its sensor. */
+/** An open incident takes in the events of its sensor from this long before its opening to this long after its latest event. */
 export const SAME_INCIDENT_MS = 15 * 60_000;
 
 /** An incident of a sensor that is neither resolved nor closed. */
@@ -7,6 +7,8 @@ export interface OpenIncident {
   readonly sensorId: string;
   /** Unix milliseconds. */
   readonly openedAt: number;
+  /** When the latest event happened that it took in, or else its opening; Unix milliseconds. */
+  readonly lastEventAt: number;
 }
 
 interface Report {
@@ -22,21 +24,27 @@ export interface Grouping<Row> {
   readonly attached: readonly { readonly incidentId: string; readonly row: Row }[];
 }
 
-const nearest = (incidents: readonly OpenIncident[], time: number): OpenIncident | null => {
-  let best: OpenIncident | null = null;
-  let distance = SAME_INCIDENT_MS;
-  for (const incident of incidents) {
+/** Whether it still is, or already was, the same incident at that time. */
+const takesIn = ({ openedAt, lastEventAt }: OpenIncident, time: number): boolean =>
+  time > openedAt - SAME_INCIDENT_MS && time < lastEventAt + SAME_INCIDENT_MS;
+
+/** Where the incident that takes in an event of that time is; of several, the one that was opened nearest to it. */
+const placeOf = (incidents: readonly OpenIncident[], time: number): number => {
+  let best = -1;
+  let distance = Number.POSITIVE_INFINITY;
+  for (const [place, incident] of incidents.entries()) {
     const away = Math.abs(incident.openedAt - time);
-    if (away >= distance) continue;
-    best = incident;
+    if (away >= distance || !takesIn(incident, time)) continue;
+    best = place;
     distance = away;
   }
   return best;
 };
 
 /**
- * Goes through the events in the order of their time. One that happened within 15 minutes of the opening of an open
- * incident of its sensor belongs to the nearest of those; another opens an incident of its own.
+ * Goes through the events in the order of their time. One that happened less than 15 minutes before the opening of an open
+ * incident of its sensor, or after the latest event of it, belongs to that incident, however long it has been open; another
+ * opens an incident of its own.
  */
 export const groupByIncident = <Row extends Report>(
   rows: readonly Row[],
@@ -56,14 +64,17 @@ export const groupByIncident = <Row extends Report>(
   // Ids begin with the time.
   for (const row of [...rows].sort((a, b) => (a.id < b.id ? -1 : 1))) {
     const incidents = incidentsOf(row.sensorId);
-    const own = nearest(incidents, row.time);
-    if (own !== null) {
+    const place = placeOf(incidents, row.time);
+    const own = incidents[place];
+    if (own) {
       attached.push({ incidentId: own.id, row });
+      incidents[place] = { ...own, lastEventAt: Math.max(own.lastEventAt, row.time) };
       continue;
     }
     const incidentId = newId();
     opening.push({ incidentId, row });
-    incidents.push({ id: incidentId, sensorId: row.sensorId, openedAt: row.time });
+    const { sensorId, time } = row;
+    incidents.push({ id: incidentId, sensorId, openedAt: time, lastEventAt: time });
   }
   return { opening, attached };
 };

@@ -68,8 +68,8 @@ const open = async (tx: Executor, opening: readonly Assigned[]): Promise<Inciden
 
 /**
  * Opens incidents for those of the freshly stored events that are of type INCIDENT, in the transaction that stores them.
- * An event of a sensor with an open incident of the same quarter of an hour is attached to that one instead. Transactions
- * that concern the same sensor take turns here, so at most one incident comes of what they say together.
+ * An event of a sensor with an open incident that took in another one less than a quarter of an hour before is attached to
+ * that one instead. Transactions that concern the same sensor take turns here, so at most one incident comes of what they say together.
  */
 export const openIncidents = async (
   app: Pick<AppContext, 'webhooks'>,

@@ -27,13 +27,16 @@ export const lockIncidentsOf = async (tx: Executor, sensorIds: readonly string[]
   await LOCK_SENSORS(tx, { sensorIds: uuidArray(sensorIds, (id) => id) });
 };
 
-const LOCK_OPEN = prepare<{ id: string; sensorId: string; openedAt: number }>(
+// Plan: incidents_open_of_sensor, which has none but those that are open.
+const LOCK_OPEN = prepare<{ id: string; sensorId: string; openedAt: number; lastEventAt: number }>(
   'lock-open-incidents',
   sql`
-    SELECT id, sensor_id AS "sensorId", (extract(epoch FROM opened_at) * 1000)::double precision AS "openedAt"
+    SELECT id, sensor_id AS "sensorId", (extract(epoch FROM opened_at) * 1000)::double precision AS "openedAt",
+      (extract(epoch FROM coalesce(last_event_at, opened_at)) * 1000)::double precision AS "lastEventAt"
     FROM incidents
     WHERE sensor_id = ANY (${sql.placeholder('sensorIds')})
-      AND opened_at BETWEEN ${sql.placeholder('first')}::timestamptz AND ${sql.placeholder('last')}::timestamptz
+      AND coalesce(last_event_at, opened_at) >= ${sql.placeholder('first')}::timestamptz
+      AND opened_at <= ${sql.placeholder('last')}::timestamptz
       AND status IN ('OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS')
     ORDER BY id
     FOR NO KEY UPDATE`,
@@ -76,9 +79,10 @@ const TAKE_IN = prepare(
       SELECT * FROM unnest(${sql.placeholder('incidentIds')}::uuid[], ${sql.placeholder('eventIds')}::uuid[])
         WITH ORDINALITY AS given (incident_id, event_id, position)
     ), grown AS (
-      UPDATE ${incidents} SET updated_at = ${moment}
-      WHERE id IN (SELECT incident_id FROM given)
-      RETURNING *
+      UPDATE ${incidents} SET updated_at = ${moment}, last_event_at = greatest(last_event_at, opened_at, latest)
+      FROM (SELECT incident_id, max(event_time(event_id)) AS latest FROM given GROUP BY incident_id) AS taken
+      WHERE id = incident_id
+      RETURNING incidents.*
     ), attached AS (
       INSERT INTO incident_events (incident_id, event_id) SELECT incident_id, event_id FROM given
       ON CONFLICT DO NOTHING

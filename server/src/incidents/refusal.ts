@@ -29,10 +29,10 @@ export const allows = (action: IncidentAction, status: IncidentStatus): boolean 
 const list = (words: readonly string[]): string =>
   words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 
-/** How an incident came into its state. */
+/** A step that stands in the way of another: that which brought an incident into its state, for example. */
 export interface Arrival {
   readonly action: IncidentAction | 'create';
-  /** Who brought it there; null: an event. */
+  /** Who took it; null: an event. */
   readonly who: string | null;
   readonly at: Date;
 }
@@ -58,9 +58,21 @@ export const assigneeRefusal = (assignee: string): AppError =>
     `This incident is assigned to ${assignee}: with your role you can change what is assigned to you or to nobody`,
   );
 
-/** @param assignee who has it by now; null: nobody */
-export const overtakenRefusal = (assignee: string | null): AppError =>
+/**
+ * @param assignee who has it by now; null: nobody
+ * @param who whoever assigned it; null: that is not known
+ */
+export const assignedRefusal = (assignee: string | null, who: string | null): AppError =>
   new AppError(
     'conflict',
-    `This incident is assigned to ${assignee ?? 'nobody'} by now: look at it again before you assign it to somebody else`,
+    who === null
+      ? `This incident is assigned to ${assignee ?? 'nobody'} by now: load it anew before you assign it`
+      : `${who} assigned this incident to ${assignee ?? 'nobody'} meanwhile: load it anew before you assign it`,
+  );
+
+/** Somebody changed the incident meanwhile. */
+export const changedRefusal = ({ action, who, at }: Arrival): AppError =>
+  new AppError(
+    'conflict',
+    `${who ?? 'An event'} ${done[action]} this incident at ${at.toISOString()}: load it anew before you change it`,
   );

@@ -30,6 +30,9 @@ const permitted = allowed('manageIncidents');
 const WHO =
   'FIELD changes only what is assigned to them or to nobody (FORBIDDEN). Of two people at once one wins, and the other is told who (CONFLICT).';
 
+const UNSEEN =
+  'What somebody else did meanwhile is not overwritten: send `expectedUpdatedAt`, or without it whatever overlaps in time is refused (CONFLICT, with their name).';
+
 export const incidentsRouter = router({
   getAll: permitted
     .meta({ question: true, summary: 'Incidents, page by page' })
@@ -76,7 +79,7 @@ export const incidentsRouter = router({
   update: permitted
     .meta({
       summary: 'Change what is said of an incident',
-      notes: `Only the given fields change; \`null\` clears one. Not once it is CLOSED. ${WHO}`,
+      notes: `Only the given fields change; \`null\` clears one. Not once it is CLOSED. ${WHO} ${UNSEEN}`,
     })
     .input(updateIncidentInput)
     .output(incident)
@@ -91,7 +94,7 @@ export const incidentsRouter = router({
   assign: permitted
     .meta({
       summary: 'Give an incident to somebody, or to nobody',
-      notes: `To an active user who may manage incidents; by FIELD to themselves or to nobody. Not once it is resolved. ${WHO}`,
+      notes: `To an active user who may manage incidents; by FIELD to themselves or to nobody. Not once it is resolved. ${WHO} ${UNSEEN}`,
     })
     .input(assignIncidentInput)
     .output(incident)

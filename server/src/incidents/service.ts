@@ -11,7 +11,7 @@ import { AppError } from '../error.ts';
 import { rankOf, severityOfRank } from '../events/severity.ts';
 import { findNames } from '../users/names-store.ts';
 import { attachEvents } from './attachments-store.ts';
-import { changeIncident, recordDone } from './change.ts';
+import { changeIncident, recordDone, unseenBy } from './change.ts';
 import { requireAssignee, requireEvents, requirePlaces } from './references.ts';
 import { type IncidentFields, type IncidentRow, insertIncidents } from './store.ts';
 
@@ -69,12 +69,13 @@ export const takeStep = (
  */
 export const assignIncident = (
   ctx: ActorContext,
-  { id, userId, insteadOf }: AssignIncidentInput,
+  { id, userId, insteadOf, expectedUpdatedAt }: AssignIncidentInput,
 ): Promise<Incident> =>
   inTransaction(ctx.app.db, async (tx) => {
+    const unseen = await unseenBy(ctx, tx, id, 'assign', expectedUpdatedAt);
     requireReach(ctx.actor, userId);
     const assignedTo = userId === null ? null : await requireAssignee(tx, 'userId', userId);
-    const deed = { action: 'assign' as const, insteadOf, fields: { assignedTo } };
+    const deed = { action: 'assign' as const, insteadOf, unseen, fields: { assignedTo } };
     return changeIncident(ctx, tx, id, deed, {
       describe: (before, after, nameOf) => ({
         assignedTo: {
@@ -106,16 +107,17 @@ const differences = (
  */
 export const updateIncident = (
   ctx: ActorContext,
-  { id, severity, ...input }: UpdateIncidentInput,
+  { id, severity, expectedUpdatedAt, ...input }: UpdateIncidentInput,
 ): Promise<Incident> =>
   inTransaction(ctx.app.db, async (tx) => {
+    const unseen = await unseenBy(ctx, tx, id, 'update', expectedUpdatedAt);
     await requirePlaces(tx, input);
     const given = Object.entries(input).filter(([, value]) => value !== undefined);
     const fields: IncidentFields = {
       ...Object.fromEntries(given),
       ...(severity && { severity: rankOf(severity) }),
     };
-    const deed = { action: 'update' as const, fields };
+    const deed = { action: 'update' as const, unseen, fields };
     return changeIncident(ctx, tx, id, deed, {
       describe: (before, after) => differences(before, after, fields),
     });

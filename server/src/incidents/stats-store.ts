@@ -7,11 +7,14 @@ import { rankOf } from '../events/severity.ts';
 import type { Interval } from '../time.ts';
 import { openedIn } from './list-store.ts';
 
-const { openedAt, acknowledgedAt, resolvedAt } = incidents;
+const { openedAt, acknowledgedAt, resolvedAt, backlog } = incidents;
 
 // An event may be dated up to five minutes ahead, and what it opens be dealt with before: that took no time.
-const secondsUntil = (moment: typeof acknowledgedAt) =>
-  sql<number>`coalesce(sum(greatest(0, extract(epoch FROM ${moment} - ${openedAt}))), 0)::double precision`;
+const secondsUntil = (moment: typeof acknowledgedAt, which = sql``) =>
+  sql<number>`coalesce(sum(greatest(0, extract(epoch FROM ${moment} - ${openedAt}))) ${which}, 0)::double precision`;
+
+/** Nobody could acknowledge what came in late when it happened. */
+const inTime = sql`FILTER (WHERE NOT ${backlog})`;
 
 const toMilliseconds = (seconds: number): number => Math.round(seconds * 1000) / 1000;
 
@@ -23,8 +26,8 @@ export const getIncidentStats = async (db: Executor, interval: Interval): Promis
       type: incidents.type,
       rank: incidents.severity,
       n: count(),
-      acknowledged: count(acknowledgedAt),
-      untilAcknowledged: secondsUntil(acknowledgedAt),
+      acknowledged: sql<number>`(count(${acknowledgedAt}) ${inTime})::int`,
+      untilAcknowledged: secondsUntil(acknowledgedAt, inTime),
       resolved: count(resolvedAt),
       untilResolved: secondsUntil(resolvedAt),
     })

@@ -11,6 +11,7 @@ import type { Executor, Transaction } from '../database/transaction.ts';
 import { notFound } from '../error.ts';
 import { severityOfRank } from '../events/severity.ts';
 import type { NameOf } from '../users/names-store.ts';
+import { nothingUnseen, type Unseen } from './timeline-store.ts';
 
 export type IncidentRow = typeof incidents.$inferSelect;
 export type NewIncident = typeof incidents.$inferInsert;
@@ -27,7 +28,7 @@ export const readIncident = (row: Readonly<Record<string, unknown>>): IncidentRo
   ) as IncidentRow;
 
 /** An incident as answers show it. */
-export const incidentOf = (row: IncidentRow, nameOf: NameOf): Incident => ({
+export const incidentOf = ({ lastEventAt: _, ...row }: IncidentRow, nameOf: NameOf): Incident => ({
   ...row,
   severity: severityOfRank(row.severity) ?? 'MEDIUM',
   reportedBy: nameOf(row.reportedBy),
@@ -50,7 +51,15 @@ export const getIncidentRow = async (db: Executor, id: string): Promise<Incident
 export const lockIncident = async (tx: Transaction, id: string): Promise<IncidentRow> =>
   only(isUuid(id) ? await tx.select().from(incidents).where(eq(incidents.id, id)).for('no key update') : []);
 
-/** Stores new incidents, in the order in which they are given. */
+/** How old an event is when it opens an incident, for that to be part of a backlog. */
+const BACKLOG_AGE = sql`interval '15 minutes'`;
+
+/** Whether an incident is opened by what happened a while ago. The database's clock decides. */
+const isBacklog = ({ openedAt }: NewIncident): SQL | false =>
+  openedAt instanceof Date &&
+  sql`${openedAt.toISOString()}::timestamptz < statement_timestamp() - ${BACKLOG_AGE}`;
+
+/** Stores new incidents, in the order in which they are given, and notes which are part of a backlog. */
 export const insertIncidents = async (
   tx: Executor,
   values: readonly NewIncident[],
@@ -59,7 +68,7 @@ export const insertIncidents = async (
     ? []
     : tx
         .insert(incidents)
-        .values([...values])
+        .values(values.map((value) => ({ ...value, backlog: isBacklog(value) })))
         .returning();
 
 /** The moment of a change. The row is locked before this statement begins, so none is dated before the one it follows. */
@@ -100,6 +109,8 @@ export interface Deed {
   readonly onlyOf?: string | undefined;
   /** It must be assigned to this user; null: to nobody. */
   readonly insteadOf?: string | null | undefined;
+  /** What whoever changes it cannot have seen: there must be nothing of it. */
+  readonly unseen?: Unseen | undefined;
   /** What is set; at least one of the fields must be another than before. */
   readonly fields?: IncidentFields;
   /** The event that is to belong to it, and does not yet. */
@@ -117,6 +128,10 @@ const differs = (fields: IncidentFields): SQL | undefined =>
     }),
   );
 
+/** Whether the fields of the incident are as they are wanted. */
+export const hasFields = async (db: Executor, id: string, fields: IncidentFields): Promise<boolean> =>
+  (await db.$count(incidents, and(eq(incidents.id, id), differs(fields) ?? sql`false`))) === 0;
+
 const lacks = (eventId: string): SQL => sql`NOT EXISTS (
   SELECT FROM ${incidentEvents}
   WHERE ${incidentEvents.incidentId} = ${incidents.id} AND ${incidentEvents.eventId} = ${eventId})`;
@@ -128,7 +143,7 @@ const lacks = (eventId: string): SQL => sql`NOT EXISTS (
 export const settleIncident = async (
   tx: Transaction,
   id: string,
-  { action, onlyOf, insteadOf, fields, eventId }: Deed,
+  { action, onlyOf, insteadOf, unseen, fields, eventId }: Deed,
 ): Promise<IncidentRow | null> => {
   const next: Partial<Record<IncidentStatus, IncidentStatus>> = incidentStates[action];
   const [row] = await tx
@@ -145,6 +160,7 @@ export const settleIncident = async (
         inArray(incidents.status, Object.keys(next) as IncidentStatus[]),
         onlyOf === undefined ? undefined : or(isNull(incidents.assignedTo), eq(incidents.assignedTo, onlyOf)),
         insteadOf === undefined ? undefined : isAssignedTo(insteadOf),
+        unseen && nothingUnseen(id, unseen),
         fields && (differs(fields) ?? sql`false`),
         eventId === undefined ? undefined : lacks(eventId),
       ),

@@ -4,7 +4,7 @@ import {
   type IncidentTimelineEntry,
   MAX_INCIDENT_TIMELINE,
 } from '@gantry/contract/incidents';
-import { and, asc, desc, eq, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, isNotNull, max, ne, notInArray, or, type SQL, sql } from 'drizzle-orm';
 import { incidentTimeline as timeline } from '../database/tables.ts';
 import type { Executor } from '../database/transaction.ts';
 import type { NameOf } from '../users/names-store.ts';
@@ -69,6 +69,75 @@ export const findArrival = async (
     .orderBy(desc(timeline.id))
     .limit(1);
   return row ?? null;
+};
+
+/** Which steps somebody who changes an incident cannot have seen. */
+export type Unseen =
+  | { /** When the incident was last changed as they saw it. */ readonly since: Date }
+  | {
+      /** They did not say what they saw: steps of this kind that others took while they asked. */
+      readonly action: IncidentAction;
+      readonly userId: string;
+      /** The last step before they asked. */
+      readonly after: number;
+      /** When they asked, by the monotonic clock of this process. */
+      readonly began: number;
+    };
+
+/** The steps, taken by people, that are unseen. Events that are attached and notes are in nobody's way. */
+const unseenSteps = (incidentId: string, unseen: Unseen): SQL | undefined =>
+  and(
+    eq(timeline.incidentId, incidentId),
+    isNotNull(timeline.userId),
+    'since' in unseen
+      ? and(notInArray(timeline.action, ['attachEvent', 'addNote']), gt(timeline.at, unseen.since))
+      : and(
+          eq(timeline.action, unseen.action),
+          ne(timeline.userId, unseen.userId),
+          or(
+            gt(timeline.id, unseen.after),
+            sql`${timeline.at} > statement_timestamp() - ${performance.now() - unseen.began} * interval '1 millisecond'`,
+          ),
+        ),
+  );
+
+/** That there is no such step; for the condition of a change. */
+export const nothingUnseen = (incidentId: string, unseen: Unseen): SQL =>
+  sql`NOT EXISTS (SELECT FROM ${timeline} WHERE ${unseenSteps(incidentId, unseen)})`;
+
+/** The last such step; null: there is none. */
+export const findUnseen = async (
+  db: Executor,
+  incidentId: string,
+  unseen: Unseen,
+): Promise<ReadRow | null> => {
+  const [row] = await db
+    .select(columns)
+    .from(timeline)
+    .where(unseenSteps(incidentId, unseen))
+    .orderBy(desc(timeline.id))
+    .limit(1);
+  return row ?? null;
+};
+
+/** The last time that the incident was assigned; null: it was opened so. */
+export const findLastAssignment = async (db: Executor, incidentId: string): Promise<ReadRow | null> => {
+  const [row] = await db
+    .select(columns)
+    .from(timeline)
+    .where(and(eq(timeline.incidentId, incidentId), eq(timeline.action, 'assign')))
+    .orderBy(desc(timeline.id))
+    .limit(1);
+  return row ?? null;
+};
+
+/** The number of the last step; 0: there is none. */
+export const findLastStep = async (db: Executor, incidentId: string): Promise<number> => {
+  const [row] = await db
+    .select({ id: max(timeline.id) })
+    .from(timeline)
+    .where(eq(timeline.incidentId, incidentId));
+  return row?.id ?? 0;
 };
 
 /** A step as answers show it. */

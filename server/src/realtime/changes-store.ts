@@ -75,9 +75,12 @@ const PAGE = 50;
 const READ = {
   name: 'read-changes',
   text: `
-    SELECT horizon, now() AS now, EXISTS (SELECT FROM changes WHERE xid >= horizon) AS is_held_up,
+    SELECT horizon, now() AS now,
+      EXISTS (SELECT FROM changes WHERE xid >= horizon AND xid < beyond) AS is_held_up,
       change.xid, change.seq::text, change.topic, change.at, change.event_ids, change.body
-    FROM (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS horizon) AS oldest
+    FROM (
+      SELECT pg_snapshot_xmin(pg_current_snapshot()) AS horizon, pg_snapshot_xmax(pg_current_snapshot()) AS beyond
+    ) AS oldest
     LEFT JOIN LATERAL (
       SELECT * FROM changes
       WHERE (xid, seq) >= ($1::xid8, $2::bigint) AND xid < horizon
@@ -123,6 +126,14 @@ export const readHorizon = async (pool: Pool): Promise<{ position: Position; at:
   const [row] = rows;
   if (!row) throw new Error('PostgreSQL did not tell its oldest transaction');
   return { position: { xid: BigInt(row.horizon), seq: 0n, index: 0 }, at: row.now.getTime() };
+};
+
+/**
+ * Forgets changes that no transaction of this server wrote. A restored dump brings them along: the numbers of their
+ * transactions are ahead of the server's, so that they would be told as new once it reaches them.
+ */
+export const forgetForeignChanges = async (pool: Pool): Promise<void> => {
+  await pool.query('DELETE FROM changes WHERE xid >= pg_snapshot_xmax(pg_current_snapshot())');
 };
 
 const PRUNED_AT_ONCE = 5_000;

@@ -87,7 +87,6 @@ export const follow = async function* <Name extends Topic>(
       yield missed(now, null);
     }
     for (let isBehind = from !== now; ; ) {
-      await realtime.start();
       const mark: Mark = from;
       const tell = (item: Item) => wanted(item) && inbox.offer(item);
       quit = isBehind ? null : realtime.join({ topic, from: mark, tell, end: inbox.end });

@@ -31,6 +31,8 @@ export interface HubOptions {
 const PAUSE_MS = 20;
 /** Without being woken the feed is looked into this often: should a message be lost, that is how late one is told. */
 const LOOK_MS = 1_000;
+/** A position that was not brought up to date for longer than this is no place for a new subscriber to begin. */
+const FRESH_MS = 3 * LOOK_MS;
 
 /**
  * Reads the feed of changes once for all subscribers of this process, while there are any. It is woken by NOTIFY, and
@@ -41,6 +43,8 @@ export class Hub implements AsyncDisposable {
   readonly #subscribers = new Set<Subscriber>();
   readonly #ending = new AbortController();
   #told: Mark | null = null;
+  /** When `#told` was last up to date, by the monotonic clock. */
+  #toldAt = 0;
   /** While a page is on its way, whose topics were settled by those who were here before. */
   #isLooking = false;
   #starting: Promise<Mark> | null = null;
@@ -66,28 +70,26 @@ export class Hub implements AsyncDisposable {
   /** Something may have been added to the feed. */
   readonly wake = (): void => this.#nudge?.abort();
 
-  /** Settles from where on subscribers can be told, and answers it. */
-  async start(): Promise<Mark> {
-    if (this.#told) return this.#told;
+  /** From where on a new subscriber is told: now, or what the others were told up to if that is as good as now. */
+  start(): Promise<Mark> {
+    if (this.#told && performance.now() - this.#toldAt < FRESH_MS) return Promise.resolve(this.#told);
     this.#starting ??= readHorizon(this.#options.pool).finally(() => {
       this.#starting = null;
     });
-    const mark = await this.#starting;
-    this.#told ??= mark;
-    return this.#told;
+    return this.#starting;
   }
 
   /**
    * Tells the subscriber everything from its mark on.
-   * @returns what ends that; null when the others were told more already, are just being told, or the hub has to be
-   * started first: then catch up and try again
+   * @returns what ends that; null when the others were told more already or are just being told: then catch up and try
+   * again
    * @throws AppError `unavailable` when the service drains
    */
   join(subscriber: Subscriber): (() => void) | null {
     if (this.#ending.signal.aborted) throw drained();
-    if (!this.#told || this.#isLooking) return null;
-    if (compare(subscriber.from.position, this.#told.position) < 0) return null;
-    if (!this.#running) this.#told = subscriber.from;
+    if (this.#isLooking) return null;
+    if (this.#told && compare(subscriber.from.position, this.#told.position) < 0) return null;
+    this.#told ??= subscriber.from;
     this.#subscribers.add(subscriber);
     this.#running ??= this.#run();
     return () => this.#subscribers.delete(subscriber);
@@ -123,6 +125,7 @@ export class Hub implements AsyncDisposable {
       const changes = page.changes.filter(({ topic }) => wanted.has(topic));
       for await (const items of readItems(findEvents, changes, this.#told.position)) this.#tell(items);
       this.#told = { position: page.next, at: page.at };
+      this.#toldAt = performance.now();
       return page.isFull ? 0 : page.isHeldUp ? PAUSE_MS : LOOK_MS;
     } catch (err) {
       log.warn({ err }, 'the feed of changes cannot be read now; subscribers are told later');

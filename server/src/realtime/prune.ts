@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { startRounds } from '../rounds.ts';
-import { pruneChanges } from './changes-store.ts';
+import { forgetForeignChanges, pruneChanges } from './changes-store.ts';
 import { KEPT_HOURS } from './follow.ts';
 
 const EVERY_MS = 600_000;
@@ -11,6 +11,7 @@ export const startPruning = ({ pool, log }: { pool: Pool; log: Logger }): AsyncD
   startRounds(
     { everyMs: EVERY_MS, log, failure: 'old changes could not be forgotten now; the next round will' },
     async (isOver) => {
+      await forgetForeignChanges(pool);
       // An hour longer than it is promised, for clients that reconnect meanwhile.
       while (!isOver() && (await pruneChanges(pool, KEPT_HOURS + 1)) > 0);
     },

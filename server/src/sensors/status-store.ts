@@ -7,8 +7,9 @@ import {
 } from '@gantry/contract/sensors';
 import { count, desc, eq, type SQL, sql } from 'drizzle-orm';
 import { locks } from '../database/locks.ts';
-import { sensorStatusHistory as history, users } from '../database/tables.ts';
+import { sensorStatusHistory as history } from '../database/tables.ts';
 import type { Executor } from '../database/transaction.ts';
+import { findNames } from '../users/names-store.ts';
 
 /** A change of status by a person. */
 export interface ChangeByHand {
@@ -41,7 +42,7 @@ export const timeOfChange = async (tx: Executor, sensorId: string): Promise<Date
   return new Date(rows[0]?.at ?? Date.now());
 };
 
-/** How a sensor's status came about, newest first. Of a user who is gone nothing is told. */
+/** How a sensor's status came about, newest first. */
 export const listStatusChanges = async (
   db: Executor,
   sensorId: string,
@@ -54,19 +55,19 @@ export const listStatusChanges = async (
       to: history.toStatus,
       at: history.at,
       reason: history.reason,
-      user: { id: users.id, firstName: users.firstName, lastName: users.lastName },
+      changedBy: history.changedBy,
     })
     .from(history)
-    .leftJoin(users, eq(users.id, history.changedBy))
     .where(ofSensor)
     .orderBy(desc(history.id))
     .limit(take)
     .offset(skip);
   const [counted] = await db.select({ total: count() }).from(history).where(ofSensor);
-  const items = rows.map(({ user, ...change }) => ({
-    ...change,
-    changedBy: user && { id: user.id, name: `${user.firstName} ${user.lastName}` },
-  }));
+  const nameOf = await findNames(
+    db,
+    rows.map(({ changedBy }) => changedBy),
+  );
+  const items = rows.map((change) => ({ ...change, changedBy: nameOf(change.changedBy) }));
   return { items, total: counted?.total ?? 0 };
 };
 

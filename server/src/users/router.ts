@@ -16,7 +16,7 @@ import {
 import { listActivity, NOBODY } from '../activity/store.ts';
 import { allowed, router } from '../wire/procedures.ts';
 import { createUser, deleteUser, resetPassword, updateRole, updateUser } from './service.ts';
-import { getUser, listUsers } from './store.ts';
+import { getUser, getUserOrFormerId, listUsers } from './store.ts';
 
 const administrators = allowed('manageUsers');
 
@@ -64,7 +64,8 @@ export const usersRouter = router({
   delete: administrators
     .meta({
       summary: 'Delete a user',
-      notes: 'Their tokens end at once. The last active administrator cannot be deleted.',
+      notes:
+        'Their tokens end at once and the e-mail is free again. Their name stays with what they did. The last active administrator cannot be deleted.',
     })
     .input(byId)
     .output(deleteUserOutput)
@@ -97,12 +98,12 @@ export const usersRouter = router({
       notes:
         'Failed logins (`auth.loginFailed`) are one entry a minute for each address, with a `count`. Those with an e-mail ' +
         `that no active user has are told under the user id \`${NOBODY}\`. Who looks at a picture (\`images.view\`) leaves one ` +
-        'entry for it in ten minutes, and who fetches the file of a report (`reports.download`) one a minute with a `count`.',
+        'entry for it in ten minutes, and who fetches the file of a report (`reports.download`) one a minute with a `count`. Also of one who was deleted.',
     })
     .input(getActivityInput)
     .output(activityOutput)
     .query(async ({ ctx, input }) => {
-      const id = input.userId === NOBODY ? NOBODY : (await getUser(ctx.app.db, input.userId)).id;
+      const id = input.userId === NOBODY ? NOBODY : await getUserOrFormerId(ctx.app.db, input.userId);
       const { items, total } = await listActivity(ctx.app.db, id, input);
       return { userId: id, activities: items, totalActivities: total };
     }),

@@ -77,14 +77,14 @@ export const updateRole = (ctx: ActorContext, { id, role }: UpdateRoleInput): Pr
   change(ctx, 'users.updateRole', id, { role });
 
 /**
- * Deletes the user, which ends their sessions. What they did stays in the activity log.
+ * Deletes the user, which ends their sessions. What they did stays in the activity log, and their name stays with it.
  * @throws AppError `notFound`; `badRequest` for the last active administrator
  */
 export const deleteUser = ({ app, actor, caller }: ActorContext, id: string) =>
   inTransaction(app.db, async (tx) => {
     const { user, isLastAdministrator } = await lockUser(tx, id);
     if (isLastAdministrator) throw lastAdministrator();
-    await deleteLockedUser(tx, user.id);
+    await deleteLockedUser(tx, user);
     const details = { userId: user.id, email: user.email, role: user.role };
     await recordActivity(tx, actor.id, caller, 'users.delete', details);
     return { success: true as const, id: user.id };

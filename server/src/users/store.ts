@@ -3,7 +3,7 @@ import type { Page } from '@gantry/contract/page';
 import type { ListUsersInput, User } from '@gantry/contract/users';
 import { and, count, eq, or, type SQL, sql } from 'drizzle-orm';
 import { contains, foldedText, sortedName } from '../database/folded.ts';
-import { users } from '../database/tables.ts';
+import { formerUsers, users } from '../database/tables.ts';
 import type { Executor, Transaction } from '../database/transaction.ts';
 import { notFound } from '../error.ts';
 import type { Changes } from './changes.ts';
@@ -135,9 +135,29 @@ export const updateLockedUser = async (
   return userOf(row);
 };
 
-/** Deletes a user; their tokens die with them. */
-export const deleteLockedUser = async (tx: Transaction, id: string): Promise<void> => {
+/** Deletes a user; their tokens die with them. Only the name is kept, for what they did. */
+export const deleteLockedUser = async (
+  tx: Transaction,
+  { id, firstName, lastName }: Pick<UserRow, 'id' | 'firstName' | 'lastName'>,
+): Promise<void> => {
   await tx.delete(users).where(eq(users.id, id));
+  const name = { firstName, lastName };
+  await tx
+    .insert(formerUsers)
+    .values({ id, ...name })
+    .onConflictDoUpdate({ target: formerUsers.id, set: name });
+};
+
+/** The id, as the database has it, of a user or of one who was deleted. @throws AppError `notFound` */
+export const getUserOrFormerId = async (db: Executor, id: string): Promise<string> => {
+  if (!isUuid(id)) throw notFound('User');
+  const [row] = await db
+    .select({ id: users.id })
+    .from(users)
+    .where(eq(users.id, id))
+    .unionAll(db.select({ id: formerUsers.id }).from(formerUsers).where(eq(formerUsers.id, id)));
+  if (!row) throw notFound('User');
+  return row.id;
 };
 
 export const hasUsers = async (db: Executor): Promise<boolean> =>

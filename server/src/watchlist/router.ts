@@ -74,7 +74,12 @@ export const watchlistRouter = router({
     }),
 
   onAlert: allowed('manageIncidents')
-    .meta({ summary: 'Reads of watched plates, as they are stored', message: alertMessage })
+    .meta({
+      summary: 'Reads of watched plates, as they are stored and as they are acknowledged',
+      notes:
+        'An alert is told when it is raised, with `acknowledgedAt: null`, and again when somebody acknowledged it. Webhooks are told of it once, when it is raised.',
+      message: alertMessage,
+    })
     .input(followAlertsInput)
     .subscription(({ ctx, input, signal }) => messagesOf('alert', followAlerts(ctx, input, signal))),
 

@@ -10,6 +10,7 @@ import type { ActorContext } from '../context.ts';
 import { announce, channels } from '../database/notify.ts';
 import { inTransaction, type Transaction } from '../database/transaction.ts';
 import { AppError, invalidInput } from '../error.ts';
+import { recordChanges } from '../realtime/changes-store.ts';
 import { resolveInterval } from '../time.ts';
 import { getAlert, setAcknowledged } from './alerts-store.ts';
 import { deleteEntry, insertEntry, updateEntry } from './store.ts';
@@ -113,5 +114,7 @@ export const acknowledgeAlert = (
     }
     const details = { alertId: alert.id, entryId: alert.entryId, plate: alert.licensePlateNumber };
     await recordActivity(tx, actor.id, caller, 'watchlist.acknowledgeAlert', details);
+    // Not webhooks: their receivers take every message of this kind for a new alert.
+    await recordChanges(tx, [{ topic: 'watchlist', body: alert }]);
     return alert;
   });

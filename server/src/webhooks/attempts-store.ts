@@ -10,6 +10,8 @@ export interface Attempt {
   readonly body: string;
   /** Which attempt it is, from 1. */
   readonly number: number;
+  /** How many of them people asked for. */
+  readonly byHand: number;
   readonly url: string;
   readonly secret: string;
 }
@@ -22,6 +24,8 @@ export interface AttemptResult {
   readonly answer: string | null;
   /** Why it failed; null: it did not. */
   readonly error: string | null;
+  /** For how long the receiver asked to be left alone, in milliseconds. */
+  readonly retryAfterMs?: number | null;
 }
 
 /**
@@ -44,7 +48,7 @@ export const takeDueDeliveries = async (
     UPDATE webhook_deliveries AS taken SET
       attempts = attempts + 1, last_attempt_at = now(), due_at = now() + ${leaseMs} * interval '1 millisecond'
     FROM due WHERE taken.id = due.id
-    RETURNING taken.id, taken.kind, taken.body, taken.attempts AS number, due.url, due.secret`);
+    RETURNING taken.id, taken.kind, taken.body, taken.attempts AS number, taken.by_hand AS "byHand", due.url, due.secret`);
   return rows;
 };
 

@@ -59,7 +59,8 @@ export const createDeliverer = ({ db, log, send, limitMs, backOff }: DelivererOp
   const attempt = async (webhookId: string, activity: Activity, taken: Attempt): Promise<void> => {
     try {
       const result = await send(taken);
-      const wait = waitAfter(taken.number, backOff);
+      const backOffMs = waitAfter(taken.number - taken.byHand, backOff);
+      const wait = backOffMs && Math.max(backOffMs, result.retryAfterMs ?? 0);
       await statement(() =>
         result.error === null ? settleDelivered(db, taken.id, result) : settleFailed(db, taken, result, wait),
       );

@@ -47,12 +47,16 @@ export const listDeliveries = async (
   return { items, total: counted?.total ?? 0 };
 };
 
-/** Makes deliveries pending and due again; of those that were pending already the attempts go on being counted. */
+/**
+ * Makes deliveries pending and due again. Of those that were pending already the attempts go on being counted, and the one
+ * that is asked for here is noted as such, unless it is due anyway.
+ */
 const makeDue = async (tx: Executor, which: SQL): Promise<number> => {
   const { rows } = await tx.execute<{ count: number }>(sql`
     WITH due AS (
       UPDATE webhook_deliveries SET due_at = now(), finished_at = NULL, status = 'PENDING',
-        attempts = CASE status WHEN 'PENDING' THEN attempts ELSE 0 END
+        attempts = CASE status WHEN 'PENDING' THEN attempts ELSE 0 END,
+        by_hand = CASE WHEN status <> 'PENDING' THEN 0 WHEN attempts > 0 AND due_at > now() THEN by_hand + 1 ELSE by_hand END
       WHERE ${which}
       RETURNING webhook_id
     ), woken AS (

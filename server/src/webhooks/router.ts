@@ -40,7 +40,7 @@ export const webhooksRouter = router({
     .meta({
       summary: 'Add an address that is told of what happens',
       notes:
-        'It gets a POST of JSON `{id, kind, createdAt, data}` for everything that its kinds and filter let pass, at least once; `id` is the same at every attempt, and also in `X-Gantry-Delivery`. `X-Gantry-Signature` is `sha256=` and the HMAC-SHA256, in hexadecimal, of `X-Gantry-Timestamp`, a dot and the body. A status of 2xx within 10 s counts as delivered, a redirect does not. Otherwise it is attempted again for about a day, after which the delivery is DEAD and can be sent again by hand.',
+        'A filter on a plate is recorded as a look-up of it. The address gets a POST of JSON `{id, kind, createdAt, data}` for everything that its kinds and filter let pass, at least once; `id` is the same at every attempt, and also in `X-Gantry-Delivery`. `X-Gantry-Signature` is `sha256=` and the HMAC-SHA256, in hexadecimal, of `X-Gantry-Timestamp`, a dot and the body. A status of 2xx within 10 s counts as delivered, whatever becomes of the body after it; a redirect does not. Otherwise it is attempted again for about a day, after a longer wait if a 429 or 503 asks for one with `Retry-After` (at most a day), after which the delivery is DEAD and can be sent again by hand.',
     })
     .input(createWebhookInput)
     .output(createdWebhook)
@@ -85,7 +85,7 @@ export const webhooksRouter = router({
     .meta({
       summary: 'Deliver again: one delivery, or all dead ones of a webhook',
       notes:
-        'Their ids and bodies stay. What was finished begins with a first attempt again; what is pending is due at once.',
+        'Their ids and bodies stay. What was finished begins with a first attempt again; what is pending is due at once, and goes on after that as if it had not been attempted then.',
     })
     .input(redeliverInput)
     .output(redeliverOutput)

@@ -7,12 +7,13 @@ import { safeText } from '../describe-error.ts';
 import { version } from '../version.ts';
 import { type AddressRules, hostOf } from './address.ts';
 import type { Attempt, AttemptResult } from './attempts-store.ts';
+import { retryAfterOf } from './retry-after.ts';
 import { signatureOf } from './signature.ts';
 
 /** Makes one attempt. It never rejects: why there was no good answer is part of the result. */
 export type SendAttempt = (attempt: Attempt) => Promise<AttemptResult>;
 
-/** Longest that one attempt takes, from resolving the name to the end of the answer, in milliseconds. */
+/** Longest that one attempt takes, from resolving the name to the head of the answer, in milliseconds. */
 export const ATTEMPT_LIMIT_MS = 10_000;
 
 const headersOf = ({ id, kind, body, secret }: Attempt): http.OutgoingHttpHeaders => {
@@ -44,14 +45,25 @@ const lookupOf =
 /** Text as it can be stored: PostgreSQL has no NUL. */
 const storable = (text: string): string => text.replaceAll('\u0000', '\uFFFD').toWellFormed();
 
+/** Longest wait for the body of an answer, in milliseconds: the status has decided already. */
+const BODY_LIMIT_MS = 2_000;
+
+/** The beginning of the body, as far as it came: one that is slow or breaks off does not make the answer another. */
 const readBeginning = async (response: http.IncomingMessage): Promise<string> => {
   const decoder = new StringDecoder('utf8');
   let text = '';
   let room = ANSWER_MAX_BYTES;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    text += decoder.write(chunk.subarray(0, room));
-    room -= chunk.length;
-    if (room <= 0) break;
+  const timer = setTimeout(() => response.destroy(), BODY_LIMIT_MS);
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      text += decoder.write(chunk.subarray(0, room));
+      room -= chunk.length;
+      if (room <= 0) break;
+    }
+  } catch {
+    // What came of it is kept.
+  } finally {
+    clearTimeout(timer);
   }
   return storable(text);
 };
@@ -61,6 +73,9 @@ const failureOf = (status: number): string | null => {
   if (status >= 300 && status < 400) return `It answered with a redirect (${status}), which is not followed`;
   return `It answered with status ${status}`;
 };
+
+/** The statuses whose `Retry-After` counts. */
+const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
 
 const exchange = async (
   attempt: Attempt,
@@ -82,7 +97,8 @@ const exchange = async (
   request.on('error', () => undefined);
   try {
     const status = response.statusCode ?? 0;
-    return { status, answer: await readBeginning(response), error: failureOf(status) };
+    const retryAfterMs = ASKS_TO_WAIT.has(status) ? retryAfterOf(response.headers) : null;
+    return { status, answer: await readBeginning(response), error: failureOf(status), retryAfterMs };
   } finally {
     request.destroy();
   }
@@ -103,6 +119,6 @@ export const createSender =
       return await exchange(attempt, rules, signal);
     } catch (error) {
       const reason = signal.aborted ? `It did not answer within ${limitMs / 1_000} s` : describe(error);
-      return { status: null, answer: null, error: storable(reason) };
+      return { status: null, answer: null, error: storable(reason), retryAfterMs: null };
     }
   };

@@ -10,7 +10,7 @@ import {
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../context.ts';
 import { announce, channels } from '../database/notify.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { type Executor, inTransaction } from '../database/transaction.ts';
 import { AppError, invalidInput } from '../error.ts';
 import { type AddressRules, UnusableAddress } from './address.ts';
 import { redeliverDead, redeliverOne } from './deliveries-store.ts';
@@ -38,17 +38,30 @@ const checkAddress = async (rules: AddressRules, text: string): Promise<string> 
   }
 };
 
+/** A hook that waits for a plate looks it up, from then on and without anybody asking again: that is written down. */
+const recordPlate = async (
+  { actor, caller }: ActorContext,
+  tx: Executor,
+  webhookId: string,
+  plate: string | undefined,
+): Promise<void> => {
+  if (plate === undefined) return;
+  await recordActivity(tx, actor.id, caller, 'events.lookUpPlate', { plate, webhookId });
+};
+
 /** @throws AppError `badRequest` when the address cannot be used or there are too many webhooks */
 export const createWebhook = async (
-  { app, actor, caller }: ActorContext,
+  ctx: ActorContext,
   input: CreateWebhookInput,
 ): Promise<CreatedWebhook> => {
+  const { app, actor, caller } = ctx;
   const url = await checkAddress(app.webhookAddresses, input.url);
   const secret = input.secret ?? newSecret();
   const created = await inTransaction(app.db, async (tx) => {
     const id = await insertWebhook(tx, { ...input, url, secret, createdBy: actor.id });
     const { kinds } = input;
     await recordActivity(tx, actor.id, caller, 'webhooks.create', { webhookId: id, url, kinds });
+    await recordPlate(ctx, tx, id, input.filter.licensePlateNumber);
     await announce(tx, channels.webhooks, id);
     return { ...(await getWebhook(tx, id)), secret };
   });
@@ -61,9 +74,10 @@ export const createWebhook = async (
  * @throws AppError `notFound`; `badRequest` when the address cannot be used
  */
 export const updateWebhook = async (
-  { app, actor, caller }: ActorContext,
+  ctx: ActorContext,
   input: UpdateWebhookInput,
 ): Promise<UpdatedWebhook> => {
+  const { app, actor, caller } = ctx;
   const url = input.url === undefined ? undefined : await checkAddress(app.webhookAddresses, input.url);
   const secret = input.rotateSecret && newSecret();
   const updated = await inTransaction(app.db, async (tx) => {
@@ -76,6 +90,7 @@ export const updateWebhook = async (
       url: hook.url,
       fields,
     });
+    await recordPlate(ctx, tx, hook.id, input.filter?.licensePlateNumber);
     if (input.enabled) await wakeWebhook(tx, hook.id);
     await announce(tx, channels.webhooks, hook.id);
     return { ...hook, ...(secret && { secret }) };

@@ -8,6 +8,8 @@ export interface SweepOptions {
   readonly log: Logger;
   /** How often to look, and how late deliveries are by then, in milliseconds. */
   readonly everyMs?: number;
+  /** Whether late deliveries are to be made; otherwise only old ones are removed. */
+  readonly wakesLate?: boolean;
 }
 
 const EVERY_MS = 30_000;
@@ -19,12 +21,17 @@ const REMOVED_AT_ONCE = 10_000;
  * Looks for deliveries that nobody makes, and for old ones, until it is disposed of; disposing waits for the round under
  * way. Of several processes one does it.
  */
-export const startSweepingDeliveries = ({ db, log, everyMs = EVERY_MS }: SweepOptions): AsyncDisposable => {
+export const startSweepingDeliveries = ({
+  db,
+  log,
+  everyMs = EVERY_MS,
+  wakesLate = true,
+}: SweepOptions): AsyncDisposable => {
   let rounds = 0;
   return startRounds(
     { everyMs, log, failure: 'late deliveries cannot be looked for now; the next round will' },
     async () => {
-      await wakeLateWebhooks(db, everyMs);
+      if (wakesLate) await wakeLateWebhooks(db, everyMs);
       if (rounds++ % ROUNDS_BETWEEN_REMOVALS === 0) await removeOldDeliveries(db, REMOVED_AT_ONCE);
     },
   );

@@ -30,6 +30,7 @@ export const createCallerOf = (proxies: readonly string[], log: Logger): CallerO
 
   return (request, requestId) => ({
     requestId,
+    since: performance.now(),
     address: addressOf(request),
     userAgent: request.headers['user-agent'] ?? null,
     authorization: request.headers.authorization ?? null,

@@ -46,6 +46,8 @@ export interface IncidentCount extends Record<string, unknown> {
   readonly n: number;
   /** How many were acknowledged and resolved, and how many seconds that took, all together. */
   readonly acknowledged: number;
+  /** How many of those were not opened by a backlog: the time to acknowledge is theirs. */
+  readonly acknowledged_in_time: number;
   readonly to_acknowledge: number;
   readonly resolved: number;
   readonly to_resolve: number;
@@ -57,11 +59,13 @@ export const countOpenedIncidents = async (
   filters: ReportFilters,
   interval: Interval,
 ): Promise<IncidentCount[]> => {
-  const took = (moment: SQL): SQL =>
-    sql`coalesce(sum(greatest(0, extract(epoch FROM ${moment} - opened_at))), 0)::double precision`;
+  const took = (moment: SQL, which = sql``): SQL =>
+    sql`coalesce(sum(greatest(0, extract(epoch FROM ${moment} - opened_at))) ${which}, 0)::double precision`;
+  const inTime = sql`FILTER (WHERE NOT backlog)`;
   const { rows } = await db.execute<IncidentCount>(sql`
     SELECT date_trunc('hour', opened_at, 'UTC') AS hour, type, severity, count(*) AS n,
-      count(acknowledged_at) AS acknowledged, ${took(sql`acknowledged_at`)} AS to_acknowledge,
+      count(acknowledged_at) AS acknowledged, count(acknowledged_at) ${inTime} AS acknowledged_in_time,
+      ${took(sql`acknowledged_at`, inTime)} AS to_acknowledge,
       count(resolved_at) AS resolved, ${took(sql`resolved_at`)} AS to_resolve
     FROM incidents WHERE ${wanted(filters, interval)} GROUP BY 1, 2, 3`);
   return rows;

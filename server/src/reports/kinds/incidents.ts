@@ -52,7 +52,7 @@ const toRows = async (db: Executor, items: readonly IncidentRow[]): Promise<Row[
     named(item.locationId),
     named(item.sensorId),
     nameOf(item.assignedTo)?.name ?? null,
-    took(item.openedAt, item.acknowledgedAt),
+    item.backlog ? null : took(item.openedAt, item.acknowledgedAt),
     took(item.openedAt, item.resolvedAt),
     item.lanesBlocked,
     nameOf(item.reportedBy)?.name ?? null,
@@ -90,13 +90,14 @@ const summary = async (db: Executor, scope: ReportScope): Promise<Summary> => {
     addTo(byType, type, n);
     addTo(bySeverity, severityOfRank(severity) ?? 'none', n);
   }
-  const sum = (of: 'n' | 'acknowledged' | 'to_acknowledge' | 'resolved' | 'to_resolve'): number =>
-    counts.reduce((total, count) => total + count[of], 0);
+  const sum = (
+    of: 'n' | 'acknowledged' | 'acknowledged_in_time' | 'to_acknowledge' | 'resolved' | 'to_resolve',
+  ): number => counts.reduce((total, count) => total + count[of], 0);
   return {
     figures: [
       { name: 'Incidents', value: sum('n') },
       { name: 'Acknowledged', value: sum('acknowledged') },
-      { name: 'Mean time to acknowledge', value: mean(sum('to_acknowledge'), sum('acknowledged')) },
+      { name: 'Mean time to acknowledge', value: mean(sum('to_acknowledge'), sum('acknowledged_in_time')) },
       { name: 'Resolved', value: sum('resolved') },
       { name: 'Mean time to resolve', value: mean(sum('to_resolve'), sum('resolved')) },
     ],

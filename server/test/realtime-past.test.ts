@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createApp } from '../src/app.ts';
+import { Caller, eventually, type Gantry, startGantry } from './harness.ts';
+import { openStream } from './sse.ts';
+
+// What is past is not told as new: not what happened while nobody listened, and not what a restored dump brought along.
+
+let gantry: Gantry;
+let token: string;
+let apiKey: string;
+
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+  apiKey = await gantry.registerSensor();
+});
+afterAll(() => gantry.stop());
+
+const report = (to: Caller = gantry): Promise<{ eventId: string }> =>
+  to.ok('events.ingest', { apiKey, eventType: 'INCIDENT' });
+
+const follow = async (to: Caller = gantry) => {
+  const stream = await openStream(to.url, 'events.onIngested', { token });
+  await eventually(
+    async () => stream.messages.length,
+    (count) => count > 0,
+  );
+  return stream;
+};
+const eventsIn = ({ messages }: Awaited<ReturnType<typeof follow>>): string[] =>
+  messages.flatMap(({ data }) => (data.type === 'event' ? [data.event.id] : []));
+
+describe('a subscriber after one who left before it was told anything', () => {
+  it('is told what happens from its own beginning on', async () => {
+    // As a client that is gone by the time at which the service has found out where the feed ends.
+    await gantry.app.context.realtime.start();
+    await report();
+    const stream = await follow();
+    const { eventId } = await report();
+    await eventually(
+      async () => eventsIn(stream),
+      (told) => told.includes(eventId),
+    );
+    expect(eventsIn(stream)).toEqual([eventId]);
+    stream.close();
+    await stream.ended;
+  });
+});
+
+/** Writes changes as a restored dump has them: by transactions whose numbers the server has not reached. */
+const restoreChanges = async (pool: Pool, ahead: number): Promise<void> => {
+  const { eventId } = await report();
+  await pool.query(
+    `INSERT INTO changes (xid, topic, event_ids)
+     SELECT (pg_snapshot_xmax(pg_current_snapshot())::text::bigint + $1)::text::xid8, 'events', ARRAY[$2::uuid]`,
+    [ahead, eventId],
+  );
+};
+
+describe('changes of a server that was further on', () => {
+  it('do not make the service look for them without a rest', async () => {
+    await restoreChanges(gantry.pool, 1_000_000);
+    const stream = await follow();
+    const asked = vi.spyOn(gantry.pool, 'query');
+    await sleep(2_000);
+    const looks = asked.mock.calls.filter(
+      ([query]) => (query as { name?: string }).name === 'read-changes',
+    ).length;
+    asked.mockRestore();
+    stream.close();
+    await stream.ended;
+    // One a second, and a few more for what else happens; without a rest there would be a hundred.
+    expect(looks).toBeLessThan(20);
+  });
+
+  it('are gone with the next start, and never told as new', async () => {
+    await restoreChanges(gantry.pool, 300);
+    const { config } = gantry.app.context;
+    await using app = await createApp(
+      { ...config, DATA_DIR: `${config.DATA_DIR}/second`, JWT_SECRET: undefined },
+      pino({ level: 'silent' }),
+    );
+    const second = new Caller(await app.listen());
+    const others = await second.login('admin@gantry.local', 'Correct-horse-1');
+    const stream = await openStream(second.url, 'events.onIngested', { token: others });
+    await eventually(
+      async () => stream.messages.length,
+      (count) => count > 0,
+    );
+    for (let n = 0; n < 400; n++) await gantry.pool.query('SELECT pg_current_xact_id()');
+    const { eventId } = await report(second);
+    await eventually(
+      async () => eventsIn(stream),
+      (told) => told.includes(eventId),
+    );
+    expect(eventsIn(stream)).toEqual([eventId]);
+    stream.close();
+    await stream.ended;
+  });
+});

@@ -1,0 +1,259 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createApp } from '../src/app.ts';
+import { createAddressRules } from '../src/webhooks/address.ts';
+import { retryAfterOf } from '../src/webhooks/retry-after.ts';
+import { createSender } from '../src/webhooks/send.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+import { answer, type Receiver, type Respond, startReceiver } from './webhook-receiver.ts';
+
+// What receivers do, and what is asked for, that must not be misunderstood.
+
+let receiver: Receiver;
+let gantry: Gantry;
+let token: string;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  gantry = await startGantry({ config: { WEBHOOK_ALLOW_HOSTS: receiver.host } });
+  token = await gantry.tokenFor('ADMIN');
+});
+afterEach(async () => {
+  await gantry.pool.query('DELETE FROM webhooks');
+  receiver.received.length = 0;
+  receiver.respond = answer(200);
+});
+afterAll(async () => {
+  await gantry.stop();
+  await receiver[Symbol.asyncDispose]();
+});
+
+interface DeliveryJson {
+  readonly id: string;
+  readonly status: string;
+  readonly attempts: number;
+  readonly dueAt: string | null;
+  readonly lastStatus: number | null;
+  readonly lastAnswer: string | null;
+  readonly lastAttemptAt: string | null;
+}
+
+const ok = <Answer>(procedure: string, input?: unknown): Promise<Answer> =>
+  gantry.ok<Answer>(procedure, input, { token });
+const addHook = (fields: object = {}): Promise<{ id: string }> =>
+  ok('webhooks.create', { url: receiver.url, kinds: ['event.ingested'], ...fields });
+const sendTest = async (id: string): Promise<string> =>
+  (await ok<{ deliveryId: string }>('webhooks.test', { id })).deliveryId;
+const deliveryOf = async (id: string): Promise<DeliveryJson | undefined> =>
+  (await ok<{ deliveries: DeliveryJson[] }>('webhooks.getDeliveries')).deliveries.find(
+    (delivery) => delivery.id === id,
+  );
+const answered = async (id: string, status: number): Promise<DeliveryJson> => {
+  const delivery = await eventually(
+    () => deliveryOf(id),
+    (found) => found?.lastStatus === status,
+    20_000,
+  );
+  return delivery as DeliveryJson;
+};
+/** From the last attempt to the next one, in seconds. */
+const waitOf = ({ dueAt, lastAttemptAt }: DeliveryJson): number =>
+  (Date.parse(dueAt ?? '') - Date.parse(lastAttemptAt ?? '')) / 1_000;
+
+describe('without the feature webhooks', () => {
+  const jobsLeft = async (pool: Pool): Promise<number> =>
+    (await pool.query(`SELECT count(*)::int AS n FROM graphile_worker.jobs`)).rows[0].n;
+
+  it('nothing is sent, also of what was pending, which goes on when it is switched on again', async () => {
+    await using first = await startGantry({ config: { WEBHOOK_ALLOW_HOSTS: receiver.host } });
+    const own = { token: await first.tokenFor('ADMIN') };
+    receiver.respond = answer(500);
+    const hook = { url: receiver.url, kinds: ['event.ingested'] };
+    const { id } = await first.ok('webhooks.create', hook, own);
+    const { deliveryId } = await first.ok('webhooks.test', { id }, own);
+    const stored = async () =>
+      (await first.pool.query('SELECT * FROM webhook_deliveries WHERE id = $1', [deliveryId])).rows[0];
+    await eventually(stored, ({ last_status }) => last_status === 500);
+    const { config } = first.app.context;
+    const features = config.FEATURES.filter((feature) => feature !== 'webhooks');
+    await first.app[Symbol.asyncDispose]();
+
+    const silent = { ...config, FEATURES: features };
+    const second = await createApp(silent, pino({ level: 'silent' }));
+    const { pool } = second.context;
+    try {
+      const before = receiver.received.length;
+      await pool.query(`UPDATE webhook_deliveries SET due_at = now() - interval '1 hour'`);
+      await pool.query(`UPDATE graphile_worker._private_jobs SET run_at = now()`);
+      await pool.query(
+        `SELECT graphile_worker.add_job('deliver-webhooks', json_build_object('webhookId', $1::text))`,
+        [id],
+      );
+      await eventually(
+        () => jobsLeft(pool),
+        (n) => n === 0,
+      );
+      const { rows } = await pool.query('SELECT status, attempts FROM webhook_deliveries');
+      expect(rows).toEqual([{ status: 'PENDING', attempts: 1 }]);
+      expect(receiver.received.length).toBe(before);
+    } finally {
+      await second[Symbol.asyncDispose]();
+    }
+
+    receiver.respond = answer(200);
+    const third = await createApp(config, pino({ level: 'silent' }));
+    try {
+      await eventually(
+        async () => (await third.context.pool.query('SELECT status FROM webhook_deliveries')).rows[0].status,
+        (status) => status === 'DELIVERED',
+        90_000,
+      );
+    } finally {
+      await third[Symbol.asyncDispose]();
+    }
+  });
+});
+
+/** Begins to answer, and then goes on as it is told. */
+const begin =
+  (status: number, goOn: (response: Parameters<Respond>[0]) => void): Respond =>
+  (response) => {
+    response.writeHead(status, { 'content-length': 1_000_000 });
+    response.write('taken', () => goOn(response));
+  };
+const drip = (response: Parameters<Respond>[0]): void => {
+  const timer = setInterval(() => response.write('.'), 300);
+  response.on('close', () => clearInterval(timer));
+};
+const cut = (response: Parameters<Respond>[0]): void => {
+  response.destroy();
+};
+
+describe('an answer whose body is slow or breaks off', () => {
+  it.each([
+    ['drips', drip],
+    ['is cut', cut],
+  ])('counts by its status when it %s', async (_, goOn) => {
+    const hook = await addHook();
+    receiver.respond = begin(200, goOn);
+    const taken = await answered(await sendTest(hook.id), 200);
+    expect(taken).toMatchObject({ status: 'DELIVERED', attempts: 1 });
+    expect(taken.lastAnswer).toMatch(/^taken/);
+    receiver.respond = begin(500, goOn);
+    const refused = await answered(await sendTest(hook.id), 500);
+    expect(refused).toMatchObject({ status: 'PENDING', attempts: 1 });
+    expect(refused.lastAnswer).toMatch(/^taken/);
+  });
+
+  it('has failed when not even its head came in time', async () => {
+    const send = createSender(createAddressRules([receiver.host]), 500);
+    receiver.respond = () => undefined;
+    const attempt = { id: randomUUID(), kind: 'test', body: '{}', number: 1, byHand: 0 } as const;
+    const result = await send({ ...attempt, url: receiver.url, secret: 'sixteen-characters' });
+    expect(result).toMatchObject({ status: null, error: 'It did not answer within 0.5 s' });
+  });
+});
+
+describe('a filter with a condition that there is not', () => {
+  it('is refused with its name and those that there are, and nothing is stored or changed', async () => {
+    const filter = { severity: 'CRITICAL', sensorId: randomUUID() };
+    const message = expect.stringMatching(/severity.*: use eventType, .*minSeverity/);
+    const input = { url: receiver.url, kinds: ['event.ingested'], filter };
+    const created = await gantry.call('webhooks.create', input, { token });
+    expect(created.status).toBe(400);
+    expect(created.body.error.json.data.issues).toEqual([{ path: 'filter', message }]);
+    expect((await ok<{ total: number }>('webhooks.getAll')).total).toBe(0);
+
+    const { id } = await addHook({ filter: { minSeverity: 'HIGH' } });
+    const changed = await gantry.call('webhooks.update', { id, filter }, { token });
+    expect(changed.status).toBe(400);
+    expect(changed.body.error.json.data.issues).toEqual([{ path: 'filter', message }]);
+    expect(await ok('webhooks.getById', { id })).toMatchObject({ filter: { minSeverity: 'HIGH' } });
+  });
+});
+
+describe('a delivery that is sent again by hand while it is pending', () => {
+  it('has as many attempts left as before', async () => {
+    const hook = await addHook();
+    receiver.respond = answer(500);
+    const id = await sendTest(hook.id);
+    await answered(id, 500);
+    // The last but one has failed: of the attempts that are made by themselves one is left.
+    await gantry.pool.query(
+      `UPDATE webhook_deliveries SET attempts = 12, last_status = NULL, due_at = now() + interval '7 hours'`,
+    );
+    expect(await ok('webhooks.redeliver', { id })).toEqual({ count: 1 });
+    const failed = await answered(id, 500);
+    expect(failed).toMatchObject({ status: 'PENDING', attempts: 13 });
+    expect(waitOf(failed)).toBeGreaterThan(5 * 3_600);
+  });
+
+  it('is attempted once more however often it was asked for', async () => {
+    const hook = await addHook();
+    receiver.respond = answer(500);
+    const id = await sendTest(hook.id);
+    await answered(id, 500);
+    await gantry.pool.query(`UPDATE webhooks SET enabled = false`);
+    await gantry.pool.query(`UPDATE webhook_deliveries SET due_at = now() + interval '7 hours'`);
+    for (let n = 0; n < 3; n++) await ok('webhooks.redeliver', { id });
+    const { rows } = await gantry.pool.query('SELECT attempts, by_hand FROM webhook_deliveries');
+    expect(rows).toEqual([{ attempts: 1, by_hand: 1 }]);
+  });
+});
+
+describe('Retry-After', () => {
+  const asking =
+    (status: number, value: string): Respond =>
+    (response) => {
+      response.writeHead(status, { 'retry-after': value }).end();
+    };
+
+  it.each([
+    [429, '600', 600],
+    [503, new Date(Date.now() + 1_200_000).toUTCString(), 1_200],
+    [429, '99999999', 86_400],
+    // Never sooner than without it, and only where it means that.
+    [429, '0', 10],
+    [503, 'soon', 10],
+    [500, '600', 10],
+  ])('of a %i with %s counts', async (status, value, seconds) => {
+    const hook = await addHook();
+    receiver.respond = asking(status, value);
+    const delivery = await answered(await sendTest(hook.id), status);
+    expect(delivery.status).toBe('PENDING');
+    expect(waitOf(delivery)).toBeGreaterThan(seconds * 0.75);
+    expect(waitOf(delivery)).toBeLessThan(seconds * 1.25 + 15);
+  });
+
+  it('counts from the clock of the receiver, where it tells it', () => {
+    const head = { date: 'Wed, 01 Jan 2020 00:00:00 GMT', 'retry-after': 'Wed, 01 Jan 2020 00:02:00 GMT' };
+    expect(retryAfterOf(head)).toBe(120_000);
+    expect(retryAfterOf({ ...head, 'retry-after': 'Wed, 01 Jan 2019 00:00:00 GMT' })).toBe(0);
+    expect(retryAfterOf({})).toBe(null);
+    expect(retryAfterOf({ 'retry-after': '-1' })).toBe(null);
+  });
+});
+
+describe('a webhook that waits for a plate', () => {
+  it('stands in the log of plates that were looked up', async () => {
+    const { id: userId } = await ok<{ id: string }>('auth.me');
+    const lookUps = async () => {
+      const { activities } = await ok<{ activities: { action: string; details: object }[] }>(
+        'users.getActivity',
+        { userId },
+      );
+      return activities.flatMap(({ action, details }) => (action === 'events.lookUpPlate' ? [details] : []));
+    };
+    const { id: webhookId } = await addHook({ filter: { licensePlateNumber: ' B-MW 1* ' } });
+    expect(await lookUps()).toEqual([{ plate: 'B-MW 1*', webhookId }]);
+    await ok('webhooks.update', { id: webhookId, description: 'Same plate' });
+    await ok('webhooks.update', { id: webhookId, filter: { minSeverity: 'HIGH' } });
+    expect(await lookUps()).toHaveLength(1);
+    await ok('webhooks.update', { id: webhookId, filter: { licensePlateNumber: 'B-MW 2' } });
+    expect((await lookUps())[0]).toEqual({ plate: 'B-MW 2', webhookId });
+    await addHook();
+    expect(await lookUps()).toHaveLength(2);
+  });
+});
