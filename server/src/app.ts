@@ -137,6 +137,7 @@ const compose = async (
   const questions = createDatabase(pools.questions);
   const health = createDatabase(pools.health);
   const metrics = createMetrics(siblings);
+  metrics.followPools({ ...pools });
   const clock = resources.use(
     await startClock({
       readDatabaseTime: () => readDatabaseTime(health),

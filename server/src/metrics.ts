@@ -13,6 +13,16 @@ export interface Metrics {
   readonly lateFollowUps: Gauge;
   readonly oldestFollowUpSeconds: Gauge;
   readonly clockSkewSeconds: Gauge;
+  /** Tells, whenever it is asked, how the connections of these pools are used. */
+  followPools(pools: Readonly<Record<string, PoolUse>>): void;
+}
+
+/** How the connections of a pool are used. */
+export interface PoolUse {
+  readonly totalCount: number;
+  readonly idleCount: number;
+  /** Callers who wait for a connection. */
+  readonly waitingCount: number;
 }
 
 /** The processes that serve together with this one: whichever is asked tells of all. */
@@ -86,5 +96,20 @@ export const createMetrics = (siblings: Siblings | null = null): Metrics => {
       help: 'How far the clock of this process is ahead of that of the database, in seconds',
       registers,
     }),
+    followPools(pools) {
+      new Gauge({
+        name: 'gantry_database_connections',
+        help: 'Connections to the database by what they are for and how they are used, and callers who wait for one',
+        labelNames: ['pool', 'state'],
+        registers,
+        collect() {
+          for (const [pool, { totalCount, idleCount, waitingCount }] of Object.entries(pools)) {
+            this.set({ pool, state: 'idle' }, idleCount);
+            this.set({ pool, state: 'in_use' }, totalCount - idleCount);
+            this.set({ pool, state: 'waiting' }, waitingCount);
+          }
+        },
+      });
+    },
   };
 };
