@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 /** How long a service may take to end that is asked to, in milliseconds. */
 const STOP_MS = 25_000;
 
-/** A stream of events, as a screen of a control room holds it. */
+/** A stream of the few events that are incidents, as a screen of a control room holds it. */
 interface Screen {
   readonly messages: number;
   readonly isOpen: boolean;
@@ -24,7 +24,7 @@ const openScreen = async (
   lastEventId: string | null,
 ): Promise<Screen & { lastId: string | null }> => {
   const leaving = new AbortController();
-  const input = encodeURIComponent('{"json":{}}');
+  const input = encodeURIComponent(JSON.stringify({ json: { eventType: 'INCIDENT' } }));
   const response = await fetch(`${url}/trpc/events.onIngested?input=${input}`, {
     signal: leaving.signal,
     headers: {
@@ -95,6 +95,7 @@ const makeNewerVersion = async (folder: string): Promise<string> => {
 };
 
 const STREAMS = { users: 40, ofEach: 50 };
+const OPENED_AT_ONCE = 100;
 
 export const serving: readonly Fault[] = [
   {
@@ -185,7 +186,10 @@ export const serving: readonly Fault[] = [
       const tokens = await tokensOfUsers(scene, STREAMS.users);
       const wanted = tokens.flatMap((token) => Array.from({ length: STREAMS.ofEach }, () => token));
       const screens: Awaited<ReturnType<typeof openScreen>>[] = [];
-      for (const token of wanted) screens.push(await openScreen(victim.url, token, null));
+      for (let at = 0; at < wanted.length; at += OPENED_AT_ONCE) {
+        const some = wanted.slice(at, at + OPENED_AT_ONCE);
+        screens.push(...(await Promise.all(some.map((token) => openScreen(victim.url, token, null)))));
+      }
       await sleep(1_000);
       await victim.kill();
       await victim.start();
