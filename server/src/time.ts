@@ -71,6 +71,9 @@ export const resolveInterval = (
 ): Interval => {
   const from = range.startDate === undefined ? Number.NEGATIVE_INFINITY : resolveTime(range.startDate, zone);
   const until = range.endDate === undefined ? Number.POSITIVE_INFINITY : endOf(range.endDate, zone);
-  if (from >= until) throw invalidInput('endDate', 'The end is before the start: swap startDate and endDate');
+  // A day that a zone skipped is empty, and not the wrong way round.
+  if (range.endDate !== undefined && from >= until && from > resolveTime(range.endDate, zone)) {
+    throw invalidInput('endDate', 'The end is before the start: swap startDate and endDate');
+  }
   return { from, until };
 };

@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedDatabase } from '../src/database/embedded.ts';
@@ -30,6 +33,8 @@ const execute = async (connectionString: string, statement: string): Promise<voi
 
 /** One real PostgreSQL for the whole run: the one in DATABASE_URL, or an embedded one in a temporary folder. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // Reports are made by the built program, also for a service that runs from its sources.
+  await promisify(execFile)(process.execPath, [fileURLToPath(new URL('../build.js', import.meta.url))]);
   const given = process.env.DATABASE_URL;
   const folder = given ? null : await mkdtemp(join(tmpdir(), 'gantry-test-'));
   // Run by root, PostgreSQL is another user, who must be able to enter.

@@ -225,7 +225,11 @@ const check = async (
   skip: number,
   take: number,
 ) => {
-  const page = await list({ ...filters, sortBy, sortOrder, skip, take });
+  // A range that ends before it starts is refused: nothing is in it.
+  const page = await list({ ...filters, sortBy, sortOrder, skip, take }).catch((error: Error) => {
+    if (!error.message.includes('The end is before the start')) throw error;
+    return { events: [], total: 0, pageCount: 0 };
+  });
   const expected = sorted(
     all.filter((event) => meets(event, filters)),
     sortBy,
@@ -333,7 +337,7 @@ describe('events.getAll', () => {
     expect(await total(moment, moment)).toBe(at);
     expect(await total(before, moment)).toBeGreaterThan(at);
     expect(await total(moment, after)).toBeGreaterThan(at);
-    expect(await total(after, before)).toBe(0);
+    await expect(total(after, before)).rejects.toThrow('The end is before the start');
   });
 
   it('takes a time without an offset for a local one, and a Date of superjson', async () => {

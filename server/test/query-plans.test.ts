@@ -1,7 +1,6 @@
 import { type ListEventsInput, listEventsInput } from '@gantry/contract/events';
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../src/database/pool.ts';
+import { createDatabase, type Database } from '../src/database/pool.ts';
 import { foldTotals } from '../src/events/fold-store.ts';
 import { listEvents, listRecentEvents } from '../src/events/list-store.ts';
 import { removeEvent, setArchived, setProcessed } from '../src/events/review-store.ts';
@@ -49,8 +48,19 @@ beforeAll(async () => {
      WHERE inhparent::regclass::text LIKE 'events%'`,
   );
   wholeOf = new Map(rows.map(({ part, whole }) => [part, whole]));
-  const logQuery = (text: string, values: unknown[]) => sent.push({ text, values });
-  db = drizzle({ client: history.pool, logger: { logQuery } });
+  const noting = new WeakSet<object>();
+  history.pool.on('acquire', (client) => {
+    if (noting.has(client)) return;
+    noting.add(client);
+    const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+    client.query = ((config: string | { text: string }, ...rest: unknown[]) => {
+      const text = typeof config === 'string' ? config : config.text;
+      const values = rest.find(Array.isArray) ?? [];
+      if (!/^(BEGIN|COMMIT|ROLLBACK)/.test(text)) sent.push({ text, values });
+      return query(config, ...rest);
+    }) as typeof client.query;
+  });
+  db = createDatabase(history.pool);
 }, 120_000);
 afterAll(() => history[Symbol.asyncDispose]());
 

@@ -199,6 +199,7 @@ describe('what ingestion knows by a key', () => {
       locationId: location.id,
       locationName: 'Bridge',
       speedLimit: 50,
+      eventsPerMin: 20,
     });
     expect(await findSensorByKey(db, sensor.apiKey)).toEqual({
       id: sensor.id,
@@ -207,6 +208,7 @@ describe('what ingestion knows by a key', () => {
       locationId: null,
       locationName: null,
       speedLimit: null,
+      eventsPerMin: 20,
     });
     expect(await findSensorByKey(db, '0'.repeat(64))).toBeNull();
   });

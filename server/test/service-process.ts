@@ -1,16 +1,14 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { ADMIN, Caller, eventually } from './harness.ts';
 import { keepOutput } from './leaks.ts';
 
 // The service as people run it: built, and in a process of its own.
 
 const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-/** The program of the service. */
+/** The program of the service, which is built before any test. */
 export const MAIN = fromHere('../dist/main.js');
-await promisify(execFile)(process.execPath, [fromHere('../build.js')]);
 
 const START_MS = 25_000;
 /** Tests may be given a server that is quick rather than safe. */

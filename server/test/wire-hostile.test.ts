@@ -365,8 +365,7 @@ describe('dates that are none', () => {
     ['0000-01-01', '0000-01-01'],
     ['0000-01-01T00:00:00+14:00', '1969-12-31T23:59:59Z'],
     ['1969-12-31', '1970-01-01'],
-    ['2026-12-31', '2026-01-01'],
-  ])('%s to %s are far from our time, or the wrong way round, but dates', async (startDate, endDate) => {
+  ])('%s to %s are far from our time, but dates', async (startDate, endDate) => {
     for (const procedure of ['events.getStats', 'events.getAll']) {
       const { status } = await gantry.call(procedure, { startDate, endDate }, { token });
       expect(status).toBe(200);

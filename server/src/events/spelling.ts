@@ -1,3 +1,5 @@
+import { fold } from '../fold.ts';
+
 /**
  * Adds counts up whose names differ in case only, as the filters do not tell them apart. The most frequent spelling stands
  * for all of them, of several the first in the order of code points.
@@ -9,7 +11,7 @@ export const sumsBySpelling = (counts: Iterable<readonly [name: string, n: numbe
   for (const [name, n] of counts) spellings.set(name, (spellings.get(name) ?? 0) + n);
   const sums = new Map<string, { name: string; most: number; sum: number }>();
   for (const [name, n] of spellings) {
-    const key = name.toLowerCase();
+    const key = fold(name);
     const known = sums.get(key);
     if (known === undefined) {
       sums.set(key, { name, most: n, sum: n });

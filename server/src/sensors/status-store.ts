@@ -127,8 +127,8 @@ const takeReport = async (db: Executor, report: SelfReport, only: SQL): Promise<
       UPDATE sensors SET
         status = before.next_status,
         status_since = CASE WHEN before.status = before.next_status THEN sensors.status_since ELSE before.at END,
-        last_heartbeat = now(),
-        last_communication = now(),
+        last_heartbeat = before.at,
+        last_communication = before.at,
         firmware = before.firmware,
         ip_address = before.ip_address,
         mac_address = before.mac_address,

@@ -1,3 +1,4 @@
+import { isPlainDate } from '@gantry/contract/time';
 import type {
   AcknowledgeAlertInput,
   CreateWatchlistEntryInput,
@@ -11,7 +12,7 @@ import { announce, channels } from '../database/notify.ts';
 import { inTransaction, type Transaction } from '../database/transaction.ts';
 import { AppError, invalidInput } from '../error.ts';
 import { recordChanges } from '../realtime/changes-store.ts';
-import { resolveInterval } from '../time.ts';
+import { resolveInterval, resolveTime } from '../time.ts';
 import { getAlert, setAcknowledged } from './alerts-store.ts';
 import { deleteEntry, insertEntry, updateEntry } from './store.ts';
 
@@ -31,11 +32,11 @@ const resolveValidity = (
   zone: string,
 ): Validity => {
   // Each by itself: what is changed is compared with what stays, once both are known.
-  const { from } = resolveInterval({ startDate: validFrom ?? undefined }, zone);
-  const { until } = resolveInterval({ endDate: validUntil ?? undefined }, zone);
+  const lastOf = (end: string): number =>
+    isPlainDate(end) ? resolveInterval({ endDate: end }, zone).until - 1 : resolveTime(end, zone);
   return {
-    validFrom: typeof validFrom === 'string' ? momentOf(from) : validFrom,
-    validUntil: typeof validUntil === 'string' ? momentOf(until - 1) : validUntil,
+    validFrom: typeof validFrom === 'string' ? momentOf(resolveTime(validFrom, zone)) : validFrom,
+    validUntil: typeof validUntil === 'string' ? momentOf(lastOf(validUntil)) : validUntil,
   };
 };
 
