@@ -15,6 +15,19 @@ const mount = async (folder: string, megabytes: number, onEnd: Scene['onEnd']): 
   onEnd(() => run('umount', ['-l', folder]));
 };
 
+/** Makes the mounted folder read-only as soon as no file in it is being written. */
+const makeReadOnly = async (folder: string): Promise<void> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await run('mount', ['-o', 'remount,ro', folder]);
+      return;
+    } catch (error) {
+      if (attempt === 200) throw error;
+      await sleep(10);
+    }
+  }
+};
+
 const needsRoot = async (): Promise<string | null> => {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root can mount a small disk';
   return null;
@@ -116,8 +129,10 @@ export const disk: readonly Fault[] = [
     async run(scene) {
       const folder = join(scene.victim.dataDir, 'images');
       const sending = sendPictures(scene, 7_000);
+      // Waited for below; until then nobody listens, should the scene break off.
+      sending.catch(() => undefined);
       await sleep(1_000);
-      await run('mount', ['-o', 'remount,ro', folder]);
+      await makeReadOnly(folder);
       await sleep(4_000);
       await run('mount', ['-o', 'remount,rw', folder]);
       await sending;
@@ -134,6 +149,8 @@ export const disk: readonly Fault[] = [
     },
     async run(scene) {
       const sending = sendPictures(scene, 7_000);
+      // Waited for below; until then nobody listens, should the scene break off.
+      sending.catch(() => undefined);
       await sleep(1_000);
       const filler = await fill(join(scene.victim.dataDir, 'images'));
       await sleep(4_000);
