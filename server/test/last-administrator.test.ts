@@ -14,8 +14,8 @@ interface Administrator {
 let gantry: Gantry;
 let ada: Administrator;
 let bob: Administrator;
-/** Everybody as they were, so that a round can begin again with the same tokens. */
-let snapshot: string;
+/** Everybody and their sessions as they were, so that a round can begin again with the same tokens. */
+let snapshot: { users: string; sessions: string };
 
 beforeAll(async () => {
   gantry = await startGantry();
@@ -31,19 +31,27 @@ beforeAll(async () => {
   const { id } = await gantry.ok('auth.me', undefined, { token: first });
   // Inactive administrators are there too, and must count for nothing.
   await gantry.ok('users.update', { id, isActive: false }, { token: ada.token });
-  const { rows } = await gantry.pool.query('SELECT json_agg(users)::text AS all FROM users');
-  snapshot = rows[0].all;
+  const { rows } = await gantry.pool.query(`SELECT (SELECT json_agg(users)::text FROM users) AS users,
+    (SELECT json_agg(sessions)::text FROM sessions) AS sessions`);
+  snapshot = rows[0];
 });
 afterAll(() => gantry.stop());
 
-const beginAgain = () =>
-  gantry.pool.query(
+const beginAgain = async () => {
+  await gantry.pool.query(
     `WITH gone AS (DELETE FROM users WHERE NOT id = ANY (SELECT id FROM json_populate_recordset(NULL::users, $1)))
      INSERT INTO users SELECT * FROM json_populate_recordset(NULL::users, $1)
      ON CONFLICT (id) DO UPDATE SET role = excluded.role, is_active = excluded.is_active,
        session_epoch = excluded.session_epoch`,
-    [snapshot],
+    [snapshot.users],
   );
+  // The sessions of a user are deleted with them.
+  await gantry.pool.query(
+    `INSERT INTO sessions SELECT * FROM json_populate_recordset(NULL::sessions, $1)
+     ON CONFLICT (id) DO UPDATE SET ended_at = excluded.ended_at, epoch = excluded.epoch`,
+    [snapshot.sessions],
+  );
+};
 
 const activeAdministrators = async (): Promise<number> => {
   const { rows } = await gantry.pool.query<{ n: number }>(
@@ -122,7 +130,8 @@ describe('of two administrators who act at once', () => {
     try {
       await holder.query('BEGIN');
       await holder.query('SELECT FROM users ORDER BY id FOR UPDATE');
-      const answers = requests();
+      let answered = 0;
+      const answers = requests().map((request) => request.finally(() => answered++));
       await eventually(
         async () => {
           const { rows } = await gantry.pool.query<{ n: number }>(
@@ -130,12 +139,17 @@ describe('of two administrators who act at once', () => {
           );
           return rows[0]?.n ?? 0;
         },
-        (waiting) => waiting === answers.length,
+        // A request that is answered already does not wait, and never will.
+        (waiting) => waiting === answers.length || answered > 0,
       );
+      const early = answered;
       await holder.query('COMMIT');
-      return (await Promise.all(answers)).map(({ status }) => status).sort();
+      const statuses = (await Promise.all(answers)).map(({ status }) => status).sort();
+      expect(early, `answered before they met: ${statuses}`).toBe(0);
+      return statuses;
     } finally {
-      holder.release();
+      // It may still hold the rows.
+      holder.release(true);
     }
   };
 

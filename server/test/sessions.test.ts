@@ -264,12 +264,47 @@ describe('auth.changePassword', () => {
 });
 
 describe('the end of all sessions', () => {
-  it('comes with a reset of the password, also for a login that was under way', async () => {
+  it('comes with a reset of the password', async () => {
     const user = await newUser();
     const token = await login(user);
     await gantry.ok('users.resetPassword', { userId: user.id, newPassword: PASSWORD }, { token: admin });
     expect(await statusOf(token)).toBe(401);
     expect(await sessionsOf(admin, { userId: user.id })).toEqual([]);
+  });
+});
+
+describe('a login that is under way', () => {
+  /** Answers a login whose password was checked before `change` was made to the user. */
+  const loginDuring = async ({ email }: { email: string }, change: string) => {
+    const holder = await gantry.pool.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query(change, [email]);
+      const answer = gantry.call('auth.login', { email, password: PASSWORD });
+      const waiting = async () => {
+        const { rowCount } = await gantry.pool.query(
+          "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        );
+        return rowCount;
+      };
+      await eventually(waiting, (n) => n === 1);
+      await holder.query('COMMIT');
+      return await answer;
+    } finally {
+      holder.release(true);
+    }
+  };
+
+  it('is refused when the user was deleted', async () => {
+    const { status, body } = await loginDuring(await newUser(), 'DELETE FROM users WHERE email = $1');
+    expect(status).toBe(401);
+    expect(body.error.json.message).toBe('Invalid credentials');
+  });
+
+  it('ends with the sessions that were ended', async () => {
+    const end = 'UPDATE users SET session_epoch = session_epoch + 1 WHERE email = $1';
+    const { body } = await loginDuring(await newUser(), end);
+    expect(await statusOf(body.result.data.json.token)).toBe(401);
   });
 });
 

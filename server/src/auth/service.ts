@@ -20,6 +20,8 @@ export const sessionUserOf = ({ id, email, firstName, lastName, role }: SessionU
   role,
 });
 
+const invalidCredentials = (): AppError => new AppError('unauthorized', 'Invalid credentials');
+
 /**
  * Exchanges an e-mail and password for a token, which begins a session.
  * @throws AppError `unauthorized` when they do not fit; `tooManyRequests` after too many failures
@@ -32,9 +34,10 @@ export const login = async (
   const email = input.email.trim().toLowerCase();
   const find = async () => (email.includes('\u0000') ? null : findLogin(app.db, email.toWellFormed()));
   const found = await checkPassword(ctx, email, input.password, find);
-  if (!found) throw new AppError('unauthorized', 'Invalid credentials');
+  if (!found) throw invalidCredentials();
   const session = await inTransaction(app.db, async (tx) => {
-    await setLastLogin(tx, found.id);
+    // The user may have been deleted since the password was checked.
+    if (!(await setLastLogin(tx, found.id))) throw invalidCredentials();
     await recordActivity(tx, found.id, caller, 'auth.login');
     const lifetimeDays = app.config.SESSION_LIFETIME_DAYS;
     return insertSession(tx, caller, { userId: found.id, epoch: found.sessionEpoch, lifetimeDays });

@@ -21,8 +21,10 @@ export const findLogin = async (db: Executor, email: string) => {
   return row ?? null;
 };
 
-export const setLastLogin = async (db: Executor, userId: string): Promise<void> => {
-  await db.update(users).set({ lastLogin: sql`now()` }).where(eq(users.id, userId));
+/** Keeps the user from being deleted until the transaction ends. @returns false when that has happened already */
+export const setLastLogin = async (tx: Transaction, userId: string): Promise<boolean> => {
+  const { rowCount } = await tx.update(users).set({ lastLogin: sql`now()` }).where(eq(users.id, userId));
+  return rowCount === 1;
 };
 
 /**
