@@ -302,6 +302,7 @@ export const runFault = async (fault: Fault, folder: string, seed: number): Prom
     const recoverySeconds = isBack ? (devices.lastAcknowledged - over) / 1000 : Number.POSITIVE_INFINITY;
     if (recoverySeconds > fault.recoversWithin)
       breach(`back after ${recoverySeconds.toFixed(1)} s, promised within ${fault.recoversWithin} s`);
+    if (process.env.FAULTS_LOG) process.stderr.write(victim.output());
     await sleep(AFTERWARDS_MS);
     await devices.finish(PATIENCE_MS);
     await fault.afterwards?.(scene);

@@ -20,13 +20,16 @@ export const QUESTION_TIMEOUT_MS = 5_000;
 /** Whoever asks for the state of the service waits for 3 s. */
 const HEALTH_TIMEOUT_MS = 2_000;
 
+/** Devices wait for it: on a connection that hears nothing any more they must not wait for half a minute. */
+const DEVICES_TIMEOUT_MS = 3_000;
+
 interface Special extends PoolOptions {
   readonly size: number;
 }
 
 const special = {
   writer: { size: 1, name: 'gantry writer' },
-  devices: { size: 3, name: 'gantry devices' },
+  devices: { size: 3, name: 'gantry devices', statementTimeoutMs: DEVICES_TIMEOUT_MS },
   questions: { size: 4, name: 'gantry questions', statementTimeoutMs: QUESTION_TIMEOUT_MS },
   health: {
     size: 1,

@@ -7,7 +7,7 @@ import { firstIdAt } from './id.ts';
 import { PARTITIONS, type PartitionRow, partitionsOf } from './months-store.ts';
 
 /** Longest wait for a lock; whoever waits for the partition must be answered meanwhile. */
-const LOCK_TIMEOUT = '5s';
+const LOCK_TIMEOUT = '2s';
 
 /** How many months before the current one have a partition each. */
 const MONTHLY = 24;

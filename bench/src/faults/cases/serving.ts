@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { query } from '../../database.ts';
 import type { Fault, Scene } from '../fault.ts';
 import { ADMIN, createVictim, type Victim } from '../victim.ts';
@@ -77,6 +79,9 @@ const tokensOfUsers = async ({ client, victim }: Scene, count: number): Promise<
   }
   return tokens;
 };
+
+/** Copies a folder with owners and links, which the database insists on. */
+const copy = (from: string, to: string) => promisify(execFile)('cp', ['-a', from, to]);
 
 /** A copy of the program with one more migration, as a newer version has it. */
 const makeNewerVersion = async (folder: string): Promise<string> => {
@@ -220,9 +225,9 @@ export const serving: readonly Fault[] = [
     async run({ victim, folder }) {
       await victim.stop();
       const backup = join(folder, 'backup');
-      await cp(victim.dataDir, backup, { recursive: true, preserveTimestamps: true });
+      await copy(victim.dataDir, backup);
       await rm(victim.dataDir, { recursive: true });
-      await cp(backup, victim.dataDir, { recursive: true, preserveTimestamps: true });
+      await copy(backup, victim.dataDir);
       await victim.start();
     },
   },
