@@ -1,12 +1,13 @@
 import { listEventsInput } from '@gantry/contract/events';
-import { drizzle } from 'drizzle-orm/node-postgres';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDatabase, createPool } from '../src/database/pool.ts';
 import { firstIdAt } from '../src/events/id.ts';
 import { listEvents } from '../src/events/list-store.ts';
 import { sharedSpan } from '../src/events/partitions.ts';
 import { ENDLESS } from '../src/time.ts';
 import { type Gantry, startGantry } from './harness.ts';
+import { noteStatements, type Statement } from './noted-statements.ts';
 
 // What a device says of times long past costs nobody else anything: old months share partitions, and a list does not look
 // into those in which there is nothing.
@@ -53,14 +54,13 @@ const send = async (times: readonly number[]): Promise<string[]> => {
 
 /** The partitions that the statements of a list plan to read. */
 const partitionsRead = async (filters: object): Promise<Set<string>> => {
-  const sent: { text: string; values: unknown[] }[] = [];
-  const db = drizzle({
-    client: gantry.pool,
-    logger: { logQuery: (text, values) => sent.push({ text, values }) },
-  });
-  await listEvents(db, listEventsInput.parse(filters), ENDLESS);
+  const pool = createPool(gantry.pool.options.connectionString ?? '', 1, () => undefined);
+  const sent: Statement[] = [];
+  noteStatements(pool, (statement) => sent.push(statement));
+  await listEvents(createDatabase(pool), listEventsInput.parse(filters), ENDLESS);
+  await pool.end();
   const read = new Set<string>();
-  for (const { text, values } of sent.filter((statement) => !/^\s*(begin|commit)/i.test(statement.text))) {
+  for (const { text, values } of sent) {
     const { rows } = await gantry.pool.query(`EXPLAIN (FORMAT JSON) ${text}`, values);
     for (const [, name] of JSON.stringify(rows).matchAll(/"Relation Name":"(events_[^"]+)"/g))
       if (name) read.add(name);

@@ -8,13 +8,9 @@ import { getEventStats } from '../src/events/stats-store.ts';
 import { getEvent } from '../src/events/store.ts';
 import type { Interval } from '../src/time.ts';
 import { createLongHistory, EVEN, type LongHistory, SENSORS } from './long-history.ts';
+import { noteStatements, type Statement } from './noted-statements.ts';
 
 // Which way the database goes about each question, as it says itself of the very statements that the service sends.
-
-interface Statement {
-  readonly text: string;
-  readonly values: unknown[];
-}
 
 /** A node of a plan, as EXPLAIN shows it. */
 interface PlanNode {
@@ -48,18 +44,7 @@ beforeAll(async () => {
      WHERE inhparent::regclass::text LIKE 'events%'`,
   );
   wholeOf = new Map(rows.map(({ part, whole }) => [part, whole]));
-  const noting = new WeakSet<object>();
-  history.pool.on('acquire', (client) => {
-    if (noting.has(client)) return;
-    noting.add(client);
-    const query = client.query.bind(client) as (...args: unknown[]) => unknown;
-    client.query = ((config: string | { text: string }, ...rest: unknown[]) => {
-      const text = typeof config === 'string' ? config : config.text;
-      const values = rest.find(Array.isArray) ?? [];
-      if (!/^(BEGIN|COMMIT|ROLLBACK)/.test(text)) sent.push({ text, values });
-      return query(config, ...rest);
-    }) as typeof client.query;
-  });
+  noteStatements(history.pool, (statement) => sent.push(statement));
   db = createDatabase(history.pool);
 }, 120_000);
 afterAll(() => history[Symbol.asyncDispose]());
@@ -218,7 +203,7 @@ describe('a question to a long history', () => {
     async ({ ask, index, others }) => {
       sent = [];
       await ask();
-      const statements = sent.filter(({ text }) => !/^\s*(begin|commit)/i.test(text));
+      const statements = sent;
       for (const { text } of statements) everSent.add(text);
       const used = new Set((await Promise.all(statements.map(explain))).flat());
       expect([...used]).toContain(index);

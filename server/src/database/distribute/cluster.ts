@@ -70,7 +70,8 @@ export const countNodes = async (client: Client): Promise<number> => {
 /** @throws DistributionRefused when the schema is not there, or is older than what the steps speak of */
 export const refuseWithoutSchema = async (client: Client): Promise<void> => {
   const { rows } = await client.query<{ present: boolean }>(
-    `SELECT to_regclass('events') IS NOT NULL AND to_regprocedure('event_hour(uuid)') IS NOT NULL AS present`,
+    `SELECT to_regclass('events') IS NOT NULL AND to_regprocedure('event_hour(uuid)') IS NOT NULL
+      AND to_regprocedure('gantry_fold(text)') IS NOT NULL AS present`,
   );
   if (rows[0]?.present) return;
   throw new DistributionRefused(

@@ -1,0 +1,28 @@
+import type pg from 'pg';
+
+/** A statement as it was sent to the database. */
+export interface Statement {
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+const CONTROLS_TRANSACTION = /^\s*(BEGIN|COMMIT|ROLLBACK|SAVEPOINT)/i;
+
+/**
+ * Notes every statement of a pool from now on, except for those that control transactions. It does so at the connections:
+ * a logger of Drizzle does not see what is sent inside a transaction, which has a client of its own.
+ */
+export const noteStatements = (pool: pg.Pool, note: (statement: Statement) => void): void => {
+  const noting = new WeakSet<object>();
+  pool.on('acquire', (client) => {
+    if (noting.has(client)) return;
+    noting.add(client);
+    const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+    client.query = ((config: string | { text: string }, ...rest: unknown[]) => {
+      const text = typeof config === 'string' ? config : config.text;
+      const values = rest.find(Array.isArray) ?? [];
+      if (!CONTROLS_TRANSACTION.test(text)) note({ text, values });
+      return query(config, ...rest);
+    }) as typeof client.query;
+  });
+};
