@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../src/config.ts';
 import { type CheckResult, runChecks } from '../src/consistency/checks.ts';
+import { sqlState } from '../src/database/failure.ts';
 import { openDatabaseOf } from '../src/database/open.ts';
+import { safeText } from '../src/describe-error.ts';
 
 const HELP = `npm run db:check -- [--repair] [--limit <number>] [--json]
 
@@ -49,8 +51,14 @@ const run = async (): Promise<void> => {
   if (results.some(({ differences }) => differences.length > 0)) process.exitCode = 1;
 };
 
+/** SQLSTATEs of a table, column or function that is not there. */
+const MISSING = /^42(P01|703|883)$/;
+
 run().catch((error: unknown) => {
-  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  process.stderr.write(`Not checked. ${error instanceof Error ? error.message : String(error)}${cause}\n`);
+  const isOlder = MISSING.test(sqlState(error) ?? '');
+  const told = isOlder
+    ? 'The schema is not that of this version: start the service once, which brings it up to date.'
+    : safeText(error);
+  process.stderr.write(`Not checked. ${told}\n`);
   process.exitCode = 2;
 });
