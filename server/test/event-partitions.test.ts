@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, createPool } from '../src/database/pool.ts';
 import { firstIdAt } from '../src/events/id.ts';
 import { listEvents } from '../src/events/list-store.ts';
+import { occupiedSpans } from '../src/events/occupied-store.ts';
 import { sharedSpan } from '../src/events/partitions.ts';
 import { ENDLESS } from '../src/time.ts';
 import { type Gantry, startGantry } from './harness.ts';
@@ -123,6 +124,10 @@ describe('a key that tells of every month since 2000', () => {
       }
       expect([...found].sort()).toEqual([...ids].sort());
     }
+  });
+
+  it('puts no bounds on lists while there is no gap: they would leave out nothing', async () => {
+    expect(await occupiedSpans(createDatabase(gantry.pool), ENDLESS)).toEqual([ENDLESS]);
   });
 
   it('has no list look into a partition that was emptied', async () => {

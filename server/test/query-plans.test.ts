@@ -110,7 +110,7 @@ const ROWS: readonly Row[] = [
   ...sorted('timestamp', 0, PKEY, PERIODS),
   ...sorted('timestamp', 0.5, PKEY, ...COUNTS),
   ...sorted('timestamp', 0.97, PKEY, ...COUNTS),
-  ...sorted('createdAt', 0, 'events_by_creation', PERIODS),
+  ...sorted('createdAt', 0, `events_by_creation ${END}`, PERIODS),
   ...sorted('createdAt', 0.5, 'events_by_creation', PERIODS, ARRIVALS, PKEY),
   ...sorted('createdAt', 0.99, 'events_by_creation', PERIODS, ARRIVALS, PKEY),
   ...sorted('eventType', 0, 'events_by_type', PERIODS),
@@ -173,8 +173,13 @@ const ROWS: readonly Row[] = [
 
 // ── The plans ───────────────────────────────────────────────────────────────────────────────────────
 
-/** What is counted but not folded yet: few rows at any time, read whole. */
-const READ_WHOLE = new Set(['all of event_totals_unfolded', 'all of event_arrivals_unfolded']);
+/** What is counted but not folded yet, and which partitions there are: few rows at any time, read whole. */
+const READ_WHOLE = new Set([
+  'all of event_totals_unfolded',
+  'all of event_arrivals_unfolded',
+  'all of pg_inherits',
+  'pg_inherits_parent_index',
+]);
 
 /** The indexes that a plan uses, and the tables that it reads whole; partitions are called by the name of the whole. */
 const usedBy = (node: PlanNode): string[] => {
