@@ -104,6 +104,8 @@ const run = async (): Promise<void> => {
   }
   await end().catch(failToStop);
   primary?.leave();
+  // Everything is closed. A runner of the job queue that lost its connection may leave a timer behind, and nobody waits for it.
+  process.exit(0);
 };
 
 run().catch(failToStart);

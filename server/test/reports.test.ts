@@ -58,7 +58,7 @@ const finished = (id: string) =>
   eventually(
     () => gantry.ok('reports.getById', { id }, { token }),
     ({ status }) => !['QUEUED', 'RUNNING'].includes(status),
-    20_000,
+    60_000,
   );
 
 const generate = async (input: object) => {
