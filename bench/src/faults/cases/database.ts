@@ -49,7 +49,7 @@ export const database: readonly Fault[] = [
     name: 'kill-backend',
     title: 'one PostgreSQL backend killed (kill -9), so that the server restarts',
     recoversWithin: 30,
-    isQuick: true,
+    isQuick: false,
     isRepeatable: true,
     async run({ databaseUrl, random }) {
       const backends = await query<{ pid: number }>(await databaseUrl(), BACKENDS);
@@ -140,7 +140,7 @@ export const database: readonly Fault[] = [
     name: 'use-up-connections',
     title: 'all connections of PostgreSQL taken by others for 8 s',
     recoversWithin: 10,
-    isQuick: true,
+    isQuick: false,
     async run({ databaseUrl }) {
       const takers: pg.Client[] = [];
       const take = async (): Promise<boolean> => {

@@ -44,7 +44,7 @@ export const network: readonly Fault[] = [
     name: 'delay',
     title: 'every packet to and from the database 150 ms late for 6 s',
     recoversWithin: 10,
-    isQuick: true,
+    isQuick: false,
     proxies: true,
     async run({ databaseProxy }) {
       if (databaseProxy) databaseProxy.delayMs = 150;

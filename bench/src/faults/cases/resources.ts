@@ -56,7 +56,7 @@ export const resources: readonly Fault[] = [
     name: 'few-files',
     title: 'too few file descriptors: 220, and 400 connections that want one',
     recoversWithin: 10,
-    isQuick: true,
+    isQuick: false,
     obstacle: async () =>
       promisify(execFile)('prlimit', ['--version']).then(
         () => null,

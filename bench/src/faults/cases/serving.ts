@@ -221,7 +221,7 @@ export const serving: readonly Fault[] = [
     name: 'restore',
     title: 'a backup (a copy of the data folder, made while stopped) restored after the folder was lost',
     recoversWithin: 30,
-    isQuick: true,
+    isQuick: false,
     async run({ victim, folder }) {
       await victim.stop();
       const backup = join(folder, 'backup');
