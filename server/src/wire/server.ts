@@ -173,16 +173,21 @@ export const createServer = async (
 };
 
 const IDLE_SWEEP_MS = 50;
+/** Longest wait for what is under way, in milliseconds: callers that send or read slowly must not hold up the end. */
+const CLOSE_PATIENCE_MS = 18_000;
 
 /**
- * Stops listening, and resolves when what is under way is answered. A connection that falls idle meanwhile is closed:
- * its keep-alive would otherwise hold up the end for more than a minute.
+ * Stops listening, and resolves when what is under way is answered, or given up after a while. A connection that falls idle
+ * meanwhile is closed: its keep-alive would otherwise hold up the end for more than a minute.
+ * @param patienceMs how long what is under way may take, in milliseconds
  */
-export const closeServer = async (server: FastifyInstance): Promise<void> => {
+export const closeServer = async (server: FastifyInstance, patienceMs = CLOSE_PATIENCE_MS): Promise<void> => {
   const sweep = setInterval(() => server.server.closeIdleConnections(), IDLE_SWEEP_MS);
+  const limit = setTimeout(() => server.server.closeAllConnections(), patienceMs);
   try {
     await server.close();
   } finally {
     clearInterval(sweep);
+    clearTimeout(limit);
   }
 };

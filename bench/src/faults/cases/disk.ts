@@ -95,7 +95,10 @@ const sendPictures = async ({ destination, client, breach }: Scene, ms: number):
     const { images } = await client.api.events.getById.query({ id });
     for (const address of images) {
       const headers = { authorization: `Bearer ${client.token}` };
-      const { status } = await fetch(new URL(address, destination.url), { headers });
+      const picture = await fetch(new URL(address, destination.url), { headers });
+      // What is not read holds up the end of the service, as any slow reader does.
+      await picture.arrayBuffer();
+      const { status } = picture;
       if (status !== 200) breach(`the picture of event ${id}, which was acknowledged, is answered ${status}`);
     }
   }
