@@ -53,7 +53,10 @@ describe('the load', () => {
     expect(load.requests).toBeGreaterThan(8);
     expect(load.requests).toBeLessThan(answered);
     expect(load.latencies[0]).toBeGreaterThanOrEqual(15);
-    expect(seen).toEqual(new Set(makeBodies(['key'], 64, 1).map(({ text }) => text)));
+    // One after the other, all of them where the machine has the time.
+    const bodies = new Set(makeBodies(['key'], 64, 1).map(({ text }) => text));
+    expect([...seen].filter((body) => !bodies.has(body))).toEqual([]);
+    expect(seen.size).toBe(Math.min(bodies.size, answered));
   });
 
   it('fails with what it was answered when that is an error', async () => {

@@ -21,6 +21,9 @@ declare module 'vitest' {
   }
 }
 
+/** Several workers each run several services, and a service opens up to 23 connections. */
+const CONNECTIONS = 400;
+
 const execute = async (connectionString: string, statement: string): Promise<void> => {
   const client = new pg.Client({ connectionString });
   await client.connect();
@@ -40,7 +43,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // Run by root, PostgreSQL is another user, who must be able to enter.
   if (folder !== null) await chmod(folder, 0o711);
   const embedded =
-    folder === null ? null : await startEmbeddedDatabase({ dataDir: folder, log: () => undefined });
+    folder === null
+      ? null
+      : await startEmbeddedDatabase({ dataDir: folder, connections: CONNECTIONS, log: () => undefined });
   const server = given ?? embedded?.connectionString ?? '';
 
   const template = `gantry_template_${process.pid}`;
