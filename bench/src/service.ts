@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createGantryClient, type GantryClient } from '@gantry/client';
 import { BenchmarkFailed } from './failure.ts';
+import { findFreePort } from './free-port.ts';
 import { type Metrics, parseMetrics, residentMegabytes } from './metrics.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -35,15 +35,6 @@ export interface ServiceOptions {
   /** Further settings. */
   readonly env?: Readonly<Record<string, string>>;
 }
-
-const findFreePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === 'string') throw new BenchmarkFailed('There is no free port');
-  return address.port;
-};
 
 const collectOutput = (child: ChildProcess): (() => string) => {
   let written = '';

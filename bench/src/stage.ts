@@ -5,6 +5,7 @@ import { checkServer, countEvents, query, sibling } from './database.ts';
 import { stopLeftoverDatabase } from './leftover-database.ts';
 import { registerSensors, type Sensor } from './sensors.ts';
 import { embeddedDatabaseUrl, type Service, startService } from './service.ts';
+import { createUndo } from './undo.ts';
 
 /** A running Gantry with an empty history, sensors and a database to look into. Disposing stops and removes it. */
 export interface Stage extends AsyncDisposable {
@@ -20,21 +21,6 @@ export interface Stage extends AsyncDisposable {
 }
 
 const SENSORS = 20;
-
-/** Undoes in reverse what was done; what cannot be undone is told and does not keep the rest. */
-const createUndo = () => {
-  const steps: (() => Promise<unknown>)[] = [];
-  return {
-    add: (step: () => Promise<unknown>) => void steps.push(step),
-    async run(): Promise<void> {
-      for (let step = steps.pop(); step; step = steps.pop()) {
-        await step().catch((error: unknown) => {
-          process.stderr.write(`Something is left behind: ${String(error)}\n`);
-        });
-      }
-    },
-  };
-};
 
 /**
  * Starts Gantry and registers sensors.

@@ -6,6 +6,7 @@ import { BenchmarkFailed } from '../failure.ts';
 import { describeMachine } from '../machine.ts';
 import { numberBetween } from '../option-values.ts';
 import { publish } from '../results.ts';
+import { stopOnSignals } from '../stop.ts';
 import { figure, formatTable } from '../table.ts';
 import { createWorkFolder } from '../work-folder.ts';
 import { clock } from './cases/clock.ts';
@@ -101,12 +102,13 @@ const tableOf = (outcomes: readonly Outcome[]): string =>
 const run = async (options: Options): Promise<void> => {
   const seed = options.seed ?? Math.floor(Math.random() * 1_000_000);
   process.stderr.write(`Seed ${seed}: give it with --seed to see the same faults again.\n`);
+  const signal = stopOnSignals();
   await using workFolder = await createWorkFolder(options.folder);
   const outcomes: Outcome[] = [];
   for (const fault of drawn(options, seed)) {
     const started = performance.now();
     const folder = await mkdtemp(join(workFolder.path, 'scene-'));
-    const outcome = await runFault(fault, folder, mix(seed, outcomes.length));
+    const outcome = await runFault(fault, folder, mix(seed, outcomes.length), signal);
     outcomes.push(outcome);
     const seconds = ((performance.now() - started) / 1000).toFixed(0);
     process.stderr.write(`${fault.name}: ${verdictOf(outcome)} (${seconds} s)\n`);

@@ -100,7 +100,6 @@ export const startDevices = ({ journal, destination, count, seed, pauseMs }: Dev
   /** @returns whether the device need not send it again */
   const send = async (entry: Entry): Promise<boolean> => {
     const apiKey = destination.apiKeys[entry.sensor % destination.apiKeys.length];
-    entry.calls++;
     const answer = await call(destination.url, 'events.ingest', { apiKey, ...entry.input });
     if (answer === null || [408, 429, 502, 503, 504].includes(answer.status)) return !entry.isKeyed;
     if (answer.status === 200) {

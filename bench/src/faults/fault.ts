@@ -44,9 +44,7 @@ export interface Fault {
   /** Whether two processes serve behind the proxy of the devices. */
   readonly isTwofold?: boolean;
   /** How the service is started, besides the usual. */
-  readonly options?: Partial<Pick<VictimOptions, 'env' | 'nodeArguments' | 'prefix'>>;
-  /** Whether another fault may follow on the same service, for random draws. */
-  readonly isRepeatable?: boolean;
+  readonly options?: Partial<Pick<VictimOptions, 'env' | 'nodeArguments'>>;
   /** Why it cannot be tried here, in a sentence; null when it can. */
   readonly obstacle?: () => Promise<string | null>;
   /** Before the service starts. */
@@ -57,6 +55,4 @@ export interface Fault {
   }) => Promise<void>;
   /** Makes it fail while devices send, and returns when the fault is over. */
   readonly run: (scene: Scene) => Promise<void>;
-  /** After devices were answered. */
-  readonly afterwards?: (scene: Scene) => Promise<void>;
 }

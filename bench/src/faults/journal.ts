@@ -19,7 +19,6 @@ export interface Entry {
   readonly hash: string;
   outcome: Outcome;
   eventId: string | null;
-  calls: number;
 }
 
 /** What was stored of an event, or is to be, as one text that can be hashed. */
@@ -49,7 +48,7 @@ export interface Journal {
   readonly entries: readonly Entry[];
   /** Breaches of the promise that show in answers alone, in sentences. */
   readonly breaches: string[];
-  add(entry: Omit<Entry, 'outcome' | 'eventId' | 'calls'>): Entry;
+  add(entry: Omit<Entry, 'outcome' | 'eventId'>): Entry;
   count(outcome: Outcome): number;
 }
 
@@ -59,7 +58,7 @@ export const createJournal = (): Journal => {
     entries,
     breaches: [],
     add(given) {
-      const entry: Entry = { ...given, outcome: 'unknown', eventId: null, calls: 0 };
+      const entry: Entry = { ...given, outcome: 'unknown', eventId: null };
       entries.push(entry);
       return entry;
     },

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { BenchmarkFailed } from '../failure.ts';
+import { readPostmaster } from '../leftover-database.ts';
 import { type Metrics, parseMetrics } from '../metrics.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -20,8 +20,6 @@ export interface VictimOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments for Node before the program. */
   readonly nodeArguments?: readonly string[];
-  /** Words before Node, such as `prlimit --nofile=256`. */
-  readonly prefix?: readonly string[];
   /** The program; unset, the one that was built from this tree. */
   readonly program?: string;
 }
@@ -55,37 +53,6 @@ const build = (): Promise<unknown> => {
   return built;
 };
 
-/** The processes that a process started, directly or not. */
-export const descendantsOf = async (pid: number): Promise<number[]> => {
-  const parents = new Map<number, number>();
-  for (const name of await readdir('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
-    const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
-    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-    if (parent > 0) parents.set(Number(name), parent);
-  }
-  const found = [pid];
-  for (const known of found) for (const [child, parent] of parents) if (parent === known) found.push(child);
-  return found.slice(1);
-};
-
-/** Whether a process runs; one that ended and only waits for its parent does not. */
-export const isRunning = async (pid: number): Promise<boolean> => {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
-  return stat !== null && stat.slice(stat.lastIndexOf(')') + 2)[0] !== 'Z';
-};
-
-/** Sends a signal to a process and to all that it started; those that are gone meanwhile do not matter. */
-export const signalTree = async (pid: number, signal: NodeJS.Signals): Promise<void> => {
-  for (const each of [pid, ...(await descendantsOf(pid))]) {
-    try {
-      process.kill(each, signal);
-    } catch {
-      // It ended by itself.
-    }
-  }
-};
-
 export const createVictim = (options: VictimOptions): Victim => {
   const { dataDir, port } = options;
   const url = `http://127.0.0.1:${port}`;
@@ -105,14 +72,8 @@ export const createVictim = (options: VictimOptions): Victim => {
 
   const launch = (): ChildProcess => {
     const program = options.program ?? `${ROOT}server/dist/main.js`;
-    const [command = '', ...words] = [
-      ...(options.prefix ?? []),
-      process.execPath,
-      ...(options.nodeArguments ?? []),
-      program,
-    ];
     const { PATH, HOME } = process.env;
-    const launched = spawn(command, words, {
+    const launched = spawn(process.execPath, [...(options.nodeArguments ?? []), program], {
       cwd: dataDir,
       env: {
         PATH,
@@ -176,9 +137,6 @@ export const createVictim = (options: VictimOptions): Victim => {
       const answer = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(5_000) });
       return parseMetrics(await answer.text());
     },
-    async postmaster() {
-      const lock = await readFile(`${dataDir}/postgres/postmaster.pid`, 'utf8').catch(() => '');
-      return Number(lock.split('\n')[0]) || null;
-    },
+    postmaster: () => readPostmaster(dataDir),
   };
 };

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { query } from '../../database.ts';
 import type { Fault, Scene } from '../fault.ts';
-import { descendantsOf, isRunning, signalTree } from '../victim.ts';
+import { descendantsOf, isRunning, signalTree } from '../processes.ts';
 
 const BACKENDS = `SELECT pid FROM pg_stat_activity
   WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND datname = current_database()`;
@@ -34,7 +34,6 @@ export const database: readonly Fault[] = [
     title: 'database connections terminated one by one for 5 s',
     recoversWithin: 10,
     isQuick: true,
-    isRepeatable: true,
     async run({ databaseUrl, random }) {
       const until = performance.now() + 5_000;
       while (performance.now() < until) {
@@ -50,7 +49,6 @@ export const database: readonly Fault[] = [
     title: 'one PostgreSQL backend killed (kill -9), so that the server restarts',
     recoversWithin: 30,
     isQuick: false,
-    isRepeatable: true,
     async run({ databaseUrl, random }) {
       const backends = await query<{ pid: number }>(await databaseUrl(), BACKENDS);
       const { pid } = backends[Math.floor(random() * backends.length)] ?? { pid: 0 };
@@ -62,7 +60,6 @@ export const database: readonly Fault[] = [
     title: 'PostgreSQL killed as a whole (kill -9)',
     recoversWithin: 30,
     isQuick: true,
-    isRepeatable: true,
     async run(scene) {
       const pid = await scene.postmaster();
       await signalTree(pid, 'SIGKILL');
@@ -91,8 +88,9 @@ export const database: readonly Fault[] = [
     title: 'PostgreSQL stopped by SIGSTOP for 50 s',
     recoversWithin: 10,
     isQuick: false,
-    async run({ postmaster }) {
+    async run({ postmaster, onEnd }) {
       const pid = await postmaster();
+      onEnd(() => signalTree(pid, 'SIGCONT'));
       const frozen = [pid, ...(await descendantsOf(pid))];
       for (const each of frozen) process.kill(each, 'SIGSTOP');
       await sleep(50_000);

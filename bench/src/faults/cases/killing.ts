@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../fault.ts';
-import { signalTree } from '../victim.ts';
+import { signalTree } from '../processes.ts';
 
 /** What a supervisor takes until it starts a service again, in milliseconds. */
 const SUPERVISOR_MS = 500;
@@ -11,7 +11,6 @@ export const killing: readonly Fault[] = [
     title: 'service killed (kill -9) under load, three times',
     recoversWithin: 10,
     isQuick: true,
-    isRepeatable: true,
     async run({ victim, random }) {
       for (let time = 0; time < 3; time++) {
         await victim.kill();
@@ -26,7 +25,6 @@ export const killing: readonly Fault[] = [
     title: 'service and database killed (kill -9) at once',
     recoversWithin: 30,
     isQuick: true,
-    isRepeatable: true,
     async run({ victim, postmaster }) {
       const database = await postmaster();
       await signalTree(database, 'SIGKILL');
@@ -75,7 +73,8 @@ export const killing: readonly Fault[] = [
     title: 'service stopped by SIGSTOP for 50 s',
     recoversWithin: 10,
     isQuick: false,
-    async run({ victim }) {
+    async run({ victim, onEnd }) {
+      onEnd(() => victim.signal('SIGCONT'));
       victim.signal('SIGSTOP');
       await sleep(50_000);
       victim.signal('SIGCONT');

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { query } from '../../database.ts';
+import { findFreePort } from '../../free-port.ts';
 import type { Fault, Scene } from '../fault.ts';
 import { ADMIN, createVictim, type Victim } from '../victim.ts';
 
@@ -168,7 +169,7 @@ export const serving: readonly Fault[] = [
       await mkdir(dataDir);
       const newer: Victim = createVictim({
         dataDir,
-        port: 20_000 + Math.floor(Math.random() * 10_000),
+        port: await findFreePort(),
         env: { DATABASE_URL: await databaseUrl(), JWT_SECRET: 'x'.repeat(40) },
         program,
       });

@@ -1,0 +1,96 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { query, sibling } from '../database.ts';
+import { BenchmarkFailed } from '../failure.ts';
+import { findFreePort } from '../free-port.ts';
+import { embeddedDatabaseUrl } from '../service.ts';
+import type { Fault, Scene } from './fault.ts';
+import { startProxy } from './proxy.ts';
+import { createVictim, type Victim } from './victim.ts';
+
+/** The processes of a scene and what lies between them; the service itself is yet to be started. */
+type Stand = Pick<
+  Scene,
+  'victim' | 'second' | 'databaseUrl' | 'postmaster' | 'databaseProxy' | 'deviceProxy'
+>;
+
+const portOf = (url: string): number => Number(new URL(url).port);
+
+const throughPort = (databaseUrl: string, port: number): string => {
+  const url = new URL(databaseUrl);
+  url.port = String(port);
+  return url.href;
+};
+
+/** The server of PostgreSQL that a process runs. */
+const postmasterOf = (victim: Victim) => async (): Promise<number> => {
+  const pid = await victim.postmaster();
+  if (pid === null) throw new BenchmarkFailed('PostgreSQL does not run');
+  return pid;
+};
+
+/** One service with its own database. */
+const standAlone = async (fault: Fault, dataDir: string): Promise<Stand> => {
+  const victim = createVictim({ ...fault.options, dataDir, port: await findFreePort() });
+  return {
+    victim,
+    second: null,
+    databaseUrl: () => embeddedDatabaseUrl(dataDir),
+    postmaster: postmasterOf(victim),
+    databaseProxy: null,
+    deviceProxy: null,
+  };
+};
+
+/** A service, or two processes of it, apart from its database, with proxies before both. */
+const standApart = async (
+  fault: Fault,
+  folder: string,
+  dataDir: string,
+  onEnd: Scene['onEnd'],
+): Promise<Stand> => {
+  const hostData = join(folder, 'host');
+  await mkdir(hostData);
+  const host = createVictim({ dataDir: hostData, port: await findFreePort() });
+  onEnd(() => host.stop());
+  await host.start();
+  const hostUrl = await embeddedDatabaseUrl(hostData);
+  await query(hostUrl, 'CREATE DATABASE faults');
+  const databaseUrl = sibling(hostUrl, 'faults');
+  const databaseProxy = await startProxy(() => portOf(databaseUrl));
+  onEnd(() => databaseProxy[Symbol.asyncDispose]());
+  const env = {
+    ...fault.options?.env,
+    DATABASE_URL: throughPort(databaseUrl, databaseProxy.port),
+    JWT_SECRET: 'only-for-faults-'.repeat(3),
+  };
+  const make = async (folderOfIt: string): Promise<Victim> => {
+    await mkdir(folderOfIt, { recursive: true });
+    return createVictim({ ...fault.options, env, dataDir: folderOfIt, port: await findFreePort() });
+  };
+  const victim = await make(dataDir);
+  const second = fault.isTwofold ? await make(join(folder, 'second')) : null;
+  let turn = 0;
+  const deviceProxy = await startProxy(() => {
+    const serving = [victim, second].filter((each) => each?.pid);
+    const next = serving[turn++ % Math.max(1, serving.length)];
+    return next ? portOf(next.url) : null;
+  });
+  onEnd(() => deviceProxy[Symbol.asyncDispose]());
+  return {
+    victim,
+    second,
+    databaseUrl: async () => databaseUrl,
+    postmaster: postmasterOf(host),
+    databaseProxy,
+    deviceProxy,
+  };
+};
+
+/** Arranges the processes as the fault asks for it. */
+export const arrange = (
+  fault: Fault,
+  folder: string,
+  dataDir: string,
+  onEnd: Scene['onEnd'],
+): Promise<Stand> => (fault.proxies ? standApart(fault, folder, dataDir, onEnd) : standAlone(fault, dataDir));
