@@ -34,6 +34,9 @@ const execute = async (connectionString: string, statement: string): Promise<voi
   }
 };
 
+/** What survives a crash is the subject of tests that start servers of their own. This one need not wait for the disk. */
+const QUICK = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' };
+
 /** One real PostgreSQL for the whole run: the one in DATABASE_URL, or an embedded one in a temporary folder. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // Reports are made by the built program, also for a service that runs from its sources.
@@ -45,7 +48,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const embedded =
     folder === null
       ? null
-      : await startEmbeddedDatabase({ dataDir: folder, connections: CONNECTIONS, log: () => undefined });
+      : await startEmbeddedDatabase({
+          dataDir: folder,
+          connections: CONNECTIONS,
+          settings: QUICK,
+          log: () => undefined,
+        });
   const server = given ?? embedded?.connectionString ?? '';
 
   const template = `gantry_template_${process.pid}`;

@@ -30,6 +30,19 @@ const follow = async (to: Caller = gantry) => {
   );
   return stream;
 };
+
+/** Waits until no unfinished transaction of the server, of whatever database, is older than what was reported. */
+const isPast = (): Promise<boolean> =>
+  eventually(
+    async () => {
+      const { rows } = await gantry.pool.query<{ past: boolean }>(
+        'SELECT bool_and(xid < pg_snapshot_xmin(pg_current_snapshot())) AS past FROM changes',
+      );
+      return rows[0]?.past === true;
+    },
+    (past) => past,
+  );
+
 const eventsIn = ({ messages }: Awaited<ReturnType<typeof follow>>): string[] =>
   messages.flatMap(({ data }) => (data.type === 'event' ? [data.event.id] : []));
 
@@ -38,6 +51,7 @@ describe('a subscriber after one who left before it was told anything', () => {
     // As a client that is gone by the time at which the service has found out where the feed ends.
     await gantry.app.context.realtime.start();
     await report();
+    await isPast();
     const stream = await follow();
     const { eventId } = await report();
     await eventually(

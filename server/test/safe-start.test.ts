@@ -2,10 +2,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { waitForDatabase } from '../src/database/wait.ts';
 import { welcome } from '../src/welcome.ts';
 import { createTestDatabase } from './harness.ts';
+import { type OwnDatabase, startOwnDatabase } from './own-database.ts';
 import { spawnService, untilItServes } from './service-process.ts';
 
 // What the service refuses to start with, and what it prints when it starts.
@@ -22,8 +23,8 @@ afterEach(async () => {
 });
 
 /** The database, on a connection that has settings of its own. */
-const withSetting = (setting: string): string => {
-  const url = new URL(database.url);
+const withSetting = (setting: string, databaseUrl = database.url): string => {
+  const url = new URL(databaseUrl);
   url.searchParams.set('options', `-c ${setting}`);
   return url.href;
 };
@@ -48,11 +49,26 @@ describe('a database server that may lose what it committed', () => {
     await waitForDatabase(settings().DATABASE_URL, { allowUnsafe: true, log });
     expect(lines.join('')).toMatch(/synchronous_commit.*ALLOW_UNSAFE_DATABASE/);
   });
+});
 
-  it.each(['on', 'local', 'remote_write'])('is not one with synchronous_commit = %s', async (value) => {
+describe('a database server of its own', () => {
+  let own: OwnDatabase;
+  beforeAll(async () => {
+    own = await startOwnDatabase();
+  });
+  afterAll(() => own[Symbol.asyncDispose]());
+
+  it.each(['on', 'local', 'remote_write'])('is safe with synchronous_commit = %s', async (value) => {
     const log = pino({ level: 'silent' });
-    const allowUnsafe = process.env.DATABASE_URL !== undefined;
-    await waitForDatabase(withSetting(`synchronous_commit=${value}`), { allowUnsafe, log });
+    await waitForDatabase(withSetting(`synchronous_commit=${value}`, own.url), { allowUnsafe: false, log });
+  });
+
+  it('is not safe with synchronous_commit = off', async () => {
+    const log = pino({ level: 'silent' });
+    const url = withSetting('synchronous_commit=off', own.url);
+    await expect(waitForDatabase(url, { allowUnsafe: false, log })).rejects.toThrow(
+      'The database server runs with synchronous_commit off',
+    );
   });
 });
 

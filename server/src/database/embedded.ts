@@ -52,6 +52,8 @@ export async function startEmbeddedDatabase(options: {
   log: Log;
   /** How many connections it must be able to serve at once, besides those of people who look after it. */
   connections?: number;
+  /** Settings of PostgreSQL that take the place of ours. */
+  settings?: Readonly<Record<string, string>>;
 }): Promise<EmbeddedDatabase> {
   const { log } = options;
   await makeDataFolder(options.dataDir);
@@ -59,7 +61,7 @@ export async function startEmbeddedDatabase(options: {
   const home = await findDatabaseHome(dataDir);
   const claim = home.isOutside ? await openOutside(home, dataDir, log) : undefined;
   try {
-    const cluster = await prepareCluster(home, dataDir, options.connections ?? 0, log);
+    const cluster = await prepareCluster(home, dataDir, options);
     const postmaster = (await adoptPostmaster(cluster, log)) ?? (await startOnFreePort(cluster));
     await ensureDatabase(cluster, postmaster.port, DATABASE).catch(async (error: unknown) => {
       await stopPostmaster(postmaster.pid);
@@ -86,8 +88,7 @@ async function openOutside(home: DatabaseHome, dataDir: string, log: Log): Promi
 async function prepareCluster(
   home: DatabaseHome,
   dataDir: string,
-  connections: number,
-  log: Log,
+  { connections = 0, settings = {}, log }: Parameters<typeof startEmbeddedDatabase>[0],
 ): Promise<Cluster> {
   const copyHome = process.getuid?.() === 0 ? SHARED_HOME : dataDir;
   const binaries = await prepareBinaries(await findDistribution(), home.account, copyHome, log);
@@ -96,7 +97,15 @@ async function prepareCluster(
     return randomBytes(24).toString('base64url');
   });
   const startLog = join(dataDir, 'postgres-start.log');
-  const cluster = { folder: home.cluster, startLog, binaries, account: home.account, password, connections };
+  const cluster = {
+    folder: home.cluster,
+    startLog,
+    binaries,
+    account: home.account,
+    password,
+    connections,
+    settings,
+  };
   if (!home.exists) await createCluster(cluster);
   await checkVersion(cluster);
   // Leads to the database when the data folder is moved, and tells people where to look.

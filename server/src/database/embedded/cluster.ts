@@ -26,6 +26,8 @@ export interface Cluster {
   readonly password: string;
   /** How many connections the service may open. */
   readonly connections: number;
+  /** Settings of PostgreSQL that take the place of ours. */
+  readonly settings: Readonly<Record<string, string>>;
 }
 
 /**
@@ -87,7 +89,13 @@ const FEWEST_CONNECTIONS = 100;
  */
 export function commandFor(cluster: Cluster, port: number): [string, ...string[]] {
   const max_connections = Math.max(FEWEST_CONNECTIONS, cluster.connections + SPARE_CONNECTIONS);
-  const settings = { ...SETTINGS, max_connections, port, 'gantry.build': cluster.binaries.build };
+  const settings = {
+    ...SETTINGS,
+    max_connections,
+    ...cluster.settings,
+    port,
+    'gantry.build': cluster.binaries.build,
+  };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   return [cluster.binaries.postgres, '-D', cluster.folder, ...flags];
 }
