@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type OwnDatabase, startOwnDatabase } from '../../server/test/own-database.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -19,6 +20,13 @@ const bench = (...args: string[]): Promise<Ended> =>
   });
 
 describe('the benchmarks from the command line', () => {
+  // One that waits for the disk: they refuse others.
+  let server: OwnDatabase;
+  beforeAll(async () => {
+    server = await startOwnDatabase();
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
   it('measure ingestion, with a database of their own', { timeout: 180_000 }, async () => {
     const few = ['--seconds', '0.5', '--warmup', '0.2', '--rounds', '1', '--connections', '8'];
     const { code, output, errors } = await bench('ingest', ...few, '--json');
@@ -44,13 +52,7 @@ describe('the benchmarks from the command line', () => {
 
   it('keep a constant load, on a server that is named', { timeout: 180_000 }, async () => {
     const short = ['--minutes', '0.1', '--every', '2', '--rate', '200'];
-    const { code, output, errors } = await bench(
-      'soak',
-      ...short,
-      '--database-url',
-      inject('databaseServer'),
-      '--json',
-    );
+    const { code, output, errors } = await bench('soak', ...short, '--database-url', server.url, '--json');
     expect(code, errors).toBe(0);
     const { data } = JSON.parse(output);
     expect(data.samples).toHaveLength(3);
@@ -64,7 +66,7 @@ describe('the benchmarks from the command line', () => {
       'reports',
       ...little,
       '--database-url',
-      inject('databaseServer'),
+      server.url,
       '--json',
     );
     expect(code, errors).toBe(0);
@@ -77,13 +79,7 @@ describe('the benchmarks from the command line', () => {
 
   it('ask a history of several sizes, whose answers plain SQL confirms', { timeout: 180_000 }, async () => {
     const small = ['--sizes', '1000,20000', '--span-days', '90', '--asks', '10'];
-    const { code, output, errors } = await bench(
-      'query',
-      ...small,
-      '--database-url',
-      inject('databaseServer'),
-      '--json',
-    );
+    const { code, output, errors } = await bench('query', ...small, '--database-url', server.url, '--json');
     expect(code, errors).toBe(0);
     expect(errors).toContain('20,000 events made');
     const { data } = JSON.parse(output);

@@ -35,7 +35,12 @@ it('the demo fills a service, lets people in, and comes back as it was', async (
   const dataDir = await mkdtemp(join(tmpdir(), 'gantry-demo-'));
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
-  const env = { DATA_DIR: dataDir, DATABASE_URL: database.url, PORT: String(port) };
+  const env = {
+    DATA_DIR: dataDir,
+    DATABASE_URL: database.url,
+    ALLOW_UNSAFE_DATABASE: 'true',
+    PORT: String(port),
+  };
 
   const demo = run('demo.ts', [], env);
   await demo.until(/The demo is ready/);
