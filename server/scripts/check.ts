@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { readConfig } from '../src/config.ts';
 import { type CheckResult, runChecks } from '../src/consistency/checks.ts';
-import { sqlState } from '../src/database/failure.ts';
-import { openDatabaseOf } from '../src/database/open.ts';
-import { safeText } from '../src/describe-error.ts';
+import { readConfig } from '../src/platform/config.ts';
+import { sqlState } from '../src/platform/database/failure.ts';
+import { openDatabaseOf } from '../src/platform/database/open.ts';
+import { safeText } from '../src/platform/describe-error.ts';
 
 const HELP = `npm run db:check -- [--repair] [--limit <number>] [--json]
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { readConfig } from '../src/config.ts';
-import { DistributionRefused } from '../src/database/distribute/cluster.ts';
-import { distribute } from '../src/database/distribute/distribute.ts';
-import { MOST_SHARDS } from '../src/database/distribute/steps.ts';
+import { readConfig } from '../src/platform/config.ts';
+import { DistributionRefused } from '../src/platform/database/distribute/cluster.ts';
+import { distribute } from '../src/platform/database/distribute/distribute.ts';
+import { MOST_SHARDS } from '../src/platform/database/distribute/steps.ts';
 
 const HELP = `npm run db:distribute -- [--dry-run] [--shards <number>]
 

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { createApp, createAppOfWorkers, type Service } from './app.ts';
-import { type Config, readConfig } from './config.ts';
-import { describeError, safeText } from './describe-error.ts';
-import { createLog } from './log.ts';
-import { untilSignalled } from './stop-signals.ts';
+import { type Config, readConfig } from './platform/config.ts';
+import { describeError, safeText } from './platform/describe-error.ts';
+import { createLog } from './platform/log.ts';
+import { untilSignalled } from './platform/process/stop-signals.ts';
 import { welcome } from './welcome.ts';
 import { joinPrimary, type Primary } from './workers/primary.ts';
 import { WORKER_NUMBER } from './workers/workers.ts';

@@ -1,4 +1,4 @@
-import type { Config } from './config.ts';
+import type { Config } from './platform/config.ts';
 import type { FirstAdministrator } from './users/first-administrator.ts';
 import { version } from './version.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { doubleArray, smallintArray, textArray, uuidArray } from '../src/database/arrays.ts';
+import { doubleArray, smallintArray, textArray, uuidArray } from '../src/platform/database/arrays.ts';
 import { createTestDatabase } from './harness.ts';
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;

@@ -91,8 +91,8 @@ describe('the boundaries between the parts', () => {
     const wrong = sources.filter(
       (file) =>
         file.startsWith('server/src/') &&
-        !['server/src/main.ts', 'server/src/config.ts'].includes(file) &&
-        !file.startsWith('server/src/database/embedded/') &&
+        !['server/src/main.ts', 'server/src/platform/config.ts'].includes(file) &&
+        !file.startsWith('server/src/platform/database/embedded/') &&
         readFileSync(join(root, file), 'utf8').includes('process.env'),
     );
     expect(wrong).toEqual([]);
@@ -104,7 +104,7 @@ describe('the boundaries between the parts', () => {
     const mayHaveSql = (file: string): boolean =>
       file.startsWith('bench/') ||
       /(^|[-/])store\.ts$/.test(file) ||
-      file.startsWith('server/src/database/') ||
+      file.startsWith('server/src/platform/database/') ||
       [
         'server/src/ingest/insert-events.ts',
         'server/src/events/partitions.ts',
@@ -125,7 +125,7 @@ describe('the boundaries between the parts', () => {
       if (isRouter(to)) return from !== 'server/src/router.ts';
       if (/(^|[-/])store\.ts$/.test(from))
         return /\/service\.ts$/.test(to) || to.startsWith('server/src/wire/');
-      return from.startsWith('server/src/database/') && NOUNS.has(roomOf(to));
+      return from.startsWith('server/src/platform/database/') && roomOf(to) !== 'platform';
     });
     expect(offenders(wrong)).toEqual([]);
   });

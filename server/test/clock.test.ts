@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createClock } from '../src/clock.ts';
+import { createClock } from '../src/platform/clock.ts';
 import { lastSettledStart } from '../src/storage/runs-store.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 

@@ -4,13 +4,13 @@ import { lstat, lutimes, mkdtemp, readdir, readFile, rm, stat, symlink, writeFil
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { claimDataFolder, DataFolderInUse, keepSecret } from '../src/data-folder.ts';
-import { processSpace, startTimeOf } from '../src/processes.ts';
+import { claimDataFolder, DataFolderInUse, keepSecret } from '../src/platform/process/data-folder.ts';
+import { processSpace, startTimeOf } from '../src/platform/process/processes.ts';
 
 vi.setConfig({ testTimeout: 20_000 });
 
 const CLAIMANT = `
-  import { claimDataFolder } from ${JSON.stringify(new URL('../src/data-folder.ts', import.meta.url).href)};
+  import { claimDataFolder } from ${JSON.stringify(new URL('../src/platform/process/data-folder.ts', import.meta.url).href)};
   claimDataFolder(process.argv[2]).then(
     () => { process.stdout.write('claimed'); setInterval(() => {}, 1000); },
     (error) => { process.stdout.write(error.name + ': ' + error.message); },

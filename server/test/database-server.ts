@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { startEmbeddedDatabase } from '../src/database/embedded.ts';
-import { migrate } from '../src/database/migrate.ts';
+import { startEmbeddedDatabase } from '../src/platform/database/embedded/embedded.ts';
+import { migrate } from '../src/platform/database/migrate.ts';
 import { findLeaks } from './leaks-found.ts';
 
 declare module 'vitest' {

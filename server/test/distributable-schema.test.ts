@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { stepsTo } from '../src/database/distribute/steps.ts';
+import { stepsTo } from '../src/platform/database/distribute/steps.ts';
 import { createTestDatabase } from './harness.ts';
 
 // What the migrations add up to must keep to what Citus can distribute (docs/operations.md).

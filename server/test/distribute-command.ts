@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { distribute } from '../src/database/distribute/distribute.ts';
+import { distribute } from '../src/platform/database/distribute/distribute.ts';
 
 interface Ended {
   readonly code: number;

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { describeSchema } from '../src/database/describe-schema.ts';
-import { locks } from '../src/database/locks.ts';
-import { createPool } from '../src/database/pool.ts';
+import { describeSchema } from '../src/platform/database/describe-schema.ts';
+import { locks } from '../src/platform/database/locks.ts';
+import { createPool } from '../src/platform/database/pool.ts';
 import { PretendedCluster } from './citus-stand-in.ts';
 import { runDistribution as run, runCommand } from './distribute-command.ts';
 import { createTestDatabase, eventually } from './harness.ts';

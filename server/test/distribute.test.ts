@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shardsFor } from '../src/database/distribute/steps.ts';
+import { shardsFor } from '../src/platform/database/distribute/steps.ts';
 import { PretendedCluster } from './citus-stand-in.ts';
 import { runDistribution as run, runCommand } from './distribute-command.ts';
 

@@ -19,18 +19,18 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { findDistribution, prepareBinaries } from '../src/database/embedded/binaries.ts';
-import { findDatabaseHome, SHARED_HOME } from '../src/database/embedded/home.ts';
-import { isServerOf, readLock } from '../src/database/embedded/lock.ts';
-import { type EmbeddedDatabase, startEmbeddedDatabase } from '../src/database/embedded.ts';
-import { isAlive } from '../src/processes.ts';
+import { findDistribution, prepareBinaries } from '../src/platform/database/embedded/binaries.ts';
+import { type EmbeddedDatabase, startEmbeddedDatabase } from '../src/platform/database/embedded/embedded.ts';
+import { findDatabaseHome, SHARED_HOME } from '../src/platform/database/embedded/home.ts';
+import { isServerOf, readLock } from '../src/platform/database/embedded/lock.ts';
+import { isAlive } from '../src/platform/process/processes.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 const isRoot = process.getuid?.() === 0;
 
 const SERVICE = `
-  import { startEmbeddedDatabase } from ${JSON.stringify(new URL('../src/database/embedded.ts', import.meta.url).href)};
+  import { startEmbeddedDatabase } from ${JSON.stringify(new URL('../src/platform/database/embedded/embedded.ts', import.meta.url).href)};
   const log = (line) => process.stderr.write(line + '\\n');
   startEmbeddedDatabase({ dataDir: process.argv[2], log }).then((database) => {
     process.stdout.write(database.connectionString);

@@ -3,8 +3,8 @@ import { DrizzleQueryError } from 'drizzle-orm';
 import { DatabaseError } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { describeError, safeText } from '../src/describe-error.ts';
-import { createLog } from '../src/log.ts';
+import { describeError, safeText } from '../src/platform/describe-error.ts';
+import { createLog } from '../src/platform/log.ts';
 import { ADMIN, eventually, type Gantry, startGantry } from './harness.ts';
 
 const lines: string[] = [];

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { timeOfId } from '../src/events/id.ts';
 import { listEvents } from '../src/events/list-store.ts';
-import type { Interval } from '../src/time.ts';
+import type { Interval } from '../src/platform/time.ts';
 import { createLongHistory, type LongHistory, SENSORS, SPARSE } from './long-history.ts';
 
 // A page that is found by counts is the page that sorting everything and passing over the rest would find. The counts

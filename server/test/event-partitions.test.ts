@@ -1,12 +1,12 @@
 import { listEventsInput } from '@gantry/contract/events';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDatabase, createPool } from '../src/database/pool.ts';
 import { firstIdAt } from '../src/events/id.ts';
 import { listEvents } from '../src/events/list-store.ts';
 import { occupiedSpans } from '../src/events/occupied-store.ts';
 import { sharedSpan } from '../src/events/partitions.ts';
-import { ENDLESS } from '../src/time.ts';
+import { createDatabase, createPool } from '../src/platform/database/pool.ts';
+import { ENDLESS } from '../src/platform/time.ts';
 import { type Gantry, startGantry } from './harness.ts';
 import { noteStatements, type Statement } from './noted-statements.ts';
 

@@ -1,6 +1,6 @@
 import { switchableFeatures } from '@gantry/contract/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigError, readConfig } from '../src/config.ts';
+import { ConfigError, readConfig } from '../src/platform/config.ts';
 import { type Gantry, startGantry } from './harness.ts';
 import { openStream } from './sse.ts';
 

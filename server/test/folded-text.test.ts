@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fold, spellingsOf } from '../src/fold.ts';
+import { fold, spellingsOf } from '../src/platform/fold-case.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
 // Searching ignores case as languages do, in every list, and names are in the order of dictionaries.

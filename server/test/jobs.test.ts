@@ -4,11 +4,11 @@ import { sql } from 'drizzle-orm';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { createDatabase, createPool, type Database } from '../src/database/pool.ts';
-import { inTransaction } from '../src/database/transaction.ts';
-import { startJobs } from '../src/jobs/jobs.ts';
-import { addJob } from '../src/jobs/jobs-store.ts';
-import { Resources } from '../src/resources.ts';
+import { createDatabase, createPool, type Database } from '../src/platform/database/pool.ts';
+import { inTransaction } from '../src/platform/database/transaction.ts';
+import { startJobs } from '../src/platform/jobs/jobs.ts';
+import { addJob } from '../src/platform/jobs/jobs-store.ts';
+import { Resources } from '../src/platform/resources.ts';
 import { createTestDatabase, eventually, startGantry } from './harness.ts';
 
 const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });

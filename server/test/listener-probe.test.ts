@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type App, createApp } from '../src/app.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/platform/config.ts';
 import { ADMIN, Caller, createTestDatabase, eventually } from './harness.ts';
 
 // What a process hears of others, when the connection on which it hears is lost without a sign, or a message is.

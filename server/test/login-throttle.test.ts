@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../src/app.ts';
 import { subscriberOf } from '../src/auth/throttle.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/platform/config.ts';
 import { ADMIN, createTestDatabase, type Gantry, startGantry } from './harness.ts';
 
 let gantry: Gantry;

@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import { createDatabase, createPool, type Database } from '../src/database/pool.ts';
 import { foldTotals } from '../src/events/fold-store.ts';
 import { createPartitions } from '../src/events/partitions.ts';
 import { removeEvent, setArchived, setProcessed } from '../src/events/review-store.ts';
+import { createDatabase, createPool, type Database } from '../src/platform/database/pool.ts';
 import { createTestDatabase } from './harness.ts';
 
 type Stretch = readonly [start: string, length: string, events: number];

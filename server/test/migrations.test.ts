@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { migrate } from '../src/database/migrate.ts';
-import type { MigrationLog } from '../src/database/migration-locks.ts';
+import { migrate } from '../src/platform/database/migrate.ts';
+import type { MigrationLog } from '../src/platform/database/migration-locks.ts';
 import { createTestDatabase, eventually } from './harness.ts';
 
 // Migrations of a small schema of their own, while somebody else works on it.

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EmbeddedDatabase, startEmbeddedDatabase } from '../src/database/embedded.ts';
+import { type EmbeddedDatabase, startEmbeddedDatabase } from '../src/platform/database/embedded/embedded.ts';
 
 /** A PostgreSQL server that one test file has to itself, and may therefore stop. */
 export interface OwnDatabase extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { isDatabaseAway } from '../src/database/failure.ts';
-import { createPool } from '../src/database/pool.ts';
+import { isDatabaseAway } from '../src/platform/database/failure.ts';
+import { createPool } from '../src/platform/database/pool.ts';
 import { createTestDatabase } from './harness.ts';
 
 const database = await createTestDatabase();

@@ -1,12 +1,12 @@
 import { type ListEventsInput, listEventsInput } from '@gantry/contract/events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDatabase, type Database } from '../src/database/pool.ts';
 import { foldTotals } from '../src/events/fold-store.ts';
 import { listEvents, listRecentEvents } from '../src/events/list-store.ts';
 import { removeEvent, setArchived, setProcessed } from '../src/events/review-store.ts';
 import { getEventStats } from '../src/events/stats-store.ts';
 import { getEvent } from '../src/events/store.ts';
-import type { Interval } from '../src/time.ts';
+import { createDatabase, type Database } from '../src/platform/database/pool.ts';
+import type { Interval } from '../src/platform/time.ts';
 import { createLongHistory, EVEN, type LongHistory, SENSORS } from './long-history.ts';
 import { noteStatements, type Statement } from './noted-statements.ts';
 

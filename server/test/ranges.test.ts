@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resolveInterval } from '../src/time.ts';
+import { resolveInterval } from '../src/platform/time.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
 let gantry: Gantry;

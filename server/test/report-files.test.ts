@@ -305,7 +305,7 @@ describe('a report whose process is killed', () => {
 
   it('is taken up again and becomes whole', async () => {
     const first = await start();
-    const { createPool } = await import('../src/database/pool.ts');
+    const { createPool } = await import('../src/platform/database/pool.ts');
     const pool = createPool(database.url, 2, () => undefined);
     await fill(pool, 100_000);
     await pool.end();

@@ -3,7 +3,7 @@ import { DateTime } from 'luxon';
 import type pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDatabase, createPool } from '../src/database/pool.ts';
+import { createDatabase, createPool } from '../src/platform/database/pool.ts';
 import { lastRun, nextRun, periodBefore, type Rhythm } from '../src/reports/due.ts';
 import { runDueSchedules } from '../src/reports/run-schedules.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPool } from '../src/database/pool.ts';
-import { inLongSnapshot } from '../src/database/snapshot.ts';
 import { createPartitions } from '../src/events/partitions.ts';
+import { createPool } from '../src/platform/database/pool.ts';
+import { inLongSnapshot } from '../src/platform/database/snapshot.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { readXlsx } from './report-reading.ts';
 // Builds what makes reports.

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { startRounds } from '../src/rounds.ts';
+import { startRounds } from '../src/platform/periodic.ts';
 import { eventually } from './harness.ts';
 
 const logTo = (lines: string[]) => pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });

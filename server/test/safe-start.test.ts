@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { waitForDatabase } from '../src/database/wait.ts';
+import { waitForDatabase } from '../src/platform/database/wait.ts';
 import { welcome } from '../src/welcome.ts';
 import { createTestDatabase } from './harness.ts';
 import { type OwnDatabase, startOwnDatabase } from './own-database.ts';

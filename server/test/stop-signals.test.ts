@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { isAlive } from '../src/processes.ts';
+import { isAlive } from '../src/platform/process/processes.ts';
 import { ADMIN, Caller, eventually } from './harness.ts';
 
 // `npm start` as a terminal runs it, in a process group of its own: Ctrl-C reaches the group, and npm forwards it once more.

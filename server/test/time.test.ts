@@ -1,7 +1,7 @@
 import { isIsoTime, isPlainDate, timeInput } from '@gantry/contract/time';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { resolveInterval, resolveTime } from '../src/time.ts';
+import { resolveInterval, resolveTime } from '../src/platform/time.ts';
 
 const ZONES = [
   'UTC',

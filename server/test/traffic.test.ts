@@ -3,7 +3,7 @@ import { role } from '@gantry/contract/permissions';
 import { DateTime } from 'luxon';
 import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { locks } from '../src/database/locks.ts';
+import { locks } from '../src/platform/database/locks.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { type Gantry, startGantry } from './harness.ts';
 import { type Passage, type SimulatedMonth, SPEED_LIMIT, simulateMonth, ZONE } from './simulated-month.ts';

@@ -3,9 +3,9 @@ import { reportedEvent, type Severity } from '@gantry/contract/events';
 import type { WatchlistAlert } from '@gantry/contract/watchlist';
 import superjson from 'superjson';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { channels, listen } from '../src/database/notify.ts';
-import { inTransaction } from '../src/database/transaction.ts';
 import { enrich } from '../src/ingest/enrich.ts';
+import { channels, listen } from '../src/platform/database/notify.ts';
+import { inTransaction } from '../src/platform/database/transaction.ts';
 import { raiseAlerts } from '../src/watchlist/raise-alerts.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 

@@ -4,7 +4,7 @@ import { webhookKind } from '@gantry/contract/webhooks';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createApp } from '../src/app.ts';
-import { inTransaction } from '../src/database/transaction.ts';
+import { inTransaction } from '../src/platform/database/transaction.ts';
 import { publish } from '../src/realtime/publish.ts';
 import { matchesKind } from '../src/webhooks/matching.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';

@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer as createTcpServer, type Socket
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { notFound } from '../src/error.ts';
+import { notFound } from '../src/platform/error.ts';
 import { open, router } from '../src/wire/procedures.ts';
 import { createServer } from '../src/wire/server.ts';
 import { createTestDatabase, eventually, type Gantry, startGantry } from './harness.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { isAlive } from '../src/processes.ts';
+import { isAlive } from '../src/platform/process/processes.ts';
 import { ADMIN, createTestDatabase, eventually } from './harness.ts';
 import {
   MAIN,

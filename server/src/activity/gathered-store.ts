@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
-import type { Caller } from '../context.ts';
-import type { Executor } from '../database/transaction.ts';
+import type { Caller } from '../platform/context.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import { type ActivityAction, NOBODY, USER_AGENT_MAX } from './store.ts';
 
 /** What may happen many times in a short while, so that one row stands for all of it. */

@@ -1,9 +1,9 @@
 import type { Page } from '@gantry/contract/page';
 import type { Activity } from '@gantry/contract/users';
 import { count, desc, eq } from 'drizzle-orm';
-import type { Caller } from '../context.ts';
-import { activity } from '../database/tables.ts';
-import type { Executor } from '../database/transaction.ts';
+import type { Caller } from '../platform/context.ts';
+import { activity } from '../platform/database/tables.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 
 /** What people do that is worth remembering, as `noun.verb`. */
 export type ActivityAction =

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
 import { firstIdAt } from '../events/id.ts';
 import { countedByPeriod, countedEvents } from '../events/totals.ts';
-import type { Interval } from '../time.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import type { Interval } from '../platform/time.ts';
 
 /** How many events have all of this in common; '' and 0 stand for none. */
 export interface CountRow extends Record<string, unknown> {

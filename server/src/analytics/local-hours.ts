@@ -1,6 +1,6 @@
 import { IANAZone } from 'luxon';
-import type { Executor } from '../database/transaction.ts';
-import type { Interval } from '../time.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import type { Interval } from '../platform/time.ts';
 import { countByHour, countWithin, type HourRow } from './counts-store.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
-import type { Interval } from '../time.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import type { Interval } from '../platform/time.ts';
 import { passedIn } from '../traffic/passages-store.ts';
 import { inSegments, passedWithin } from '../traffic/rollups-store.ts';
 import { segmentsOf } from '../traffic/segments.ts';

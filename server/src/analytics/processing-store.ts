@@ -1,8 +1,8 @@
 import type { Analytics } from '@gantry/contract/analytics';
 import { sql } from 'drizzle-orm';
-import { moment } from '../database/moment.ts';
-import type { Executor } from '../database/transaction.ts';
-import type { Interval } from '../time.ts';
+import { moment } from '../platform/database/moment.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import type { Interval } from '../platform/time.ts';
 
 const LATEST = 200_000;
 

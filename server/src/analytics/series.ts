@@ -1,6 +1,6 @@
 import type { Analytics, AnalyticsInterval } from '@gantry/contract/analytics';
 import { DateTime } from 'luxon';
-import type { Interval } from '../time.ts';
+import type { Interval } from '../platform/time.ts';
 import { localBounds } from '../traffic/range.ts';
 import { VIOLATIONS } from './counts.ts';
 import type { HourRow } from './counts-store.ts';

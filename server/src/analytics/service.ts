@@ -1,8 +1,8 @@
 import { type Analytics, type AnalyticsInput, DEFAULT_DAYS } from '@gantry/contract/analytics';
-import type { AppContext } from '../context.ts';
 import { timeOfId } from '../events/id.ts';
+import type { AppContext } from '../platform/context.ts';
+import { type Interval, resolveTime } from '../platform/time.ts';
 import { isRemovedWithin, listRemovedEvents } from '../storage/removed-events-store.ts';
-import { type Interval, resolveTime } from '../time.ts';
 import { requireRange } from '../traffic/range.ts';
 import { breakdownsOf, totalsOf } from './counts.ts';
 import { countEvents } from './counts-store.ts';

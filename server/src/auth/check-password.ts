@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recordFailedLogin } from '../activity/gathered-store.ts';
-import type { RequestContext } from '../context.ts';
+import type { RequestContext } from '../platform/context.ts';
 import type { Attempt } from './throttle.ts';
 
 interface Account {

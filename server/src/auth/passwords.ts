@@ -1,6 +1,6 @@
 import { hash, verify } from '@node-rs/argon2';
 import pLimit from 'p-limit';
-import { unavailable } from '../error.ts';
+import { unavailable } from '../platform/error.ts';
 
 /** Hashes and checks passwords with argon2id, a few at a time. */
 export interface Passwords {

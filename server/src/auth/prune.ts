@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Database } from '../database/pool.ts';
-import { startRounds } from '../rounds.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { startRounds } from '../platform/periodic.ts';
 import { pruneSessions } from './sessions-store.ts';
 
 const EVERY_MS = 600_000;

@@ -1,9 +1,9 @@
 import type { ChangePasswordInput, GetSessionsInput, Session, SessionUser } from '@gantry/contract/auth';
 import { mayDo, permissionNames } from '@gantry/contract/permissions';
 import { recordActivity } from '../activity/store.ts';
-import type { ActorContext, RequestContext } from '../context.ts';
-import { inTransaction, type Transaction } from '../database/transaction.ts';
-import { AppError, invalidInput, notFound } from '../error.ts';
+import type { ActorContext, RequestContext } from '../platform/context.ts';
+import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
+import { AppError, invalidInput, notFound } from '../platform/error.ts';
 import { getUser } from '../users/store.ts';
 import { checkPassword } from './check-password.ts';
 import { findActor, requirePermission } from './session.ts';

@@ -1,6 +1,6 @@
 import { mayDo, type Permission } from '@gantry/contract/permissions';
-import type { Actor, RequestContext } from '../context.ts';
-import { AppError } from '../error.ts';
+import type { Actor, RequestContext } from '../platform/context.ts';
+import { AppError } from '../platform/error.ts';
 import { findSessionUsers, type TokenUser } from './sessions-store.ts';
 import type { TokenClaims, TokenSession } from './tokens.ts';
 

@@ -2,10 +2,10 @@ import type { Session } from '@gantry/contract/auth';
 import { isUuid } from '@gantry/contract/id';
 import type { Role } from '@gantry/contract/permissions';
 import { and, desc, eq, gt, isNull, ne, sql } from 'drizzle-orm';
-import type { Caller } from '../context.ts';
-import { prepare } from '../database/prepared.ts';
-import { sessions, users } from '../database/tables.ts';
-import type { Executor, Transaction } from '../database/transaction.ts';
+import type { Caller } from '../platform/context.ts';
+import { prepare } from '../platform/database/prepared.ts';
+import { sessions, users } from '../platform/database/tables.ts';
+import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import type { TokenClaims, TokenSession } from './tokens.ts';
 
 /** The user of a good token, and the session it belongs to. */

@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
-import { users } from '../database/tables.ts';
-import type { Executor, Transaction } from '../database/transaction.ts';
+import { users } from '../platform/database/tables.ts';
+import type { Executor, Transaction } from '../platform/database/transaction.ts';
 
 const loginColumns = {
   sessionEpoch: users.sessionEpoch,

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { Pool } from 'pg';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
-import { AppError } from '../error.ts';
+import { AppError } from '../platform/error.ts';
 
 /** An attempt to log in that was let in, and counted as a failure until it says otherwise. */
 export interface Attempt {

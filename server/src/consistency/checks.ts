@@ -1,7 +1,7 @@
 import type { SwitchableFeature } from '@gantry/contract/system';
 import pg from 'pg';
-import { createDatabase } from '../database/pool.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { createDatabase } from '../platform/database/pool.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
 import type { Difference } from './check.ts';
 import { consequenceChecks } from './consequences-store.ts';
 import { toldChecks } from './told-store.ts';

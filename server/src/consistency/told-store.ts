@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
-import { uuidArray } from '../database/arrays.ts';
-import type { Executor, Transaction } from '../database/transaction.ts';
 import { timeOfId } from '../events/id.ts';
 import { findEvents } from '../events/store.ts';
 import { findEventRows } from '../ingest/follow-up-store.ts';
+import { uuidArray } from '../platform/database/arrays.ts';
+import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { insertAlerts } from '../watchlist/alerts-store.ts';
 import { createPlateMatcher, isValidAt, type WatchedEntry } from '../watchlist/matching.ts';
 import { loadWatchedEntries } from '../watchlist/store.ts';

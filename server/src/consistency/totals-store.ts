@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { locks } from '../database/locks.ts';
-import type { Executor, Transaction } from '../database/transaction.ts';
+import { locks } from '../platform/database/locks.ts';
+import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import type { Check, Difference } from './check.ts';
 
 const KEYS = 'event_type, violation_type, vehicle_type, severity, processed, archived';

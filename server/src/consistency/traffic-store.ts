@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { locks } from '../database/locks.ts';
-import type { Executor, Transaction } from '../database/transaction.ts';
+import { locks } from '../platform/database/locks.ts';
+import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { keptSince } from '../traffic/kept-store.ts';
 import { ORIGIN, passedIn } from '../traffic/passages-store.ts';
 import type { Check, Difference } from './check.ts';

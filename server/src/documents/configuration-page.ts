@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { configKeys } from '../config.ts';
+import { configKeys } from '../platform/config.ts';
 
 interface Setting {
   readonly name: string;
@@ -35,7 +35,7 @@ Gantry is configured by environment variables, or by a file \`.env\` in the fold
 |---|---|---|
 ${rows.join('\n')}
 
-_Generated from \`server/src/config.ts\` by \`npm run generate\`._
+_Generated from \`server/src/platform/config.ts\` by \`npm run generate\`._
 `;
 };
 

@@ -1,4 +1,4 @@
-import type { Interval } from '../time.ts';
+import type { Interval } from '../platform/time.ts';
 
 /** The periods by which events are counted, in UTC, from the shortest to the longest. */
 export const PERIODS = ['hour', 'day', 'month', 'year'] as const;

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { locks } from '../database/locks.ts';
-import type { Database } from '../database/pool.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { locks } from '../platform/database/locks.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
 
 const KEYS = 'event_type, violation_type, vehicle_type, severity, processed, archived';
 

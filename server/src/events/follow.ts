@@ -1,7 +1,7 @@
 import type { Event, FollowEventsInput } from '@gantry/contract/events';
-import type { ActorContext } from '../context.ts';
+import type { ActorContext } from '../platform/context.ts';
+import { resolveInterval } from '../platform/time.ts';
 import { follow, type Told } from '../realtime/follow.ts';
-import { resolveInterval } from '../time.ts';
 import { matchesFilter } from './matches.ts';
 import { recordPlateLookUp } from './service.ts';
 

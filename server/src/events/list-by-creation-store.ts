@@ -1,8 +1,8 @@
 import type { Event } from '@gantry/contract/events';
 import type { Page } from '@gantry/contract/page';
 import { sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
-import { ENDLESS } from '../time.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import { ENDLESS } from '../platform/time.ts';
 import { conditionsOf, type Sought } from './list-by-time-store.ts';
 import { where } from './list-filters.ts';
 import { occupiedSpans } from './occupied-store.ts';

@@ -1,7 +1,7 @@
 import type { Event } from '@gantry/contract/events';
 import type { Page } from '@gantry/contract/page';
 import { type SQL, sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import { readByTime, type Sought } from './list-by-time-store.ts';
 import { ofSeverity, ofType, type TotalledFilter, where } from './list-filters.ts';
 import type { Direction, Window } from './page-store.ts';

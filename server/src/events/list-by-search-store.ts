@@ -1,8 +1,8 @@
 import type { Event, ListEventsInput } from '@gantry/contract/events';
 import type { Page } from '@gantry/contract/page';
 import { type SQL, sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
-import { spellingsOf } from '../fold.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import { spellingsOf } from '../platform/fold-case.ts';
 import { conditionsOf, type Sought } from './list-by-time-store.ts';
 import { where } from './list-filters.ts';
 import { occupiedSpans } from './occupied-store.ts';

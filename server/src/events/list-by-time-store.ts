@@ -1,8 +1,8 @@
 import type { Event } from '@gantry/contract/events';
 import type { Page } from '@gantry/contract/page';
 import type { SQL } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
-import type { Interval } from '../time.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import type { Interval } from '../platform/time.ts';
 import { runsOf, startOf } from './covering.ts';
 import type { TotalledFilter } from './list-filters.ts';
 import {

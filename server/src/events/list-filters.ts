@@ -1,7 +1,7 @@
 import type { ListEventsInput } from '@gantry/contract/events';
 import { type SQL, sql } from 'drizzle-orm';
-import { foldedText } from '../database/folded.ts';
-import type { Executor } from '../database/transaction.ts';
+import { foldedText } from '../platform/database/folded.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import { plateFilter } from './plate.ts';
 import { findSpellings } from './spellings-store.ts';
 

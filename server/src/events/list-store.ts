@@ -1,9 +1,9 @@
 import type { Event, EventType, ListEventsInput } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
-import { inSnapshot } from '../database/snapshot.ts';
-import type { Executor } from '../database/transaction.ts';
-import { ENDLESS, type Interval } from '../time.ts';
+import { inSnapshot } from '../platform/database/snapshot.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import { ENDLESS, type Interval } from '../platform/time.ts';
 import { startOf } from './covering.ts';
 import { listByCreation } from './list-by-creation-store.ts';
 import { listByEventType, listBySeverity } from './list-by-kind-store.ts';

@@ -1,5 +1,5 @@
 import type { Event, EventFilter } from '@gantry/contract/events';
-import { fold } from '../fold.ts';
+import { fold } from '../platform/fold-case.ts';
 import { matchesPattern, plateKey } from './plate.ts';
 
 /** Compares without regard to case, as the lists do. */

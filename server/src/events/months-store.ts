@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
-import type { Interval } from '../time.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import type { Interval } from '../platform/time.ts';
 import { timeOfId } from './id.ts';
 
 /** A partition of events: a month, or several that are long ago. Its ends are ends of months in UTC. */

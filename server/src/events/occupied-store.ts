@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
-import { ENDLESS, type Interval } from '../time.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import { ENDLESS, type Interval } from '../platform/time.ts';
 import { runsOf } from './covering.ts';
 
 /** Into how many parts a history is divided at most. */

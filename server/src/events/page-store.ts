@@ -1,7 +1,7 @@
 import type { Event } from '@gantry/contract/events';
 import type { Page } from '@gantry/contract/page';
 import { type SQL, sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import { where } from './list-filters.ts';
 import type { IdRange } from './seek-store.ts';
 import { type EventRecord, findEvents, listedColumns, toEvent } from './store.ts';

@@ -1,8 +1,8 @@
 import type { EventType } from '@gantry/contract/events';
 import { type SQL, sql } from 'drizzle-orm';
-import { moment } from '../database/moment.ts';
-import type { Executor, Transaction } from '../database/transaction.ts';
-import type { Interval } from '../time.ts';
+import { moment } from '../platform/database/moment.ts';
+import type { Executor, Transaction } from '../platform/database/transaction.ts';
+import type { Interval } from '../platform/time.ts';
 import { firstIdAt } from './id.ts';
 import type { EventMonth } from './months-store.ts';
 

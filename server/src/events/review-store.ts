@@ -1,6 +1,6 @@
 import { isUuid } from '@gantry/contract/id';
 import { sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 
 // Each statement changes one event and adds to the totals what that changes of them. Two who act at once are settled
 // by the WHERE clause: the row is changed once, so it is counted once.

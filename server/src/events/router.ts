@@ -20,9 +20,9 @@ import {
 import { byId } from '@gantry/contract/id';
 import { pageCount } from '@gantry/contract/page';
 import { z } from 'zod';
-import { unavailable } from '../error.ts';
 import { type DeviceContext, ingestEvent } from '../ingest/ingest.ts';
-import { resolveInterval } from '../time.ts';
+import { unavailable } from '../platform/error.ts';
+import { resolveInterval } from '../platform/time.ts';
 import { failureOf, inputFailure } from '../wire/errors.ts';
 import { messagesOf } from '../wire/messages.ts';
 import { allowed, device, open, router, signedIn } from '../wire/procedures.ts';

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
-import type { Interval } from '../time.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import type { Interval } from '../platform/time.ts';
 import { endOf, type Period, runsOf } from './covering.ts';
 import { firstIdAt } from './id.ts';
 import { type TotalledFilter, where } from './list-filters.ts';

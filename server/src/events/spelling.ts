@@ -1,4 +1,4 @@
-import { fold } from '../fold.ts';
+import { fold } from '../platform/fold-case.ts';
 
 /**
  * Adds counts up whose names differ in case only, as the filters do not tell them apart. The most frequent spelling stands

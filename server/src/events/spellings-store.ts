@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { foldedText } from '../database/folded.ts';
-import type { Executor } from '../database/transaction.ts';
+import { foldedText } from '../platform/database/folded.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 
 /** The spellings, in lower case, in which events have a type that differs from the one sought in nothing but case. */
 export const findSpellings = async (

@@ -1,7 +1,7 @@
 import type { EventStats } from '@gantry/contract/events';
 import { sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
-import type { Interval } from '../time.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import type { Interval } from '../platform/time.ts';
 import { sumsBySpelling } from './spelling.ts';
 import { countedEvents } from './totals.ts';
 

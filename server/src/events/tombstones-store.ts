@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import type { Executor, Transaction } from '../database/transaction.ts';
+import type { Executor, Transaction } from '../platform/database/transaction.ts';
 
 /** What is remembered of a deletion by a person, in days; a device that retries later stores the event anew. */
 const REMEMBERED_DAYS = 400;

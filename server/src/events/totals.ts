@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { moment } from '../database/moment.ts';
-import type { Interval } from '../time.ts';
+import { moment } from '../platform/database/moment.ts';
+import type { Interval } from '../platform/time.ts';
 import { cover, endOf, type Period, type Piece, startOf } from './covering.ts';
 import { firstIdAt } from './id.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
 import { firstIdAt } from '../events/id.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 
 /** Whatever is younger may belong to an event that is about to be stored: a request lasts 30 s at most. */
 const YOUNG = sql.raw(`interval '1 hour'`);

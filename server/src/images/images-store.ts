@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import type { MediaType } from './pixel-size.ts';
 import type { Picture } from './read-image.ts';
 

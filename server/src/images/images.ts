@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
-import type { Database } from '../database/pool.ts';
-import { type AppError, unavailable } from '../error.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { type AppError, unavailable } from '../platform/error.ts';
 import type { BlobStore } from './blobs.ts';
 import { createBreaker } from './breaker.ts';
 import {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { invalidInput } from '../error.ts';
+import { invalidInput } from '../platform/error.ts';
 import { type MediaType, mediaTypeOf, type PixelSize, pixelSizeOf } from './pixel-size.ts';
 
 /** A picture as a device sent it, checked. */

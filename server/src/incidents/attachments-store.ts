@@ -1,9 +1,9 @@
 import type { Event } from '@gantry/contract/events';
 import { MAX_INCIDENT_EVENTS } from '@gantry/contract/incidents';
 import { desc, eq } from 'drizzle-orm';
-import { incidentEvents } from '../database/tables.ts';
-import type { Executor } from '../database/transaction.ts';
 import { findEvents } from '../events/store.ts';
+import { incidentEvents } from '../platform/database/tables.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 
 /** An event that belongs to an incident. */
 export interface Attachment {

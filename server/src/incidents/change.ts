@@ -6,10 +6,10 @@ import {
   type IncidentChange,
 } from '@gantry/contract/incidents';
 import { recordActivity } from '../activity/store.ts';
-import type { Actor, ActorContext } from '../context.ts';
-import type { Transaction } from '../database/transaction.ts';
+import type { Actor, ActorContext } from '../platform/context.ts';
+import type { Transaction } from '../platform/database/transaction.ts';
+import { resolveTime } from '../platform/time.ts';
 import { publish } from '../realtime/publish.ts';
-import { resolveTime } from '../time.ts';
 import { findNames, type NameOf } from '../users/names-store.ts';
 import { attachEvents } from './attachments-store.ts';
 import { allows, assignedRefusal, assigneeRefusal, changedRefusal, stateRefusal } from './refusal.ts';

@@ -1,5 +1,5 @@
 import type { FollowIncidentsInput, IncidentChange } from '@gantry/contract/incidents';
-import type { ActorContext } from '../context.ts';
+import type { ActorContext } from '../platform/context.ts';
 import { follow, type Told } from '../realtime/follow.ts';
 
 /** Tells what is done about all incidents, or about those that are asked for. @throws AppError as `follow` does */

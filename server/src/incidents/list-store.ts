@@ -3,11 +3,11 @@ import { incidentStatus, type ListIncidentsInput } from '@gantry/contract/incide
 import type { Page } from '@gantry/contract/page';
 import { and, asc, count, desc, eq, gte, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import { contains } from '../database/folded.ts';
-import { incidents } from '../database/tables.ts';
-import type { Executor } from '../database/transaction.ts';
 import { rankOf } from '../events/severity.ts';
-import type { Interval } from '../time.ts';
+import { contains } from '../platform/database/folded.ts';
+import { incidents } from '../platform/database/tables.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import type { Interval } from '../platform/time.ts';
 import type { IncidentRow } from './store.ts';
 
 const sortKeys = {

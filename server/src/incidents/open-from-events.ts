@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Coordinates } from '@gantry/contract/coordinates';
 import type { IncidentChange } from '@gantry/contract/incidents';
-import type { AppContext } from '../context.ts';
-import type { Executor } from '../database/transaction.ts';
 import { rankOf } from '../events/severity.ts';
 import type { EventRow } from '../ingest/enrich.ts';
+import type { AppContext } from '../platform/context.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import { publish } from '../realtime/publish.ts';
 import { findNames } from '../users/names-store.ts';
 import { type Attachment, attachEvents } from './attachments-store.ts';

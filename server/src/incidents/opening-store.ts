@@ -1,10 +1,10 @@
 import type { Coordinates } from '@gantry/contract/coordinates';
 import { inArray, sql } from 'drizzle-orm';
-import { uuidArray } from '../database/arrays.ts';
-import { locks } from '../database/locks.ts';
-import { prepare } from '../database/prepared.ts';
-import { incidents, sensors } from '../database/tables.ts';
-import type { Executor } from '../database/transaction.ts';
+import { uuidArray } from '../platform/database/arrays.ts';
+import { locks } from '../platform/database/locks.ts';
+import { prepare } from '../platform/database/prepared.ts';
+import { incidents, sensors } from '../platform/database/tables.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import type { Attachment } from './attachments-store.ts';
 import { type OpenIncident, SAME_INCIDENT_MS } from './grouping.ts';
 import { type IncidentRow, moment, readIncident } from './store.ts';

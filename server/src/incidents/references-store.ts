@@ -1,8 +1,8 @@
 import { isUuid } from '@gantry/contract/id';
 import type { Role } from '@gantry/contract/permissions';
 import { eq } from 'drizzle-orm';
-import { locations, sensors, users } from '../database/tables.ts';
-import type { Executor } from '../database/transaction.ts';
+import { locations, sensors, users } from '../platform/database/tables.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 
 export const hasLocation = async (db: Executor, id: string): Promise<boolean> =>
   isUuid(id) && (await db.$count(locations, eq(locations.id, id))) > 0;

@@ -1,8 +1,8 @@
 import { isUuid } from '@gantry/contract/id';
 import { mayDo } from '@gantry/contract/permissions';
-import type { Executor } from '../database/transaction.ts';
-import { invalidInput } from '../error.ts';
 import { findEvents } from '../events/store.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import { invalidInput } from '../platform/error.ts';
 import { findCandidate, hasLocation, hasSensor } from './references-store.ts';
 
 // What an incident refers to must exist when it is entered. It may go later.

@@ -4,7 +4,7 @@ import {
   incidentAction,
   incidentStates,
 } from '@gantry/contract/incidents';
-import { AppError } from '../error.ts';
+import { AppError } from '../platform/error.ts';
 
 /** How each action reads when somebody has done it: "Anna Kern acknowledged this incident", "it can be acknowledged". */
 const done: Record<IncidentAction | 'create', string> = {

@@ -17,7 +17,7 @@ import {
   updateIncidentInput,
 } from '@gantry/contract/incidents';
 import { pageCount } from '@gantry/contract/page';
-import { resolveInterval } from '../time.ts';
+import { resolveInterval } from '../platform/time.ts';
 import { messagesOf } from '../wire/messages.ts';
 import { allowed, router } from '../wire/procedures.ts';
 import { followIncidents } from './follow.ts';

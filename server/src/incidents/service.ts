@@ -5,10 +5,10 @@ import {
   type Incident,
   type UpdateIncidentInput,
 } from '@gantry/contract/incidents';
-import type { Actor, ActorContext } from '../context.ts';
-import { inTransaction } from '../database/transaction.ts';
-import { AppError } from '../error.ts';
 import { rankOf, severityOfRank } from '../events/severity.ts';
+import type { Actor, ActorContext } from '../platform/context.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
+import { AppError } from '../platform/error.ts';
 import { findNames } from '../users/names-store.ts';
 import { attachEvents } from './attachments-store.ts';
 import { changeIncident, recordDone, unseenBy } from './change.ts';

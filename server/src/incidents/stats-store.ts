@@ -1,10 +1,10 @@
 import { severity } from '@gantry/contract/events';
 import { type IncidentStats, incidentStatus, incidentType } from '@gantry/contract/incidents';
 import { count, sql } from 'drizzle-orm';
-import { incidents } from '../database/tables.ts';
-import type { Executor } from '../database/transaction.ts';
 import { rankOf } from '../events/severity.ts';
-import type { Interval } from '../time.ts';
+import { incidents } from '../platform/database/tables.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import type { Interval } from '../platform/time.ts';
 import { openedIn } from './list-store.ts';
 
 const { openedAt, acknowledgedAt, resolvedAt, backlog } = incidents;

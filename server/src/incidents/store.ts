@@ -6,10 +6,10 @@ import {
   incidentStates,
 } from '@gantry/contract/incidents';
 import { and, eq, getTableColumns, inArray, isNull, or, type SQL, sql } from 'drizzle-orm';
-import { incidentEvents, incidents } from '../database/tables.ts';
-import type { Executor, Transaction } from '../database/transaction.ts';
-import { notFound } from '../error.ts';
 import { severityOfRank } from '../events/severity.ts';
+import { incidentEvents, incidents } from '../platform/database/tables.ts';
+import type { Executor, Transaction } from '../platform/database/transaction.ts';
+import { notFound } from '../platform/error.ts';
 import type { NameOf } from '../users/names-store.ts';
 import { nothingUnseen, type Unseen } from './timeline-store.ts';
 

@@ -5,8 +5,8 @@ import {
   MAX_INCIDENT_TIMELINE,
 } from '@gantry/contract/incidents';
 import { and, asc, desc, eq, gt, isNotNull, max, ne, notInArray, or, type SQL, sql } from 'drizzle-orm';
-import { incidentTimeline as timeline } from '../database/tables.ts';
-import type { Executor } from '../database/transaction.ts';
+import { incidentTimeline as timeline } from '../platform/database/tables.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import type { NameOf } from '../users/names-store.ts';
 
 /** A step in the life of an incident, as it is written down. */

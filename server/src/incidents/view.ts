@@ -1,7 +1,7 @@
 import type { Incident, IncidentDetail, ListIncidentsInput } from '@gantry/contract/incidents';
 import type { Page } from '@gantry/contract/page';
-import type { ActorContext } from '../context.ts';
-import { resolveInterval } from '../time.ts';
+import type { ActorContext } from '../platform/context.ts';
+import { resolveInterval } from '../platform/time.ts';
 import { findNames } from '../users/names-store.ts';
 import { findEventsOf } from './attachments-store.ts';
 import { listIncidents } from './list-store.ts';

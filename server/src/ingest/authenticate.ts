@@ -1,5 +1,5 @@
-import type { RequestContext } from '../context.ts';
-import { AppError, invalidInput } from '../error.ts';
+import type { RequestContext } from '../platform/context.ts';
+import { AppError, invalidInput } from '../platform/error.ts';
 import type { KnownSensor } from './sensor-keys.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type { Event } from '@gantry/contract/events';
-import type { AppContext } from '../context.ts';
-import type { Executor } from '../database/transaction.ts';
 import { severityOfRank } from '../events/severity.ts';
 import { findEvents } from '../events/store.ts';
 import { openIncidents } from '../incidents/open-from-events.ts';
+import type { AppContext } from '../platform/context.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import { raiseAlerts } from '../watchlist/raise-alerts.ts';
 import type { EventRow } from './enrich.ts';
 

@@ -4,7 +4,7 @@ import { keyedEventId, newEventId, uuidOf } from '../events/id.ts';
 import { locationNameOf } from '../events/location-name.ts';
 import { plateKey } from '../events/plate.ts';
 import { rankOf, severityOf } from '../events/severity.ts';
-import { heldAt } from '../history.ts';
+import { heldAt } from '../platform/history.ts';
 import { ANY_TIME, type EventTimes, timeOfEvent } from './event-time.ts';
 import type { KnownSensor } from './sensor-keys.ts';
 

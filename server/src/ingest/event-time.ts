@@ -1,5 +1,5 @@
-import { AppError, invalidInput } from '../error.ts';
-import { resolveTime } from '../time.ts';
+import { AppError, invalidInput } from '../platform/error.ts';
+import { resolveTime } from '../platform/time.ts';
 
 /** What decides whether the time of an event is believed. */
 export interface EventTimes {

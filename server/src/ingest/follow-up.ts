@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { isBadRow, isDatabaseAway, isTimeout } from '../database/failure.ts';
-import type { Database } from '../database/pool.ts';
-import { type Executor, inTransaction } from '../database/transaction.ts';
-import { startRounds } from '../rounds.ts';
+import { isBadRow, isDatabaseAway, isTimeout } from '../platform/database/failure.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { type Executor, inTransaction } from '../platform/database/transaction.ts';
+import { startRounds } from '../platform/periodic.ts';
 import type { EventRow } from './enrich.ts';
 import {
   countLateFollowUp,

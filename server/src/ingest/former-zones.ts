@@ -1,7 +1,7 @@
 import type { ReportedEvent } from '@gantry/contract/events';
-import type { AppContext } from '../context.ts';
 import { keyedEventId } from '../events/id.ts';
-import { isLocalTime, resolveTime } from '../time.ts';
+import type { AppContext } from '../platform/context.ts';
+import { isLocalTime, resolveTime } from '../platform/time.ts';
 import { findContentHashes } from './insert-events.ts';
 import type { KnownSensor } from './sensor-keys.ts';
 

@@ -1,8 +1,8 @@
 import type { ReportedEvent } from '@gantry/contract/events';
-import type { RequestContext } from '../context.ts';
-import { AppError } from '../error.ts';
 import { picturesTookTooLong } from '../images/images.ts';
 import { addressOfImage, type Picture, readImage } from '../images/read-image.ts';
+import type { RequestContext } from '../platform/context.ts';
+import { AppError } from '../platform/error.ts';
 import { type EventRow, enrich } from './enrich.ts';
 import { asFirstSaid } from './former-zones.ts';
 import type { WriteOutcome } from './queue.ts';

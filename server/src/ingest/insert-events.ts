@@ -1,9 +1,18 @@
 import type { QueryConfig } from 'pg';
-import { uuidArray } from '../database/arrays.ts';
-import { type Column, double, json, namesOf, rowsOf, smallint, text, uuid } from '../database/columns.ts';
-import { isUniqueViolation } from '../database/failure.ts';
-import type { KeptClient } from '../database/kept-client.ts';
-import { channels } from '../database/notify.ts';
+import { uuidArray } from '../platform/database/arrays.ts';
+import {
+  type Column,
+  double,
+  json,
+  namesOf,
+  rowsOf,
+  smallint,
+  text,
+  uuid,
+} from '../platform/database/columns.ts';
+import { isUniqueViolation } from '../platform/database/failure.ts';
+import type { KeptClient } from '../platform/database/kept-client.ts';
+import { channels } from '../platform/database/notify.ts';
 import type { EventRow } from './enrich.ts';
 import { type Count, tally } from './tally.ts';
 

@@ -1,4 +1,4 @@
-import { unavailable } from '../error.ts';
+import { unavailable } from '../platform/error.ts';
 import { type EventRow, sizeOf } from './enrich.ts';
 import { createShares } from './shares.ts';
 

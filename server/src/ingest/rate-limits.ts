@@ -1,4 +1,4 @@
-import { AppError } from '../error.ts';
+import { AppError } from '../platform/error.ts';
 import type { KnownSensor } from './sensor-keys.ts';
 
 /** How many events each sensor may send, whatever becomes of them. In this process: several have a limit each. */

@@ -1,8 +1,8 @@
 import { API_KEY } from '@gantry/contract/sensors';
 import { LRUCache } from 'lru-cache';
-import type { History } from '../history.ts';
+import { databaseAway, isOutage } from '../platform/database/outage.ts';
+import type { History } from '../platform/history.ts';
 import type { Standing } from '../sensors/standings.ts';
-import { databaseAway, isOutage } from './outage.ts';
 
 /** What ingestion knows of a sensor: enough to enrich its events without asking the database. */
 export interface KnownSensor extends Standing {

@@ -1,13 +1,13 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { isBadRow, isMissingPartition, isTransient } from '../database/failure.ts';
-import { type KeptClient, keepClient } from '../database/kept-client.ts';
-import { AppError, unavailable } from '../error.ts';
 import type { Partitions } from '../events/partitions.ts';
-import type { Metrics } from '../metrics.ts';
+import { isBadRow, isMissingPartition, isTransient } from '../platform/database/failure.ts';
+import { type KeptClient, keepClient } from '../platform/database/kept-client.ts';
+import { databaseAway, isOutage } from '../platform/database/outage.ts';
+import { AppError, unavailable } from '../platform/error.ts';
+import type { Metrics } from '../platform/metrics.ts';
 import type { EventRow } from './enrich.ts';
 import { findContentHashes, insertEvents } from './insert-events.ts';
-import { databaseAway, isOutage } from './outage.ts';
 import { createEventQueue, MAX_WAIT_MS, type Waiting, type WriteOutcome } from './queue.ts';
 
 /** After the database went away, events are refused at once for this long before one group tries it again. */

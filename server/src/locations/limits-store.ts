@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
-import type { History } from '../history.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import type { History } from '../platform/history.ts';
 
 /**
  * Writes down that the speed limit of a location changed, in the transaction that changes it. The first limit that is said

@@ -1,10 +1,10 @@
 import type { CreateLocationInput, Location, UpdateLocationInput } from '@gantry/contract/locations';
 import { recordActivity } from '../activity/store.ts';
-import type { ActorContext } from '../context.ts';
-import { isForeignKeyViolation } from '../database/failure.ts';
-import { announce, channels } from '../database/notify.ts';
-import { inTransaction } from '../database/transaction.ts';
-import { AppError } from '../error.ts';
+import type { ActorContext } from '../platform/context.ts';
+import { isForeignKeyViolation } from '../platform/database/failure.ts';
+import { announce, channels } from '../platform/database/notify.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
+import { AppError } from '../platform/error.ts';
 import { recordLimitChange } from './limits-store.ts';
 import {
   deleteLocation as deleteFrom,

@@ -2,10 +2,10 @@ import type { Topic } from '@gantry/contract/realtime';
 import { sql } from 'drizzle-orm';
 import type { Pool } from 'pg';
 import superjson, { type SuperJSONResult } from 'superjson';
-import { locks } from '../database/locks.ts';
-import { channels } from '../database/notify.ts';
-import { prepare } from '../database/prepared.ts';
-import type { Executor } from '../database/transaction.ts';
+import { locks } from '../platform/database/locks.ts';
+import { channels } from '../platform/database/notify.ts';
+import { prepare } from '../platform/database/prepared.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import type { Position } from './position.ts';
 
 const RECORD = prepare(

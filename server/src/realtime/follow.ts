@@ -1,7 +1,7 @@
 import type { StreamNote, Topic } from '@gantry/contract/realtime';
 import type { Pool } from 'pg';
-import type { ActorContext } from '../context.ts';
-import { AppError, invalidInput } from '../error.ts';
+import type { ActorContext } from '../platform/context.ts';
+import { AppError, invalidInput } from '../platform/error.ts';
 import { readChanges, readHorizon } from './changes-store.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import { type Item, readItems, type Things } from './items.ts';

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { startRounds } from '../rounds.ts';
+import { startRounds } from '../platform/periodic.ts';
 import { forgetForeignChanges, pruneChanges } from './changes-store.ts';
 import { KEPT_HOURS } from './follow.ts';
 

@@ -1,8 +1,8 @@
 import type { IncidentChange } from '@gantry/contract/incidents';
 import type { SensorStatusChange } from '@gantry/contract/sensors';
 import type { WatchlistAlert } from '@gantry/contract/watchlist';
-import type { AppContext } from '../context.ts';
-import type { Executor } from '../database/transaction.ts';
+import type { AppContext } from '../platform/context.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import { recordChanges } from './changes-store.ts';
 
 /** Something that happened, other than an event, which subscribers and webhooks are told of. */

@@ -1,4 +1,4 @@
-import { AppError } from '../error.ts';
+import { AppError } from '../platform/error.ts';
 
 /** Bounds how many streams are open at once. */
 export interface Streams {

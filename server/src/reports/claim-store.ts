@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
-import { reports } from '../database/tables.ts';
-import type { Executor } from '../database/transaction.ts';
+import { reports } from '../platform/database/tables.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import type { ReportRow } from './store.ts';
 
 /** How often a report is begun: after that it is taken for what brings its process down. */

@@ -1,7 +1,7 @@
 import type { ReportFilters } from '@gantry/contract/reports';
 import type { TimezoneSettings } from '@gantry/contract/system';
-import type { Database } from '../database/pool.ts';
-import type { Interval } from '../time.ts';
+import type { Database } from '../platform/database/pool.ts';
+import type { Interval } from '../platform/time.ts';
 
 /** What a cell holds: `integer` and `decimal` are numbers, `seconds` a length of time, `share` a number from 0 to 1. */
 export type ColumnType = 'text' | 'integer' | 'decimal' | 'seconds' | 'share' | 'time' | 'date';

@@ -1,6 +1,6 @@
 import type { ReportPeriod } from '@gantry/contract/reports';
 import { DateTime } from 'luxon';
-import { type Interval, resolveInterval, resolveTime } from '../time.ts';
+import { type Interval, resolveInterval, resolveTime } from '../platform/time.ts';
 
 /** When a schedule runs, in local time. */
 export interface Rhythm {

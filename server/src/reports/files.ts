@@ -2,8 +2,8 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { syncFolder } from '../data-folder.ts';
-import { tolerate } from '../errno.ts';
+import { tolerate } from '../platform/errno.ts';
+import { syncFolder } from '../platform/process/data-folder.ts';
 
 /** Where the files of reports are kept. A key is a file name without any folder. */
 export interface ReportFiles {

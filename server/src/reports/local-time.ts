@@ -1,6 +1,6 @@
 import type { TimezoneSettings } from '@gantry/contract/system';
 import { DateTime, IANAZone } from 'luxon';
-import { type Interval, resolveInterval } from '../time.ts';
+import { type Interval, resolveInterval } from '../platform/time.ts';
 
 /** Tells moments (Unix milliseconds) as clocks in one time zone show them. */
 export interface LocalTime {

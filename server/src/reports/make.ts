@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters } from '@gantry/contract/reports';
-import type { Database } from '../database/pool.ts';
+import type { Database } from '../platform/database/pool.ts';
 import type { Batch, Figure, ReportDocument, ReportScope, Row } from './document.ts';
 import { formats } from './formats.ts';
 import { kinds } from './kinds.ts';

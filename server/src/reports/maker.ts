@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { ReportFormat } from '@gantry/contract/reports';
-import type { DescribedError } from '../describe-error.ts';
-import { hasErrno } from '../errno.ts';
 import { reportWorker } from '../folders.ts';
+import type { DescribedError } from '../platform/describe-error.ts';
+import { hasErrno } from '../platform/errno.ts';
 import { type Failure, type MadeFile, type Order, type Progress, type Said, STOP } from './messages.ts';
 import type { ReportRow } from './store.ts';
 

@@ -1,4 +1,4 @@
-import type { DescribedError } from '../describe-error.ts';
+import type { DescribedError } from '../platform/describe-error.ts';
 import type { ReportRow } from './store.ts';
 
 /** Connections of a thread, of which a process has one at a time: a report is read one statement after the other. */

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 
 /** The names of sensors and locations by their ids; of those that are gone there is none. */
 export const findPlaceNames = async (

@@ -1,7 +1,7 @@
 import { MAX_REPORT_YEARS } from '@gantry/contract/reports';
 import { DateTime } from 'luxon';
-import { invalidInput } from '../error.ts';
-import { type Interval, resolveInterval } from '../time.ts';
+import { invalidInput } from '../platform/error.ts';
+import { type Interval, resolveInterval } from '../platform/time.ts';
 
 /** Times that PostgreSQL and JavaScript write in the same way, and of which there can be anything. */
 const EARLIEST = 0;

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import { readDatabaseTime } from '../database/database-time.ts';
-import type { Database } from '../database/pool.ts';
-import { inTransaction, type Transaction } from '../database/transaction.ts';
+import { readDatabaseTime } from '../platform/database/database-time.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { getTimezoneSettings } from '../system/store.ts';
 import { lastRun, nextRun, periodBefore } from './due.ts';
 import { changeSchedule, takeDueSchedule, takeScheduleOfOtherZone } from './schedules-store.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Database } from '../database/pool.ts';
+import type { Database } from '../platform/database/pool.ts';
 import { claimReport, noteProgress, releaseReport, settleReport } from './claim-store.ts';
 import type { ReportFiles } from './files.ts';
 import { type MakeReport, ReportFailure } from './maker.ts';

@@ -2,9 +2,9 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import { type ListSchedulesInput, MAX_REPORT_SCHEDULES, type ReportSchedule } from '@gantry/contract/reports';
 import { and, asc, count, desc, eq, lte, ne, sql } from 'drizzle-orm';
-import { reportSchedules } from '../database/tables.ts';
-import type { Executor, Transaction } from '../database/transaction.ts';
-import { AppError, notFound } from '../error.ts';
+import { reportSchedules } from '../platform/database/tables.ts';
+import type { Executor, Transaction } from '../platform/database/transaction.ts';
+import { AppError, notFound } from '../platform/error.ts';
 import { findNames } from '../users/names-store.ts';
 
 export type ScheduleRow = typeof reportSchedules.$inferSelect;

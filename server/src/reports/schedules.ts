@@ -6,9 +6,9 @@ import {
   type UpdateScheduleInput,
 } from '@gantry/contract/reports';
 import { recordActivity } from '../activity/store.ts';
-import type { ActorContext } from '../context.ts';
-import { inTransaction } from '../database/transaction.ts';
-import { invalidInput } from '../error.ts';
+import type { ActorContext } from '../platform/context.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
+import { invalidInput } from '../platform/error.ts';
 import { nextRun, type Rhythm } from './due.ts';
 import {
   changeSchedule,

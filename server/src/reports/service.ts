@@ -1,7 +1,7 @@
 import type { GenerateReportInput, Report } from '@gantry/contract/reports';
 import { recordActivity } from '../activity/store.ts';
-import type { ActorContext } from '../context.ts';
-import { inTransaction } from '../database/transaction.ts';
+import type { ActorContext } from '../platform/context.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
 import { resolveReportRange } from './range.ts';
 import {
   cancelReport as cancelIn,

@@ -2,10 +2,10 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import { type ListReportsInput, MAX_UNFINISHED_REPORTS, type Report } from '@gantry/contract/reports';
 import { and, count, desc, eq, inArray, sql } from 'drizzle-orm';
-import { reports } from '../database/tables.ts';
-import type { Executor, Transaction } from '../database/transaction.ts';
-import { AppError, notFound } from '../error.ts';
-import { addJob } from '../jobs/jobs-store.ts';
+import { reports } from '../platform/database/tables.ts';
+import type { Executor, Transaction } from '../platform/database/transaction.ts';
+import { AppError, notFound } from '../platform/error.ts';
+import { addJob } from '../platform/jobs/jobs-store.ts';
 import { findNames, type NameOf } from '../users/names-store.ts';
 import { fileNameOf } from './file-name.ts';
 

@@ -1,10 +1,10 @@
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { isDatabaseAway, isTransient } from '../database/failure.ts';
-import { createPool } from '../database/pool.ts';
-import { inLongSnapshot } from '../database/snapshot.ts';
-import { describeError, safeText } from '../describe-error.ts';
-import { AppError } from '../error.ts';
+import { isDatabaseAway, isTransient } from '../platform/database/failure.ts';
+import { createPool } from '../platform/database/pool.ts';
+import { inLongSnapshot } from '../platform/database/snapshot.ts';
+import { describeError, safeText } from '../platform/describe-error.ts';
+import { AppError } from '../platform/error.ts';
 import { createReportFiles } from './files.ts';
 import { makeReport } from './make.ts';
 import {

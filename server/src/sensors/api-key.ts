@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mayDo } from '@gantry/contract/permissions';
 import { findActor } from '../auth/session.ts';
-import type { RequestContext } from '../context.ts';
+import type { RequestContext } from '../platform/context.ts';
 
 /** 256 random bits as 64 hexadecimal characters. */
 export const newApiKey = (): string => randomBytes(32).toString('hex');

@@ -1,5 +1,5 @@
 import type { FollowSensorsInput } from '@gantry/contract/sensors';
-import type { ActorContext } from '../context.ts';
+import type { ActorContext } from '../platform/context.ts';
 import { follow, type Told } from '../realtime/follow.ts';
 
 /** Tells of changes of status, of all sensors or of those that are asked for. @throws AppError as `follow` does */

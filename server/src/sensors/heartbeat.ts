@@ -1,8 +1,8 @@
 import type { HeartbeatInput, SensorStatus } from '@gantry/contract/sensors';
-import type { AppContext } from '../context.ts';
-import { inTransaction } from '../database/transaction.ts';
-import { AppError } from '../error.ts';
 import type { DeviceContext } from '../ingest/ingest.ts';
+import type { AppContext } from '../platform/context.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
+import { AppError } from '../platform/error.ts';
 import { publishStatus } from './publish-status.ts';
 import {
   recordHeartbeat,

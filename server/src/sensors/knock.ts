@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { hasErrno } from '../errno.ts';
+import { hasErrno } from '../platform/errno.ts';
 import type { DeviceAddress } from './device-address.ts';
 
 /** Tried in this order when the address names no port: web interface, the same with TLS, video stream (RTSP). */

@@ -1,9 +1,9 @@
 import type { Page } from '@gantry/contract/page';
 import type { ListSensorsInput, LocatedSensor, Sensor } from '@gantry/contract/sensors';
 import { and, asc, count, desc, eq, isNull, or } from 'drizzle-orm';
-import { contains, sortedName } from '../database/folded.ts';
-import { locations, sensors } from '../database/tables.ts';
-import type { Executor } from '../database/transaction.ts';
+import { contains, sortedName } from '../platform/database/folded.ts';
+import { locations, sensors } from '../platform/database/tables.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import { sensorColumns } from './store.ts';
 
 const sortKeys = {

@@ -1,5 +1,5 @@
-import type { ActorContext } from '../context.ts';
-import { AppError } from '../error.ts';
+import type { ActorContext } from '../platform/context.ts';
+import { AppError } from '../platform/error.ts';
 import { parseDeviceAddress } from './device-address.ts';
 import { knockAt } from './knock.ts';
 import { getSensor, setLastPing } from './store.ts';

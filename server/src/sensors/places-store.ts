@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
-import { always, type History } from '../history.ts';
 import { readLimits } from '../locations/limits-store.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import { always, type History } from '../platform/history.ts';
 import { type Standing, standingsOf } from './standings.ts';
 
 /**

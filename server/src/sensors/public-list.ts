@@ -1,6 +1,6 @@
 import { locatedSensor } from '@gantry/contract/sensors';
 import { z } from 'zod';
-import type { Database } from '../database/pool.ts';
+import type { Database } from '../platform/database/pool.ts';
 import { writeAhead } from '../wire/output.ts';
 import { listLocatedSensors } from './list-store.ts';
 

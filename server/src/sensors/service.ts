@@ -1,11 +1,11 @@
 import { isUuid } from '@gantry/contract/id';
 import type { CreateSensorInput, Sensor, UpdateSensorInput } from '@gantry/contract/sensors';
 import { recordActivity } from '../activity/store.ts';
-import type { ActorContext } from '../context.ts';
-import { isForeignKeyViolation, isUniqueViolation } from '../database/failure.ts';
-import { announce, channels } from '../database/notify.ts';
-import { inTransaction, type Transaction } from '../database/transaction.ts';
-import { AppError, invalidInput } from '../error.ts';
+import type { ActorContext } from '../platform/context.ts';
+import { isForeignKeyViolation, isUniqueViolation } from '../platform/database/failure.ts';
+import { announce, channels } from '../platform/database/notify.ts';
+import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
+import { AppError, invalidInput } from '../platform/error.ts';
 import { newApiKey } from './api-key.ts';
 import { forgetMoves, recordMove } from './places-store.ts';
 import { publishStatus } from './publish-status.ts';

@@ -1,4 +1,4 @@
-import { always, type History, heldAt } from '../history.ts';
+import { always, type History, heldAt } from '../platform/history.ts';
 
 /** A place at which a sensor stands, and the speed limit (km/h) there; null: none. */
 export interface Standing {

@@ -6,9 +6,9 @@ import {
   type StatusChange,
 } from '@gantry/contract/sensors';
 import { count, desc, eq, type SQL, sql } from 'drizzle-orm';
-import { locks } from '../database/locks.ts';
-import { sensorStatusHistory as history } from '../database/tables.ts';
-import type { Executor } from '../database/transaction.ts';
+import { locks } from '../platform/database/locks.ts';
+import { sensorStatusHistory as history } from '../platform/database/tables.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import { findNames } from '../users/names-store.ts';
 
 /** A change of status by a person. */

@@ -2,10 +2,10 @@ import { isUuid } from '@gantry/contract/id';
 import type { CreateSensorInput, Sensor, UpdateSensorInput } from '@gantry/contract/sensors';
 import { eq, sql } from 'drizzle-orm';
 import type { Pool } from 'pg';
-import { locations, sensors } from '../database/tables.ts';
-import type { Executor } from '../database/transaction.ts';
-import { notFound } from '../error.ts';
 import type { KnownSensor } from '../ingest/sensor-keys.ts';
+import { locations, sensors } from '../platform/database/tables.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import { notFound } from '../platform/error.ts';
 import { readStandings } from './places-store.ts';
 
 /** A sensor as it is read: all that answers show, and the API key itself. */

@@ -1,6 +1,6 @@
-import type { AppContext } from '../context.ts';
-import { inTransaction } from '../database/transaction.ts';
-import { startRounds } from '../rounds.ts';
+import type { AppContext } from '../platform/context.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
+import { startRounds } from '../platform/periodic.ts';
 import { publishStatus } from './publish-status.ts';
 import { silenceReason, silenceSensors } from './status-store.ts';
 

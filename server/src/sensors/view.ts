@@ -1,6 +1,6 @@
 import type { Page } from '@gantry/contract/page';
 import type { ListSensorsInput, LocatedSensor, Sensor } from '@gantry/contract/sensors';
-import type { RequestContext } from '../context.ts';
+import type { RequestContext } from '../platform/context.ts';
 import { keyViewOf, seesKeys } from './api-key.ts';
 import { listLocatedSensors, listSensors } from './list-store.ts';
 import { getSensor } from './store.ts';

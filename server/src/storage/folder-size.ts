@@ -1,6 +1,6 @@
 import { readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { tolerate } from '../errno.ts';
+import { tolerate } from '../platform/errno.ts';
 
 /** How many files a folder holds, without those in folders inside it, and their size in bytes. */
 export const sizeOfFolder = async (folder: string): Promise<{ count: number; bytes: number }> => {

@@ -2,9 +2,9 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import type { HoldDetail, LegalHold, ListHoldsInput } from '@gantry/contract/storage';
 import { type SQL, sql } from 'drizzle-orm';
-import { locks } from '../database/locks.ts';
-import type { Executor } from '../database/transaction.ts';
-import { AppError, notFound } from '../error.ts';
+import { locks } from '../platform/database/locks.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import { AppError, notFound } from '../platform/error.ts';
 import { findNames, type NameOf } from '../users/names-store.ts';
 
 interface HoldRow extends Record<string, unknown> {

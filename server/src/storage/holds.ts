@@ -1,9 +1,9 @@
 import { isUuid } from '@gantry/contract/id';
 import type { HoldDetail, SetHoldInput } from '@gantry/contract/storage';
 import { recordActivity } from '../activity/store.ts';
-import type { ActorContext } from '../context.ts';
-import { inTransaction } from '../database/transaction.ts';
-import { AppError, invalidInput } from '../error.ts';
+import type { ActorContext } from '../platform/context.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
+import { AppError, invalidInput } from '../platform/error.ts';
 import { endHold, findEventTypes, getHold, insertHold, keepRemovalsOut } from './holds-store.ts';
 
 /**

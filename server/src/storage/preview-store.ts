@@ -1,9 +1,9 @@
 import type { EventType } from '@gantry/contract/events';
 import { type SQL, sql } from 'drizzle-orm';
-import { moment } from '../database/moment.ts';
-import type { Executor } from '../database/transaction.ts';
 import { firstIdAt } from '../events/id.ts';
 import { countedByPeriod } from '../events/totals.ts';
+import { moment } from '../platform/database/moment.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import type { Due } from './due.ts';
 import { heldEvents } from './holds-store.ts';
 

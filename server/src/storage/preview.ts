@@ -1,7 +1,7 @@
 import { eventType } from '@gantry/contract/events';
 import type { PreviewedRemoval, RetentionPreview, RetentionRules } from '@gantry/contract/storage';
-import type { Executor } from '../database/transaction.ts';
 import { type EventMonth, holdsMonth, listEventMonths, readMonthSizes } from '../events/months-store.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import { type Due, dueBy, isAllDue } from './due.ts';
 import {
   countActivityBefore,

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '@gantry/contract/events';
-import { sqlState } from '../database/failure.ts';
 import { type EventMonth, listEventMonths, readMonthSizes } from '../events/months-store.ts';
 import { dropMonth, pageOfIds, removeEvents } from '../events/removal-store.ts';
-import type { Interval } from '../time.ts';
+import { sqlState } from '../platform/database/failure.ts';
+import type { Interval } from '../platform/time.ts';
 import { type Due, isAllDue } from './due.ts';
 import { findHeld } from './holds-store.ts';
 import { goesAsAWhole } from './preview.ts';

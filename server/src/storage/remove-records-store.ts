@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { moment } from '../database/moment.ts';
-import type { Executor } from '../database/transaction.ts';
+import { moment } from '../platform/database/moment.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 
 /** Things that went, of one month. */
 export interface RemovedRecords extends Record<string, unknown> {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inTransaction } from '../database/transaction.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
 import { keepTrafficSince, type RemovedDay, removeDaysNotKept } from '../traffic/kept-store.ts';
 import { type Run, removeNoted } from './run-parts.ts';
 

@@ -1,8 +1,8 @@
 import type { EventType } from '@gantry/contract/events';
 import { sql } from 'drizzle-orm';
-import { moment } from '../database/moment.ts';
-import type { Executor } from '../database/transaction.ts';
-import type { Interval } from '../time.ts';
+import { moment } from '../platform/database/moment.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import type { Interval } from '../platform/time.ts';
 
 /** A part of a month from which retention removed events of a type. Counts of what is stored say nothing true of it. */
 export interface RemovedEvents extends Interval {

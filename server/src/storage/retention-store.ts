@@ -1,6 +1,6 @@
 import type { RetentionInput, RetentionRules, RetentionSettings } from '@gantry/contract/storage';
 import { sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import { findNames } from '../users/names-store.ts';
 
 interface SettingsRow extends Record<string, unknown> {

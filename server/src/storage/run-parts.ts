@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { Database } from '../database/pool.ts';
-import { inTransaction, type Transaction } from '../database/transaction.ts';
 import type { BlobStore } from '../images/blobs.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { keepHoldsOut } from './holds-store.ts';
 import { noteRemovals, type Removal } from './runs-store.ts';
 

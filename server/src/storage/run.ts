@@ -1,7 +1,7 @@
-import { readDatabaseTime } from '../database/database-time.ts';
-import type { Transaction } from '../database/transaction.ts';
-import { safeText } from '../describe-error.ts';
 import { forgetOldDeletions } from '../events/tombstones-store.ts';
+import { readDatabaseTime } from '../platform/database/database-time.ts';
+import type { Transaction } from '../platform/database/transaction.ts';
+import { safeText } from '../platform/describe-error.ts';
 import { dueBy, limitsAnything } from './due.ts';
 import { removeDueEvents } from './remove-events.ts';
 import { removeDueImages } from './remove-images.ts';

@@ -1,8 +1,8 @@
 import type { Page } from '@gantry/contract/page';
 import type { RetentionClass, RetentionRun } from '@gantry/contract/storage';
 import { type SQL, sql } from 'drizzle-orm';
-import type { Database } from '../database/pool.ts';
-import { type Executor, inTransaction } from '../database/transaction.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { findNames } from '../users/names-store.ts';
 
 /** A run without a sign of life for so long is over: its process died. */

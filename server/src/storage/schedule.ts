@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
-import { readDatabaseTime } from '../database/database-time.ts';
-import { startRounds } from '../rounds.ts';
+import { readDatabaseTime } from '../platform/database/database-time.ts';
+import { startRounds } from '../platform/periodic.ts';
 import { doRun } from './run.ts';
 import type { RunParts } from './run-parts.ts';
 import { beginRun, lastSettledStart } from './runs-store.ts';

@@ -5,10 +5,10 @@ import type {
   RetentionSettings,
 } from '@gantry/contract/storage';
 import { recordActivity } from '../activity/store.ts';
-import type { ActorContext } from '../context.ts';
-import { readDatabaseTime } from '../database/database-time.ts';
-import { inTransaction } from '../database/transaction.ts';
-import { AppError } from '../error.ts';
+import type { ActorContext } from '../platform/context.ts';
+import { readDatabaseTime } from '../platform/database/database-time.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
+import { AppError } from '../platform/error.ts';
 import { previewRemovals } from './preview.ts';
 import { changedRules, getRetentionSettings, getRules, lockRules, storeRules } from './retention-store.ts';
 import { listRuns } from './runs-store.ts';

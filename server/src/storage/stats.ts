@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { eventType } from '@gantry/contract/events';
 import type { StorageStats } from '@gantry/contract/storage';
-import type { AppContext } from '../context.ts';
-import { readDatabaseTime } from '../database/database-time.ts';
 import { endOf } from '../events/covering.ts';
 import { type EventMonth, holdsMonth, listEventMonths, readMonthSizes } from '../events/months-store.ts';
+import type { AppContext } from '../platform/context.ts';
+import { readDatabaseTime } from '../platform/database/database-time.ts';
 import { dueBy, limitsAnything } from './due.ts';
 import { sizeOfDisk, sizeOfFolder } from './folder-size.ts';
 import { previewRemovals } from './preview.ts';

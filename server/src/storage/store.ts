@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
 import { timeOfId } from '../events/id.ts';
 import { countedEvents } from '../events/totals.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 
 const EVER = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
 

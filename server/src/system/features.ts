@@ -4,8 +4,8 @@ import {
   type SystemSettings,
   switchableFeatures,
 } from '@gantry/contract/system';
-import type { Config } from '../config.ts';
-import { AppError } from '../error.ts';
+import type { Config } from '../platform/config.ts';
+import { AppError } from '../platform/error.ts';
 
 type Switches = Pick<Config, 'FEATURES'>;
 

@@ -1,7 +1,7 @@
 import { dateFormat, type TimezoneSettings, type UpdateTimezoneInput } from '@gantry/contract/system';
 import { sql } from 'drizzle-orm';
-import { settings } from '../database/tables.ts';
-import type { Executor } from '../database/transaction.ts';
+import { settings } from '../platform/database/tables.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 
 type SettingsRow = typeof settings.$inferSelect;
 

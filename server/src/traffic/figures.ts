@@ -1,6 +1,6 @@
-import type { AppContext } from '../context.ts';
-import type { Executor } from '../database/transaction.ts';
-import type { Interval } from '../time.ts';
+import type { AppContext } from '../platform/context.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import type { Interval } from '../platform/time.ts';
 import { type Completeness, completenessOf } from './completeness.ts';
 import { type Bucket, bucketsOf } from './flow.ts';
 import type { LimitedPlace } from './places-store.ts';

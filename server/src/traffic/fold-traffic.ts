@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Database } from '../database/pool.ts';
-import { startRounds } from '../rounds.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { startRounds } from '../platform/periodic.ts';
 import { foldTraffic } from './fold-store.ts';
 
 const EVERY_MS = 5_000;

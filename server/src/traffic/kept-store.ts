@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { locks } from '../database/locks.ts';
-import { moment } from '../database/moment.ts';
-import type { Transaction } from '../database/transaction.ts';
+import { locks } from '../platform/database/locks.ts';
+import { moment } from '../platform/database/moment.ts';
+import type { Transaction } from '../platform/database/transaction.ts';
 
 /** From when on traffic is counted, as an expression. What is before it was removed: a gap, whatever the tables still hold. */
 export const keptSince = sql.raw('(SELECT since FROM traffic_kept)');

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { sortedName } from '../database/folded.ts';
-import { moment } from '../database/moment.ts';
-import type { Executor } from '../database/transaction.ts';
-import type { Interval } from '../time.ts';
+import { sortedName } from '../platform/database/folded.ts';
+import { moment } from '../platform/database/moment.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import type { Interval } from '../platform/time.ts';
 import { keptSince } from './kept-store.ts';
 import { groupsWithin, passedIn } from './passages-store.ts';
 import { passedWithin } from './rollups-store.ts';

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { firstIdAt } from '../events/id.ts';
-import type { Interval } from '../time.ts';
+import type { Interval } from '../platform/time.ts';
 import { keptSince } from './kept-store.ts';
 
 /** The start of time for slots: they begin on full hours and days of UTC. */

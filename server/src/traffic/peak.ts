@@ -1,5 +1,5 @@
 import type { Flow } from '@gantry/contract/traffic';
-import type { Executor } from '../database/transaction.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import { rangeOf } from './figures.ts';
 import { type Bucket, bucketsOf } from './flow.ts';
 import { type Place, readRollups } from './rollups-store.ts';

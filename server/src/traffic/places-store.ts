@@ -1,10 +1,10 @@
 import { isUuid } from '@gantry/contract/id';
 import { eq } from 'drizzle-orm';
-import { locations, sensors } from '../database/tables.ts';
-import type { Executor } from '../database/transaction.ts';
-import { notFound } from '../error.ts';
-import { always, type History } from '../history.ts';
 import { readLimits } from '../locations/limits-store.ts';
+import { locations, sensors } from '../platform/database/tables.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import { notFound } from '../platform/error.ts';
+import { always, type History } from '../platform/history.ts';
 import { readStandings } from '../sensors/places-store.ts';
 import type { Place } from './rollups-store.ts';
 

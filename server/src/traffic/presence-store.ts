@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { moment } from '../database/moment.ts';
-import type { Executor } from '../database/transaction.ts';
+import { moment } from '../platform/database/moment.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import type { Interval } from '../platform/time.ts';
 import { firstContact } from '../sensors/first-contact-store.ts';
-import type { Interval } from '../time.ts';
 import { keptSince } from './kept-store.ts';
 import { groupsWithin, ORIGIN, passedIn } from './passages-store.ts';
 import { inSegments, numbersOf, type Place, passedWithin } from './rollups-store.ts';

@@ -1,7 +1,7 @@
 import { MAX_POINTS, MAX_RANGE_YEARS, type TrafficInterval } from '@gantry/contract/traffic';
 import { DateTime } from 'luxon';
-import { invalidInput } from '../error.ts';
-import { type Interval, resolveInterval } from '../time.ts';
+import { invalidInput } from '../platform/error.ts';
+import { type Interval, resolveInterval } from '../platform/time.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;

@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { foldedText } from '../database/folded.ts';
-import { moment } from '../database/moment.ts';
-import type { Executor } from '../database/transaction.ts';
 import { idWithin } from '../events/totals.ts';
-import type { Interval } from '../time.ts';
+import { foldedText } from '../platform/database/folded.ts';
+import { moment } from '../platform/database/moment.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import type { Interval } from '../platform/time.ts';
 import { keptSince } from './kept-store.ts';
 import { groupsWithin, passedIn } from './passages-store.ts';
 import type { Segment } from './segments.ts';

@@ -1,4 +1,4 @@
-import type { Interval } from '../time.ts';
+import type { Interval } from '../platform/time.ts';
 
 /** The lengths of the slots in which traffic is kept, in minutes. */
 export type SlotMinutes = 5 | 15 | 60 | 1_440;

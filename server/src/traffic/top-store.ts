@@ -1,8 +1,8 @@
 import type { TopLocations } from '@gantry/contract/traffic';
 import { sql } from 'drizzle-orm';
-import { moment } from '../database/moment.ts';
-import type { Executor } from '../database/transaction.ts';
-import type { Interval } from '../time.ts';
+import { moment } from '../platform/database/moment.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import type { Interval } from '../platform/time.ts';
 import { groupsWithin, passedIn } from './passages-store.ts';
 import { inSegments, passedWithin } from './rollups-store.ts';
 import { segmentsOf } from './segments.ts';

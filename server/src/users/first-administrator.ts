@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { AppContext } from '../context.ts';
-import { keepSecret } from '../data-folder.ts';
-import { inTransaction } from '../database/transaction.ts';
+import type { AppContext } from '../platform/context.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
+import { keepSecret } from '../platform/process/data-folder.ts';
 import { generatePassword } from './generated-password.ts';
 import { hasUsers, insertUser, lockUsersTable } from './store.ts';
 

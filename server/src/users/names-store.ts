@@ -1,6 +1,6 @@
 import { inArray } from 'drizzle-orm';
-import { formerUsers, users } from '../database/tables.ts';
-import type { Executor } from '../database/transaction.ts';
+import { formerUsers, users } from '../platform/database/tables.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 
 /** A person as answers name them. */
 export interface NamedPerson {

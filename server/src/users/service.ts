@@ -6,10 +6,10 @@ import type {
   User,
 } from '@gantry/contract/users';
 import { type ActivityAction, recordActivity } from '../activity/store.ts';
-import type { ActorContext } from '../context.ts';
-import { isUniqueViolation } from '../database/failure.ts';
-import { inTransaction } from '../database/transaction.ts';
-import { AppError, invalidInput } from '../error.ts';
+import type { ActorContext } from '../platform/context.ts';
+import { isUniqueViolation } from '../platform/database/failure.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
+import { AppError, invalidInput } from '../platform/error.ts';
 import {
   changesOf,
   describeChanges,

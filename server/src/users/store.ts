@@ -2,10 +2,10 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import type { ListUsersInput, User } from '@gantry/contract/users';
 import { and, count, eq, or, type SQL, sql } from 'drizzle-orm';
-import { contains, foldedText, sortedName } from '../database/folded.ts';
-import { formerUsers, users } from '../database/tables.ts';
-import type { Executor, Transaction } from '../database/transaction.ts';
-import { notFound } from '../error.ts';
+import { contains, foldedText, sortedName } from '../platform/database/folded.ts';
+import { formerUsers, users } from '../platform/database/tables.ts';
+import type { Executor, Transaction } from '../platform/database/transaction.ts';
+import { notFound } from '../platform/error.ts';
 import type { Changes } from './changes.ts';
 
 const columns = {

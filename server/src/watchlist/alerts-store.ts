@@ -3,12 +3,12 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import type { ListAlertsInput, WatchlistAlert } from '@gantry/contract/watchlist';
 import { and, count, eq, isNotNull, isNull, sql } from 'drizzle-orm';
-import { watchlistAlerts } from '../database/tables.ts';
-import type { Executor } from '../database/transaction.ts';
-import { notFound } from '../error.ts';
 import { rankOf, severityOfRank } from '../events/severity.ts';
 import type { EventRow } from '../ingest/enrich.ts';
-import type { Interval } from '../time.ts';
+import { watchlistAlerts } from '../platform/database/tables.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import { notFound } from '../platform/error.ts';
+import type { Interval } from '../platform/time.ts';
 import { findNames } from '../users/names-store.ts';
 import type { WatchedEntry } from './matching.ts';
 

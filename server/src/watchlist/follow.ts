@@ -1,5 +1,5 @@
 import type { FollowAlertsInput, WatchlistAlert } from '@gantry/contract/watchlist';
-import type { ActorContext } from '../context.ts';
+import type { ActorContext } from '../platform/context.ts';
 import { follow, type Told } from '../realtime/follow.ts';
 
 /** Tells of reads of watched plates, of all entries or of one. @throws AppError as `follow` does */

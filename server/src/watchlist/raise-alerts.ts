@@ -1,5 +1,5 @@
-import type { AppContext } from '../context.ts';
-import type { Executor } from '../database/transaction.ts';
+import type { AppContext } from '../platform/context.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import { publish } from '../realtime/publish.ts';
 import { type Hit, insertAlerts } from './alerts-store.ts';
 

@@ -14,7 +14,7 @@ import {
   watchlistEntry,
   watchlistPage,
 } from '@gantry/contract/watchlist';
-import { resolveInterval } from '../time.ts';
+import { resolveInterval } from '../platform/time.ts';
 import { messagesOf } from '../wire/messages.ts';
 import { allowed, router } from '../wire/procedures.ts';
 import { listAlerts } from './alerts-store.ts';

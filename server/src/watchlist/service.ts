@@ -7,12 +7,12 @@ import type {
   WatchlistEntry,
 } from '@gantry/contract/watchlist';
 import { type ActivityAction, recordActivity } from '../activity/store.ts';
-import type { ActorContext } from '../context.ts';
-import { announce, channels } from '../database/notify.ts';
-import { inTransaction, type Transaction } from '../database/transaction.ts';
-import { AppError, invalidInput } from '../error.ts';
+import type { ActorContext } from '../platform/context.ts';
+import { announce, channels } from '../platform/database/notify.ts';
+import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
+import { AppError, invalidInput } from '../platform/error.ts';
+import { resolveInterval, resolveTime } from '../platform/time.ts';
 import { recordChanges } from '../realtime/changes-store.ts';
-import { resolveInterval, resolveTime } from '../time.ts';
 import { getAlert, setAcknowledged } from './alerts-store.ts';
 import { deleteEntry, insertEntry, updateEntry } from './store.ts';
 

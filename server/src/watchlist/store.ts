@@ -3,11 +3,11 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import type { ListWatchlistInput, WatchlistEntry } from '@gantry/contract/watchlist';
 import { and, count, eq, not, or, sql } from 'drizzle-orm';
-import { contains, sortedName } from '../database/folded.ts';
-import { watchlistEntries } from '../database/tables.ts';
-import type { Executor } from '../database/transaction.ts';
-import { notFound } from '../error.ts';
 import { rankOf, severityOfRank } from '../events/severity.ts';
+import { contains, sortedName } from '../platform/database/folded.ts';
+import { watchlistEntries } from '../platform/database/tables.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import { notFound } from '../platform/error.ts';
 import { findNames, type NamedPerson } from '../users/names-store.ts';
 import type { WatchedEntry } from './matching.ts';
 

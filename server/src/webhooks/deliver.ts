@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
-import type { Database } from '../database/pool.ts';
+import type { Database } from '../platform/database/pool.ts';
 import { type Attempt, settleDelivered, settleFailed, takeDueDeliveries } from './attempts-store.ts';
 import { waitAfter } from './back-off.ts';
 import type { SendAttempt } from './send.ts';

@@ -2,9 +2,9 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import type { Delivery, ListDeliveriesInput } from '@gantry/contract/webhooks';
 import { and, asc, count, desc, eq, type SQL, sql } from 'drizzle-orm';
-import { webhookDeliveries as deliveries } from '../database/tables.ts';
-import type { Executor } from '../database/transaction.ts';
-import { notFound } from '../error.ts';
+import { webhookDeliveries as deliveries } from '../platform/database/tables.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import { notFound } from '../platform/error.ts';
 import { addWakeUps } from './wake-store.ts';
 
 const columns = {

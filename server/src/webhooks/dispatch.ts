@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Event } from '@gantry/contract/events';
 import type { WebhookFilter, WebhookKind } from '@gantry/contract/webhooks';
-import type { Executor } from '../database/transaction.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import { insertDeliveries, type NewDelivery } from './enqueue-store.ts';
 import { kindsOfEvent, matchesKind, type Occurrence } from './matching.ts';
 

@@ -1,6 +1,6 @@
 import type { DeliveryKind } from '@gantry/contract/webhooks';
 import { sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 import { addWakeUps } from './wake-store.ts';
 
 /** A delivery that is to be made. */

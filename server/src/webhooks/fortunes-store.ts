@@ -1,6 +1,6 @@
 import type { DeliveryStatus, WatchedWebhook } from '@gantry/contract/webhooks';
 import { sql } from 'drizzle-orm';
-import type { Executor } from '../database/transaction.ts';
+import type { Executor } from '../platform/database/transaction.ts';
 
 /** How the deliveries of a hook fare. */
 export type Fortune = Pick<WatchedWebhook, 'pending' | 'dead' | 'lastDelivery'>;

@@ -3,7 +3,7 @@ import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
 import { ANSWER_MAX_BYTES } from '@gantry/contract/webhooks';
-import { safeText } from '../describe-error.ts';
+import { safeText } from '../platform/describe-error.ts';
 import { version } from '../version.ts';
 import { type AddressRules, hostOf } from './address.ts';
 import type { Attempt, AttemptResult } from './attempts-store.ts';

@@ -8,10 +8,10 @@ import {
   type UpdateWebhookInput,
 } from '@gantry/contract/webhooks';
 import { recordActivity } from '../activity/store.ts';
-import type { ActorContext } from '../context.ts';
-import { announce, channels } from '../database/notify.ts';
-import { type Executor, inTransaction } from '../database/transaction.ts';
-import { AppError, invalidInput } from '../error.ts';
+import type { ActorContext } from '../platform/context.ts';
+import { announce, channels } from '../platform/database/notify.ts';
+import { type Executor, inTransaction } from '../platform/database/transaction.ts';
+import { AppError, invalidInput } from '../platform/error.ts';
 import { type AddressRules, UnusableAddress } from './address.ts';
 import { redeliverDead, redeliverOne } from './deliveries-store.ts';
 import { bodyOf } from './dispatch.ts';

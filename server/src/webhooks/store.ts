@@ -9,9 +9,9 @@ import {
   type Webhook,
 } from '@gantry/contract/webhooks';
 import { asc, count, desc, eq, sql } from 'drizzle-orm';
-import { webhooks } from '../database/tables.ts';
-import type { Executor } from '../database/transaction.ts';
-import { AppError, notFound } from '../error.ts';
+import { webhooks } from '../platform/database/tables.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import { AppError, notFound } from '../platform/error.ts';
 import { findNames } from '../users/names-store.ts';
 import type { HookInUse } from './dispatch.ts';
 import { type Fortune, findFortunes } from './fortunes-store.ts';

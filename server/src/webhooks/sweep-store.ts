@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { locks } from '../database/locks.ts';
-import type { Database } from '../database/pool.ts';
-import { inTransaction, type Transaction } from '../database/transaction.ts';
+import { locks } from '../platform/database/locks.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { addWakeUps } from './wake-store.ts';
 
 /** How long deliveries that were made are kept. */

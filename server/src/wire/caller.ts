@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import proxyAddress from '@fastify/proxy-addr';
 import type { Logger } from 'pino';
-import type { Caller } from '../context.ts';
+import type { Caller } from '../platform/context.ts';
 
 /** Tells who sent a request. */
 export type CallerOf = (request: IncomingMessage, requestId: string) => Caller;

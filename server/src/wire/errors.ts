@@ -3,8 +3,8 @@ import { errorBodyFor } from '@gantry/contract/envelope';
 import { type ErrorCode, errorCodes, type InputIssue, MAX_ISSUES } from '@gantry/contract/errors';
 import { TRPCError } from '@trpc/server';
 import { ZodError } from 'zod';
-import { isDatabaseAway, isTransient } from '../database/failure.ts';
-import { AppError, type ErrorKind } from '../error.ts';
+import { isDatabaseAway, isTransient } from '../platform/database/failure.ts';
+import { AppError, type ErrorKind } from '../platform/error.ts';
 
 /** A refusal that arises on the wire itself, before any procedure has a say. */
 export class WireError extends Error {

@@ -1,8 +1,8 @@
 import { type Permission, permissionNames } from '@gantry/contract/permissions';
 import { requirePermission, signIn } from '../auth/session.ts';
-import type { Actor, ActorContext, RequestContext } from '../context.ts';
 import { authenticateSensor } from '../ingest/authenticate.ts';
 import type { DeviceContext } from '../ingest/ingest.ts';
+import type { Actor, ActorContext, RequestContext } from '../platform/context.ts';
 import { requireFeature } from '../system/features.ts';
 
 /** A call, as far as it matters for who is let in. */

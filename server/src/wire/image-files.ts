@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordImageView } from '../activity/gathered-store.ts';
 import { signIn } from '../auth/session.ts';
-import type { AppContext } from '../context.ts';
-import { notFound, unavailable } from '../error.ts';
+import type { AppContext } from '../platform/context.ts';
+import { notFound, unavailable } from '../platform/error.ts';
 import { readRange } from './byte-range.ts';
 import type { CallerOf } from './caller.ts';
 

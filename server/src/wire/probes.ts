@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { AppContext } from '../context.ts';
+import type { AppContext } from '../platform/context.ts';
 import { getHealth } from '../system/service.ts';
 
 /** Serves what machines ask: is the process alive, can it do its work, and how is it doing. */

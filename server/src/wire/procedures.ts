@@ -2,7 +2,7 @@ import type { ErrorBody } from '@gantry/contract/envelope';
 import type { Permission } from '@gantry/contract/permissions';
 import { initTRPC } from '@trpc/server';
 import type { z } from 'zod';
-import type { RequestContext } from '../context.ts';
+import type { RequestContext } from '../platform/context.ts';
 import { failureOf } from './errors.ts';
 import { anybody, anyDevice, anyUser, type Guard, holdersOf } from './guards.ts';
 import { useOwnMessages } from './input-messages.ts';

@@ -1,7 +1,7 @@
-import type { RequestContext } from '../context.ts';
-import { isStopped, isWithoutConnection } from '../database/failure.ts';
-import { QUESTION_TIMEOUT_MS } from '../database/pools.ts';
-import { AppError } from '../error.ts';
+import type { RequestContext } from '../platform/context.ts';
+import { isStopped, isWithoutConnection } from '../platform/database/failure.ts';
+import { QUESTION_TIMEOUT_MS } from '../platform/database/pools.ts';
+import { AppError } from '../platform/error.ts';
 
 /** So many statements wait for a connection at most; each of them waits for up to 5 s. */
 const MOST_WAITING = 200;

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { AppContext } from '../context.ts';
+import type { AppContext } from '../platform/context.ts';
 import { fetchReportFile } from '../reports/file.ts';
 import { drain } from './body.ts';
 import type { CallerOf } from './caller.ts';

@@ -1,6 +1,6 @@
 import type { AnyTRPCProcedure } from '@trpc/server';
 import { z } from 'zod';
-import type { RequestContext } from '../context.ts';
+import type { RequestContext } from '../platform/context.ts';
 import { inputFailure } from './errors.ts';
 import type { Guard } from './guards.ts';
 import { ReadyAnswer } from './output.ts';

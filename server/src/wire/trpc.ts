@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { AnyTRPCRouter } from '@trpc/server';
-import type { AppContext, RequestContext } from '../context.ts';
+import type { AppContext, RequestContext } from '../platform/context.ts';
 import { type AnswerLimits, limitReading } from './answer-room.ts';
 import { createBodyReader, drain } from './body.ts';
 import { type Answer, createCaller } from './call.ts';

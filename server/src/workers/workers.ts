@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { tolerate } from '../errno.ts';
+import { tolerate } from '../platform/errno.ts';
 import type { FirstAdministrator } from '../users/first-administrator.ts';
 import { joinMetrics } from './join-metrics.ts';
 import { type Listening, startWorkerProcess, type WorkerProcess } from './worker-process.ts';

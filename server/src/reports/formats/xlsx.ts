@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { TimezoneSettings } from '@gantry/contract/system';
 import writeExcelFile, { type Cell as ExcelCell, type Row as ExcelRow } from 'write-excel-file/node';
-import { AppError } from '../../error.ts';
+import { AppError } from '../../platform/error.ts';
 import type { Cell, Column, ColumnType, Figure, ReportDocument, Row } from '../document.ts';
 import { createLocalTime, type LocalTime } from '../local-time.ts';
 import type { FileFormat } from './format.ts';

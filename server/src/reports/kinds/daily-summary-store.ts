@@ -1,8 +1,8 @@
 import type { EventType } from '@gantry/contract/events';
 import { sql } from 'drizzle-orm';
-import type { Executor } from '../../database/transaction.ts';
 import { countedEvents, idWithin } from '../../events/totals.ts';
-import type { Interval } from '../../time.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import type { Interval } from '../../platform/time.ts';
 
 export interface DayCount extends Record<string, unknown> {
   readonly event_type: EventType;

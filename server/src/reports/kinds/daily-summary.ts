@@ -1,5 +1,5 @@
 import { eventType } from '@gantry/contract/events';
-import type { Executor } from '../../database/transaction.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
 import { isRemovedWithin, listRemovedEvents } from '../../storage/removed-events-store.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
 import { createLocalTime, type LocalDay, localDays } from '../local-time.ts';

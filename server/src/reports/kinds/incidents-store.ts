@@ -1,11 +1,11 @@
 import type { ReportFilters } from '@gantry/contract/reports';
 import { and, asc, eq, gt, or, type SQL, sql } from 'drizzle-orm';
-import { incidents } from '../../database/tables.ts';
-import type { Executor } from '../../database/transaction.ts';
 import { rankOf } from '../../events/severity.ts';
 import { openedIn, refersTo } from '../../incidents/list-store.ts';
 import type { IncidentRow } from '../../incidents/store.ts';
-import type { Interval } from '../../time.ts';
+import { incidents } from '../../platform/database/tables.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import type { Interval } from '../../platform/time.ts';
 import type { Place } from './slices.ts';
 
 const wanted = (filters: ReportFilters, interval: Interval): SQL | undefined =>

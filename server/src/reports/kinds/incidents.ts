@@ -1,6 +1,6 @@
-import type { Executor } from '../../database/transaction.ts';
 import { severityOfRank } from '../../events/severity.ts';
 import type { IncidentRow } from '../../incidents/store.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
 import { findNames } from '../../users/names-store.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
 import { tellLength } from '../length.ts';

@@ -1,9 +1,9 @@
 import type { SensorStatus } from '@gantry/contract/sensors';
 import { sql } from 'drizzle-orm';
-import { moment } from '../../database/moment.ts';
-import type { Executor } from '../../database/transaction.ts';
+import { moment } from '../../platform/database/moment.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import type { Interval } from '../../platform/time.ts';
 import { firstContact } from '../../sensors/first-contact-store.ts';
-import type { Interval } from '../../time.ts';
 import type { StatusChange } from './spells.ts';
 
 /** Every sensor with the status it had at a moment, or got first after it. */

@@ -1,6 +1,6 @@
 import type { SensorStatus } from '@gantry/contract/sensors';
-import type { Executor } from '../../database/transaction.ts';
-import type { Interval } from '../../time.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import type { Interval } from '../../platform/time.ts';
 import type { ReportScope } from '../document.ts';
 import { listStatusChanges, listStatusesBefore } from './sensor-days-store.ts';
 import { availability, lengthsOf, type StatusChange, spellsOf } from './spells.ts';

@@ -2,11 +2,11 @@ import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters } from '@gantry/contract/reports';
 import type { SensorStatus } from '@gantry/contract/sensors';
 import { type SQL, sql } from 'drizzle-orm';
-import { sortedName } from '../../database/folded.ts';
-import { moment } from '../../database/moment.ts';
-import type { Executor } from '../../database/transaction.ts';
+import { sortedName } from '../../platform/database/folded.ts';
+import { moment } from '../../platform/database/moment.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import type { Interval } from '../../platform/time.ts';
 import { firstContact } from '../../sensors/first-contact-store.ts';
-import type { Interval } from '../../time.ts';
 import type { StatusChange, WatchedSensor } from './spells.ts';
 
 export interface NamedSensor extends WatchedSensor {

@@ -1,6 +1,6 @@
 import type { SensorStatus } from '@gantry/contract/sensors';
-import type { Executor } from '../../database/transaction.ts';
-import type { Interval } from '../../time.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import type { Interval } from '../../platform/time.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
 import { tellLength } from '../length.ts';
 import { countSensors, listSensorsWithHistory, type NamedSensor } from './sensor-health-store.ts';

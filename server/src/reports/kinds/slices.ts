@@ -1,4 +1,4 @@
-import type { Interval } from '../../time.ts';
+import type { Interval } from '../../platform/time.ts';
 import type { Batch, ReportScope, Row } from '../document.ts';
 
 /** How far ahead of now an event may be dated, and a little more, in milliseconds. */

@@ -1,5 +1,5 @@
 import type { SensorStatus } from '@gantry/contract/sensors';
-import type { Interval } from '../../time.ts';
+import type { Interval } from '../../platform/time.ts';
 
 /** A stretch of time (Unix milliseconds) in which a sensor had one status. */
 export interface Spell extends Interval {

@@ -1,8 +1,8 @@
 import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters } from '@gantry/contract/reports';
 import { type SQL, sql } from 'drizzle-orm';
-import { sortedName } from '../../database/folded.ts';
-import type { Executor } from '../../database/transaction.ts';
+import { sortedName } from '../../platform/database/folded.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
 
 /** A place whose traffic is told: a location, or a sensor that stands at none. */
 export interface TrafficPlace {

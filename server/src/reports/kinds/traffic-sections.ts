@@ -1,5 +1,5 @@
 import type { Flow, FlowPoint } from '@gantry/contract/traffic';
-import type { Database } from '../../database/pool.ts';
+import type { Database } from '../../platform/database/pool.ts';
 import { getSpeedDistribution } from '../../traffic/speed-distribution.ts';
 import type { Chart, Column, Figure, ReportScope, Row, Section, Sections } from '../document.ts';
 import { createLocalTime, type LocalTime } from '../local-time.ts';

@@ -1,6 +1,6 @@
 import type { FlowPoint } from '@gantry/contract/traffic';
-import type { Database } from '../../database/pool.ts';
-import type { Interval } from '../../time.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import type { Interval } from '../../platform/time.ts';
 import { getFlow } from '../../traffic/service.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
 import { createLocalTime, localDays } from '../local-time.ts';

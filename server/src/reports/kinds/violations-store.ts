@@ -3,14 +3,14 @@ import { listEventsInput } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters } from '@gantry/contract/reports';
 import { type SQL, sql } from 'drizzle-orm';
-import type { Executor } from '../../database/transaction.ts';
 import { otherFilters, totalledFilters } from '../../events/list-filters.ts';
 import { rankOf } from '../../events/severity.ts';
 import { type EventRecord, listedColumns, toEvent } from '../../events/store.ts';
 import { idWithin } from '../../events/totals.ts';
-import { always, type History } from '../../history.ts';
 import { readLimits } from '../../locations/limits-store.ts';
-import type { Interval } from '../../time.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import { always, type History } from '../../platform/history.ts';
+import type { Interval } from '../../platform/time.ts';
 
 /** Events that are violations, by what they are or by what their device says. */
 const isViolation = sql`(event_type IN ('TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION') OR violation_type IS NOT NULL)`;

@@ -1,5 +1,5 @@
-import type { Executor } from '../../database/transaction.ts';
-import { type History, heldAt } from '../../history.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import { type History, heldAt } from '../../platform/history.ts';
 import type { Batch, Chart, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
 import { createLocalTime } from '../local-time.ts';
 import { dayChart } from './day-chart.ts';

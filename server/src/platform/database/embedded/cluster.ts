@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chown, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { syncFolder } from '../../data-folder.ts';
+import { syncFolder } from '../../process/data-folder.ts';
 import type { Binaries } from './binaries.ts';
 import { type Account, EmbeddedDatabaseError, runAs } from './home.ts';
 

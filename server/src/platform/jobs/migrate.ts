@@ -1,8 +1,8 @@
 import { runMigrations } from 'graphile-worker';
 import pg from 'pg';
 import { pino } from 'pino';
-import { createJobLogger } from '../jobs/logger.ts';
-import { QUEUE_SCHEMA } from '../jobs/queue-schema.ts';
+import { createJobLogger } from './logger.ts';
+import { QUEUE_SCHEMA } from './queue-schema.ts';
 
 // Every job that is added takes a number of these tables, also when it is not needed in the end, and there are 2^31. After
 // the last one, no job could be added any more; going round, a number is only used when a task or queue is new.

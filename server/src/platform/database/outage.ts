@@ -1,5 +1,5 @@
-import { isDatabaseAway, sqlState } from '../database/failure.ts';
 import { type AppError, unavailable } from '../error.ts';
+import { isDatabaseAway, sqlState } from './failure.ts';
 
 /** PostgreSQL refused or could not be reached, and what was sent is not to blame: it may be sent again. */
 export const isOutage = (error: unknown): boolean => sqlState(error) !== null || isDatabaseAway(error);

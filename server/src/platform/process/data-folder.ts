@@ -13,7 +13,7 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasErrno, tolerate } from './errno.ts';
+import { hasErrno, tolerate } from '../errno.ts';
 import { isAlive, processSpace, startTimeOf } from './processes.ts';
 
 /** Milliseconds between two signs of life of a claim, and how long a stranger watches for one. */

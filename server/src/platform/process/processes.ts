@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile, readlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { promisify } from 'node:util';
-import { hasErrno, tolerate } from './errno.ts';
+import { hasErrno, tolerate } from '../errno.ts';
 
 const run = promisify(execFile);
 const ps = (pid: number, column: string) =>

@@ -1,10 +1,10 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { claimDataFolder } from '../data-folder.ts';
 import { tolerate } from '../errno.ts';
+import { claimDataFolder } from '../process/data-folder.ts';
 import { addressOnPort } from './embedded/connection.ts';
+import { PASSWORD_FILE, startEmbeddedDatabase } from './embedded/embedded.ts';
 import { isServerOf, readLock } from './embedded/lock.ts';
-import { PASSWORD_FILE, startEmbeddedDatabase } from './embedded.ts';
 
 /** A database that a command works on. */
 export interface OpenDatabase extends AsyncDisposable {

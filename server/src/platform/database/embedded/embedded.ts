@@ -2,20 +2,20 @@ import { randomBytes } from 'node:crypto';
 import { realpath, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { claimDataFolder, keepSecret, makeDataFolder } from '../data-folder.ts';
-import { tolerate } from '../errno.ts';
-import { isAlive } from '../processes.ts';
-import { findDistribution, prepareBinaries } from './embedded/binaries.ts';
-import { type Cluster, checkVersion, createCluster } from './embedded/cluster.ts';
-import { addressOf, DATABASE, ensureDatabase } from './embedded/connection.ts';
+import { tolerate } from '../../errno.ts';
+import { claimDataFolder, keepSecret, makeDataFolder } from '../../process/data-folder.ts';
+import { isAlive } from '../../process/processes.ts';
+import { findDistribution, prepareBinaries } from './binaries.ts';
+import { type Cluster, checkVersion, createCluster } from './cluster.ts';
+import { addressOf, DATABASE, ensureDatabase } from './connection.ts';
 import {
   type DatabaseHome,
   EmbeddedDatabaseError,
   findDatabaseHome,
   makeSharedFolder,
   SHARED_HOME,
-} from './embedded/home.ts';
-import { findFreePort } from './embedded/port.ts';
+} from './home.ts';
+import { findFreePort } from './port.ts';
 import {
   adoptPostmaster,
   forgetPostmaster,
@@ -23,7 +23,7 @@ import {
   type Postmaster,
   startPostmaster,
   stopPostmaster,
-} from './embedded/postmaster.ts';
+} from './postmaster.ts';
 
 /** In the data folder. */
 export const PASSWORD_FILE = 'database-password';

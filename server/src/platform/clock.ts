@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { startRounds } from './rounds.ts';
+import { startRounds } from './periodic.ts';
 
 /** The time of the database, kept in this process by a source that never jumps. */
 export interface Clock {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { migrationsFolder } from '../folders.ts';
-import { migrateJobQueue } from './job-queue.ts';
+import { migrationsFolder } from '../../folders.ts';
+import { migrateJobQueue } from '../jobs/migrate.ts';
 import { locks } from './locks.ts';
 import {
   type LockPatience,

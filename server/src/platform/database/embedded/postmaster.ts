@@ -4,7 +4,7 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasErrno, tolerate } from '../../errno.ts';
-import { commandLineOf, isAlive } from '../../processes.ts';
+import { commandLineOf, isAlive } from '../../process/processes.ts';
 import { type Cluster, commandFor } from './cluster.ts';
 import { waitForAnswer } from './connection.ts';
 import { EmbeddedDatabaseError, runAs } from './home.ts';

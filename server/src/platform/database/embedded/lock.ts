@@ -2,7 +2,7 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tolerate } from '../../errno.ts';
-import { commandLineOf, isAlive, isTaken, workingFolderOf } from '../../processes.ts';
+import { commandLineOf, isAlive, isTaken, workingFolderOf } from '../../process/processes.ts';
 
 /** Milliseconds that whoever creates a lock file gets to fill it. */
 const FILLING_MS = 1_000;
