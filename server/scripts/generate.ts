@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { apiPage } from '../src/documents/api-page.ts';
-import { configurationPage, environmentExample } from '../src/documents/configuration-page.ts';
+import { appRouter } from '../src/api/router.ts';
 import { describeSchema } from '../src/platform/database/describe-schema.ts';
 import { startEmbeddedDatabase } from '../src/platform/database/embedded/embedded.ts';
 import { migrate } from '../src/platform/database/migrate.ts';
-import { appRouter } from '../src/router.ts';
+import { apiPage } from './generate/api-page.ts';
+import { configurationPage, environmentExample } from './generate/configuration-page.ts';
 
 // Writes the files that follow from the code; with --check it only tells whether they are up to date.
 

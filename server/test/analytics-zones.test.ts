@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sumsBySpelling } from '../src/events/spelling.ts';
+import { sumsBySpelling } from '../src/events/list/spelling.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
 let gantry: Gantry;

@@ -1,7 +1,7 @@
 import { mayDo, role } from '@gantry/contract/permissions';
 import { DateTime } from 'luxon';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { foldTotals } from '../src/events/fold-store.ts';
+import { foldTotals } from '../src/events/counts/fold-store.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { type Gantry, startGantry } from './harness.ts';
 import { type Passage, REPEATED, type SimulatedMonth, simulateMonth, ZONE } from './simulated-month.ts';

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createClock } from '../src/platform/clock.ts';
-import { lastSettledStart } from '../src/storage/runs-store.ts';
+import { lastSettledStart } from '../src/retention/runs-store.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
 const MINUTE = 60_000;

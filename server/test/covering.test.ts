@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cover, endOf, PERIODS, type Piece, startOf } from '../src/events/covering.ts';
+import { cover, endOf, PERIODS, type Piece, startOf } from '../src/events/counts/covering.ts';
 
 const START = Date.UTC(2023, 0);
 const END = Date.UTC(2027, 0);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { EventRow } from '../src/ingest/enrich.ts';
 import { createEventQueue, type Waiting } from '../src/ingest/queue.ts';
 import { createRateLimits } from '../src/ingest/rate-limits.ts';
-import type { KnownSensor } from '../src/ingest/sensor-keys.ts';
+import type { KnownSensor } from '../src/sensors/sensor-keys.ts';
 import { startGantry } from './harness.ts';
 
 const rowOf = (sensorId: string, description = ''): EventRow =>

@@ -7,9 +7,9 @@ import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { inject } from 'vitest';
+import { appRouter } from '../src/api/router.ts';
 import { type App, createApp } from '../src/app.ts';
 import { readConfig } from '../src/platform/config.ts';
-import { appRouter } from '../src/router.ts';
 import { noteSecrets, suiteLog } from './leaks.ts';
 
 /** The administrator of every test service. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { locationNameTable, severityTables } from '../src/documents/event-tables.ts';
+import { locationNameTable, severityTables } from '../scripts/generate/event-tables.ts';
 import { locationNameOf } from '../src/events/location-name.ts';
 import { severityOf } from '../src/events/severity.ts';
-import { inputFailure } from '../src/wire/errors.ts';
+import { inputFailure } from '../src/rpc/errors.ts';
 import { ADMIN, type Gantry, startGantry } from './harness.ts';
 
 let gantry: Gantry;

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { foldTotals } from '../src/events/fold-store.ts';
+import { foldTotals } from '../src/events/counts/fold-store.ts';
 import { createPartitions } from '../src/events/partitions.ts';
 import { removeEvent, setArchived, setProcessed } from '../src/events/review-store.ts';
 import { createDatabase, createPool, type Database } from '../src/platform/database/pool.ts';

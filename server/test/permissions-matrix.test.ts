@@ -2,7 +2,7 @@ import { type Role, role } from '@gantry/contract/permissions';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { appRouter } from '../src/router.ts';
+import { appRouter } from '../src/api/router.ts';
 import { ADMIN, type Gantry, startGantry } from './harness.ts';
 import { mayCall, type Who } from './permissions-table.ts';
 import { countRows } from './table-counts.ts';

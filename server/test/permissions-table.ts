@@ -1,6 +1,6 @@
 import type { Role } from '@gantry/contract/permissions';
 import type { AnyTRPCProcedure } from '@trpc/server';
-import type { AppRouter } from '../src/router.ts';
+import type { AppRouter } from '../src/api/router.ts';
 
 /** Who may call a procedure: anybody, a device with its API key, or users of these roles. */
 export type Who = 'anybody' | 'devices' | readonly Role[];

@@ -1,9 +1,9 @@
 import { type ListEventsInput, listEventsInput } from '@gantry/contract/events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { foldTotals } from '../src/events/fold-store.ts';
-import { listEvents, listRecentEvents } from '../src/events/list-store.ts';
+import { foldTotals } from '../src/events/counts/fold-store.ts';
+import { getEventStats } from '../src/events/counts/stats-store.ts';
+import { listEvents, listRecentEvents } from '../src/events/list/list.ts';
 import { removeEvent, setArchived, setProcessed } from '../src/events/review-store.ts';
-import { getEventStats } from '../src/events/stats-store.ts';
 import { getEvent } from '../src/events/store.ts';
 import { createDatabase, type Database } from '../src/platform/database/pool.ts';
 import type { Interval } from '../src/platform/time.ts';

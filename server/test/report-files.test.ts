@@ -8,10 +8,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPartitions } from '../src/events/partitions.ts';
 import { settleReport } from '../src/reports/claim-store.ts';
 import { createReportFiles } from '../src/reports/files.ts';
-import { createReportMaker } from '../src/reports/maker.ts';
-import { clearLeftOvers } from '../src/reports/rounds.ts';
 import { createReportRunner } from '../src/reports/runner.ts';
 import { cancelReport, getReportRow } from '../src/reports/store.ts';
+import { createReportMaker } from '../src/reports/thread.ts';
+import { clearLeftOvers } from '../src/reports/upkeep.ts';
 import { createTestDatabase, eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
 import { type ServiceProcess, type StartedProcess, spawnService, untilItServes } from './service-process.ts';
 

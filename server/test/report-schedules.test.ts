@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, createPool } from '../src/platform/database/pool.ts';
-import { lastRun, nextRun, periodBefore, type Rhythm } from '../src/reports/due.ts';
+import { lastRun, nextRun, periodBefore, type Rhythm } from '../src/reports/recurrence.ts';
 import { runDueSchedules } from '../src/reports/run-schedules.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 // Builds what makes reports.

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventType } from '@gantry/contract/events';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createReportFiles } from '../src/reports/files.ts';
-import { clearLeftOvers } from '../src/reports/rounds.ts';
+import { clearLeftOvers } from '../src/reports/upkeep.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { dataUrl, png } from './pictures.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSensorKeys, type KnownSensor } from '../src/ingest/sensor-keys.ts';
+import { createSensorKeys, type KnownSensor } from '../src/sensors/sensor-keys.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
 const keyOf = (n: number) => n.toString(16).padStart(64, '0');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lengthsOf, spellsOf } from '../src/reports/kinds/spells.ts';
+import { lengthsOf, spellsOf } from '../src/reports/kinds/status-periods.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
 let gantry: Gantry;

@@ -4,8 +4,8 @@ import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { appRouter } from '../src/router.ts';
-import { closeServer, createServer } from '../src/wire/server.ts';
+import { appRouter } from '../src/api/router.ts';
+import { closeServer, createServer } from '../src/http/server.ts';
 import { startGantry } from './harness.ts';
 import { spawnService, untilItServes } from './service-process.ts';
 

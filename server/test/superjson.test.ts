@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import superjson from 'superjson';
 import { describe, expect, it } from 'vitest';
-import { WireError } from '../src/wire/errors.ts';
-import { metaText, transformer, writeOutput } from '../src/wire/output.ts';
-import { reviveInput } from '../src/wire/superjson.ts';
+import { WireError } from '../src/rpc/errors.ts';
+import { metaText, transformer, writeOutput } from '../src/rpc/output.ts';
+import { reviveInput } from '../src/rpc/superjson.ts';
 
 /** What is left of a value after it travelled as JSON. */
 const overTheWire = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value));

@@ -17,9 +17,9 @@ import { BACK_OFF, JITTER, waitAfter } from '../src/webhooks/back-off.ts';
 import { createDeliverer } from '../src/webhooks/deliver.ts';
 import { insertDeliveries } from '../src/webhooks/enqueue-store.ts';
 import { createSender } from '../src/webhooks/send.ts';
+import { deliverWebhooks } from '../src/webhooks/start.ts';
 import { startSweepingDeliveries } from '../src/webhooks/sweep.ts';
 import { removeOldDeliveries } from '../src/webhooks/sweep-store.ts';
-import { deliverWebhooks } from '../src/webhooks/task.ts';
 import { createTestDatabase, eventually } from './harness.ts';
 import { answer, type Received, type Receiver, startReceiver } from './webhook-receiver.ts';
 

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { mostConnections } from '../src/wire/connections.ts';
-import { open, router } from '../src/wire/procedures.ts';
-import { createServer } from '../src/wire/server.ts';
+import { open, router } from '../src/api/procedures.ts';
+import { mostConnections } from '../src/http/connections.ts';
+import { createServer } from '../src/http/server.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
 // What bounds the answers: their size, how many are on their way, how long they take to be read, and the connections.

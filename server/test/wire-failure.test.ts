@@ -2,9 +2,9 @@ import { type AddressInfo, connect, createServer as createTcpServer, type Socket
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { open, router } from '../src/api/procedures.ts';
+import { createServer } from '../src/http/server.ts';
 import { notFound } from '../src/platform/error.ts';
-import { open, router } from '../src/wire/procedures.ts';
-import { createServer } from '../src/wire/server.ts';
 import { createTestDatabase, eventually, type Gantry, startGantry } from './harness.ts';
 import { requestRaw } from './raw-http.ts';
 

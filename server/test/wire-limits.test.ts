@@ -5,9 +5,9 @@ import { MAX_BODY_BYTES } from '@gantry/contract/envelope';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { appRouter } from '../src/router.ts';
-import { open, router } from '../src/wire/procedures.ts';
-import { closeServer, createServer } from '../src/wire/server.ts';
+import { open, router } from '../src/api/procedures.ts';
+import { appRouter } from '../src/api/router.ts';
+import { closeServer, createServer } from '../src/http/server.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { requestRaw, sendRaw } from './raw-http.ts';
 

@@ -1,7 +1,7 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { appRouter } from '../src/router.ts';
+import { appRouter } from '../src/api/router.ts';
 import { type Gantry, type HttpAnswer, startGantry } from './harness.ts';
 
 const SECRET = 'a secret for tests that is longer than 32 bytes';

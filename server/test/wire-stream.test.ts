@@ -3,9 +3,9 @@ import { createTRPCClient, httpBatchStreamLink, httpLink, TRPCClientError } from
 import superjson from 'superjson';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { AppRouter } from '../src/router.ts';
-import { open, router } from '../src/wire/procedures.ts';
-import { createServer } from '../src/wire/server.ts';
+import { open, router } from '../src/api/procedures.ts';
+import type { AppRouter } from '../src/api/router.ts';
+import { createServer } from '../src/http/server.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
 let gantry: Gantry;

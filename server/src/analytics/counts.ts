@@ -1,8 +1,8 @@
 import type { Analytics, Compared } from '@gantry/contract/analytics';
 import { severity } from '@gantry/contract/events';
+import { sumsBySpelling } from '../events/list/spelling.ts';
 import { rankOf, severityOfRank } from '../events/severity.ts';
-import { sumsBySpelling } from '../events/spelling.ts';
-import type { CountRow } from './counts-store.ts';
+import type { CountRow } from './store.ts';
 
 const MOST_VEHICLE_TYPES = 50;
 /** The types of events that are violations. */

@@ -1,7 +1,7 @@
 import { IANAZone } from 'luxon';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
-import { countByHour, countWithin, type HourRow } from './counts-store.ts';
+import { countByHour, countWithin, type HourRow } from './store.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

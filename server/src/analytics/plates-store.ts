@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { idWithin } from '../events/totals.ts';
+import { idWithin } from '../events/counts/totals.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
 

@@ -3,7 +3,7 @@ import { DateTime } from 'luxon';
 import type { Interval } from '../platform/time.ts';
 import { localBounds } from '../traffic/range.ts';
 import { VIOLATIONS } from './counts.ts';
-import type { HourRow } from './counts-store.ts';
+import type { HourRow } from './store.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -2,15 +2,15 @@ import { type Analytics, type AnalyticsInput, DEFAULT_DAYS } from '@gantry/contr
 import { timeOfId } from '../events/id.ts';
 import type { AppContext } from '../platform/context.ts';
 import { type Interval, resolveTime } from '../platform/time.ts';
-import { isRemovedWithin, listRemovedEvents } from '../storage/removed-events-store.ts';
+import { isRemovedWithin, listRemovedEvents } from '../retention/removed-events-store.ts';
 import { requireRange } from '../traffic/range.ts';
 import { breakdownsOf, totalsOf } from './counts.ts';
-import { countEvents } from './counts-store.ts';
 import { countByLocalHour } from './local-hours.ts';
 import { listTopLocations, listTopSensors } from './places-store.ts';
 import { listRepeatPlates } from './plates-store.ts';
 import { getProcessingTime } from './processing-store.ts';
 import { lastEventsOf, minutesOf, seriesOf, usualInterval, weekOf } from './series.ts';
+import { countEvents } from './store.ts';
 
 const DAY_MS = 86_400_000;
 /** Events among which plates that come again are looked for. */

@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import { locks } from '../platform/database/locks.ts';
 import { transact } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
-import { endOf, startOf } from './covering.ts';
+import { endOf, startOf } from './counts/covering.ts';
 import { firstIdAt } from './id.ts';
 import { PARTITIONS, type PartitionRow, partitionsOf } from './months-store.ts';
 

@@ -6,8 +6,8 @@ import type { ActorContext } from '../platform/context.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
-import { keepHoldsOut, requireFree } from '../storage/holds-store.ts';
-import { listEvents } from './list-store.ts';
+import { keepHoldsOut, requireFree } from './holds-store.ts';
+import { listEvents } from './list/list.ts';
 import { type ReviewOutcome, removeEvent, setArchived, setProcessed } from './review-store.ts';
 import { rememberDeletion } from './tombstones-store.ts';
 

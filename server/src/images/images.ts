@@ -4,14 +4,8 @@ import type { Database } from '../platform/database/pool.ts';
 import { type AppError, unavailable } from '../platform/error.ts';
 import type { BlobStore } from './blobs.ts';
 import { createBreaker } from './breaker.ts';
-import {
-  findImage,
-  noteImageStored,
-  noteImages,
-  type PicturesOfEvent,
-  type StoredImage,
-} from './images-store.ts';
 import type { Picture } from './read-image.ts';
+import { findImage, noteImageStored, noteImages, type PicturesOfEvent, type StoredImage } from './store.ts';
 
 export interface ImagesParts {
   readonly db: Database;

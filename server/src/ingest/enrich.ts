@@ -5,8 +5,8 @@ import { locationNameOf } from '../events/location-name.ts';
 import { plateKey } from '../events/plate.ts';
 import { rankOf, severityOf } from '../events/severity.ts';
 import { heldAt } from '../platform/history.ts';
+import type { KnownSensor } from '../sensors/sensor-keys.ts';
 import { ANY_TIME, type EventTimes, timeOfEvent } from './event-time.ts';
-import type { KnownSensor } from './sensor-keys.ts';
 
 /** An event as it is stored. Texts named `…Json` are JSON already. */
 export interface EventRow {

@@ -2,8 +2,8 @@ import type { ReportedEvent } from '@gantry/contract/events';
 import { keyedEventId } from '../events/id.ts';
 import type { AppContext } from '../platform/context.ts';
 import { isLocalTime, resolveTime } from '../platform/time.ts';
-import { findContentHashes } from './insert-events.ts';
-import type { KnownSensor } from './sensor-keys.ts';
+import type { KnownSensor } from '../sensors/sensor-keys.ts';
+import { findContentHashes } from './insert-store.ts';
 
 /**
  * The event with the time of its first attempt, if that came while another time zone was set: the id of an event with a key

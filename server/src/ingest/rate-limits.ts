@@ -1,5 +1,5 @@
 import { AppError } from '../platform/error.ts';
-import type { KnownSensor } from './sensor-keys.ts';
+import type { KnownSensor } from '../sensors/sensor-keys.ts';
 
 /** How many events each sensor may send, whatever becomes of them. In this process: several have a limit each. */
 export interface RateLimits {

@@ -7,7 +7,7 @@ import { databaseAway, isOutage } from '../platform/database/outage.ts';
 import { AppError, unavailable } from '../platform/error.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { EventRow } from './enrich.ts';
-import { findContentHashes, insertEvents } from './insert-events.ts';
+import { findContentHashes, insertEvents } from './insert-store.ts';
 import { createEventQueue, MAX_WAIT_MS, type Waiting, type WriteOutcome } from './queue.ts';
 
 /** After the database went away, events are refused at once for this long before one group tries it again. */

@@ -3,7 +3,7 @@ import { readDatabaseTime } from '../platform/database/database-time.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { getTimezoneSettings } from '../system/store.ts';
-import { lastRun, nextRun, periodBefore } from './due.ts';
+import { lastRun, nextRun, periodBefore } from './recurrence.ts';
 import { changeSchedule, takeDueSchedule, takeScheduleOfOtherZone } from './schedules-store.ts';
 import { insertReport } from './store.ts';
 

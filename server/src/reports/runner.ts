@@ -2,9 +2,9 @@ import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
 import { claimReport, noteProgress, releaseReport, settleReport } from './claim-store.ts';
 import type { ReportFiles } from './files.ts';
-import { type MakeReport, ReportFailure } from './maker.ts';
-import type { Progress } from './messages.ts';
 import type { ReportRow } from './store.ts';
+import { type MakeReport, ReportFailure } from './thread.ts';
+import type { Progress } from './thread-messages.ts';
 
 /** Makes the reports that wait, one at a time in each process, so that the service's daily work goes on beside it. */
 export interface ReportRunner extends AsyncDisposable {

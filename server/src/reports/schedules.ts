@@ -9,7 +9,7 @@ import { recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { invalidInput } from '../platform/error.ts';
-import { nextRun, type Rhythm } from './due.ts';
+import { nextRun, type Rhythm } from './recurrence.ts';
 import {
   changeSchedule,
   insertSchedule,

@@ -6,7 +6,6 @@ import { inLongSnapshot } from '../platform/database/snapshot.ts';
 import { describeError, safeText } from '../platform/describe-error.ts';
 import { AppError } from '../platform/error.ts';
 import { createReportFiles } from './files.ts';
-import { makeReport } from './make.ts';
 import {
   type Failure,
   type MadeFile,
@@ -14,7 +13,8 @@ import {
   type Progress,
   REPORT_CONNECTIONS,
   type Said,
-} from './messages.ts';
+} from './thread-messages.ts';
+import { makeReport } from './write.ts';
 
 // The thread that makes one report and ends. It is a program of its own: server/dist/report-worker.js.
 

@@ -1,5 +1,5 @@
 import type { HeartbeatInput, SensorStatus } from '@gantry/contract/sensors';
-import type { DeviceContext } from '../ingest/ingest.ts';
+import type { DeviceContext } from '../ingest/pipeline.ts';
 import type { AppContext } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';

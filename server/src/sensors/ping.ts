@@ -1,7 +1,7 @@
 import type { ActorContext } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
+import { knockAt } from './check-connection.ts';
 import { parseDeviceAddress } from './device-address.ts';
-import { knockAt } from './knock.ts';
 import { getSensor, setLastPing } from './store.ts';
 
 export interface PingAnswer {

@@ -2,11 +2,11 @@ import { isUuid } from '@gantry/contract/id';
 import type { CreateSensorInput, Sensor, UpdateSensorInput } from '@gantry/contract/sensors';
 import { eq, sql } from 'drizzle-orm';
 import type { Pool } from 'pg';
-import type { KnownSensor } from '../ingest/sensor-keys.ts';
 import { locations, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { readStandings } from './places-store.ts';
+import type { KnownSensor } from './sensor-keys.ts';
 
 /** A sensor as it is read: all that answers show, and the API key itself. */
 export const sensorColumns = {

@@ -1,5 +1,5 @@
 import type { FlowPoint } from '@gantry/contract/traffic';
-import { sumsBySpelling } from '../events/spelling.ts';
+import { sumsBySpelling } from '../events/list/spelling.ts';
 import { type History, heldAt } from '../platform/history.ts';
 import type { Rollups } from './rollups-store.ts';
 import { describeSpeeds, type Judged, judge, type Speeds, sumOfSpeeds } from './speeds.ts';

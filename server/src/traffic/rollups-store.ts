@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { idWithin } from '../events/totals.ts';
+import { idWithin } from '../events/counts/totals.ts';
 import { foldedText } from '../platform/database/folded.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';

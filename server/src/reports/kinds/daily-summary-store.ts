@@ -1,6 +1,6 @@
 import type { EventType } from '@gantry/contract/events';
 import { sql } from 'drizzle-orm';
-import { countedEvents, idWithin } from '../../events/totals.ts';
+import { countedEvents, idWithin } from '../../events/counts/totals.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 

@@ -3,7 +3,7 @@ import type { IncidentRow } from '../../incidents/store.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { findNames } from '../../users/names-store.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
-import { tellLength } from '../length.ts';
+import { tellLength } from '../duration.ts';
 import { createLocalTime } from '../local-time.ts';
 import { findPlaceNames } from '../place-names-store.ts';
 import { dayChart } from './day-chart.ts';

@@ -4,7 +4,7 @@ import { moment } from '../../platform/database/moment.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import { firstContact } from '../../sensors/first-contact-store.ts';
-import type { StatusChange } from './spells.ts';
+import type { StatusChange } from './status-periods.ts';
 
 /** Every sensor with the status it had at a moment, or got first after it. */
 export const listStatusesBefore = async (

@@ -3,7 +3,7 @@ import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import type { ReportScope } from '../document.ts';
 import { listStatusChanges, listStatusesBefore } from './sensor-days-store.ts';
-import { availability, lengthsOf, type StatusChange, spellsOf } from './spells.ts';
+import { availability, lengthsOf, type StatusChange, spellsOf } from './status-periods.ts';
 
 interface SensorSoFar {
   readonly createdAt: number;

@@ -7,7 +7,7 @@ import { moment } from '../../platform/database/moment.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import { firstContact } from '../../sensors/first-contact-store.ts';
-import type { StatusChange, WatchedSensor } from './spells.ts';
+import type { StatusChange, WatchedSensor } from './status-periods.ts';
 
 export interface NamedSensor extends WatchedSensor {
   readonly id: string;

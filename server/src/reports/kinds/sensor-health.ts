@@ -2,9 +2,9 @@ import type { SensorStatus } from '@gantry/contract/sensors';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
-import { tellLength } from '../length.ts';
+import { tellLength } from '../duration.ts';
 import { countSensors, listSensorsWithHistory, type NamedSensor } from './sensor-health-store.ts';
-import { availability, type Lengths, lengthsOf, type Spell, spellsOf } from './spells.ts';
+import { availability, type Lengths, lengthsOf, type Spell, spellsOf } from './status-periods.ts';
 
 /** Sensors whose history is in memory at once. */
 const PAGE = 50;

@@ -1,0 +1,174 @@
+import { errorCodes } from '@gantry/contract/errors';
+import { type Permission, permissionNames, permissions, role } from '@gantry/contract/permissions';
+import type { AnyTRPCRouter } from '@trpc/server';
+import {
+  describeProcedures,
+  type JsonSchema,
+  type ProcedureDocument,
+} from '../../src/http/docs/procedures.ts';
+import { locationNameTable, severityTables } from './event-tables.ts';
+
+const isObject = (value: unknown): value is JsonSchema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const bounds = (schema: JsonSchema): string => {
+  const notes: string[] = [];
+  const say = (key: string, words: string) => {
+    if (schema[key] !== undefined) notes.push(`${words} ${String(schema[key])}`);
+  };
+  say('minLength', 'at least');
+  say('maxLength', 'at most');
+  say('minimum', '≥');
+  say('maximum', '≤');
+  say('minItems', 'at least');
+  say('maxItems', 'at most');
+  if (schema.default !== undefined) notes.push(`default ${JSON.stringify(schema.default)}`);
+  return notes.length > 0 ? ` (${notes.join(', ')})` : '';
+};
+
+/** A JSON Schema in the words of the specification: `string`, `number`, `A \| B`, `{…}`, `…[]`. */
+const typeText = (schema: JsonSchema): string => {
+  if (Array.isArray(schema.enum)) return schema.enum.map((value) => `\`${String(value)}\``).join(', ');
+  if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;
+  const choices = schema.anyOf ?? schema.oneOf;
+  if (Array.isArray(choices)) {
+    const options = choices.filter(isObject).map((option) => typeText(option) + bounds(option));
+    return [...new Set(options)].join(' or ');
+  }
+  if (schema.type === 'array')
+    return `array of ${isObject(schema.items) ? typeText(schema.items) : 'anything'}`;
+  if (schema.type === 'object') {
+    if (!isObject(schema.properties)) return 'map of string to anything';
+    const required = new Set(Array.isArray(schema.required) ? schema.required : []);
+    const members = Object.keys(schema.properties).map((name) => (required.has(name) ? name : `${name}?`));
+    return `{${members.join(', ')}}`;
+  }
+  if (schema.format === 'date-time') return 'Date';
+  if (Array.isArray(schema.type)) return schema.type.join(' or ');
+  return typeof schema.type === 'string' ? schema.type : 'anything';
+};
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+const memberRows = (schema: JsonSchema): string[] => {
+  if (!isObject(schema.properties)) return [];
+  const required = new Set(Array.isArray(schema.required) ? schema.required : []);
+  return Object.entries(schema.properties)
+    .filter((entry): entry is [string, JsonSchema] => isObject(entry[1]))
+    .map(([name, member]) => {
+      const optional = required.has(name) ? '' : '?';
+      const description = typeof member.description === 'string' ? member.description : '';
+      return `| \`${name}${optional}\` | ${cell(typeText(member) + bounds(member))} | ${cell(description)} |`;
+    });
+};
+
+const shape = (title: string, schema: JsonSchema): string => {
+  const item = schema.type === 'array' && isObject(schema.items) ? schema.items : null;
+  if (Array.isArray(schema.oneOf)) {
+    const choices = schema.oneOf.filter(isObject);
+    return choices.map((choice, index) => shape(index === 0 ? title : 'or', choice)).join('\n\n');
+  }
+  const rows = memberRows(item ?? schema);
+  if (rows.length === 0) return `**${title}:** ${typeText(schema)}`;
+  const what = item ? `${title}: an array of` : `${title}:`;
+  return `**${what}**\n\n| Field | Type | Notes |\n|---|---|---|\n${rows.join('\n')}`;
+};
+
+const accessText = ({ meta }: ProcedureDocument): string => {
+  if (meta.access === 'device') return 'sensor API key in the input';
+  if (meta.access !== 'signedIn') return 'public';
+  return meta.permission ? `token with ${permissionNames[meta.permission]}` : 'token';
+};
+
+const kindText = {
+  query: 'Query (GET)',
+  mutation: 'Mutation (POST)',
+  subscription: 'Subscription (GET, server-sent events)',
+} as const;
+
+const section = (document: ProcedureDocument): string =>
+  [
+    `### ${document.path}`,
+    `${kindText[document.type]} · ${accessText(document)}`,
+    [document.meta.summary && `${document.meta.summary}.`, document.meta.notes].filter(Boolean).join(' '),
+    document.input ? shape('Input', document.input) : '**Input:** none',
+    shape(document.type === 'subscription' ? 'Message' : 'Answer', document.output),
+  ].join('\n\n');
+
+const permissionTable = (): string => {
+  const rows = (Object.keys(permissions) as Permission[]).map((permission) => {
+    const held: readonly string[] = permissions[permission];
+    return `| ${permissionNames[permission]} | ${role.options.map((each) => (held.includes(each) ? 'yes' : 'no')).join(' | ')} |`;
+  });
+  return `| Permission | ${role.options.join(' | ')} |\n|---|${'---|'.repeat(role.options.length)}\n${rows.join('\n')}`;
+};
+
+const errorTable = (): string => {
+  const rows = Object.entries(errorCodes).map(
+    ([name, { code, httpStatus }]) => `| ${name} | ${code} | ${httpStatus} |`,
+  );
+  return `| data.code | code | data.httpStatus |\n|---|---|---|\n${rows.join('\n')}`;
+};
+
+/** docs/api.md */
+export const apiPage = (router: AnyTRPCRouter): string => {
+  const documents = describeProcedures(router);
+  const nouns = [...new Set(documents.map(({ path }) => path.split('.')[0] ?? ''))];
+  const groups = nouns.map((noun) => {
+    const sections = documents.filter(({ path }) => path.split('.')[0] === noun).map(section);
+    return `## ${noun}\n\n${sections.join('\n\n')}`;
+  });
+  return `# API
+
+A procedure is called at \`/trpc/<name>\`. A query is a GET with its input, if any, in the parameter \`input\` as
+URL-encoded JSON \`{"json": …}\`; a mutation is a POST with \`Content-Type: application/json\` and the body
+\`{"json": …}\`. The answer is \`{"result": {"data": {"json": …, "meta"?: …}}}\`; \`meta\` is superjson's and marks dates,
+which are ISO 8601 text. A token goes into the header \`Authorization: Bearer <token>\`.
+
+**Batches.** Names joined with commas, \`batch=1\`, and the inputs as an object keyed by position. The answer is an
+object keyed by position; with \`Accept: application/vnd.trpc.batch+json\`, an array. Its status is the one that all
+calls share, else 207. At most 50 calls, at most one \`auth.login\`.
+
+**Order of checks.** Method and procedure, then token, then permission, then input.
+
+**Limits.** A request is answered within 30 seconds; a body has at most 10 MB (10,485,760 bytes), 64 levels and
+250,000 values.
+
+**Times.** Dates go out as ISO 8601 text in UTC. An input may have an offset; without one it means the service's time
+zone. A plain date (\`2026-01-31\`) is the start of that day as \`startDate\` and its end as \`endDate\`; both are inclusive.
+
+**Subscriptions** are streams of server-sent events, as \`httpSubscriptionLink\` of tRPC reads them; a stream is opened alone,
+with the token in the header \`Authorization\`, never in the address. Each message has an id. After a break the header
+\`Last-Event-ID\` (or \`lastEventId\` in the input) with the last one brings what was committed meanwhile, in order and
+without gaps, for up to 24 hours; a message may come twice. \`upToDate\` says that everything before it was sent, and comes
+at least every 10 seconds while there is nothing else; \`missed\` says how many were left out because the client did not
+keep up. A stream ends when its token does, and when the service goes down.
+
+**superjson.** An input may carry superjson's \`meta.values\` with the types Date, undefined, bigint, number, Map and Set.
+\`meta.referentialEqualities\` is refused: send a value that occurs twice as two values, as the typed client does.
+
+## Errors
+
+Every error is \`{"error": {"json": {"message", "code", "data": {"code", "httpStatus"}}}}\`. An input that does not fit
+adds \`data.issues\`, a list of \`{path, message}\`. TOO_MANY_REQUESTS and SERVICE_UNAVAILABLE come with \`Retry-After\`.
+Every answer has the header \`x-request-id\`, by which the log knows it.
+
+${errorTable()}
+
+## Roles
+
+${permissionTable()}
+
+## Severity of an event
+
+${severityTables()}
+
+## locationName of an event
+
+${locationNameTable()}
+
+${groups.join('\n\n')}
+
+_Generated from \`contract/\` and the routers by \`npm run generate\`._
+`;
+};

@@ -1,0 +1,39 @@
+import { locationNameSources } from '../../src/events/location-name.ts';
+import { byEventType, byExcess, byViolation, SPEEDING_WITHOUT_EXCESS } from '../../src/events/severity.ts';
+
+const table = (titles: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [titles, titles.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+const ofExcess = (): string[][] =>
+  byExcess.map(({ upTo, severity }, at) => {
+    const above = byExcess[at - 1]?.upTo ?? 0;
+    return [Number.isFinite(upTo) ? `more than ${above}, up to ${upTo}` : `more than ${above}`, severity];
+  });
+
+/** How the severity of an event follows from the rest of it. */
+export const severityTables = (): string =>
+  [
+    'What the device says counts. Otherwise the severity follows from the violation type (without regard to case):',
+    table(
+      ['violationType', 'severity'],
+      [...byViolation].map(([type, severity]) => [type, severity]),
+    ),
+    `\`SPEEDING\` follows from the speed alone, and is ${SPEEDING_WITHOUT_EXCESS} where the speed or the limit of the location is unknown or the ` +
+      'speed is not above it. Any other or no violation type leaves it to the event type:',
+    table(
+      ['eventType', 'severity'],
+      Object.entries(byEventType).map(([type, severity]) => [type, severity ?? 'none']),
+    ),
+    "A speed above the location's limit raises it to at least:",
+    table(['km/h above the limit', 'severity'], ofExcess()),
+  ].join('\n\n');
+
+/** Where the name of an event's place comes from. */
+export const locationNameTable = (): string =>
+  [
+    'It is fixed when the event is ingested: the first of these that is there, else null.',
+    table(
+      ['', 'Source'],
+      locationNameSources.map(({ says }, at) => [String(at + 1), says]),
+    ),
+  ].join('\n\n');

@@ -1,0 +1,167 @@
+import {
+  event,
+  eventDetail,
+  eventStats,
+  eventsPage,
+  eventType,
+  followEventsInput,
+  type IngestedItem,
+  ingestBatchInput,
+  ingestBatchOutput,
+  ingestedMessage,
+  ingestInput,
+  ingestOutput,
+  listEventsInput,
+  recentEventsInput,
+  reportedEvent,
+  statsInput,
+  succeeded,
+} from '@gantry/contract/events';
+import { byId } from '@gantry/contract/id';
+import { pageCount } from '@gantry/contract/page';
+import { z } from 'zod';
+import { getEventStats } from '../events/counts/stats-store.ts';
+import { followEvents } from '../events/follow.ts';
+import { listRecentEvents } from '../events/list/list.ts';
+import { deleteEvent, lookUpEvents, markAsArchived, markAsProcessed } from '../events/service.ts';
+import { getEvent } from '../events/store.ts';
+import { type DeviceContext, ingestEvent } from '../ingest/pipeline.ts';
+import { unavailable } from '../platform/error.ts';
+import { resolveInterval } from '../platform/time.ts';
+import { failureOf, inputFailure } from '../rpc/errors.ts';
+import { messagesOf } from '../rpc/messages.ts';
+import { allowed, device, open, router, signedIn } from './procedures.ts';
+
+/** One event of a batch: validated and stored on its own, so that a bad one does not keep the others out. */
+const ingestItem = async (ctx: DeviceContext, item: unknown): Promise<IngestedItem> => {
+  const parsed = reportedEvent.safeParse(item);
+  try {
+    if (!parsed.success) throw inputFailure(parsed.error);
+    return await ingestEvent(ctx, parsed.data);
+  } catch (error) {
+    const { body, unexpected } = failureOf(error);
+    if (unexpected)
+      ctx.app.log.error({ err: error, requestId: ctx.caller.requestId }, 'an event of a batch failed');
+    const { code, issues } = body.data;
+    return { error: { code, message: body.message, ...(issues && { issues }) } };
+  }
+};
+
+const isUnavailable = (result: IngestedItem): boolean =>
+  'error' in result && result.error.code === 'SERVICE_UNAVAILABLE';
+
+export const eventsRouter = router({
+  ingest: device
+    .meta({
+      summary: 'Report one event',
+      notes:
+        'Answers after the event is durable. With `timestamp` and `idempotencyKey` a retry is stored once. On SERVICE_UNAVAILABLE (503) and TOO_MANY_REQUESTS (429) wait for `Retry-After` and send it again.',
+    })
+    .input(ingestInput)
+    .output(ingestOutput)
+    .mutation(async ({ ctx, input }) => {
+      ctx.app.eventRates.take(ctx.sensor, 1);
+      const { eventId } = await ingestEvent(ctx, input);
+      return { success: true as const, eventId };
+    }),
+
+  ingestBatch: device
+    .meta({
+      summary: 'Report up to 1000 events at once, for devices that were offline',
+      notes:
+        'Each event is stored or refused on its own; `results` tells which, in the order they were sent. Only when none could be taken in for now is the whole call refused with SERVICE_UNAVAILABLE (503). TOO_MANY_REQUESTS (429) refuses the whole call too: the sensor sends more than `EVENT_RATE_FACTOR` allows.',
+    })
+    .input(ingestBatchInput)
+    .output(ingestBatchOutput)
+    .mutation(async ({ ctx, input }) => {
+      ctx.app.eventRates.take(ctx.sensor, input.events.length);
+      const results = await Promise.all(input.events.map((item) => ingestItem(ctx, item)));
+      // Nothing was taken in, so the whole request is one to repeat, as for a single event.
+      if (results.every(isUnavailable))
+        throw unavailable('No event could be stored: send them again in a moment');
+      return { success: results.every((result) => !('error' in result)), results };
+    }),
+
+  getAll: signedIn
+    .meta({
+      question: true,
+      summary: 'List events, newest first unless asked otherwise',
+      notes:
+        'Looking for a plate (`licensePlateNumber`) is written to the activity log: who, when, which plate and, if given, the `reason`.',
+    })
+    .input(listEventsInput)
+    .output(eventsPage)
+    .query(async ({ ctx, input }) => {
+      const { items, total } = await lookUpEvents(ctx, input);
+      return { events: items, total, pageCount: pageCount(total, input.take) };
+    }),
+
+  getById: signedIn
+    .meta({ summary: 'One event in full' })
+    .input(byId)
+    .output(eventDetail)
+    .query(({ ctx, input }) => getEvent(ctx.app.db, input.id)),
+
+  getRecent: signedIn
+    .meta({ question: true, summary: 'The latest events' })
+    .input(recentEventsInput)
+    .output(z.array(event))
+    .query(({ ctx, input }) => listRecentEvents(ctx.app.db, input)),
+
+  markAsProcessed: allowed('manageIncidents')
+    .meta({ summary: 'Mark an event as processed', notes: 'Marking it again changes nothing and succeeds.' })
+    .input(byId)
+    .output(succeeded)
+    .mutation(async ({ ctx, input }) => {
+      await markAsProcessed(ctx, input.id);
+      return { success: true as const };
+    }),
+
+  markAsArchived: allowed('manageIncidents')
+    .meta({
+      summary: 'Archive an event',
+      notes:
+        'It need not be processed, and stays processed or not. Archiving it again changes nothing and succeeds.',
+    })
+    .input(byId)
+    .output(succeeded)
+    .mutation(async ({ ctx, input }) => {
+      await markAsArchived(ctx, input.id);
+      return { success: true as const };
+    }),
+
+  delete: allowed('deleteEvents')
+    .meta({
+      summary: 'Remove an event for good',
+      notes: 'An event under a legal hold stays: CONFLICT says who holds it and why.',
+    })
+    .input(byId)
+    .output(succeeded)
+    .mutation(async ({ ctx, input }) => {
+      await deleteEvent(ctx, input.id);
+      return { success: true as const };
+    }),
+
+  getStats: signedIn
+    .meta({ question: true, summary: 'Count events by type, violation type and state' })
+    .input(statsInput)
+    .output(eventStats)
+    .query(({ ctx: { app }, input }) =>
+      getEventStats(app.db, resolveInterval(input, app.settings.current().timezone)),
+    ),
+
+  onIngested: signedIn
+    .meta({
+      summary: 'Events as they are stored, in the order in which they were',
+      notes:
+        'With the filters of `getAll`. Following a plate is written to the activity log as looking it up is.',
+      message: ingestedMessage,
+    })
+    .input(followEventsInput)
+    .subscription(({ ctx, input, signal }) => messagesOf('event', followEvents(ctx, input, signal))),
+
+  getEventTypes: open
+    .meta({ summary: 'The event types there are' })
+    .output(z.array(eventType))
+    .query(() => [...eventType.options]),
+});

@@ -1,0 +1,52 @@
+import { byId } from '@gantry/contract/id';
+import {
+  createLocationInput,
+  deleteLocationOutput,
+  listLocationsInput,
+  location,
+  locationsPage,
+  updateLocationInput,
+} from '@gantry/contract/locations';
+import { pageCount } from '@gantry/contract/page';
+import { createLocation, deleteLocation, updateLocation } from '../locations/service.ts';
+import { getLocation, listLocations } from '../locations/store.ts';
+import { allowed, router, signedIn } from './procedures.ts';
+
+export const locationsRouter = router({
+  getAll: signedIn
+    .meta({ question: true, summary: 'The places where sensors stand, page by page' })
+    .input(listLocationsInput)
+    .output(locationsPage)
+    .query(async ({ ctx, input }) => {
+      const { items, total } = await listLocations(ctx.app.db, input);
+      return { locations: items, total, pageCount: pageCount(total, input.take) };
+    }),
+
+  getById: signedIn
+    .meta({ summary: 'One location' })
+    .input(byId)
+    .output(location)
+    .query(({ ctx, input }) => getLocation(ctx.app.db, input.id)),
+
+  create: allowed('manageSensors')
+    .meta({ summary: 'Add a location' })
+    .input(createLocationInput)
+    .output(location)
+    .mutation(({ ctx, input }) => createLocation(ctx, input)),
+
+  update: allowed('manageSensors')
+    .meta({
+      summary: 'Change a location',
+      notes:
+        'Only the given fields change; `null` clears one. Events keep the location name that they were stored with.',
+    })
+    .input(updateLocationInput)
+    .output(location)
+    .mutation(({ ctx, input }) => updateLocation(ctx, input)),
+
+  delete: allowed('manageSensors')
+    .meta({ summary: 'Remove a location', notes: 'Refused while sensors stand there.' })
+    .input(byId)
+    .output(deleteLocationOutput)
+    .mutation(({ ctx, input }) => deleteLocation(ctx, input.id)),
+});

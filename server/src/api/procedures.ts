@@ -1,0 +1,70 @@
+import type { ErrorBody } from '@gantry/contract/envelope';
+import type { Permission } from '@gantry/contract/permissions';
+import { initTRPC } from '@trpc/server';
+import type { z } from 'zod';
+import type { RequestContext } from '../platform/context.ts';
+import { failureOf } from '../rpc/errors.ts';
+import { useOwnMessages } from '../rpc/input-messages.ts';
+import { transformer } from '../rpc/output.ts';
+import { anybody, anyDevice, anyUser, type Guard, holdersOf } from './guards.ts';
+
+/** What the API documents say of a procedure beyond its input and output. */
+export interface ProcedureMeta {
+  /** Who may call it; filled in by the builders below. */
+  access?: 'open' | 'signedIn' | 'device';
+  permission?: Permission;
+  /** Lets them in; filled in with it. */
+  guard?: Guard<object>;
+  /** Whether its cost depends on what is asked, so that it is answered as a question (`wire/questions.ts`). */
+  question?: boolean;
+  /** One sentence: what it does. */
+  summary?: string;
+  /** Rules worth knowing, in Markdown. */
+  notes?: string;
+  /** How much of a batch it takes up, 1 unless it is said; see MAX_BATCH_WEIGHT. */
+  weight?: number;
+  /** What each message of a subscription is. */
+  message?: z.ZodType;
+}
+
+/** A stream that is silent for longer than this is dead, and its client connects again. Notes come every 10 s. */
+const STREAM_SILENCE_MS = 30_000;
+
+useOwnMessages();
+
+const t = initTRPC
+  .context<RequestContext>()
+  .meta<ProcedureMeta>()
+  .create({
+    transformer,
+    isDev: false,
+    sse: { client: { reconnectAfterInactivityMs: STREAM_SILENCE_MS } },
+    errorFormatter: ({ error }): ErrorBody => failureOf(error).body,
+  });
+
+export const router = t.router;
+
+/** A procedure for those whom the guard lets in. `wire/run.ts` asks it directly; this is for what tRPC runs itself. */
+const guarded = <More extends object>(access: ProcedureMeta['access'], guard: Guard<More>) =>
+  t.procedure.meta({ access, guard }).use(async ({ ctx, path, type, getRawInput, next }) => {
+    const readInput = await getRawInput().then(
+      (input) => () => input,
+      (error: unknown) => () => {
+        throw error;
+      },
+    );
+    return next({ ctx: await guard(ctx, { path, type, readInput }) });
+  });
+
+/** A procedure that anybody may call. */
+export const open = guarded('open', anybody);
+
+/** A procedure for everybody who is logged in. */
+export const signedIn = guarded('signedIn', anyUser);
+
+/** A procedure for those whose role holds the permission. */
+export const allowed = (permission: Permission) =>
+  guarded('signedIn', holdersOf(permission)).meta({ permission });
+
+/** A procedure for devices. */
+export const device = guarded('device', anyDevice);

@@ -1,0 +1,32 @@
+import { authRouter } from './auth.ts';
+import { eventsRouter } from './events.ts';
+import { incidentsRouter } from './incidents.ts';
+import { locationsRouter } from './locations.ts';
+import { router } from './procedures.ts';
+import { reportsRouter } from './reports.ts';
+import { sensorsRouter } from './sensors.ts';
+import { storageRouter } from './storage.ts';
+import { systemRouter } from './system.ts';
+import { trafficRouter } from './traffic.ts';
+import { usersRouter } from './users.ts';
+import { watchlistRouter } from './watchlist.ts';
+import { webhooksRouter } from './webhooks.ts';
+
+/** The whole API: noun → procedures. */
+export const appRouter = router({
+  auth: authRouter,
+  sensors: sensorsRouter,
+  events: eventsRouter,
+  locations: locationsRouter,
+  traffic: trafficRouter,
+  webhooks: webhooksRouter,
+  incidents: incidentsRouter,
+  watchlist: watchlistRouter,
+  users: usersRouter,
+  reports: reportsRouter,
+  storage: storageRouter,
+  system: systemRouter,
+});
+
+/** The type that typed clients are made from. */
+export type AppRouter = typeof appRouter;

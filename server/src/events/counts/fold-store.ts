@@ -1,0 +1,65 @@
+import { sql } from 'drizzle-orm';
+import { locks } from '../../platform/database/locks.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { inTransaction } from '../../platform/database/transaction.ts';
+
+const KEYS = 'event_type, violation_type, vehicle_type, severity, processed, archived';
+
+// The rows are written in the order of their keys.
+// Plan: what is not folded by its place, then the primary keys of the folded hours and of the periods.
+const FOLD_TOTALS = (limit: number) => sql`
+  WITH taken AS (
+    DELETE FROM event_totals_unfolded
+    WHERE ctid = ANY (ARRAY(SELECT ctid FROM event_totals_unfolded LIMIT ${limit}))
+    RETURNING hour, ${sql.raw(KEYS)}, n
+  ), hours AS (
+    SELECT hour, ${sql.raw(KEYS)}, sum(n)::bigint AS n FROM taken GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(n) <> 0
+  ), folded AS (
+    INSERT INTO event_totals_folded AS known (hour, ${sql.raw(KEYS)}, n, folded)
+    SELECT *, true FROM hours ORDER BY 1, 2, 3, 4, 5, 6, 7
+    ON CONFLICT (hour, ${sql.raw(KEYS)}) DO UPDATE SET n = known.n + excluded.n
+  ), summed AS (
+    INSERT INTO event_period_totals AS known (period, start, ${sql.raw(KEYS)}, n)
+    SELECT period, date_trunc(period, hour AT TIME ZONE 'UTC')::date, ${sql.raw(KEYS)}, sum(n)
+    FROM hours CROSS JOIN (VALUES ('day'), ('month'), ('year')) AS longer (period)
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 HAVING sum(n) <> 0 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8
+    ON CONFLICT (period, start, ${sql.raw(KEYS)}) DO UPDATE SET n = known.n + excluded.n
+  )
+  SELECT count(*) AS rows FROM taken`;
+
+const FOLD_ARRIVALS = (limit: number) => sql`
+  WITH taken AS (
+    DELETE FROM event_arrivals_unfolded
+    WHERE ctid = ANY (ARRAY(SELECT ctid FROM event_arrivals_unfolded LIMIT ${limit}))
+    RETURNING hour, n
+  ), folded AS (
+    INSERT INTO event_arrivals_folded AS known (hour, n, folded)
+    SELECT hour, sum(n), true FROM taken GROUP BY 1 HAVING sum(n) <> 0 ORDER BY 1
+    ON CONFLICT (hour) DO UPDATE SET n = known.n + excluded.n
+  )
+  SELECT count(*) AS rows FROM taken`;
+
+/** Whether anything was counted since the last fold. */
+const isSomethingToFold = async (db: Database): Promise<boolean> => {
+  const { rows } = await db.execute<{ due: boolean }>(sql`
+    SELECT EXISTS (SELECT FROM event_totals_unfolded) OR EXISTS (SELECT FROM event_arrivals_unfolded) AS due`);
+  return rows[0]?.due ?? false;
+};
+
+/**
+ * Folds at most `limit` rows of each kind, unless another process is at it. Readers see either what was before or what
+ * comes after it.
+ * @returns the number of rows that were folded
+ */
+export const foldTotals = async (db: Database, limit: number): Promise<number> => {
+  if (!(await isSomethingToFold(db))) return 0;
+  return inTransaction(db, async (tx) => {
+    const { rows: locked } = await tx.execute<{ mine: boolean }>(
+      sql`SELECT pg_try_advisory_xact_lock(${locks.fold}) AS mine, set_config('synchronous_commit', 'off', true)`,
+    );
+    if (!locked[0]?.mine) return 0;
+    const totals = await tx.execute<{ rows: number }>(FOLD_TOTALS(limit));
+    const arrivals = await tx.execute<{ rows: number }>(FOLD_ARRIVALS(limit));
+    return (totals.rows[0]?.rows ?? 0) + (arrivals.rows[0]?.rows ?? 0);
+  });
+};

@@ -1,0 +1,101 @@
+import type { Event } from '@gantry/contract/events';
+import type { Page } from '@gantry/contract/page';
+import { sql } from 'drizzle-orm';
+import type { Executor } from '../../platform/database/transaction.ts';
+import { ENDLESS } from '../../platform/time.ts';
+import { countedEvents, idWithinAny } from '../counts/totals.ts';
+import { conditionsOf, type Sought } from './by-time.ts';
+import { where } from './filters.ts';
+import { occupiedSpans } from './occupied-months.ts';
+import { type Direction, orders, readPage, readSorted, type Window } from './page.ts';
+import { countByPeriod, findStretch, rangesOf } from './seek.ts';
+
+/** Up to how many passed over the index is read from its end rather than looking for the place. */
+const NEAR = 1_000;
+/** Up to how many events that are sought are all read and sorted; beyond, they are met soon enough along the index. */
+const FEW = 5_000;
+
+const countSought = async (db: Executor, { filters, interval }: Sought): Promise<number> => {
+  // Plan: as for statistics.
+  const { rows } = await db.execute<{ total: number }>(sql`
+    SELECT coalesce(sum(n), 0)::bigint AS total FROM ${countedEvents(interval)}
+    ${where(filters.map(({ onTotals }) => onTotals))}`);
+  return rows[0]?.total ?? 0;
+};
+
+interface Hour extends Record<string, unknown> {
+  readonly hour: string;
+  /** How many events arrived before it, and in it. */
+  readonly before: number;
+  readonly n: number;
+}
+
+/** The hours in which the events of two ranks (from 0, the earliest) arrived, the earlier one first. */
+const findHours = async (db: Executor, firstRank: number, lastRank: number): Promise<Hour[]> => {
+  // Plan: event_arrivals_folded_pkey in its order, a row for each hour of the history. A page at 99 % takes 16 to 19 ms
+  // over HTTP, with 100 thousand events of a year as with 10 million.
+  const { rows } = await db.execute<Hour>(sql`
+    SELECT hour::text, before::bigint, n FROM (
+      SELECT hour, sum(n)::bigint AS n, sum(sum(n)) OVER (ORDER BY hour) - sum(n) AS before
+      FROM event_arrivals GROUP BY hour
+    ) AS arrived
+    WHERE (before <= ${firstRank} AND before + n > ${firstRank}) OR (before <= ${lastRank} AND before + n > ${lastRank})
+    ORDER BY before`);
+  return rows;
+};
+
+/** Reads a page of all events in the order of their arrival, by looking for the hours that it is in. */
+const seek = async (
+  db: Executor,
+  direction: Direction,
+  { skip, take }: Window,
+  total: number,
+): Promise<Event[]> => {
+  const length = Math.min(take, total - skip);
+  const firstRank = direction === 'asc' ? skip : total - skip - length;
+  const hours = await findHours(db, firstRank, firstRank + length - 1);
+  const [first, last] = [hours.at(0), hours.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const conditions = [
+    ...idWithinAny(await occupiedSpans(db, ENDLESS)),
+    sql`created_at >= ${first.hour}::timestamptz`,
+    sql`created_at < ${last.hour}::timestamptz + interval '1 hour'`,
+  ];
+  const ahead = firstRank - first.before;
+  const behind = last.before + last.n - firstRank - length;
+  const isAscending = ahead <= behind;
+  const events = await readPage(db, { conditions }, orders.createdAt[isAscending ? 'asc' : 'desc'], {
+    skip: Math.max(0, isAscending ? ahead : behind),
+    take: length,
+  });
+  return isAscending === (direction === 'asc') ? events : events.reverse();
+};
+
+const isEndless = ({ filters, interval }: Sought): boolean =>
+  filters.length === 0 && !Number.isFinite(interval.from) && !Number.isFinite(interval.until);
+
+/** A page sorted by the time at which the events arrived. */
+export const listByCreation = async (
+  db: Executor,
+  sought: Sought,
+  direction: Direction,
+  window: Window,
+): Promise<Page<Event>> => {
+  const total = await countSought(db, sought);
+  if (window.skip >= total) return { items: [], total };
+  const order = orders.createdAt[direction];
+  if (isEndless(sought) && window.skip > NEAR)
+    return { items: await seek(db, direction, window, total), total };
+  if (isEndless(sought) || total > FEW) {
+    const conditions = conditionsOf(sought, await occupiedSpans(db, sought.interval));
+    return { items: await readPage(db, { conditions }, order, window), total };
+  }
+  const years = await countByPeriod(db, 'year', sought.filters, sought.interval);
+  const stretch = await findStretch(db, { ...sought, years }, 0, total - 1);
+  if (stretch === null) return { items: [], total };
+  const source = {
+    conditions: conditionsOf(sought, [sought.interval]),
+    ranges: await rangesOf(db, sought.filters, stretch),
+  };
+  return readSorted(db, source, 'createdAt', direction, window);
+};

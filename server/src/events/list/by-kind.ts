@@ -1,0 +1,84 @@
+import type { Event } from '@gantry/contract/events';
+import type { Page } from '@gantry/contract/page';
+import { type SQL, sql } from 'drizzle-orm';
+import type { Executor } from '../../platform/database/transaction.ts';
+import { countedByPeriod } from '../counts/totals.ts';
+import { readByTime, type Sought } from './by-time.ts';
+import { ofSeverity, ofType, type TotalledFilter, where } from './filters.ts';
+import type { Direction, Window } from './page.ts';
+import type { Count } from './seek.ts';
+
+// A list that is sorted by event type or severity is the lists of each of them, sorted by time, one after another; the
+// totals say how long each is.
+
+/** The events of one kind. */
+interface Group {
+  readonly filter: TotalledFilter;
+  /** How many there are in each year. */
+  readonly years: readonly Count[];
+}
+
+/** Counts what is sought by kind and year, in the order of both. */
+const countGroups = async <Key>(
+  db: Executor,
+  { filters, interval }: Sought,
+  key: SQL,
+): Promise<{ key: Key; years: Count[] }[]> => {
+  // Plan: as for statistics.
+  const { rows } = await db.execute<Count & { key: Key } & Record<string, unknown>>(sql`
+    SELECT ${key} AS key, (extract(epoch FROM at) * 1000)::bigint AS start, sum(n)::bigint AS n
+    FROM ${countedByPeriod('year', interval)} ${where(filters.map(({ onTotals }) => onTotals))}
+    GROUP BY 1, at HAVING sum(n) > 0 ORDER BY 1, at`);
+  return [...new Set(rows.map((row) => row.key))].map((one) => ({
+    key: one,
+    years: rows.filter((row) => row.key === one),
+  }));
+};
+
+const readGroups = async (
+  db: Executor,
+  { filters, interval }: Sought,
+  groups: readonly Group[],
+  direction: Direction,
+  { skip, take }: Window,
+): Promise<Page<Event>> => {
+  const items: Event[] = [];
+  let before = 0;
+  for (const { filter, years } of groups) {
+    const n = years.reduce((sum, year) => sum + year.n, 0);
+    const window = { skip: Math.max(0, skip - before), take: take - items.length };
+    if (window.skip < n && window.take > 0) {
+      const sought = { filters: [...filters, filter], interval };
+      items.push(...(await readByTime(db, sought, direction, window, years)));
+    }
+    before += n;
+  }
+  return { items, total: before };
+};
+
+/** A page sorted by event type, those of one type by time. */
+export const listByEventType = async (
+  db: Executor,
+  sought: Sought,
+  direction: Direction,
+  window: Window,
+): Promise<Page<Event>> => {
+  const counts = await countGroups<string>(db, sought, sql`event_type`);
+  const groups = counts.map(({ key, years }) => ({ filter: ofType(key), years }));
+  return readGroups(db, sought, direction === 'asc' ? groups : groups.reverse(), direction, window);
+};
+
+/** A page sorted by severity, those of one severity by time, and those without one last, whatever the direction. */
+export const listBySeverity = async (
+  db: Executor,
+  sought: Sought,
+  direction: Direction,
+  window: Window,
+): Promise<Page<Event>> => {
+  const counts = await countGroups<number>(db, sought, sql`severity`);
+  const groups = counts.map(({ key, years }) => ({ rank: key, filter: ofSeverity(key), years }));
+  const ranked = groups.filter(({ rank }) => rank > 0);
+  const unranked = groups.filter(({ rank }) => rank === 0);
+  const ordered = [...(direction === 'asc' ? ranked : ranked.reverse()), ...unranked];
+  return readGroups(db, sought, ordered, direction, window);
+};

@@ -1,0 +1,103 @@
+import type { Event } from '@gantry/contract/events';
+import type { Page } from '@gantry/contract/page';
+import type { SQL } from 'drizzle-orm';
+import type { Executor } from '../../platform/database/transaction.ts';
+import type { Interval } from '../../platform/time.ts';
+import { runsOf, startOf } from '../counts/covering.ts';
+import { idWithinAny } from '../counts/totals.ts';
+import type { TotalledFilter } from './filters.ts';
+import {
+  type Direction,
+  fromNearerEnd,
+  type Reading,
+  readFrom,
+  readFromNearerEnd,
+  type Window,
+} from './page.ts';
+import { type Count, countByPeriod, findStretch, rangesOf } from './seek.ts';
+
+/** Events of an interval that meet filters which the totals know. */
+export interface Sought {
+  readonly filters: readonly TotalledFilter[];
+  readonly interval: Interval;
+}
+
+/** Up to how many passed over an index is read from its end rather than looking for the place. */
+const NEAR = 1_000;
+
+/** @param spans the parts of the interval that the events are in */
+export const conditionsOf = ({ filters }: Sought, spans: readonly Interval[]): SQL[] => [
+  ...idWithinAny(spans),
+  ...filters.map(({ onEvents }) => onEvents),
+];
+
+/** The years with the events of a reading and with those that it passes over. */
+const spansOf = (years: readonly Count[], { interval }: Sought, reading: Reading): Interval[] => {
+  const isAscending = reading.direction === 'asc';
+  const needed: number[] = [];
+  let n = 0;
+  for (const year of isAscending ? years : [...years].reverse()) {
+    if (n >= reading.skip + reading.take) break;
+    needed.push(startOf('year', year.start));
+    n += year.n;
+  }
+  return runsOf('year', isAscending ? needed : needed.reverse(), interval);
+};
+
+const sumOf = (counts: readonly Count[]): number => counts.reduce((sum, { n }) => sum + n, 0);
+
+/** Reads a page by looking in the totals for the hours that it is in. */
+const seek = async (
+  db: Executor,
+  sought: Sought,
+  direction: Direction,
+  { skip, take }: Window,
+  years: readonly Count[],
+): Promise<Event[]> => {
+  const total = sumOf(years);
+  const length = Math.min(take, total - skip);
+  if (length <= 0) return [];
+  const firstRank = direction === 'asc' ? skip : total - skip - length;
+  const stretch = await findStretch(db, { ...sought, years }, firstRank, firstRank + length - 1);
+  if (stretch === null) return [];
+  const ahead = firstRank - stretch.before;
+  const within = {
+    skip: Math.max(0, direction === 'asc' ? ahead : stretch.n - ahead - length),
+    take: length,
+  };
+  const ranges = await rangesOf(db, sought.filters, stretch);
+  const conditions = sought.filters.map(({ onEvents }) => onEvents);
+  return readFromNearerEnd(db, { conditions, ranges }, direction, within, stretch.n);
+};
+
+/**
+ * Reads a page in the order of time.
+ * @param years how many events that are sought are in each year
+ */
+export const readByTime = async (
+  db: Executor,
+  sought: Sought,
+  direction: Direction,
+  window: Window,
+  years: readonly Count[],
+): Promise<Event[]> => {
+  const total = sumOf(years);
+  const [filter, ...more] = sought.filters;
+  const isIndexed = filter === undefined || (filter.isIndexed && more.length === 0);
+  const reading = fromNearerEnd(direction, window, total);
+  if (!isIndexed || reading.skip > NEAR) return seek(db, sought, direction, window, years);
+  return readFrom(db, { conditions: conditionsOf(sought, spansOf(years, sought, reading)) }, reading);
+};
+
+/** A page sorted by the time of the events. */
+export const listByTime = async (
+  db: Executor,
+  sought: Sought,
+  direction: Direction,
+  window: Window,
+): Promise<Page<Event>> => {
+  const years = await countByPeriod(db, 'year', sought.filters, sought.interval);
+  const total = sumOf(years);
+  if (window.skip >= total) return { items: [], total };
+  return { items: await readByTime(db, sought, direction, window, years), total };
+};

@@ -1,0 +1,75 @@
+import type { ListEventsInput } from '@gantry/contract/events';
+import { type SQL, sql } from 'drizzle-orm';
+import { foldedText } from '../../platform/database/folded.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import { plateFilter } from '../plate.ts';
+import { findSpellings } from './spellings.ts';
+
+/** A condition on what events are counted by. */
+export interface TotalledFilter {
+  readonly onEvents: SQL;
+  readonly onTotals: SQL;
+  /** Whether an index has the events that meet it in the order of their time. */
+  readonly isIndexed: boolean;
+}
+
+const onBoth = (condition: SQL, isIndexed: boolean): TotalledFilter => ({
+  onEvents: condition,
+  onTotals: condition,
+  isIndexed,
+});
+
+export const ofType = (eventType: string): TotalledFilter => onBoth(sql`event_type = ${eventType}`, true);
+
+/** The rank from which on an index has the events; those below are found by the totals. */
+const INDEXED_SEVERITY = 3;
+
+/** @param rank 1 LOW … 4 CRITICAL, 0 none */
+export const ofSeverity = (rank: number): TotalledFilter =>
+  rank === 0
+    ? { onEvents: sql`severity IS NULL`, onTotals: sql`severity = 0`, isIndexed: false }
+    : onBoth(sql`severity = ${sql.raw(String(rank))}`, rank >= INDEXED_SEVERITY);
+
+/** A type that is said by the senders in whatever case. */
+const ofKind = async (
+  db: Executor,
+  column: 'violation_type' | 'vehicle_type',
+  sought: string,
+): Promise<TotalledFilter> => {
+  const name = sql.raw(column);
+  const [spelling, ...others] = await findSpellings(db, column, sought);
+  return {
+    onEvents:
+      others.length === 0
+        ? sql`lower(${name}) = ${spelling ?? sought}`
+        : sql`lower(${name}) = ANY(${sql.param([spelling, ...others])}::text[])`,
+    onTotals: sql`${foldedText(name)} = ${foldedText(sought)}`,
+    isIndexed: column === 'violation_type' && others.length === 0,
+  };
+};
+
+/** The filters of a list that the totals know. */
+export const totalledFilters = async (db: Executor, input: ListEventsInput): Promise<TotalledFilter[]> => [
+  ...(input.eventType === undefined ? [] : [ofType(input.eventType)]),
+  ...(input.processed === undefined ? [] : [onBoth(sql`processed = ${input.processed}`, false)]),
+  ...(input.archived === undefined ? [] : [onBoth(sql`archived = ${input.archived}`, input.archived)]),
+  ...(input.violationType === undefined ? [] : [await ofKind(db, 'violation_type', input.violationType)]),
+  ...(input.vehicleType === undefined ? [] : [await ofKind(db, 'vehicle_type', input.vehicleType)]),
+];
+
+const plateCondition = (filter: string): SQL => {
+  const wanted = plateFilter(filter);
+  if ('equals' in wanted) return sql`plate_key = ${wanted.equals}`;
+  return 'like' in wanted
+    ? sql`plate_key LIKE ${wanted.like}`
+    : sql`reverse(plate_key) LIKE ${wanted.backwardsLike}`;
+};
+
+/** The filters that only the events themselves can answer, but for the place. */
+export const otherFilters = (input: ListEventsInput): SQL[] => [
+  ...(input.sensorId === undefined ? [] : [sql`sensor_id = ${input.sensorId}::uuid`]),
+  ...(input.licensePlateNumber === undefined ? [] : [plateCondition(input.licensePlateNumber)]),
+];
+
+export const where = (conditions: readonly SQL[]): SQL =>
+  conditions.length === 0 ? sql`` : sql`WHERE ${sql.join([...conditions], sql` AND `)}`;

@@ -1,0 +1,53 @@
+import type { Event, EventType, ListEventsInput } from '@gantry/contract/events';
+import { isUuid } from '@gantry/contract/id';
+import type { Page } from '@gantry/contract/page';
+import { inSnapshot } from '../../platform/database/snapshot.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import { ENDLESS, type Interval } from '../../platform/time.ts';
+import { startOf } from '../counts/covering.ts';
+import { listByCreation } from './by-creation.ts';
+import { listByEventType, listBySeverity } from './by-kind.ts';
+import { listBySearch } from './by-search.ts';
+import { conditionsOf, listByTime } from './by-time.ts';
+import { ofType, otherFilters, totalledFilters } from './filters.ts';
+import { orders, readPage } from './page.ts';
+
+const sorts = {
+  timestamp: listByTime,
+  createdAt: listByCreation,
+  eventType: listByEventType,
+  severity: listBySeverity,
+} as const;
+
+/** One page of the events that meet the filters, and how many do at the same moment. */
+export const listEvents = (
+  db: Executor,
+  input: ListEventsInput,
+  interval: Interval,
+): Promise<Page<Event>> => {
+  if (input.sensorId !== undefined && !isUuid(input.sensorId))
+    return Promise.resolve({ items: [], total: 0 });
+  return inSnapshot(db, async (seen) => {
+    const filters = await totalledFilters(seen, input);
+    const others = otherFilters(input);
+    return others.length > 0 || input.locationName !== undefined
+      ? listBySearch(seen, { filters, others, interval }, input)
+      : sorts[input.sortBy](seen, { filters, interval }, input.sortOrder, input);
+  });
+};
+
+/** The latest events, newest first. They are sought in this month and the last before the whole history is. */
+export const listRecentEvents = (
+  db: Executor,
+  input: { limit: number; eventType?: EventType | undefined },
+): Promise<Event[]> => {
+  const filters = input.eventType === undefined ? [] : [ofType(input.eventType)];
+  const window = { skip: 0, take: input.limit };
+  return inSnapshot(db, async (seen) => {
+    const lately = { from: startOf('month', startOf('month', Date.now()) - 1), until: ENDLESS.until };
+    const conditions = conditionsOf({ filters, interval: ENDLESS }, [lately]);
+    const latest = await readPage(seen, { conditions }, orders.timestamp.desc, window);
+    if (latest.length === input.limit) return latest;
+    return (await listByTime(seen, { filters, interval: ENDLESS }, 'desc', window)).items;
+  });
+};

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { type Server, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { errorBodyFor } from '@gantry/contract/envelope';
+import { announcesTooMuch } from '../rpc/body.ts';
+import { WireError } from '../rpc/errors.ts';
+
+/** How long a refused connection is still read, in milliseconds: a sender that is cut off never sees the answer. */
+const LINGER_MS = 2_000;
+
+const unknownMethod = (): WireError =>
+  new WireError('METHOD_NOT_SUPPORTED', 'Call queries with GET and mutations with POST', {
+    headers: { allow: 'GET, POST' },
+  });
+
+/** What Node says of bytes that are no request; `rawPacket` are the bytes. */
+type ConnectionError = Error & { code?: string; rawPacket?: unknown };
+
+const REQUEST_LINE = /^[A-Z-]{1,30} \/\S* HTTP\/1\.[01]\r\n/;
+const looksLikeRequest = ({ rawPacket }: ConnectionError): boolean =>
+  Buffer.isBuffer(rawPacket) && REQUEST_LINE.test(rawPacket.toString('latin1', 0, 2_000));
+
+const refusalOf = (error: ConnectionError): WireError => {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new WireError('TIMEOUT', 'The request did not arrive in time: send it within 30 seconds');
+  }
+  if (error.code === 'HPE_HEADER_OVERFLOW') {
+    return new WireError('PAYLOAD_TOO_LARGE', 'The address or the headers are too long');
+  }
+  if (error.code === 'HPE_INVALID_METHOD' && looksLikeRequest(error)) return unknownMethod();
+  return new WireError('BAD_REQUEST', 'The request is not well-formed HTTP');
+};
+
+const answered = new WeakSet<Socket>();
+
+const refuse = (socket: Socket, { code, message, headers }: WireError): void => {
+  if (answered.has(socket)) return;
+  answered.add(socket);
+  const body = errorBodyFor(code, message);
+  const json = JSON.stringify({ error: { json: body } });
+  const lines = Object.entries({
+    ...headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(json)),
+    'cache-control': 'no-store',
+    'x-request-id': randomUUID(),
+    connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const { httpStatus } = body.data;
+  socket.end(`HTTP/1.1 ${httpStatus} ${STATUS_CODES[httpStatus]}\r\n${lines.join('')}\r\n${json}`);
+  const lingering = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => clearTimeout(lingering));
+};
+
+/** Answers on the bare connection what never became a request. */
+export const refuseConnection = (error: ConnectionError, socket: Socket): void => {
+  if (error.code === 'ECONNRESET' || (!socket.writable && !answered.has(socket))) {
+    socket.destroy();
+    return;
+  }
+  refuse(socket, refusalOf(error));
+};
+
+/** Gives the cases that Node answers by itself, without our envelope or not at all, to us. */
+export const takeOverFromNode = (server: Server): void => {
+  server.on('checkContinue', (request, response) => {
+    if (!announcesTooMuch(request)) response.writeContinue();
+    server.emit('request', request, response);
+  });
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('connect', (_request, socket: Socket) => {
+    socket.resume();
+    refuse(socket, unknownMethod());
+  });
+};

@@ -1,0 +1,52 @@
+import type { AnyTRPCRouter } from '@trpc/server';
+import { z } from 'zod';
+import type { ProcedureMeta } from '../../api/procedures.ts';
+
+/** JSON Schema as far as the documents use it. */
+export type JsonSchema = Record<string, unknown>;
+
+/** What the documents tell of one procedure. */
+export interface ProcedureDocument {
+  readonly path: string;
+  readonly type: 'query' | 'mutation' | 'subscription';
+  readonly meta: ProcedureMeta;
+  readonly input: JsonSchema | null;
+  /** The answer; of a subscription, one message. */
+  readonly output: JsonSchema;
+}
+
+const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): JsonSchema => {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      if (zodSchema._zod.def.type === 'date')
+        Object.assign(jsonSchema, { type: 'string', format: 'date-time' });
+      // The bounds of a whole JavaScript number say nothing to a reader.
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+    },
+  });
+  return json;
+};
+
+const isSchema = (value: unknown): value is z.ZodType => value instanceof z.ZodType;
+
+/** Every procedure of the API with its schemas, from the validation itself, in the order of the router. */
+export const describeProcedures = (router: AnyTRPCRouter): ProcedureDocument[] =>
+  Object.entries(router._def.procedures).map(([path, procedure]) => {
+    const { type, inputs, output, ...def } = (procedure as { _def: Record<string, unknown> })._def;
+    if (type !== 'query' && type !== 'mutation' && type !== 'subscription')
+      throw new Error(`${path} is no kind of procedure that is known here`);
+    const meta = (def.meta ?? {}) as ProcedureMeta;
+    const input = Array.isArray(inputs) ? inputs.find(isSchema) : undefined;
+    const answer = type === 'subscription' ? meta.message : output;
+    if (!isSchema(answer)) throw new Error(`${path} does not declare its output`);
+    return {
+      path,
+      type,
+      meta,
+      input: input ? schemaOf(input, 'input') : null,
+      output: schemaOf(answer, 'output'),
+    };
+  });

@@ -1,0 +1,68 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { recordImageView } from '../activity/gathered-store.ts';
+import { signIn } from '../auth/session.ts';
+import type { AppContext } from '../platform/context.ts';
+import { notFound, unavailable } from '../platform/error.ts';
+import type { CallerOf } from '../rpc/caller.ts';
+import { readRange } from './byte-range.ts';
+
+const SHA256 = /^[0-9a-f]{64}$/;
+
+/** A picture is data, whatever is in it: no script, no page of its own, no guess at another type. */
+const HARMLESS = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "sandbox; default-src 'none'",
+};
+
+const isKnown = (header: string | undefined, tag: string): boolean =>
+  (header ?? '')
+    .split(',')
+    .map((each) => each.trim().replace(/^W\//, ''))
+    .some((each) => each === '*' || each === tag);
+
+/** Serves the pictures of events, by their SHA-256, to everybody who is logged in. */
+export const serveImageFiles = (server: FastifyInstance, app: AppContext, callerOf: CallerOf): void => {
+  const open = async (sha256: string, range: { start: number; end: number } | undefined) => {
+    try {
+      return await app.images.blobs.get(sha256, range);
+    } catch (err) {
+      app.log.error({ err, sha256 }, 'a picture could not be read');
+      throw unavailable('The pictures cannot be read now: try again in a moment', err);
+    }
+  };
+
+  const serve = async (request: FastifyRequest<{ Params: { sha256: string } }>, reply: FastifyReply) => {
+    const caller = callerOf(request.raw, request.id);
+    const actor = await signIn({ app, caller });
+    const { sha256 } = request.params;
+    const image = SHA256.test(sha256) ? await app.images.find(sha256) : null;
+    if (!image) throw notFound('Image');
+    if (request.method === 'GET') await recordImageView(app.db, actor.id, caller, sha256);
+    const tag = `"${sha256}"`;
+    const describe = () =>
+      reply
+        .headers(HARMLESS)
+        .header('cache-control', 'private, max-age=31536000, immutable')
+        .header('accept-ranges', 'bytes')
+        .header('etag', tag);
+    if (isKnown(request.headers['if-none-match'], tag)) return describe().code(304).send();
+
+    const { range: wanted, 'if-range': ifRange } = request.headers;
+    const range = ifRange === undefined || ifRange === tag ? readRange(wanted, image.bytes) : null;
+    if (range === 'none') {
+      return describe().code(416).header('content-range', `bytes */${image.bytes}`).send();
+    }
+    const part = range ?? { start: 0, end: image.bytes - 1 };
+    // Opened before anything is said, so that a file that is gone can still be told.
+    const body = request.method === 'HEAD' ? '' : await open(sha256, range ?? undefined);
+    if (body === null) throw notFound('Image');
+    describe()
+      .code(range ? 206 : 200)
+      .header('content-type', image.mediaType)
+      .header('content-length', part.end - part.start + 1);
+    if (range) reply.header('content-range', `bytes ${part.start}-${part.end}/${image.bytes}`);
+    return reply.send(body);
+  };
+
+  server.route({ method: ['GET', 'HEAD'], url: '/images/:sha256', handler: serve });
+};

@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify';
+import type { AppContext } from '../platform/context.ts';
+import { fetchReportFile } from '../reports/download.ts';
+import { drain } from '../rpc/body.ts';
+import type { CallerOf } from '../rpc/caller.ts';
+
+/** Serves the files of reports to those who show their token. */
+export const serveReportFiles = (server: FastifyInstance, app: AppContext, callerOf: CallerOf): void => {
+  server.get<{ Params: { id: string } }>(
+    '/reports/:id/file',
+    { exposeHeadRoute: false },
+    async (request, reply) => {
+      drain(request.raw, reply.raw);
+      const { name, contentType, size, stream } = await fetchReportFile(
+        { app, caller: callerOf(request.raw, request.id) },
+        request.params.id,
+      );
+      return reply
+        .header('content-type', contentType)
+        .header('content-length', size)
+        .header('content-disposition', `attachment; filename="${name}"`)
+        .header('cache-control', 'private, no-store')
+        .send(stream);
+    },
+  );
+};

@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  METHODS,
+  type RequestListener,
+  type Server,
+} from 'node:http';
+import cors from '@fastify/cors';
+import { REQUEST_TIMEOUT_MS } from '@gantry/contract/envelope';
+import type { AnyTRPCRouter } from '@trpc/server';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import type { AppContext } from '../platform/context.ts';
+import { openFilesLimit } from '../platform/process/processes.ts';
+import { ANSWER_LIMITS } from '../rpc/answer-room.ts';
+import { drain } from '../rpc/body.ts';
+import { createCallerOf } from '../rpc/caller.ts';
+import { failureOf, WireError } from '../rpc/errors.ts';
+import { createTrpc, JSON_TYPE, type Trpc } from '../rpc/handler.ts';
+import { commonHeaders, EXPOSED_HEADERS, headersForOrigin, requireOneHost } from '../rpc/headers.ts';
+import { allowOrigins } from '../rpc/origins.ts';
+import { trpcTarget } from '../rpc/request.ts';
+import { refuseConnection, takeOverFromNode } from './connection.ts';
+import { limitConnections, mostConnections } from './connections.ts';
+import { serveDocuments } from './docs/page.ts';
+import { serveImageFiles } from './image-files.ts';
+import { serveProbes } from './probes.ts';
+import { serveReportFiles } from './report-files.ts';
+
+/** Longest address line and headers, in bytes: a batch of queries has its inputs in the address. */
+const MAX_HEADER_BYTES = 64 * 1024;
+const KEEP_ALIVE_MS = 72_000;
+const MAX_CHECK_MS = 2_000;
+/** A connection on which nothing moves for this much longer than a call may take is closed: nobody reads its answer. */
+const STALLED_MS = 5_000;
+
+/** What Fastify and its plugins refuse by themselves is the sender's doing: they give it a status below 500. */
+const asWireError = (error: unknown): unknown => {
+  if (!(error instanceof Error) || error instanceof WireError || !('statusCode' in error)) return error;
+  const { statusCode } = error;
+  if (typeof statusCode !== 'number' || statusCode < 400 || statusCode > 499) return error;
+  return 'code' in error && error.code === 'FST_ERR_BAD_URL'
+    ? new WireError('BAD_REQUEST', 'The address is not well-formed')
+    : new WireError('BAD_REQUEST', 'The request cannot be answered in the way it is asked');
+};
+
+/** Node's HTTP server, which gives requests to /trpc to `trpc`, and preflights and all others to Fastify. */
+const createHttp = (
+  timeoutMs: number,
+  isPreflight: (request: IncomingMessage) => boolean,
+  trpc: Trpc,
+  fastify: RequestListener,
+): Server => {
+  const http = createHttpServer(
+    {
+      requestTimeout: timeoutMs,
+      // Left at its 60 s, Node takes the longer of the two times for the whole request.
+      headersTimeout: timeoutMs,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      connectionsCheckingInterval: Math.min(timeoutMs, MAX_CHECK_MS),
+      requireHostHeader: false,
+    },
+    (request, response) => {
+      const target = isPreflight(request) ? null : trpcTarget(request.url ?? '');
+      if (target) trpc(request, response, target);
+      else fastify(request, response);
+    },
+  );
+  http.timeout = timeoutMs + STALLED_MS;
+  takeOverFromNode(http);
+  return http;
+};
+
+/** Lets every method through to the handlers with its body unread: what is wrong with a body matters to nobody there. */
+const readNoBodies = (server: FastifyInstance): void => {
+  for (const method of METHODS) {
+    if (method !== 'CONNECT') server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  }
+};
+
+const say = (reply: FastifyReply, headers: readonly string[]): void => {
+  for (let at = 0; at < headers.length; at += 2) reply.header(headers[at] ?? '', headers[at + 1]);
+};
+
+/**
+ * Builds the HTTP server of the service; it does not listen yet.
+ * @param timeoutMs how long a request may take to arrive, and then to be answered, in milliseconds
+ */
+export const createServer = async (
+  app: AppContext,
+  router: AnyTRPCRouter,
+  timeoutMs = REQUEST_TIMEOUT_MS,
+  limits = ANSWER_LIMITS,
+): Promise<FastifyInstance> => {
+  const allowed = allowOrigins(app.config.WEB_ORIGIN, app.config.PREVIEW_ORIGINS);
+  const callerOf = createCallerOf(app.config.TRUSTED_PROXIES, app.log);
+  const isPreflight = ({ method, headers: { origin } }: IncomingMessage): boolean =>
+    method === 'OPTIONS' && origin !== undefined && allowed(origin);
+  const most = mostConnections(app.config.MAX_CONNECTIONS, await openFilesLimit());
+  if (most < app.config.MAX_CONNECTIONS) {
+    app.log.info(
+      { most },
+      'fewer connections are taken than MAX_CONNECTIONS allows: too few files may be open',
+    );
+  }
+  let closing = false;
+  const trpc = createTrpc({ router, app, timeoutMs, limits, allowed, callerOf, isClosing: () => closing });
+
+  const server = fastify({
+    logger: false,
+    genReqId: () => randomUUID(),
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    serverFactory: (handler) => {
+      const http = createHttp(timeoutMs, isPreflight, trpc, handler);
+      limitConnections(http, most, app.log);
+      return http;
+    },
+    clientErrorHandler: refuseConnection,
+    frameworkErrors: (error, request, reply: FastifyReply) => {
+      say(reply, commonHeaders(request.id));
+      say(reply, headersForOrigin(request.headers.origin, allowed));
+      fail(request, reply, error);
+    },
+    routerOptions: { maxParamLength: MAX_HEADER_BYTES },
+  });
+  server.addHook('preClose', (done) => {
+    closing = true;
+    done();
+  });
+  readNoBodies(server);
+
+  const fail = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {
+    const { body, headers, unexpected } = failureOf(asWireError(error));
+    if (unexpected) app.log.error({ err: error, requestId: request.id }, 'a request failed');
+    drain(request.raw, reply.raw);
+    void reply
+      .code(body.data.httpStatus)
+      .headers(headers)
+      .header('content-type', JSON_TYPE)
+      .send(JSON.stringify({ error: { json: body } }));
+  };
+  server.setErrorHandler((error, request, reply) => fail(request, reply, error));
+  server.setNotFoundHandler((request, reply) =>
+    fail(
+      request,
+      reply,
+      new WireError('NOT_FOUND', `There is nothing at ${request.url.slice(0, 100).toWellFormed()}`),
+    ),
+  );
+
+  server.addHook('onRequest', async (request, reply) => {
+    say(reply, commonHeaders(request.id));
+    requireOneHost(request.raw);
+  });
+
+  await server.register(cors, {
+    origin: (origin, answer) => answer(null, origin !== undefined && allowed(origin)),
+    methods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
+    // The specification's three, and the one that clients of streams send when they reconnect.
+    allowedHeaders: ['Content-Type', 'Authorization', 'x-trpc-source', 'Last-Event-ID'],
+    exposedHeaders: EXPOSED_HEADERS,
+    maxAge: 600,
+    strictPreflight: false,
+  });
+
+  serveProbes(server, app);
+  serveReportFiles(server, app, callerOf);
+  serveImageFiles(server, app, callerOf);
+  await serveDocuments(server, router);
+  return server;
+};
+
+const IDLE_SWEEP_MS = 50;
+/** Longest wait for what is under way, in milliseconds: callers that send or read slowly must not hold up the end. */
+const CLOSE_PATIENCE_MS = 18_000;
+
+/**
+ * Stops listening, and resolves when what is under way is answered, or given up after a while. A connection that falls idle
+ * meanwhile is closed: its keep-alive would otherwise hold up the end for more than a minute.
+ * @param patienceMs how long what is under way may take, in milliseconds
+ */
+export const closeServer = async (server: FastifyInstance, patienceMs = CLOSE_PATIENCE_MS): Promise<void> => {
+  const sweep = setInterval(() => server.server.closeIdleConnections(), IDLE_SWEEP_MS);
+  const limit = setTimeout(() => server.server.closeAllConnections(), patienceMs);
+  try {
+    await server.close();
+  } finally {
+    clearInterval(sweep);
+    clearTimeout(limit);
+  }
+};

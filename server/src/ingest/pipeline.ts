@@ -1,0 +1,77 @@
+import type { ReportedEvent } from '@gantry/contract/events';
+import { picturesTookTooLong } from '../images/images.ts';
+import { addressOfImage, type Picture, readImage } from '../images/read-image.ts';
+import type { RequestContext } from '../platform/context.ts';
+import { AppError } from '../platform/error.ts';
+import type { KnownSensor } from '../sensors/sensor-keys.ts';
+import { type EventRow, enrich } from './enrich.ts';
+import { asFirstSaid } from './former-zones.ts';
+import type { WriteOutcome } from './queue.ts';
+
+/** What a device calls with: the request and the sensor that its key belongs to. */
+export interface DeviceContext extends RequestContext {
+  readonly sensor: KnownSensor;
+}
+
+/** An event that is durable, and whether it was so before this request. */
+export interface Ingested {
+  readonly eventId: string;
+  readonly duplicate: boolean;
+}
+
+interface WithPictures {
+  /** The event, with the addresses of its pictures in place of their data. */
+  readonly event: ReportedEvent;
+  readonly pictures: readonly Picture[];
+}
+
+/** @throws AppError `badRequest` at `images.<n>` for what claims to be a picture and is none */
+const takeOutPictures = (event: ReportedEvent): WithPictures => {
+  const read = event.images.map((value, at) => ({ value, picture: readImage(value, `images.${at}`) }));
+  const images = read.map(({ value, picture }) => (picture ? addressOfImage(picture.sha256) : value));
+  return { event: { ...event, images }, pictures: read.flatMap(({ picture }) => picture ?? []) };
+};
+
+/**
+ * An event with pictures must be on its way to its commit within so many milliseconds: with the commit's own limit this
+ * stays under the time after which its sender is told that it took too long.
+ */
+const PICTURES_MS = 18_000;
+
+/** The pictures come before the event, so that no event is acknowledged whose pictures are lost. */
+const writeWithPictures = async (
+  app: DeviceContext['app'],
+  row: EventRow,
+  pictures: readonly Picture[],
+): Promise<WriteOutcome> => {
+  const until = performance.now() + PICTURES_MS;
+  await app.images.keep({ eventId: row.id, eventType: row.eventType, pictures }, until);
+  if (performance.now() > until) throw picturesTookTooLong();
+  return app.eventWriter.write(row, until);
+};
+
+/**
+ * Takes in one event that passed validation. It resolves after the commit.
+ * @throws AppError `badRequest` for a timestamp out of bounds; `conflict` when its idempotency key was used for
+ * other content at the same time; `unavailable` when it should be sent again, be it because of its pictures
+ */
+export const ingestEvent = async (
+  { app, sensor }: DeviceContext,
+  reported: ReportedEvent,
+): Promise<Ingested> => {
+  const { event, pictures } =
+    reported.images.length === 0 ? { event: reported, pictures: [] } : takeOutPictures(reported);
+  const { timezone } = app.settings.current();
+  const former = app.settings.formerZones();
+  const said = former.length === 0 ? event : await asFirstSaid(app, sensor, event, [timezone, ...former]);
+  const row = enrich(said, sensor, timezone, app.clock.now(), app.eventTimes);
+  const outcome =
+    pictures.length === 0 ? await app.eventWriter.write(row) : await writeWithPictures(app, row, pictures);
+  if (outcome === 'conflict') {
+    throw new AppError(
+      'conflict',
+      'This idempotencyKey was used for other content at the same timestamp: use a new key',
+    );
+  }
+  return { eventId: row.id, duplicate: outcome === 'duplicate' };
+};

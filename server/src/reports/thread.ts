@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import type { ReportFormat } from '@gantry/contract/reports';
+import { reportWorker } from '../folders.ts';
+import type { DescribedError } from '../platform/describe-error.ts';
+import { hasErrno } from '../platform/errno.ts';
+import type { ReportRow } from './store.ts';
+import {
+  type Failure,
+  type MadeFile,
+  type Order,
+  type Progress,
+  type Said,
+  STOP,
+} from './thread-messages.ts';
+
+/** What a thread may use for objects and text, in MB: pages are kept until they are numbered, a spreadsheet until its end. */
+const HEAP_MB: Readonly<Record<ReportFormat, number>> = { CSV: 64, PDF: 192, XLSX: 512 };
+const YOUNG_HEAP_MB = 8;
+/** How long a thread may take to end by itself. */
+const STOP_MS = 2_000;
+
+/** A report that could not be made. `refused`: its message is for whoever asked. */
+export class ReportFailure extends Error {
+  override readonly name = 'ReportFailure';
+  readonly failure: Failure;
+
+  constructor(failure: Failure, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.failure = failure;
+  }
+}
+
+/**
+ * Makes a report and keeps its file under the key.
+ * @param tell told of its progress, a few times a second
+ * @throws ReportFailure; any when the signal came
+ */
+export type MakeReport = (
+  report: ReportRow,
+  fileKey: string,
+  tell: (progress: Progress) => void,
+  signal: AbortSignal,
+) => Promise<MadeFile>;
+
+export interface MakerOptions {
+  readonly connectionString: string;
+  /** Where the files are kept. */
+  readonly folder: string;
+  /** In MB. */
+  readonly heapMb?: Readonly<Record<ReportFormat, number>>;
+}
+
+/** What a thread said of an error, as an error that can be logged. */
+const errorOf = ({ type, message, cause, ...told }: DescribedError): Error =>
+  Object.assign(new Error(message, { cause: cause && errorOf(cause) }), { name: type, ...told });
+
+const OUT_OF_MEMORY = 'It takes more memory than a report may have: choose a shorter range';
+
+const failureOf = (error: unknown): ReportFailure =>
+  hasErrno(error, 'ERR_WORKER_OUT_OF_MEMORY')
+    ? new ReportFailure('refused', OUT_OF_MEMORY, error)
+    : new ReportFailure('broken', 'The thread of a report failed', error);
+
+/** Makes each report in a thread with a small memory of its own, so that nothing else waits for it. */
+export const createReportMaker =
+  ({ connectionString, folder, heapMb = HEAP_MB }: MakerOptions): MakeReport =>
+  async (report, fileKey, tell, signal) => {
+    signal.throwIfAborted();
+    const order: Order = { connectionString, folder, fileKey, report };
+    const worker = new Worker(reportWorker, {
+      workerData: order,
+      resourceLimits: {
+        maxOldGenerationSizeMb: heapMb[report.format],
+        maxYoungGenerationSizeMb: YOUNG_HEAP_MB,
+      },
+    });
+    let outcome: MadeFile | ReportFailure = new ReportFailure('broken', 'The thread of a report ended early');
+    worker.on('message', (said: Said) => {
+      if (said.type === 'progress') tell(said.progress);
+      else if (said.type === 'made') outcome = said.file;
+      else outcome = new ReportFailure(said.failure, said.message, errorOf(said.detail));
+    });
+    worker.on('error', (error) => {
+      outcome = failureOf(error);
+    });
+    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+    const stop = () => {
+      worker.postMessage(STOP);
+      void Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]).then(() => worker.terminate());
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    await ended;
+    signal.removeEventListener('abort', stop);
+    signal.throwIfAborted();
+    if (outcome instanceof ReportFailure) throw outcome;
+    return outcome;
+  };

@@ -1,0 +1,103 @@
+import type { EventType } from '@gantry/contract/events';
+import { type SQL, sql } from 'drizzle-orm';
+import { countedByPeriod } from '../events/counts/totals.ts';
+import { heldEvents } from '../events/holds-store.ts';
+import { firstIdAt } from '../events/id.ts';
+import { moment } from '../platform/database/moment.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import type { Due } from './cutoffs.ts';
+
+/** No event is older: what is said before is refused. */
+const FIRST_EVENT = Date.UTC(2000, 0, 1);
+
+/** Things of one kind in a month. */
+export interface MonthCount {
+  /** `YYYY-MM` in UTC. */
+  readonly month: string;
+  readonly eventType: EventType | null;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+type CountRow = MonthCount & Record<string, unknown>;
+const monthOf = (moment: SQL): SQL => sql`to_char(${moment} AT TIME ZONE 'UTC', 'YYYY-MM')`;
+
+/** Counts the events of these types before a moment, by month and type, from the totals. */
+export const countEventsBefore = async (
+  db: Executor,
+  types: readonly EventType[],
+  cutoff: number,
+): Promise<MonthCount[]> => {
+  if (cutoff <= FIRST_EVENT) return [];
+  const { rows } = await db.execute<CountRow>(sql`
+    SELECT ${monthOf(sql`at`)} AS month, event_type AS "eventType", sum(n)::bigint AS rows, 0 AS bytes
+    FROM ${countedByPeriod('month', { from: FIRST_EVENT, until: cutoff })}
+    WHERE event_type = ANY (${sql.param([...types])}::text[]) GROUP BY 1, 2 HAVING sum(n) <> 0`);
+  return rows;
+};
+
+/** A condition on the columns event_id and event_type: the event is due. */
+const eventIsDue = ({ events }: Due): SQL => {
+  const parts = [...events].map(
+    ([type, cutoff]) => sql`(event_type = ${type} AND event_id < ${firstIdAt(cutoff)}::uuid)`,
+  );
+  return parts.length === 0 ? sql`false` : sql`(${sql.join(parts, sql` OR `)})`;
+};
+
+/** Counts the events under a hold that are due, by month and type. */
+export const countHeldDue = async (db: Executor, due: Due): Promise<MonthCount[]> => {
+  const { rows } = await db.execute<CountRow>(sql`
+    SELECT ${monthOf(sql`event_time(event_id)`)} AS month, event_type AS "eventType",
+      count(DISTINCT event_id) AS rows, 0 AS bytes
+    FROM ${heldEvents} WHERE ${eventIsDue(due)} GROUP BY 1, 2`);
+  return rows;
+};
+
+/** The months in which any event is under a hold. */
+export const listHeldMonths = async (db: Executor): Promise<ReadonlySet<string>> => {
+  const { rows } = await db.execute<{ month: string }>(
+    sql`SELECT DISTINCT ${monthOf(sql`event_time(event_id)`)} AS month FROM ${heldEvents}`,
+  );
+  return new Set(rows.map(({ month }) => month));
+};
+
+/** Counts the images that no event refers to once everything is gone that is due, by the month in which they came last. */
+export const countImagesDue = async (db: Executor, due: Due): Promise<MonthCount[]> => {
+  const tooOld = due.images === null ? sql`false` : sql`event_id < ${firstIdAt(due.images)}::uuid`;
+  const { rows } = await db.execute<CountRow>(sql`
+    SELECT ${monthOf(sql`touched_at`)} AS month, NULL AS "eventType", count(*) AS rows,
+      sum(bytes)::bigint AS bytes
+    FROM images WHERE touched_at < now() - interval '1 hour' AND NOT EXISTS (
+      SELECT FROM event_images WHERE event_images.sha256 = images.sha256 AND NOT (
+        (${tooOld} OR ${eventIsDue(due)})
+        AND event_id NOT IN (SELECT held.event_id FROM ${heldEvents})
+      )
+    ) GROUP BY 1`);
+  return rows;
+};
+
+/** Counts the reports that were finished before a moment, by the month in which they were made. */
+export const countReportsBefore = async (db: Executor, cutoff: number): Promise<MonthCount[]> => {
+  const { rows } = await db.execute<CountRow>(sql`
+    SELECT ${monthOf(sql`created_at`)} AS month, NULL AS "eventType", count(*) AS rows,
+      coalesce(sum(size), 0)::bigint AS bytes
+    FROM reports WHERE finished_at < ${moment(cutoff)} GROUP BY 1`);
+  return rows;
+};
+
+/** Counts the days of places whose traffic is counted before a moment, by month. */
+export const countTrafficBefore = async (db: Executor, cutoff: number): Promise<MonthCount[]> => {
+  // Plan: the unique index of traffic_rollups at days.
+  const { rows } = await db.execute<CountRow>(sql`
+    SELECT ${monthOf(sql`slot`)} AS month, NULL AS "eventType", count(*) AS rows, 0 AS bytes
+    FROM traffic_rollups WHERE minutes = 1440 AND vehicle_type IS NULL AND slot < ${moment(cutoff)} GROUP BY 1`);
+  return rows;
+};
+
+/** Counts what was written to the activity log before a moment, by month. */
+export const countActivityBefore = async (db: Executor, cutoff: number): Promise<MonthCount[]> => {
+  const { rows } = await db.execute<CountRow>(sql`
+    SELECT ${monthOf(sql`at`)} AS month, NULL AS "eventType", count(*) AS rows, 0 AS bytes
+    FROM activity WHERE at < ${moment(cutoff)} GROUP BY 1`);
+  return rows;
+};

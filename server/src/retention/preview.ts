@@ -1,0 +1,105 @@
+import { eventType } from '@gantry/contract/events';
+import type { PreviewedRemoval, RetentionPreview, RetentionRules } from '@gantry/contract/storage';
+import { type EventMonth, holdsMonth, listEventMonths, readMonthSizes } from '../events/months-store.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import { type Due, dueBy, isAllDue } from './cutoffs.ts';
+import {
+  countActivityBefore,
+  countEventsBefore,
+  countHeldDue,
+  countImagesDue,
+  countReportsBefore,
+  countTrafficBefore,
+  listHeldMonths,
+  type MonthCount,
+} from './preview-store.ts';
+
+const END_OF_TIME = Date.UTC(9000, 0);
+
+const sumOf = (counts: readonly { rows: number }[]): number =>
+  counts.reduce((sum, { rows }) => sum + rows, 0);
+const keyOf = ({ month, eventType: type }: MonthCount): string => `${month} ${type}`;
+
+/** Whether retention takes the partition away as a whole. */
+export const goesAsAWhole = (due: Due, partition: EventMonth, heldMonths: ReadonlySet<string>): boolean =>
+  isAllDue(due, partition.until) && ![...heldMonths].some((month) => holdsMonth(partition, month));
+
+const previewEvents = async (db: Executor, due: Due): Promise<PreviewedRemoval[]> => {
+  if (due.events.size === 0) return [];
+  const cutoffs = [...new Set(due.events.values())];
+  const counts: MonthCount[] = [];
+  for (const cutoff of cutoffs) {
+    const types = [...due.events].filter(([, each]) => each === cutoff).map(([type]) => type);
+    counts.push(...(await countEventsBefore(db, types, cutoff)));
+  }
+  const held = new Map((await countHeldDue(db, due)).map((count) => [keyOf(count), count.rows]));
+  const heldMonths = await listHeldMonths(db);
+  const partitions = await listEventMonths(db);
+  const sizes = await readMonthSizes(db, partitions);
+  const all = await countEventsBefore(db, eventType.options, END_OF_TIME);
+  return counts.map((count) => {
+    const partition = partitions.find((each) => holdsMonth(each, count.month));
+    const beside = sumOf(all.filter(({ month }) => partition !== undefined && holdsMonth(partition, month)));
+    const size = partition && sizes.get(partition.table);
+    const staying = held.get(keyOf(count)) ?? 0;
+    const rows = count.rows - staying;
+    return {
+      class: 'events',
+      eventType: count.eventType,
+      month: count.month,
+      rows,
+      bytes: size === undefined || size === null ? null : Math.round((size * rows) / Math.max(1, beside)),
+      held: staying,
+      wholeMonth: partition !== undefined && goesAsAWhole(due, partition, heldMonths),
+    };
+  });
+};
+
+const plain = (name: PreviewedRemoval['class'], counts: readonly MonthCount[], sized: boolean) =>
+  counts.map(
+    ({ month, rows, bytes }): PreviewedRemoval => ({
+      class: name,
+      eventType: null,
+      month,
+      rows,
+      bytes: sized ? bytes : null,
+      held: 0,
+      wholeMonth: false,
+    }),
+  );
+
+/** What the rules would remove at a moment (Unix milliseconds). Images are those that nothing refers to any more then. */
+export const previewRemovals = async (
+  db: Executor,
+  rules: RetentionRules,
+  now: number,
+): Promise<RetentionPreview> => {
+  const due = dueBy(rules, now);
+  const events = await previewEvents(db, due);
+  const images = plain('images', await countImagesDue(db, due), true);
+  const reports = due.reports === null ? [] : await countReportsBefore(db, due.reports);
+  const activity = due.activity === null ? [] : await countActivityBefore(db, due.activity);
+  const traffic = due.traffic === null ? [] : await countTrafficBefore(db, due.traffic);
+  const removals = [
+    ...events,
+    ...images,
+    ...plain('reports', reports, true),
+    ...plain('activity', activity, false),
+    ...plain('traffic', traffic, false),
+  ];
+  const order = (each: PreviewedRemoval): string => `${each.class} ${each.month} ${each.eventType}`;
+  return {
+    rules,
+    removals: removals
+      .filter(({ rows, held }) => rows > 0 || held > 0)
+      .sort((a, b) => (order(a) < order(b) ? -1 : 1)),
+    totals: {
+      events: sumOf(events),
+      images: sumOf(images),
+      reports: sumOf(reports),
+      activity: sumOf(activity),
+      traffic: sumOf(traffic),
+    },
+    held: events.reduce((sum, { held }) => sum + held, 0),
+  };
+};

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventType } from '@gantry/contract/events';
+import { findHeld } from '../events/holds-store.ts';
+import { type EventMonth, listEventMonths, readMonthSizes } from '../events/months-store.ts';
+import { sqlState } from '../platform/database/failure.ts';
+import type { Interval } from '../platform/time.ts';
+import { type Due, isAllDue } from './cutoffs.ts';
+import { goesAsAWhole } from './preview.ts';
+import { listHeldMonths } from './preview-store.ts';
+import { type Run, removeNoted } from './recorded-removal.ts';
+import { dropMonth, pageOfIds, removeEvents } from './removal-store.ts';
+
+/** Events that one transaction removes: a tenth of a second. */
+const BATCH = 2_000;
+/** Between two batches, so that others come to their turn. */
+const PAUSE_MS = 20;
+
+const DROP_ATTEMPTS = 5;
+const DROP_PAUSE_MS = 700;
+
+const IN_USE = new Set(['55P03', '40P01', '57014']);
+
+const removeOfType = async (run: Run, type: EventType, span: Interval): Promise<void> => {
+  let after: string | null = null;
+  while (!run.stopped()) {
+    let page: string[] = [];
+    await removeNoted(run, async (tx) => {
+      page = await pageOfIds(tx, type, span, after, BATCH);
+      if (page.length === 0) return [];
+      const held = await findHeld(tx, page);
+      const removed = await removeEvents(
+        tx,
+        page.filter((id) => !held.has(id)),
+      );
+      return removed.map((each) => ({ ...each, class: 'events', bytes: 0, whole: false, until: span.until }));
+    });
+    after = page.at(-1) ?? null;
+    if (page.length < BATCH) return;
+    await sleep(PAUSE_MS);
+  }
+};
+
+const removeInBatches = async (run: Run, due: Due, { from, until }: Interval): Promise<void> => {
+  for (const [type, cutoff] of due.events) {
+    if (cutoff > from) await removeOfType(run, type, { from, until: Math.min(cutoff, until) });
+  }
+};
+
+/** @returns whether the partition went; not when something in it came under a hold meanwhile */
+const tryToDrop = (run: Run, due: Due, partition: EventMonth): Promise<boolean> => {
+  let dropped = false;
+  return removeNoted(run, async (tx) => {
+    if (!goesAsAWhole(due, partition, await listHeldMonths(tx))) return [];
+    const bytes = (await readMonthSizes(tx, [partition])).get(partition.table) ?? 0;
+    const removed = await dropMonth(tx, partition);
+    dropped = true;
+    const all = removed.reduce((sum, { rows }) => sum + rows, 0);
+    return removed.map((each) => ({
+      ...each,
+      class: 'events' as const,
+      bytes: Math.round((bytes * each.rows) / all),
+      whole: true,
+      until: partition.until,
+    }));
+  }).then(() => dropped);
+};
+
+const dropWhole = async (run: Run, due: Due, partition: EventMonth): Promise<boolean> => {
+  for (let attempt = 1; attempt <= DROP_ATTEMPTS && !run.stopped(); attempt++) {
+    try {
+      return await tryToDrop(run, due, partition);
+    } catch (err) {
+      if (!IN_USE.has(sqlState(err) ?? '')) throw err;
+      run.log.debug({ err, table: partition.table }, 'a partition of events is in use: it is tried again');
+      await sleep(DROP_PAUSE_MS);
+    }
+  }
+  return false;
+};
+
+/** Removes the events that are due: whole partitions where everything in them is, else one batch after another. */
+export const removeDueEvents = async (run: Run, due: Due): Promise<void> => {
+  if (due.events.size === 0) return;
+  for (const partition of await listEventMonths(run.db)) {
+    if (run.stopped()) return;
+    if (isAllDue(due, partition.until) && (await dropWhole(run, due, partition))) continue;
+    await removeInBatches(run, due, partition);
+  }
+};

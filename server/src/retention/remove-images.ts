@@ -1,0 +1,111 @@
+import pLimit from 'p-limit';
+import { findHeld } from '../events/holds-store.ts';
+import {
+  doubtFiles,
+  listCameSince,
+  pageOfImages,
+  pageOfPictured,
+  removeOrphans,
+  removeReferences,
+  removeReferencesOfNone,
+} from '../images/orphans-store.ts';
+import { type Due, lastCutoff } from './cutoffs.ts';
+import { type Run, removeNoted } from './recorded-removal.ts';
+
+const EVENTS_AT_ONCE = 2_000;
+const IMAGES_AT_ONCE = 10_000;
+/** Files that are removed within one transaction. */
+const FILES_AT_ONCE = 100;
+const REMOVALS_AT_ONCE = 8;
+/** How much earlier than the last run to look: what came then was too young to be judged. */
+const OVERLAP_MS = 2 * 3_600_000;
+
+/** Goes through something page by page, each beginning after the last id of the one before. */
+const throughPages = async (
+  run: Run,
+  read: (after: string | null) => Promise<string[]>,
+  work: (ids: readonly string[]) => Promise<unknown>,
+): Promise<void> => {
+  let after: string | null = null;
+  while (!run.stopped()) {
+    const ids: string[] = await read(after);
+    if (ids.length === 0) return;
+    await work(ids);
+    after = ids.at(-1) ?? null;
+  }
+};
+
+const releaseOldImages = (run: Run, cutoff: number): Promise<void> =>
+  throughPages(
+    run,
+    (after) => pageOfPictured(run.db, cutoff, after, EVENTS_AT_ONCE),
+    (ids) =>
+      removeNoted(run, async (tx) => {
+        const held = await findHeld(tx, ids);
+        await removeReferences(
+          tx,
+          ids.filter((id) => !held.has(id)),
+        );
+        return [];
+      }),
+  );
+
+/** Events that were never stored after all, and those that went with their month. */
+const releaseImagesOfNone = async (run: Run, due: Due, since: number | null): Promise<void> => {
+  const cutoff = lastCutoff(due);
+  if (cutoff !== null) {
+    await throughPages(
+      run,
+      (after) => pageOfPictured(run.db, cutoff, after, EVENTS_AT_ONCE),
+      (ids) => removeReferencesOfNone(run.db, ids),
+    );
+  }
+  const from = since === null ? null : new Date(since - OVERLAP_MS);
+  await throughPages(
+    run,
+    (after) => listCameSince(run.db, from, after, EVENTS_AT_ONCE),
+    (ids) => removeReferencesOfNone(run.db, ids),
+  );
+};
+
+const removeImages = async (run: Run, hashes: readonly string[]): Promise<void> => {
+  await doubtFiles(run.db, hashes);
+  const inTurn = pLimit(REMOVALS_AT_ONCE);
+  await removeNoted(run, async (tx) => {
+    const gone = await removeOrphans(tx, hashes);
+    await Promise.all(gone.map(({ sha256 }) => inTurn(() => run.blobs.delete(sha256))));
+    return gone.map(({ month, bytes }) => ({
+      class: 'images' as const,
+      eventType: null,
+      month,
+      rows: 1,
+      bytes,
+      whole: false,
+    }));
+  });
+};
+
+const collectOrphans = async (run: Run): Promise<void> => {
+  let after: string | null = null;
+  do {
+    const { last, orphans }: { last: string | null; orphans: string[] } = await pageOfImages(
+      run.db,
+      after,
+      IMAGES_AT_ONCE,
+    );
+    for (let at = 0; at < orphans.length && !run.stopped(); at += FILES_AT_ONCE) {
+      await removeImages(run, orphans.slice(at, at + FILES_AT_ONCE));
+    }
+    after = last;
+  } while (after !== null && !run.stopped());
+};
+
+/**
+ * Removes the images that no event refers to, or only events that are so old that their images are due.
+ * @param since when the last run began that did all of this (Unix milliseconds), if there was one
+ */
+export const removeDueImages = async (run: Run, due: Due, since: number | null): Promise<void> => {
+  if (due.images !== null) await releaseOldImages(run, due.images);
+  await releaseImagesOfNone(run, due, since);
+  await collectOrphans(run);
+};

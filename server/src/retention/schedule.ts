@@ -1,0 +1,68 @@
+import { DateTime } from 'luxon';
+import { readDatabaseTime } from '../platform/database/database-time.ts';
+import { startRounds } from '../platform/periodic.ts';
+import type { RunParts } from './recorded-removal.ts';
+import { doRun } from './run.ts';
+import { beginRun, lastSettledStart } from './runs-store.ts';
+
+/** The hour of the day, in the service's time zone, from which on the daily run is due. */
+const HOUR = 3;
+const LOOK_MS = 600_000;
+
+/** When the daily run was due last before a moment, and is next (both Unix milliseconds). */
+export const dailyRuns = (now: number, zone: string): { last: number; next: number } => {
+  const today = DateTime.fromMillis(now, { zone }).startOf('day').set({ hour: HOUR });
+  const last = today.toMillis() <= now ? today : today.minus({ days: 1 });
+  return { last: last.toMillis(), next: last.plus({ days: 1 }).toMillis() };
+};
+
+/** Carries retention out: every day, and when it is asked to. */
+export interface Retention extends AsyncDisposable {
+  /** Begins a run, unless one is under way on some process. @returns its id, or null */
+  begin(startedBy: string | null): Promise<string | null>;
+}
+
+export interface RetentionParts extends RunParts {
+  /** The service's time zone (IANA). */
+  readonly zone: () => string;
+}
+
+/**
+ * Starts to look every ten minutes whether the daily run is due, until it is disposed of; disposing waits for the batch
+ * under way. Every process does so, and the database gives a run to one.
+ */
+export const startRetention = (parts: RetentionParts): Retention => {
+  const { db, log, zone } = parts;
+  let stopped = false;
+  const underway = new Set<Promise<void>>();
+
+  const begin = async (startedBy: string | null): Promise<string | null> => {
+    const id = await beginRun(db, startedBy);
+    if (id === null) return null;
+    const run: Promise<void> = doRun(parts, { id, startedBy }, () => stopped)
+      .catch((err: unknown) =>
+        log.error({ err, runId: id }, 'the end of a run of retention could not be noted'),
+      )
+      .finally(() => underway.delete(run));
+    underway.add(run);
+    return id;
+  };
+
+  const looking = startRounds(
+    { everyMs: LOOK_MS, log, failure: 'retention cannot be carried out now; it is tried again' },
+    async () => {
+      const before = await lastSettledStart(db);
+      const { last } = dailyRuns(await readDatabaseTime(db), zone());
+      if (before === null || before < last) await begin(null);
+    },
+  );
+
+  return {
+    begin,
+    async [Symbol.asyncDispose]() {
+      stopped = true;
+      await looking[Symbol.asyncDispose]();
+      await Promise.all(underway);
+    },
+  };
+};

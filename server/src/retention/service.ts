@@ -1,0 +1,49 @@
+import type {
+  RetentionInput,
+  RetentionPreview,
+  RetentionRun,
+  RetentionSettings,
+} from '@gantry/contract/storage';
+import { recordActivity } from '../activity/store.ts';
+import type { ActorContext } from '../platform/context.ts';
+import { readDatabaseTime } from '../platform/database/database-time.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
+import { AppError } from '../platform/error.ts';
+import { previewRemovals } from './preview.ts';
+import { changedRules, getRetentionSettings, getRules, lockRules, storeRules } from './rules-store.ts';
+import { listRuns } from './runs-store.ts';
+
+/** Changes how long the given classes are kept. Nothing is removed before the next run. */
+export const setRetention = (
+  { app, actor, caller }: ActorContext,
+  input: RetentionInput,
+): Promise<RetentionSettings> =>
+  inTransaction(app.db, async (tx) => {
+    const before = await lockRules(tx);
+    const after = changedRules(before, input);
+    if (JSON.stringify(after) !== JSON.stringify(before)) {
+      await storeRules(tx, after, actor.id);
+      await recordActivity(tx, actor.id, caller, 'storage.setRetention', { before, after });
+    }
+    return getRetentionSettings(tx);
+  });
+
+/** What would be removed now, by the rules in force with the given classes changed. */
+export const previewRetention = async (
+  { app }: ActorContext,
+  input: RetentionInput,
+): Promise<RetentionPreview> =>
+  previewRemovals(app.db, changedRules(await getRules(app.db), input), await readDatabaseTime(app.db));
+
+/**
+ * Begins a run of retention; it goes on after the answer.
+ * @throws AppError `conflict` when one is under way
+ */
+export const runRetention = async ({ app, actor, caller }: ActorContext): Promise<RetentionRun> => {
+  const id = await app.retention.begin(actor.id);
+  if (id === null) throw new AppError('conflict', 'Retention is being carried out already: wait for its end');
+  await recordActivity(app.db, actor.id, caller, 'storage.runRetention', { runId: id });
+  const { items } = await listRuns(app.db, { skip: 0, take: 1, id });
+  if (!items[0]) throw new Error('A run that was begun is not there');
+  return items[0];
+};

@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { eventType } from '@gantry/contract/events';
+import type { StorageStats } from '@gantry/contract/storage';
+import { endOf } from '../events/counts/covering.ts';
+import { type EventMonth, holdsMonth, listEventMonths, readMonthSizes } from '../events/months-store.ts';
+import type { AppContext } from '../platform/context.ts';
+import { readDatabaseTime } from '../platform/database/database-time.ts';
+import { dueBy, limitsAnything } from './cutoffs.ts';
+import { sizeOfDisk, sizeOfFolder } from './folder-size.ts';
+import { previewRemovals } from './preview.ts';
+import { countEventsBefore, type MonthCount } from './preview-store.ts';
+import { getRules } from './rules-store.ts';
+import { dailyRuns } from './schedule.ts';
+import { readStoredTotals } from './usage-store.ts';
+
+const END_OF_TIME = Date.UTC(9000, 0);
+
+const sumOf = (counts: readonly MonthCount[]): number => counts.reduce((sum, { rows }) => sum + rows, 0);
+
+/** The months of a partition: the only one it is for, or those with events, which share its room. */
+const monthsOf = (
+  partition: EventMonth,
+  counts: readonly MonthCount[],
+  bytes: number | null,
+): StorageStats['months'] => {
+  const within = counts.filter(({ month }) => holdsMonth(partition, month));
+  const all = sumOf(within);
+  if (partition.until <= endOf('month', partition.from))
+    return [{ month: new Date(partition.from).toISOString().slice(0, 7), events: all, bytes }];
+  return [...new Set(within.map(({ month }) => month))].sort().map((month) => {
+    const events = sumOf(within.filter((each) => each.month === month));
+    return { month, events, bytes: bytes === null ? null : Math.round((bytes * events) / all) };
+  });
+};
+
+const readMonths = async ({ db }: AppContext): Promise<StorageStats['months']> => {
+  const partitions = await listEventMonths(db);
+  const sizes = await readMonthSizes(db, partitions);
+  const counts = await countEventsBefore(db, eventType.options, END_OF_TIME);
+  return partitions.flatMap((partition) => monthsOf(partition, counts, sizes.get(partition.table) ?? null));
+};
+
+const readNextRemoval = async ({ db, settings }: AppContext): Promise<StorageStats['nextRemoval']> => {
+  const rules = await getRules(db);
+  const { next } = dailyRuns(await readDatabaseTime(db), settings.current().timezone);
+  if (!limitsAnything(dueBy(rules, next))) return null;
+  return { at: new Date(next), ...(await previewRemovals(db, rules, next)).totals };
+};
+
+/** What is stored, how much room it takes, and what goes next. */
+export const getStorageStats = async (app: AppContext): Promise<StorageStats> => ({
+  ...(await readStoredTotals(app.db)),
+  months: await readMonths(app),
+  reports: await sizeOfFolder(join(app.config.DATA_DIR, 'reports')),
+  disk: await sizeOfDisk(app.config.DATA_DIR),
+  nextRemoval: await readNextRemoval(app),
+});

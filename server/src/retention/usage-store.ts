@@ -1,0 +1,46 @@
+import { sql } from 'drizzle-orm';
+import { countedEvents } from '../events/counts/totals.ts';
+import { timeOfId } from '../events/id.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+
+const EVER = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
+
+interface StatsRow extends Record<string, unknown> {
+  database_bytes: number;
+  event_count: number;
+  oldest: string | null;
+  newest: string | null;
+  image_count: number;
+  image_bytes: number;
+}
+
+/** What the tables say of what is stored. */
+export interface StoredTotals {
+  readonly databaseBytes: number;
+  readonly eventCount: number;
+  readonly oldestEvent: Date | null;
+  readonly newestEvent: Date | null;
+  readonly images: { readonly count: number; readonly bytes: number };
+}
+
+const timeOf = (id: string | null): Date | null => (id === null ? null : new Date(timeOfId(id)));
+
+/** What is stored, from the totals and the ends of the events' primary key; images are counted row by row. */
+export const readStoredTotals = async (db: Executor): Promise<StoredTotals> => {
+  const { rows } = await db.execute<StatsRow>(sql`
+    SELECT pg_database_size(current_database()) AS database_bytes,
+      (SELECT coalesce(sum(n), 0)::bigint FROM ${countedEvents(EVER)}) AS event_count,
+      (SELECT id FROM events ORDER BY id LIMIT 1) AS oldest,
+      (SELECT id FROM events ORDER BY id DESC LIMIT 1) AS newest,
+      count(*) AS image_count, coalesce(sum(bytes), 0)::bigint AS image_bytes
+    FROM images WHERE stored_at IS NOT NULL`);
+  const [row] = rows;
+  if (!row) throw new Error('PostgreSQL did not answer the storage statistics');
+  return {
+    databaseBytes: row.database_bytes,
+    eventCount: row.event_count,
+    oldestEvent: timeOf(row.oldest),
+    newestEvent: timeOf(row.newest),
+    images: { count: row.image_count, bytes: row.image_bytes },
+  };
+};

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { AnyTRPCRouter } from '@trpc/server';
+import type { AppContext, RequestContext } from '../platform/context.ts';
+import { type AnswerLimits, limitReading } from './answer-room.ts';
+import { LINES_TYPE, streamLines } from './batch-lines.ts';
+import { createBodyReader, drain } from './body.ts';
+import type { CallerOf } from './caller.ts';
+import { type Answer, createCaller } from './dispatch.ts';
+import { failureOf } from './errors.ts';
+import { commonHeaders, headersForOrigin, requireOneHost } from './headers.ts';
+import type { OriginCheck } from './origins.ts';
+import { ReadyAnswer, resultEnvelope } from './output.ts';
+import { type BatchForm, readRequest, type Target } from './request.ts';
+import { isEventSource, openSubscription, STREAM_HEADERS, subscriptionsOf } from './subscription.ts';
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** The status that all answers share, or 207 Multi-Status. */
+const commonStatus = (answers: readonly Answer[]): number => {
+  const [first] = answers;
+  return first && answers.every(({ status }) => status === first.status) ? first.status : 207;
+};
+
+const envelopeOf = ({ outcome }: Answer): string => {
+  if ('error' in outcome) return `{"error":{"json":${JSON.stringify(outcome.error)}}}`;
+  return resultEnvelope(outcome.result);
+};
+
+/** The only answer of a request; one that is sent to many is not put together again. */
+const alone = (answer: Answer): string | Buffer =>
+  'result' in answer.outcome && answer.outcome.result instanceof ReadyAnswer
+    ? answer.outcome.result.envelope
+    : envelopeOf(answer);
+
+/** A batch as one answer. */
+const together = (answers: readonly Answer[], form: 'object' | 'array') => {
+  const envelopes = answers.map(envelopeOf);
+  const json =
+    form === 'array'
+      ? `[${envelopes.join(',')}]`
+      : `{${envelopes.map((each, position) => `"${position}":${each}`).join(',')}}`;
+  return {
+    status: commonStatus(answers),
+    headers: Object.assign({}, ...answers.map(({ headers }) => headers)),
+    json,
+  };
+};
+
+/** A request to /trpc and what answers it. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Answers requests to /trpc. */
+export type Trpc = (request: IncomingMessage, response: ServerResponse, target: Target) => void;
+
+export interface TrpcParts {
+  readonly router: AnyTRPCRouter;
+  readonly app: AppContext;
+  /** How long a call may take, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly limits: AnswerLimits;
+  readonly allowed: OriginCheck;
+  readonly callerOf: CallerOf;
+  /** Whether the service is about to end, so that no connection is kept for another request. */
+  readonly isClosing: () => boolean;
+}
+
+/**
+ * Makes what answers requests to /trpc, straight from Node's HTTP server: on the way through Fastify an event cost 8 µs more
+ * of 85.
+ */
+export const createTrpc = (parts: TrpcParts): Trpc => {
+  const { router, app, allowed, callerOf, isClosing } = parts;
+  const caller = createCaller(router, app, parts);
+  const subscriptions = subscriptionsOf(router);
+  const bodies = createBodyReader();
+
+  /** What every answer begins with. While the service ends, it is the last one on its connection. */
+  const beginOf = ({ request, response, requestId }: Exchange): string[] => {
+    if (isClosing()) response.shouldKeepAlive = false;
+    return [...commonHeaders(requestId), ...headersForOrigin(request.headers.origin, allowed)];
+  };
+
+  const send = (exchange: Exchange, status: number, headers: Headers, json: string | Buffer): void => {
+    const { response } = exchange;
+    const bytes = Buffer.byteLength(json);
+    const head = beginOf(exchange);
+    for (const [name, value] of Object.entries(headers)) head.push(name, value);
+    head.push('content-type', JSON_TYPE, 'content-length', String(bytes));
+    response.writeHead(status, head);
+    response.end(json);
+    limitReading(response, bytes);
+  };
+
+  const stream = async (
+    exchange: Exchange,
+    status: number,
+    headers: Headers,
+    source: Readable,
+  ): Promise<void> => {
+    const { response } = exchange;
+    const head = beginOf(exchange);
+    for (let at = 0; at < head.length; at += 2) response.setHeader(head[at] ?? '', head[at + 1] ?? '');
+    // What the stream knows better takes the place of what all say.
+    response.writeHead(status, headers);
+    await pipeline(source, response);
+  };
+
+  const fail = (exchange: Exchange, error: unknown): void => {
+    const { request, response, requestId } = exchange;
+    if (response.headersSent) {
+      // Nothing more can be said. Most often the reader has left.
+      if (!response.destroyed) app.log.error({ err: error, requestId }, 'a stream failed');
+      response.destroy();
+      return;
+    }
+    const { body, headers, unexpected } = failureOf(error);
+    if (unexpected) app.log.error({ err: error, requestId }, 'a request failed');
+    drain(request, response);
+    send(exchange, body.data.httpStatus, headers, JSON.stringify({ error: { json: body } }));
+  };
+
+  const answerBatch = async (
+    exchange: Exchange,
+    form: BatchForm,
+    pending: readonly Promise<Answer>[],
+  ): Promise<void> => {
+    if (form === 'lines') {
+      return stream(exchange, 200, { 'content-type': LINES_TYPE }, Readable.from(streamLines(pending)));
+    }
+    const { status, headers, json } = together(await Promise.all(pending), form);
+    send(exchange, status, headers, json);
+  };
+
+  const answer = async (exchange: Exchange, target: Target): Promise<void> => {
+    const { request, response, requestId } = exchange;
+    const { method = '', headers } = request;
+    requireOneHost(request);
+    if (method !== 'POST') drain(request, response);
+    const body = method === 'POST' ? await bodies.read(request, response) : null;
+    const ctx: RequestContext = { app, caller: callerOf(request, requestId) };
+    const { calls, batch } = readRequest({ method, headers, target, body });
+    const [only] = calls;
+    if (batch || !only) {
+      caller.weigh(calls);
+      const place = { response, isBatch: true };
+      const pending = calls.map((each) => caller.call(ctx, each, place));
+      return answerBatch(exchange, batch ?? 'object', pending);
+    }
+    const isSubscription = only.method === 'query' && subscriptions.has(only.path);
+    // An EventSource reads no answer but a stream, so it is told of a refusal in one.
+    const refused = isSubscription && !isEventSource(request) ? await caller.refuse(ctx, only) : null;
+    if (isSubscription && !refused) {
+      // It has no body, so no stream is opened whose end it would wait for.
+      if (method === 'HEAD') return stream(exchange, 200, STREAM_HEADERS, Readable.from([]));
+      const opened = await openSubscription(router, request, response, ctx);
+      return stream(exchange, opened.status, opened.headers, opened.source);
+    }
+    const answered = refused ?? (await caller.call(ctx, only, { response, isBatch: false }));
+    send(exchange, answered.status, answered.headers, alone(answered));
+  };
+
+  return (request, response, target) => {
+    const exchange = { request, response, requestId: randomUUID() };
+    answer(exchange, target).catch((error: unknown) => fail(exchange, error));
+  };
+};

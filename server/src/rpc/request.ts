@@ -1,0 +1,164 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type ParsedUrlQuery, parse as parseQuery } from 'node:querystring';
+import { BATCH_ARRAY_TYPE, MAX_BATCH } from '@gantry/contract/envelope';
+import type { Call } from './dispatch.ts';
+import { WireError } from './errors.ts';
+import { parseJson } from './json.ts';
+import { reviveInput } from './superjson.ts';
+
+/** How a batch is answered: keyed by position, as an array for stock batch links, or line by line for streaming ones. */
+export type BatchForm = 'object' | 'array' | 'lines';
+
+/** A request to /trpc as it came. */
+export interface Received {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly target: Target;
+  /** null without one. */
+  readonly body: Buffer | null;
+}
+
+/** The address of a request to /trpc. */
+export interface Target {
+  /** What follows /trpc/, still encoded. */
+  readonly path: string;
+  /** What follows the question mark. */
+  readonly query: string;
+}
+
+/** What a request to /trpc asks for. */
+export interface TrpcRequest {
+  readonly calls: readonly Call[];
+  /** null for a single call. */
+  readonly batch: BatchForm | null;
+}
+
+const methodTypes: Readonly<Record<string, Call['method']>> = {
+  GET: 'query',
+  HEAD: 'query',
+  POST: 'mutation',
+};
+
+const PREFIX = '/trpc/';
+/** What comes before the path when somebody takes us for a proxy. */
+const ORIGIN = /^https?:\/\/[^/?#]*/i;
+
+/** @returns null for an address elsewhere */
+export const trpcTarget = (url: string): Target | null => {
+  const local = url.startsWith('/') ? url : url.replace(ORIGIN, '');
+  if (!local.startsWith(PREFIX)) return null;
+  const end = local.search(/[?#]/);
+  return end === -1
+    ? { path: local.slice(PREFIX.length), query: '' }
+    : { path: local.slice(PREFIX.length, end), query: local.slice(end + 1) };
+};
+
+const decode = (path: string): string => {
+  if (!path.includes('%')) return path;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    throw new WireError('BAD_REQUEST', 'The address is not well-formed');
+  }
+};
+
+/** A function that does its work when it is first called, and from then on repeats the outcome, failures too. */
+const once = <Result>(work: () => Result): (() => Result) => {
+  let outcome: { value: Result } | { error: unknown } | null = null;
+  return () => {
+    if (!outcome) {
+      try {
+        outcome = { value: work() };
+      } catch (error) {
+        outcome = { error };
+      }
+    }
+    if ('error' in outcome) throw outcome.error;
+    return outcome.value;
+  };
+};
+
+const NO_QUERY: ParsedUrlQuery = {};
+
+const textOf = (query: ParsedUrlQuery, name: string): string | undefined => {
+  const value = query[name];
+  return Array.isArray(value) ? value[0] : value;
+};
+
+const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
+const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]*)/i;
+
+/** Refuses a body that is not plain JSON in UTF-8; it is checked when the input is wanted, not before the token. */
+const requireJson = (headers: IncomingHttpHeaders): void => {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
+  if (type === 'application/json' && encoding === 'identity') return;
+  if (encoding.toLowerCase() !== 'identity') {
+    throw new WireError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without Content-Encoding');
+  }
+  if (!JSON_TYPE.test(type)) {
+    throw new WireError('UNSUPPORTED_MEDIA_TYPE', 'Send the body with Content-Type: application/json');
+  }
+  if (!/^utf-?8$/i.test(CHARSET.exec(type)?.[1] ?? 'utf-8')) {
+    throw new WireError('UNSUPPORTED_MEDIA_TYPE', 'Send the body in UTF-8');
+  }
+};
+
+const parseInput = ({ method, headers, body }: Received, query: ParsedUrlQuery): unknown => {
+  if (method !== 'POST') {
+    const input = textOf(query, 'input');
+    return input ? parseJson(Buffer.from(input)) : undefined;
+  }
+  if (body === null || body.length === 0) return undefined;
+  requireJson(headers);
+  return parseJson(body);
+};
+
+const inputAt = (json: unknown, position: number): unknown => {
+  if (json === undefined || json === null) return undefined;
+  if (typeof json !== 'object' || Array.isArray(json)) {
+    throw new WireError(
+      'BAD_REQUEST',
+      'Send the inputs of a batch as an object keyed by position: {"0": {"json": …}}',
+    );
+  }
+  const key = String(position);
+  return Object.hasOwn(json, key) ? (json as Record<string, unknown>)[key] : undefined;
+};
+
+/** `null` is how some clients say "no input". */
+const orUndefined = (value: unknown): unknown => (value === null ? undefined : value);
+
+const batchForm = (headers: IncomingHttpHeaders): BatchForm => {
+  const accept = headers.accept ?? '';
+  if (accept.includes('application/jsonl') || headers['trpc-accept'] === 'application/jsonl') return 'lines';
+  return accept.includes(BATCH_ARRAY_TYPE) ? 'array' : 'object';
+};
+
+/**
+ * Understands a request to /trpc/<path>. Inputs are parsed when they are asked for, after the caller was admitted.
+ * @throws WireError BAD_REQUEST for a path that cannot be decoded, and a batch that is too large or carries more than one login
+ */
+export const readRequest = (received: Received): TrpcRequest => {
+  const { method: verb, headers, target } = received;
+  const path = decode(target.path);
+  const query = target.query === '' ? NO_QUERY : parseQuery(target.query);
+  const method = methodTypes[verb] ?? null;
+  if (textOf(query, 'batch') !== '1') {
+    const input = once(() => orUndefined(reviveInput(parseInput(received, query))));
+    return { calls: [{ method, path, input }], batch: null };
+  }
+  const paths = path.split(',');
+  if (paths.length > MAX_BATCH) {
+    throw new WireError('BAD_REQUEST', `A batch may carry at most ${MAX_BATCH} calls`);
+  }
+  if (paths.filter((each) => each === 'auth.login').length > 1) {
+    throw new WireError('BAD_REQUEST', 'A batch may carry at most one auth.login');
+  }
+  const inputs = once(() => parseInput(received, query));
+  const calls = paths.map((each, position) => ({
+    method,
+    path: each,
+    input: once(() => orUndefined(reviveInput(inputAt(inputs(), position)))),
+  }));
+  return { calls, batch: batchForm(headers) };
+};

@@ -1,0 +1,89 @@
+import type { AnyTRPCProcedure } from '@trpc/server';
+import { z } from 'zod';
+import type { Guard } from '../api/guards.ts';
+import type { ProcedureMeta } from '../api/procedures.ts';
+import type { RequestContext } from '../platform/context.ts';
+import { inputFailure } from './errors.ts';
+import { ReadyAnswer } from './output.ts';
+import { answerQuestion } from './questions.ts';
+
+/** A procedure made ready to run. Both throw what its guard throws. */
+export interface Prepared {
+  /** Runs it for one request. `readInput` is asked after the guard let the caller in. */
+  readonly run: (ctx: RequestContext, readInput: () => unknown) => Promise<unknown>;
+  /** How much of a batch it takes up. */
+  readonly weight: number;
+  /** Only lets the guard look at the caller. */
+  readonly admit: (ctx: RequestContext) => Promise<void>;
+}
+
+/** What tRPC keeps of a procedure, as far as it is used here. */
+interface Definition {
+  readonly type: string;
+  readonly meta?: ProcedureMeta;
+  readonly middlewares: readonly { readonly _type?: string }[];
+  readonly inputs: readonly z.ZodType[];
+  readonly output?: z.ZodType;
+  readonly resolver: (options: unknown) => unknown;
+}
+
+const NEVER = new AbortController().signal;
+const readNothing = () => undefined;
+
+const onlyInput = (path: string, inputs: readonly z.ZodType[]): z.ZodType | undefined => {
+  if (inputs.length > 1) throw new Error(`${path} has more than one input schema`);
+  return inputs[0];
+};
+
+const onlyGuard = (path: string, { meta, middlewares }: Definition): Guard<object> => {
+  // tRPC's own steps have a type, and the last one calls the resolver.
+  const steps = middlewares.slice(0, -1).filter(({ _type }) => _type === undefined);
+  if (!meta?.guard || steps.length > 1) {
+    throw new Error(`${path} is not made by one builder of wire/procedures.ts alone`);
+  }
+  return meta.guard;
+};
+
+/**
+ * Makes a procedure ready to run: its guard, its input's schema, its resolver, its output's schema. It does what the
+ * procedure itself would, which copies every option between any two steps, and its schemas are compiled to code.
+ * Measured for `events.ingest`: 32 µs as tRPC does it, 20 µs by walking the same steps; compiled, its schema takes 0.7 µs
+ * in place of 5.0.
+ */
+export const prepare = (path: string, procedure: AnyTRPCProcedure): Prepared => {
+  const definition = procedure._def as unknown as Definition;
+  const { type, inputs, output, resolver } = definition;
+  const guard = onlyGuard(path, definition);
+  const isQuestion = definition.meta?.question === true;
+  const input = onlyInput(path, inputs);
+  const inputSchema = input && z.compile(input);
+  const outputSchema = output && z.compile(output);
+
+  const check = (given: unknown): unknown => {
+    const parsed = inputSchema?.safeParse(given);
+    if (parsed?.success === false) throw inputFailure(parsed.error);
+    return parsed?.data;
+  };
+
+  const checkOutput = (data: unknown): unknown => {
+    if (!outputSchema || data instanceof ReadyAnswer) return data;
+    const parsed = outputSchema.safeParse(data);
+    if (!parsed.success) throw new Error(`${path} answers what it should not`, { cause: parsed.error });
+    return parsed.data;
+  };
+
+  return {
+    weight: definition.meta?.weight ?? 1,
+    run: async (ctx, readInput) => {
+      const more = guard(ctx, { path, type, readInput });
+      const context = { ...ctx, ...(more instanceof Promise ? await more : more) };
+      const given = check(readInput());
+      const answer = (as: RequestContext) =>
+        resolver({ ctx: as, input: given, type, path, signal: NEVER, batchIndex: 0 });
+      return checkOutput(await (isQuestion ? answerQuestion(context, answer) : answer(context)));
+    },
+    admit: async (ctx) => {
+      await guard(ctx, { path, type, readInput: readNothing });
+    },
+  };
+};
