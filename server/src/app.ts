@@ -19,6 +19,7 @@ import { bringAbout, hasConsequences } from './ingest/effects.ts';
 import { startFollowUp } from './ingest/follow-up.ts';
 import { createRateLimits } from './ingest/rate-limits.ts';
 import { EventWriter } from './ingest/writer.ts';
+import { migrationsFolder } from './installation.ts';
 import { startClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import type { AppContext } from './platform/context.ts';
@@ -124,7 +125,7 @@ const compose = async (
 ): Promise<App> => {
   const { DATABASE_URL: connectionString, JWT_SECRET: secret } = await settleShared(config, log, resources);
   await waitForDatabase(connectionString, { allowUnsafe: config.ALLOW_UNSAFE_DATABASE, log });
-  const migrations = await migrate(connectionString, { log });
+  const migrations = await migrate(connectionString, { folder: migrationsFolder, log });
   if (migrations.length > 0) log.info({ migrations }, 'the database schema was brought up to date');
 
   const pools = openPools(connectionString, config.DATABASE_POOL_SIZE, ({ message }) =>

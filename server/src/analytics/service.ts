@@ -1,8 +1,8 @@
 import { type Analytics, type AnalyticsInput, DEFAULT_DAYS } from '@gantry/contract/analytics';
 import { timeOfId } from '../events/id.ts';
+import { isRemovedWithin, listRemovedEvents } from '../events/removed-store.ts';
 import type { AppContext } from '../platform/context.ts';
 import { type Interval, resolveTime } from '../platform/time.ts';
-import { isRemovedWithin, listRemovedEvents } from '../retention/removed-events-store.ts';
 import { requireRange } from '../traffic/range.ts';
 import { breakdownsOf, totalsOf } from './counts.ts';
 import { countByLocalHour } from './local-hours.ts';

@@ -1,23 +1,10 @@
 import { type Permission, permissionNames } from '@gantry/contract/permissions';
 import { requirePermission, signIn } from '../auth/session.ts';
-import type { DeviceContext } from '../ingest/pipeline.ts';
-import type { Actor, ActorContext, RequestContext } from '../platform/context.ts';
+import type { Actor, ActorContext } from '../platform/context.ts';
+import type { Guard } from '../rpc/procedure.ts';
+import type { DeviceContext } from '../sensors/authenticate.ts';
 import { authenticateSensor } from '../sensors/authenticate.ts';
 import { requireFeature } from '../system/features.ts';
-
-/** A call, as far as it matters for who is let in. */
-export interface GuardedCall {
-  readonly path: string;
-  readonly type: string;
-  /**
-   * Parses the input, once. A guard asks for it after the caller was admitted, of a procedure that takes none too, so that
-   * broken JSON or a wrong type of body is refused everywhere.
-   */
-  readonly readInput: () => unknown;
-}
-
-/** Lets a caller in, or throws. It answers what the procedure's context has more, at once if nothing had to be looked up. */
-export type Guard<More extends object> = (ctx: RequestContext, call: GuardedCall) => More | Promise<More>;
 
 const NOTHING_MORE = {};
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Coordinates } from '@gantry/contract/coordinates';
 import type { IncidentChange } from '@gantry/contract/incidents';
+import type { EventRow } from '../events/event-row.ts';
 import { rankOf } from '../events/severity.ts';
-import type { EventRow } from '../ingest/enrich.ts';
 import type { AppContext } from '../platform/context.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { publish } from '../realtime/publish.ts';

@@ -1,11 +1,11 @@
 import type { Event } from '@gantry/contract/events';
+import type { EventRow } from '../events/event-row.ts';
 import { severityOfRank } from '../events/severity.ts';
 import { findEvents } from '../events/store.ts';
 import { openIncidents } from '../incidents/open-from-events.ts';
 import type { AppContext } from '../platform/context.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { raiseAlerts } from '../watchlist/raise-alerts.ts';
-import type { EventRow } from './enrich.ts';
 
 /** What is needed to tell what follows from an event. */
 export type ConsequenceParts = Pick<AppContext, 'config' | 'watchlist' | 'webhooks'>;

@@ -1,17 +1,12 @@
 import type { ReportedEvent } from '@gantry/contract/events';
+import type { EventRow } from '../events/event-row.ts';
 import { picturesTookTooLong } from '../images/images.ts';
 import { addressOfImage, type Picture, readImage } from '../images/read-image.ts';
-import type { RequestContext } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
-import type { KnownSensor } from '../sensors/sensor-keys.ts';
-import { type EventRow, enrich } from './enrich.ts';
+import type { DeviceContext } from '../sensors/authenticate.ts';
+import { enrich } from './enrich.ts';
 import { asFirstSaid } from './former-zones.ts';
 import type { WriteOutcome } from './queue.ts';
-
-/** What a device calls with: the request and the sensor that its key belongs to. */
-export interface DeviceContext extends RequestContext {
-  readonly sensor: KnownSensor;
-}
 
 /** An event that is durable, and whether it was so before this request. */
 export interface Ingested {

@@ -1,10 +1,9 @@
 import type { AnyTRPCProcedure } from '@trpc/server';
 import { z } from 'zod';
-import type { Guard } from '../api/guards.ts';
-import type { ProcedureMeta } from '../api/procedures.ts';
 import type { RequestContext } from '../platform/context.ts';
 import { inputFailure } from './errors.ts';
 import { ReadyAnswer } from './output.ts';
+import type { Guard, ProcedureMeta } from './procedure.ts';
 import { answerQuestion } from './questions.ts';
 
 /** A procedure made ready to run. Both throw what its guard throws. */

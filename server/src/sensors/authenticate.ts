@@ -2,6 +2,11 @@ import type { RequestContext } from '../platform/context.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
 import type { KnownSensor } from './sensor-keys.ts';
 
+/** What a device calls with: the request and the sensor that its key belongs to. */
+export interface DeviceContext extends RequestContext {
+  readonly sensor: KnownSensor;
+}
+
 /**
  * The sensor behind a device's input, by its `apiKey`; the rest of the input is not looked at. At once when it is known.
  * Whatever the message turns out to be, it is a sign of life.

@@ -1,8 +1,8 @@
 import type { HeartbeatInput, SensorStatus } from '@gantry/contract/sensors';
-import type { DeviceContext } from '../ingest/pipeline.ts';
 import type { AppContext } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
+import type { DeviceContext } from './authenticate.ts';
 import { publishStatus } from './publish-status.ts';
 import {
   recordHeartbeat,

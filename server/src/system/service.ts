@@ -1,9 +1,9 @@
 import type { Health, SystemSettings, TimezoneSettings, UpdateTimezoneInput } from '@gantry/contract/system';
 import { recordActivity } from '../activity/store.ts';
+import { version } from '../installation.ts';
 import type { ActorContext, AppContext } from '../platform/context.ts';
 import { announce, channels } from '../platform/database/notify.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
-import { version } from '../version.ts';
 import { featureFlags, licensedHere } from './features.ts';
 import { answers, getInstalledAt, updateTimezoneSettings } from './store.ts';
 
