@@ -7,8 +7,8 @@ import { announce, channels } from '../platform/database/notify.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
 import { newApiKey } from './api-key.ts';
-import { forgetMoves, recordMove } from './places-store.ts';
 import { publishStatus } from './publish-status.ts';
+import { sensorPlaces } from './standings-store.ts';
 import { recordStatusChange, timeOfChange } from './status-store.ts';
 import {
   deleteSensor as deleteFrom,
@@ -94,7 +94,7 @@ export const updateSensor = async (ctx: ActorContext, input: UpdateSensorInput):
       const changesStatus = input.status !== undefined && input.status !== before.status;
       const at = changesStatus ? await timeOfChange(tx, before.id) : undefined;
       const after = await updateIn(tx, input, at);
-      await recordMove(tx, after.id, before.locationId, after.locationId);
+      await sensorPlaces.record(tx, after.id, before.locationId, after.locationId);
       if (at !== undefined) {
         await recordStatusChange(tx, {
           sensorId: after.id,
@@ -125,7 +125,7 @@ export const updateSensor = async (ctx: ActorContext, input: UpdateSensorInput):
 export const deleteSensor = async (ctx: ActorContext, id: string): Promise<{ success: true; id: string }> => {
   const gone = await changeSensor(ctx, async (tx) => {
     const sensor = await deleteFrom(tx, id);
-    await forgetMoves(tx, sensor.id);
+    await sensorPlaces.forget(tx, sensor.id);
     await recordActivity(tx, ctx.actor.id, ctx.caller, 'sensors.delete', nameOf(sensor));
     return sensor;
   });
