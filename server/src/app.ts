@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { AppContext } from './api/context.ts';
 import { appRouter } from './api/router.ts';
 import { createPasswords } from './auth/passwords.ts';
 import { startPruningSessions } from './auth/prune.ts';
@@ -22,7 +23,6 @@ import { EventWriter } from './ingest/writer.ts';
 import { migrationsFolder } from './installation.ts';
 import { startClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
-import type { AppContext } from './platform/context.ts';
 import { readDatabaseTime } from './platform/database/database-time.ts';
 import { startEmbeddedDatabase } from './platform/database/embedded/embedded.ts';
 import { migrate } from './platform/database/migrate.ts';
@@ -202,7 +202,7 @@ const compose = async (
   const zone = () => settings.current().timezone;
   const retention = resources.use(startRetention({ db, log, blobs, zone }));
 
-  const parts = { config, watchlist, webhooks };
+  const parts = { config, watchlist, webhooks, outbox: webhooks };
   // Closed after the writer, so that what was stored last is followed up too.
   const followUp = resources.use(
     startFollowUp({
@@ -240,6 +240,7 @@ const compose = async (
     ),
     watchlist,
     webhooks,
+    outbox: webhooks,
     webhookAddresses: createAddressRules(config.WEBHOOK_ALLOW_HOSTS),
     eventWriter: resources.use(
       new EventWriter({

@@ -6,6 +6,7 @@ import { failureOf } from '../rpc/errors.ts';
 import { useOwnMessages } from '../rpc/input-messages.ts';
 import { transformer } from '../rpc/output.ts';
 import type { Guard, ProcedureMeta } from '../rpc/procedure.ts';
+import type { AppContext } from './context.ts';
 import { anybody, anyDevice, anyUser, holdersOf } from './guards.ts';
 
 /** A stream that is silent for longer than this is dead, and its client connects again. Notes come every 10 s. */
@@ -14,8 +15,8 @@ const STREAM_SILENCE_MS = 30_000;
 useOwnMessages();
 
 const t = initTRPC
-  .context<RequestContext>()
-  .meta<ProcedureMeta>()
+  .context<RequestContext<AppContext>>()
+  .meta<ProcedureMeta<AppContext>>()
   .create({
     transformer,
     isDev: false,
@@ -25,8 +26,8 @@ const t = initTRPC
 
 export const router = t.router;
 
-/** A procedure for those whom the guard lets in. `wire/run.ts` asks it directly; this is for what tRPC runs itself. */
-const guarded = <More extends object>(access: ProcedureMeta['access'], guard: Guard<More>) =>
+/** A procedure for those whom the guard lets in. `rpc/run.ts` asks it directly; this is for what tRPC runs itself. */
+const guarded = <More extends object>(access: ProcedureMeta['access'], guard: Guard<More, AppContext>) =>
   t.procedure.meta({ access, guard }).use(async ({ ctx, path, type, getRawInput, next }) => {
     const readInput = await getRawInput().then(
       (input) => () => input,

@@ -1,11 +1,12 @@
 import type { CreateLocationInput, Location, UpdateLocationInput } from '@gantry/contract/locations';
 import { recordActivity } from '../activity/store.ts';
-import type { ActorContext } from '../platform/context.ts';
+import type { ActorContext, Core } from '../platform/context.ts';
 import { isForeignKeyViolation } from '../platform/database/failure.ts';
 import { announce, channels } from '../platform/database/notify.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
 import { locationLimits } from '../sensors/standings-store.ts';
+import type { SensorServices } from '../sensors/start.ts';
 import {
   deleteLocation as deleteFrom,
   getLocation,
@@ -30,7 +31,7 @@ export const createLocation = (
  * @throws AppError `notFound`
  */
 export const updateLocation = async (
-  { app, actor, caller }: ActorContext,
+  { app, actor, caller }: ActorContext<Core & Pick<SensorServices, 'sensorKeys' | 'publicSensors'>>,
   input: UpdateLocationInput,
 ): Promise<Location> => {
   const concernsIngestion = input.name !== undefined || input.speedLimit !== undefined;

@@ -1,6 +1,6 @@
 import type { Permission } from '@gantry/contract/permissions';
 import type { z } from 'zod';
-import type { RequestContext } from '../platform/context.ts';
+import type { Core, RequestContext } from '../platform/context.ts';
 
 /** A call, as far as it matters for who is let in. */
 export interface GuardedCall {
@@ -14,15 +14,18 @@ export interface GuardedCall {
 }
 
 /** Lets a caller in, or throws. It answers what the procedure's context has more, at once if nothing had to be looked up. */
-export type Guard<More extends object> = (ctx: RequestContext, call: GuardedCall) => More | Promise<More>;
+export type Guard<More extends object, App = Core> = (
+  ctx: RequestContext<App>,
+  call: GuardedCall,
+) => More | Promise<More>;
 
 /** What the API documents say of a procedure beyond its input and output. */
-export interface ProcedureMeta {
+export interface ProcedureMeta<App = Core> {
   /** Who may call it; filled in by the builders below. */
   access?: 'open' | 'signedIn' | 'device';
   permission?: Permission;
   /** Lets them in; filled in with it. */
-  guard?: Guard<object>;
+  guard?: Guard<object, App>;
   /** Whether its cost depends on what is asked, so that it is answered as a question (`wire/questions.ts`). */
   question?: boolean;
   /** One sentence: what it does. */

@@ -1,5 +1,13 @@
 import { z } from 'zod';
+import type { AddressRules } from './address.ts';
 import type { Deliverer } from './deliver.ts';
+import type { WebhookDispatch } from './dispatch.ts';
+
+/** What this room adds to the service. */
+export interface WebhookServices {
+  readonly webhooks: WebhookDispatch;
+  readonly webhookAddresses: AddressRules;
+}
 
 const payload = z.object({ webhookId: z.string() });
 
