@@ -1,8 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
-import { passedIn } from '../traffic/passages-store.ts';
-import { inSegments, passedWithin } from '../traffic/rollups-store.ts';
+import { inSegments, passedIn, passedWithin } from '../traffic/rollups-store.ts';
 import { segmentsOf } from '../traffic/segments.ts';
 
 const TOP = 10;

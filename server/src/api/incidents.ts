@@ -18,6 +18,7 @@ import {
 } from '@gantry/contract/incidents';
 import { pageCount } from '@gantry/contract/page';
 import { followIncidents } from '../incidents/follow.ts';
+import { getIncidentStats } from '../incidents/list-store.ts';
 import {
   assignIncident,
   attachEvent,
@@ -25,7 +26,6 @@ import {
   takeStep,
   updateIncident,
 } from '../incidents/service.ts';
-import { getIncidentStats } from '../incidents/stats-store.ts';
 import { viewIncident, viewIncidents } from '../incidents/view.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { messagesOf } from '../rpc/messages.ts';

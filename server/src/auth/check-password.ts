@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recordFailedLogin } from '../activity/gathered-store.ts';
+import { recordFailedLogin } from '../activity/store.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
 import type { AuthServices } from './start.ts';
 import type { Attempt } from './throttle.ts';

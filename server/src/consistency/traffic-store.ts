@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { locks } from '../platform/database/locks.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { keptSince } from '../traffic/kept-store.ts';
-import { ORIGIN, passedIn } from '../traffic/passages-store.ts';
+import { ORIGIN, passedIn } from '../traffic/rollups-store.ts';
 import type { Check, Difference } from './check.ts';
 
 /** What is stored, as rows of `traffic_unfolded` have it, so that both are counted by the same expressions. */

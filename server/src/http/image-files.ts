@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { recordImageView } from '../activity/gathered-store.ts';
+import { recordImageView } from '../activity/store.ts';
 import { signIn } from '../auth/session.ts';
 import type { AuthServices } from '../auth/start.ts';
 import type { ImageServices } from '../images/start.ts';

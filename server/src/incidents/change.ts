@@ -11,9 +11,16 @@ import type { Transaction } from '../platform/database/transaction.ts';
 import { resolveTime } from '../platform/time.ts';
 import { type Outbox, publish } from '../realtime/publish.ts';
 import { findNames, type NameOf } from '../users/names-store.ts';
-import { attachEvents } from './attachments-store.ts';
 import { allows, assignedRefusal, assigneeRefusal, changedRefusal, stateRefusal } from './refusal.ts';
-import { type Deed, hasFields, type IncidentRow, incidentOf, lockIncident, settleIncident } from './store.ts';
+import {
+  attachEvents,
+  type Deed,
+  hasFields,
+  type IncidentRow,
+  incidentOf,
+  lockIncident,
+  settleIncident,
+} from './store.ts';
 import {
   findArrival,
   findLastAssignment,

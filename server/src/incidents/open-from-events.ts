@@ -6,11 +6,17 @@ import { rankOf } from '../events/severity.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Outbox, publish } from '../realtime/publish.ts';
 import { findNames } from '../users/names-store.ts';
-import { type Attachment, attachEvents } from './attachments-store.ts';
 import { incidentTypeOf, titleOf } from './from-event.ts';
 import { groupByIncident } from './grouping.ts';
 import { findSensorCoordinates, lockIncidentsOf, lockOpenIncidents, takeIn } from './opening-store.ts';
-import { type IncidentRow, incidentOf, insertIncidents, type NewIncident } from './store.ts';
+import {
+  type Attachment,
+  attachEvents,
+  type IncidentRow,
+  incidentOf,
+  insertIncidents,
+  type NewIncident,
+} from './store.ts';
 import { recordTimeline } from './timeline-store.ts';
 
 type Assigned = { readonly incidentId: string; readonly row: EventRow };

@@ -5,8 +5,8 @@ import { locks } from '../platform/database/locks.ts';
 import { prepare } from '../platform/database/prepared.ts';
 import { incidents, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import type { Attachment } from './attachments-store.ts';
 import { type OpenIncident, SAME_INCIDENT_MS } from './grouping.ts';
+import type { Attachment } from './store.ts';
 import { type IncidentRow, moment, readIncident } from './store.ts';
 
 const LOCK_SENSORS = prepare(

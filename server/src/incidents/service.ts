@@ -10,10 +10,9 @@ import type { Actor } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
 import { findNames } from '../users/names-store.ts';
-import { attachEvents } from './attachments-store.ts';
 import { changeIncident, type IncidentContext, recordDone, unseenBy } from './change.ts';
 import { requireAssignee, requireEvents, requirePlaces } from './references.ts';
-import { type IncidentFields, type IncidentRow, insertIncidents } from './store.ts';
+import { attachEvents, type IncidentFields, type IncidentRow, insertIncidents } from './store.ts';
 
 /** @throws AppError `forbidden` when the role may not assign an incident to this user */
 const requireReach = (actor: Actor, userId: string | null): void => {

@@ -3,9 +3,8 @@ import type { Page } from '@gantry/contract/page';
 import type { ActorContext } from '../platform/context.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { findNames } from '../users/names-store.ts';
-import { findEventsOf } from './attachments-store.ts';
 import { listIncidents } from './list-store.ts';
-import { getIncidentRow, incidentOf } from './store.ts';
+import { findEventsOf, getIncidentRow, incidentOf } from './store.ts';
 import { listTimeline, timelineEntryOf } from './timeline-store.ts';
 
 // The answers that are read: rows with the names of the people in them.

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { permissionNames } from '@gantry/contract/permissions';
-import { recordReportDownload } from '../activity/gathered-store.ts';
+import { recordReportDownload } from '../activity/store.ts';
 import { requirePermission, signIn } from '../auth/session.ts';
 import type { AuthServices } from '../auth/start.ts';
 import type { Core, RequestContext } from '../platform/context.ts';

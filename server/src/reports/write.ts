@@ -6,7 +6,7 @@ import type { Batch, Figure, ReportDocument, ReportScope, Row } from './document
 import { formats } from './formats.ts';
 import { kinds } from './kinds.ts';
 import { createLocalTime } from './local-time.ts';
-import { findPlaceNames } from './place-names-store.ts';
+import { findPlaceNames } from './places-store.ts';
 import type { ReportRow } from './store.ts';
 import type { Progress } from './thread-messages.ts';
 

@@ -2,7 +2,7 @@ import { locatedSensor } from '@gantry/contract/sensors';
 import { z } from 'zod';
 import type { Database } from '../platform/database/pool.ts';
 import { writeAhead } from '../rpc/output.ts';
-import { listLocatedSensors } from './list-store.ts';
+import { listLocatedSensors } from './store.ts';
 
 type List = z.input<typeof listOutput>;
 const listOutput = z.array(locatedSensor);

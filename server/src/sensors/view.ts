@@ -3,9 +3,8 @@ import type { ListSensorsInput, LocatedSensor, Sensor } from '@gantry/contract/s
 import type { AuthServices } from '../auth/start.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
 import { keyViewOf, seesKeys } from './api-key.ts';
-import { listLocatedSensors, listSensors } from './list-store.ts';
 import type { SensorServices } from './start.ts';
-import { getSensor } from './store.ts';
+import { getSensor, listLocatedSensors, listSensors } from './store.ts';
 
 // The public answers. Each shows API keys only as the caller may see them.
 

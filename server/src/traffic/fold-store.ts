@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { locks } from '../platform/database/locks.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
-import { ORIGIN, passedIn } from './passages-store.ts';
+import { ORIGIN, passedIn } from './rollups-store.ts';
 
 /** Two counts of the same things added up, without those of which there are none: `counts` stands beside `keys`. */
 const mergedCounts = (keys: string, counts: string) =>

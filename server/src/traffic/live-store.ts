@@ -4,8 +4,7 @@ import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
 import { keptSince } from './kept-store.ts';
-import { groupsWithin, passedIn } from './passages-store.ts';
-import { passedWithin } from './rollups-store.ts';
+import { groupsWithin, passedIn, passedWithin } from './rollups-store.ts';
 
 /** A location in its last minutes; sums of speeds in metres per hour. */
 export interface LiveRow extends Record<string, unknown> {

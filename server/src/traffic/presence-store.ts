@@ -4,8 +4,15 @@ import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
 import { firstContact } from '../sensors/first-contact-store.ts';
 import { keptSince } from './kept-store.ts';
-import { groupsWithin, ORIGIN, passedIn } from './passages-store.ts';
-import { inSegments, numbersOf, type Place, passedWithin } from './rollups-store.ts';
+import {
+  groupsWithin,
+  inSegments,
+  numbersOf,
+  ORIGIN,
+  type Place,
+  passedIn,
+  passedWithin,
+} from './rollups-store.ts';
 
 /** A sensor, and the time for which it is to be counted with a place; an end without limit is null. */
 export interface Watch {

@@ -3,8 +3,7 @@ import { sql } from 'drizzle-orm';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
-import { groupsWithin, passedIn } from './passages-store.ts';
-import { inSegments, passedWithin } from './rollups-store.ts';
+import { groupsWithin, inSegments, passedIn, passedWithin } from './rollups-store.ts';
 import { segmentsOf } from './segments.ts';
 
 interface TopRow extends Record<string, unknown> {

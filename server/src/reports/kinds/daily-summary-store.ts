@@ -1,8 +1,12 @@
 import type { EventType } from '@gantry/contract/events';
+import type { SensorStatus } from '@gantry/contract/sensors';
 import { sql } from 'drizzle-orm';
 import { countedEvents, idWithin } from '../../events/counts/totals.ts';
+import { moment } from '../../platform/database/moment.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
+import { firstContact } from '../../sensors/first-contact-store.ts';
+import type { StatusChange } from './status-periods.ts';
 
 export interface DayCount extends Record<string, unknown> {
   readonly event_type: EventType;
@@ -45,4 +49,56 @@ export const countIncidentsOf = async (
       (SELECT count(*) FROM incidents
         WHERE resolved_at >= ${start}::timestamptz AND resolved_at < ${end}::timestamptz) AS resolved`);
   return rows[0] ?? { opened: 0, resolved: 0 };
+};
+
+/** Every sensor with the status it had at a moment, or got first after it. */
+export const listStatusesBefore = async (
+  db: Executor,
+  time: number,
+): Promise<{ id: string; status: SensorStatus; createdAt: number; firstContact: number | null }[]> => {
+  // Plan: sensor_status_history_of_sensor, backwards and forwards from the moment, for each sensor.
+  const { rows } = await db.execute<{
+    id: string;
+    status: SensorStatus;
+    created_at: string;
+    first_contact: string | null;
+  }>(sql`
+    SELECT s.id, s.created_at, ${firstContact(sql`s.id`)} AS first_contact, coalesce(
+      (SELECT to_status FROM sensor_status_history h
+        WHERE h.sensor_id = s.id AND h.at < ${moment(time)} ORDER BY h.id DESC LIMIT 1),
+      (SELECT from_status FROM sensor_status_history h
+        WHERE h.sensor_id = s.id AND h.at >= ${moment(time)} ORDER BY h.id LIMIT 1),
+      s.status) AS status
+    FROM sensors s`);
+  return rows.map(({ id, status, created_at, first_contact }) => ({
+    id,
+    status,
+    createdAt: new Date(created_at).getTime(),
+    firstContact: first_contact === null ? null : new Date(first_contact).getTime(),
+  }));
+};
+
+interface ChangeRecord extends Record<string, unknown> {
+  sensor_id: string;
+  from_status: SensorStatus | null;
+  to_status: SensorStatus;
+  at: string;
+  reason: string;
+}
+
+/** All changes of an interval, in order. */
+export const listStatusChanges = async (
+  db: Executor,
+  { from, until }: Interval,
+): Promise<(StatusChange & { sensorId: string })[]> => {
+  const { rows } = await db.execute<ChangeRecord>(sql`
+    SELECT sensor_id, from_status, to_status, at, reason FROM sensor_status_history
+    WHERE at >= ${moment(from)} AND at < ${moment(until)} ORDER BY id`);
+  return rows.map((row) => ({
+    sensorId: row.sensor_id,
+    from: row.from_status,
+    to: row.to_status,
+    at: new Date(row.at).getTime(),
+    reason: row.reason,
+  }));
 };

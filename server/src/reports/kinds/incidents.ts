@@ -5,7 +5,7 @@ import { findNames } from '../../users/names-store.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
 import { tellLength } from '../duration.ts';
 import { createLocalTime } from '../local-time.ts';
-import { findPlaceNames } from '../place-names-store.ts';
+import { findPlaceNames } from '../places-store.ts';
 import { dayChart } from './day-chart.ts';
 import { countOpenedIncidents, listOpenedIncidents } from './incidents-store.ts';
 import { addTo, largest } from './largest.ts';

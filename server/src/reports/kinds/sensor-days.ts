@@ -2,7 +2,7 @@ import type { SensorStatus } from '@gantry/contract/sensors';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import type { ReportScope } from '../document.ts';
-import { listStatusChanges, listStatusesBefore } from './sensor-days-store.ts';
+import { listStatusChanges, listStatusesBefore } from './daily-summary-store.ts';
 import { availability, lengthsOf, type StatusChange, spellsOf } from './status-periods.ts';
 
 interface SensorSoFar {

@@ -3,10 +3,10 @@ import type { Database } from '../../platform/database/pool.ts';
 import { getSpeedDistribution } from '../../traffic/speed-distribution.ts';
 import type { Chart, Column, Figure, ReportScope, Row, Section, Sections } from '../document.ts';
 import { createLocalTime, type LocalTime } from '../local-time.ts';
+import type { TrafficPlace } from '../places-store.ts';
 import { dayChart } from './day-chart.ts';
 import { addTo } from './largest.ts';
 import { flowOf, isByHour, partsOf, placeOf, placesOf, slicesOf } from './traffic.ts';
-import type { TrafficPlace } from './traffic-places-store.ts';
 
 /** Up to how many days the course of a place is told hour by hour. */
 const MOST_DAYS_IN_HOURS = 2;

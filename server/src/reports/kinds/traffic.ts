@@ -4,10 +4,10 @@ import type { Interval } from '../../platform/time.ts';
 import { getFlow } from '../../traffic/service.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
 import { createLocalTime, localDays } from '../local-time.ts';
+import { listTrafficPlaces, type TrafficPlace } from '../places-store.ts';
 import { dayChart } from './day-chart.ts';
 import { addTo, largest } from './largest.ts';
 import { shareBefore } from './slices.ts';
-import { listTrafficPlaces, type TrafficPlace } from './traffic-places-store.ts';
 
 /** Up to how many days a range is told hour by hour; a longer one day by day. */
 const MOST_DAYS_BY_HOUR = 31;

@@ -1,8 +1,21 @@
 import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters } from '@gantry/contract/reports';
 import { type SQL, sql } from 'drizzle-orm';
-import { sortedName } from '../../platform/database/folded.ts';
-import type { Executor } from '../../platform/database/transaction.ts';
+import { sortedName } from '../platform/database/folded.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+
+/** The names of sensors and locations by their ids; of those that are gone there is none. */
+export const findPlaceNames = async (
+  db: Executor,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  if (ids.length === 0) return new Map();
+  const wanted = sql`${sql.param(ids)}::uuid[]`;
+  const { rows } = await db.execute<{ id: string; name: string }>(sql`
+    SELECT id, name FROM sensors WHERE id = ANY(${wanted})
+    UNION ALL SELECT id, name FROM locations WHERE id = ANY(${wanted})`);
+  return new Map(rows.map(({ id, name }) => [id, name]));
+};
 
 /** A place whose traffic is told: a location, or a sensor that stands at none. */
 export interface TrafficPlace {
