@@ -32,7 +32,7 @@ export const network: readonly Fault[] = [
     name: 'stall',
     title: 'the link to the database stalled for 12 s',
     recoversWithin: 10,
-    isQuick: true,
+    isQuick: false,
     proxies: true,
     async run({ databaseProxy }) {
       if (databaseProxy) databaseProxy.mode = 'hold';
