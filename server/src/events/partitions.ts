@@ -2,9 +2,9 @@ import type { Pool, PoolClient } from 'pg';
 import { locks } from '../platform/database/locks.ts';
 import { transact } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
-import { PARTITIONS, type PartitionRow, partitionsOf } from '../retention/usage-store.ts';
 import { endOf, startOf } from './counts/covering.ts';
 import { firstIdAt } from './id.ts';
+import { PARTITIONS, type PartitionRow, partitionsOf } from './months-store.ts';
 
 /** Longest wait for a lock; whoever waits for the partition must be answered meanwhile. */
 const LOCK_TIMEOUT = '2s';

@@ -1,5 +1,6 @@
 import { eventType } from '@gantry/contract/events';
 import type { PreviewedRemoval, RetentionPreview, RetentionRules } from '@gantry/contract/storage';
+import { type EventMonth, holdsMonth, listEventMonths, readMonthSizes } from '../events/months-store.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Due, dueBy, isAllDue } from './cutoffs.ts';
 import {
@@ -12,7 +13,6 @@ import {
   listHeldMonths,
   type MonthCount,
 } from './preview-store.ts';
-import { type EventMonth, holdsMonth, listEventMonths, readMonthSizes } from './usage-store.ts';
 
 const END_OF_TIME = Date.UTC(9000, 0);
 

@@ -1,10 +1,10 @@
 import type { EventType } from '@gantry/contract/events';
 import { type SQL, sql } from 'drizzle-orm';
 import { firstIdAt } from '../events/id.ts';
+import type { EventMonth } from '../events/months-store.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
-import type { EventMonth } from './usage-store.ts';
 
 const KEYS = sql.raw('event_type, violation_type, vehicle_type, severity, processed, archived');
 const firstId = (time: number): SQL => sql`${firstIdAt(time)}::uuid`;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '@gantry/contract/events';
 import { findHeld } from '../events/holds-store.ts';
+import { type EventMonth, listEventMonths, readMonthSizes } from '../events/months-store.ts';
 import { sqlState } from '../platform/database/failure.ts';
 import type { Interval } from '../platform/time.ts';
 import { type Due, isAllDue } from './cutoffs.ts';
@@ -8,7 +9,6 @@ import { goesAsAWhole } from './preview.ts';
 import { listHeldMonths } from './preview-store.ts';
 import { type Run, removeNoted } from './recorded-removal.ts';
 import { dropMonth, pageOfIds, removeEvents } from './removal-store.ts';
-import { type EventMonth, listEventMonths, readMonthSizes } from './usage-store.ts';
 
 /** Events that one transaction removes: a tenth of a second. */
 const BATCH = 2_000;

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { eventType } from '@gantry/contract/events';
 import type { StorageStats } from '@gantry/contract/storage';
 import { endOf } from '../events/counts/covering.ts';
+import { type EventMonth, holdsMonth, listEventMonths, readMonthSizes } from '../events/months-store.ts';
 import type { Core } from '../platform/context.ts';
 import { readDatabaseTime } from '../platform/database/database-time.ts';
 import { dueBy, limitsAnything } from './cutoffs.ts';
@@ -10,13 +11,7 @@ import { previewRemovals } from './preview.ts';
 import { countEventsBefore, type MonthCount } from './preview-store.ts';
 import { getRules } from './rules-store.ts';
 import { dailyRuns } from './schedule.ts';
-import {
-  type EventMonth,
-  holdsMonth,
-  listEventMonths,
-  readMonthSizes,
-  readStoredTotals,
-} from './usage-store.ts';
+import { readStoredTotals } from './usage-store.ts';
 
 const END_OF_TIME = Date.UTC(9000, 0);
 

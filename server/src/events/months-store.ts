@@ -1,0 +1,60 @@
+import { sql } from 'drizzle-orm';
+import type { Executor } from '../platform/database/transaction.ts';
+import type { Interval } from '../platform/time.ts';
+import { timeOfId } from './id.ts';
+
+/** A partition of events: a month, or several that are long ago. Its ends are ends of months in UTC. */
+export interface EventMonth extends Interval {
+  /** The table, quoted as SQL needs it. */
+  readonly table: string;
+}
+
+const BOUNDS = /FROM \('([0-9a-f-]{36})'\) TO \('([0-9a-f-]{36})'\)/;
+
+/** Asks for the partitions, in any order. A partition is known by its bounds, whatever its name is. */
+export const PARTITIONS = `
+  SELECT pg_class.oid::regclass::text AS table, pg_get_expr(relpartbound, pg_class.oid) AS bounds
+  FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = 'events'::regclass`;
+
+/** What is answered for a partition. */
+export type PartitionRow = { table: string; bounds: string };
+
+/** The partitions, oldest first. */
+export const partitionsOf = (rows: readonly PartitionRow[]): EventMonth[] =>
+  rows
+    .flatMap(({ table, bounds }) => {
+      const [, first, last] = BOUNDS.exec(bounds) ?? [];
+      if (first === undefined || last === undefined) return [];
+      return [{ table, from: timeOfId(first), until: timeOfId(last) }];
+    })
+    .sort((a, b) => a.from - b.from);
+
+/** The partitions that there are, oldest first. */
+export const listEventMonths = async (db: Executor): Promise<EventMonth[]> =>
+  partitionsOf((await db.execute<PartitionRow>(sql.raw(PARTITIONS))).rows);
+
+/** Whether a partition holds the events of a month (`YYYY-MM` in UTC). */
+export const holdsMonth = ({ from, until }: Interval, month: string): boolean => {
+  const start = Date.parse(`${month}-01T00:00:00Z`);
+  return start >= from && start < until;
+};
+
+/**
+ * The size of each month with its indexes, in bytes, by table; null where it cannot be told. On a cluster the partitions lie
+ * on other nodes, so what counts there is what its own function says.
+ */
+export const readMonthSizes = async (
+  db: Executor,
+  months: readonly EventMonth[],
+): Promise<ReadonlyMap<string, number | null>> => {
+  const tables = months.map(({ table }) => table);
+  const { rows: found } = await db.execute<{ cluster: boolean }>(sql`
+    SELECT to_regprocedure('citus_total_relation_size(regclass, boolean)') IS NOT NULL AS cluster`);
+  const size = found[0]?.cluster
+    ? sql`citus_total_relation_size(to_regclass(name), false)`
+    : sql`pg_total_relation_size(to_regclass(name))`;
+  const { rows } = await db.execute<{ name: string; bytes: number | null }>(
+    sql`SELECT name, ${size} AS bytes FROM unnest(${sql.param(tables)}::text[]) AS name`,
+  );
+  return new Map(rows.map(({ name, bytes }) => [name, bytes]));
+};
