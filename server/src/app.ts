@@ -26,10 +26,9 @@ import { readDatabaseTime } from './platform/database/database-time.ts';
 import { startEmbeddedDatabase } from './platform/database/embedded/embedded.ts';
 import { migrate } from './platform/database/migrate.ts';
 import { channels, listen } from './platform/database/notify.ts';
-import { createDatabase, createPool } from './platform/database/pool.ts';
+import { createDatabase } from './platform/database/pool.ts';
 import { openPools, SPECIAL_CONNECTIONS } from './platform/database/pools.ts';
 import { waitForDatabase } from './platform/database/wait.ts';
-import { startJobs } from './platform/jobs/jobs.ts';
 import { createMetrics, type Siblings } from './platform/metrics.ts';
 import { startRounds } from './platform/periodic.ts';
 import { claimDataFolder, keepSecret } from './platform/process/data-folder.ts';
@@ -42,11 +41,9 @@ import type { FindEvents } from './realtime/items.ts';
 import { startPruning } from './realtime/prune.ts';
 import { createStreams } from './realtime/streams.ts';
 import { createReportFiles } from './reports/files.ts';
-import { createReportRunner } from './reports/runner.ts';
-import { generateReports } from './reports/start.ts';
+import { startReports } from './reports/start.ts';
 import { createReportMaker } from './reports/thread.ts';
 import { REPORT_CONNECTIONS } from './reports/thread-messages.ts';
-import { startReportRounds } from './reports/upkeep.ts';
 import { startRetention } from './retention/schedule.ts';
 import { publicKeyView } from './sensors/api-key.ts';
 import { createLastContacts } from './sensors/last-contacts.ts';
@@ -60,12 +57,10 @@ import { createFirstAdministrator, type FirstAdministrator } from './users/first
 import { loadWatchedEntries } from './watchlist/store.ts';
 import { createWatchlist } from './watchlist/watch.ts';
 import { createAddressRules } from './webhooks/address.ts';
-import { createDeliverer } from './webhooks/deliver.ts';
 import { createWebhookDispatch } from './webhooks/dispatch.ts';
 import { ATTEMPT_LIMIT_MS, createSender } from './webhooks/send.ts';
-import { deliverNothing, deliverWebhooks } from './webhooks/start.ts';
+import { startDeliveries, startRemovingDeliveries } from './webhooks/start.ts';
 import { listEnabledWebhooks } from './webhooks/store.ts';
-import { startSweepingDeliveries } from './webhooks/sweep.ts';
 import { createWorkers } from './workers/workers.ts';
 
 /** The service, ready to listen. Disposing it finishes what was accepted and closes everything it opened. */
@@ -84,14 +79,10 @@ export interface App extends Service {
 }
 
 const PARTITION_CHECK_MS = 3_600_000;
-/** Connections on which a process works on the job queue: it listens on one of them. */
-const JOB_CONNECTIONS = 2;
-/** Connections of a process outside its ordinary pool: another one to listen on. The two that migrate are closed before. */
-const FURTHER_CONNECTIONS = SPECIAL_CONNECTIONS + JOB_CONNECTIONS + REPORT_CONNECTIONS + 1;
+/** Connections of a process outside its ordinary pool: one more to listen on. The two that migrate are closed before. */
+const FURTHER_CONNECTIONS = SPECIAL_CONNECTIONS + REPORT_CONNECTIONS + 1;
 /** How often what is cached is read anew though nothing was announced: should a message be lost, that is how late it counts. */
 const REFRESH_CACHES_MS = 60_000;
-/** Jobs that a process does at once. */
-const JOBS_AT_ONCE = 2;
 
 /** Streams that one process carries; a user has one for each open screen. */
 const MOST_STREAMS = { ofOneUser: 50, inAll: 2_000 };
@@ -264,24 +255,11 @@ const compose = async (
   resources.use(startPruning({ pool, log }));
   resources.use(startPruningSessions({ db, log }));
   const send = createSender(context.webhookAddresses);
-  const deliverer = resources.use(createDeliverer({ db, log, send, limitMs: ATTEMPT_LIMIT_MS }));
-  resources.use(startSweepingDeliveries({ db, log, wakesLate: areWebhooksOn }));
+  // Without them nothing is sent: what is pending stays so, and is found when they are switched on again.
+  if (areWebhooksOn) resources.use(startDeliveries({ db, log, listener, send, limitMs: ATTEMPT_LIMIT_MS }));
+  resources.use(startRemovingDeliveries({ db, log }));
   const makeReport = createReportMaker({ connectionString, folder: reportFolder });
-  const reportParts = { db, log, files: context.reportFiles };
-  const reportRunner = resources.use(createReportRunner({ ...reportParts, makeReport }));
-  resources.use(startReportRounds({ ...reportParts, runner: reportRunner }));
-  const jobPool = createPool(
-    connectionString,
-    JOB_CONNECTIONS,
-    ({ message }) => log.warn({ reason: message }, 'an idle connection of the job queue failed'),
-    { name: 'gantry jobs' },
-  );
-  resources.onClose(() => jobPool.end());
-  const tasks = {
-    'deliver-webhooks': areWebhooksOn ? deliverWebhooks(deliverer) : deliverNothing,
-    'generate-reports': generateReports(reportRunner),
-  };
-  resources.use(startJobs({ pool: jobPool, tasks, log, concurrency: JOBS_AT_ONCE }));
+  resources.use(startReports({ db, log, listener, files: context.reportFiles, makeReport }));
   const firstAdministrator = await createFirstAdministrator(context);
   resources.use(startSweeper(context, config.HEARTBEAT_TIMEOUT_SECONDS));
 
