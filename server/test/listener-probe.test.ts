@@ -66,6 +66,7 @@ const startOn = async (url: string, name: string): Promise<Caller> => {
     DATABASE_URL: url,
     ADMIN_EMAIL: ADMIN.email,
     ADMIN_PASSWORD: ADMIN.password,
+    ALLOW_UNSAFE_DATABASE: 'true',
     JWT_SECRET: 'a secret that both of the processes know',
   });
   const app = await createApp(config, pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }));
