@@ -2,7 +2,7 @@ import type { ErrorBody } from '@gantry/contract/envelope';
 import { type ErrorCode, errorCodes, type InputIssue } from '@gantry/contract/errors';
 import type { AppRouter } from '@gantry/server/router';
 import { TRPCClientError } from '@trpc/client';
-import type { Answer } from './transport.ts';
+import type { Answer } from './answer.ts';
 
 /** Why a call failed: the service's own code, or what kept the call from getting an answer at all. */
 export type GantryErrorCode = ErrorCode | 'UNREACHABLE' | 'INVALID_RESPONSE' | 'ABORTED';

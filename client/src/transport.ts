@@ -1,11 +1,5 @@
+import type { Answer } from './answer.ts';
 import { GantryError, secondsOf } from './error.ts';
-
-/** What is kept of an answer. */
-export interface Answer {
-  readonly ok: boolean;
-  readonly retryAfter: string | null;
-  json(): Promise<unknown>;
-}
 
 type Fetch = typeof globalThis.fetch;
 

@@ -2,7 +2,7 @@
 -- its own for letters beyond ASCII, so what to use is found out here.
 
 -- Text in one case, in which I, İ, ı and i are one letter, and so are the forms of sigma. The same as fold() in
--- server/src/fold.ts.
+-- server/src/platform/fold-case.ts.
 DO $$
 DECLARE
   rules text := coalesce(to_regcollation('pg_c_utf8')::text, to_regcollation('"und-x-icu"')::text, '"default"');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { appRouter } from '../src/api/router.ts';
+import { migrationsFolder } from '../src/installation.ts';
 import { describeSchema } from '../src/platform/database/describe-schema.ts';
 import { startEmbeddedDatabase } from '../src/platform/database/embedded/embedded.ts';
 import { migrate } from '../src/platform/database/migrate.ts';
@@ -23,7 +24,7 @@ const schemaPage = async (): Promise<string> => {
   // The server may stop before the connections of the pool are closed, which is no failure.
   pool.on('error', () => undefined);
   try {
-    await migrate(database.connectionString);
+    await migrate(database.connectionString, { folder: migrationsFolder });
     return await describeSchema(pool);
   } finally {
     await pool.end();

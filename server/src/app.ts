@@ -1,66 +1,33 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { AppContext } from './api/context.ts';
 import { appRouter } from './api/router.ts';
-import { createPasswords } from './auth/passwords.ts';
-import { startPruningSessions } from './auth/prune.ts';
-import { createSessionWatch } from './auth/session-watch.ts';
-import { createLoginThrottle } from './auth/throttle.ts';
-import { createTokens } from './auth/tokens.ts';
+import { startAuth } from './auth/start.ts';
 import { startFolding } from './events/counts/fold.ts';
-import { createPartitions } from './events/partitions.ts';
 import { findEvents } from './events/store.ts';
 import { closeServer, createServer } from './http/server.ts';
-import { createImages } from './images/images.ts';
-import { openBlobs } from './images/open-blobs.ts';
-import { bringAbout, hasConsequences } from './ingest/effects.ts';
-import { startFollowUp } from './ingest/follow-up.ts';
-import { createRateLimits } from './ingest/rate-limits.ts';
-import { EventWriter } from './ingest/writer.ts';
-import { startClock } from './platform/clock.ts';
+import { startImages } from './images/start.ts';
+import { startIngest } from './ingest/start.ts';
+import { migrationsFolder } from './installation.ts';
 import type { Config } from './platform/config.ts';
-import type { AppContext } from './platform/context.ts';
-import { readDatabaseTime } from './platform/database/database-time.ts';
 import { startEmbeddedDatabase } from './platform/database/embedded/embedded.ts';
-import { migrate } from './platform/database/migrate.ts';
-import { channels, listen } from './platform/database/notify.ts';
-import { createDatabase } from './platform/database/pool.ts';
-import { openPools, SPECIAL_CONNECTIONS } from './platform/database/pools.ts';
-import { waitForDatabase } from './platform/database/wait.ts';
-import { createMetrics, type Siblings } from './platform/metrics.ts';
-import { startRounds } from './platform/periodic.ts';
+import { SPECIAL_CONNECTIONS } from './platform/database/pools.ts';
+import type { Siblings } from './platform/metrics.ts';
 import { claimDataFolder, keepSecret } from './platform/process/data-folder.ts';
-import { createReadiness } from './platform/readiness.ts';
 import { Resources } from './platform/resources.ts';
-import { createSettingsCache } from './platform/settings-cache.ts';
-import { forgetForeignChanges } from './realtime/changes-store.ts';
-import { Hub } from './realtime/hub.ts';
-import type { FindEvents } from './realtime/items.ts';
-import { startPruning } from './realtime/prune.ts';
-import { createStreams } from './realtime/streams.ts';
-import { createReportFiles } from './reports/files.ts';
+import { startFoundation } from './platform/start.ts';
+import { startRealtime } from './realtime/start.ts';
 import { startReports } from './reports/start.ts';
-import { createReportMaker } from './reports/thread.ts';
 import { REPORT_CONNECTIONS } from './reports/thread-messages.ts';
 import { startRetention } from './retention/schedule.ts';
-import { publicKeyView } from './sensors/api-key.ts';
-import { createLastContacts } from './sensors/last-contacts.ts';
-import { createPublicList } from './sensors/public-list.ts';
-import { createSensorKeys } from './sensors/sensor-keys.ts';
-import { findSensorByKey, touchSensors } from './sensors/store.ts';
-import { startSweeper } from './sensors/sweeper.ts';
+import { startSensors } from './sensors/start.ts';
 import { getTimezoneSettings, listFormerTimezones } from './system/store.ts';
 import { startFoldingTraffic } from './traffic/fold.ts';
 import { createFirstAdministrator, type FirstAdministrator } from './users/first-administrator.ts';
-import { loadWatchedEntries } from './watchlist/store.ts';
-import { createWatchlist } from './watchlist/watch.ts';
-import { createAddressRules } from './webhooks/address.ts';
-import { createWebhookDispatch } from './webhooks/dispatch.ts';
-import { ATTEMPT_LIMIT_MS, createSender } from './webhooks/send.ts';
-import { startDeliveries, startRemovingDeliveries } from './webhooks/start.ts';
-import { listEnabledWebhooks } from './webhooks/store.ts';
+import { startWatchlist } from './watchlist/start.ts';
+import { startDeliveries, startWebhooks } from './webhooks/start.ts';
 import { createWorkers } from './workers/workers.ts';
 
 /** The service, ready to listen. Disposing it finishes what was accepted and closes everything it opened. */
@@ -78,14 +45,8 @@ export interface App extends Service {
   readonly context: AppContext;
 }
 
-const PARTITION_CHECK_MS = 3_600_000;
 /** Connections of a process outside its ordinary pool: one more to listen on. The two that migrate are closed before. */
 const FURTHER_CONNECTIONS = SPECIAL_CONNECTIONS + REPORT_CONNECTIONS + 1;
-/** How often what is cached is read anew though nothing was announced: should a message be lost, that is how late it counts. */
-const REFRESH_CACHES_MS = 60_000;
-
-/** Streams that one process carries; a user has one for each open screen. */
-const MOST_STREAMS = { ofOneUser: 50, inAll: 2_000 };
 
 const openDatabase = async (config: Config, log: Logger, resources: Resources): Promise<string> => {
   if (config.DATABASE_URL) return config.DATABASE_URL;
@@ -114,159 +75,55 @@ const compose = async (
   siblings: Siblings | null,
 ): Promise<App> => {
   const { DATABASE_URL: connectionString, JWT_SECRET: secret } = await settleShared(config, log, resources);
-  await waitForDatabase(connectionString, { allowUnsafe: config.ALLOW_UNSAFE_DATABASE, log });
-  const migrations = await migrate(connectionString, { log });
-  if (migrations.length > 0) log.info({ migrations }, 'the database schema was brought up to date');
-
-  const pools = openPools(connectionString, config.DATABASE_POOL_SIZE, ({ message }) =>
-    log.warn({ reason: message }, 'an idle database connection failed'),
-  );
-  resources.use(pools);
-  const pool = pools.ordinary;
-  const db = createDatabase(pool);
-  const devices = createDatabase(pools.devices);
-  const questions = createDatabase(pools.questions);
-  const health = createDatabase(pools.health);
-  const metrics = createMetrics(siblings);
-  metrics.followPools({ ...pools });
-  const clock = resources.use(
-    await startClock({
-      readDatabaseTime: () => readDatabaseTime(health),
-      log,
-      tellSkew: (milliseconds) => metrics.clockSkewSeconds.set(milliseconds / 1000),
-    }),
-  );
-
-  const settings = await createSettingsCache(
-    () => getTimezoneSettings(db),
-    () => listFormerTimezones(db),
-  );
-  const sensorKeys = createSensorKeys((apiKey) => findSensorByKey(devices, apiKey));
-  const publicSensors = createPublicList(questions, publicKeyView(config.PUBLIC_SENSOR_KEYS));
-  const listener = resources.use(await listen(connectionString, log));
-  const refreshSettings = () => {
-    settings.refresh().catch((err: unknown) => log.warn({ err }, 'the settings could not be read anew'));
-  };
-  listener.on(channels.settings, refreshSettings, refreshSettings);
-  const findEventsById: FindEvents = (ids) => findEvents(db, ids);
-  const realtime = new Hub({ pool, findEvents: findEventsById, log });
-  listener.on(channels.changes, realtime.wake, realtime.wake);
-  listener.on(
-    channels.sensors,
-    (sensorId) => {
-      publicSensors.forget();
-      if (sensorId === '*') sensorKeys.forgetAll();
-      else sensorKeys.forget(sensorId);
-    },
-    () => {
-      publicSensors.forget();
-      sensorKeys.forgetAll();
-    },
-  );
-
-  const watchlist = resources.use(await createWatchlist(() => loadWatchedEntries(db), log));
-  listener.on(channels.watchlist, watchlist.refresh, watchlist.refresh);
-
-  const areWebhooksOn = config.FEATURES.includes('webhooks');
-  const webhooks = await createWebhookDispatch(async () => (areWebhooksOn ? listEnabledWebhooks(db) : []));
-  const refreshWebhooks = () => {
-    webhooks.refresh().catch((err: unknown) => log.warn({ err }, 'the webhooks could not be read anew'));
-  };
-  listener.on(channels.webhooks, refreshWebhooks, refreshWebhooks);
-  // Keys of sensors expire one by one, so that they are not all asked for at the same moment.
-  resources.use(
-    startRounds({ everyMs: REFRESH_CACHES_MS, log, failure: 'what is cached could not be read anew' }, () =>
-      Promise.all([settings.refresh(), watchlist.refresh(), webhooks.refresh()]),
-    ),
-  );
-
-  const partitions = createPartitions(pools.devices, clock.now);
-  await partitions.ensureAhead();
-  resources.use(
-    startRounds({ everyMs: PARTITION_CHECK_MS, log, failure: 'next month has no partition yet' }, () =>
-      partitions.ensureAhead(),
-    ),
-  );
-
-  const blobs = resources.use(await openBlobs(config));
-  const zone = () => settings.current().timezone;
-  const retention = resources.use(startRetention({ db, log, blobs, zone }));
-
-  const parts = { config, watchlist, webhooks };
-  // Closed after the writer, so that what was stored last is followed up too.
-  const followUp = resources.use(
-    startFollowUp({
-      db: devices,
-      log,
-      bringAbout: (tx, rows) => bringAbout(parts, tx, rows),
-      tellLate: ({ events, oldestSeconds }) => {
-        metrics.lateFollowUps.set(events);
-        metrics.oldestFollowUpSeconds.set(oldestSeconds);
-      },
-    }),
-  );
-  const reportFolder = join(config.DATA_DIR, 'reports');
-  const context: AppContext = {
+  const foundation = await startFoundation({
     config,
     log,
-    pool,
-    db,
-    devices,
-    questions,
-    health,
-    metrics,
-    clock,
-    eventTimes: { oldestDays: config.OLDEST_EVENT_DAYS ?? null, mayBeWrong: clock.mayBeWrong },
-    eventRates: createRateLimits(config.EVENT_RATE_FACTOR),
-    settings,
-    sensorKeys,
-    publicSensors,
-    tokens: createTokens(secret),
-    passwords: await createPasswords(),
-    loginThrottle: createLoginThrottle(pool),
-    sessionWatch: resources.use(createSessionWatch({ db, log })),
-    lastContacts: resources.use(
-      createLastContacts((contacts) => touchSensors(pools.devices, contacts), log, clock.now),
-    ),
-    watchlist,
-    webhooks,
-    webhookAddresses: createAddressRules(config.WEBHOOK_ALLOW_HOSTS),
-    eventWriter: resources.use(
-      new EventWriter({
-        pool: pools.writer,
-        partitions,
-        metrics,
-        log,
-        hasConsequences: (row) => hasConsequences(parts, row),
-        followUp: followUp.add,
-      }),
-    ),
-    images: createImages({ db, log, blobs }),
-    retention,
-    findEvents: findEventsById,
-    realtime,
-    streams: createStreams(MOST_STREAMS),
-    readiness: createReadiness(),
-    reportFiles: createReportFiles(reportFolder),
-  };
+    resources,
+    siblings,
+    connectionString,
+    migrations: migrationsFolder,
+    loadTimezone: getTimezoneSettings,
+    loadFormerTimezones: listFormerTimezones,
+  });
+  const { core } = foundation;
+  const { db } = core;
+
+  const auth = await startAuth(foundation, secret);
+  const webhooks = await startWebhooks(foundation);
+  const realtime = await startRealtime(foundation, {
+    findEvents: (ids) => findEvents(db, ids),
+    outbox: webhooks.webhooks,
+  });
+  const sensors = startSensors(foundation, realtime);
+  const watchlist = await startWatchlist(foundation);
+  const images = await startImages(foundation);
+  const zone = () => core.settings.current().timezone;
+  const retention = resources.use(startRetention({ db, log, blobs: images.images.blobs, zone }));
+  const ingest = await startIngest(foundation, { ...watchlist, ...webhooks, outbox: webhooks.webhooks });
   resources.use(startFolding({ db, log }));
   resources.use(startFoldingTraffic({ db, log }));
-  await forgetForeignChanges(pool);
-  resources.use(startPruning({ pool, log }));
-  resources.use(startPruningSessions({ db, log }));
-  const send = createSender(context.webhookAddresses);
-  // Without them nothing is sent: what is pending stays so, and is found when they are switched on again.
-  if (areWebhooksOn) resources.use(startDeliveries({ db, log, listener, send, limitMs: ATTEMPT_LIMIT_MS }));
-  resources.use(startRemovingDeliveries({ db, log }));
-  const makeReport = createReportMaker({ connectionString, folder: reportFolder });
-  resources.use(startReports({ db, log, listener, files: context.reportFiles, makeReport }));
+
+  // Closed before the follow-up of events: deliveries that its last round causes are made after the next start.
+  startDeliveries(foundation, webhooks.webhookAddresses);
+  const reports = startReports(foundation, connectionString);
+  const context: AppContext = {
+    ...core,
+    ...auth,
+    ...realtime,
+    ...sensors,
+    ...watchlist,
+    ...images,
+    ...ingest,
+    ...webhooks,
+    ...reports,
+    retention,
+  };
   const firstAdministrator = await createFirstAdministrator(context);
-  resources.use(startSweeper(context, config.HEARTBEAT_TIMEOUT_SECONDS));
 
   const server = await createServer(context, appRouter);
   resources.onClose(() => closeServer(server));
   // Streams would hold up the end of the server for as long as they last.
-  resources.use(realtime);
+  resources.use(realtime.realtime);
 
   return {
     context,

@@ -1,6 +1,6 @@
+import { version } from './installation.ts';
 import type { Config } from './platform/config.ts';
 import type { FirstAdministrator } from './users/first-administrator.ts';
-import { version } from './version.ts';
 
 export interface WelcomeParts {
   readonly config: Pick<Config, 'NODE_ENV'>;

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
@@ -35,6 +35,45 @@ const server = imports.filter(({ from }) => from.startsWith('server/src/'));
 const offenders = (wrong: readonly Import[]): string[] =>
   wrong.map(({ from, to }) => `${from} imports ${to}`);
 
+const roomOf = (file: string): string => relative('server/src', file).split('/')[0] ?? '';
+
+/** The files of one cycle of imports, types included; empty when there is none. */
+const cycleIn = (among: readonly Import[]): string[] => {
+  const targets = new Map<string, Import[]>();
+  for (const each of among) targets.set(each.from, [...(targets.get(each.from) ?? []), each]);
+  const done = new Set<string>();
+  const walk = (file: string, path: readonly string[]): string[] => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return [];
+    for (const { to } of targets.get(file) ?? []) {
+      const cycle = walk(to, [...path, file]);
+      if (cycle.length > 0) return cycle;
+    }
+    done.add(file);
+    return [];
+  };
+  for (const file of targets.keys()) {
+    const cycle = walk(file, []);
+    if (cycle.length > 0) return cycle;
+  }
+  return [];
+};
+
+/** Every room of the server on its floor, the lowest first. A file imports files of its own room and of lower floors. */
+const FLOORS: readonly (readonly string[])[] = [
+  ['platform', 'installation.ts'],
+  ['rpc', 'activity'],
+  ['auth', 'system'],
+  ['users', 'realtime'],
+  ['events', 'sensors'],
+  ['images', 'incidents', 'locations', 'traffic', 'watchlist', 'webhooks'],
+  ['ingest', 'analytics', 'reports', 'retention'],
+  ['api', 'http', 'workers', 'consistency'],
+  ['app.ts', 'welcome.ts'],
+  ['main.ts'],
+];
+const floorOf = (file: string): number => FLOORS.findIndex((rooms) => rooms.includes(roomOf(file)));
+
 describe('the boundaries between the parts', () => {
   it('sees the imports it judges', () => {
     expect(server.length).toBeGreaterThan(100);
@@ -56,6 +95,22 @@ describe('the boundaries between the parts', () => {
         (to.startsWith('server/') || (to.startsWith('@gantry/server') && !isType)),
     );
     expect(offenders(wrong)).toEqual([]);
+  });
+
+  it('gives every room of the server a floor', () => {
+    expect(sources.filter((file) => file.startsWith('server/src/') && floorOf(file) === -1)).toEqual([]);
+  });
+
+  it('lets a room import rooms of lower floors only', () => {
+    const wrong = server.filter(
+      ({ from, to }) =>
+        to.startsWith('server/src/') && roomOf(from) !== roomOf(to) && floorOf(to) >= floorOf(from),
+    );
+    expect(offenders(wrong)).toEqual([]);
+  });
+
+  it('has no file that imports itself by way of others', () => {
+    expect(cycleIn(imports)).toEqual([]);
   });
 
   it('keeps the RPC library to the rooms that speak it', () => {

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
+import { migrationsFolder } from '../src/installation.ts';
 import { startEmbeddedDatabase } from '../src/platform/database/embedded/embedded.ts';
 import { migrate } from '../src/platform/database/migrate.ts';
 import { findLeaks } from './leaks-found.ts';
@@ -60,7 +61,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await execute(server, `CREATE DATABASE ${template}`);
   const templateUrl = new URL(server);
   templateUrl.pathname = `/${template}`;
-  await migrate(templateUrl.href);
+  await migrate(templateUrl.href, { folder: migrationsFolder });
 
   project.provide('databaseServer', server);
   project.provide('databaseTemplate', template);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { EventRow } from '../src/ingest/enrich.ts';
+import type { EventRow } from '../src/events/event-row.ts';
 import { createEventQueue, type Waiting } from '../src/ingest/queue.ts';
 import { createRateLimits } from '../src/ingest/rate-limits.ts';
 import type { KnownSensor } from '../src/sensors/sensor-keys.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EventRow } from '../src/ingest/enrich.ts';
+import type { EventRow } from '../src/events/event-row.ts';
 import { startFollowUp } from '../src/ingest/follow-up.ts';
 import { postponeFollowUp } from '../src/ingest/follow-up-store.ts';
 import { createTestDatabase, eventually, type Gantry, startGantry } from './harness.ts';

@@ -6,10 +6,11 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../src/app.ts';
+import type { EventRow } from '../src/events/event-row.ts';
 import { incidentTypeOf, titleOf } from '../src/incidents/from-event.ts';
 import { groupByIncident } from '../src/incidents/grouping.ts';
 import { openIncidents } from '../src/incidents/open-from-events.ts';
-import { type EventRow, enrich } from '../src/ingest/enrich.ts';
+import { enrich } from '../src/ingest/enrich.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { Caller, type Gantry, startGantry } from './harness.ts';
 

@@ -5,6 +5,7 @@ import { pgTable } from 'drizzle-orm/pg-core';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { migrationsFolder } from '../src/installation.ts';
 import { migrate } from '../src/platform/database/migrate.ts';
 import { channels, listen } from '../src/platform/database/notify.ts';
 import { createDatabase, createPool, type Database } from '../src/platform/database/pool.ts';
@@ -415,15 +416,15 @@ describe('the queue of the version before', () => {
     (await client.query(`SELECT FROM pg_namespace WHERE nspname = 'graphile_worker'`)).rowCount === 1;
 
   it('goes with its schema, once and without a trace', async () => {
-    expect(await migrate(former.url)).toEqual([MIGRATION]);
+    expect(await migrate(former.url, { folder: migrationsFolder })).toEqual([MIGRATION]);
     expect(await isThere()).toBe(false);
-    expect(await migrate(former.url)).toEqual([]);
+    expect(await migrate(former.url, { folder: migrationsFolder })).toEqual([]);
   });
 
   it('stays for a process of that version, which goes on serving meanwhile', async () => {
     const old = new pg.Client({ connectionString: former.url, application_name: 'gantry jobs' });
     await old.connect();
-    expect(await migrate(former.url)).toEqual([MIGRATION]);
+    expect(await migrate(former.url, { folder: migrationsFolder })).toEqual([MIGRATION]);
     expect(await isThere()).toBe(true);
     await old.end();
   });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrationsFolder } from '../src/folders.ts';
+import { migrationsFolder } from '../src/installation.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { foldTraffic } from '../src/traffic/fold-store.ts';
 import { keepTrafficSince, type RemovedDay, removeDaysNotKept } from '../src/traffic/kept-store.ts';

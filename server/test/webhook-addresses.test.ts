@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../src/platform/config.ts';
-import {
-  createAddressRules,
-  isPublicAddress,
-  parseException,
-  UnusableAddress,
-} from '../src/webhooks/address.ts';
+import { isPublicAddress, parseException } from '../src/platform/hosts.ts';
+import { createAddressRules, UnusableAddress } from '../src/webhooks/address.ts';
 
 const rules = createAddressRules([]);
 

@@ -1,12 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { GantryClient } from '@gantry/client';
-import { MAX_INGEST_BATCH } from '@gantry/contract/events';
-import { sendBatch, sendEach, speak } from './delivery.ts';
-import { identityOf, issuesAt } from './health.ts';
 import { createRandom, mix, type Random } from './random.ts';
-import { pause } from './retry.ts';
 import type { VirtualSensor } from './sensor.ts';
-import { createStream, type Pace, type TimedEvent } from './stream.ts';
 import type { Tally } from './tally.ts';
 
 /** A virtual sensor that the service knows: it has a key, and speaks with nothing else. */
@@ -40,53 +35,4 @@ export const createDevice = (
   setMaxListeners(0, either);
   const random = createRandom(mix(sensor.seed, Date.now()));
   return { sensor, apiKey, api, tally, signal: either, random, dismiss: () => own.abort() };
-};
-
-/** More events than these due at once are a backlog, and go as a batch. */
-const FEW = 4;
-
-/**
- * Sends the device's events as they happen, from `from` (Unix milliseconds) on. Told to stop, it tries once more to
- * send what is due, and answers how many events could not be sent.
- */
-export const reportEvents = async (device: Device, from: number, pace: Pace): Promise<number> => {
-  const { signal, sensor, tally } = device;
-  const stream = createStream(sensor, from, pace);
-  let left: readonly TimedEvent[] = [];
-  while (!signal.aborted) {
-    const due = stream.take(Date.now(), MAX_INGEST_BATCH);
-    if (due.length > FEW) left = await sendBatch(device, due);
-    else if (due.length > 0) left = await sendEach(device, due);
-    else await pause(stream.nextAt(Date.now()) - Date.now() + 1, signal);
-  }
-  if (tally.dismissed.has(sensor.deviceId)) return left.length;
-  const now = Date.now();
-  const last = [...left, ...stream.take(now, MAX_INGEST_BATCH - left.length)];
-  let unsent = (await sendBatch(device, last)).length;
-  for (let more = MAX_INGEST_BATCH; more === MAX_INGEST_BATCH; unsent += more) {
-    more = stream.take(now, MAX_INGEST_BATCH).length;
-  }
-  return unsent;
-};
-
-/** Seconds between heartbeats until the service has said how often it wants them. */
-const FIRST_INTERVAL_SECONDS = 30;
-
-/** Sends heartbeats as often as the service asks for them, the first within `delay` milliseconds. */
-export const keepBeating = async (device: Device, delay: number): Promise<void> => {
-  const { api, apiKey, sensor, signal, random, tally } = device;
-  const identity = identityOf(sensor);
-  let intervalSeconds = FIRST_INTERVAL_SECONDS;
-  await pause(delay, signal);
-  while (!signal.aborted) {
-    const issues = issuesAt(sensor, Date.now());
-    const outcome = await speak(device, () => api.sensors.heartbeat.mutate({ apiKey, ...identity, issues }));
-    if (outcome === null) return;
-    if ('answer' in outcome) {
-      tally.heartbeats++;
-      tally.status.set(sensor.deviceId, outcome.answer.status);
-      intervalSeconds = outcome.answer.intervalSeconds;
-    }
-    await pause(intervalSeconds * 1000 * (0.9 + 0.1 * random.next()), signal);
-  }
 };

@@ -1,8 +1,8 @@
 import { type Analytics, type AnalyticsInput, DEFAULT_DAYS } from '@gantry/contract/analytics';
 import { timeOfId } from '../events/id.ts';
-import type { AppContext } from '../platform/context.ts';
+import { isRemovedWithin, listRemovedEvents } from '../events/removed-store.ts';
+import type { Core } from '../platform/context.ts';
 import { type Interval, resolveTime } from '../platform/time.ts';
-import { isRemovedWithin, listRemovedEvents } from '../retention/removed-events-store.ts';
 import { requireRange } from '../traffic/range.ts';
 import { breakdownsOf, totalsOf } from './counts.ts';
 import { countByLocalHour } from './local-hours.ts';
@@ -30,7 +30,7 @@ const rangeOf = (input: AnalyticsInput, zone: string): Interval => {
  * @throws AppError `badRequest` for a range that ends before it starts, is too long, or has too many points
  */
 export const getAnalytics = async (
-  { db, settings }: Pick<AppContext, 'db' | 'settings'>,
+  { db, settings }: Pick<Core, 'db' | 'settings'>,
   input: AnalyticsInput,
 ): Promise<Analytics> => {
   const { timezone, firstDayOfWeek } = settings.current();

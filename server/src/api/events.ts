@@ -25,15 +25,17 @@ import { followEvents } from '../events/follow.ts';
 import { listRecentEvents } from '../events/list/list.ts';
 import { deleteEvent, lookUpEvents, markAsArchived, markAsProcessed } from '../events/service.ts';
 import { getEvent } from '../events/store.ts';
-import { type DeviceContext, ingestEvent } from '../ingest/pipeline.ts';
+import { ingestEvent } from '../ingest/pipeline.ts';
 import { unavailable } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { failureOf, inputFailure } from '../rpc/errors.ts';
 import { messagesOf } from '../rpc/messages.ts';
+import type { DeviceContext } from '../sensors/authenticate.ts';
+import type { AppContext } from './context.ts';
 import { allowed, device, open, router, signedIn } from './procedures.ts';
 
 /** One event of a batch: validated and stored on its own, so that a bad one does not keep the others out. */
-const ingestItem = async (ctx: DeviceContext, item: unknown): Promise<IngestedItem> => {
+const ingestItem = async (ctx: DeviceContext<AppContext>, item: unknown): Promise<IngestedItem> => {
   const parsed = reportedEvent.safeParse(item);
   try {
     if (!parsed.success) throw inputFailure(parsed.error);

@@ -1,28 +1,16 @@
 import { type Permission, permissionNames } from '@gantry/contract/permissions';
-import { requirePermission, signIn } from '../auth/session.ts';
-import type { DeviceContext } from '../ingest/pipeline.ts';
-import type { Actor, ActorContext, RequestContext } from '../platform/context.ts';
+import { requirePermission, type SessionContext, signIn } from '../auth/session.ts';
+import type { Actor } from '../platform/context.ts';
+import type { Guard } from '../rpc/procedure.ts';
+import type { DeviceContext } from '../sensors/authenticate.ts';
 import { authenticateSensor } from '../sensors/authenticate.ts';
 import { requireFeature } from '../system/features.ts';
-
-/** A call, as far as it matters for who is let in. */
-export interface GuardedCall {
-  readonly path: string;
-  readonly type: string;
-  /**
-   * Parses the input, once. A guard asks for it after the caller was admitted, of a procedure that takes none too, so that
-   * broken JSON or a wrong type of body is refused everywhere.
-   */
-  readonly readInput: () => unknown;
-}
-
-/** Lets a caller in, or throws. It answers what the procedure's context has more, at once if nothing had to be looked up. */
-export type Guard<More extends object> = (ctx: RequestContext, call: GuardedCall) => More | Promise<More>;
+import type { AppContext } from './context.ts';
 
 const NOTHING_MORE = {};
 
 /** Anybody; a token that comes along is ignored. */
-export const anybody: Guard<object> = ({ app }, { path, type, readInput }) => {
+export const anybody: Guard<object, AppContext> = ({ app }, { path, type, readInput }) => {
   requireFeature(app.config, path, type);
   readInput();
   return NOTHING_MORE;
@@ -30,7 +18,7 @@ export const anybody: Guard<object> = ({ app }, { path, type, readInput }) => {
 
 /** Users who are logged in, if `check` lets them pass. */
 const userWho =
-  (check: (actor: Actor) => void): Guard<Pick<ActorContext, 'actor'>> =>
+  (check: (actor: Actor) => void): Guard<Pick<SessionContext, 'actor'>, AppContext> =>
   async (ctx, { path, type, readInput }) => {
     const actor = await signIn(ctx);
     check(actor);
@@ -47,7 +35,7 @@ export const holdersOf = (permission: Permission) =>
   userWho((actor) => requirePermission(actor, permission, permissionNames[permission]));
 
 /** Devices, by the API key in the input, which is checked before the rest of the input. */
-export const anyDevice: Guard<Pick<DeviceContext, 'sensor'>> = (ctx, { readInput }) => {
+export const anyDevice: Guard<Pick<DeviceContext, 'sensor'>, AppContext> = (ctx, { readInput }) => {
   const sensor = authenticateSensor(ctx, readInput());
   return sensor instanceof Promise ? sensor.then((found) => ({ sensor: found })) : { sensor };
 };

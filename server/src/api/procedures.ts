@@ -1,31 +1,13 @@
 import type { ErrorBody } from '@gantry/contract/envelope';
 import type { Permission } from '@gantry/contract/permissions';
 import { initTRPC } from '@trpc/server';
-import type { z } from 'zod';
 import type { RequestContext } from '../platform/context.ts';
 import { failureOf } from '../rpc/errors.ts';
 import { useOwnMessages } from '../rpc/input-messages.ts';
 import { transformer } from '../rpc/output.ts';
-import { anybody, anyDevice, anyUser, type Guard, holdersOf } from './guards.ts';
-
-/** What the API documents say of a procedure beyond its input and output. */
-export interface ProcedureMeta {
-  /** Who may call it; filled in by the builders below. */
-  access?: 'open' | 'signedIn' | 'device';
-  permission?: Permission;
-  /** Lets them in; filled in with it. */
-  guard?: Guard<object>;
-  /** Whether its cost depends on what is asked, so that it is answered as a question (`wire/questions.ts`). */
-  question?: boolean;
-  /** One sentence: what it does. */
-  summary?: string;
-  /** Rules worth knowing, in Markdown. */
-  notes?: string;
-  /** How much of a batch it takes up, 1 unless it is said; see MAX_BATCH_WEIGHT. */
-  weight?: number;
-  /** What each message of a subscription is. */
-  message?: z.ZodType;
-}
+import type { Guard, ProcedureMeta } from '../rpc/procedure.ts';
+import type { AppContext } from './context.ts';
+import { anybody, anyDevice, anyUser, holdersOf } from './guards.ts';
 
 /** A stream that is silent for longer than this is dead, and its client connects again. Notes come every 10 s. */
 const STREAM_SILENCE_MS = 30_000;
@@ -33,8 +15,8 @@ const STREAM_SILENCE_MS = 30_000;
 useOwnMessages();
 
 const t = initTRPC
-  .context<RequestContext>()
-  .meta<ProcedureMeta>()
+  .context<RequestContext<AppContext>>()
+  .meta<ProcedureMeta<AppContext>>()
   .create({
     transformer,
     isDev: false,
@@ -44,8 +26,8 @@ const t = initTRPC
 
 export const router = t.router;
 
-/** A procedure for those whom the guard lets in. `wire/run.ts` asks it directly; this is for what tRPC runs itself. */
-const guarded = <More extends object>(access: ProcedureMeta['access'], guard: Guard<More>) =>
+/** A procedure for those whom the guard lets in. `rpc/run.ts` asks it directly; this is for what tRPC runs itself. */
+const guarded = <More extends object>(access: ProcedureMeta['access'], guard: Guard<More, AppContext>) =>
   t.procedure.meta({ access, guard }).use(async ({ ctx, path, type, getRawInput, next }) => {
     const readInput = await getRawInput().then(
       (input) => () => input,

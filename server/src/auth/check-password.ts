@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recordFailedLogin } from '../activity/gathered-store.ts';
-import type { RequestContext } from '../platform/context.ts';
+import type { Core, RequestContext } from '../platform/context.ts';
+import type { AuthServices } from './start.ts';
 import type { Attempt } from './throttle.ts';
 
 interface Account {
@@ -19,7 +20,7 @@ const REFUSAL_MS = 500;
  * @throws AppError `tooManyRequests` after too many failures
  */
 export const checkPassword = async <Found extends Account>(
-  { app: { db, loginThrottle, passwords }, caller }: RequestContext,
+  { app: { db, loginThrottle, passwords }, caller }: RequestContext<Core & AuthServices>,
   email: string,
   password: string,
   find: () => Promise<Found | null>,

@@ -1,14 +1,14 @@
 import type { ChangePasswordInput, GetSessionsInput, Session, SessionUser } from '@gantry/contract/auth';
 import { mayDo, permissionNames } from '@gantry/contract/permissions';
 import { recordActivity } from '../activity/store.ts';
-import type { ActorContext, RequestContext } from '../platform/context.ts';
+import type { Core, RequestContext } from '../platform/context.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput, notFound } from '../platform/error.ts';
-import { getUser } from '../users/store.ts';
 import { checkPassword } from './check-password.ts';
-import { findActor, requirePermission } from './session.ts';
+import { findActor, requirePermission, type SessionContext } from './session.ts';
 import { adoptToken, endSession, insertSession, keepOnly, listSessions } from './sessions-store.ts';
-import { findLogin, replacePassword, setLastLogin } from './store.ts';
+import type { AuthServices } from './start.ts';
+import { findLogin, replacePassword, requireUser, setLastLogin } from './store.ts';
 import type { TokenSession } from './tokens.ts';
 
 /** The actor as callers see them. */
@@ -27,7 +27,7 @@ const invalidCredentials = (): AppError => new AppError('unauthorized', 'Invalid
  * @throws AppError `unauthorized` when they do not fit; `tooManyRequests` after too many failures
  */
 export const login = async (
-  ctx: RequestContext,
+  ctx: RequestContext<Core & AuthServices>,
   input: { email: string; password: string },
 ): Promise<{ token: string; user: SessionUser }> => {
   const { app, caller } = ctx;
@@ -49,7 +49,7 @@ export const login = async (
 
 /** The session of the caller. A token from before there were sessions gets one, which is as old as the token. */
 const currentSession = async (
-  { app, actor, caller }: ActorContext,
+  { app, actor, caller }: SessionContext,
   tx: Transaction,
 ): Promise<TokenSession> => {
   if (actor.session) return actor.session;
@@ -68,7 +68,7 @@ const currentSession = async (
  * Ends the session of the token it is called with, and so every token that was refreshed from it, on every process.
  * Without a good token there is nothing to end.
  */
-export const logout = async (ctx: RequestContext): Promise<void> => {
+export const logout = async (ctx: RequestContext<Core & AuthServices>): Promise<void> => {
   const actor = await findActor(ctx);
   if (!actor) return;
   await inTransaction(ctx.app.db, async (tx) => {
@@ -79,7 +79,7 @@ export const logout = async (ctx: RequestContext): Promise<void> => {
 };
 
 /** A new token in the session of the caller; the current one stays good until it expires. */
-export const refreshToken = async (ctx: ActorContext) => {
+export const refreshToken = async (ctx: SessionContext) => {
   const { app, actor } = ctx;
   const user = sessionUserOf(actor);
   const session = actor.session ?? (await inTransaction(app.db, (tx) => currentSession(ctx, tx)));
@@ -91,12 +91,12 @@ export const refreshToken = async (ctx: ActorContext) => {
  * The sessions of the caller or, for those who manage users, of anybody.
  * @throws AppError `forbidden` when somebody else asks for those of another user; `notFound` when there is no such user
  */
-export const getSessions = async (ctx: ActorContext, { userId }: GetSessionsInput): Promise<Session[]> => {
+export const getSessions = async (ctx: SessionContext, { userId }: GetSessionsInput): Promise<Session[]> => {
   const { app, actor } = ctx;
   const wanted = userId?.toLowerCase() ?? actor.id;
   if (wanted !== actor.id) {
     requirePermission(actor, 'manageUsers', permissionNames.manageUsers);
-    await getUser(app.db, wanted);
+    await requireUser(app.db, wanted);
   }
   const session = actor.session ?? (await inTransaction(app.db, (tx) => currentSession(ctx, tx)));
   return listSessions(app.db, wanted, session.id);
@@ -107,7 +107,7 @@ export const getSessions = async (ctx: ActorContext, { userId }: GetSessionsInpu
  * @throws AppError `notFound` when there is no such session that could be ended
  */
 export const revokeSession = async (
-  { app, actor, caller }: ActorContext,
+  { app, actor, caller }: SessionContext,
   id: string,
 ): Promise<{ success: true; id: string }> => {
   const whose = mayDo(actor.role, 'manageUsers') ? null : actor.id;
@@ -129,7 +129,7 @@ const wrongPassword = (): AppError =>
  * many failures, which count together with those to log in
  */
 export const changePassword = async (
-  ctx: ActorContext,
+  ctx: SessionContext,
   { currentPassword, newPassword }: ChangePasswordInput,
 ): Promise<{ success: true }> => {
   const { app, actor, caller } = ctx;

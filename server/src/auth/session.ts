@@ -1,8 +1,25 @@
 import { mayDo, type Permission } from '@gantry/contract/permissions';
-import type { Actor, RequestContext } from '../platform/context.ts';
+import type { Actor, Core, RequestContext } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
 import { findSessionUsers, type TokenUser } from './sessions-store.ts';
+import type { AuthServices } from './start.ts';
 import type { TokenClaims, TokenSession } from './tokens.ts';
+
+/** A user who is logged in. */
+export interface SignedInUser extends Actor {
+  readonly sessionEpoch: number;
+  /** The token they came with. */
+  readonly token: TokenClaims;
+  /** The session it belongs to; null for a token from before there were sessions that was not refreshed yet. */
+  readonly session: TokenSession | null;
+}
+
+/** What a procedure gets that deals with the caller's own session. */
+export interface SessionContext<App = Core & AuthServices> extends RequestContext<App> {
+  readonly actor: SignedInUser;
+}
+
+type Anybody = RequestContext<Core & Pick<AuthServices, 'tokens' | 'sessionWatch'>>;
 
 const bearerToken = (authorization: string | null): string | null =>
   /^Bearer +(\S.*)$/i.exec(authorization ?? '')?.[1]?.trim() ?? null;
@@ -21,7 +38,7 @@ const sessionOf = (
       };
 
 /** The user behind the request's token; null without a token or with one that is no longer good. */
-export const findActor = async ({ app, caller }: RequestContext): Promise<Actor | null> => {
+export const findActor = async ({ app, caller }: Anybody): Promise<SignedInUser | null> => {
   const bearer = bearerToken(caller.authorization);
   if (bearer === null) return null;
   const token = await app.tokens.verify(bearer);
@@ -35,7 +52,7 @@ export const findActor = async ({ app, caller }: RequestContext): Promise<Actor 
 };
 
 /** @throws AppError `unauthorized` without a token, or with one that is not or no longer good */
-export const signIn = async (ctx: RequestContext): Promise<Actor> => {
+export const signIn = async (ctx: Anybody): Promise<SignedInUser> => {
   if (bearerToken(ctx.caller.authorization) === null) throw new AppError('unauthorized', 'No token provided');
   const actor = await findActor(ctx);
   if (!actor) throw new AppError('unauthorized', 'Invalid or expired token');

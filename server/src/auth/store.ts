@@ -1,6 +1,8 @@
+import { isUuid } from '@gantry/contract/id';
 import { and, eq, sql } from 'drizzle-orm';
 import { users } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
+import { notFound } from '../platform/error.ts';
 
 const loginColumns = {
   sessionEpoch: users.sessionEpoch,
@@ -46,4 +48,10 @@ export const replacePassword = async (
     .where(and(eq(users.id, userId), eq(users.isActive, true), eq(users.passwordHash, from)))
     .returning({ epoch: users.sessionEpoch });
   return row?.epoch ?? null;
+};
+
+/** @throws AppError `notFound` when there is no such user */
+export const requireUser = async (db: Executor, id: string): Promise<void> => {
+  const found = isUuid(id) ? await db.select({ id: users.id }).from(users).where(eq(users.id, id)) : [];
+  if (found.length === 0) throw notFound('User');
 };

@@ -1,7 +1,6 @@
 import type { Event, FollowEventsInput } from '@gantry/contract/events';
-import type { ActorContext } from '../platform/context.ts';
 import { resolveInterval } from '../platform/time.ts';
-import { follow, type Told } from '../realtime/follow.ts';
+import { type FollowContext, follow, type Told } from '../realtime/follow.ts';
 import { matchesFilter } from './matches.ts';
 import { recordPlateLookUp } from './service.ts';
 
@@ -10,7 +9,7 @@ import { recordPlateLookUp } from './service.ts';
  * @throws AppError as `follow` does
  */
 export const followEvents = async function* (
-  ctx: ActorContext,
+  ctx: FollowContext,
   { lastEventId, startDate, endDate, reason, ...filter }: FollowEventsInput,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Told<'events'>> {

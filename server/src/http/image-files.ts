@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordImageView } from '../activity/gathered-store.ts';
 import { signIn } from '../auth/session.ts';
-import type { AppContext } from '../platform/context.ts';
+import type { AuthServices } from '../auth/start.ts';
+import type { ImageServices } from '../images/start.ts';
+import type { Core } from '../platform/context.ts';
 import { notFound, unavailable } from '../platform/error.ts';
 import type { CallerOf } from '../rpc/caller.ts';
 import { readRange } from './byte-range.ts';
@@ -21,7 +23,11 @@ const isKnown = (header: string | undefined, tag: string): boolean =>
     .some((each) => each === '*' || each === tag);
 
 /** Serves the pictures of events, by their SHA-256, to everybody who is logged in. */
-export const serveImageFiles = (server: FastifyInstance, app: AppContext, callerOf: CallerOf): void => {
+export const serveImageFiles = (
+  server: FastifyInstance,
+  app: Core & AuthServices & ImageServices,
+  callerOf: CallerOf,
+): void => {
   const open = async (sha256: string, range: { start: number; end: number } | undefined) => {
     try {
       return await app.images.blobs.get(sha256, range);

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import type { AppContext } from '../platform/context.ts';
+import type { Core } from '../platform/context.ts';
 import { getHealth } from '../system/service.ts';
 
 /** Serves what machines ask: is the process alive, can it do its work, and how is it doing. */
-export const serveProbes = (server: FastifyInstance, app: AppContext): void => {
+export const serveProbes = (server: FastifyInstance, app: Core): void => {
   server.get('/live', () => ({ status: 'live' }));
 
   server.get('/ready', async (_request, reply) => {

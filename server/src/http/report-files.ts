@@ -1,11 +1,17 @@
 import type { FastifyInstance } from 'fastify';
-import type { AppContext } from '../platform/context.ts';
+import type { AuthServices } from '../auth/start.ts';
+import type { Core } from '../platform/context.ts';
 import { fetchReportFile } from '../reports/download.ts';
+import type { ReportServices } from '../reports/start.ts';
 import { drain } from '../rpc/body.ts';
 import type { CallerOf } from '../rpc/caller.ts';
 
 /** Serves the files of reports to those who show their token. */
-export const serveReportFiles = (server: FastifyInstance, app: AppContext, callerOf: CallerOf): void => {
+export const serveReportFiles = (
+  server: FastifyInstance,
+  app: Core & AuthServices & ReportServices,
+  callerOf: CallerOf,
+): void => {
   server.get<{ Params: { id: string } }>(
     '/reports/:id/file',
     { exposeHeadRoute: false },

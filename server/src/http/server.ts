@@ -10,13 +10,17 @@ import cors from '@fastify/cors';
 import { REQUEST_TIMEOUT_MS } from '@gantry/contract/envelope';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import type { AppContext } from '../platform/context.ts';
+import type { AuthServices } from '../auth/start.ts';
+import type { ImageServices } from '../images/start.ts';
+import type { Core } from '../platform/context.ts';
 import { openFilesLimit } from '../platform/process/processes.ts';
+import type { RealtimeServices } from '../realtime/start.ts';
+import type { ReportServices } from '../reports/start.ts';
 import { ANSWER_LIMITS } from '../rpc/answer-room.ts';
 import { drain } from '../rpc/body.ts';
 import { createCallerOf } from '../rpc/caller.ts';
 import { failureOf, WireError } from '../rpc/errors.ts';
-import { createTrpc, JSON_TYPE, type Trpc } from '../rpc/handler.ts';
+import { createHandler, type Handler, JSON_TYPE } from '../rpc/handler.ts';
 import { commonHeaders, EXPOSED_HEADERS, headersForOrigin, requireOneHost } from '../rpc/headers.ts';
 import { allowOrigins } from '../rpc/origins.ts';
 import { trpcTarget } from '../rpc/request.ts';
@@ -48,7 +52,7 @@ const asWireError = (error: unknown): unknown => {
 const createHttp = (
   timeoutMs: number,
   isPreflight: (request: IncomingMessage) => boolean,
-  trpc: Trpc,
+  trpc: Handler,
   fastify: RequestListener,
 ): Server => {
   const http = createHttpServer(
@@ -83,12 +87,16 @@ const say = (reply: FastifyReply, headers: readonly string[]): void => {
   for (let at = 0; at < headers.length; at += 2) reply.header(headers[at] ?? '', headers[at + 1]);
 };
 
+/** What is served beside the API uses these; the API uses what its router was made for. */
+type ServedApp = Core & AuthServices & RealtimeServices & ImageServices & ReportServices;
+
 /**
  * Builds the HTTP server of the service; it does not listen yet.
+ * @param app what the procedures of the router are handed
  * @param timeoutMs how long a request may take to arrive, and then to be answered, in milliseconds
  */
 export const createServer = async (
-  app: AppContext,
+  app: ServedApp,
   router: AnyTRPCRouter,
   timeoutMs = REQUEST_TIMEOUT_MS,
   limits = ANSWER_LIMITS,
@@ -105,7 +113,16 @@ export const createServer = async (
     );
   }
   let closing = false;
-  const trpc = createTrpc({ router, app, timeoutMs, limits, allowed, callerOf, isClosing: () => closing });
+  const trpc = createHandler({
+    router,
+    app,
+    timeoutMs,
+    limits,
+    allowed,
+    callerOf,
+    isClosing: () => closing,
+    ending: app.realtime.ending,
+  });
 
   const server = fastify({
     logger: false,

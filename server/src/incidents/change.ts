@@ -6,10 +6,10 @@ import {
   type IncidentChange,
 } from '@gantry/contract/incidents';
 import { recordActivity } from '../activity/store.ts';
-import type { Actor, ActorContext } from '../platform/context.ts';
+import type { Actor, ActorContext, Core } from '../platform/context.ts';
 import type { Transaction } from '../platform/database/transaction.ts';
 import { resolveTime } from '../platform/time.ts';
-import { publish } from '../realtime/publish.ts';
+import { type Outbox, publish } from '../realtime/publish.ts';
 import { findNames, type NameOf } from '../users/names-store.ts';
 import { attachEvents } from './attachments-store.ts';
 import { allows, assignedRefusal, assigneeRefusal, changedRefusal, stateRefusal } from './refusal.ts';
@@ -22,6 +22,9 @@ import {
   recordTimeline,
   type Unseen,
 } from './timeline-store.ts';
+
+/** What changes of incidents get. */
+export type IncidentContext = ActorContext<Core & { readonly outbox: Outbox }>;
 
 const nameOfActor = ({ firstName, lastName }: Actor): string => `${firstName} ${lastName}`;
 
@@ -37,7 +40,7 @@ export interface Done {
 
 /** Writes down what was done and tells of it, in the transaction that does it. Answers the incident. */
 export const recordDone = async (
-  { app, actor, caller }: ActorContext,
+  { app, actor, caller }: IncidentContext,
   tx: Transaction,
   { action, before, after, note, details }: Done,
   nameOf: NameOf,
@@ -89,7 +92,7 @@ const refuseIfAgainstRules = async (tx: Transaction, row: IncidentRow, deed: Dee
  * way; it is settled before anything is waited for.
  */
 export const unseenBy = async (
-  { app, actor, caller }: ActorContext,
+  { app, actor, caller }: IncidentContext,
   tx: Transaction,
   id: string,
   action: IncidentAction,
@@ -115,7 +118,7 @@ export interface Circumstances {
  * state does not allow it, or it was changed by somebody else meanwhile
  */
 export const changeIncident = async (
-  ctx: ActorContext,
+  ctx: IncidentContext,
   tx: Transaction,
   id: string,
   wanted: Omit<Deed, 'onlyOf'>,

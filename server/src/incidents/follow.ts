@@ -1,10 +1,9 @@
 import type { FollowIncidentsInput, IncidentChange } from '@gantry/contract/incidents';
-import type { ActorContext } from '../platform/context.ts';
-import { follow, type Told } from '../realtime/follow.ts';
+import { type FollowContext, follow, type Told } from '../realtime/follow.ts';
 
 /** Tells what is done about all incidents, or about those that are asked for. @throws AppError as `follow` does */
 export const followIncidents = (
-  ctx: ActorContext,
+  ctx: FollowContext,
   { lastEventId, ...wanted }: FollowIncidentsInput,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Told<'incidents'>> => {

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Coordinates } from '@gantry/contract/coordinates';
 import type { IncidentChange } from '@gantry/contract/incidents';
+import type { EventRow } from '../events/event-row.ts';
 import { rankOf } from '../events/severity.ts';
-import type { EventRow } from '../ingest/enrich.ts';
-import type { AppContext } from '../platform/context.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import { publish } from '../realtime/publish.ts';
+import { type Outbox, publish } from '../realtime/publish.ts';
 import { findNames } from '../users/names-store.ts';
 import { type Attachment, attachEvents } from './attachments-store.ts';
 import { incidentTypeOf, titleOf } from './from-event.ts';
@@ -72,7 +71,7 @@ const open = async (tx: Executor, opening: readonly Assigned[]): Promise<Inciden
  * that one instead. Transactions that concern the same sensor take turns here, so at most one incident comes of what they say together.
  */
 export const openIncidents = async (
-  app: Pick<AppContext, 'webhooks'>,
+  app: { readonly outbox: Outbox },
   tx: Executor,
   rows: readonly EventRow[],
 ): Promise<void> => {

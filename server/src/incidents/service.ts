@@ -6,12 +6,12 @@ import {
   type UpdateIncidentInput,
 } from '@gantry/contract/incidents';
 import { rankOf, severityOfRank } from '../events/severity.ts';
-import type { Actor, ActorContext } from '../platform/context.ts';
+import type { Actor } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
 import { findNames } from '../users/names-store.ts';
 import { attachEvents } from './attachments-store.ts';
-import { changeIncident, recordDone, unseenBy } from './change.ts';
+import { changeIncident, type IncidentContext, recordDone, unseenBy } from './change.ts';
 import { requireAssignee, requireEvents, requirePlaces } from './references.ts';
 import { type IncidentFields, type IncidentRow, insertIncidents } from './store.ts';
 
@@ -27,7 +27,7 @@ const requireReach = (actor: Actor, userId: string | null): void => {
  * assign it so
  */
 export const createIncident = (
-  ctx: ActorContext,
+  ctx: IncidentContext,
   { eventIds, severity, ...fields }: CreateIncidentInput,
 ): Promise<Incident> =>
   inTransaction(ctx.app.db, async (tx) => {
@@ -58,7 +58,7 @@ type Step = 'acknowledge' | 'start' | 'resolve' | 'close' | 'reopen' | 'addNote'
  * @throws AppError as `changeIncident` does
  */
 export const takeStep = (
-  ctx: ActorContext,
+  ctx: IncidentContext,
   action: Step,
   { id, note }: { id: string; note: string | null },
 ): Promise<Incident> => inTransaction(ctx.app.db, (tx) => changeIncident(ctx, tx, id, { action }, { note }));
@@ -68,7 +68,7 @@ export const takeStep = (
  * @throws AppError as `changeIncident` does; `badRequest` when the user cannot take it
  */
 export const assignIncident = (
-  ctx: ActorContext,
+  ctx: IncidentContext,
   { id, userId, insteadOf, expectedUpdatedAt }: AssignIncidentInput,
 ): Promise<Incident> =>
   inTransaction(ctx.app.db, async (tx) => {
@@ -106,7 +106,7 @@ const differences = (
  * @throws AppError as `changeIncident` does; `badRequest` when a location or sensor does not exist
  */
 export const updateIncident = (
-  ctx: ActorContext,
+  ctx: IncidentContext,
   { id, severity, expectedUpdatedAt, ...input }: UpdateIncidentInput,
 ): Promise<Incident> =>
   inTransaction(ctx.app.db, async (tx) => {
@@ -128,7 +128,7 @@ export const updateIncident = (
  * @throws AppError as `changeIncident` does; `badRequest` when there is no such event
  */
 export const attachEvent = (
-  ctx: ActorContext,
+  ctx: IncidentContext,
   { id, eventId: wanted }: { id: string; eventId: string },
 ): Promise<Incident> =>
   inTransaction(ctx.app.db, async (tx) => {

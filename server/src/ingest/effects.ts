@@ -1,14 +1,19 @@
 import type { Event } from '@gantry/contract/events';
+import type { EventRow } from '../events/event-row.ts';
 import { severityOfRank } from '../events/severity.ts';
 import { findEvents } from '../events/store.ts';
 import { openIncidents } from '../incidents/open-from-events.ts';
-import type { AppContext } from '../platform/context.ts';
+import type { Core } from '../platform/context.ts';
 import type { Executor } from '../platform/database/transaction.ts';
+import type { Outbox } from '../realtime/publish.ts';
 import { raiseAlerts } from '../watchlist/raise-alerts.ts';
-import type { EventRow } from './enrich.ts';
+import type { WatchlistServices } from '../watchlist/start.ts';
+import type { WebhookServices } from '../webhooks/start.ts';
 
 /** What is needed to tell what follows from an event. */
-export type ConsequenceParts = Pick<AppContext, 'config' | 'watchlist' | 'webhooks'>;
+export type ConsequenceParts = Pick<Core, 'config'> &
+  WatchlistServices &
+  Pick<WebhookServices, 'webhooks'> & { readonly outbox: Outbox };
 
 /** The event as lists will show it, before it is stored. */
 const asListed = (row: EventRow): Event => ({

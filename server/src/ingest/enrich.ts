@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import type { EventType, ReportedEvent } from '@gantry/contract/events';
+import type { ReportedEvent } from '@gantry/contract/events';
+import type { EventRow } from '../events/event-row.ts';
 import { keyedEventId, newEventId, uuidOf } from '../events/id.ts';
 import { locationNameOf } from '../events/location-name.ts';
 import { plateKey } from '../events/plate.ts';
@@ -7,44 +8,6 @@ import { rankOf, severityOf } from '../events/severity.ts';
 import { heldAt } from '../platform/history.ts';
 import type { KnownSensor } from '../sensors/sensor-keys.ts';
 import { ANY_TIME, type EventTimes, timeOfEvent } from './event-time.ts';
-
-/** An event as it is stored. Texts named `…Json` are JSON already. */
-export interface EventRow {
-  readonly id: string;
-  /** Unix milliseconds; what the id begins with. */
-  readonly time: number;
-  readonly eventType: EventType;
-  readonly violationType: string | null;
-  readonly vehicleType: string | null;
-  /** The rank, 1 LOW … 4 CRITICAL. */
-  readonly severity: number | null;
-  readonly sensorId: string;
-  readonly sensorName: string;
-  readonly locationId: string | null;
-  readonly locationName: string | null;
-  readonly plate: string | null;
-  readonly plateKey: string | null;
-  /** km/h */
-  readonly vehicleSpeed: number | null;
-  readonly description: string | null;
-  readonly locationJson: string | null;
-  readonly metadataJson: string | null;
-  readonly imagesJson: string | null;
-  readonly tagsJson: string | null;
-  /** Tells the event from others, if its id follows from an idempotency key and so may exist already; else null. */
-  readonly contentHash: string | null;
-}
-
-/** Characters of an event's short texts, at most; the long ones are counted. */
-const SHORT_TEXTS = 1_000;
-
-/** About how many characters an event is, for what bounds a queue. */
-export const sizeOf = (row: EventRow): number =>
-  SHORT_TEXTS +
-  (row.description?.length ?? 0) +
-  (row.metadataJson?.length ?? 0) +
-  (row.imagesJson?.length ?? 0) +
-  (row.tagsJson?.length ?? 0);
 
 /** The same value with the keys of all objects in order, so that it is always written in the same way. */
 const inOrder = (value: unknown): unknown => {

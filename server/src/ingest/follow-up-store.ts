@@ -1,11 +1,11 @@
 import type { EventType } from '@gantry/contract/events';
 import { sql } from 'drizzle-orm';
+import type { EventRow } from '../events/event-row.ts';
 import { timeOfId } from '../events/id.ts';
 import { plateKey } from '../events/plate.ts';
 import { uuidArray } from '../platform/database/arrays.ts';
 import { prepare } from '../platform/database/prepared.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import type { EventRow } from './enrich.ts';
 
 const TAKE = prepare<{ id: string }>(
   'take-to-follow-up',

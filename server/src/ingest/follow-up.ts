@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { EventRow } from '../events/event-row.ts';
 import { isBadRow, isDatabaseAway, isTimeout } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { startRounds } from '../platform/periodic.ts';
-import type { EventRow } from './enrich.ts';
 import {
   countLateFollowUp,
   findEventRows,

@@ -1,6 +1,6 @@
 import type { ReportedEvent } from '@gantry/contract/events';
 import { keyedEventId } from '../events/id.ts';
-import type { AppContext } from '../platform/context.ts';
+import type { Core } from '../platform/context.ts';
 import { isLocalTime, resolveTime } from '../platform/time.ts';
 import type { KnownSensor } from '../sensors/sensor-keys.ts';
 import { findContentHashes } from './insert-store.ts';
@@ -11,7 +11,7 @@ import { findContentHashes } from './insert-store.ts';
  * @param zones the time zone in force, and then those that were before
  */
 export const asFirstSaid = async (
-  { devices }: Pick<AppContext, 'devices'>,
+  { devices }: Pick<Core, 'devices'>,
   sensor: KnownSensor,
   event: ReportedEvent,
   zones: readonly string[],

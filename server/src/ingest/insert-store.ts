@@ -1,4 +1,5 @@
 import type { QueryConfig } from 'pg';
+import type { EventRow } from '../events/event-row.ts';
 import { uuidArray } from '../platform/database/arrays.ts';
 import {
   type Column,
@@ -13,7 +14,6 @@ import {
 import { isUniqueViolation } from '../platform/database/failure.ts';
 import type { KeptClient } from '../platform/database/kept-client.ts';
 import { channels } from '../platform/database/notify.ts';
-import type { EventRow } from './enrich.ts';
 import { type Count, tally } from './tally.ts';
 
 /** Longest wait for one group's commit, in milliseconds. */

@@ -1,17 +1,17 @@
 import type { ReportedEvent } from '@gantry/contract/events';
+import type { EventRow } from '../events/event-row.ts';
 import { picturesTookTooLong } from '../images/images.ts';
 import { addressOfImage, type Picture, readImage } from '../images/read-image.ts';
-import type { RequestContext } from '../platform/context.ts';
+import type { ImageServices } from '../images/start.ts';
+import type { Core } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
-import type { KnownSensor } from '../sensors/sensor-keys.ts';
-import { type EventRow, enrich } from './enrich.ts';
+import type { DeviceContext } from '../sensors/authenticate.ts';
+import { enrich } from './enrich.ts';
 import { asFirstSaid } from './former-zones.ts';
 import type { WriteOutcome } from './queue.ts';
+import type { IngestServices } from './start.ts';
 
-/** What a device calls with: the request and the sensor that its key belongs to. */
-export interface DeviceContext extends RequestContext {
-  readonly sensor: KnownSensor;
-}
+type IngestContext = DeviceContext<Core & IngestServices & ImageServices>;
 
 /** An event that is durable, and whether it was so before this request. */
 export interface Ingested {
@@ -40,7 +40,7 @@ const PICTURES_MS = 18_000;
 
 /** The pictures come before the event, so that no event is acknowledged whose pictures are lost. */
 const writeWithPictures = async (
-  app: DeviceContext['app'],
+  app: IngestContext['app'],
   row: EventRow,
   pictures: readonly Picture[],
 ): Promise<WriteOutcome> => {
@@ -56,7 +56,7 @@ const writeWithPictures = async (
  * other content at the same time; `unavailable` when it should be sent again, be it because of its pictures
  */
 export const ingestEvent = async (
-  { app, sensor }: DeviceContext,
+  { app, sensor }: IngestContext,
   reported: ReportedEvent,
 ): Promise<Ingested> => {
   const { event, pictures } =

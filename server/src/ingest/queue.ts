@@ -1,6 +1,17 @@
+import type { EventRow } from '../events/event-row.ts';
 import { unavailable } from '../platform/error.ts';
-import { type EventRow, sizeOf } from './enrich.ts';
 import { createShares } from './shares.ts';
+
+/** Characters of an event's short texts, at most; the long ones are counted. */
+const SHORT_TEXTS = 1_000;
+
+/** About how many characters an event is, for what bounds a queue. */
+const sizeOf = (row: EventRow): number =>
+  SHORT_TEXTS +
+  (row.description?.length ?? 0) +
+  (row.metadataJson?.length ?? 0) +
+  (row.imagesJson?.length ?? 0) +
+  (row.tagsJson?.length ?? 0);
 
 /** What became of an event: it is durable (`stored`), was so already (`duplicate`), or its key is taken by other content. */
 export type WriteOutcome = 'stored' | 'duplicate' | 'conflict';

@@ -1,4 +1,4 @@
-import type { EventRow } from './enrich.ts';
+import type { EventRow } from '../events/event-row.ts';
 
 /** How many events of a group share an hour and everything else by which events are counted. */
 export interface Count {

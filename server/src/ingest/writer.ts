@@ -1,12 +1,12 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
+import type { EventRow } from '../events/event-row.ts';
 import type { Partitions } from '../events/partitions.ts';
 import { isBadRow, isMissingPartition, isTransient } from '../platform/database/failure.ts';
 import { type KeptClient, keepClient } from '../platform/database/kept-client.ts';
 import { databaseAway, isOutage } from '../platform/database/outage.ts';
 import { AppError, unavailable } from '../platform/error.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import type { EventRow } from './enrich.ts';
 import { findContentHashes, insertEvents } from './insert-store.ts';
 import { createEventQueue, MAX_WAIT_MS, type Waiting, type WriteOutcome } from './queue.ts';
 

@@ -1,11 +1,12 @@
 import type { CreateLocationInput, Location, UpdateLocationInput } from '@gantry/contract/locations';
 import { recordActivity } from '../activity/store.ts';
-import type { ActorContext } from '../platform/context.ts';
+import type { ActorContext, Core } from '../platform/context.ts';
 import { isForeignKeyViolation } from '../platform/database/failure.ts';
 import { announce, channels } from '../platform/database/notify.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
-import { recordLimitChange } from './limits-store.ts';
+import { locationLimits } from '../sensors/standings-store.ts';
+import type { SensorServices } from '../sensors/start.ts';
 import {
   deleteLocation as deleteFrom,
   getLocation,
@@ -30,14 +31,14 @@ export const createLocation = (
  * @throws AppError `notFound`
  */
 export const updateLocation = async (
-  { app, actor, caller }: ActorContext,
+  { app, actor, caller }: ActorContext<Core & Pick<SensorServices, 'sensorKeys' | 'publicSensors'>>,
   input: UpdateLocationInput,
 ): Promise<Location> => {
   const concernsIngestion = input.name !== undefined || input.speedLimit !== undefined;
   const location = await inTransaction(app.db, async (tx) => {
     const before = await getSpeedLimitLocked(tx, input.id);
     const updated = await updateIn(tx, input);
-    await recordLimitChange(tx, updated.id, before, updated.speedLimit);
+    await locationLimits.record(tx, updated.id, before, updated.speedLimit);
     const { id: _, ...given } = input;
     const fields = Object.entries(given).flatMap(([field, value]) => (value === undefined ? [] : [field]));
     const details = { locationId: updated.id, name: updated.name, fields };
@@ -62,7 +63,7 @@ export const deleteLocation = async (
     return await inTransaction(app.db, async (tx) => {
       const limit = await getSpeedLimitLocked(tx, id);
       const gone = await deleteFrom(tx, id);
-      await recordLimitChange(tx, gone.id, limit, null);
+      await locationLimits.record(tx, gone.id, limit, null);
       const details = { locationId: gone.id, name: gone.name };
       await recordActivity(tx, actor.id, caller, 'locations.delete', details);
       return { success: true as const, id: gone.id };

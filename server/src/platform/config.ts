@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { switchableFeatures } from '@gantry/contract/system';
 import { z } from 'zod';
-import { parseException } from '../webhooks/address.ts';
+import { parseException } from './hosts.ts';
 
 const isOrigin = (value: string): boolean =>
   URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && new URL(value).origin === value;

@@ -1,11 +1,14 @@
 import type { StreamNote, Topic } from '@gantry/contract/realtime';
 import type { Pool } from 'pg';
-import type { ActorContext } from '../platform/context.ts';
+import type { SessionContext } from '../auth/session.ts';
+import type { AuthServices } from '../auth/start.ts';
+import type { Core } from '../platform/context.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
 import { readChanges, readHorizon } from './changes-store.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import { type Item, readItems, type Things } from './items.ts';
 import { type Mark, readMark, writeMark } from './position.ts';
+import type { RealtimeServices } from './start.ts';
 
 /** For how long a client may stay away and still be told everything it missed. */
 export const KEPT_HOURS = 24;
@@ -13,6 +16,9 @@ export const KEPT_HOURS = 24;
 const INBOX_CAPACITY = 1_000;
 /** After this long without anything to tell, a subscriber is told that there is nothing. */
 const IDLE_MS = 10_000;
+
+/** What a subscription gets. */
+export type FollowContext = SessionContext<Core & AuthServices & RealtimeServices>;
 
 /** What a stream tells: a thing or a note, and the id to go on from. */
 export type Told<Name extends Topic> =
@@ -38,7 +44,7 @@ const missed = (mark: Mark, count: number | null) => ({
 const expired = (): AppError => new AppError('unauthorized', 'Invalid or expired token');
 
 /** Ends the inbox as soon as the token is not good any more. @returns stops looking */
-const watchToken = (ctx: ActorContext, inbox: Inbox): (() => void) => {
+const watchToken = (ctx: FollowContext, inbox: Inbox): (() => void) => {
   const end = () => inbox.end(expired());
   const stopWatching = ctx.app.sessionWatch.watch(ctx.actor.token, end);
   const untilExpiry = ctx.actor.token.expiresAt.getTime() - Date.now();
@@ -66,7 +72,7 @@ const resumeFrom = async (pool: Pool, lastEventId: string, now: Mark): Promise<M
  * `badRequest` for a lastEventId that is none
  */
 export const follow = async function* <Name extends Topic>(
-  ctx: ActorContext,
+  ctx: FollowContext,
   { topic, matches, lastEventId }: Wish<Name>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Told<Name>> {

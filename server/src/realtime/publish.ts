@@ -1,7 +1,7 @@
 import type { IncidentChange } from '@gantry/contract/incidents';
 import type { SensorStatusChange } from '@gantry/contract/sensors';
 import type { WatchlistAlert } from '@gantry/contract/watchlist';
-import type { AppContext } from '../platform/context.ts';
+import type { WebhookKind } from '@gantry/contract/webhooks';
 import type { Executor } from '../platform/database/transaction.ts';
 import { recordChanges } from './changes-store.ts';
 
@@ -17,15 +17,23 @@ const webhookKinds = {
   watchlist: 'watchlist.alert',
 } as const;
 
+/** Takes what is published, besides the streams: each thing by its kind, in the transaction that causes it. */
+export interface Outbox {
+  enqueue(
+    tx: Executor,
+    occurrences: readonly { readonly kind: WebhookKind; readonly subject: Happening['body'] }[],
+  ): Promise<void>;
+}
+
 /** Tells subscribers and webhooks of what happened, if and when the transaction that causes it commits. */
 export const publish = async (
-  app: Pick<AppContext, 'webhooks'>,
+  { outbox }: { readonly outbox: Outbox },
   tx: Executor,
   happenings: readonly Happening[],
 ): Promise<void> => {
   if (happenings.length === 0) return;
   await recordChanges(tx, happenings);
-  await app.webhooks.enqueue(
+  await outbox.enqueue(
     tx,
     happenings.map(({ topic, body }) => ({ kind: webhookKinds[topic], subject: body })),
   );

@@ -2,11 +2,13 @@ import type { Readable } from 'node:stream';
 import { permissionNames } from '@gantry/contract/permissions';
 import { recordReportDownload } from '../activity/gathered-store.ts';
 import { requirePermission, signIn } from '../auth/session.ts';
-import type { RequestContext } from '../platform/context.ts';
+import type { AuthServices } from '../auth/start.ts';
+import type { Core, RequestContext } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
 import { requireFeature } from '../system/features.ts';
 import { fileNameOf } from './file-name.ts';
 import { formats } from './formats.ts';
+import type { ReportServices } from './start.ts';
 import { getReportRow } from './store.ts';
 
 /** The file of a report, to be sent. */
@@ -22,7 +24,10 @@ export interface FetchedFile {
  * @throws AppError `unauthorized`, `forbidden`; `notFound` when there is no such report, or its file is not here;
  * `conflict` when it is not done
  */
-export const fetchReportFile = async (ctx: RequestContext, id: string): Promise<FetchedFile> => {
+export const fetchReportFile = async (
+  ctx: RequestContext<Core & AuthServices & ReportServices>,
+  id: string,
+): Promise<FetchedFile> => {
   const { app } = ctx;
   const actor = await signIn(ctx);
   requirePermission(actor, 'viewReports', permissionNames.viewReports);

@@ -1,8 +1,9 @@
 import type { GenerateReportInput, Report } from '@gantry/contract/reports';
 import { recordActivity } from '../activity/store.ts';
-import type { ActorContext } from '../platform/context.ts';
+import type { ActorContext, Core } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { resolveReportRange } from './range.ts';
+import type { ReportServices } from './start.ts';
 import {
   cancelReport as cancelIn,
   getReportRow,
@@ -62,7 +63,10 @@ export const cancelReport = async (ctx: ActorContext, id: string): Promise<Repor
 };
 
 /** Removes a report and its file; one that is under way stops. @throws AppError `notFound` */
-export const deleteReport = async ({ app, actor, caller }: ActorContext, id: string) => {
+export const deleteReport = async (
+  { app, actor, caller }: ActorContext<Core & ReportServices>,
+  id: string,
+) => {
   const removed = await inTransaction(app.db, async (tx) => {
     const row = await removeReport(tx, id);
     const { id: reportId, kind, format } = row;

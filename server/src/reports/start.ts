@@ -1,28 +1,46 @@
-import { channels, type Listener } from '../platform/database/notify.ts';
+import { join } from 'node:path';
+import { channels } from '../platform/database/notify.ts';
 import { startJobs } from '../platform/jobs/jobs.ts';
-import { createReportRunner, type RunnerOptions } from './runner.ts';
+import type { Foundation } from '../platform/start.ts';
+import { createReportFiles, type ReportFiles } from './files.ts';
+import { createReportRunner } from './runner.ts';
+import { createReportMaker } from './thread.ts';
 import { createUpkeep } from './upkeep.ts';
 
-export interface ReportOptions extends RunnerOptions {
-  readonly listener: Pick<Listener, 'on'>;
+/** What this room adds to the service. */
+export interface ReportServices {
+  readonly reportFiles: ReportFiles;
 }
 
 const SWEEP_MS = 5_000;
 
-/** Makes reports as soon as they are asked for or due. Disposing gives back the report that is under way. */
-export const startReports = ({ listener, ...options }: ReportOptions): AsyncDisposable => {
-  const runner = createReportRunner(options);
-  const upkeep = createUpkeep(options);
-  return startJobs({
-    runner,
-    listener,
-    channel: channels.reports,
-    everyMs: SWEEP_MS,
-    log: options.log,
-    failure: 'reports that are due cannot be looked for now; the next sweep will',
-    async sweep() {
-      await upkeep();
-      runner.wake();
-    },
+/** Makes reports as soon as they are asked for or due. At the end of the process the one under way is given back. */
+export const startReports = (
+  { core: { config, db, log }, listener, resources }: Foundation,
+  connectionString: string,
+): ReportServices => {
+  const folder = join(config.DATA_DIR, 'reports');
+  const files = createReportFiles(folder);
+  const runner = createReportRunner({
+    db,
+    log,
+    files,
+    makeReport: createReportMaker({ connectionString, folder }),
   });
+  const upkeep = createUpkeep({ db, log, files });
+  resources.use(
+    startJobs({
+      runner,
+      listener,
+      channel: channels.reports,
+      everyMs: SWEEP_MS,
+      log,
+      failure: 'reports that are due cannot be looked for now; the next sweep will',
+      async sweep() {
+        await upkeep();
+        runner.wake();
+      },
+    }),
+  );
+  return { reportFiles: files };
 };

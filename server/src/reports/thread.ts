@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { ReportFormat } from '@gantry/contract/reports';
-import { reportWorker } from '../folders.ts';
+import { reportWorker } from '../installation.ts';
 import type { DescribedError } from '../platform/describe-error.ts';
 import { hasErrno } from '../platform/errno.ts';
 import type { ReportRow } from './store.ts';

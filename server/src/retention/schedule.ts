@@ -22,6 +22,11 @@ export interface Retention extends AsyncDisposable {
   begin(startedBy: string | null): Promise<string | null>;
 }
 
+/** What this room adds to the service. */
+export interface RetentionServices {
+  readonly retention: Retention;
+}
+
 export interface RetentionParts extends RunParts {
   /** The service's time zone (IANA). */
   readonly zone: () => string;

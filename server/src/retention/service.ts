@@ -5,13 +5,14 @@ import type {
   RetentionSettings,
 } from '@gantry/contract/storage';
 import { recordActivity } from '../activity/store.ts';
-import type { ActorContext } from '../platform/context.ts';
+import type { ActorContext, Core } from '../platform/context.ts';
 import { readDatabaseTime } from '../platform/database/database-time.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
 import { previewRemovals } from './preview.ts';
 import { changedRules, getRetentionSettings, getRules, lockRules, storeRules } from './rules-store.ts';
 import { listRuns } from './runs-store.ts';
+import type { RetentionServices } from './schedule.ts';
 
 /** Changes how long the given classes are kept. Nothing is removed before the next run. */
 export const setRetention = (
@@ -39,7 +40,11 @@ export const previewRetention = async (
  * Begins a run of retention; it goes on after the answer.
  * @throws AppError `conflict` when one is under way
  */
-export const runRetention = async ({ app, actor, caller }: ActorContext): Promise<RetentionRun> => {
+export const runRetention = async ({
+  app,
+  actor,
+  caller,
+}: ActorContext<Core & RetentionServices>): Promise<RetentionRun> => {
   const id = await app.retention.begin(actor.id);
   if (id === null) throw new AppError('conflict', 'Retention is being carried out already: wait for its end');
   await recordActivity(app.db, actor.id, caller, 'storage.runRetention', { runId: id });

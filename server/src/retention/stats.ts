@@ -3,7 +3,7 @@ import { eventType } from '@gantry/contract/events';
 import type { StorageStats } from '@gantry/contract/storage';
 import { endOf } from '../events/counts/covering.ts';
 import { type EventMonth, holdsMonth, listEventMonths, readMonthSizes } from '../events/months-store.ts';
-import type { AppContext } from '../platform/context.ts';
+import type { Core } from '../platform/context.ts';
 import { readDatabaseTime } from '../platform/database/database-time.ts';
 import { dueBy, limitsAnything } from './cutoffs.ts';
 import { sizeOfDisk, sizeOfFolder } from './folder-size.ts';
@@ -33,14 +33,14 @@ const monthsOf = (
   });
 };
 
-const readMonths = async ({ db }: AppContext): Promise<StorageStats['months']> => {
+const readMonths = async ({ db }: Core): Promise<StorageStats['months']> => {
   const partitions = await listEventMonths(db);
   const sizes = await readMonthSizes(db, partitions);
   const counts = await countEventsBefore(db, eventType.options, END_OF_TIME);
   return partitions.flatMap((partition) => monthsOf(partition, counts, sizes.get(partition.table) ?? null));
 };
 
-const readNextRemoval = async ({ db, settings }: AppContext): Promise<StorageStats['nextRemoval']> => {
+const readNextRemoval = async ({ db, settings }: Core): Promise<StorageStats['nextRemoval']> => {
   const rules = await getRules(db);
   const { next } = dailyRuns(await readDatabaseTime(db), settings.current().timezone);
   if (!limitsAnything(dueBy(rules, next))) return null;
@@ -48,7 +48,7 @@ const readNextRemoval = async ({ db, settings }: AppContext): Promise<StorageSta
 };
 
 /** What is stored, how much room it takes, and what goes next. */
-export const getStorageStats = async (app: AppContext): Promise<StorageStats> => ({
+export const getStorageStats = async (app: Core): Promise<StorageStats> => ({
   ...(await readStoredTotals(app.db)),
   months: await readMonths(app),
   reports: await sizeOfFolder(join(app.config.DATA_DIR, 'reports')),

@@ -3,7 +3,7 @@ import type { ErrorBody } from '@gantry/contract/envelope';
 import type { ErrorCode } from '@gantry/contract/errors';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import type { Counter, Histogram } from 'prom-client';
-import type { AppContext, RequestContext } from '../platform/context.ts';
+import type { Core, RequestContext } from '../platform/context.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { type AnswerLimits, createAnswerRoom } from './answer-room.ts';
 import { createDeadline } from './deadline.ts';
@@ -39,13 +39,13 @@ export interface Place {
 const MAX_BATCH_WEIGHT = 100;
 
 /** Calls procedures of the API. */
-export interface Caller {
+export interface Dispatcher<App> {
   /** Calls one, and always answers, whatever happens. */
-  call(ctx: RequestContext, call: Call, place: Place): Promise<Answer>;
+  call(ctx: RequestContext<App>, call: Call, place: Place): Promise<Answer>;
   /** @throws WireError BAD_REQUEST when the calls of a batch take up more than one may */
   weigh(calls: readonly Call[]): void;
   /** Tells whether it may be called, and whether its input is JSON: the refusal, or null. */
-  refuse(ctx: RequestContext, call: Call): Promise<Answer | null>;
+  refuse(ctx: RequestContext<App>, call: Call): Promise<Answer | null>;
 }
 
 const httpMethod = { query: 'GET', mutation: 'POST' } as const;
@@ -53,14 +53,14 @@ const httpMethod = { query: 'GET', mutation: 'POST' } as const;
 /** How much of a name that came from outside is repeated. */
 const shown = (path: string): string => path.slice(0, 100).toWellFormed();
 
-interface Procedure extends Prepared {
+interface Procedure<App> extends Prepared<App> {
   readonly type: string;
   /** Counts a call that was answered well, and its time in seconds. */
   readonly countOk: (seconds: number) => void;
 }
 
 /** Finding the series of a procedure by its labels costs 5 µs, so it is done at the first call only. */
-const counterOf = (path: string, { requests, requestSeconds }: Metrics): Procedure['countOk'] => {
+const counterOf = (path: string, { requests, requestSeconds }: Metrics): Procedure<never>['countOk'] => {
   let series: { count: Counter.Internal; time: Histogram.Internal<'procedure'> } | null = null;
   return (seconds) => {
     series ??= {
@@ -73,33 +73,36 @@ const counterOf = (path: string, { requests, requestSeconds }: Metrics): Procedu
 };
 
 /** A map, because a plain object would find procedures named `constructor`. */
-const proceduresOf = (router: AnyTRPCRouter, metrics: Metrics): ReadonlyMap<string, Procedure> =>
+const proceduresOf = <App extends Core>(
+  router: AnyTRPCRouter,
+  metrics: Metrics,
+): ReadonlyMap<string, Procedure<App>> =>
   new Map(
     Object.entries<AnyTRPCProcedure>(router._def.procedures).map(([path, procedure]) => [
       path,
-      { type: procedure._def.type, ...prepare(path, procedure), countOk: counterOf(path, metrics) },
+      { type: procedure._def.type, ...prepare<App>(path, procedure), countOk: counterOf(path, metrics) },
     ]),
   );
 
-export interface CallerOptions {
+export interface DispatcherOptions {
   /** How long a call may take, in milliseconds. */
   readonly timeoutMs: number;
   readonly limits: AnswerLimits;
 }
 
-export const createCaller = (
+export const createDispatcher = <App extends Core>(
   router: AnyTRPCRouter,
-  { metrics }: AppContext,
-  { timeoutMs, limits }: CallerOptions,
-): Caller => {
+  { metrics }: App,
+  { timeoutMs, limits }: DispatcherOptions,
+): Dispatcher<App> => {
   const room = createAnswerRoom(limits);
-  const procedures = proceduresOf(router, metrics);
+  const procedures = proceduresOf<App>(router, metrics);
   const deadline = createDeadline(
     timeoutMs,
     () => new WireError('TIMEOUT', `The request took longer than ${timeoutMs / 1000} seconds`),
   );
 
-  const find = (call: Call): Procedure => {
+  const find = (call: Call): Procedure<App> => {
     const procedure = procedures.get(call.path);
     if (!procedure) throw new WireError('NOT_FOUND', `There is no procedure "${shown(call.path)}"`);
     const { type } = procedure;
@@ -125,7 +128,7 @@ export const createCaller = (
     metrics.requestSeconds.observe({ procedure }, seconds);
   };
 
-  const refusal = (ctx: RequestContext, path: string, error: unknown, seconds: number): Answer => {
+  const refusal = (ctx: RequestContext<App>, path: string, error: unknown, seconds: number): Answer => {
     const { body, headers, unexpected } = failureOf(error);
     const log = ctx.app.log.child({ requestId: ctx.caller.requestId, procedure: shown(path) });
     if (unexpected) log.error({ err: error }, 'a call failed');

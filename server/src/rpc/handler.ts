@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { AnyTRPCRouter } from '@trpc/server';
-import type { AppContext, RequestContext } from '../platform/context.ts';
+import type { Core, RequestContext } from '../platform/context.ts';
 import { type AnswerLimits, limitReading } from './answer-room.ts';
 import { LINES_TYPE, streamLines } from './batch-lines.ts';
 import { createBodyReader, drain } from './body.ts';
 import type { CallerOf } from './caller.ts';
-import { type Answer, createCaller } from './dispatch.ts';
+import { type Answer, createDispatcher } from './dispatch.ts';
 import { failureOf } from './errors.ts';
 import { commonHeaders, headersForOrigin, requireOneHost } from './headers.ts';
 import type { OriginCheck } from './origins.ts';
@@ -59,11 +59,11 @@ interface Exchange {
 type Headers = Readonly<Record<string, string>>;
 
 /** Answers requests to /trpc. */
-export type Trpc = (request: IncomingMessage, response: ServerResponse, target: Target) => void;
+export type Handler = (request: IncomingMessage, response: ServerResponse, target: Target) => void;
 
-export interface TrpcParts {
+export interface HandlerOptions<App> {
   readonly router: AnyTRPCRouter;
-  readonly app: AppContext;
+  readonly app: App;
   /** How long a call may take, in milliseconds. */
   readonly timeoutMs: number;
   readonly limits: AnswerLimits;
@@ -71,15 +71,17 @@ export interface TrpcParts {
   readonly callerOf: CallerOf;
   /** Whether the service is about to end, so that no connection is kept for another request. */
   readonly isClosing: () => boolean;
+  /** Aborted when streams are to end, because the service does. */
+  readonly ending: AbortSignal;
 }
 
 /**
  * Makes what answers requests to /trpc, straight from Node's HTTP server: on the way through Fastify an event cost 8 µs more
  * of 85.
  */
-export const createTrpc = (parts: TrpcParts): Trpc => {
-  const { router, app, allowed, callerOf, isClosing } = parts;
-  const caller = createCaller(router, app, parts);
+export const createHandler = <App extends Core>(options: HandlerOptions<App>): Handler => {
+  const { router, app, allowed, callerOf, isClosing } = options;
+  const dispatcher = createDispatcher(router, app, options);
   const subscriptions = subscriptionsOf(router);
   const bodies = createBodyReader();
 
@@ -146,25 +148,25 @@ export const createTrpc = (parts: TrpcParts): Trpc => {
     requireOneHost(request);
     if (method !== 'POST') drain(request, response);
     const body = method === 'POST' ? await bodies.read(request, response) : null;
-    const ctx: RequestContext = { app, caller: callerOf(request, requestId) };
+    const ctx: RequestContext<App> = { app, caller: callerOf(request, requestId) };
     const { calls, batch } = readRequest({ method, headers, target, body });
     const [only] = calls;
     if (batch || !only) {
-      caller.weigh(calls);
+      dispatcher.weigh(calls);
       const place = { response, isBatch: true };
-      const pending = calls.map((each) => caller.call(ctx, each, place));
+      const pending = calls.map((each) => dispatcher.call(ctx, each, place));
       return answerBatch(exchange, batch ?? 'object', pending);
     }
     const isSubscription = only.method === 'query' && subscriptions.has(only.path);
     // An EventSource reads no answer but a stream, so it is told of a refusal in one.
-    const refused = isSubscription && !isEventSource(request) ? await caller.refuse(ctx, only) : null;
+    const refused = isSubscription && !isEventSource(request) ? await dispatcher.refuse(ctx, only) : null;
     if (isSubscription && !refused) {
       // It has no body, so no stream is opened whose end it would wait for.
       if (method === 'HEAD') return stream(exchange, 200, STREAM_HEADERS, Readable.from([]));
-      const opened = await openSubscription(router, request, response, ctx);
+      const opened = await openSubscription({ router, ending: options.ending }, request, response, ctx);
       return stream(exchange, opened.status, opened.headers, opened.source);
     }
-    const answered = refused ?? (await caller.call(ctx, only, { response, isBatch: false }));
+    const answered = refused ?? (await dispatcher.call(ctx, only, { response, isBatch: false }));
     send(exchange, answered.status, answered.headers, alone(answered));
   };
 

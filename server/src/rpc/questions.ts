@@ -1,4 +1,4 @@
-import type { RequestContext } from '../platform/context.ts';
+import type { Core, RequestContext } from '../platform/context.ts';
 import { isStopped, isWithoutConnection } from '../platform/database/failure.ts';
 import { QUESTION_TIMEOUT_MS } from '../platform/database/pools.ts';
 import { AppError } from '../platform/error.ts';
@@ -25,7 +25,7 @@ const tooSlow = (cause: unknown): AppError =>
  * events are stored and people log in as before.
  * @throws AppError `unavailable` when too many are asked at once; `tooSlow` when this one takes too long
  */
-export const answerQuestion = async <Context extends RequestContext, Result>(
+export const answerQuestion = async <App extends Core, Context extends RequestContext<App>, Result>(
   ctx: Context,
   answer: (ctx: Context) => Promise<Result> | Result,
 ): Promise<Result> => {

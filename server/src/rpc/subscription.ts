@@ -49,7 +49,7 @@ export interface OpenSubscription {
 
 /** Opens server-sent events the way tRPC's subscription link reads them, which tRPC's own adapter knows best. */
 export const openSubscription = async (
-  router: AnyTRPCRouter,
+  { router, ending }: { readonly router: AnyTRPCRouter; readonly ending: AbortSignal },
   request: IncomingMessage,
   response: ServerResponse,
   ctx: RequestContext,
@@ -60,7 +60,7 @@ export const openSubscription = async (
   }
   const left = new AbortController();
   response.once('close', () => left.abort());
-  closeWhenStuck(response, ctx.app.realtime.ending);
+  closeWhenStuck(response, ending);
   const opened = await fetchRequestHandler({
     endpoint: '/trpc',
     router,

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mayDo } from '@gantry/contract/permissions';
 import { findActor } from '../auth/session.ts';
-import type { RequestContext } from '../platform/context.ts';
+import type { AuthServices } from '../auth/start.ts';
+import type { Core, RequestContext } from '../platform/context.ts';
 
 /** 256 random bits as 64 hexadecimal characters. */
 export const newApiKey = (): string => randomBytes(32).toString('hex');
@@ -16,12 +17,14 @@ export const publicKeyView = (areShown: boolean): ((apiKey: string) => string) =
   areShown ? asItIs : fingerprintOf;
 
 /** Whether the caller is shown more of API keys than everybody. A token that is no longer good counts as none. */
-export const seesKeys = async (ctx: RequestContext): Promise<boolean> => {
+export const seesKeys = async (ctx: RequestContext<Core & AuthServices>): Promise<boolean> => {
   if (ctx.app.config.PUBLIC_SENSOR_KEYS) return false;
   const actor = await findActor(ctx);
   return actor !== null && mayDo(actor.role, 'manageSensors');
 };
 
 /** How the caller of a public procedure gets to see API keys. */
-export const keyViewOf = async (ctx: RequestContext): Promise<(apiKey: string) => string> =>
+export const keyViewOf = async (
+  ctx: RequestContext<Core & AuthServices>,
+): Promise<(apiKey: string) => string> =>
   (await seesKeys(ctx)) ? asItIs : publicKeyView(ctx.app.config.PUBLIC_SENSOR_KEYS);

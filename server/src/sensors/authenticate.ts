@@ -1,6 +1,12 @@
-import type { RequestContext } from '../platform/context.ts';
+import type { Core, RequestContext } from '../platform/context.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
 import type { KnownSensor } from './sensor-keys.ts';
+import type { SensorServices } from './start.ts';
+
+/** What a device calls with: the request and the sensor that its key belongs to. */
+export interface DeviceContext<App = Core> extends RequestContext<App> {
+  readonly sensor: KnownSensor;
+}
 
 /**
  * The sensor behind a device's input, by its `apiKey`; the rest of the input is not looked at. At once when it is known.
@@ -9,7 +15,7 @@ import type { KnownSensor } from './sensor-keys.ts';
  * the database is away and the key is not known
  */
 export const authenticateSensor = (
-  { app }: RequestContext,
+  { app }: RequestContext<Core & Pick<SensorServices, 'sensorKeys' | 'lastContacts'>>,
   rawInput: unknown,
 ): KnownSensor | Promise<KnownSensor> => {
   const admit = (sensor: KnownSensor | null): KnownSensor => {

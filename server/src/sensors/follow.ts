@@ -1,10 +1,9 @@
 import type { FollowSensorsInput } from '@gantry/contract/sensors';
-import type { ActorContext } from '../platform/context.ts';
-import { follow, type Told } from '../realtime/follow.ts';
+import { type FollowContext, follow, type Told } from '../realtime/follow.ts';
 
 /** Tells of changes of status, of all sensors or of those that are asked for. @throws AppError as `follow` does */
 export const followStatusChanges = (
-  ctx: ActorContext,
+  ctx: FollowContext,
   { sensorId, status, lastEventId }: FollowSensorsInput,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Told<'sensors'>> => {

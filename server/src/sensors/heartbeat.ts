@@ -1,9 +1,11 @@
 import type { HeartbeatInput, SensorStatus } from '@gantry/contract/sensors';
-import type { DeviceContext } from '../ingest/pipeline.ts';
-import type { AppContext } from '../platform/context.ts';
+import type { Core } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
+import type { RealtimeServices } from '../realtime/start.ts';
+import type { DeviceContext } from './authenticate.ts';
 import { publishStatus } from './publish-status.ts';
+import type { SensorServices } from './start.ts';
 import {
   recordHeartbeat,
   recordSteadyHeartbeat,
@@ -35,7 +37,10 @@ export interface HeartbeatAnswer {
 }
 
 /** A heartbeat that changes the status is told to whom it concerns. */
-const takeReport = async (app: AppContext, report: SelfReport): Promise<StatusOutcome | null> =>
+const takeReport = async (
+  app: Core & Pick<RealtimeServices, 'outbox'>,
+  report: SelfReport,
+): Promise<StatusOutcome | null> =>
   (await recordSteadyHeartbeat(app.devices, report)) ??
   inTransaction(app.devices, async (tx) => {
     const outcome = await recordHeartbeat(tx, report);
@@ -48,7 +53,7 @@ const takeReport = async (app: AppContext, report: SelfReport): Promise<StatusOu
  * @throws AppError `unauthorized` when the key died meanwhile
  */
 export const takeHeartbeat = async (
-  { app, sensor }: DeviceContext,
+  { app, sensor }: DeviceContext<Core & SensorServices & Pick<RealtimeServices, 'outbox'>>,
   input: HeartbeatInput,
 ): Promise<HeartbeatAnswer> => {
   const critical = input.issues.filter(({ severity }) => severity === 'critical');

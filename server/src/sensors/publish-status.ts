@@ -1,11 +1,10 @@
-import type { AppContext } from '../platform/context.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import { publish } from '../realtime/publish.ts';
+import { type Outbox, publish } from '../realtime/publish.ts';
 import type { StatusOutcome } from './status-store.ts';
 
 /** Tells of sensors whose status changed, in the transaction that changes it. */
 export const publishStatus = (
-  app: Pick<AppContext, 'webhooks'>,
+  app: { readonly outbox: Outbox },
   tx: Executor,
   outcomes: readonly StatusOutcome[],
   reason: string,

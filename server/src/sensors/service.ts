@@ -1,14 +1,16 @@
 import { isUuid } from '@gantry/contract/id';
 import type { CreateSensorInput, Sensor, UpdateSensorInput } from '@gantry/contract/sensors';
 import { recordActivity } from '../activity/store.ts';
-import type { ActorContext } from '../platform/context.ts';
+import type { ActorContext, Core } from '../platform/context.ts';
 import { isForeignKeyViolation, isUniqueViolation } from '../platform/database/failure.ts';
 import { announce, channels } from '../platform/database/notify.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
+import type { RealtimeServices } from '../realtime/start.ts';
 import { newApiKey } from './api-key.ts';
-import { forgetMoves, recordMove } from './places-store.ts';
 import { publishStatus } from './publish-status.ts';
+import { sensorPlaces } from './standings-store.ts';
+import type { SensorServices } from './start.ts';
 import { recordStatusChange, timeOfChange } from './status-store.ts';
 import {
   deleteSensor as deleteFrom,
@@ -17,6 +19,8 @@ import {
   setApiKey,
   updateSensor as updateIn,
 } from './store.ts';
+
+type SensorContext = ActorContext<Core & SensorServices & Pick<RealtimeServices, 'outbox'>>;
 
 const BY_HAND = 'set by hand';
 
@@ -32,7 +36,7 @@ const requireLocationForm = (locationId: string | null | undefined): void => {
 
 /** Commits a change that ingestion must hear of: this process forgets at once, the others when they hear of the commit. */
 const changeSensor = async (
-  { app }: ActorContext,
+  { app }: SensorContext,
   change: (tx: Transaction) => Promise<Sensor>,
 ): Promise<Sensor> => {
   const sensor = await inTransaction(app.db, async (tx) => {
@@ -50,7 +54,7 @@ const changeSensor = async (
  * @throws AppError `badRequest` when the deviceId is in use or the location does not exist
  */
 export const createSensor = async (
-  { app, actor, caller }: ActorContext,
+  { app, actor, caller }: SensorContext,
   input: CreateSensorInput,
 ): Promise<Sensor> => {
   requireLocationForm(input.locationId);
@@ -85,7 +89,7 @@ export const createSensor = async (
  * Sets the fields that are given. Heartbeats that come at the same time wait, and build on the result.
  * @throws AppError `notFound`; `badRequest` when the location does not exist
  */
-export const updateSensor = async (ctx: ActorContext, input: UpdateSensorInput): Promise<Sensor> => {
+export const updateSensor = async (ctx: SensorContext, input: UpdateSensorInput): Promise<Sensor> => {
   const { app, actor, caller } = ctx;
   try {
     return await changeSensor(ctx, async (tx) => {
@@ -94,7 +98,7 @@ export const updateSensor = async (ctx: ActorContext, input: UpdateSensorInput):
       const changesStatus = input.status !== undefined && input.status !== before.status;
       const at = changesStatus ? await timeOfChange(tx, before.id) : undefined;
       const after = await updateIn(tx, input, at);
-      await recordMove(tx, after.id, before.locationId, after.locationId);
+      await sensorPlaces.record(tx, after.id, before.locationId, after.locationId);
       if (at !== undefined) {
         await recordStatusChange(tx, {
           sensorId: after.id,
@@ -122,10 +126,13 @@ export const updateSensor = async (ctx: ActorContext, input: UpdateSensorInput):
  * Removes a sensor: its key dies and its deviceId becomes free. Its events stay.
  * @throws AppError `notFound`
  */
-export const deleteSensor = async (ctx: ActorContext, id: string): Promise<{ success: true; id: string }> => {
+export const deleteSensor = async (
+  ctx: SensorContext,
+  id: string,
+): Promise<{ success: true; id: string }> => {
   const gone = await changeSensor(ctx, async (tx) => {
     const sensor = await deleteFrom(tx, id);
-    await forgetMoves(tx, sensor.id);
+    await sensorPlaces.forget(tx, sensor.id);
     await recordActivity(tx, ctx.actor.id, ctx.caller, 'sensors.delete', nameOf(sensor));
     return sensor;
   });
@@ -136,7 +143,7 @@ export const deleteSensor = async (ctx: ActorContext, id: string): Promise<{ suc
  * Gives a sensor a new key; the old one dies.
  * @throws AppError `notFound`
  */
-export const rotateKey = async (ctx: ActorContext, id: string): Promise<{ id: string; apiKey: string }> => {
+export const rotateKey = async (ctx: SensorContext, id: string): Promise<{ id: string; apiKey: string }> => {
   const sensor = await changeSensor(ctx, async (tx) => {
     const rotated = await setApiKey(tx, id, newApiKey());
     await recordActivity(tx, ctx.actor.id, ctx.caller, 'sensors.rotateKey', nameOf(rotated));

@@ -5,8 +5,8 @@ import type { Pool } from 'pg';
 import { locations, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
-import { readStandings } from './places-store.ts';
 import type { KnownSensor } from './sensor-keys.ts';
+import { readStandings } from './standings-store.ts';
 
 /** A sensor as it is read: all that answers show, and the API key itself. */
 export const sensorColumns = {

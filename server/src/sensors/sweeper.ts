@@ -1,13 +1,15 @@
-import type { AppContext } from '../platform/context.ts';
+import type { Core } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { startRounds } from '../platform/periodic.ts';
+import type { Outbox } from '../realtime/publish.ts';
+import type { PublicList } from './public-list.ts';
 import { publishStatus } from './publish-status.ts';
 import { silenceReason, silenceSensors } from './status-store.ts';
 
 const EVERY_MS = 2_000;
 const FAILURE = 'cannot look for silent sensors now; the next round will';
 
-type Parts = Pick<AppContext, 'db' | 'log' | 'webhooks' | 'publicSensors'>;
+type Parts = Pick<Core, 'db' | 'log'> & { readonly outbox: Outbox; readonly publicSensors: PublicList };
 
 /** Looks once for sensors that are ONLINE and sent no heartbeat for so long. */
 export const sweepOnce = async (parts: Parts, timeoutSeconds: number): Promise<void> => {

@@ -1,14 +1,14 @@
 import type { Health, SystemSettings, TimezoneSettings, UpdateTimezoneInput } from '@gantry/contract/system';
 import { recordActivity } from '../activity/store.ts';
-import type { ActorContext, AppContext } from '../platform/context.ts';
+import { version } from '../installation.ts';
+import type { ActorContext, Core } from '../platform/context.ts';
 import { announce, channels } from '../platform/database/notify.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
-import { version } from '../version.ts';
 import { featureFlags, licensedHere } from './features.ts';
 import { answers, getInstalledAt, updateTimezoneSettings } from './store.ts';
 
 /** The licence of this installation: everything that works here, without limits, for ever. */
-export const getLicense = async ({ db, config }: AppContext) => ({
+export const getLicense = async ({ db, config }: Core) => ({
   valid: true,
   type: 'enterprise',
   expiresAt: null,
@@ -19,7 +19,7 @@ export const getLicense = async ({ db, config }: AppContext) => ({
   issuedAt: await getInstalledAt(db),
 });
 
-export const getSettings = ({ config }: AppContext): SystemSettings => ({
+export const getSettings = ({ config }: Core): SystemSettings => ({
   appName: 'Gantry',
   appVersion: version,
   environment: config.NODE_ENV,
@@ -29,7 +29,7 @@ export const getSettings = ({ config }: AppContext): SystemSettings => ({
 const HEALTH_WAIT_MS = 3_000;
 
 /** The truth about this process: without its database it is unhealthy, however well it answers itself. */
-export const getHealth = async ({ health: db, clock }: AppContext): Promise<Health> => {
+export const getHealth = async ({ health: db, clock }: Core): Promise<Health> => {
   const connected = await Promise.race([
     answers(db),
     new Promise<false>((resolve) => setTimeout(resolve, HEALTH_WAIT_MS, false).unref()),

@@ -1,4 +1,4 @@
-import type { AppContext } from '../platform/context.ts';
+import type { Core } from '../platform/context.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
 import { type Completeness, completenessOf } from './completeness.ts';
@@ -9,7 +9,7 @@ import { type Asked, type Place, readRollups } from './rollups-store.ts';
 import { cutSegments, slotsWithin } from './segments.ts';
 
 /** What figures of traffic are made from. */
-export type Parts = Pick<AppContext, 'db' | 'settings'>;
+export type Parts = Pick<Core, 'db' | 'settings'>;
 
 /** From the start of the first interval to the end of the last one. */
 export const rangeOf = (bounds: readonly number[]): Interval => ({

@@ -1,11 +1,10 @@
 import { isUuid } from '@gantry/contract/id';
 import { eq } from 'drizzle-orm';
-import { readLimits } from '../locations/limits-store.ts';
 import { locations, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { always, type History } from '../platform/history.ts';
-import { readStandings } from '../sensors/places-store.ts';
+import { locationLimits, readStandings } from '../sensors/standings-store.ts';
 import type { Place } from './rollups-store.ts';
 
 /** A place with its speed limits (km/h). */
@@ -50,6 +49,6 @@ export const getPlace = async (
           .where(eq(locations.id, locationId))
       : [];
   if (!row) throw notFound('Location');
-  const limits = (await readLimits(db, [row.id])).get(row.id) ?? always(row.speedLimit);
+  const limits = (await locationLimits.read(db, [row.id])).get(row.id) ?? always(row.speedLimit);
   return { kind: 'location', ...row, limits: onSlots(limits) };
 };

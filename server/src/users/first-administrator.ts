@@ -1,5 +1,7 @@
 import { join } from 'node:path';
-import type { AppContext } from '../platform/context.ts';
+import type { AuthServices } from '../auth/start.ts';
+import type { Config } from '../platform/config.ts';
+import type { Core } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { keepSecret } from '../platform/process/data-folder.ts';
 import { generatePassword } from './generated-password.ts';
@@ -16,7 +18,7 @@ export interface FirstAdministrator {
   readonly passwordFile: string | null;
 }
 
-const initialPassword = async ({ ADMIN_PASSWORD, DATA_DIR }: AppContext['config']) => {
+const initialPassword = async ({ ADMIN_PASSWORD, DATA_DIR }: Config) => {
   if (ADMIN_PASSWORD !== undefined) return { password: ADMIN_PASSWORD, isNew: false, file: null };
   const candidate = generatePassword();
   // An earlier start may have kept one and ended before it created the user: that one counts.
@@ -32,7 +34,7 @@ export const createFirstAdministrator = async ({
   db,
   passwords,
   config,
-}: Pick<AppContext, 'db' | 'passwords' | 'config'>): Promise<FirstAdministrator | null> => {
+}: Pick<Core, 'db' | 'config'> & Pick<AuthServices, 'passwords'>): Promise<FirstAdministrator | null> => {
   if (await hasUsers(db)) return null;
   return inTransaction(db, async (tx) => {
     await lockUsersTable(tx);

@@ -6,7 +6,8 @@ import type {
   User,
 } from '@gantry/contract/users';
 import { type ActivityAction, recordActivity } from '../activity/store.ts';
-import type { ActorContext } from '../platform/context.ts';
+import type { AuthServices } from '../auth/start.ts';
+import type { ActorContext, Core } from '../platform/context.ts';
 import { isUniqueViolation } from '../platform/database/failure.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
@@ -28,7 +29,7 @@ const lastAdministrator = (): AppError =>
 
 /** @throws AppError `badRequest` when the e-mail is in use */
 export const createUser = async (
-  { app, actor, caller }: ActorContext,
+  { app, actor, caller }: ActorContext<Core & Pick<AuthServices, 'passwords'>>,
   { password, ...input }: CreateUserInput,
 ): Promise<User> => {
   const passwordHash = await app.passwords.hash(password);
@@ -95,7 +96,7 @@ export const deleteUser = ({ app, actor, caller }: ActorContext, id: string) =>
  * @throws AppError `notFound`; `badRequest` when it is to be sent by mail, which this service cannot do
  */
 export const resetPassword = async (
-  { app, actor, caller }: ActorContext,
+  { app, actor, caller }: ActorContext<Core & Pick<AuthServices, 'passwords'>>,
   { userId, newPassword, sendEmail }: ResetPasswordInput,
 ): Promise<{ success: true; password?: string }> => {
   if (sendEmail) {

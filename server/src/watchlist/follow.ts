@@ -1,10 +1,9 @@
 import type { FollowAlertsInput, WatchlistAlert } from '@gantry/contract/watchlist';
-import type { ActorContext } from '../platform/context.ts';
-import { follow, type Told } from '../realtime/follow.ts';
+import { type FollowContext, follow, type Told } from '../realtime/follow.ts';
 
 /** Tells of reads of watched plates, of all entries or of one. @throws AppError as `follow` does */
 export const followAlerts = (
-  ctx: ActorContext,
+  ctx: FollowContext,
   { entryId, priority, lastEventId }: FollowAlertsInput,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Told<'watchlist'>> => {

@@ -1,6 +1,5 @@
-import type { AppContext } from '../platform/context.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import { publish } from '../realtime/publish.ts';
+import { type Outbox, publish } from '../realtime/publish.ts';
 import { type Hit, insertAlerts } from './alerts-store.ts';
 
 /**
@@ -8,7 +7,7 @@ import { type Hit, insertAlerts } from './alerts-store.ts';
  * commits. An entry is told of an event once, however often this is called.
  */
 export const raiseAlerts = async (
-  app: Pick<AppContext, 'webhooks'>,
+  app: { readonly outbox: Outbox },
   tx: Executor,
   hits: readonly Hit[],
 ): Promise<void> => {

@@ -7,19 +7,22 @@ import type {
   WatchlistEntry,
 } from '@gantry/contract/watchlist';
 import { type ActivityAction, recordActivity } from '../activity/store.ts';
-import type { ActorContext } from '../platform/context.ts';
+import type { ActorContext, Core } from '../platform/context.ts';
 import { announce, channels } from '../platform/database/notify.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
 import { resolveInterval, resolveTime } from '../platform/time.ts';
 import { recordChanges } from '../realtime/changes-store.ts';
 import { getAlert, setAcknowledged } from './alerts-store.ts';
+import type { WatchlistServices } from './start.ts';
 import { deleteEntry, insertEntry, updateEntry } from './store.ts';
 
 // No event is earlier and none will be later, so bounds beyond these say no more, and the database need not hold them.
 const EARLIEST = Date.UTC(2000, 0, 1);
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const momentOf = (time: number): Date => new Date(Math.min(Math.max(time, EARLIEST), LATEST));
+
+type WatchlistContext = ActorContext<Core & WatchlistServices>;
 
 interface Validity {
   readonly validFrom: Date | null | undefined;
@@ -45,7 +48,7 @@ const resolveValidity = (
  * @throws AppError `badRequest` when it would leave an entry that ends before it begins
  */
 const changeList = async (
-  { app, actor, caller }: ActorContext,
+  { app, actor, caller }: WatchlistContext,
   action: ActivityAction,
   change: (tx: Transaction) => Promise<WatchlistEntry>,
   more: Record<string, unknown> = {},
@@ -68,7 +71,10 @@ const changeList = async (
 };
 
 /** @throws AppError `badRequest` when it would end before it begins */
-export const createEntry = (ctx: ActorContext, input: CreateWatchlistEntryInput): Promise<WatchlistEntry> => {
+export const createEntry = (
+  ctx: WatchlistContext,
+  input: CreateWatchlistEntryInput,
+): Promise<WatchlistEntry> => {
   const { validFrom = null, validUntil = null } = resolveValidity(input, ctx.app.settings.current().timezone);
   const fields = { ...input, validFrom, validUntil, createdBy: ctx.actor.id };
   return changeList(ctx, 'watchlist.create', (tx) => insertEntry(tx, fields));
@@ -79,7 +85,7 @@ export const createEntry = (ctx: ActorContext, input: CreateWatchlistEntryInput)
  * @throws AppError `notFound`; `badRequest` when it would end before it begins
  */
 export const changeEntry = (
-  ctx: ActorContext,
+  ctx: WatchlistContext,
   { id, ...input }: UpdateWatchlistEntryInput,
 ): Promise<WatchlistEntry> => {
   const changes = { ...input, ...resolveValidity(input, ctx.app.settings.current().timezone) };
@@ -91,7 +97,10 @@ export const changeEntry = (
  * Takes an entry off the list. Its alerts stay.
  * @throws AppError `notFound`
  */
-export const removeEntry = async (ctx: ActorContext, id: string): Promise<{ success: true; id: string }> => {
+export const removeEntry = async (
+  ctx: WatchlistContext,
+  id: string,
+): Promise<{ success: true; id: string }> => {
   const gone = await changeList(ctx, 'watchlist.delete', (tx) => deleteEntry(tx, id));
   return { success: true, id: gone.id };
 };
@@ -101,7 +110,7 @@ export const removeEntry = async (ctx: ActorContext, id: string): Promise<{ succ
  * @throws AppError `notFound`; `conflict` when somebody acknowledged it before
  */
 export const acknowledgeAlert = (
-  { app, actor, caller }: ActorContext,
+  { app, actor, caller }: WatchlistContext,
   { id, note }: AcknowledgeAlertInput,
 ): Promise<WatchlistAlert> =>
   inTransaction(app.db, async (tx) => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { EventRow } from '../ingest/enrich.ts';
+import type { EventRow } from '../events/event-row.ts';
 import { createPlateMatcher, isValidAt, type WatchedEntry } from './matching.ts';
 
 /** The watchlist as this process knows it: asked for every event with a plate, changed seldom, so kept in memory. */

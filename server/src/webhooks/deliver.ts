@@ -1,10 +1,13 @@
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
+import { channels, type Listener } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { startJobs } from '../platform/jobs/jobs.ts';
 import { createJobRunner, type JobRunner } from '../platform/jobs/runner.ts';
 import { type Attempt, settleDelivered, settleFailed, takeDueDeliveries } from './attempts-store.ts';
 import { waitAfter } from './back-off.ts';
 import type { SendAttempt } from './send.ts';
+import { listDueWebhooks } from './sweep-store.ts';
 
 /** Most attempts that this process makes at once for one hook: a slow receiver holds up its own deliveries and no others. */
 const MOST_PER_HOOK = 4;
@@ -42,6 +45,35 @@ export const createDeliverer = ({ db, log, send, limitMs, backOff }: DelivererOp
           ? settleDelivered(db, attempt.id, result)
           : settleFailed(db, attempt, result, wait),
       );
+    },
+  });
+};
+
+export interface DeliveringOptions extends DelivererOptions {
+  readonly listener: Pick<Listener, 'on'>;
+  /** How often to look for deliveries that are due, in milliseconds: a retry is at most that late. */
+  readonly sweepMs?: number;
+}
+
+const SWEEP_MS = 2_000;
+
+/** Makes deliveries as soon as they are due. Disposing waits for the attempts under way. */
+export const startDelivering = ({
+  listener,
+  sweepMs = SWEEP_MS,
+  ...options
+}: DeliveringOptions): AsyncDisposable => {
+  const { db, log } = options;
+  const runner = createDeliverer(options);
+  return startJobs({
+    runner,
+    listener,
+    channel: channels.deliveries,
+    everyMs: sweepMs,
+    log,
+    failure: 'due deliveries cannot be looked for now; the next sweep will',
+    async sweep() {
+      for (const webhookId of await listDueWebhooks(db)) runner.wake(webhookId);
     },
   });
 };

@@ -8,7 +8,7 @@ import {
   type UpdateWebhookInput,
 } from '@gantry/contract/webhooks';
 import { recordActivity } from '../activity/store.ts';
-import type { ActorContext } from '../platform/context.ts';
+import type { ActorContext, Core } from '../platform/context.ts';
 import { announce, channels } from '../platform/database/notify.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
@@ -16,6 +16,7 @@ import { type AddressRules, UnusableAddress } from './address.ts';
 import { redeliverDead, redeliverOne } from './deliveries-store.ts';
 import { bodyOf } from './dispatch.ts';
 import { insertDeliveries } from './enqueue-store.ts';
+import type { WebhookServices } from './start.ts';
 import {
   deleteWebhook as deleteFrom,
   getWebhook,
@@ -51,7 +52,7 @@ const recordPlate = async (
 
 /** @throws AppError `badRequest` when the address cannot be used or there are too many webhooks */
 export const createWebhook = async (
-  ctx: ActorContext,
+  ctx: ActorContext<Core & WebhookServices>,
   input: CreateWebhookInput,
 ): Promise<CreatedWebhook> => {
   const { app, actor, caller } = ctx;
@@ -74,7 +75,7 @@ export const createWebhook = async (
  * @throws AppError `notFound`; `badRequest` when the address cannot be used
  */
 export const updateWebhook = async (
-  ctx: ActorContext,
+  ctx: ActorContext<Core & WebhookServices>,
   input: UpdateWebhookInput,
 ): Promise<UpdatedWebhook> => {
   const { app, actor, caller } = ctx;
@@ -101,7 +102,7 @@ export const updateWebhook = async (
 
 /** Removes a hook; what was pending for it is not sent. @throws AppError `notFound` */
 export const deleteWebhook = async (
-  { app, actor, caller }: ActorContext,
+  { app, actor, caller }: ActorContext<Core & WebhookServices>,
   id: string,
 ): Promise<{ success: true; id: string }> => {
   const gone = await inTransaction(app.db, async (tx) => {

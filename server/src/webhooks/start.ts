@@ -1,38 +1,48 @@
-import { channels, type Listener } from '../platform/database/notify.ts';
-import { startJobs } from '../platform/jobs/jobs.ts';
+import { channels } from '../platform/database/notify.ts';
 import { startRounds } from '../platform/periodic.ts';
-import { createDeliverer, type DelivererOptions } from './deliver.ts';
-import { listDueWebhooks, removeOldDeliveries } from './sweep-store.ts';
+import { type Foundation, keepFresh } from '../platform/start.ts';
+import { type AddressRules, createAddressRules } from './address.ts';
+import { startDelivering } from './deliver.ts';
+import { createWebhookDispatch, type WebhookDispatch } from './dispatch.ts';
+import { ATTEMPT_LIMIT_MS, createSender } from './send.ts';
+import { listEnabledWebhooks } from './store.ts';
+import { removeOldDeliveries } from './sweep-store.ts';
 
-export interface DeliveryOptions extends DelivererOptions {
-  readonly listener: Pick<Listener, 'on'>;
-  /** How often to look for deliveries that are due, in milliseconds: a retry is at most that late. */
-  readonly sweepMs?: number;
+/** What this room adds to the service. */
+export interface WebhookServices {
+  readonly webhooks: WebhookDispatch;
+  readonly webhookAddresses: AddressRules;
 }
 
-const SWEEP_MS = 2_000;
 const REMOVAL_MS = 600_000;
 /** Most old deliveries of a hook that are removed at once. */
 const REMOVED_AT_ONCE = 10_000;
 
-/** Makes deliveries as soon as they are due. Disposing waits for the attempts under way. */
-export const startDeliveries = ({ listener, sweepMs = SWEEP_MS, ...options }: DeliveryOptions) => {
-  const runner = createDeliverer(options);
-  return startJobs({
-    runner,
-    listener,
-    channel: channels.deliveries,
-    everyMs: sweepMs,
-    log: options.log,
-    failure: 'due deliveries cannot be looked for now; the next sweep will',
-    async sweep() {
-      for (const webhookId of await listDueWebhooks(options.db)) runner.wake(webhookId);
-    },
-  });
+const areOn = ({ core: { config } }: Foundation): boolean => config.FEATURES.includes('webhooks');
+
+/** What other rooms need of webhooks to write deliveries; while the feature is off, there is none to write. */
+export const startWebhooks = async (foundation: Foundation): Promise<WebhookServices> => {
+  const { config, db } = foundation.core;
+  const webhooks = await createWebhookDispatch(async () =>
+    areOn(foundation) ? listEnabledWebhooks(db) : [],
+  );
+  keepFresh(foundation, channels.webhooks, webhooks.refresh, 'the webhooks could not be read again');
+  return { webhooks, webhookAddresses: createAddressRules(config.WEBHOOK_ALLOW_HOSTS) };
 };
 
-/** Removes deliveries that were made long ago, every ten minutes. */
-export const startRemovingDeliveries = ({ db, log }: Pick<DelivererOptions, 'db' | 'log'>): AsyncDisposable =>
-  startRounds({ everyMs: REMOVAL_MS, log, failure: 'old deliveries cannot be removed now' }, () =>
-    removeOldDeliveries(db, REMOVED_AT_ONCE),
+/** Makes the deliveries. While the feature is off, what is pending stays so, and is made when it is on again. */
+export const startDeliveries = (foundation: Foundation, addresses: AddressRules): void => {
+  const {
+    core: { db, log },
+    listener,
+    resources,
+  } = foundation;
+  if (areOn(foundation)) {
+    const send = createSender(addresses);
+    resources.use(startDelivering({ db, log, listener, send, limitMs: ATTEMPT_LIMIT_MS }));
+  }
+  const failure = 'old deliveries cannot be removed now';
+  resources.use(
+    startRounds({ everyMs: REMOVAL_MS, log, failure }, () => removeOldDeliveries(db, REMOVED_AT_ONCE)),
   );
+};

@@ -3,7 +3,7 @@ import { errorCodes } from '@gantry/contract/errors';
 import { permissionNames } from '@gantry/contract/permissions';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
-import { version } from '../../version.ts';
+import { version } from '../../installation.ts';
 import { describeProcedures, type JsonSchema, type ProcedureDocument } from './procedures.ts';
 
 const META: JsonSchema = {

@@ -1,6 +1,6 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
-import type { ProcedureMeta } from '../../api/procedures.ts';
+import type { ProcedureMeta } from '../../rpc/procedure.ts';
 
 /** JSON Schema as far as the documents use it. */
 export type JsonSchema = Record<string, unknown>;

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { migrationsFolder } from '../../folders.ts';
 import { locks } from './locks.ts';
 import {
   type LockPatience,
@@ -127,10 +126,10 @@ const connect = async (connectionString: string): Promise<pg.Client> => {
 };
 
 export interface MigrateOptions {
+  /** The folder with the migrations. */
+  readonly folder: URL;
   readonly log?: MigrationLog;
   readonly patience?: LockPatience;
-  /** Where the migrations are, when they are others than those of the service. */
-  readonly folder?: URL;
 }
 
 const silent: MigrationLog = { info: () => undefined, warn: () => undefined };
@@ -141,8 +140,10 @@ const silent: MigrationLog = { info: () => undefined, warn: () => undefined };
  * @returns the names of the migrations that were applied
  * @throws Error when one of them fails, or never gets a lock that it needs
  */
-export const migrate = async (connectionString: string, options: MigrateOptions = {}): Promise<string[]> => {
-  const { log = silent, patience = usualPatience, folder = migrationsFolder } = options;
+export const migrate = async (
+  connectionString: string,
+  { folder, log = silent, patience = usualPatience }: MigrateOptions,
+): Promise<string[]> => {
   const migrations = await readMigrations(folder);
   const client = await connect(connectionString);
   try {

@@ -1,6 +1,6 @@
 import { eventType } from '@gantry/contract/events';
+import { isRemovedWithin, listRemovedEvents } from '../../events/removed-store.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
-import { isRemovedWithin, listRemovedEvents } from '../../retention/removed-events-store.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
 import { createLocalTime, type LocalDay, localDays } from '../local-time.ts';
 import { countEventsOf, countIncidentsOf, type DayCount, findBusiestPlace } from './daily-summary-store.ts';

@@ -7,10 +7,10 @@ import { idWithin } from '../../events/counts/totals.ts';
 import { otherFilters, totalledFilters } from '../../events/list/filters.ts';
 import { rankOf } from '../../events/severity.ts';
 import { type EventRecord, listedColumns, toEvent } from '../../events/store.ts';
-import { readLimits } from '../../locations/limits-store.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { always, type History } from '../../platform/history.ts';
 import type { Interval } from '../../platform/time.ts';
+import { locationLimits } from '../../sensors/standings-store.ts';
 
 /** Events that are violations, by what they are or by what their device says. */
 const isViolation = sql`(event_type IN ('TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION') OR violation_type IS NOT NULL)`;
@@ -69,7 +69,7 @@ export const findSpeedLimits = async (
   const { rows } = await db.execute<{ id: string; speed_limit: number | null }>(
     sql`SELECT id, speed_limit FROM locations WHERE id = ANY(${sql.param(locationIds)}::uuid[])`,
   );
-  const changed = await readLimits(db, locationIds);
+  const changed = await locationLimits.read(db, locationIds);
   return new Map(rows.map(({ id, speed_limit }) => [id, changed.get(id) ?? always(speed_limit)]));
 };
 

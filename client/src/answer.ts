@@ -1,0 +1,6 @@
+/** What is kept of an answer. */
+export interface Answer {
+  readonly ok: boolean;
+  readonly retryAfter: string | null;
+  json(): Promise<unknown>;
+}

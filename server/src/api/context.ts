@@ -1,0 +1,23 @@
+import type { AuthServices } from '../auth/start.ts';
+import type { ImageServices } from '../images/start.ts';
+import type { IngestServices } from '../ingest/start.ts';
+import type { Core } from '../platform/context.ts';
+import type { RealtimeServices } from '../realtime/start.ts';
+import type { ReportServices } from '../reports/start.ts';
+import type { RetentionServices } from '../retention/schedule.ts';
+import type { SensorServices } from '../sensors/start.ts';
+import type { WatchlistServices } from '../watchlist/start.ts';
+import type { WebhookServices } from '../webhooks/start.ts';
+
+/** What the whole service shares. `app.ts` builds it, and hands it to the API. */
+export interface AppContext
+  extends Core,
+    AuthServices,
+    RealtimeServices,
+    SensorServices,
+    ImageServices,
+    WatchlistServices,
+    WebhookServices,
+    IngestServices,
+    ReportServices,
+    RetentionServices {}

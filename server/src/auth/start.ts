@@ -1,0 +1,28 @@
+import type { Foundation } from '../platform/start.ts';
+import { createPasswords, type Passwords } from './passwords.ts';
+import { startPruningSessions } from './prune.ts';
+import { createSessionWatch, type SessionWatch } from './session-watch.ts';
+import { createLoginThrottle, type LoginThrottle } from './throttle.ts';
+import { createTokens, type Tokens } from './tokens.ts';
+
+/** What this room adds to the service. */
+export interface AuthServices {
+  readonly tokens: Tokens;
+  readonly passwords: Passwords;
+  readonly loginThrottle: LoginThrottle;
+  readonly sessionWatch: SessionWatch;
+}
+
+/** @param secret signs the tokens; at least 32 bytes */
+export const startAuth = async (
+  { core: { db, log, pool }, resources }: Foundation,
+  secret: string,
+): Promise<AuthServices> => {
+  resources.use(startPruningSessions({ db, log }));
+  return {
+    tokens: createTokens(secret),
+    passwords: await createPasswords(),
+    loginThrottle: createLoginThrottle(pool),
+    sessionWatch: resources.use(createSessionWatch({ db, log })),
+  };
+};

@@ -1,0 +1,16 @@
+import type { Foundation } from '../platform/start.ts';
+import { createImages, type Images } from './images.ts';
+import { openBlobs } from './open-blobs.ts';
+
+/** What this room adds to the service. */
+export interface ImageServices {
+  readonly images: Images;
+}
+
+export const startImages = async ({
+  core: { config, db, log },
+  resources,
+}: Foundation): Promise<ImageServices> => {
+  const blobs = resources.use(await openBlobs(config));
+  return { images: createImages({ db, log, blobs }) };
+};

@@ -1,0 +1,59 @@
+import { createPartitions } from '../events/partitions.ts';
+import { startRounds } from '../platform/periodic.ts';
+import type { Foundation } from '../platform/start.ts';
+import { bringAbout, type ConsequenceParts, hasConsequences } from './effects.ts';
+import type { EventTimes } from './event-time.ts';
+import { startFollowUp } from './follow-up.ts';
+import { createRateLimits, type RateLimits } from './rate-limits.ts';
+import { EventWriter } from './writer.ts';
+
+/** What this room adds to the service. */
+export interface IngestServices {
+  readonly eventWriter: EventWriter;
+  readonly eventTimes: EventTimes;
+  readonly eventRates: RateLimits;
+}
+
+const PARTITION_CHECK_MS = 3_600_000;
+
+/** @param others what the effects of events need */
+export const startIngest = async (
+  { core: { config, log, devices, metrics, clock }, pools, resources }: Foundation,
+  others: Omit<ConsequenceParts, 'config'>,
+): Promise<IngestServices> => {
+  const partitions = createPartitions(pools.devices, clock.now);
+  await partitions.ensureAhead();
+  resources.use(
+    startRounds({ everyMs: PARTITION_CHECK_MS, log, failure: 'next month has no partition yet' }, () =>
+      partitions.ensureAhead(),
+    ),
+  );
+  const parts = { config, ...others };
+  // Closed after the writer, so that what was stored last is followed up too.
+  const followUp = resources.use(
+    startFollowUp({
+      db: devices,
+      log,
+      bringAbout: (tx, rows) => bringAbout(parts, tx, rows),
+      tellLate: ({ events, oldestSeconds }) => {
+        metrics.lateFollowUps.set(events);
+        metrics.oldestFollowUpSeconds.set(oldestSeconds);
+      },
+    }),
+  );
+  const eventWriter = resources.use(
+    new EventWriter({
+      pool: pools.writer,
+      partitions,
+      metrics,
+      log,
+      hasConsequences: (row) => hasConsequences(parts, row),
+      followUp: followUp.add,
+    }),
+  );
+  return {
+    eventWriter,
+    eventTimes: { oldestDays: config.OLDEST_EVENT_DAYS ?? null, mayBeWrong: clock.mayBeWrong },
+    eventRates: createRateLimits(config.EVENT_RATE_FACTOR),
+  };
+};

@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+
+// Files are found relative to this one. It stands directly in src, because the built service (server/dist) is as deep in the tree.
+
+const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+
+/** The version of this service and its API. */
+export const version = String((manifest as { version: string }).version);
+
+/** The folder with the migrations of the schema. */
+export const migrationsFolder = new URL('../migrations/', import.meta.url);
+
+/** The program of the thread that writes a report: always the built one, also for a service that runs from its sources. */
+export const reportWorker = new URL('../dist/report-worker.js', import.meta.url);

@@ -1,0 +1,108 @@
+import type { TimezoneSettings } from '@gantry/contract/system';
+import type { Logger } from 'pino';
+import { startClock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { Core } from './context.ts';
+import { readDatabaseTime } from './database/database-time.ts';
+import { migrate } from './database/migrate.ts';
+import { type Channel, channels, type Listener, listen } from './database/notify.ts';
+import { createDatabase, type Database } from './database/pool.ts';
+import { openPools, type Pools } from './database/pools.ts';
+import { waitForDatabase } from './database/wait.ts';
+import { createMetrics, type Siblings } from './metrics.ts';
+import { startRounds } from './periodic.ts';
+import { createReadiness } from './readiness.ts';
+import type { Resources } from './resources.ts';
+import { createSettingsCache } from './settings-cache.ts';
+
+/** What the rooms are started with. */
+export interface Foundation {
+  readonly core: Core;
+  readonly pools: Pools;
+  readonly listener: Listener;
+  /** Closes what was opened, in reverse. */
+  readonly resources: Resources;
+}
+
+export interface FoundationOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly resources: Resources;
+  /** The processes that serve together with this one, if there are any. */
+  readonly siblings: Siblings | null;
+  readonly connectionString: string;
+  /** The folder with the migrations. */
+  readonly migrations: URL;
+  readonly loadTimezone: (db: Database) => Promise<TimezoneSettings>;
+  readonly loadFormerTimezones: (db: Database) => Promise<readonly string[]>;
+}
+
+/** How often a cache is read again although no change was announced, in case a notification was lost. */
+const REFRESH_MS = 60_000;
+
+/** Reads a cache again whenever a change of it is announced, and once a minute. */
+export const keepFresh = (
+  {
+    core: { log },
+    listener,
+    resources,
+  }: Pick<Foundation, 'listener' | 'resources'> & { core: Pick<Core, 'log'> },
+  channel: Channel,
+  refresh: () => Promise<void>,
+  failure: string,
+): void => {
+  const announced = () => {
+    refresh().catch((err: unknown) => log.warn({ err }, failure));
+  };
+  listener.on(channel, announced, announced);
+  resources.use(startRounds({ everyMs: REFRESH_MS, log, failure }, refresh));
+};
+
+/**
+ * Waits for the database, migrates it, and opens what every room uses.
+ * @throws UnsuitableDatabase for a server that Gantry cannot work with
+ */
+export const startFoundation = async (options: FoundationOptions): Promise<Foundation> => {
+  const { config, log, resources, connectionString } = options;
+  await waitForDatabase(connectionString, { allowUnsafe: config.ALLOW_UNSAFE_DATABASE, log });
+  const migrations = await migrate(connectionString, { folder: options.migrations, log });
+  if (migrations.length > 0) log.info({ migrations }, 'the database schema was brought up to date');
+
+  const pools = resources.use(
+    openPools(connectionString, config.DATABASE_POOL_SIZE, ({ message }) =>
+      log.warn({ reason: message }, 'an idle database connection failed'),
+    ),
+  );
+  const db = createDatabase(pools.ordinary);
+  const health = createDatabase(pools.health);
+  const metrics = createMetrics(options.siblings);
+  metrics.followPools({ ...pools });
+  const clock = resources.use(
+    await startClock({
+      readDatabaseTime: () => readDatabaseTime(health),
+      log,
+      tellSkew: (milliseconds) => metrics.clockSkewSeconds.set(milliseconds / 1000),
+    }),
+  );
+  const settings = await createSettingsCache(
+    () => options.loadTimezone(db),
+    () => options.loadFormerTimezones(db),
+  );
+  const core: Core = {
+    config,
+    log,
+    pool: pools.ordinary,
+    db,
+    devices: createDatabase(pools.devices),
+    questions: createDatabase(pools.questions),
+    health,
+    metrics,
+    clock,
+    settings,
+    readiness: createReadiness(),
+  };
+  const listener = resources.use(await listen(connectionString, log));
+  const foundation = { core, pools, listener, resources };
+  keepFresh(foundation, channels.settings, settings.refresh, 'the settings could not be read again');
+  return foundation;
+};

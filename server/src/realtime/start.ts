@@ -1,0 +1,32 @@
+import { channels } from '../platform/database/notify.ts';
+import type { Foundation } from '../platform/start.ts';
+import { forgetForeignChanges } from './changes-store.ts';
+import { Hub } from './hub.ts';
+import type { FindEvents } from './items.ts';
+import { startPruning } from './prune.ts';
+import type { Outbox } from './publish.ts';
+import { createStreams, type Streams } from './streams.ts';
+
+/** What this room adds to the service. */
+export interface RealtimeServices {
+  /** To be closed before the server, whose end its streams would hold up. */
+  readonly realtime: Hub;
+  readonly streams: Streams;
+  readonly findEvents: FindEvents;
+  /** Where what is published goes besides the streams. */
+  readonly outbox: Outbox;
+}
+
+/** Streams that one process carries; a user has one for each open screen. */
+const MOST_STREAMS = { ofOneUser: 50, inAll: 2_000 };
+
+export const startRealtime = async (
+  { core: { pool, log }, listener, resources }: Foundation,
+  { findEvents, outbox }: Pick<RealtimeServices, 'findEvents' | 'outbox'>,
+): Promise<RealtimeServices> => {
+  const realtime = new Hub({ pool, findEvents, log });
+  listener.on(channels.changes, realtime.wake, realtime.wake);
+  await forgetForeignChanges(pool);
+  resources.use(startPruning({ pool, log }));
+  return { realtime, streams: createStreams(MOST_STREAMS), findEvents, outbox };
+};

@@ -1,0 +1,41 @@
+import { sql } from 'drizzle-orm';
+import { historyTable } from '../platform/database/history-table.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+import { always, type History } from '../platform/history.ts';
+import { type Standing, standingsOf } from './standings.ts';
+
+/** The locations at which sensors stood; null: none. */
+export const sensorPlaces = historyTable<string>({
+  table: 'sensor_places',
+  id: 'sensor_id',
+  value: 'location_id',
+  type: 'uuid',
+});
+
+/** The speed limits (km/h) of locations whose limit ever changed; null: none. */
+export const locationLimits = historyTable<number>({
+  table: 'location_limits',
+  id: 'location_id',
+  value: 'speed_limit',
+  type: 'double precision',
+});
+
+/**
+ * Where a sensor stood one time after another, with the limit that held there.
+ * @param present where it stands now
+ */
+export const readStandings = async (
+  db: Executor,
+  sensorId: string,
+  present: string | null,
+): Promise<History<Standing>> => {
+  const places = (await sensorPlaces.read(db, [sensorId])).get(sensorId) ?? always(present);
+  const ids = [...new Set(places.flatMap(({ value }) => value ?? []))];
+  const { rows } = await db.execute<{ id: string; name: string; speed_limit: number | null }>(
+    sql`SELECT id, name, speed_limit FROM locations WHERE id = ANY (${sql.param(ids)}::uuid[])`,
+  );
+  return standingsOf(places, {
+    present: new Map(rows.map((row) => [row.id, { name: row.name, speedLimit: row.speed_limit }])),
+    limits: await locationLimits.read(db, ids),
+  });
+};

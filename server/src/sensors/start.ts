@@ -1,0 +1,44 @@
+import { channels } from '../platform/database/notify.ts';
+import type { Foundation } from '../platform/start.ts';
+import type { RealtimeServices } from '../realtime/start.ts';
+import { publicKeyView } from './api-key.ts';
+import { createLastContacts, type LastContacts } from './last-contacts.ts';
+import { createPublicList, type PublicList } from './public-list.ts';
+import { createSensorKeys, type SensorKeys } from './sensor-keys.ts';
+import { findSensorByKey, touchSensors } from './store.ts';
+import { startSweeper } from './sweeper.ts';
+
+/** What this room adds to the service. */
+export interface SensorServices {
+  readonly sensorKeys: SensorKeys;
+  readonly publicSensors: PublicList;
+  readonly lastContacts: LastContacts;
+}
+
+export const startSensors = (
+  { core, pools, listener, resources }: Foundation,
+  { outbox }: Pick<RealtimeServices, 'outbox'>,
+): SensorServices => {
+  const { config, db, devices, questions, log, clock } = core;
+  const sensorKeys = createSensorKeys((apiKey) => findSensorByKey(devices, apiKey));
+  const publicSensors = createPublicList(questions, publicKeyView(config.PUBLIC_SENSOR_KEYS));
+  const forgetAll = () => {
+    publicSensors.forget();
+    sensorKeys.forgetAll();
+  };
+  // Keys expire one by one, so that they are not all read again at the same moment.
+  listener.on(
+    channels.sensors,
+    (sensorId) => {
+      if (sensorId === '*') return forgetAll();
+      publicSensors.forget();
+      sensorKeys.forget(sensorId);
+    },
+    forgetAll,
+  );
+  const lastContacts = resources.use(
+    createLastContacts((contacts) => touchSensors(pools.devices, contacts), log, clock.now),
+  );
+  resources.use(startSweeper({ db, log, outbox, publicSensors }, config.HEARTBEAT_TIMEOUT_SECONDS));
+  return { sensorKeys, publicSensors, lastContacts };
+};

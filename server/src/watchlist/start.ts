@@ -1,0 +1,16 @@
+import { channels } from '../platform/database/notify.ts';
+import { type Foundation, keepFresh } from '../platform/start.ts';
+import { loadWatchedEntries } from './store.ts';
+import { createWatchlist, type Watchlist } from './watch.ts';
+
+/** What this room adds to the service. */
+export interface WatchlistServices {
+  readonly watchlist: Watchlist;
+}
+
+export const startWatchlist = async (foundation: Foundation): Promise<WatchlistServices> => {
+  const { core, resources } = foundation;
+  const watchlist = resources.use(await createWatchlist(() => loadWatchedEntries(core.db), core.log));
+  keepFresh(foundation, channels.watchlist, watchlist.refresh, 'the watchlist could not be read again');
+  return { watchlist };
+};
