@@ -64,6 +64,7 @@ const startOn = async (url: string, name: string): Promise<Caller> => {
     PORT: '0',
     DATA_DIR: join(folder, name),
     DATABASE_URL: url,
+    ALLOW_UNSAFE_DATABASE: 'true',
     ADMIN_EMAIL: ADMIN.email,
     ADMIN_PASSWORD: ADMIN.password,
     ALLOW_UNSAFE_DATABASE: 'true',

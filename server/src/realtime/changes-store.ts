@@ -8,6 +8,9 @@ import { prepare } from '../platform/database/prepared.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Position } from './position.ts';
 
+/** For how long a client may stay away and still be sent everything that it missed. */
+export const KEPT_HOURS = 24;
+
 const RECORD = prepare(
   'record-changes',
   sql`

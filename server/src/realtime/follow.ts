@@ -4,14 +4,12 @@ import type { SessionContext } from '../auth/session.ts';
 import type { AuthServices } from '../auth/start.ts';
 import type { Core } from '../platform/context.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
-import { readChanges, readHorizon } from './changes-store.ts';
+import { KEPT_HOURS, readChanges, readHorizon } from './changes-store.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import { type Item, readItems, type Things } from './items.ts';
 import { type Mark, readMark, writeMark } from './position.ts';
 import type { RealtimeServices } from './start.ts';
 
-/** For how long a client may stay away and still be told everything it missed. */
-export const KEPT_HOURS = 24;
 /** Things that wait for one subscriber that does not take them. */
 const INBOX_CAPACITY = 1_000;
 /** After this long without anything to tell, a subscriber is told that there is nothing. */

@@ -1,8 +1,7 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { startRounds } from '../platform/periodic.ts';
-import { forgetForeignChanges, pruneChanges } from './changes-store.ts';
-import { KEPT_HOURS } from './follow.ts';
+import { forgetForeignChanges, KEPT_HOURS, pruneChanges } from './changes-store.ts';
 
 const EVERY_MS = 600_000;
 
