@@ -67,7 +67,6 @@ const startOn = async (url: string, name: string): Promise<Caller> => {
     ALLOW_UNSAFE_DATABASE: 'true',
     ADMIN_EMAIL: ADMIN.email,
     ADMIN_PASSWORD: ADMIN.password,
-    ALLOW_UNSAFE_DATABASE: 'true',
     JWT_SECRET: 'a secret that both of the processes know',
   });
   const app = await createApp(config, pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }));
