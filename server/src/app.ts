@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { AppContext } from './api/context.ts';
@@ -14,34 +13,21 @@ import { startIngest } from './ingest/start.ts';
 import { migrationsFolder } from './installation.ts';
 import type { Config } from './platform/config.ts';
 import { startEmbeddedDatabase } from './platform/database/embedded/embedded.ts';
-import { channels } from './platform/database/notify.ts';
-import { createPool } from './platform/database/pool.ts';
 import { SPECIAL_CONNECTIONS } from './platform/database/pools.ts';
-import { startJobs } from './platform/jobs/jobs.ts';
 import type { Siblings } from './platform/metrics.ts';
 import { claimDataFolder, keepSecret } from './platform/process/data-folder.ts';
 import { Resources } from './platform/resources.ts';
-import { keepFresh, startFoundation } from './platform/start.ts';
+import { startFoundation } from './platform/start.ts';
 import { startRealtime } from './realtime/start.ts';
-import { createReportFiles } from './reports/files.ts';
-import { createReportRunner } from './reports/runner.ts';
-import { generateReports } from './reports/start.ts';
-import { createReportMaker } from './reports/thread.ts';
+import { startReports } from './reports/start.ts';
 import { REPORT_CONNECTIONS } from './reports/thread-messages.ts';
-import { startReportRounds } from './reports/upkeep.ts';
 import { startRetention } from './retention/schedule.ts';
 import { startSensors } from './sensors/start.ts';
 import { getTimezoneSettings, listFormerTimezones } from './system/store.ts';
 import { startFoldingTraffic } from './traffic/fold.ts';
 import { createFirstAdministrator, type FirstAdministrator } from './users/first-administrator.ts';
 import { startWatchlist } from './watchlist/start.ts';
-import { createAddressRules } from './webhooks/address.ts';
-import { createDeliverer } from './webhooks/deliver.ts';
-import { createWebhookDispatch } from './webhooks/dispatch.ts';
-import { ATTEMPT_LIMIT_MS, createSender } from './webhooks/send.ts';
-import { deliverNothing, deliverWebhooks } from './webhooks/start.ts';
-import { listEnabledWebhooks } from './webhooks/store.ts';
-import { startSweepingDeliveries } from './webhooks/sweep.ts';
+import { startDeliveries, startWebhooks } from './webhooks/start.ts';
 import { createWorkers } from './workers/workers.ts';
 
 /** The service, ready to listen. Disposing it finishes what was accepted and closes everything it opened. */
@@ -59,12 +45,8 @@ export interface App extends Service {
   readonly context: AppContext;
 }
 
-/** Connections on which a process works on the job queue: it listens on one of them. */
-const JOB_CONNECTIONS = 2;
-/** Connections of a process outside its ordinary pool: another one to listen on. The two that migrate are closed before. */
-const FURTHER_CONNECTIONS = SPECIAL_CONNECTIONS + JOB_CONNECTIONS + REPORT_CONNECTIONS + 1;
-/** Jobs that a process does at once. */
-const JOBS_AT_ONCE = 2;
+/** Connections of a process outside its ordinary pool: one more to listen on. The two that migrate are closed before. */
+const FURTHER_CONNECTIONS = SPECIAL_CONNECTIONS + REPORT_CONNECTIONS + 1;
 
 const openDatabase = async (config: Config, log: Logger, resources: Resources): Promise<string> => {
   if (config.DATABASE_URL) return config.DATABASE_URL;
@@ -107,44 +89,23 @@ const compose = async (
   const { db } = core;
 
   const auth = await startAuth(foundation, secret);
-  const areWebhooksOn = config.FEATURES.includes('webhooks');
-  const webhooks = await createWebhookDispatch(async () => (areWebhooksOn ? listEnabledWebhooks(db) : []));
-  keepFresh(foundation, channels.webhooks, webhooks.refresh, 'the webhooks could not be read again');
+  const webhooks = await startWebhooks(foundation);
   const realtime = await startRealtime(foundation, {
     findEvents: (ids) => findEvents(db, ids),
-    outbox: webhooks,
+    outbox: webhooks.webhooks,
   });
   const sensors = startSensors(foundation, realtime);
   const watchlist = await startWatchlist(foundation);
   const images = await startImages(foundation);
   const zone = () => core.settings.current().timezone;
   const retention = resources.use(startRetention({ db, log, blobs: images.images.blobs, zone }));
-  const ingest = await startIngest(foundation, { ...watchlist, webhooks, outbox: webhooks });
+  const ingest = await startIngest(foundation, { ...watchlist, ...webhooks, outbox: webhooks.webhooks });
   resources.use(startFolding({ db, log }));
   resources.use(startFoldingTraffic({ db, log }));
 
-  const webhookAddresses = createAddressRules(config.WEBHOOK_ALLOW_HOSTS);
-  const send = createSender(webhookAddresses);
-  const deliverer = resources.use(createDeliverer({ db, log, send, limitMs: ATTEMPT_LIMIT_MS }));
-  resources.use(startSweepingDeliveries({ db, log, wakesLate: areWebhooksOn }));
-  const reportFolder = join(config.DATA_DIR, 'reports');
-  const reportFiles = createReportFiles(reportFolder);
-  const makeReport = createReportMaker({ connectionString, folder: reportFolder });
-  const reportParts = { db, log, files: reportFiles };
-  const reportRunner = resources.use(createReportRunner({ ...reportParts, makeReport }));
-  resources.use(startReportRounds({ ...reportParts, runner: reportRunner }));
-  const jobPool = createPool(
-    connectionString,
-    JOB_CONNECTIONS,
-    ({ message }) => log.warn({ reason: message }, 'an idle connection of the job queue failed'),
-    { name: 'gantry jobs' },
-  );
-  resources.onClose(() => jobPool.end());
-  const tasks = {
-    'deliver-webhooks': areWebhooksOn ? deliverWebhooks(deliverer) : deliverNothing,
-    'generate-reports': generateReports(reportRunner),
-  };
-  resources.use(startJobs({ pool: jobPool, tasks, log, concurrency: JOBS_AT_ONCE }));
+  // Closed before the follow-up of events: deliveries that its last round causes are made after the next start.
+  startDeliveries(foundation, webhooks.webhookAddresses);
+  const reports = startReports(foundation, connectionString);
   const context: AppContext = {
     ...core,
     ...auth,
@@ -153,10 +114,9 @@ const compose = async (
     ...watchlist,
     ...images,
     ...ingest,
-    webhooks,
-    webhookAddresses,
+    ...webhooks,
+    ...reports,
     retention,
-    reportFiles,
   };
   const firstAdministrator = await createFirstAdministrator(context);
 

@@ -1,17 +1,26 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
+import { pgTable } from 'drizzle-orm/pg-core';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { migrationsFolder } from '../src/installation.ts';
+import { migrate } from '../src/platform/database/migrate.ts';
+import { channels, listen } from '../src/platform/database/notify.ts';
 import { createDatabase, createPool, type Database } from '../src/platform/database/pool.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
+import { claimableIds } from '../src/platform/jobs/claim.ts';
 import { startJobs } from '../src/platform/jobs/jobs.ts';
-import { addJob } from '../src/platform/jobs/jobs-store.ts';
+import { createJobRunner } from '../src/platform/jobs/runner.ts';
 import { Resources } from '../src/platform/resources.ts';
-import { createTestDatabase, eventually, startGantry } from './harness.ts';
+import { createTestDatabase, eventually } from './harness.ts';
+
+// Jobs of a small table of their own, performed as deliveries and reports are.
 
 const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+const chores = pgTable('chores', {});
+const LEASE_MS = 2_000;
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let pool: pg.Pool;
@@ -20,6 +29,8 @@ beforeAll(async () => {
   database = await createTestDatabase();
   pool = createPool(database.url, 2, () => undefined);
   db = createDatabase(pool);
+  await pool.query(`CREATE TABLE chores (id integer PRIMARY KEY, place text NOT NULL,
+    due_at timestamptz NOT NULL, attempts integer NOT NULL DEFAULT 0, is_done boolean NOT NULL DEFAULT false)`);
 });
 afterAll(async () => {
   await pool.end();
@@ -27,37 +38,102 @@ afterAll(async () => {
 });
 
 let resources = new Resources();
-const done: unknown[] = [];
+const done: number[] = [];
 afterEach(async () => {
   await resources[Symbol.asyncDispose]();
   resources = new Resources();
   done.length = 0;
+  await pool.query('TRUNCATE chores');
 });
 
-type Task = (payload: unknown) => Promise<void>;
-const remember: Task = async (payload) => {
-  done.push(payload);
+interface Chore {
+  readonly id: number;
+  readonly attempts: number;
+}
+type Perform = (chore: Chore) => Promise<void> | void;
+const remember: Perform = ({ id }) => {
+  done.push(id);
 };
 
+interface ProcessOptions {
+  readonly perform?: Perform;
+  readonly sweepMs?: number;
+  readonly concurrency?: number;
+}
+
 /** What a process does about jobs. */
-const startWorking = (task: Task = remember): Resources => {
+const startWorking = async (options: ProcessOptions = {}): Promise<Resources> => {
+  const { perform = remember, sweepMs = 200, concurrency = 2 } = options;
   const process = resources.use(new Resources());
-  const jobPool = createPool(database.url, 2, () => undefined);
-  process.onClose(() => jobPool.end());
-  process.use(startJobs({ pool: jobPool, tasks: { 'deliver-webhooks': task }, log, concurrency: 2 }));
+  const own = createPool(database.url, 2, () => undefined, { name: 'jobs of the test' });
+  process.onClose(() => own.end());
+  const ours = createDatabase(own);
+  const runner = createJobRunner<Chore>({
+    concurrency,
+    log,
+    failure: 'not now',
+    claim: async (place, most) => {
+      const due = sql`place = ${place} AND NOT is_done AND due_at <= now()`;
+      const { rows } = await ours.execute<{ id: number; attempts: number }>(sql`
+        UPDATE chores SET attempts = attempts + 1, due_at = now() + ${LEASE_MS} * interval '1 millisecond'
+        WHERE id = ANY (${claimableIds(chores, { due, order: sql`due_at, id`, most })}) RETURNING id, attempts`);
+      return rows;
+    },
+    perform: async (chore) => {
+      await perform(chore);
+      const { id, attempts } = chore;
+      await ours.execute(sql`UPDATE chores SET is_done = true WHERE id = ${id} AND attempts = ${attempts}`);
+    },
+  });
+  const listener = process.use(await listen(database.url, log));
+  process.use(
+    startJobs({
+      runner,
+      listener,
+      channel: channels.deliveries,
+      everyMs: sweepMs,
+      log,
+      failure: 'not now',
+      sweep: async () => {
+        const { rows } = await ours.execute<{ place: string }>(
+          sql`SELECT DISTINCT place FROM chores WHERE NOT is_done AND due_at <= now()`,
+        );
+        for (const { place } of rows) runner.wake(place);
+      },
+    }),
+  );
   return process;
 };
 
-const add = (n: number, runAt = sql`now()`, within: Pick<Database, 'execute'> = db) =>
-  within.execute(sql`SELECT ${addJob('deliver-webhooks', sql`json_build_object('n', ${n}::int)`, runAt)}`);
+interface NewChore {
+  readonly place?: string;
+  readonly dueInMs?: number;
+}
+const add = (
+  id: number,
+  { place = 'here', dueInMs = 0 }: NewChore = {},
+  within: Pick<Database, 'execute'> = db,
+) =>
+  within.execute(sql`
+    WITH added AS (
+      INSERT INTO chores (id, place, due_at) VALUES (${id}, ${place}, now() + ${dueInMs} * interval '1 millisecond')
+      RETURNING place
+    )
+    SELECT pg_notify(${channels.deliveries}, place) FROM added`);
 const waitForDone = (count: number, ms = 20_000) =>
   eventually(
     async () => [...done],
     ({ length }) => length >= count,
     ms,
   );
-const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => ({ n: from + n }));
-const inOrder = (jobs: readonly unknown[]) => (jobs as { n: number }[]).toSorted((a, b) => a.n - b.n);
+const waitUntilNothingIsLeft = (ms = 30_000) =>
+  eventually(
+    async () => (await pool.query('SELECT FROM chores WHERE NOT is_done')).rowCount,
+    (left) => left === 0,
+    ms,
+  );
+const numbers = (until: number) => Array.from({ length: until }, (_, n) => n);
+const inOrder = (ids: Iterable<number>) => [...ids].sort((a, b) => a - b);
 
 /** Ends every other connection to the database of the test. */
 const endConnections = () =>
@@ -82,69 +158,172 @@ const whileUnreachable = async (work: () => Promise<void>): Promise<void> => {
 };
 
 describe('a job', () => {
-  it('is done within a moment of being added', async () => {
-    startWorking();
+  it('is done within a moment of being added, without waiting for a sweep', async () => {
+    await startWorking({ sweepMs: 3_600_000 });
     await add(0);
     await waitForDone(1);
-    const began = Date.now();
     await add(1);
-    await waitForDone(2);
-    expect(Date.now() - began).toBeLessThan(1_000);
-    expect(done).toEqual([{ n: 0 }, { n: 1 }]);
+    expect(await waitForDone(2)).toEqual([0, 1]);
+  });
+
+  it('is done in a sweep when no message is heard of it', async () => {
+    await startWorking();
+    await add(0);
+    await waitForDone(1);
+    await pool.query(`INSERT INTO chores VALUES (1, 'here', now())`);
+    expect(await waitForDone(2)).toEqual([0, 1]);
   });
 
   it('is not done when the transaction that adds it rolls back', async () => {
-    startWorking();
+    await startWorking();
     const rolledBack = inTransaction(db, async (tx) => {
-      await add(1, sql`now()`, tx);
+      await add(1, {}, tx);
       throw new Error('no');
     });
     await expect(rolledBack).rejects.toThrow('no');
     await add(2);
-    await waitForDone(1);
-    await sleep(2_500);
-    expect(done).toEqual([{ n: 2 }]);
+    await waitUntilNothingIsLeft();
+    expect(done).toEqual([2]);
   });
 
-  it('waits until it is due', async () => {
-    startWorking();
-    const began = Date.now();
-    await add(1, sql`now() + interval '2 seconds'`);
+  it('waits until it is due, by the clock of the database', async () => {
+    await startWorking();
+    await add(1, { dueInMs: 2_000 });
+    const { rows } = await pool.query('SELECT due_at FROM chores');
     await waitForDone(1);
-    expect(Date.now() - began).toBeGreaterThan(1_900);
-    expect(Date.now() - began).toBeLessThan(20_000);
+    const { rows: after } = await pool.query('SELECT now() AS now');
+    expect(after[0].now.getTime()).toBeGreaterThanOrEqual(rows[0].due_at.getTime());
   });
 
   it('is done once, however many processes there are', async () => {
-    startWorking();
-    startWorking();
-    for (let n = 0; n < 100; n++) await add(n);
-    await waitForDone(100);
-    await sleep(300);
-    expect(inOrder(done)).toEqual(numbers(0, 100));
+    await startWorking();
+    await startWorking();
+    for (const n of numbers(100)) await add(n);
+    await waitUntilNothingIsLeft();
+    expect(inOrder(done)).toEqual(numbers(100));
   });
 
-  it('that throws is tried again later, and keeps no other one from being done', async () => {
-    startWorking(async (payload) => {
-      done.push(payload);
-      if (done.length === 1) throw new Error('not now');
+  it('that throws is tried again when its lease expires, and keeps no other one from being done', async () => {
+    await startWorking({
+      perform: ({ id }) => {
+        done.push(id);
+        if (done.length === 1) throw new Error('not now');
+      },
     });
     await add(1);
     await waitForDone(1);
     await add(2);
-    expect(await waitForDone(3)).toEqual([{ n: 1 }, { n: 2 }, { n: 1 }]);
+    expect(await waitForDone(3)).toEqual([1, 2, 1]);
+  });
+
+  it('of a process that is gone is done by another one, but not before its lease expires', async () => {
+    await add(1);
+    await pool.query(`UPDATE chores SET attempts = 1, due_at = now() + interval '1 second'`);
+    const { rows } = await pool.query('SELECT due_at FROM chores');
+    await startWorking();
+    await waitForDone(1);
+    const { rows: after } = await pool.query('SELECT now() AS now, attempts FROM chores');
+    expect(after[0].now.getTime()).toBeGreaterThanOrEqual(rows[0].due_at.getTime());
+    expect(after[0].attempts).toBe(2);
+  });
+});
+
+describe('jobs of one group', () => {
+  it('are done a few at once, and keep those of another group from nothing', async () => {
+    const told = new AbortController();
+    const begun: number[] = [];
+    await startWorking({
+      perform: async ({ id }) => {
+        begun.push(id);
+        if (id < 10) await once(told.signal, 'abort');
+        done.push(id);
+      },
+    });
+    for (const n of numbers(5)) await add(n);
+    await eventually(
+      async () => begun.length,
+      (count) => count === 2,
+    );
+    for (const n of [10, 11, 12]) await add(n, { place: 'elsewhere' });
+    expect(inOrder(await waitForDone(3))).toEqual([10, 11, 12]);
+    expect(inOrder(begun)).toEqual([0, 1, 10, 11, 12]);
+    told.abort();
+  });
+
+  it('are found also when they come while it is being looked', async () => {
+    const looked = new AbortController();
+    const goOn = new AbortController();
+    let asked = 0;
+    const runner = createJobRunner<number>({
+      concurrency: 4,
+      log,
+      failure: 'not now',
+      claim: async () => {
+        const due = asked++ === 1 ? [1] : [];
+        looked.abort();
+        if (!goOn.signal.aborted) await once(goOn.signal, 'abort');
+        return due;
+      },
+      perform: async (n) => {
+        done.push(n);
+      },
+    });
+    runner.wake();
+    if (!looked.signal.aborted) await once(looked.signal, 'abort');
+    runner.wake();
+    goOn.abort();
+    expect(await waitForDone(1)).toEqual([1]);
+    await runner[Symbol.asyncDispose]();
+  });
+});
+
+describe('when the process ends', () => {
+  it('it waits for the jobs under way, tells them so, and begins no others', async () => {
+    const told: boolean[] = [];
+    const runner = createJobRunner<number>({
+      concurrency: 1,
+      log,
+      failure: 'not now',
+      claim: async () => [told.length],
+      perform: async (_, ending) => {
+        told.push(ending.aborted);
+        if (!ending.aborted) await once(ending, 'abort');
+        told.push(ending.aborted);
+      },
+    });
+    runner.wake();
+    await eventually(
+      async () => told.length,
+      (count) => count === 1,
+    );
+    await runner[Symbol.asyncDispose]();
+    expect(told).toEqual([false, true]);
+    runner.wake();
+    await runner[Symbol.asyncDispose]();
+    expect(told).toEqual([false, true]);
+  });
+
+  it('and the database is away, that takes no longer than a few seconds', async () => {
+    const process = await startWorking();
+    await add(0);
+    await waitForDone(1);
+    await whileUnreachable(async () => {
+      await sleep(500);
+      const began = Date.now();
+      await process[Symbol.asyncDispose]();
+      expect(Date.now() - began).toBeLessThan(20_000);
+    });
   });
 });
 
 describe('when the database goes away', () => {
   it('jobs are done again once it is back', async () => {
-    startWorking();
+    await startWorking();
     await add(0);
     await waitForDone(1);
-    await whileUnreachable(() => sleep(4_000));
+    await whileUnreachable(() => sleep(2_000));
     await add(1);
-    await waitForDone(2, 30_000);
-    expect(done).toEqual([{ n: 0 }, { n: 1 }]);
+    expect(await waitForDone(2, 30_000)).toEqual([0, 1]);
   });
 
   describe('just when', () => {
@@ -170,106 +349,83 @@ describe('when the database goes away', () => {
         ({ rowCount }) => rowCount !== 0,
       );
 
-    it('the end of a job is written down, others are done all the same', async () => {
-      startWorking(async (payload) => {
-        if (done.push(payload) === 1)
-          await locking.query('SELECT FROM graphile_worker._private_jobs FOR UPDATE');
-      });
-      await add(1);
-      await endWhoeverWaits('%delete from%');
-      await unlock();
-      await add(2);
-      expect(await waitForDone(2, 30_000)).toEqual([{ n: 1 }, { n: 2 }]);
-    });
-
-    it('the end of a job is written down, nobody waits for the one that is under way', async () => {
+    it('the result of a job is recorded, nobody waits for the one that is under way, and it is done again', async () => {
       const told = new AbortController();
-      startWorking(async (payload) => {
-        const { n } = payload as { n: number };
-        if (n === 1) await locking.query('SELECT FROM graphile_worker._private_jobs FOR UPDATE');
-        if (n === 0) await once(told.signal, 'abort');
-        done.push(payload);
+      await startWorking({
+        perform: async ({ id, attempts }) => {
+          if (id === 1 && attempts === 1) await locking.query('SELECT FROM chores WHERE id = 1 FOR UPDATE');
+          if (id === 0 && attempts === 1) await once(told.signal, 'abort');
+          done.push(id);
+        },
       });
       await add(0);
       await add(1);
-      await endWhoeverWaits('%delete from%');
+      await endWhoeverWaits('%SET is_done%');
       await unlock();
       await add(2);
-      expect(await waitForDone(2, 30_000)).toEqual([{ n: 1 }, { n: 2 }]);
+      expect((await waitForDone(2, 30_000)).slice(0, 2)).toEqual([1, 2]);
       told.abort();
-      expect(await waitForDone(3)).toEqual([{ n: 1 }, { n: 2 }, { n: 0 }]);
+      await waitUntilNothingIsLeft();
+      expect(inOrder(new Set(done))).toEqual([0, 1, 2]);
     });
 
-    it('the tasks are looked up, jobs are done all the same', async () => {
-      await locking.query('LOCK TABLE graphile_worker._private_tasks');
-      startWorking();
-      await endWhoeverWaits('%_private_tasks%');
+    it('jobs are claimed, they are done all the same', async () => {
+      await locking.query('LOCK TABLE chores');
+      await startWorking();
+      await endWhoeverWaits('%SELECT DISTINCT place%');
       await unlock();
       await add(1);
-      expect(await waitForDone(1, 30_000)).toEqual([{ n: 1 }]);
+      expect(await waitForDone(1, 30_000)).toEqual([1]);
     });
   });
 
   it('in every moment of many jobs, the process lives on and does all of them', async () => {
-    startWorking(async (payload) => {
-      await sleep(Math.random() * 10);
-      done.push(payload);
+    await startWorking({
+      perform: async ({ id }) => {
+        await sleep(Math.random() * 10);
+        done.push(id);
+      },
     });
-    for (let n = 0; n < 200; n++) await add(n);
+    for (const n of numbers(200)) await add(n);
     for (let round = 0; round < 20; round++) {
       await sleep(60);
       await endConnections();
     }
-    // What a connection held when it ended is kept for hours from those who might still be at it.
-    const held = async () => {
-      const { rows } = await pool.query<{ open: number; held: number }>(
-        `SELECT count(*) FILTER (WHERE locked_at IS NULL) AS open, count(locked_at) AS held
-         FROM graphile_worker._private_jobs`,
-      );
-      return rows[0];
-    };
-    const left = await eventually(held, (jobs) => Number(jobs?.open) === 0, 30_000);
-    expect(new Set(inOrder(done).map(({ n }) => n)).size + Number(left?.held)).toBeGreaterThanOrEqual(200);
-    await pool.query('DELETE FROM graphile_worker._private_jobs');
-  });
-
-  it('stopping takes no longer than a few seconds', async () => {
-    const process = startWorking();
-    await add(0);
-    await waitForDone(1);
-    await whileUnreachable(async () => {
-      await sleep(500);
-      const began = Date.now();
-      await process[Symbol.asyncDispose]();
-      expect(Date.now() - began).toBeLessThan(20_000);
-    });
+    await waitUntilNothingIsLeft(60_000);
+    expect(inOrder(new Set(done))).toEqual(numbers(200));
   });
 });
 
-describe('the tables of the job queue', () => {
-  it('are there in a database that was migrated, in a schema of their own', async () => {
-    const { rows } = await pool.query(
-      `SELECT table_schema FROM information_schema.tables WHERE table_name = '_private_jobs'`,
-    );
-    expect(rows).toEqual([{ table_schema: 'graphile_worker' }]);
+describe('the queue of the version before', () => {
+  const MIGRATION = '0020-no-job-queue.sql';
+  let former: Awaited<ReturnType<typeof createTestDatabase>>;
+  let client: pg.Client;
+  beforeEach(async () => {
+    former = await createTestDatabase();
+    client = new pg.Client({ connectionString: former.url });
+    await client.connect();
+    await client.query('DELETE FROM schema_migrations WHERE name = $1', [MIGRATION]);
+    await client.query('CREATE SCHEMA graphile_worker');
+    await client.query('CREATE TABLE graphile_worker._private_jobs (id bigint)');
+  });
+  afterEach(async () => {
+    await client.end();
+    await former.drop();
+  });
+  const isThere = async (): Promise<boolean> =>
+    (await client.query(`SELECT FROM pg_namespace WHERE nspname = 'graphile_worker'`)).rowCount === 1;
+
+  it('goes with its schema, once and without a trace', async () => {
+    expect(await migrate(former.url, { folder: migrationsFolder })).toEqual([MIGRATION]);
+    expect(await isThere()).toBe(false);
+    expect(await migrate(former.url, { folder: migrationsFolder })).toEqual([]);
   });
 
-  it('never run out of numbers for tasks and queues', async () => {
-    const { rows } = await pool.query<{ cycle: boolean }>(
-      `SELECT cycle FROM pg_sequences WHERE schemaname = 'graphile_worker' AND data_type = 'integer'::regtype`,
-    );
-    expect(rows).toEqual([{ cycle: true }, { cycle: true }]);
-  });
-});
-
-describe('the service', () => {
-  it('holds two connections for its jobs', async () => {
-    await using gantry = await startGantry({ config: { DATABASE_POOL_SIZE: '2' } });
-    const token = await gantry.tokenFor('ADMIN');
-    await Promise.all(Array.from({ length: 20 }, () => gantry.ok('users.getAll', undefined, { token })));
-    const { rows } = await gantry.pool.query<{ count: number }>(
-      `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'gantry jobs'`,
-    );
-    expect(Number(rows[0]?.count)).toBe(2);
+  it('stays for a process of that version, which goes on serving meanwhile', async () => {
+    const old = new pg.Client({ connectionString: former.url, application_name: 'gantry jobs' });
+    await old.connect();
+    expect(await migrate(former.url, { folder: migrationsFolder })).toEqual([MIGRATION]);
+    expect(await isThere()).toBe(true);
+    await old.end();
   });
 });

@@ -9,7 +9,7 @@ import './service-process.ts';
 
 const POOL_SIZE = 6;
 /** What docs/operations.md and docs/configuration.md say of one process. */
-const FURTHER_CONNECTIONS = 13;
+const FURTHER_CONNECTIONS = 11;
 
 let gantry: Gantry;
 let known: string;
@@ -203,7 +203,6 @@ describe('one process', () => {
       gantry: POOL_SIZE,
       'gantry devices': 3,
       'gantry health': 1,
-      'gantry jobs': 2,
       'gantry listener': 1,
       'gantry questions': 4,
       'gantry reports': 1,

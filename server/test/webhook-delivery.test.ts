@@ -7,18 +7,16 @@ import fc from 'fast-check';
 import type pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { listen } from '../src/platform/database/notify.ts';
 import { createDatabase, createPool, type Database } from '../src/platform/database/pool.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
-import { startJobs } from '../src/platform/jobs/jobs.ts';
 import { Resources } from '../src/platform/resources.ts';
 import { createAddressRules, type Resolve } from '../src/webhooks/address.ts';
 import { settleDelivered, settleFailed } from '../src/webhooks/attempts-store.ts';
 import { BACK_OFF, JITTER, waitAfter } from '../src/webhooks/back-off.ts';
-import { createDeliverer } from '../src/webhooks/deliver.ts';
+import { createDeliverer, startDelivering } from '../src/webhooks/deliver.ts';
 import { insertDeliveries } from '../src/webhooks/enqueue-store.ts';
 import { createSender } from '../src/webhooks/send.ts';
-import { deliverWebhooks } from '../src/webhooks/start.ts';
-import { startSweepingDeliveries } from '../src/webhooks/sweep.ts';
 import { removeOldDeliveries } from '../src/webhooks/sweep-store.ts';
 import { createTestDatabase, eventually } from './harness.ts';
 import { answer, type Received, type Receiver, startReceiver } from './webhook-receiver.ts';
@@ -54,17 +52,12 @@ interface Options {
 }
 
 /** What a process does about deliveries, with shorter waits. */
-const startDelivering = (allowed: readonly string[], options: Options = {}): Resources => {
-  const { limitMs = 2_000, backOff = [10, 10], sweepMs = 60_000, resolve } = options;
+const startProcess = async (allowed: readonly string[], options: Options = {}): Promise<Resources> => {
+  const { limitMs = 2_000, backOff = [10, 10], sweepMs = 1_000, resolve } = options;
   const process = resources.use(new Resources());
-  const rules = createAddressRules(allowed, resolve);
-  const send = createSender(rules, limitMs);
-  const deliverer = process.use(createDeliverer({ db, log, send, limitMs, backOff }));
-  process.use(startSweepingDeliveries({ db, log, everyMs: sweepMs }));
-  const jobPool = createPool(database.url, 2, () => undefined);
-  process.onClose(() => jobPool.end());
-  const tasks = { 'deliver-webhooks': deliverWebhooks(deliverer) };
-  process.use(startJobs({ pool: jobPool, tasks, log, concurrency: 2 }));
+  const send = createSender(createAddressRules(allowed, resolve), limitMs);
+  const listener = process.use(await listen(database.url, log));
+  process.use(startDelivering({ db, log, listener, send, limitMs, backOff, sweepMs }));
   return process;
 };
 
@@ -114,7 +107,7 @@ const idsOf = (received: readonly Received[]) => received.map(({ headers }) => h
 describe('an attempt', () => {
   it('is a POST of exactly the stored bytes, signed over timestamp and body', async () => {
     const receiver = await receive();
-    startDelivering([receiver.host]);
+    await startProcess([receiver.host]);
     const [id] = await enqueue(await addHook(`${receiver.url}?a=b%20c`));
     const row = await settled(id);
     const [got] = receiver.received;
@@ -137,14 +130,14 @@ describe('an attempt', () => {
 
   it.each([200, 201, 202, 204, 299])('is delivered with status %i', async (status) => {
     const receiver = await receive(answer(status));
-    startDelivering([receiver.host]);
+    await startProcess([receiver.host]);
     const [id] = await enqueue(await addHook(receiver.url));
     expect(await settled(id)).toMatchObject({ attempts: 1, last_status: status });
   });
 
   it.each([400, 404, 410, 429, 500, 503])('has failed with status %i', async (status) => {
     const receiver = await receive(answer(status, 'no'));
-    startDelivering([receiver.host], { backOff: [] });
+    await startProcess([receiver.host], { backOff: [] });
     const [id] = await enqueue(await addHook(receiver.url));
     expect(await settled(id, 'DEAD')).toMatchObject({
       last_status: status,
@@ -158,7 +151,7 @@ describe('an attempt', () => {
     const receiver = await receive((response) => {
       response.writeHead(status, { location: elsewhere.url }).end();
     });
-    startDelivering([receiver.host, elsewhere.host], { backOff: [] });
+    await startProcess([receiver.host, elsewhere.host], { backOff: [] });
     const [id] = await enqueue(await addHook(receiver.url));
     const row = await settled(id, 'DEAD');
     expect(row.last_status).toBe(status);
@@ -168,7 +161,7 @@ describe('an attempt', () => {
 
   it('is given up at the limit when the receiver never answers', async () => {
     const receiver = await receive(() => undefined);
-    startDelivering([receiver.host], { limitMs: 500, backOff: [] });
+    await startProcess([receiver.host], { limitMs: 500, backOff: [] });
     const began = Date.now();
     const [id] = await enqueue(await addHook(receiver.url));
     expect((await settled(id, 'DEAD')).last_error).toBe('It did not answer within 0.5 s');
@@ -185,7 +178,7 @@ describe('an attempt', () => {
       };
       pour();
     });
-    startDelivering([receiver.host]);
+    await startProcess([receiver.host]);
     const [id] = await enqueue(await addHook(receiver.url));
     const { last_answer: kept } = await settled(id);
     expect(kept).toMatch(/^€+$/);
@@ -198,7 +191,7 @@ describe('an attempt', () => {
     const receiver = await receive((response) => {
       response.writeHead(200).end(Buffer.from([0x00, 0xff, 0x41, 0xc3]));
     });
-    startDelivering([receiver.host]);
+    await startProcess([receiver.host]);
     const [id] = await enqueue(await addHook(receiver.url));
     expect((await settled(id)).last_answer).toMatch(/^\ufffd\ufffdA/);
   });
@@ -211,7 +204,7 @@ describe('an attempt', () => {
     await once(strange, 'listening');
     resources.onClose(() => strange.close());
     const port = (strange.address() as import('node:net').AddressInfo).port;
-    startDelivering(['127.0.0.1'], { backOff: [] });
+    await startProcess(['127.0.0.1'], { backOff: [] });
     for (const url of [gone.url, breaking.url, `http://127.0.0.1:${port}/`]) {
       const [id] = await enqueue(await addHook(url));
       const row = await settled(id, 'DEAD');
@@ -224,7 +217,7 @@ describe('an attempt', () => {
 describe('an address of the inside', () => {
   it('is refused again when something is sent', async () => {
     const receiver = await receive();
-    startDelivering([], { backOff: [] });
+    await startProcess([], { backOff: [] });
     const [id] = await enqueue(await addHook(receiver.url));
     expect((await settled(id, 'DEAD')).last_error).toContain('not on the public internet');
     expect(receiver.received).toEqual([]);
@@ -240,7 +233,7 @@ describe('an address of the inside', () => {
     ];
     const rules = createAddressRules([], rebinding);
     await rules.resolve(rules.parse(`http://rebinding.example:${port}/`));
-    startDelivering([], { backOff: [], resolve: rebinding });
+    await startProcess([], { backOff: [], resolve: rebinding });
     const [id] = await enqueue(await addHook(`http://rebinding.example:${port}/`));
     expect((await settled(id, 'DEAD')).last_error).toContain('not on the public internet');
     expect(asked).toBe(2);
@@ -255,7 +248,7 @@ describe('an address of the inside', () => {
       asked++;
       return [{ address: '127.0.0.1', family: 4 }];
     };
-    startDelivering(['allowed.example'], { resolve });
+    await startProcess(['allowed.example'], { resolve });
     const [id] = await enqueue(await addHook(`http://allowed.example:${port}/`));
     await settled(id);
     expect(asked).toBe(1);
@@ -268,7 +261,7 @@ describe('a delivery that fails', () => {
     const receiver = await receive((response, _received, count) => {
       response.writeHead(count < 4 ? 503 : 200).end();
     });
-    startDelivering([receiver.host], { backOff: [10, 10, 10, 10] });
+    await startProcess([receiver.host], { backOff: [10, 10, 10, 10] });
     const [id] = await enqueue(await addHook(receiver.url));
     expect(await settled(id)).toMatchObject({ attempts: 4, last_status: 200, last_error: null });
     expect(idsOf(receiver.received)).toEqual([id, id, id, id]);
@@ -277,7 +270,7 @@ describe('a delivery that fails', () => {
 
   it('is dead after the last attempt, and is not attempted again', async () => {
     const receiver = await receive(answer(500));
-    startDelivering([receiver.host], { backOff: [10, 10] });
+    await startProcess([receiver.host], { backOff: [10, 10] });
     const [id] = await enqueue(await addHook(receiver.url));
     const dead = await settled(id, 'DEAD');
     expect(dead).toMatchObject({ attempts: 3, last_status: 500 });
@@ -288,7 +281,7 @@ describe('a delivery that fails', () => {
 
   it('is not attempted before it is due', async () => {
     const receiver = await receive(answer(500));
-    startDelivering([receiver.host], { backOff: [3_000] });
+    await startProcess([receiver.host], { backOff: [3_000] });
     const [id] = await enqueue(await addHook(receiver.url));
     await eventually(
       () => findDelivery(id),
@@ -334,9 +327,30 @@ describe('the waits between attempts', () => {
 });
 
 describe('deliveries of a transaction', () => {
+  it('are made a moment after its commit, without waiting for a sweep', async () => {
+    const receiver = await receive();
+    await startProcess([receiver.host], { sweepMs: 3_600_000 });
+    const hook = await addHook(receiver.url);
+    await settled((await enqueue(hook))[0]);
+    const [id] = await enqueue(hook);
+    await settled(id, 'DELIVERED', 5_000);
+  });
+
+  it('are made by a sweep when nobody was told of them', async () => {
+    const receiver = await receive();
+    await startProcess([receiver.host]);
+    const hook = await addHook(receiver.url);
+    await settled((await enqueue(hook))[0]);
+    const { rows } = await pool.query<{ id: string }>(
+      `INSERT INTO webhook_deliveries (webhook_id, kind, body) VALUES ($1, 'test', '{}') RETURNING id`,
+      [hook],
+    );
+    await settled(rows[0]?.id);
+  });
+
   it('are not made when it rolls back', async () => {
     const receiver = await receive();
-    startDelivering([receiver.host]);
+    await startProcess([receiver.host]);
     const hook = await addHook(receiver.url);
     const rolledBack = inTransaction(db, async (tx) => {
       await insertDeliveries(tx, [{ id: randomUUID(), webhookId: hook, kind: 'event.ingested', body: '{}' }]);
@@ -366,15 +380,6 @@ describe('deliveries of a transaction', () => {
     await deleting.query('COMMIT');
     deleting.release();
     expect(await findDelivery((await enqueued)[0])).toBe(undefined);
-  });
-
-  it('can be added after any number of others: what numbers tasks goes round', async () => {
-    for (const table of ['_private_tasks', '_private_job_queues'])
-      await pool.query(`SELECT setval(pg_get_serial_sequence('graphile_worker.${table}', 'id'), 2147483647)`);
-    const receiver = await receive();
-    startDelivering([receiver.host]);
-    const [id] = await enqueue(await addHook(receiver.url));
-    await settled(id);
   });
 });
 
@@ -451,7 +456,7 @@ describe('many deliveries', () => {
         response.writeHead(200).end();
       }, 5);
     });
-    startDelivering([receiver.host]);
+    await startProcess([receiver.host]);
     const hook = await addHook(receiver.url);
     const ids = [...(await enqueue(hook, 150)), ...(await enqueue(hook, 150))];
     await eventually(
@@ -468,8 +473,8 @@ describe('many deliveries', () => {
     const receiver = await receive((response) => {
       setTimeout(() => response.writeHead(200).end(), 5);
     });
-    startDelivering([receiver.host]);
-    startDelivering([receiver.host]);
+    await startProcess([receiver.host]);
+    await startProcess([receiver.host]);
     const hook = await addHook(receiver.url);
     const batches = await Promise.all(Array.from({ length: 20 }, () => enqueue(hook, 10)));
     await eventually(
@@ -484,7 +489,7 @@ describe('many deliveries', () => {
   it('do not wait for those of receivers that never answer', async () => {
     const hanging = await receive(() => undefined);
     const quick = await receive();
-    startDelivering([hanging.host, quick.host], { limitMs: 6_000, backOff: [] });
+    await startProcess([hanging.host, quick.host], { limitMs: 6_000, backOff: [] });
     for (let n = 0; n < 10; n++) await enqueue(await addHook(`${hanging.url}/${n}`), 20);
     const hook = await addHook(quick.url);
     await eventually(
@@ -506,7 +511,7 @@ describe('when something breaks', () => {
     const receiver = await receive((response) => {
       setTimeout(() => response.writeHead(200).end(), 10);
     });
-    startDelivering([receiver.host], { limitMs: 1_000, sweepMs: 500 });
+    await startProcess([receiver.host], { limitMs: 1_000, sweepMs: 500 });
     const hook = await addHook(receiver.url);
     const ids = await enqueue(hook, 300);
     for (let round = 0; round < 8; round++) {
@@ -530,13 +535,12 @@ describe('when something breaks', () => {
     const receiver = await receive();
     const hook = await addHook(receiver.url);
     const [id] = await enqueue(hook);
-    // Taken by a process that then died: its job is gone, and so is its lease.
-    await pool.query('DELETE FROM graphile_worker._private_jobs');
+    // Claimed by a process that then died.
     await pool.query(
       `UPDATE webhook_deliveries SET attempts = 1, due_at = now() + interval '1 second' WHERE id = $1`,
       [id],
     );
-    startDelivering([receiver.host], { sweepMs: 300 });
+    await startProcess([receiver.host], { sweepMs: 300 });
     await sleep(700);
     expect(receiver.received).toEqual([]);
     expect((await settled(id)).attempts).toBe(2);
@@ -546,7 +550,7 @@ describe('when something breaks', () => {
     const receiver = await receive((response) => {
       setTimeout(() => response.writeHead(200).end(), 500);
     });
-    const process = startDelivering([receiver.host]);
+    const process = await startProcess([receiver.host]);
     const ids = await enqueue(await addHook(receiver.url), 10);
     await eventually(
       async () => receiver.received.length,

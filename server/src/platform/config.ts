@@ -58,7 +58,7 @@ export const configKeys = {
   DATABASE_POOL_SIZE: number(2, 200)
     .default(10)
     .describe(
-      'Most connections to the database from one process for ordinary work; it opens up to 13 more, for devices, questions, health, jobs, reports and messages. A server of your own must allow that for each of the `WORKERS`.',
+      'Most connections to the database from one process for ordinary work; it opens up to 11 more, for devices, questions, health, reports and messages. A server of your own must allow that for each of the `WORKERS`.',
     ),
   ALLOW_UNSAFE_DATABASE: flag
     .default(false)

@@ -8,6 +8,12 @@ export interface RoundsOptions {
   readonly failure: string;
 }
 
+/** Work that is done again and again. */
+export interface Rounds extends AsyncDisposable {
+  /** Begins a round without waiting for its time, unless one is under way. */
+  startNow(): void;
+}
+
 /**
  * Does work again and again until it is disposed of; disposing waits for the round under way.
  * @param work is told whether it is to come to its end
@@ -15,7 +21,7 @@ export interface RoundsOptions {
 export const startRounds = (
   { everyMs, log, failure }: RoundsOptions,
   work: (isOver: () => boolean) => Promise<unknown>,
-): AsyncDisposable => {
+): Rounds => {
   let over = false;
   let round: Promise<void> | null = null;
 
@@ -27,13 +33,17 @@ export const startRounds = (
     }
   };
 
-  const timer = setInterval(() => {
+  const startNow = (): void => {
+    if (over) return;
     round ??= doOne().finally(() => {
       round = null;
     });
-  }, everyMs);
+  };
+
+  const timer = setInterval(startNow, everyMs);
   timer.unref();
   return {
+    startNow,
     async [Symbol.asyncDispose]() {
       over = true;
       clearInterval(timer);

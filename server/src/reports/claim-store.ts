@@ -1,14 +1,17 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { reports } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
+import { claimableIds } from '../platform/jobs/claim.ts';
 import type { ReportRow } from './store.ts';
 
 /** How often a report is begun: after that it is taken for what brings its process down. */
 const MOST_ATTEMPTS = 5;
 
-/** Takes the oldest report that waits, for this process alone; null when none does. */
-export const claimReport = async (db: Executor): Promise<ReportRow | null> => {
-  const [row] = await db
+/** Takes up to `most` of the reports that wait, the oldest first, for this process alone. */
+export const claimReports = (db: Executor, most: number): Promise<ReportRow[]> => {
+  const due = sql`status = 'QUEUED'`;
+  const ids = claimableIds(reports, { due, order: sql`created_at, id`, most });
+  return db
     .update(reports)
     .set({
       status: 'RUNNING',
@@ -18,12 +21,8 @@ export const claimReport = async (db: Executor): Promise<ReportRow | null> => {
       progress: 0,
       rowCount: 0,
     })
-    .where(
-      sql`${reports.id} = (SELECT id FROM reports WHERE status = 'QUEUED'
-        ORDER BY created_at, id LIMIT 1 FOR UPDATE SKIP LOCKED)`,
-    )
+    .where(sql`${reports.id} = ANY (${ids})`)
     .returning();
-  return row ?? null;
 };
 
 /** One attempt at a report, as the process that makes it names it. */

@@ -1,16 +1,11 @@
 import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
-import { claimReport, noteProgress, releaseReport, settleReport } from './claim-store.ts';
+import { createJobRunner, type JobRunner } from '../platform/jobs/runner.ts';
+import { claimReports, noteProgress, releaseReport, settleReport } from './claim-store.ts';
 import type { ReportFiles } from './files.ts';
 import type { ReportRow } from './store.ts';
 import { type MakeReport, ReportFailure } from './thread.ts';
 import type { Progress } from './thread-messages.ts';
-
-/** Makes the reports that wait, one at a time in each process, so that the service's daily work goes on beside it. */
-export interface ReportRunner extends AsyncDisposable {
-  /** Looks whether one waits. It does not wait for its end. */
-  wake(): void;
-}
 
 export interface RunnerOptions {
   readonly db: Database;
@@ -37,11 +32,8 @@ const sentenceFor = (error: unknown): string =>
     ? error.message
     : 'Something went wrong; the log of the service says what';
 
-export const createReportRunner = ({ db, files, makeReport, log }: RunnerOptions): ReportRunner => {
-  const ending = new AbortController();
-  let working: Promise<void> | null = null;
-  let isWoken = false;
-
+/** Makes the reports that wait, one at a time in each process, so that the service's daily work goes on beside it. */
+export const createReportRunner = ({ db, files, makeReport, log }: RunnerOptions): JobRunner => {
   const watchOver = (report: ReportRow, progress: Progress, stop: AbortController): (() => void) => {
     let asking = false;
     const timer = setInterval(() => {
@@ -69,11 +61,11 @@ export const createReportRunner = ({ db, files, makeReport, log }: RunnerOptions
     if (!isPassing) await settleReport(db, report, { status: 'FAILED', error: sentenceFor(error) });
   };
 
-  const make = async (report: ReportRow): Promise<void> => {
+  const make = async (report: ReportRow, ending: AbortSignal): Promise<void> => {
     const stop = new AbortController();
     const end = () => stop.abort(new ProcessEnds());
-    ending.signal.addEventListener('abort', end);
-    if (ending.signal.aborted) end();
+    ending.addEventListener('abort', end);
+    if (ending.aborted) end();
     const progress: Progress = { progress: 0, rowCount: 0 };
     const fileKey = `${report.id}-${report.attempts}.${report.format.toLowerCase()}`;
     const leave = watchOver(report, progress, stop);
@@ -86,32 +78,15 @@ export const createReportRunner = ({ db, files, makeReport, log }: RunnerOptions
       await settleFailure(report, stop.signal.aborted ? stop.signal.reason : error);
     } finally {
       leave();
-      ending.signal.removeEventListener('abort', end);
+      ending.removeEventListener('abort', end);
     }
   };
 
-  const work = async (): Promise<void> => {
-    while (isWoken && !ending.signal.aborted) {
-      isWoken = false;
-      for (let next = await claimReport(db); next !== null; next = await claimReport(db)) {
-        await make(next);
-        if (ending.signal.aborted) return;
-      }
-    }
-  };
-
-  return {
-    wake() {
-      isWoken = true;
-      working ??= work()
-        .catch((err: unknown) => log.warn({ err }, 'reports cannot be made now; the next round will'))
-        .finally(() => {
-          working = null;
-        });
-    },
-    async [Symbol.asyncDispose]() {
-      ending.abort();
-      await working;
-    },
-  };
+  return createJobRunner<ReportRow>({
+    concurrency: 1,
+    log,
+    failure: 'reports cannot be made now; the next sweep will',
+    claim: (_, most) => claimReports(db, most),
+    perform: make,
+  });
 };

@@ -1,14 +1,46 @@
-import type { ReportFiles } from './files.ts';
-import type { ReportRunner } from './runner.ts';
+import { join } from 'node:path';
+import { channels } from '../platform/database/notify.ts';
+import { startJobs } from '../platform/jobs/jobs.ts';
+import type { Foundation } from '../platform/start.ts';
+import { createReportFiles, type ReportFiles } from './files.ts';
+import { createReportRunner } from './runner.ts';
+import { createReportMaker } from './thread.ts';
+import { createUpkeep } from './upkeep.ts';
 
 /** What this room adds to the service. */
 export interface ReportServices {
   readonly reportFiles: ReportFiles;
 }
 
-/**
- * The job that a report waits. It is done as soon as somebody knows, so that a long report does not hold up the queue;
- * one that is not made in the end is begun anew when its process gives no more signs of life.
- */
-export const generateReports = (runner: Pick<ReportRunner, 'wake'>) => async (): Promise<void> =>
-  runner.wake();
+const SWEEP_MS = 5_000;
+
+/** Makes reports as soon as they are asked for or due. At the end of the process the one under way is given back. */
+export const startReports = (
+  { core: { config, db, log }, listener, resources }: Foundation,
+  connectionString: string,
+): ReportServices => {
+  const folder = join(config.DATA_DIR, 'reports');
+  const files = createReportFiles(folder);
+  const runner = createReportRunner({
+    db,
+    log,
+    files,
+    makeReport: createReportMaker({ connectionString, folder }),
+  });
+  const upkeep = createUpkeep({ db, log, files });
+  resources.use(
+    startJobs({
+      runner,
+      listener,
+      channel: channels.reports,
+      everyMs: SWEEP_MS,
+      log,
+      failure: 'reports that are due cannot be looked for now; the next sweep will',
+      async sweep() {
+        await upkeep();
+        runner.wake();
+      },
+    }),
+  );
+  return { reportFiles: files };
+};

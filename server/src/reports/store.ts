@@ -2,10 +2,10 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import { type ListReportsInput, MAX_UNFINISHED_REPORTS, type Report } from '@gantry/contract/reports';
 import { and, count, desc, eq, inArray, sql } from 'drizzle-orm';
+import { announce, channels } from '../platform/database/notify.ts';
 import { reports } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { AppError, notFound } from '../platform/error.ts';
-import { addJob } from '../platform/jobs/jobs-store.ts';
 import { findNames, type NameOf } from '../users/names-store.ts';
 import { fileNameOf } from './file-name.ts';
 
@@ -51,12 +51,11 @@ export const showReports = async (db: Executor, rows: readonly ReportRow[]): Pro
 
 const unfinished = inArray(reports.status, ['QUEUED', 'RUNNING']);
 
-/** Notes that a report is to be made, with a job that has it made when the transaction commits. */
+/** Notes that a report is to be made, a moment after the transaction commits. */
 export const insertReport = async (tx: Transaction, report: NewReport): Promise<ReportRow> => {
   const [row] = await tx.insert(reports).values(report).returning();
   if (!row) throw new Error('PostgreSQL did not answer the inserted report');
-  const payload = sql`json_build_object('reportId', ${row.id}::text)`;
-  await tx.execute(sql`SELECT ${addJob('generate-reports', payload, sql`now()`)}`);
+  await announce(tx, channels.reports, '');
   return row;
 };
 

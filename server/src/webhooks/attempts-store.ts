@@ -1,7 +1,8 @@
 import type { DeliveryKind } from '@gantry/contract/webhooks';
 import { sql } from 'drizzle-orm';
+import { webhookDeliveries } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import { addWakeUps } from './wake-store.ts';
+import { claimableIds } from '../platform/jobs/claim.ts';
 
 /** A delivery that this process attempts now. */
 export interface Attempt {
@@ -37,18 +38,17 @@ export const takeDueDeliveries = async (
   webhookId: string,
   { most, leaseMs }: { most: number; leaseMs: number },
 ): Promise<Attempt[]> => {
+  const due = claimableIds(webhookDeliveries, {
+    due: sql`webhook_id = ${webhookId} AND status = 'PENDING' AND due_at <= now()`,
+    order: sql`due_at`,
+    most,
+  });
   const { rows } = await db.execute<{ [Field in keyof Attempt]: Attempt[Field] }>(sql`
-    WITH due AS (
-      SELECT d.id, w.url, w.secret
-      FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
-      WHERE d.webhook_id = ${webhookId} AND w.enabled AND d.status = 'PENDING' AND d.due_at <= now()
-      ORDER BY d.due_at LIMIT ${most}
-      FOR NO KEY UPDATE OF d SKIP LOCKED
-    )
     UPDATE webhook_deliveries AS taken SET
       attempts = attempts + 1, last_attempt_at = now(), due_at = now() + ${leaseMs} * interval '1 millisecond'
-    FROM due WHERE taken.id = due.id
-    RETURNING taken.id, taken.kind, taken.body, taken.attempts AS number, taken.by_hand AS "byHand", due.url, due.secret`);
+    FROM webhooks AS hook
+    WHERE hook.id = ${webhookId} AND hook.enabled AND taken.webhook_id = hook.id AND taken.id = ANY (${due})
+    RETURNING taken.id, taken.kind, taken.body, taken.attempts AS number, taken.by_hand AS "byHand", hook.url, hook.secret`);
   return rows;
 };
 
@@ -61,8 +61,7 @@ export const settleDelivered = async (db: Executor, id: string, result: AttemptR
 };
 
 /**
- * Writes down that the attempt failed, and adds the job for the next one; unless the delivery was settled or begun anew
- * meanwhile.
+ * Writes down that the attempt failed, unless the delivery was settled or begun anew meanwhile.
  * @param waitMs after how many milliseconds it is due again; null: never
  */
 export const settleFailed = async (
@@ -73,14 +72,10 @@ export const settleFailed = async (
 ): Promise<void> => {
   const isDead = waitMs === null;
   await db.execute(sql`
-    WITH failed AS (
-      UPDATE webhook_deliveries SET
-        status = ${isDead ? 'DEAD' : 'PENDING'},
-        finished_at = ${isDead ? sql`now()` : sql`NULL::timestamptz`},
-        due_at = now() + ${waitMs ?? 0} * interval '1 millisecond',
-        last_status = ${result.status}, last_answer = ${result.answer}, last_error = ${result.error}
-      WHERE id = ${id} AND status = 'PENDING' AND attempts = ${number}
-      RETURNING webhook_id, due_at
-    )
-    ${addWakeUps(isDead ? sql`SELECT webhook_id, due_at FROM failed WHERE false` : sql`SELECT webhook_id, due_at FROM failed`)}`);
+    UPDATE webhook_deliveries SET
+      status = ${isDead ? 'DEAD' : 'PENDING'},
+      finished_at = ${isDead ? sql`now()` : sql`NULL::timestamptz`},
+      due_at = now() + ${waitMs ?? 0} * interval '1 millisecond',
+      last_status = ${result.status}, last_answer = ${result.answer}, last_error = ${result.error}
+    WHERE id = ${id} AND status = 'PENDING' AND attempts = ${number}`);
 };

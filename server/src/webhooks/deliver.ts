@@ -1,9 +1,13 @@
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
+import { channels, type Listener } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { startJobs } from '../platform/jobs/jobs.ts';
+import { createJobRunner, type JobRunner } from '../platform/jobs/runner.ts';
 import { type Attempt, settleDelivered, settleFailed, takeDueDeliveries } from './attempts-store.ts';
 import { waitAfter } from './back-off.ts';
 import type { SendAttempt } from './send.ts';
+import { listDueWebhooks } from './sweep-store.ts';
 
 /** Most attempts that this process makes at once for one hook: a slow receiver holds up its own deliveries and no others. */
 const MOST_PER_HOOK = 4;
@@ -22,86 +26,54 @@ export interface DelivererOptions {
   readonly backOff?: readonly number[];
 }
 
-/** Makes the deliveries that are due. Disposing waits for the attempts under way and begins no others. */
-export interface Deliverer extends AsyncDisposable {
-  /** Looks for what is due to a hook; answers before it is delivered. */
-  wake(webhookId: string): void;
-}
-
-/** What this process does for one hook at the moment. */
-interface Activity {
-  underWay: number;
-  looking: boolean;
-  /** Whether something may have become due since it began to look. */
-  again: boolean;
-}
-
-export const createDeliverer = ({ db, log, send, limitMs, backOff }: DelivererOptions): Deliverer => {
-  const activities = new Map<string, Activity>();
+/** Makes the deliveries that are due; the groups of its jobs are webhooks. */
+export const createDeliverer = ({ db, log, send, limitMs, backOff }: DelivererOptions): JobRunner => {
   const statement = pLimit(MOST_STATEMENTS);
-  const working = new Set<Promise<void>>();
   const leaseMs = limitMs + LEASE_MARGIN_MS;
-  let stopped = false;
 
-  /** Does the work, after which there is room for more of the same hook. */
-  const track = (webhookId: string, activity: Activity, work: Promise<void>): void => {
-    const tracked = work
-      .catch((err: unknown) =>
-        log.warn({ err, webhookId }, 'deliveries are held up: the next round finds them'),
-      )
-      .finally(() => {
-        working.delete(tracked);
-        if (!activity.looking && activity.underWay === 0) activities.delete(webhookId);
-      });
-    working.add(tracked);
-  };
-
-  const attempt = async (webhookId: string, activity: Activity, taken: Attempt): Promise<void> => {
-    try {
-      const result = await send(taken);
-      const backOffMs = waitAfter(taken.number - taken.byHand, backOff);
+  return createJobRunner<Attempt>({
+    concurrency: MOST_PER_HOOK,
+    log,
+    failure: 'deliveries are held up: the next sweep finds them',
+    claim: (webhookId, most) => statement(() => takeDueDeliveries(db, webhookId, { most, leaseMs })),
+    async perform(attempt) {
+      const result = await send(attempt);
+      const backOffMs = waitAfter(attempt.number - attempt.byHand, backOff);
       const wait = backOffMs && Math.max(backOffMs, result.retryAfterMs ?? 0);
       await statement(() =>
-        result.error === null ? settleDelivered(db, taken.id, result) : settleFailed(db, taken, result, wait),
+        result.error === null
+          ? settleDelivered(db, attempt.id, result)
+          : settleFailed(db, attempt, result, wait),
       );
-    } finally {
-      activity.underWay--;
-      look(webhookId, activity);
-    }
-  };
-
-  const takeWhatIsDue = async (webhookId: string, activity: Activity): Promise<void> => {
-    try {
-      do {
-        activity.again = false;
-        const most = MOST_PER_HOOK - activity.underWay;
-        const due = await statement(() => takeDueDeliveries(db, webhookId, { most, leaseMs }));
-        for (const taken of due) {
-          activity.underWay++;
-          track(webhookId, activity, attempt(webhookId, activity, taken));
-        }
-      } while (activity.again && activity.underWay < MOST_PER_HOOK && !stopped);
-    } finally {
-      activity.looking = false;
-    }
-  };
-
-  const look = (webhookId: string, activity: Activity): void => {
-    activity.again = true;
-    if (stopped || activity.looking || activity.underWay === MOST_PER_HOOK) return;
-    activity.looking = true;
-    track(webhookId, activity, takeWhatIsDue(webhookId, activity));
-  };
-
-  return {
-    wake(webhookId) {
-      const activity = activities.get(webhookId) ?? { underWay: 0, looking: false, again: false };
-      activities.set(webhookId, activity);
-      look(webhookId, activity);
     },
-    async [Symbol.asyncDispose]() {
-      stopped = true;
-      while (working.size > 0) await Promise.all(working);
+  });
+};
+
+export interface DeliveringOptions extends DelivererOptions {
+  readonly listener: Pick<Listener, 'on'>;
+  /** How often to look for deliveries that are due, in milliseconds: a retry is at most that late. */
+  readonly sweepMs?: number;
+}
+
+const SWEEP_MS = 2_000;
+
+/** Makes deliveries as soon as they are due. Disposing waits for the attempts under way. */
+export const startDelivering = ({
+  listener,
+  sweepMs = SWEEP_MS,
+  ...options
+}: DeliveringOptions): AsyncDisposable => {
+  const { db, log } = options;
+  const runner = createDeliverer(options);
+  return startJobs({
+    runner,
+    listener,
+    channel: channels.deliveries,
+    everyMs: sweepMs,
+    log,
+    failure: 'due deliveries cannot be looked for now; the next sweep will',
+    async sweep() {
+      for (const webhookId of await listDueWebhooks(db)) runner.wake(webhookId);
     },
-  };
+  });
 };

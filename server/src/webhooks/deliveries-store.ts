@@ -60,7 +60,7 @@ const makeDue = async (tx: Executor, which: SQL): Promise<number> => {
       WHERE ${which}
       RETURNING webhook_id
     ), woken AS (
-      ${addWakeUps(sql`SELECT DISTINCT webhook_id, now() AS due_at FROM due`)}
+      ${addWakeUps(sql`SELECT webhook_id FROM due`)}
     )
     SELECT (SELECT count(*) FROM due) AS count, (SELECT * FROM woken) AS woken`);
   return Number(rows[0]?.count ?? 0);

@@ -12,8 +12,8 @@ export interface NewDelivery {
 }
 
 /**
- * Writes deliveries, and for each hook one job that makes them, when the transaction commits. A hook that went or was
- * switched off meanwhile gets none; its row is locked, so that it cannot go before.
+ * Writes deliveries, which are made a moment after the transaction commits. A hook that went or was switched off
+ * meanwhile gets none; its row is locked, so that it cannot go before.
  */
 export const insertDeliveries = async (tx: Executor, deliveries: readonly NewDelivery[]): Promise<void> => {
   const column = (pick: (delivery: NewDelivery) => string) => sql.param(deliveries.map(pick));
@@ -30,5 +30,5 @@ export const insertDeliveries = async (tx: Executor, deliveries: readonly NewDel
       SELECT given.id, webhook_id, kind, body FROM given JOIN alive ON alive.id = webhook_id
       RETURNING webhook_id
     )
-    ${addWakeUps(sql`SELECT DISTINCT webhook_id, now() AS due_at FROM written`)}`);
+    ${addWakeUps(sql`SELECT webhook_id FROM written`)}`);
 };

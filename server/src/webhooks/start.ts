@@ -1,7 +1,12 @@
-import { z } from 'zod';
-import type { AddressRules } from './address.ts';
-import type { Deliverer } from './deliver.ts';
-import type { WebhookDispatch } from './dispatch.ts';
+import { channels } from '../platform/database/notify.ts';
+import { startRounds } from '../platform/periodic.ts';
+import { type Foundation, keepFresh } from '../platform/start.ts';
+import { type AddressRules, createAddressRules } from './address.ts';
+import { startDelivering } from './deliver.ts';
+import { createWebhookDispatch, type WebhookDispatch } from './dispatch.ts';
+import { ATTEMPT_LIMIT_MS, createSender } from './send.ts';
+import { listEnabledWebhooks } from './store.ts';
+import { removeOldDeliveries } from './sweep-store.ts';
 
 /** What this room adds to the service. */
 export interface WebhookServices {
@@ -9,17 +14,35 @@ export interface WebhookServices {
   readonly webhookAddresses: AddressRules;
 }
 
-const payload = z.object({ webhookId: z.string() });
+const REMOVAL_MS = 600_000;
+/** Most old deliveries of a hook that are removed at once. */
+const REMOVED_AT_ONCE = 10_000;
 
-/**
- * The job that a hook has deliveries that are due. It is done as soon as they are being made, so that a slow receiver
- * does not hold up the queue; a delivery that is not made in the end is due again by itself.
- */
-export const deliverWebhooks =
-  (deliverer: Pick<Deliverer, 'wake'>) =>
-  async (given: unknown): Promise<void> => {
-    deliverer.wake(payload.parse(given).webhookId);
-  };
+const areOn = ({ core: { config } }: Foundation): boolean => config.FEATURES.includes('webhooks');
 
-/** The same job while webhooks are switched off: what is pending stays so, and is found when they are switched on again. */
-export const deliverNothing = async (): Promise<void> => undefined;
+/** What other rooms need of webhooks to write deliveries; while the feature is off, there is none to write. */
+export const startWebhooks = async (foundation: Foundation): Promise<WebhookServices> => {
+  const { config, db } = foundation.core;
+  const webhooks = await createWebhookDispatch(async () =>
+    areOn(foundation) ? listEnabledWebhooks(db) : [],
+  );
+  keepFresh(foundation, channels.webhooks, webhooks.refresh, 'the webhooks could not be read again');
+  return { webhooks, webhookAddresses: createAddressRules(config.WEBHOOK_ALLOW_HOSTS) };
+};
+
+/** Makes the deliveries. While the feature is off, what is pending stays so, and is made when it is on again. */
+export const startDeliveries = (foundation: Foundation, addresses: AddressRules): void => {
+  const {
+    core: { db, log },
+    listener,
+    resources,
+  } = foundation;
+  if (areOn(foundation)) {
+    const send = createSender(addresses);
+    resources.use(startDelivering({ db, log, listener, send, limitMs: ATTEMPT_LIMIT_MS }));
+  }
+  const failure = 'old deliveries cannot be removed now';
+  resources.use(
+    startRounds({ everyMs: REMOVAL_MS, log, failure }, () => removeOldDeliveries(db, REMOVED_AT_ONCE)),
+  );
+};

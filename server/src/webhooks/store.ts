@@ -9,13 +9,13 @@ import {
   type Webhook,
 } from '@gantry/contract/webhooks';
 import { asc, count, desc, eq, sql } from 'drizzle-orm';
+import { announce, channels } from '../platform/database/notify.ts';
 import { webhooks } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { AppError, notFound } from '../platform/error.ts';
 import { findNames } from '../users/names-store.ts';
 import type { HookInUse } from './dispatch.ts';
 import { type Fortune, findFortunes } from './fortunes-store.ts';
-import { addWakeUps } from './wake-store.ts';
 
 /** The hooks that are enabled. */
 export const listEnabledWebhooks = (db: Executor): Promise<HookInUse[]> =>
@@ -115,7 +115,7 @@ export const updateWebhook = async (
 
 /** Has what is pending for a hook attempted, after it was switched on again. */
 export const wakeWebhook = async (tx: Executor, id: string): Promise<void> => {
-  await tx.execute(addWakeUps(sql`SELECT ${id}::uuid AS webhook_id, now() AS due_at`));
+  await announce(tx, channels.deliveries, id);
 };
 
 /** Removes a hook and its deliveries. @returns what is gone. @throws AppError `notFound` */

@@ -2,7 +2,6 @@ import { sql } from 'drizzle-orm';
 import { locks } from '../platform/database/locks.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
-import { addWakeUps } from './wake-store.ts';
 
 /** How long deliveries that were made are kept. */
 const KEPT = sql`interval '30 days'`;
@@ -17,21 +16,14 @@ const ifFree = async (db: Database, work: (tx: Transaction) => Promise<void>): P
   });
 };
 
-/**
- * Adds a job for every hook that has a delivery which has been due for `lateMs` milliseconds: the process that had it is
- * gone, or could not reach the database.
- */
-export const wakeLateWebhooks = (db: Database, lateMs: number): Promise<void> =>
-  ifFree(db, async (tx) => {
-    await tx.execute(
-      addWakeUps(sql`
-        SELECT w.id AS webhook_id, now() AS due_at FROM webhooks w
-        WHERE w.enabled AND EXISTS (
-          SELECT FROM webhook_deliveries d
-          WHERE d.webhook_id = w.id AND d.status = 'PENDING'
-            AND d.due_at < now() - ${lateMs} * interval '1 millisecond')`),
-    );
-  });
+/** The hooks that have a delivery which is due: a retry, one whose process died, or one that nobody was told of. */
+export const listDueWebhooks = async (db: Database): Promise<string[]> => {
+  const { rows } = await db.execute<{ id: string }>(sql`
+    SELECT id FROM webhooks
+    WHERE enabled AND EXISTS (
+      SELECT FROM webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'PENDING' AND due_at <= now())`);
+  return rows.map(({ id }) => id);
+};
 
 /** Removes deliveries that were made long ago, of each hook at most `most`. */
 export const removeOldDeliveries = (db: Database, most: number): Promise<void> =>

@@ -1,7 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { addJob } from '../platform/jobs/jobs-store.ts';
+import { channels } from '../platform/database/notify.ts';
 
-/** The last part of a statement: adds a job for each row `(webhook_id, due_at)` of the query, which then looks what is due. */
-export const addWakeUps = (of: SQL): SQL => sql`
-  SELECT count(${addJob('deliver-webhooks', sql`json_build_object('webhookId', webhook_id)`, sql`due_at`)})
-  FROM (${of}) AS waking`;
+/**
+ * The last part of a statement: when the transaction commits, every process looks for due deliveries of the webhooks in the
+ * rows `(webhook_id)` of the query. PostgreSQL sends each webhook once for a transaction.
+ */
+export const addWakeUps = (of: SQL): SQL =>
+  sql`SELECT count(pg_notify(${channels.deliveries}, webhook_id::text)) FROM (${of}) AS waking`;

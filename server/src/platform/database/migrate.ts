@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { migrateJobQueue } from '../jobs/migrate.ts';
 import { locks } from './locks.ts';
 import {
   type LockPatience,
@@ -136,7 +135,7 @@ export interface MigrateOptions {
 const silent: MigrationLog = { info: () => undefined, warn: () => undefined };
 
 /**
- * Brings the schema, and that of the job queue, up to date, each migration in its own transaction. Processes that start
+ * Brings the schema up to date, each migration in its own transaction. Processes that start
  * together take turns. It has connections of its own, because a migration may take longer than any ordinary statement.
  * @returns the names of the migrations that were applied
  * @throws Error when one of them fails, or never gets a lock that it needs
@@ -158,7 +157,6 @@ export const migrate = async (
         await observer.end();
       }
     }
-    await migrateJobQueue(connectionString);
     return due.map(({ name }) => name);
   } finally {
     await client.end();

@@ -17,6 +17,10 @@ export const channels = {
   watchlist: 'gantry_watchlist',
   /** The webhooks changed: read them anew. */
   webhooks: 'gantry_webhooks',
+  /** A webhook (its id) has deliveries that are due. */
+  deliveries: 'gantry_deliveries',
+  /** A report waits to be made. */
+  reports: 'gantry_reports',
 } as const;
 export type Channel = (typeof channels)[keyof typeof channels];
 

@@ -3,7 +3,7 @@ import { createPool, type PoolOptions } from './pool.ts';
 
 /** The connections of one process, shared out by purpose: nobody waits because of what somebody else asks for. */
 export interface Pools {
-  /** Everything that is not named below: logins, changes, cheap reading, jobs. */
+  /** Everything that is not named below: logins, changes, cheap reading, webhooks and reports. */
   readonly ordinary: Pool;
   /** The one connection on which events are stored. */
   readonly writer: Pool;
