@@ -25,6 +25,7 @@ describe('private parts of libraries', () => {
     expect(filesThatMention(/\b_def\b/)).toEqual([
       'http/docs/procedures.ts',
       'rpc/dispatch.ts',
+      'rpc/handler.ts',
       'rpc/run.ts',
       'rpc/subscription.ts',
     ]);

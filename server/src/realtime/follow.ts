@@ -4,10 +4,10 @@ import type { SessionContext } from '../auth/session.ts';
 import type { AuthServices } from '../auth/start.ts';
 import type { Core } from '../platform/context.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
-import { KEPT_HOURS, readChanges, readHorizon } from './changes-store.ts';
+import { KEPT_HOURS, readHorizon } from './changes-store.ts';
 import { createInbox, type Inbox } from './inbox.ts';
-import { type Item, readItems, type Things } from './items.ts';
-import { type Mark, readMark, writeMark } from './position.ts';
+import { type Item, itemsAfter, type Things } from './items.ts';
+import { compare, type Mark, readMark, writeMark } from './position.ts';
 import type { RealtimeServices } from './start.ts';
 
 /** Things that wait for one subscriber that does not take them. */
@@ -30,10 +30,19 @@ export interface Wish<Name extends Topic> {
   readonly lastEventId: string | undefined;
 }
 
-const upToDate = (mark: Mark) => ({
-  id: writeMark(mark),
-  note: { type: 'upToDate', at: new Date(mark.at) } as const,
-});
+type Note = { readonly id: string; readonly note: StreamNote };
+
+/** What was told of each mark, which is one and the same for all streams that are up to date. */
+const upToDateAt = new WeakMap<Mark, Note>();
+
+const upToDate = (mark: Mark): Note => {
+  let told = upToDateAt.get(mark);
+  if (!told) {
+    told = { id: writeMark(mark), note: { type: 'upToDate', at: new Date(mark.at) } };
+    upToDateAt.set(mark, told);
+  }
+  return told;
+};
 const missed = (mark: Mark, count: number | null) => ({
   id: writeMark(mark),
   note: { type: 'missed', count } as const,
@@ -74,7 +83,7 @@ export const follow = async function* <Name extends Topic>(
   { topic, matches, lastEventId }: Wish<Name>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Told<Name>> {
-  const { pool, realtime, findEvents } = ctx.app;
+  const { pool, realtime } = ctx.app;
   const wanted = (item: Item): item is Item<Name> =>
     item.topic === topic && matches((item as Item<Name>).thing);
   const release = ctx.app.streams.admit(ctx.actor.id);
@@ -95,10 +104,10 @@ export const follow = async function* <Name extends Topic>(
       const tell = (item: Item) => wanted(item) && inbox.offer(item);
       quit = isBehind ? null : realtime.join({ topic, from: mark, tell, end: inbox.end });
       if (quit) break;
-      const page = await readChanges(pool, mark.position);
-      const changes = page.changes.filter((change) => change.topic === topic);
-      for await (const items of readItems(findEvents, changes, mark.position)) {
-        for (const item of items) {
+      const page = await realtime.readPast(mark.position);
+      for (const portion of page.portions) {
+        if (compare(portion.end.position, mark.position) <= 0) continue;
+        for (const item of itemsAfter(await portion.items(topic), mark.position)) {
           if (!inbox.isOpen()) return;
           if (wanted(item)) yield { id: writeMark(item.mark), thing: item.thing };
         }

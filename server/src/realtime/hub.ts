@@ -6,8 +6,9 @@ import type { Logger } from 'pino';
 import { tolerate } from '../platform/errno.ts';
 import { unavailable } from '../platform/error.ts';
 import { readChanges, readHorizon } from './changes-store.ts';
-import { type FindEvents, type Item, readItems } from './items.ts';
-import { compare, type Mark } from './position.ts';
+import { type FindEvents, type Item, itemsAfter, type Portion } from './items.ts';
+import { compare, type Mark, type Position } from './position.ts';
+import { createSharedPages, type SharedPage, type SharedPages } from './shared-pages.ts';
 
 /** Somebody who is told what happens. */
 export interface Subscriber {
@@ -45,14 +46,16 @@ export class Hub implements AsyncDisposable {
   #told: Mark | null = null;
   /** When `#told` was last up to date, by the monotonic clock. */
   #toldAt = 0;
-  /** While a page is on its way, whose topics were settled by those who were here before. */
-  #isLooking = false;
+  /** While a page is being told: its topics, which those who were here before had settled. */
+  #telling: ReadonlySet<Topic> | null = null;
+  readonly #pages: SharedPages;
   #starting: Promise<Mark> | null = null;
   #running: Promise<void> | null = null;
   #nudge: AbortController | null = null;
 
   constructor(options: HubOptions) {
     this.#options = options;
+    this.#pages = createSharedPages(options.pool, options.findEvents);
     // Every stream waits for it.
     setMaxListeners(0, this.#ending.signal);
   }
@@ -79,6 +82,11 @@ export class Hub implements AsyncDisposable {
     return this.#starting;
   }
 
+  /** What comes after the position, for a subscriber that is behind; many of them share what is read. */
+  readPast(from: Position): Promise<SharedPage> {
+    return this.#pages.read(from);
+  }
+
   /**
    * Tells the subscriber everything from its mark on.
    * @returns what ends that; null when the others were told more already or are just being told: then catch up and try
@@ -87,7 +95,7 @@ export class Hub implements AsyncDisposable {
    */
   join(subscriber: Subscriber): (() => void) | null {
     if (this.#ending.signal.aborted) throw drained();
-    if (this.#isLooking) return null;
+    if (this.#telling && !this.#telling.has(subscriber.topic)) return null;
     if (this.#told && compare(subscriber.from.position, this.#told.position) < 0) return null;
     this.#told ??= subscriber.from;
     this.#subscribers.add(subscriber);
@@ -116,14 +124,13 @@ export class Hub implements AsyncDisposable {
 
   /** Tells what is new. @returns for how long nothing more is expected, in milliseconds */
   async #look(): Promise<number> {
-    const { pool, findEvents, log } = this.#options;
+    const { pool, log } = this.#options;
     if (!this.#told) return 0;
-    this.#isLooking = true;
+    const from = this.#told.position;
     try {
-      const page = await readChanges(pool, this.#told.position);
-      const wanted = new Set([...this.#subscribers].map(({ topic }) => topic));
-      const changes = page.changes.filter(({ topic }) => wanted.has(topic));
-      for await (const items of readItems(findEvents, changes, this.#told.position)) this.#tell(items);
+      const page = this.#pages.share(from, await readChanges(pool, from));
+      this.#telling = new Set([...this.#subscribers].map(({ topic }) => topic));
+      for (const portion of page.portions) await this.#tell(portion, this.#telling, from);
       this.#told = { position: page.next, at: page.at };
       this.#toldAt = performance.now();
       return page.isFull ? 0 : page.isHeldUp ? PAUSE_MS : LOOK_MS;
@@ -131,19 +138,19 @@ export class Hub implements AsyncDisposable {
       log.warn({ err }, 'the feed of changes cannot be read now; subscribers are told later');
       return LOOK_MS;
     } finally {
-      this.#isLooking = false;
+      this.#telling = null;
     }
   }
 
-  #tell(items: readonly Item[]): void {
+  async #tell(portion: Portion, topics: ReadonlySet<Topic>, from: Position): Promise<void> {
+    const items = new Map<Topic, readonly Item[]>();
+    for (const topic of topics) items.set(topic, itemsAfter(await portion.items(topic), from));
     for (const subscriber of this.#subscribers) {
-      for (const item of items) {
-        if (item.topic !== subscriber.topic) continue;
-        if (compare(item.mark.position, subscriber.from.position) > 0) subscriber.tell(item);
-      }
+      for (const item of itemsAfter(items.get(subscriber.topic) ?? [], subscriber.from.position))
+        subscriber.tell(item);
     }
     // Should the rest of the page fail, these are not told again.
-    this.#told = items.at(-1)?.mark ?? this.#told;
+    this.#told = portion.end;
   }
 
   async #rest(ms: number, nudge: AbortSignal): Promise<void> {

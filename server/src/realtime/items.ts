@@ -40,9 +40,43 @@ const itemsOf = (change: Change, events: ReadonlyMap<string, Event>): Item[] => 
   });
 };
 
-/** Parts of a page that have few enough events to be fetched at once, in order. */
-const portionsOf = (changes: readonly Change[]): Change[][] => {
-  const portions: Change[][] = [];
+/** Changes that have few enough events to be fetched at once, and what they tell of. */
+export interface Portion {
+  /** Where the feed goes on after it. */
+  readonly end: Mark;
+  /** How many events it has. */
+  readonly size: number;
+  /** What it tells of the topic, in order. The events are fetched when this is first asked, and again after a failure. */
+  items(topic: Topic): Promise<readonly Item[]>;
+}
+
+const createPortion = (findEvents: FindEvents, changes: readonly Change[], last: Change): Portion => {
+  const ids = changes.flatMap(({ eventIds }) => eventIds);
+  const read = new Map<Topic, Promise<readonly Item[]>>();
+  const readAll = async (topic: Topic): Promise<readonly Item[]> => {
+    const own = changes.filter((change) => change.topic === topic);
+    const isOfEvents = topic === 'events' && ids.length > 0;
+    const events = isOfEvents ? await findEvents(ids) : new Map<string, Event>();
+    return own.flatMap((change) => itemsOf(change, events));
+  };
+  return {
+    end: { position: { xid: last.xid, seq: last.seq + 1n, index: 0 }, at: last.at },
+    size: ids.length,
+    items(topic) {
+      let items = read.get(topic);
+      if (!items) {
+        items = readAll(topic);
+        items.catch(() => read.delete(topic));
+        read.set(topic, items);
+      }
+      return items;
+    },
+  };
+};
+
+/** The changes of a page in portions, in order. Everybody who asks a portion is given the same items. */
+export const portionsOf = (findEvents: FindEvents, changes: readonly Change[]): readonly Portion[] => {
+  const portions: [Change, ...Change[]][] = [];
   let room = 0;
   for (const change of changes) {
     const size = change.eventIds.length;
@@ -51,19 +85,11 @@ const portionsOf = (changes: readonly Change[]): Change[][] => {
     else portions.push([change]);
     room = (last && size <= room ? room : EVENTS_AT_ONCE) - size;
   }
-  return portions;
+  return portions.map((some) => createPortion(findEvents, some, some.at(-1) ?? some[0]));
 };
 
-/** The things that the changes tell of, from a position on, in order and in portions. */
-export const readItems = async function* (
-  findEvents: FindEvents,
-  changes: readonly Change[],
-  from: Position,
-): AsyncGenerator<readonly Item[]> {
-  for (const portion of portionsOf(changes)) {
-    const ids = portion.flatMap(({ eventIds }) => eventIds);
-    const events = ids.length === 0 ? new Map<string, Event>() : await findEvents(ids);
-    const items = portion.flatMap((change) => itemsOf(change, events));
-    yield items.filter(({ mark }) => compare(mark.position, from) > 0);
-  }
+/** The items that come after the position, of some that are in order. */
+export const itemsAfter = (items: readonly Item[], from: Position): readonly Item[] => {
+  const first = items.findIndex(({ mark }) => compare(mark.position, from) > 0);
+  return first === 0 ? items : first === -1 ? [] : items.slice(first);
 };

@@ -46,6 +46,11 @@ export interface Dispatcher<App> {
   weigh(calls: readonly Call[]): void;
   /** Tells whether it may be called, and whether its input is JSON: the refusal, or null. */
   refuse(ctx: RequestContext<App>, call: Call): Promise<Answer | null>;
+  /**
+   * Opens a subscription, which ends when the signal is aborted.
+   * @returns its messages. @throws what its guard throws, and WireError BAD_REQUEST for an input that does not fit
+   */
+  subscribe(ctx: RequestContext<App>, call: Call, signal: AbortSignal): Promise<AsyncIterable<unknown>>;
 }
 
 const httpMethod = { query: 'GET', mutation: 'POST' } as const;
@@ -170,5 +175,7 @@ export const createDispatcher = <App extends Core>(
         return refusal(ctx, path, error, (performance.now() - started) / 1000);
       }
     },
+    subscribe: async (ctx, call, signal) =>
+      (await procedures.get(call.path)?.run(ctx, call.input, signal)) as AsyncIterable<unknown>,
   };
 };

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { Core, RequestContext } from '../platform/context.ts';
@@ -10,6 +9,7 @@ import { createBodyReader, drain } from './body.ts';
 import type { CallerOf } from './caller.ts';
 import { type Answer, createDispatcher } from './dispatch.ts';
 import { failureOf } from './errors.ts';
+import { sendTexts } from './event-stream.ts';
 import { commonHeaders, headersForOrigin, requireOneHost } from './headers.ts';
 import type { OriginCheck } from './origins.ts';
 import { ReadyAnswer, resultEnvelope } from './output.ts';
@@ -83,6 +83,7 @@ export const createHandler = <App extends Core>(options: HandlerOptions<App>): H
   const { router, app, allowed, callerOf, isClosing } = options;
   const dispatcher = createDispatcher(router, app, options);
   const subscriptions = subscriptionsOf(router);
+  const about = router._def._config.sse?.client ?? {};
   const bodies = createBodyReader();
 
   /** What every answer begins with. While the service ends, it is the last one on its connection. */
@@ -102,18 +103,12 @@ export const createHandler = <App extends Core>(options: HandlerOptions<App>): H
     limitReading(response, bytes);
   };
 
-  const stream = async (
-    exchange: Exchange,
-    status: number,
-    headers: Headers,
-    source: Readable,
-  ): Promise<void> => {
+  const beginStream = (exchange: Exchange, headers: Headers): void => {
     const { response } = exchange;
     const head = beginOf(exchange);
     for (let at = 0; at < head.length; at += 2) response.setHeader(head[at] ?? '', head[at + 1] ?? '');
     // What the stream knows better takes the place of what all say.
-    response.writeHead(status, headers);
-    await pipeline(source, response);
+    response.writeHead(200, headers);
   };
 
   const fail = (exchange: Exchange, error: unknown): void => {
@@ -135,8 +130,10 @@ export const createHandler = <App extends Core>(options: HandlerOptions<App>): H
     form: BatchForm,
     pending: readonly Promise<Answer>[],
   ): Promise<void> => {
+    const { response } = exchange;
     if (form === 'lines') {
-      return stream(exchange, 200, { 'content-type': LINES_TYPE }, Readable.from(streamLines(pending)));
+      beginStream(exchange, { 'content-type': LINES_TYPE });
+      return pipeline(streamLines(pending), response);
     }
     const { status, headers, json } = together(await Promise.all(pending), form);
     send(exchange, status, headers, json);
@@ -161,10 +158,16 @@ export const createHandler = <App extends Core>(options: HandlerOptions<App>): H
     // An EventSource reads no answer but a stream, so it is told of a refusal in one.
     const refused = isSubscription && !isEventSource(request) ? await dispatcher.refuse(ctx, only) : null;
     if (isSubscription && !refused) {
-      // It has no body, so no stream is opened whose end it would wait for.
-      if (method === 'HEAD') return stream(exchange, 200, STREAM_HEADERS, Readable.from([]));
-      const opened = await openSubscription({ router, ending: options.ending }, request, response, ctx);
-      return stream(exchange, opened.status, opened.headers, opened.source);
+      // HEAD has no body, so no stream is opened whose end it would wait for.
+      const isHead = method === 'HEAD';
+      const subscribing = { request, response, target, call: only };
+      const texts = isHead
+        ? null
+        : await openSubscription(dispatcher, ctx, { about, ending: options.ending }, subscribing);
+      beginStream(exchange, STREAM_HEADERS);
+      if (texts) return sendTexts(texts, response);
+      response.end();
+      return;
     }
     const answered = refused ?? (await dispatcher.call(ctx, only, { response, isBatch: false }));
     send(exchange, answered.status, answered.headers, alone(answered));

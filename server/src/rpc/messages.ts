@@ -7,13 +7,25 @@ export type Message<Name extends string, Thing> = ({ type: Name } & Record<Name,
 /** What is told, with the id to go on from. */
 type Told<Thing> = { readonly id: string } & ({ readonly thing: Thing } | { readonly note: StreamNote });
 
+/** The message about each thing, which is one and the same for all streams, so that it is serialized once. */
+const messages = new WeakMap<object, object>();
+
+const messageOf = <Name extends string>(name: Name, thing: object): object => {
+  let message = messages.get(thing);
+  if (!message) {
+    message = { type: name, [name]: thing };
+    messages.set(thing, message);
+  }
+  return message;
+};
+
 /** Gives a stream of things the form in which subscribers get it: messages with ids, by which they can resume. */
-export const messagesOf = async function* <Name extends string, Thing>(
+export const messagesOf = async function* <Name extends string, Thing extends object>(
   name: Name,
   stream: AsyncIterable<Told<Thing>>,
 ): AsyncGenerator<TrackedEnvelope<Message<Name, Thing>>> {
   for await (const told of stream) {
-    const message = 'note' in told ? told.note : { type: name, [name]: told.thing };
+    const message = 'note' in told ? told.note : messageOf(name, told.thing);
     yield tracked(told.id, message as Message<Name, Thing>);
   }
 };

@@ -8,8 +8,15 @@ import { answerQuestion } from './questions.ts';
 
 /** A procedure made ready to run. Both throw what its guard throws. */
 export interface Prepared<App> {
-  /** Runs it for one request. `readInput` is asked after the guard let the caller in. */
-  readonly run: (ctx: RequestContext<App>, readInput: () => unknown) => Promise<unknown>;
+  /**
+   * Runs it for one request. `readInput` is asked after the guard let the caller in. The signal is for a subscription: it
+   * is aborted when its reader has left.
+   */
+  readonly run: (
+    ctx: RequestContext<App>,
+    readInput: () => unknown,
+    signal?: AbortSignal,
+  ) => Promise<unknown>;
   /** How much of a batch it takes up. */
   readonly weight: number;
   /** Only lets the guard look at the caller. */
@@ -73,12 +80,12 @@ export const prepare = <App extends Core>(path: string, procedure: AnyTRPCProced
 
   return {
     weight: definition.meta?.weight ?? 1,
-    run: async (ctx, readInput) => {
+    run: async (ctx, readInput, signal = NEVER) => {
       const more = guard(ctx, { path, type, readInput });
       const context = { ...ctx, ...(more instanceof Promise ? await more : more) };
       const given = check(readInput());
       const answer = (as: RequestContext<App>) =>
-        resolver({ ctx: as, input: given, type, path, signal: NEVER, batchIndex: 0 });
+        resolver({ ctx: as, input: given, type, path, signal, batchIndex: 0 });
       return checkOutput(await (isQuestion ? answerQuestion(context, answer) : answer(context)));
     },
     admit: async (ctx) => {

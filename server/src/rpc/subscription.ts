@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
+import { parse as parseQuery } from 'node:querystring';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
-import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
-import type { RequestContext } from '../platform/context.ts';
+import type { Core, RequestContext } from '../platform/context.ts';
+import type { Call, Dispatcher } from './dispatch.ts';
 import { failureOf } from './errors.ts';
+import { writeFrames } from './event-stream.ts';
+import type { Target } from './request.ts';
 
 /** A stream of which nothing could be written for this long has nobody at its other end: something is said every 10 s. */
 const STUCK_MS = 45_000;
@@ -40,41 +42,52 @@ export const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-/** A stream of server-sent events, and the head of the answer that carries it. */
-export interface OpenSubscription {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly source: Readable;
+/** The id to resume from: an EventSource sends it in a header, others may name it in the address. */
+const lastEventIdOf = ({ headers }: IncomingMessage, { query }: Target): string | undefined => {
+  const inHeader = headers['last-event-id'];
+  if (typeof inHeader === 'string' || query === '') return inHeader?.toString();
+  const { lastEventId, 'Last-Event-Id': spelledAsHeader } = parseQuery(query);
+  return [lastEventId ?? spelledAsHeader].flat()[0];
+};
+
+/** Adds the id to the input, as tRPC does. */
+const withLastEventId = (input: unknown, lastEventId: string | undefined): unknown => {
+  if (!lastEventId) return input;
+  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
+  return isObject ? { ...input, lastEventId } : (input ?? { lastEventId });
+};
+
+const failing = (error: unknown): AsyncIterable<never> => ({
+  [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }),
+});
+
+/** A request for a stream and what answers it. */
+export interface Subscribing {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly target: Target;
+  readonly call: Call;
 }
 
-/** Opens server-sent events the way tRPC's subscription link reads them, which tRPC's own adapter knows best. */
-export const openSubscription = async (
-  { router, ending }: { readonly router: AnyTRPCRouter; readonly ending: AbortSignal },
-  request: IncomingMessage,
-  response: ServerResponse,
-  ctx: RequestContext,
-): Promise<OpenSubscription> => {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (typeof value === 'string') headers.set(name, value);
-  }
+/** Opens a subscription. @returns its server-sent events, of which a refusal is one */
+export const openSubscription = async <App extends Core>(
+  dispatcher: Dispatcher<App>,
+  ctx: RequestContext<App>,
+  { about, ending }: { readonly about: object; readonly ending: AbortSignal },
+  { request, response, target, call }: Subscribing,
+): Promise<AsyncIterable<string>> => {
   const left = new AbortController();
   response.once('close', () => left.abort());
   closeWhenStuck(response, ending);
-  const opened = await fetchRequestHandler({
-    endpoint: '/trpc',
-    router,
-    req: new Request(new URL(request.url ?? '', 'http://localhost'), { headers, signal: left.signal }),
-    createContext: () => ctx,
-    onError: ({ error, path }) => {
-      if (failureOf(error).unexpected) {
-        ctx.app.log.error({ err: error, requestId: ctx.caller.requestId, procedure: path }, 'a call failed');
-      }
-    },
-  });
-  return {
-    status: opened.status,
-    headers: Object.fromEntries(opened.headers),
-    source: opened.body ? Readable.fromWeb(opened.body as never) : Readable.from([]),
+  const input = () => withLastEventId(call.input(), lastEventIdOf(request, target));
+  const messages = await dispatcher.subscribe(ctx, { ...call, input }, left.signal).catch(failing);
+  const describe = (error: unknown): object => {
+    const { body, unexpected } = failureOf(error);
+    if (unexpected) {
+      const { requestId } = ctx.caller;
+      ctx.app.log.error({ err: error, requestId, procedure: call.path }, 'a call failed');
+    }
+    return body;
   };
+  return writeFrames({ about, messages, describe });
 };

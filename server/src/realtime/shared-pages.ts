@@ -1,0 +1,122 @@
+import type { Pool } from 'pg';
+import { type FeedPage, readChanges } from './changes-store.ts';
+import { type FindEvents, type Portion, portionsOf } from './items.ts';
+import { compare, type Position } from './position.ts';
+
+/** A page of the feed that everybody reads who is behind there. */
+export interface SharedPage extends Omit<FeedPage, 'changes'> {
+  readonly from: Position;
+  readonly portions: readonly Portion[];
+}
+
+/** How long a page is kept, in milliseconds: streams that reconnect together ask for it within a moment. */
+const KEPT_MS = 2_000;
+/** Most pages that are kept. The hub adds up to fifty in a second. */
+const KEPT_PAGES = 200;
+/** Most events in all pages that are kept, about 8 MB, and in a single one. */
+const KEPT_EVENTS = 5_000;
+
+/** Reads pages of the feed for many at once. */
+export interface SharedPages {
+  /**
+   * A page that tells what comes after the position. Those who wait at nearby positions are given the same page, and
+   * one page is read at a time, from the position of whoever has waited longest.
+   */
+  read(from: Position): Promise<SharedPage>;
+  /** Shares a page that was read anew from the position, if anybody was behind a moment ago. */
+  share(from: Position, page: FeedPage): SharedPage;
+}
+
+interface Waiting {
+  readonly from: Position;
+  readonly resolve: (page: SharedPage) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+// What is committed before a page's end does not change any more, so that a page serves every position within it. Nobody
+// at its end is served by it: they are to be told what came after it was read.
+const covers = (page: SharedPage, position: Position): boolean =>
+  compare(page.from, position) <= 0 && compare(position, page.next) < 0;
+
+const sizeOf = (portions: readonly Portion[]): number => portions.reduce((sum, { size }) => sum + size, 0);
+
+/** The first portions, as many as have few enough events, but at least one. */
+const someOf = (portions: readonly Portion[]): readonly Portion[] => {
+  let events = 0;
+  const beyond = portions.findIndex(({ size }, index) => {
+    events += size;
+    return index > 0 && events > KEPT_EVENTS;
+  });
+  return beyond === -1 ? portions : portions.slice(0, beyond);
+};
+
+export const createSharedPages = (pool: Pool, findEvents: FindEvents): SharedPages => {
+  let kept: SharedPage[] = [];
+  let waiting: Waiting[] = [];
+  let isReading = false;
+  /** When somebody last asked, by the monotonic clock. */
+  let askedAt = Number.NEGATIVE_INFINITY;
+
+  const forget = (page: SharedPage): void => {
+    kept = kept.filter((each) => each !== page);
+  };
+
+  const keep = (page: SharedPage): void => {
+    kept.push(page);
+    setTimeout(forget, KEPT_MS, page).unref();
+    let events = kept.reduce((sum, { portions }) => sum + sizeOf(portions), 0);
+    while (kept.length > KEPT_PAGES || (events > KEPT_EVENTS && kept.length > 1)) {
+      events -= sizeOf(kept.shift()?.portions ?? []);
+    }
+  };
+
+  const share = (from: Position, { changes, ...rest }: FeedPage): SharedPage => {
+    const all = portionsOf(findEvents, changes);
+    const portions = someOf(all);
+    const last = portions.at(-1);
+    const isCut = last !== undefined && portions.length < all.length;
+    const page: SharedPage = {
+      ...rest,
+      ...(isCut && { next: last.end.position, isFull: true }),
+      from: { ...from, index: 0 },
+      portions,
+    };
+    if (performance.now() - askedAt < KEPT_MS) keep(page);
+    return page;
+  };
+
+  const readNext = async ({ from }: Waiting): Promise<void> => {
+    const isServed = (page: SharedPage | null, each: Waiting): boolean =>
+      compare(each.from, from) === 0 || (page !== null && covers(page, each.from));
+    const serve = (page: SharedPage | null, tell: (each: Waiting) => void): void => {
+      const served = waiting.filter((each) => isServed(page, each));
+      waiting = waiting.filter((each) => !isServed(page, each));
+      for (const each of served) tell(each);
+    };
+    try {
+      const page = share(from, await readChanges(pool, from));
+      serve(page, ({ resolve }) => resolve(page));
+    } catch (error) {
+      serve(null, ({ reject }) => reject(error));
+    }
+  };
+
+  const readOn = async (): Promise<void> => {
+    isReading = true;
+    for (let oldest = waiting[0]; oldest; oldest = waiting[0]) await readNext(oldest);
+    isReading = false;
+  };
+
+  return {
+    share,
+    read(from) {
+      askedAt = performance.now();
+      const page = kept.findLast((each) => covers(each, from));
+      if (page) return Promise.resolve(page);
+      return new Promise((resolve, reject) => {
+        waiting.push({ from, resolve, reject });
+        if (!isReading) void readOn();
+      });
+    },
+  };
+};
