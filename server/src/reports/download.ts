@@ -5,8 +5,8 @@ import { requirePermission, signIn } from '../auth/session.ts';
 import type { RequestContext } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
 import { requireFeature } from '../system/features.ts';
+import { contentTypes } from './content-types.ts';
 import { fileNameOf } from './file-name.ts';
-import { formats } from './formats.ts';
 import { getReportRow } from './store.ts';
 
 /** The file of a report, to be sent. */
@@ -43,5 +43,5 @@ export const fetchReportFile = async (ctx: RequestContext, id: string): Promise<
     file.stream.destroy();
     throw error;
   }
-  return { ...file, name: fileNameOf(row), contentType: formats[row.format].contentType };
+  return { ...file, name: fileNameOf(row), contentType: contentTypes[row.format] };
 };
