@@ -35,7 +35,12 @@ const execute = async (connectionString: string, statement: string): Promise<voi
 };
 
 /** What survives a crash is the subject of tests that start servers of their own. This one need not wait for the disk. */
-const QUICK = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' };
+const QUICK = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  synchronous_commit: 'off',
+  wal_compression: 'off',
+};
 
 /**
  * Keeps the password with one round of hashing in place of 4,096: a run opens thousands of connections, and each costs
