@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { appRouter } from './api/router.ts';
-import { createPasswords } from './auth/passwords.ts';
+import { createPasswords, type PasswordCost } from './auth/passwords.ts';
 import { startPruningSessions } from './auth/prune.ts';
 import { createSessionWatch } from './auth/session-watch.ts';
 import { createLoginThrottle } from './auth/throttle.ts';
@@ -36,6 +36,7 @@ import { claimDataFolder, keepSecret } from './platform/process/data-folder.ts';
 import { createReadiness } from './platform/readiness.ts';
 import { Resources } from './platform/resources.ts';
 import { createSettingsCache } from './platform/settings-cache.ts';
+import { TIMINGS, type Timings } from './platform/timings.ts';
 import { forgetForeignChanges } from './realtime/changes-store.ts';
 import { Hub } from './realtime/hub.ts';
 import type { FindEvents } from './realtime/items.ts';
@@ -78,6 +79,12 @@ export interface Service extends AsyncDisposable {
   drain(): Promise<void>;
 }
 
+/** What a test may have otherwise than an installation. It never comes from the environment. */
+export interface Overrides {
+  readonly timings?: Partial<Timings>;
+  readonly passwordCost?: PasswordCost;
+}
+
 /** The service in this process. */
 export interface App extends Service {
   readonly context: AppContext;
@@ -88,8 +95,6 @@ const PARTITION_CHECK_MS = 3_600_000;
 const JOB_CONNECTIONS = 2;
 /** Connections of a process outside its ordinary pool: another one to listen on. The two that migrate are closed before. */
 const FURTHER_CONNECTIONS = SPECIAL_CONNECTIONS + JOB_CONNECTIONS + REPORT_CONNECTIONS + 1;
-/** How often what is cached is read anew though nothing was announced: should a message be lost, that is how late it counts. */
-const REFRESH_CACHES_MS = 60_000;
 /** Jobs that a process does at once. */
 const JOBS_AT_ONCE = 2;
 
@@ -121,7 +126,9 @@ const compose = async (
   log: Logger,
   resources: Resources,
   siblings: Siblings | null,
+  overrides: Overrides,
 ): Promise<App> => {
+  const timings: Timings = { ...TIMINGS, ...overrides.timings };
   const { DATABASE_URL: connectionString, JWT_SECRET: secret } = await settleShared(config, log, resources);
   await waitForDatabase(connectionString, { allowUnsafe: config.ALLOW_UNSAFE_DATABASE, log });
   const migrations = await migrate(connectionString, { log });
@@ -184,8 +191,9 @@ const compose = async (
   listener.on(channels.webhooks, refreshWebhooks, refreshWebhooks);
   // Keys of sensors expire one by one, so that they are not all asked for at the same moment.
   resources.use(
-    startRounds({ everyMs: REFRESH_CACHES_MS, log, failure: 'what is cached could not be read anew' }, () =>
-      Promise.all([settings.refresh(), watchlist.refresh(), webhooks.refresh()]),
+    startRounds(
+      { everyMs: timings.refreshCachesMs, log, failure: 'what is cached could not be read anew' },
+      () => Promise.all([settings.refresh(), watchlist.refresh(), webhooks.refresh()]),
     ),
   );
 
@@ -231,7 +239,7 @@ const compose = async (
     sensorKeys,
     publicSensors,
     tokens: createTokens(secret),
-    passwords: await createPasswords(),
+    passwords: await createPasswords(overrides.passwordCost),
     loginThrottle: createLoginThrottle(pool),
     sessionWatch: resources.use(createSessionWatch({ db, log })),
     lastContacts: resources.use(
@@ -265,11 +273,20 @@ const compose = async (
   resources.use(startPruningSessions({ db, log }));
   const send = createSender(context.webhookAddresses);
   const deliverer = resources.use(createDeliverer({ db, log, send, limitMs: ATTEMPT_LIMIT_MS }));
-  resources.use(startSweepingDeliveries({ db, log, wakesLate: areWebhooksOn }));
+  resources.use(
+    startSweepingDeliveries({ db, log, wakesLate: areWebhooksOn, everyMs: timings.sweepDeliveriesMs }),
+  );
   const makeReport = createReportMaker({ connectionString, folder: reportFolder });
   const reportParts = { db, log, files: context.reportFiles };
   const reportRunner = resources.use(createReportRunner({ ...reportParts, makeReport }));
-  resources.use(startReportRounds({ ...reportParts, runner: reportRunner }));
+  resources.use(
+    startReportRounds({
+      ...reportParts,
+      runner: reportRunner,
+      everyMs: timings.reportRoundsMs,
+      deadMs: timings.reportDeadMs,
+    }),
+  );
   const jobPool = createPool(
     connectionString,
     JOB_CONNECTIONS,
@@ -323,10 +340,15 @@ const withResources = async <Result>(make: (resources: Resources) => Promise<Res
 /**
  * Builds the whole service: the one place where resources are made.
  * @param siblings the processes it serves together with, if it does
+ * @param overrides what tests have otherwise than an installation
  * @throws DataFolderInUse when another process owns the data folder
  */
-export const createApp = (config: Config, log: Logger, siblings: Siblings | null = null): Promise<App> =>
-  withResources((resources) => compose(config, log, resources, siblings));
+export const createApp = (
+  config: Config,
+  log: Logger,
+  siblings: Siblings | null = null,
+  overrides: Overrides = {},
+): Promise<App> => withResources((resources) => compose(config, log, resources, siblings, overrides));
 
 /**
  * Builds the service out of WORKERS processes, each of which makes an App. This one only holds what they share, and

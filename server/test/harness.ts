@@ -8,7 +8,8 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import { inject } from 'vitest';
 import { appRouter } from '../src/api/router.ts';
-import { type App, createApp } from '../src/app.ts';
+import { type App, createApp, type Overrides } from '../src/app.ts';
+import type { PasswordCost } from '../src/auth/passwords.ts';
 import { readConfig } from '../src/platform/config.ts';
 import { noteSecrets, suiteLog } from './leaks.ts';
 
@@ -161,9 +162,15 @@ export class Gantry extends Caller implements AsyncDisposable {
   }
 }
 
-/** Starts the whole service on a database of its own and a free port. */
+/** What hashing a password costs in services of tests: next to nothing, because they create hundreds of users. */
+const CHEAP: PasswordCost = { memoryCost: 64, timeCost: 1, parallelism: 1 };
+
+/**
+ * Starts the whole service on a database of its own and a free port.
+ * @param options.overrides in place of a cheap hash of passwords; none of them is what an installation has
+ */
 export const startGantry = async (
-  options: { config?: Record<string, string>; log?: Logger } = {},
+  options: { config?: Record<string, string>; log?: Logger; overrides?: Overrides } = {},
 ): Promise<Gantry> => {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'gantry-data-'));
@@ -177,7 +184,12 @@ export const startGantry = async (
     ADMIN_PASSWORD: ADMIN.password,
     ...options.config,
   });
-  const app = await createApp(config, options.log ?? suiteLog());
+  const app = await createApp(
+    config,
+    options.log ?? suiteLog(),
+    null,
+    options.overrides ?? { passwordCost: CHEAP },
+  );
   const url = await app.listen();
   return new Gantry(app, url, async () => {
     await app[Symbol.asyncDispose]();

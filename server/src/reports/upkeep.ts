@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
 import { startRounds } from '../platform/periodic.ts';
+import { TIMINGS } from '../platform/timings.ts';
 import { reviveReports } from './claim-store.ts';
 import type { ReportFiles } from './files.ts';
 import { runDueSchedules } from './run-schedules.ts';
@@ -17,8 +18,6 @@ export interface RoundsOptions {
   readonly deadMs?: number;
 }
 
-const EVERY_MS = 5_000;
-const DEAD_MS = 15_000;
 /** Files that nobody knows are looked for every so many rounds, and go when they are so old, in milliseconds. */
 const ROUNDS_BETWEEN_CLEARING = 240;
 const LEFT_OVER_MS = 3_600_000;
@@ -35,7 +34,7 @@ export const clearLeftOvers = async (db: Database, files: ReportFiles, olderMs: 
  * it is disposed of; disposing waits for the round under way. Every process does so: the database gives each to one.
  */
 export const startReportRounds = (options: RoundsOptions): AsyncDisposable => {
-  const { db, files, runner, log, everyMs = EVERY_MS, deadMs = DEAD_MS } = options;
+  const { db, files, runner, log, everyMs = TIMINGS.reportRoundsMs, deadMs = TIMINGS.reportDeadMs } = options;
   let rounds = 0;
   return startRounds(
     { everyMs, log, failure: 'reports that are due cannot be looked for now; the next round will' },

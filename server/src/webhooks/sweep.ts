@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
 import { startRounds } from '../platform/periodic.ts';
+import { TIMINGS } from '../platform/timings.ts';
 import { removeOldDeliveries, wakeLateWebhooks } from './sweep-store.ts';
 
 export interface SweepOptions {
@@ -12,7 +13,6 @@ export interface SweepOptions {
   readonly wakesLate?: boolean;
 }
 
-const EVERY_MS = 30_000;
 /** Old deliveries are removed every so many rounds, of each hook so many. */
 const ROUNDS_BETWEEN_REMOVALS = 20;
 const REMOVED_AT_ONCE = 10_000;
@@ -24,7 +24,7 @@ const REMOVED_AT_ONCE = 10_000;
 export const startSweepingDeliveries = ({
   db,
   log,
-  everyMs = EVERY_MS,
+  everyMs = TIMINGS.sweepDeliveriesMs,
   wakesLate = true,
 }: SweepOptions): AsyncDisposable => {
   let rounds = 0;
