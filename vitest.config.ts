@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import LongestFirst from './server/test/longest-first.ts';
 
 export default defineConfig({
   test: {
@@ -8,6 +9,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // No file leaves anything behind in its worker, so each loads the service once, not once for every file.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     // Every worker runs a whole service. Tests wait more than they work, so three of them keep two cores busy.
     maxWorkers: 3,
   },

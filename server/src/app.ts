@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { AppContext } from './api/context.ts';
 import { appRouter } from './api/router.ts';
+import type { PasswordCost } from './auth/passwords.ts';
 import { startAuth } from './auth/start.ts';
 import { startFolding } from './events/counts/fold.ts';
 import { findEvents } from './events/store.ts';
@@ -18,6 +19,7 @@ import type { Siblings } from './platform/metrics.ts';
 import { claimDataFolder, keepSecret } from './platform/process/data-folder.ts';
 import { Resources } from './platform/resources.ts';
 import { startFoundation } from './platform/start.ts';
+import { TIMINGS, type Timings } from './platform/timings.ts';
 import { startRealtime } from './realtime/start.ts';
 import { startReports } from './reports/start.ts';
 import { REPORT_CONNECTIONS } from './reports/thread-messages.ts';
@@ -38,6 +40,12 @@ export interface Service extends AsyncDisposable {
   listen(): Promise<string>;
   /** Says that it is not ready and goes on answering for `DRAIN_SECONDS`, so that load balancers turn to others. */
   drain(): Promise<void>;
+}
+
+/** What a test may have otherwise than an installation. It never comes from the environment. */
+export interface Overrides {
+  readonly timings?: Partial<Timings>;
+  readonly passwordCost?: PasswordCost;
 }
 
 /** The service in this process. */
@@ -73,6 +81,7 @@ const compose = async (
   log: Logger,
   resources: Resources,
   siblings: Siblings | null,
+  overrides: Overrides,
 ): Promise<App> => {
   const { DATABASE_URL: connectionString, JWT_SECRET: secret } = await settleShared(config, log, resources);
   const foundation = await startFoundation({
@@ -80,6 +89,7 @@ const compose = async (
     log,
     resources,
     siblings,
+    timings: { ...TIMINGS, ...overrides.timings },
     connectionString,
     migrations: migrationsFolder,
     loadTimezone: getTimezoneSettings,
@@ -88,7 +98,7 @@ const compose = async (
   const { core } = foundation;
   const { db } = core;
 
-  const auth = await startAuth(foundation, secret);
+  const auth = await startAuth(foundation, secret, overrides.passwordCost);
   const webhooks = await startWebhooks(foundation);
   const realtime = await startRealtime(foundation, {
     findEvents: (ids) => findEvents(db, ids),
@@ -158,10 +168,15 @@ const withResources = async <Result>(make: (resources: Resources) => Promise<Res
 /**
  * Builds the whole service: the one place where resources are made.
  * @param siblings the processes it serves together with, if it does
+ * @param overrides what tests have otherwise than an installation
  * @throws DataFolderInUse when another process owns the data folder
  */
-export const createApp = (config: Config, log: Logger, siblings: Siblings | null = null): Promise<App> =>
-  withResources((resources) => compose(config, log, resources, siblings));
+export const createApp = (
+  config: Config,
+  log: Logger,
+  siblings: Siblings | null = null,
+  overrides: Overrides = {},
+): Promise<App> => withResources((resources) => compose(config, log, resources, siblings, overrides));
 
 /**
  * Builds the service out of WORKERS processes, each of which makes an App. This one only holds what they share, and

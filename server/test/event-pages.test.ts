@@ -5,6 +5,7 @@ import { timeOfId } from '../src/events/id.ts';
 import { listEvents } from '../src/events/list/list.ts';
 import type { Interval } from '../src/platform/time.ts';
 import { createLongHistory, type LongHistory, SENSORS, SPARSE } from './long-history.ts';
+import { lengthOf } from './test-length.ts';
 
 // A page that is found by counts is the page that sorting everything and passing over the rest would find. The counts
 // are folded for most of the history, and not yet for what was added to it and changed since.
@@ -75,24 +76,42 @@ const COLUMNS = {
   severity: 'severity',
 } as const;
 
+/** An answer of the second opinion that is asked again and again: it does not change, because nothing is stored meanwhile. */
+const once = <Found>(find: (key: string) => Promise<Found>): ((key: string) => Promise<Found>) => {
+  const found = new Map<string, Promise<Found>>();
+  return (key) => {
+    const known = found.get(key) ?? find(key);
+    found.set(key, known);
+    return known;
+  };
+};
+
+/** Every event in the order of a sort, with its time. */
+const everythingBy = once(async (order: string) => {
+  const { rows } = await history.pool.query<{ id: string; at: number }>(
+    `SELECT id, (extract(epoch FROM at) * 1000)::float8 AS at FROM plain ORDER BY ${order}`,
+  );
+  return rows;
+});
+
+/** The ids of the events that meet one filter, which is its name and value as JSON. */
+const meeting = once(async (filter: string): Promise<ReadonlySet<string>> => {
+  const [name, value] = JSON.parse(filter);
+  const condition = (CONDITIONS[name] ?? '').replace('?', '$1');
+  const { rows } = await history.pool.query<{ id: string }>(`SELECT id FROM plain WHERE ${condition}`, [
+    value,
+  ]);
+  return new Set(rows.map(({ id }) => id));
+});
+
 /** The ids of the whole list, by looking at every event. */
 const naiveIds = async ({ filters, interval, sortBy, sortOrder }: Question): Promise<string[]> => {
-  const values: unknown[] = [];
-  const conditions = Object.entries(filters).map(([name, value]) => {
-    values.push(value);
-    return (CONDITIONS[name] ?? '').replace('?', `$${values.length}`);
-  });
-  const bound = (sign: string, time: number) => {
-    if (Number.isFinite(time)) conditions.push(`at ${sign} $${values.push(new Date(time).toISOString())}`);
-  };
-  bound('>=', interval.from);
-  bound('<', interval.until);
-  const { rows } = await history.pool.query<{ ids: string | null }>(
-    `SELECT string_agg(id::text, ' ' ORDER BY ${COLUMNS[sortBy]} ${sortOrder} NULLS LAST, id ${sortOrder}) AS ids
-     FROM plain WHERE ${['true', ...conditions].join(' AND ')}`,
-    values,
+  const everything = await everythingBy(`${COLUMNS[sortBy]} ${sortOrder} NULLS LAST, id ${sortOrder}`);
+  const wanted = await Promise.all(Object.entries(filters).map((filter) => meeting(JSON.stringify(filter))));
+  const { from, until } = interval;
+  return everything.flatMap(({ id, at }) =>
+    at >= from && at < until && wanted.every((ids) => ids.has(id)) ? [id] : [],
   );
-  return rows[0]?.ids?.split(' ') ?? [];
 };
 
 const expectPage = async (question: Question, ids: readonly string[], skip: number, take: number) => {
@@ -114,9 +133,16 @@ const skipsOf = (total: number): number[] => {
   return [...new Set(skips)].filter((skip) => skip >= 0);
 };
 
+/** Of the places of a list, every so many are asked for; each list begins at another one, so that all have their turn. */
+const STRIDE = lengthOf({ gate: 3, full: 1 });
+let lists = 0;
+
 const expectPages = async (question: Question): Promise<number> => {
   const ids = await naiveIds(question);
-  for (const skip of skipsOf(ids.length)) await expectPage(question, ids, skip, 50);
+  const turn = lists++ % STRIDE;
+  const skips = skipsOf(ids.length).filter((_, at) => at % STRIDE === turn);
+  // A list that is empty has one place, which is no place to leave out.
+  for (const skip of skips.length === 0 ? [0] : skips) await expectPage(question, ids, skip, 50);
   return ids.length;
 };
 

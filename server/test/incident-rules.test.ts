@@ -48,6 +48,9 @@ const place = (id: string, status: IncidentStatus, assignedTo: string | null) =>
     status,
     assignedTo,
   ]);
+const countSteps = async (id: string): Promise<number> =>
+  (await gantry.pool.query('SELECT count(*) AS n FROM incident_timeline WHERE incident_id = $1', [id]))
+    .rows[0].n;
 const timelineOf = async (id: string) => {
   const token = await gantry.tokenFor('OPERATOR');
   return (await gantry.ok('incidents.getById', { id }, { token })).timeline;
@@ -76,11 +79,12 @@ describe('the table of states', () => {
     const self = await addPerson('Sam', 'Self', role);
     const assignees = { nobody: null, self: self.id, 'somebody else': owner.id };
     for (const status of incidentStatus.options)
-      for (const assigned of assignments)
+      for (const assigned of assignments) {
+        const id = await open();
         for (const action of incidentAction.options) {
           const context = `${role} ${action} ${status} of ${assigned}`;
-          const id = await open();
           await place(id, status, assignees[assigned]);
+          const before = await countSteps(id);
           const answer = await call(self, action, { id, ...inputOf[action](self) });
           const to = next[action][status];
           const isMine = role !== 'FIELD' || assigned !== 'somebody else';
@@ -89,12 +93,14 @@ describe('the table of states', () => {
           expect(answer.status, context).toBe(expected);
           const { rows } = await gantry.pool.query('SELECT status FROM incidents WHERE id = $1', [id]);
           expect(rows[0].status, context).toBe(expected === 200 ? to : status);
-          const steps = await timelineOf(id);
           const leavesTrace = expected === 200 && !(action === 'assign' && assigned === 'self');
-          expect(steps.slice(1), context).toMatchObject(
-            leavesTrace ? [{ action, from: status, to, by: { id: self.id, name: 'Sam Self' } }] : [],
-          );
+          expect(await countSteps(id), context).toBe(leavesTrace ? before + 1 : before);
+          if (leavesTrace)
+            expect((await timelineOf(id)).slice(before), context).toMatchObject([
+              { action, from: status, to, by: { id: self.id, name: 'Sam Self' } },
+            ]);
         }
+      }
   });
 });
 

@@ -9,13 +9,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, createTestDatabase, eventually } from './harness.ts';
 import { runMixedLoad } from './mixed-load.ts';
 import { type ServiceProcess, spawnService, untilItServes } from './service-process.ts';
+import { lengthOf } from './test-length.ts';
 
 // Four services as people run them, in processes of their own, on one database.
 
 const PROCESSES = 4;
 /** Within this a change made through one process counts in the others. */
 const AGREE_MS = 1_000;
-const LOAD_SECONDS = 30;
+const LOAD_SECONDS = lengthOf({ gate: 6, full: 30 });
 
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-many-'));
 let database: Awaited<ReturnType<typeof createTestDatabase>>;

@@ -1,7 +1,9 @@
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inject } from 'vitest';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../src/platform/database/embedded/embedded.ts';
+import { copyDataFolder } from './data-folders.ts';
 
 /** A PostgreSQL server that one test file has to itself, and may therefore stop. */
 export interface OwnDatabase extends AsyncDisposable {
@@ -26,8 +28,7 @@ const childrenOf = async (parent: number): Promise<number[]> => {
 /** Starts a server with an empty database in a folder of its own. */
 export const startOwnDatabase = async (): Promise<OwnDatabase> => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-own-database-'));
-  // Run by root, PostgreSQL is another user, who must be able to enter.
-  await chmod(folder, 0o711);
+  await copyDataFolder(inject('dataFolderTemplate'), folder);
   const server: EmbeddedDatabase = await startEmbeddedDatabase({ dataDir: folder, log: () => undefined });
   const lock = join(folder, 'postgres', 'postmaster.pid');
   const postmaster = Number((await readFile(lock, 'utf8')).split('\n')[0]);

@@ -9,11 +9,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, eventually } from './harness.ts';
 import { type ServiceProcess, spawnService, untilItServes } from './service-process.ts';
 import { openStream, type Stream } from './sse.ts';
+import { lengthOf } from './test-length.ts';
 
 // Two services as people run them, in processes of their own, on one database: one takes events in, and subscribers
 // listen to the other, whose connections are cut again and again.
 
-const LOAD_SECONDS = 12;
+const LOAD_SECONDS = lengthOf({ gate: 5, full: 12 });
 const SUBSCRIBERS = 4;
 
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-realtime-'));

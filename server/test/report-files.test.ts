@@ -14,9 +14,19 @@ import { createReportMaker } from '../src/reports/thread.ts';
 import { clearLeftOvers } from '../src/reports/upkeep.ts';
 import { createTestDatabase, eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
 import { type ServiceProcess, type StartedProcess, spawnService, untilItServes } from './service-process.ts';
+import { lengthOf } from './test-length.ts';
 
 const RANGE = { startDate: '2026-03-01', endDate: '2026-03-31' };
 const VIOLATIONS = { kind: 'VIOLATIONS', format: 'CSV', ...RANGE };
+/** The first day, on which nothing happened: a report of it is made at once. */
+const SHORT = { endDate: RANGE.startDate };
+
+/** A report of so many rows takes long enough to be met while it is made. */
+const MANY = lengthOf({ gate: 30_000, full: 60_000 });
+/** The same where its process is killed meanwhile, on a machine that may be fast. */
+const MANY_MORE = lengthOf({ gate: 50_000, full: 100_000 });
+/** The most rows that XLSX takes. */
+const LIMIT = 100_000;
 
 /** Puts violations into March 2026 by the short way: one event a second. */
 const fill = async (pool: pg.Pool, until: number, from = 1): Promise<void> => {
@@ -36,7 +46,7 @@ describe('reports over HTTP', () => {
   beforeAll(async () => {
     gantry = await startGantry();
     token = await gantry.tokenFor('ADMIN');
-    await fill(gantry.pool, 60_000);
+    await fill(gantry.pool, MANY);
   });
   afterAll(() => gantry?.stop());
 
@@ -64,7 +74,7 @@ describe('reports over HTTP', () => {
   });
 
   it('are refused without a token, to a role that may not see them, and where there is none', async () => {
-    const { id } = await generate();
+    const { id } = await generate(SHORT);
     const codeOf = async (response: Response) => [
       response.status,
       ((await response.json()) as HttpAnswer['body']).error.json.data.code,
@@ -83,7 +93,7 @@ describe('reports over HTTP', () => {
   it('show how far they are while they are made, and stop when they are cancelled', async () => {
     const { id, status } = await generate({ kind: 'DAILY_SUMMARY', startDate: '2022-01-01' });
     expect(status).toBe('QUEUED');
-    const waiting = await generate();
+    const waiting = await generate(SHORT);
     const { progress } = await until(id, (report) => report.progress > 0 && report.status === 'RUNNING');
     expect(progress).toBeLessThan(1);
     const started = performance.now();
@@ -102,7 +112,7 @@ describe('reports over HTTP', () => {
   });
 
   it('are finished or cancelled, never both', async () => {
-    const { id } = await generate();
+    const { id } = await generate(SHORT);
     await until(id, ({ status }) => status === 'DONE');
     expect((await gantry.call('reports.cancel', { id }, { token })).body.error.json).toMatchObject({
       message: 'The report is DONE already, so there is nothing to cancel',
@@ -145,12 +155,12 @@ describe('reports over HTTP', () => {
     await until(id, ({ status }) => status !== 'QUEUED');
     await runner[Symbol.asyncDispose]();
     const report = await until(id, ({ status }) => status === 'DONE');
-    expect((report as unknown as { rowCount: number }).rowCount).toBe(60_000);
+    expect((report as unknown as { rowCount: number }).rowCount).toBe(MANY);
     await rm(folder, { recursive: true });
   });
 
   it('go with their files', async () => {
-    const { id } = await generate();
+    const { id } = await generate(SHORT);
     await until(id, ({ status }) => status === 'DONE');
     const folder = join(gantry.app.context.config.DATA_DIR, 'reports');
     expect((await readdir(folder)).some((name) => name.startsWith(id))).toBe(true);
@@ -160,7 +170,7 @@ describe('reports over HTTP', () => {
   });
 
   it('say that they are too long for XLSX', async () => {
-    await fill(gantry.pool, 100_001, 60_001);
+    await fill(gantry.pool, LIMIT + 1, MANY + 1);
     const { id } = await generate({ format: 'XLSX' });
     expect(await until(id, ({ status }) => status === 'FAILED')).toMatchObject({
       error: 'There are more than 100000 rows, too many for XLSX: choose CSV, or a shorter range',
@@ -307,7 +317,7 @@ describe('a report whose process is killed', () => {
     const first = await start();
     const { createPool } = await import('../src/platform/database/pool.ts');
     const pool = createPool(database.url, 2, () => undefined);
-    await fill(pool, 100_000);
+    await fill(pool, MANY_MORE);
     await pool.end();
     const token = await first.tokenFor('ADMIN');
     const { id } = await first.ok('reports.generate', VIOLATIONS, { token });
@@ -329,7 +339,7 @@ describe('a report whose process is killed', () => {
       ({ status }) => status === 'DONE',
       90_000,
     );
-    expect(report.rowCount).toBe(100_000);
+    expect(report.rowCount).toBe(MANY_MORE);
     const response = await fetch(`${second.url}${report.url}`, { headers });
     let rows = 0;
     const reader = parse({ columns: true, bom: true, comment: '#', comment_no_infix: true });
@@ -337,7 +347,7 @@ describe('a report whose process is killed', () => {
     for await (const chunk of response.body ?? []) reader.write(chunk);
     reader.end();
     await new Promise((resolve) => reader.once('end', resolve));
-    expect(rows).toBe(100_000);
+    expect(rows).toBe(MANY_MORE);
     expect(await second.stop()).toBe(0);
   }, 180_000);
 });

@@ -275,3 +275,12 @@ describe('rows that do not all have room', () => {
     for (const name of names) expect(pages.slice(13).join(' ')).toContain(name);
   });
 });
+
+describe('reading a PDF', () => {
+  it('leaves no polyfills behind for the tests that come after', async () => {
+    const { bytes } = await write({});
+    expect(await readPdf(bytes)).toHaveLength(1);
+    expect(globalThis).not.toHaveProperty('pdfjsLib');
+    expect(globalThis).not.toHaveProperty('__core-js_shared__');
+  });
+});

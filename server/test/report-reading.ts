@@ -1,6 +1,6 @@
+import { Worker } from 'node:worker_threads';
 import { parse } from 'csv-parse/sync';
 import { strFromU8, unzipSync } from 'fflate';
-import { getDocument, OPS } from 'pdfjs-dist/legacy/build/pdf.mjs';
 
 // Files of reports, read by other programs than those that wrote them.
 
@@ -58,18 +58,6 @@ export const readXlsx = (bytes: Uint8Array): Record<string, SheetCell>[][] => {
   );
 };
 
-/** The text of each page of a PDF. */
-export const readPdf = async (bytes: Uint8Array): Promise<string[]> => {
-  const pdf = await getDocument({ data: bytes.slice(), useSystemFonts: false, verbosity: 0 }).promise;
-  const pages: string[] = [];
-  for (let number = 1; number <= pdf.numPages; number++) {
-    const { items } = await (await pdf.getPage(number)).getTextContent();
-    pages.push(items.map((item) => ('str' in item ? item.str : '')).join(' '));
-  }
-  await pdf.destroy();
-  return pages;
-};
-
 /** What is drawn by one order: its letters as they stand from left to right, in points. */
 export interface DrawnText {
   readonly x: number;
@@ -79,32 +67,45 @@ export interface DrawnText {
   readonly text: string;
 }
 
-/** What is drawn on each page, without the rules by which readers put right-to-left text into the order of reading. */
-export const readDrawnTexts = async (bytes: Uint8Array): Promise<DrawnText[][]> => {
-  const pdf = await getDocument({ data: bytes.slice(), useSystemFonts: false, verbosity: 0 }).promise;
-  const pages: DrawnText[][] = [];
-  for (let number = 1; number <= pdf.numPages; number++) {
-    const { fnArray, argsArray } = await (await pdf.getPage(number)).getOperatorList();
-    const drawn: DrawnText[] = [];
-    let [at, size] = [{ x: 0, y: 0 }, 0];
-    fnArray.forEach((order: number, n: number) => {
-      const args = argsArray[n];
-      if (order === OPS.setTextMatrix) {
-        const [x, y] = [...(args.length === 6 ? args : args[0])].slice(4);
-        at = { x, y };
-      }
-      if (order === OPS.setFont) size = args[1];
-      if (order !== OPS.showText) return;
-      const glyphs = args[0].filter((glyph: unknown) => typeof glyph === 'object' && glyph !== null);
-      const width = glyphs.reduce((sum: number, glyph: { width: number }) => sum + glyph.width, 0);
-      const text = glyphs.map((glyph: { unicode: string }) => glyph.unicode).join('');
-      drawn.push({ ...at, size, width: (width * size) / 1000, text });
-    });
-    pages.push(drawn);
-  }
-  await pdf.destroy();
-  return pages;
+interface PdfAnswers {
+  readonly texts: string[];
+  readonly drawn: DrawnText[][];
+}
+
+let thread: Worker | undefined;
+let questions = 0;
+
+/** Asks the thread that reads PDFs. pdf.js replaces JSON.parse and Array.prototype.push wherever it is loaded. */
+const askThread = <What extends keyof PdfAnswers>(
+  what: What,
+  bytes: Uint8Array,
+): Promise<PdfAnswers[What]> => {
+  thread ??= new Worker(new URL('./pdf-thread.js', import.meta.url), { execArgv: [] });
+  thread.setMaxListeners(0);
+  // It must not keep the process from ending; a question that waits does.
+  thread.ref();
+  const asked = thread;
+  const id = ++questions;
+  return new Promise((resolve, reject) => {
+    const hear = (answer: { id: number; pages?: PdfAnswers[What]; error?: string }): void => {
+      if (answer.id !== id) return;
+      asked.off('message', hear);
+      asked.off('error', reject);
+      if (asked.listenerCount('message') === 0) asked.unref();
+      if (answer.pages) resolve(answer.pages);
+      else reject(new Error(answer.error));
+    };
+    asked.on('message', hear);
+    asked.once('error', reject);
+    asked.postMessage({ id, what, bytes });
+  });
 };
+
+/** The text of each page of a PDF. */
+export const readPdf = (bytes: Uint8Array): Promise<string[]> => askThread('texts', bytes);
+
+/** What is drawn on each page, without the rules by which readers put right-to-left text into the order of reading. */
+export const readDrawnTexts = (bytes: Uint8Array): Promise<DrawnText[][]> => askThread('drawn', bytes);
 
 /** The lines of a page from top to bottom, each as it is seen from left to right. */
 export const linesSeen = (drawn: readonly DrawnText[]): string[] => {

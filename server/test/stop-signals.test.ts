@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, inject, it } from 'vitest';
 import { isAlive } from '../src/platform/process/processes.ts';
+import { copyDataFolder } from './data-folders.ts';
 import { ADMIN, Caller, eventually } from './harness.ts';
 
 // `npm start` as a terminal runs it, in a process group of its own: Ctrl-C reaches the group, and npm forwards it once more.
@@ -31,6 +32,7 @@ const { PATH, HOME } = process.env;
 
 const startWithNpm = async (settings: Readonly<Record<string, string>>): Promise<Npm> => {
   const dataDir = join(scratch, randomUUID());
+  await copyDataFolder(inject('dataFolderTemplate'), dataDir);
   const child = spawn('npm', ['start'], {
     cwd: ROOT,
     env: {
@@ -103,7 +105,7 @@ describe('npm start', () => {
       const caller = new Caller(npm.url);
       const apiKey = await caller.registerSensor();
       const sending = Promise.all(Array.from({ length: 8 }, () => sendUntilRefused(caller, apiKey)));
-      await sleep(500);
+      await sleep(200);
 
       signalGroup(npm, signal);
       // What a second press of the keys, or a supervisor that also signals the process, adds.

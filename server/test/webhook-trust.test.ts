@@ -106,7 +106,9 @@ describe('without the feature webhooks', () => {
     }
 
     receiver.respond = answer(200);
-    const third = await createApp(config, pino({ level: 'silent' }));
+    const third = await createApp(config, pino({ level: 'silent' }), null, {
+      timings: { sweepDeliveriesMs: 500 },
+    });
     try {
       await eventually(
         async () => (await third.context.pool.query('SELECT status FROM webhook_deliveries')).rows[0].status,

@@ -9,8 +9,15 @@ export interface Passwords {
   verify(passwordHash: string | null, password: string): Promise<boolean>;
 }
 
-/** Memory in KiB and passes: the first of the settings that OWASP's password storage cheat sheet recommends. */
-const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+/** What a hash costs: memory in KiB, passes over it, and threads. */
+export interface PasswordCost {
+  readonly memoryCost: number;
+  readonly timeCost: number;
+  readonly parallelism: number;
+}
+
+/** The first of the settings that OWASP's password storage cheat sheet recommends. */
+const COST: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 /** Turns for those who are not logged in, about a second of waiting: whoever comes on top is sent away at once. */
 const LOGINS = { atOnce: 2, waiting: 60, refusal: 'Too many logins at the same time: try again in a moment' };
@@ -30,12 +37,13 @@ const createTurns = ({ atOnce, waiting, refusal }: typeof LOGINS) => {
   };
 };
 
-export const createPasswords = async (): Promise<Passwords> => {
+/** @param cost of new hashes; others than the default one are for tests that are not about passwords */
+export const createPasswords = async (cost = COST): Promise<Passwords> => {
   const login = createTurns(LOGINS);
   const setPassword = createTurns(NEW_PASSWORDS);
-  const nobody = await hash('the password of nobody', COST);
+  const nobody = await hash('the password of nobody', cost);
   return {
-    hash: (password) => setPassword(() => hash(password, COST)),
+    hash: (password) => setPassword(() => hash(password, cost)),
     async verify(passwordHash, password) {
       const fits = await login(() => verify(passwordHash ?? nobody, password));
       return fits && passwordHash !== null;

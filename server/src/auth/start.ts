@@ -1,5 +1,5 @@
 import type { Foundation } from '../platform/start.ts';
-import { createPasswords, type Passwords } from './passwords.ts';
+import { createPasswords, type PasswordCost, type Passwords } from './passwords.ts';
 import { startPruningSessions } from './prune.ts';
 import { createSessionWatch, type SessionWatch } from './session-watch.ts';
 import { createLoginThrottle, type LoginThrottle } from './throttle.ts';
@@ -13,15 +13,19 @@ export interface AuthServices {
   readonly sessionWatch: SessionWatch;
 }
 
-/** @param secret signs the tokens; at least 32 bytes */
+/**
+ * @param secret signs the tokens; at least 32 bytes
+ * @param passwordCost of new hashes, for tests
+ */
 export const startAuth = async (
   { core: { db, log, pool }, resources }: Foundation,
   secret: string,
+  passwordCost?: PasswordCost,
 ): Promise<AuthServices> => {
   resources.use(startPruningSessions({ db, log }));
   return {
     tokens: createTokens(secret),
-    passwords: await createPasswords(),
+    passwords: await createPasswords(passwordCost),
     loginThrottle: createLoginThrottle(pool),
     sessionWatch: resources.use(createSessionWatch({ db, log })),
   };

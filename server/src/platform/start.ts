@@ -14,6 +14,7 @@ import { startRounds } from './periodic.ts';
 import { createReadiness } from './readiness.ts';
 import type { Resources } from './resources.ts';
 import { createSettingsCache } from './settings-cache.ts';
+import type { Timings } from './timings.ts';
 
 /** What the rooms are started with. */
 export interface Foundation {
@@ -22,12 +23,14 @@ export interface Foundation {
   readonly listener: Listener;
   /** Closes what was opened, in reverse. */
   readonly resources: Resources;
+  readonly timings: Timings;
 }
 
 export interface FoundationOptions {
   readonly config: Config;
   readonly log: Logger;
   readonly resources: Resources;
+  readonly timings: Timings;
   /** The processes that serve together with this one, if there are any. */
   readonly siblings: Siblings | null;
   readonly connectionString: string;
@@ -37,16 +40,14 @@ export interface FoundationOptions {
   readonly loadFormerTimezones: (db: Database) => Promise<readonly string[]>;
 }
 
-/** How often a cache is read again although no change was announced, in case a notification was lost. */
-const REFRESH_MS = 60_000;
-
-/** Reads a cache again whenever a change of it is announced, and once a minute. */
+/** Reads a cache again whenever a change of it is announced, and from time to time. */
 export const keepFresh = (
   {
     core: { log },
     listener,
     resources,
-  }: Pick<Foundation, 'listener' | 'resources'> & { core: Pick<Core, 'log'> },
+    timings,
+  }: Pick<Foundation, 'listener' | 'resources' | 'timings'> & { core: Pick<Core, 'log'> },
   channel: Channel,
   refresh: () => Promise<void>,
   failure: string,
@@ -55,7 +56,7 @@ export const keepFresh = (
     refresh().catch((err: unknown) => log.warn({ err }, failure));
   };
   listener.on(channel, announced, announced);
-  resources.use(startRounds({ everyMs: REFRESH_MS, log, failure }, refresh));
+  resources.use(startRounds({ everyMs: timings.refreshCachesMs, log, failure }, refresh));
 };
 
 /**
@@ -102,7 +103,7 @@ export const startFoundation = async (options: FoundationOptions): Promise<Found
     readiness: createReadiness(),
   };
   const listener = resources.use(await listen(connectionString, log));
-  const foundation = { core, pools, listener, resources };
+  const foundation = { core, pools, listener, resources, timings: options.timings };
   keepFresh(foundation, channels.settings, settings.refresh, 'the settings could not be read again');
   return foundation;
 };

@@ -6,8 +6,8 @@ import type { AuthServices } from '../auth/start.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
 import { requireFeature } from '../system/features.ts';
+import { contentTypes } from './content-types.ts';
 import { fileNameOf } from './file-name.ts';
-import { formats } from './formats.ts';
 import type { ReportServices } from './start.ts';
 import { getReportRow } from './store.ts';
 
@@ -48,5 +48,5 @@ export const fetchReportFile = async (
     file.stream.destroy();
     throw error;
   }
-  return { ...file, name: fileNameOf(row), contentType: formats[row.format].contentType };
+  return { ...file, name: fileNameOf(row), contentType: contentTypes[row.format] };
 };

@@ -12,11 +12,9 @@ export interface ReportServices {
   readonly reportFiles: ReportFiles;
 }
 
-const SWEEP_MS = 5_000;
-
 /** Makes reports as soon as they are asked for or due. At the end of the process the one under way is given back. */
 export const startReports = (
-  { core: { config, db, log }, listener, resources }: Foundation,
+  { core: { config, db, log }, listener, resources, timings }: Foundation,
   connectionString: string,
 ): ReportServices => {
   const folder = join(config.DATA_DIR, 'reports');
@@ -27,13 +25,13 @@ export const startReports = (
     files,
     makeReport: createReportMaker({ connectionString, folder }),
   });
-  const upkeep = createUpkeep({ db, log, files });
+  const upkeep = createUpkeep({ db, log, files, deadMs: timings.reportDeadMs });
   resources.use(
     startJobs({
       runner,
       listener,
       channel: channels.reports,
-      everyMs: SWEEP_MS,
+      everyMs: timings.sweepReportsMs,
       log,
       failure: 'reports that are due cannot be looked for now; the next sweep will',
       async sweep() {

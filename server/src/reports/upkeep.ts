@@ -9,10 +9,10 @@ export interface UpkeepOptions {
   readonly db: Database;
   readonly files: ReportFiles;
   readonly log: Logger;
+  /** How long a process may give no sign of life before its report is begun again, in milliseconds. */
+  readonly deadMs: number;
 }
 
-/** How long a process may give no sign of life before its report is begun anew, in milliseconds. */
-const DEAD_MS = 15_000;
 /** Files that nobody knows are looked for every so many rounds, and go when they are so old, in milliseconds. */
 const ROUNDS_BETWEEN_CLEARING = 240;
 const LEFT_OVER_MS = 3_600_000;
@@ -25,11 +25,11 @@ export const clearLeftOvers = async (db: Database, files: ReportFiles, olderMs: 
 };
 
 /** What is done in each sweep: due schedules make their reports, and reports whose process is gone wait again. */
-export const createUpkeep = ({ db, files, log }: UpkeepOptions): (() => Promise<void>) => {
+export const createUpkeep = ({ db, files, log, deadMs }: UpkeepOptions): (() => Promise<void>) => {
   let rounds = 0;
   return async () => {
     await runDueSchedules(db, log);
-    await reviveReports(db, DEAD_MS);
+    await reviveReports(db, deadMs);
     if (rounds++ % ROUNDS_BETWEEN_CLEARING === 0) await clearLeftOvers(db, files, LEFT_OVER_MS);
   };
 };

@@ -4,6 +4,7 @@ import { channels, type Listener } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { startJobs } from '../platform/jobs/jobs.ts';
 import { createJobRunner, type JobRunner } from '../platform/jobs/runner.ts';
+import { TIMINGS } from '../platform/timings.ts';
 import { type Attempt, settleDelivered, settleFailed, takeDueDeliveries } from './attempts-store.ts';
 import { waitAfter } from './back-off.ts';
 import type { SendAttempt } from './send.ts';
@@ -55,12 +56,10 @@ export interface DeliveringOptions extends DelivererOptions {
   readonly sweepMs?: number;
 }
 
-const SWEEP_MS = 2_000;
-
 /** Makes deliveries as soon as they are due. Disposing waits for the attempts under way. */
 export const startDelivering = ({
   listener,
-  sweepMs = SWEEP_MS,
+  sweepMs = TIMINGS.sweepDeliveriesMs,
   ...options
 }: DeliveringOptions): AsyncDisposable => {
   const { db, log } = options;

@@ -36,10 +36,20 @@ export const startDeliveries = (foundation: Foundation, addresses: AddressRules)
     core: { db, log },
     listener,
     resources,
+    timings,
   } = foundation;
   if (areOn(foundation)) {
     const send = createSender(addresses);
-    resources.use(startDelivering({ db, log, listener, send, limitMs: ATTEMPT_LIMIT_MS }));
+    resources.use(
+      startDelivering({
+        db,
+        log,
+        listener,
+        send,
+        limitMs: ATTEMPT_LIMIT_MS,
+        sweepMs: timings.sweepDeliveriesMs,
+      }),
+    );
   }
   const failure = 'old deliveries cannot be removed now';
   resources.use(

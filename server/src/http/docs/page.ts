@@ -44,10 +44,12 @@ const START = `SwaggerUIBundle({
 
 /** Serves the API description and a page that shows it, with nothing fetched from elsewhere. */
 export const serveDocuments = async (server: FastifyInstance, router: AnyTRPCRouter): Promise<void> => {
-  const openApi = JSON.stringify(describeOpenApi(router));
-  server.get('/openapi.json', (_request, reply) =>
-    reply.header('content-type', 'application/json; charset=utf-8').send(openApi),
-  );
+  let openApi: string | undefined;
+  server.get('/openapi.json', (_request, reply) => {
+    // Made at the first request, because it would delay every start, and few processes are ever asked for it.
+    openApi ??= JSON.stringify(describeOpenApi(router));
+    return reply.header('content-type', 'application/json; charset=utf-8').send(openApi);
+  });
 
   await server.register(async (pages) => {
     await pages.register(helmet, {

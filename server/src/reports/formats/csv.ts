@@ -59,7 +59,6 @@ const chunksOf = async function* (
  * known, and a file without it is not whole.
  */
 export const csv: FileFormat = {
-  contentType: 'text/csv; charset=utf-8',
   async write(document, to) {
     let written = 0;
     const count = (rows: number): number => {

@@ -3,7 +3,6 @@ import type { ReportDocument } from '../document.ts';
 
 /** How a document becomes a file. */
 export interface FileFormat {
-  readonly contentType: string;
   /**
    * Writes the document, and ends what it writes to.
    * @returns how many rows it has of the table

@@ -132,4 +132,4 @@ const write: FileFormat['write'] = async (document, to) => {
 };
 
 /** Pages to be read and printed: figures, charts, sections, then the table, as far as anybody would read it. */
-export const pdf: FileFormat = { contentType: 'application/pdf', write };
+export const pdf: FileFormat = { write };

@@ -118,6 +118,5 @@ const write: FileFormat['write'] = async (document: ReportDocument, to) => {
 
 /** Two sheets: what the report is about, and its table, in which numbers are numbers and times are times. */
 export const xlsx: FileFormat = {
-  contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   write,
 };

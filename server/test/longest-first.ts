@@ -1,0 +1,46 @@
+import { relative } from 'node:path';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/**
+ * The files that take longest, longest first. Those that are not named follow in the order of their names: each is over
+ * before it matters when it began. One of these at the end would run alone while the other processors have nothing to do.
+ */
+const LONGEST = [
+  'bench/test/commands.test.ts',
+  'server/test/stop-signals.test.ts',
+  'server/test/report-files.test.ts',
+  'server/test/workers.test.ts',
+  'server/test/event-pages.test.ts',
+  'server/test/reports.test.ts',
+  'simulator/test/demo.test.ts',
+  'server/test/webhook-delivery.test.ts',
+  'server/test/many-processes.test.ts',
+  'server/test/crash.test.ts',
+  'server/test/realtime.test.ts',
+  'server/test/embedded.test.ts',
+  'server/test/pool-faults.test.ts',
+  'server/test/hostile-input.test.ts',
+  'server/test/realtime-processes.test.ts',
+  'server/test/shared-out-connections.test.ts',
+  'server/test/event-engine.test.ts',
+  'server/test/incident-rules.test.ts',
+  'server/test/report-traffic.test.ts',
+  'server/test/report-snapshot.test.ts',
+  'server/test/jobs.test.ts',
+  'simulator/test/simulate.test.ts',
+  'server/test/event-list.test.ts',
+  'server/test/event-paging.test.ts',
+  'server/test/traffic-rollups.test.ts',
+  'server/test/traffic.test.ts',
+];
+
+/** The order of the test files. Left to itself, vitest goes by the last run, of which a fresh clone has none. */
+export default class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const placeOf = ({ moduleId }: TestSpecification): number => {
+      const place = LONGEST.indexOf(relative(this.ctx.config.root, moduleId));
+      return place === -1 ? LONGEST.length : place;
+    };
+    return files.toSorted((a, b) => placeOf(a) - placeOf(b) || a.moduleId.localeCompare(b.moduleId));
+  }
+}
