@@ -203,6 +203,21 @@ describe('a job', () => {
     expect(inOrder(done)).toEqual(numbers(100));
   });
 
+  it('that another process is claiming is left to it, and keeps no other one waiting', async () => {
+    await add(0);
+    await add(1);
+    const claiming = await pool.connect();
+    await claiming.query('BEGIN; SELECT FROM chores WHERE id = 0 FOR UPDATE');
+    try {
+      await startWorking();
+      expect(await waitForDone(1)).toEqual([1]);
+    } finally {
+      await claiming.query('ROLLBACK');
+      claiming.release();
+    }
+    expect(await waitForDone(2)).toEqual([1, 0]);
+  });
+
   it('that throws is tried again when its lease expires, and keeps no other one from being done', async () => {
     await startWorking({
       perform: ({ id }) => {
