@@ -104,7 +104,7 @@ const run = async (): Promise<void> => {
   }
   await end().catch(failToStop);
   primary?.leave();
-  // Everything is closed. A runner of the job queue that lost its connection may leave a timer behind, and nobody waits for it.
+  // Everything is closed. What a library still holds, such as a half-open socket, must not keep the process alive.
   process.exit(0);
 };
 
