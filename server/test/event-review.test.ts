@@ -15,8 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.stop());
 
-const ingest = async (fields: object = {}): Promise<string> =>
-  (await gantry.ok('events.ingest', { apiKey, eventType: 'INCIDENT', ...fields })).eventId;
+const ingest = (fields: object = {}): Promise<string> =>
+  gantry.ingest(apiKey, { eventType: 'INCIDENT', ...fields });
 const get = (id: string) => gantry.ok('events.getById', { id }, { token });
 const act = (verb: (typeof VERBS)[number], id: string, as = token) => gantry.ok(verb, { id }, { token: as });
 const stats = () => gantry.ok('events.getStats', {}, { token });

@@ -110,6 +110,18 @@ export class Caller {
     return body.result.data.json;
   }
 
+  /** Calls a procedure that must refuse, and answers its status with the members of its error. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads answers as a client without types does
+  async refusal(procedure: string, input?: unknown, options?: CallOptions): Promise<any> {
+    const { status, body } = await this.call(procedure, input, options);
+    return { status, ...body.error?.json };
+  }
+
+  /** Reports an event of a sensor, which must be taken, and answers its id. */
+  async ingest(apiKey: string, fields: object = {}): Promise<string> {
+    return (await this.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION', ...fields })).eventId;
+  }
+
   async login(email: string, password: string): Promise<string> {
     return (await this.ok('auth.login', { email, password })).token;
   }
@@ -151,6 +163,11 @@ export class Gantry extends Caller implements AsyncDisposable {
 
   get pool(): pg.Pool {
     return this.app.context.pool;
+  }
+
+  /** Counts the rows of a table, or of what else may follow FROM. */
+  async count(what: string): Promise<number> {
+    return (await this.pool.query<{ n: number }>(`SELECT count(*) AS n FROM ${what}`)).rows[0]?.n ?? 0;
   }
 
   stop(): Promise<void> {

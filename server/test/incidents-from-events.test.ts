@@ -34,8 +34,8 @@ const report = (at: number, fields: object = {}) => ({
   timestamp: new Date(at).toISOString(),
   ...fields,
 });
-const ingest = async (apiKey: string, at: number, fields: object = {}): Promise<string> =>
-  (await gantry.ok('events.ingest', { apiKey, ...report(at, fields) })).eventId;
+const ingest = (apiKey: string, at: number, fields: object = {}): Promise<string> =>
+  gantry.ingest(apiKey, report(at, fields));
 const incidentsOf = async (sensorId: string) =>
   (await gantry.ok('incidents.getAll', { sensorId, sortOrder: 'asc' }, { token })).incidents;
 const detail = (id: string) => gantry.ok('incidents.getById', { id }, { token });

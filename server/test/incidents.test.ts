@@ -54,14 +54,8 @@ beforeAll(async () => {
 afterAll(() => gantry.stop());
 
 const ok = (verb: string, input?: unknown) => gantry.ok(`incidents.${verb}`, input, { token });
-const refusal = async (verb: string, input?: unknown) => {
-  const { status, body } = await gantry.call(`incidents.${verb}`, input, { token });
-  return { status, ...body.error?.json };
-};
-const ingest = async (): Promise<string> => {
-  const event = { apiKey: await gantry.registerSensor(), eventType: 'VEHICLE_DETECTION' };
-  return (await gantry.ok('events.ingest', event)).eventId;
-};
+const refusal = (verb: string, input?: unknown) => gantry.refusal(`incidents.${verb}`, input, { token });
+const ingest = async (): Promise<string> => gantry.ingest(await gantry.registerSensor());
 const open = (fields: object = {}) => ok('create', { title: 'Stalled lorry', type: 'BREAKDOWN', ...fields });
 const anotherOperator = async (fields: object = {}) => {
   const admin = await gantry.tokenFor('ADMIN');
@@ -69,8 +63,7 @@ const anotherOperator = async (fields: object = {}) => {
   const email = `${randomUUID()}@gantry.local`;
   return gantry.ok('users.create', { ...person, email, ...fields }, { token: admin });
 };
-const count = async (table: string): Promise<number> =>
-  (await gantry.pool.query(`SELECT count(*) AS n FROM ${table}`)).rows[0].n;
+const count = (table: string): Promise<number> => gantry.count(table);
 
 describe('the life of an incident', () => {
   it('is acted upon by several people, and everybody sees who did what', async () => {

@@ -38,10 +38,7 @@ afterAll(() => gantry.stop());
 
 const ok = <Output = LocationJson>(procedure: string, input?: unknown): Promise<Output> =>
   gantry.ok(procedure, input, { token });
-const refusal = async (procedure: string, input?: unknown) => {
-  const { status, body } = await gantry.call(procedure, input, { token });
-  return { status, ...body.error.json };
-};
+const refusal = (procedure: string, input?: unknown) => gantry.refusal(procedure, input, { token });
 const addSensor = (locationId: string) =>
   ok<{ id: string; apiKey: string }>('sensors.create', {
     name: 'Camera',

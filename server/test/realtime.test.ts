@@ -20,8 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.stop());
 
-const ingest = async (apiKey: string, fields: object = {}): Promise<string> =>
-  (await gantry.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION', ...fields })).eventId;
+const ingest = (apiKey: string, fields: object = {}): Promise<string> => gantry.ingest(apiKey, fields);
 
 const ingestMany = (apiKey: string, count: number) =>
   gantry.ok('events.ingestBatch', {

@@ -25,8 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.stop());
 
-const count = async (table: string): Promise<number> =>
-  (await gantry.pool.query(`SELECT count(*) AS n FROM ${table}`)).rows[0].n;
+const count = (table: string): Promise<number> => gantry.count(table);
 
 const ask = (verb: string, input: object = {}) => gantry.ok(`traffic.${verb}`, input, { token });
 

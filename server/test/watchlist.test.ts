@@ -40,10 +40,8 @@ afterAll(() => gantry.stop());
 
 const ok = <Output = EntryJson>(procedure: string, input?: unknown): Promise<Output> =>
   gantry.ok(procedure, input, { token });
-const refusal = async (procedure: string, input?: unknown, by = token) => {
-  const { status, body } = await gantry.call(procedure, input, { token: by });
-  return { status, ...body.error.json };
-};
+const refusal = (procedure: string, input?: unknown, by = token) =>
+  gantry.refusal(procedure, input, { token: by });
 const totalEntries = async () => (await ok<{ total: number }>('watchlist.getAll')).total;
 
 describe('watchlist.create', () => {

@@ -58,10 +58,7 @@ beforeEach(async () => {
 
 const ok = <Output = WebhookJson>(procedure: string, input?: unknown): Promise<Output> =>
   gantry.ok(procedure, input, { token });
-const refusal = async (procedure: string, input?: unknown) => {
-  const { status, body } = await gantry.call(procedure, input, { token });
-  return { status, ...body.error?.json };
-};
+const refusal = (procedure: string, input?: unknown) => gantry.refusal(procedure, input, { token });
 const addHook = (fields: Record<string, unknown> = {}): Promise<WebhookJson & { secret: string }> =>
   ok('webhooks.create', { url: receiver.url, kinds: ['event.ingested'], ...fields });
 const deliveries = async (input: Record<string, unknown> = {}): Promise<DeliveryJson[]> =>
