@@ -2,7 +2,7 @@ import type { Analytics, AnalyticsInterval } from '@gantry/contract/analytics';
 import { DateTime } from 'luxon';
 import type { Interval } from '../platform/time.ts';
 import { localBounds } from '../traffic/range.ts';
-import { VIOLATIONS } from './counts.ts';
+import type { Concern } from './counts.ts';
 import type { HourRow } from './store.ts';
 
 const DAY_MS = 86_400_000;
@@ -34,14 +34,14 @@ const weekBounds = ({ from, until }: Interval, zone: string, firstDay: number): 
 
 /**
  * Counts of hours, or of parts of them, as a series of local hours, days or weeks. Those without events are in it too.
- * @param isGone whether events of these types, or of any, were removed from a point: its count is not known
+ * @param isGone whether such events, or any, were removed from a point: its count is not known
  */
 export const seriesOf = (
   hours: readonly HourRow[],
   range: Interval,
   interval: AnalyticsInterval,
   { timezone, firstDayOfWeek }: { timezone: string; firstDayOfWeek: number },
-  isGone: (point: Interval, types?: ReadonlySet<string>) => boolean,
+  isGone: (point: Interval, concern?: Concern) => boolean,
 ): Analytics['series'] => {
   const bounds =
     interval === 'week'
@@ -69,7 +69,7 @@ export const seriesOf = (
     return {
       ...point,
       total: isGone(within) ? null : point.total,
-      violations: isGone(within, VIOLATIONS) ? null : point.violations,
+      violations: isGone(within, ({ mayHoldViolations }) => mayHoldViolations) ? null : point.violations,
     };
   });
 };

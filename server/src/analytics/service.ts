@@ -56,9 +56,9 @@ export const getAnalytics = async (
     end: new Date(range.until),
     interval,
     keptSince: keptSince === 0 ? null : new Date(keptSince),
-    totals: totalsOf(now, before, (types) => isRemovedWithin(removed, previous, types)),
-    series: seriesOf(hours, range, interval, { timezone, firstDayOfWeek }, (point, types) =>
-      isRemovedWithin(removed, point, types),
+    totals: totalsOf(now, before, (concern) => isRemovedWithin(removed, previous, concern)),
+    series: seriesOf(hours, range, interval, { timezone, firstDayOfWeek }, (point, concern) =>
+      isRemovedWithin(removed, point, concern),
     ),
     topSensors,
     topLocations,
