@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { totalsKeys } from '../events/counts/keys.ts';
 import { countedByPeriod, countedEvents } from '../events/counts/totals.ts';
 import { violationCondition } from '../events/counts/violations.ts';
 import { firstIdAt } from '../events/id.ts';
@@ -20,7 +21,7 @@ export interface CountRow extends Record<string, unknown> {
 export const countEvents = async (db: Executor, interval: Interval): Promise<CountRow[]> => {
   // Plan: as for events.getStats, event_period_totals_pkey and event_totals_folded_pkey, half hours of events at the ends.
   const { rows } = await db.execute<CountRow>(sql`
-    SELECT event_type, violation_type, vehicle_type, severity, processed, archived, sum(n)::bigint AS n
+    SELECT ${totalsKeys}, sum(n)::bigint AS n
     FROM ${countedEvents(interval)} GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(n) <> 0`);
   return rows;
 };
