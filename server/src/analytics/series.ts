@@ -1,5 +1,6 @@
 import type { Analytics, AnalyticsInterval } from '@gantry/contract/analytics';
 import { DateTime } from 'luxon';
+import { weekBounds } from '../platform/local-days.ts';
 import type { Interval } from '../platform/time.ts';
 import { localBounds } from '../traffic/range.ts';
 import type { Concern } from './counts.ts';
@@ -19,18 +20,6 @@ export const minutesOf = { hour: 60, day: 1_440, week: 7 * 1_440 } as const sati
   AnalyticsInterval,
   number
 >;
-
-/** @param firstDay of the week, 0 Sunday … 6 Saturday */
-const weekBounds = ({ from, until }: Interval, zone: string, firstDay: number): number[] => {
-  const day = DateTime.fromMillis(from, { zone }).startOf('day');
-  let start = day.minus({ days: (day.weekday - firstDay + 7) % 7 }).startOf('day');
-  const bounds = [start.toMillis()];
-  while ((bounds.at(-1) ?? until) < until) {
-    start = start.plus({ days: 7 }).startOf('day');
-    bounds.push(start.toMillis());
-  }
-  return bounds;
-};
 
 /**
  * Counts of hours, or of parts of them, as a series of local hours, days or weeks. Those without events are in it too.
