@@ -52,7 +52,9 @@ export const analytics = z.object({
   totals: z
     .object({
       events: compared,
-      violations: compared.describe('Events of type TRAFFIC_VIOLATION or SEATBELT_VIOLATION.'),
+      violations: compared.describe(
+        'Events of type TRAFFIC_VIOLATION or SEATBELT_VIOLATION, and events of any type that have a `violationType`.',
+      ),
       incidents: compared.describe('Events of type INCIDENT.'),
       processed: compared,
       unprocessed: compared,
@@ -64,7 +66,7 @@ export const analytics = z.object({
       z.object({ start: z.date(), end: z.date(), total: count.nullable(), violations: count.nullable() }),
     )
     .describe(
-      'Local hours, days or weeks, of which the first and the last count as far as they are in the range. null is a gap: retention has removed events from there.',
+      'Local hours, days or weeks, of which the first and the last count as far as they are in the range. null is a gap: retention has removed events from there; of `violations`, events that may have been violations.',
     ),
   bySeverity: z.array(z.object({ severity: severity.nullable(), count })),
   byVehicleType: z

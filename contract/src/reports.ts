@@ -20,8 +20,6 @@ export type ReportFormat = z.infer<typeof reportFormat>;
 export const reportStatus = z.enum(['QUEUED', 'RUNNING', 'DONE', 'FAILED', 'CANCELLED']);
 export type ReportStatus = z.infer<typeof reportStatus>;
 
-/** Longest range of a report, in years. */
-export const MAX_REPORT_YEARS = 5;
 /** Most reports that may wait or be under way at once, and most schedules. */
 export const MAX_UNFINISHED_REPORTS = 100;
 export const MAX_REPORT_SCHEDULES = 200;

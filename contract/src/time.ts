@@ -29,6 +29,9 @@ export const timeInput = z
   .transform((value) => (value instanceof Date ? value.toISOString() : value))
   .pipe(z.string().refine(isIsoTime, USE_ISO));
 
+/** Longest range that figures and reports cover, in years. */
+export const MAX_RANGE_YEARS = 5;
+
 /** The optional bounds of a range of time, both inclusive. A range that ends before it starts is BAD_REQUEST everywhere. */
 export const timeRange = {
   startDate: timeInput

@@ -3,8 +3,6 @@ import { id } from './id.ts';
 import { trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
 
-/** Longest range of time that figures are answered for, in years. */
-export const MAX_RANGE_YEARS = 5;
 /** Most intervals that one answer may have. */
 export const MAX_POINTS = 10_000;
 

@@ -5,7 +5,7 @@ import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
 import { editableText, optionalText, text, trimmedText } from './text.ts';
 
-/** What a webhook can be told of. `event.violation` is every event that is a violation, also told as `event.ingested`. */
+/** What a webhook can be told of. `event.violation` is every event that is a violation, also sent as `event.ingested`. */
 export const webhookKind = z.enum([
   'event.ingested',
   'event.violation',

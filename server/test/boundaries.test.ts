@@ -157,6 +157,7 @@ describe('the boundaries between the parts', () => {
       'server/src/platform/fold-case.ts',
       'server/src/platform/history.ts',
       'server/src/events/severity.ts',
+      'server/src/events/violation.ts',
       'server/src/events/plate.ts',
       'server/src/events/matches.ts',
       'server/src/incidents/from-event.ts',

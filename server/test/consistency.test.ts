@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { switchableFeatures } from '@gantry/contract/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CheckResult, runChecks } from '../src/consistency/checks.ts';
+import { removeEvents } from '../src/events/remove-store.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
@@ -166,6 +167,39 @@ describe('the check of what is derived', () => {
       await sending;
     }
     expect(namesOfWrong(await check())).toEqual([]);
+  });
+
+  it('keeps the counts of a day from which retention removed events, and adds the longer ones up from them', async () => {
+    const apiKey = await gantry.registerSensor();
+    const events = [0, 1, 2].map((n) => ({
+      eventType: 'VEHICLE_DETECTION',
+      vehicleSpeed: 50 + n,
+      timestamp: `2026-05-20T10:0${n}:00Z`,
+    }));
+    const { results } = await gantry.ok('events.ingestBatch', { apiKey, events });
+    await foldAllTraffic(gantry, 50);
+    const ids = results.map(({ eventId }: { eventId: string }) => eventId);
+    await removeEvents(gantry.app.context.db, ids, false);
+    await gantry.pool.query(`WITH run AS (
+        INSERT INTO retention_runs (status) VALUES ('COMPLETED') RETURNING id
+      ) INSERT INTO retention_removals (run_id, class, event_type, month, rows, until)
+      SELECT id, 'events', 'VEHICLE_DETECTION', '2026-05-01', 3, '2026-06-01' FROM run`);
+    const ofThatDay = `slot >= '2026-05-20T00:00:00Z' AND slot < '2026-05-21T00:00:00Z'`;
+    const read = async () => {
+      const { rows } = await gantry.pool.query(
+        `SELECT minutes, slot, vehicle_type, n, events, measured, speed_sum, bins, counts FROM traffic_rollups
+         WHERE minutes > 1 AND ${ofThatDay} ORDER BY minutes, slot, vehicle_type`,
+      );
+      return rows;
+    };
+    const before = await read();
+    expect(before.length).toBeGreaterThan(4);
+    expect(namesOfWrong(await check())).toEqual([]);
+    await gantry.pool.query(`UPDATE traffic_rollups SET n = n + 1 WHERE minutes = 60 AND ${ofThatDay}`);
+    expect(namesOfWrong(await check())).toEqual(['traffic by longer slots']);
+    await check(true);
+    expect(namesOfWrong(await check())).toEqual([]);
+    expect(await read()).toEqual(before);
   });
 
   it('is a command that exits with 1 and names the rows when something differs', async () => {

@@ -41,6 +41,40 @@ describe('a range that ends before it starts', () => {
   });
 });
 
+describe('a range of figures', () => {
+  const sensorId = randomUUID();
+  const figures: [string, object][] = [
+    ['reports.getAnalytics', {}],
+    ['reports.generate', { kind: 'TRAFFIC', format: 'CSV' }],
+    ['traffic.getFlow', { sensorId, interval: 'day' }],
+    ['traffic.getSpeedDistribution', { sensorId }],
+    ['traffic.getHourOfWeek', { sensorId }],
+    ['traffic.getTopLocations', {}],
+  ];
+  it.each(
+    figures.flatMap(([procedure, input]) =>
+      [
+        ['1969-12-31', '1970-01-02', 'startDate', 'Nothing is older than 1970'],
+        ['8999-01-01', '9000-01-01', 'endDate', 'before the year 9000'],
+        ['2020-01-01', '2025-01-02', 'endDate', 'at most 5 years'],
+      ].map(([startDate, endDate, path, sentence]) => ({
+        procedure,
+        input: { ...input, startDate, endDate },
+        path,
+        sentence,
+      })),
+    ),
+  )(
+    '$input.startDate to $input.endDate is refused by $procedure',
+    async ({ procedure, input, path, sentence }) => {
+      const { status, body } = await gantry.call(procedure, input, { token });
+      expect(status).toBe(400);
+      expect(body.error.json.message).toContain(sentence);
+      expect(body.error.json.data.issues).toMatchObject([{ path }]);
+    },
+  );
+});
+
 describe('an end of a range', () => {
   const from = '2026-03-01T00:00:00.000Z';
   it.each([

@@ -6,7 +6,7 @@ import {
   type JsonSchema,
   type ProcedureDocument,
 } from '../../src/http/docs/procedures.ts';
-import { locationNameTable, severityTables } from './event-tables.ts';
+import { locationNameTable, severityTables, violationNote } from './event-tables.ts';
 
 const isObject = (value: unknown): value is JsonSchema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -162,6 +162,10 @@ ${permissionTable()}
 ## Severity of an event
 
 ${severityTables()}
+
+## Violations
+
+${violationNote()}
 
 ## locationName of an event
 

@@ -1,5 +1,6 @@
 import { locationNameSources } from '../../src/events/location-name.ts';
 import { byEventType, byExcess, byViolation, SPEEDING_WITHOUT_EXCESS } from '../../src/events/severity.ts';
+import { VIOLATION_EVENT_TYPES } from '../../src/events/violation.ts';
 
 const table = (titles: readonly string[], rows: readonly (readonly string[])[]): string =>
   [titles, titles.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
@@ -27,6 +28,12 @@ export const severityTables = (): string =>
     "A speed above the location's limit raises it to at least:",
     table(['km/h above the limit', 'severity'], ofExcess()),
   ].join('\n\n');
+
+/** Which events are violations, and where that counts. */
+export const violationNote = (): string =>
+  `An event is a violation if its type is ${VIOLATION_EVENT_TYPES.map((type) => `\`${type}\``).join(' or ')}, or if it has a \`violationType\`, ` +
+  'whatever its type. This holds for the violations that `reports.getAnalytics` counts, for the reports VIOLATIONS and DAILY_SUMMARY, ' +
+  'and for webhooks of kind `event.violation`.';
 
 /** Where the name of an event's place comes from. */
 export const locationNameTable = (): string =>

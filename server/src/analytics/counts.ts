@@ -1,17 +1,20 @@
 import type { Analytics, Compared } from '@gantry/contract/analytics';
 import { severity } from '@gantry/contract/events';
 import { sumsBySpelling } from '../events/list/spelling.ts';
+import type { RemovedEvents } from '../events/removed-store.ts';
 import { rankOf, severityOfRank } from '../events/severity.ts';
+import { isViolation } from '../events/violation.ts';
 import type { CountRow } from './store.ts';
 
 const MOST_VEHICLE_TYPES = 50;
-/** The types of events that are violations. */
-export const VIOLATIONS: ReadonlySet<string> = new Set(['TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION']);
+
+/** Tells the removed events that a count is about. */
+export type Concern = (removed: RemovedEvents) => boolean;
 
 /** What makes an event one of each of the totals. */
 const counts = {
   events: () => true,
-  violations: ({ event_type }) => VIOLATIONS.has(event_type),
+  violations: ({ event_type, violation_type }) => isViolation(event_type, violation_type),
   incidents: ({ event_type }) => event_type === 'INCIDENT',
   processed: ({ processed }) => processed,
   unprocessed: ({ processed }) => !processed,
@@ -30,23 +33,23 @@ const compare = (value: number, previous: number | null): Compared => ({
       : Math.round(((value - previous) / previous) * 10_000) / 10_000,
 });
 
-/** The types of events that some of the totals are about; the others are about all. */
-const typesOf: Partial<Record<keyof typeof counts, ReadonlySet<string>>> = {
-  violations: VIOLATIONS,
-  incidents: new Set(['INCIDENT']),
+/** Which removed events some of the totals are about; the others are about all. */
+const concerns: Partial<Record<keyof typeof counts, Concern>> = {
+  violations: ({ mayHoldViolations }) => mayHoldViolations,
+  incidents: ({ eventType }) => eventType === 'INCIDENT',
 };
 
 /**
  * The totals of a period against those of the one before.
- * @param isGone whether events of these types, or of any, were removed from the one before
+ * @param isGone whether such events, or any, were removed from the one before
  */
 export const totalsOf = (
   now: readonly CountRow[],
   before: readonly CountRow[],
-  isGone: (types?: ReadonlySet<string>) => boolean,
+  isGone: (concern?: Concern) => boolean,
 ): Analytics['totals'] => {
   const total = (name: keyof typeof counts): Compared =>
-    compare(sumOf(now, counts[name]), isGone(typesOf[name]) ? null : sumOf(before, counts[name]));
+    compare(sumOf(now, counts[name]), isGone(concerns[name]) ? null : sumOf(before, counts[name]));
   return {
     events: total('events'),
     violations: total('violations'),

@@ -1,8 +1,9 @@
 import type { Analytics, AnalyticsInterval } from '@gantry/contract/analytics';
 import { DateTime } from 'luxon';
+import { weekBounds } from '../platform/local-days.ts';
 import type { Interval } from '../platform/time.ts';
 import { localBounds } from '../traffic/range.ts';
-import { VIOLATIONS } from './counts.ts';
+import type { Concern } from './counts.ts';
 import type { HourRow } from './store.ts';
 
 const DAY_MS = 86_400_000;
@@ -20,28 +21,16 @@ export const minutesOf = { hour: 60, day: 1_440, week: 7 * 1_440 } as const sati
   number
 >;
 
-/** @param firstDay of the week, 0 Sunday … 6 Saturday */
-const weekBounds = ({ from, until }: Interval, zone: string, firstDay: number): number[] => {
-  const day = DateTime.fromMillis(from, { zone }).startOf('day');
-  let start = day.minus({ days: (day.weekday - firstDay + 7) % 7 }).startOf('day');
-  const bounds = [start.toMillis()];
-  while ((bounds.at(-1) ?? until) < until) {
-    start = start.plus({ days: 7 }).startOf('day');
-    bounds.push(start.toMillis());
-  }
-  return bounds;
-};
-
 /**
  * Counts of hours, or of parts of them, as a series of local hours, days or weeks. Those without events are in it too.
- * @param isGone whether events of these types, or of any, were removed from a point: its count is not known
+ * @param isGone whether such events, or any, were removed from a point: its count is not known
  */
 export const seriesOf = (
   hours: readonly HourRow[],
   range: Interval,
   interval: AnalyticsInterval,
   { timezone, firstDayOfWeek }: { timezone: string; firstDayOfWeek: number },
-  isGone: (point: Interval, types?: ReadonlySet<string>) => boolean,
+  isGone: (point: Interval, concern?: Concern) => boolean,
 ): Analytics['series'] => {
   const bounds =
     interval === 'week'
@@ -69,7 +58,7 @@ export const seriesOf = (
     return {
       ...point,
       total: isGone(within) ? null : point.total,
-      violations: isGone(within, VIOLATIONS) ? null : point.violations,
+      violations: isGone(within, ({ mayHoldViolations }) => mayHoldViolations) ? null : point.violations,
     };
   });
 };

@@ -2,8 +2,9 @@ import { type Analytics, type AnalyticsInput, DEFAULT_DAYS } from '@gantry/contr
 import { timeOfId } from '../events/id.ts';
 import { isRemovedWithin, listRemovedEvents } from '../events/removed-store.ts';
 import type { Core } from '../platform/context.ts';
+import { requireRange } from '../platform/range.ts';
 import { type Interval, resolveTime } from '../platform/time.ts';
-import { requireRange } from '../traffic/range.ts';
+import { requireFewPoints } from '../traffic/range.ts';
 import { breakdownsOf, totalsOf } from './counts.ts';
 import { countByLocalHour } from './local-hours.ts';
 import { listTopLocations, listTopSensors } from './places-store.ts';
@@ -21,7 +22,9 @@ const rangeOf = (input: AnalyticsInput, zone: string): Interval => {
   const endDate = input.endDate ?? new Date().toISOString();
   const startDate =
     input.startDate ?? new Date(resolveTime(endDate, zone) - DEFAULT_DAYS * DAY_MS).toISOString();
-  return requireRange({ startDate, endDate }, zone, input.interval && minutesOf[input.interval]);
+  const range = requireRange({ startDate, endDate }, zone);
+  if (input.interval) requireFewPoints(range, minutesOf[input.interval]);
+  return range;
 };
 
 /**
@@ -56,9 +59,9 @@ export const getAnalytics = async (
     end: new Date(range.until),
     interval,
     keptSince: keptSince === 0 ? null : new Date(keptSince),
-    totals: totalsOf(now, before, (types) => isRemovedWithin(removed, previous, types)),
-    series: seriesOf(hours, range, interval, { timezone, firstDayOfWeek }, (point, types) =>
-      isRemovedWithin(removed, point, types),
+    totals: totalsOf(now, before, (concern) => isRemovedWithin(removed, previous, concern)),
+    series: seriesOf(hours, range, interval, { timezone, firstDayOfWeek }, (point, concern) =>
+      isRemovedWithin(removed, point, concern),
     ),
     topSensors,
     topLocations,

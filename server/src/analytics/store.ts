@@ -1,5 +1,7 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
+import { totalsKeys } from '../events/counts/keys.ts';
 import { countedByPeriod, countedEvents } from '../events/counts/totals.ts';
+import { violationCondition } from '../events/counts/violations.ts';
 import { firstIdAt } from '../events/id.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
@@ -19,7 +21,7 @@ export interface CountRow extends Record<string, unknown> {
 export const countEvents = async (db: Executor, interval: Interval): Promise<CountRow[]> => {
   // Plan: as for events.getStats, event_period_totals_pkey and event_totals_folded_pkey, half hours of events at the ends.
   const { rows } = await db.execute<CountRow>(sql`
-    SELECT event_type, violation_type, vehicle_type, severity, processed, archived, sum(n)::bigint AS n
+    SELECT ${totalsKeys}, sum(n)::bigint AS n
     FROM ${countedEvents(interval)} GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(n) <> 0`);
   return rows;
 };
@@ -37,7 +39,7 @@ export const countByHour = async (db: Executor, interval: Interval): Promise<Hou
   // Plan: event_totals_folded_pkey, half hours of events at the ends. A month is some 50,000 rows of totals at most.
   const { rows } = await db.execute<HourRow>(sql`
     SELECT (extract(epoch FROM at) * 1000)::bigint AS hour, sum(n)::bigint AS total,
-      coalesce(sum(n) FILTER (WHERE event_type IN ('TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION')), 0)::bigint AS violations
+      coalesce(sum(n) FILTER (WHERE ${violationCondition}), 0)::bigint AS violations
     FROM ${countedByPeriod('hour', interval)} GROUP BY 1 HAVING sum(n) <> 0 ORDER BY 1`);
   return rows;
 };
@@ -51,16 +53,12 @@ export const countWithin = async (
   intervals: readonly Interval[],
 ): Promise<Pick<HourRow, 'total' | 'violations'>[]> => {
   const ends = (end: keyof Interval): string[] => intervals.map((interval) => firstIdAt(interval[end]));
-  // Plan: events_pkey, and events_by_type for violations, from interval to interval, without rows where vacuum has been.
-  const count = async (condition: SQL): Promise<ReadonlyMap<number, number>> => {
-    const { rows } = await db.execute<{ nth: number; n: number }>(sql`
-      SELECT nth, count(*) AS n
-      FROM unnest(${sql.param(ends('from'))}::uuid[], ${sql.param(ends('until'))}::uuid[])
-        WITH ORDINALITY AS interval (first, behind, nth)
-      JOIN events ON id >= first AND id < behind AND ${condition} GROUP BY 1`);
-    return new Map(rows.map(({ nth, n }) => [nth - 1, n]));
-  };
-  const all = await count(sql`true`);
-  const violations = await count(sql`event_type IN ('TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION')`);
-  return intervals.map((_, n) => ({ total: all.get(n) ?? 0, violations: violations.get(n) ?? 0 }));
+  // Plan: events_pkey from interval to interval. 200,000 events of 720 intervals take 0.14 s.
+  const { rows } = await db.execute<{ nth: number; total: number; violations: number }>(sql`
+    SELECT nth, count(*) AS total, count(*) FILTER (WHERE ${violationCondition}) AS violations
+    FROM unnest(${sql.param(ends('from'))}::uuid[], ${sql.param(ends('until'))}::uuid[])
+      WITH ORDINALITY AS interval (first, behind, nth)
+    JOIN events ON id >= first AND id < behind GROUP BY 1`);
+  const counts = new Map(rows.map(({ nth, total, violations }) => [nth - 1, { total, violations }]));
+  return intervals.map((_, n) => counts.get(n) ?? { total: 0, violations: 0 });
 };

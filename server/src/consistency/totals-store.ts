@@ -1,31 +1,27 @@
 import { sql } from 'drizzle-orm';
+import { keysOfEvent, totalsKeys } from '../events/counts/keys.ts';
 import { locks } from '../platform/database/locks.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import type { Check, Difference } from './check.ts';
 
-const KEYS = 'event_type, violation_type, vehicle_type, severity, processed, archived';
-const keys = sql.raw(KEYS);
-
 // Each of these is read by one statement, so that what is stored meanwhile is either in both sides or in neither.
 
 const HOURS = sql`
-  SELECT hour, ${keys}, coalesce(counted.n, 0) AS counted, coalesce(kept.n, 0) AS kept
+  SELECT hour, ${totalsKeys}, coalesce(counted.n, 0) AS counted, coalesce(kept.n, 0) AS kept
   FROM (
-    SELECT event_hour(id) AS hour, event_type, coalesce(violation_type, '') AS violation_type,
-      coalesce(vehicle_type, '') AS vehicle_type, coalesce(severity, 0) AS severity, processed, archived, count(*) AS n
-    FROM events GROUP BY 1, 2, 3, 4, 5, 6, 7
-  ) AS counted FULL JOIN (
-    SELECT hour, ${keys}, sum(n)::bigint AS n FROM event_totals GROUP BY 1, 2, 3, 4, 5, 6, 7
-  ) AS kept USING (hour, ${keys})
+    SELECT event_hour(id), ${keysOfEvent}, count(*) FROM events GROUP BY 1, 2, 3, 4, 5, 6, 7
+  ) AS counted (hour, ${totalsKeys}, n) FULL JOIN (
+    SELECT hour, ${totalsKeys}, sum(n)::bigint AS n FROM event_totals GROUP BY 1, 2, 3, 4, 5, 6, 7
+  ) AS kept USING (hour, ${totalsKeys})
   WHERE coalesce(counted.n, 0) <> coalesce(kept.n, 0)`;
 
 const PERIODS = sql`
-  SELECT period, start, ${keys}, coalesce(counted.n, 0) AS counted, coalesce(kept.n, 0) AS kept
+  SELECT period, start, ${totalsKeys}, coalesce(counted.n, 0) AS counted, coalesce(kept.n, 0) AS kept
   FROM (
-    SELECT period, date_trunc(period, hour AT TIME ZONE 'UTC')::date AS start, ${keys}, sum(n)::bigint AS n
+    SELECT period, date_trunc(period, hour AT TIME ZONE 'UTC')::date AS start, ${totalsKeys}, sum(n)::bigint AS n
     FROM event_totals_folded CROSS JOIN (VALUES ('day'), ('month'), ('year')) AS longer (period)
     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
-  ) AS counted FULL JOIN event_period_totals AS kept USING (period, start, ${keys})
+  ) AS counted FULL JOIN event_period_totals AS kept USING (period, start, ${totalsKeys})
   WHERE coalesce(counted.n, 0) <> coalesce(kept.n, 0)`;
 
 const ARRIVALS = sql`
@@ -58,7 +54,7 @@ export const totalsChecks: readonly Check[] = [
     repair: (tx) =>
       changing(
         tx,
-        sql`INSERT INTO event_totals (hour, ${keys}, n) SELECT hour, ${keys}, counted - kept FROM (${HOURS}) AS wrong`,
+        sql`INSERT INTO event_totals (hour, ${totalsKeys}, n) SELECT hour, ${totalsKeys}, counted - kept FROM (${HOURS}) AS wrong`,
       ),
   },
   {
@@ -68,9 +64,9 @@ export const totalsChecks: readonly Check[] = [
     repair: (tx) =>
       changing(
         tx,
-        sql`INSERT INTO event_period_totals AS known (period, start, ${keys}, n)
-          SELECT period, start, ${keys}, counted - kept FROM (${PERIODS}) AS wrong
-          ON CONFLICT (period, start, ${keys}) DO UPDATE SET n = known.n + excluded.n`,
+        sql`INSERT INTO event_period_totals AS known (period, start, ${totalsKeys}, n)
+          SELECT period, start, ${totalsKeys}, counted - kept FROM (${PERIODS}) AS wrong
+          ON CONFLICT (period, start, ${totalsKeys}) DO UPDATE SET n = known.n + excluded.n`,
       ),
   },
   {

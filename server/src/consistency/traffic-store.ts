@@ -25,10 +25,10 @@ const DUE = sql`
   ) AS passed WHERE at >= ${keptSince} GROUP BY 1, 2, 3, 4, 5`;
 
 /** The same for each sensor and location, by vehicle type and for all types (null) together. */
-const dueFor = (of: SQL): SQL => sql`
+const DUE_OF_PLACES = sql`
   SELECT place_id, slot, CASE WHEN own THEN vehicle_type END AS vehicle_type, bin, sum(n)::bigint AS n,
     sum(events)::bigint AS events, sum(speed_sum)::bigint AS speed_sum
-  FROM (${of}) AS due CROSS JOIN (VALUES (true), (false)) AS kind (own)
+  FROM (${DUE}) AS due CROSS JOIN (VALUES (true), (false)) AS kind (own)
     CROSS JOIN LATERAL (VALUES (sensor_id), (location_id)) AS place (place_id)
   WHERE place_id IS NOT NULL GROUP BY 1, 2, 3, 4`;
 
@@ -42,7 +42,7 @@ const FIVE_MINUTES = sql`
     SELECT place_id, slot, vehicle_type, sum(n)::bigint AS n, sum(events)::bigint AS events,
       coalesce(sum(n) FILTER (WHERE bin IS NOT NULL), 0)::bigint AS measured, sum(speed_sum)::bigint AS speed_sum,
       coalesce(jsonb_object_agg(bin, n) FILTER (WHERE bin IS NOT NULL AND n <> 0), '{}') AS bins
-    FROM (${dueFor(DUE)}) AS fine GROUP BY 1, 2, 3
+    FROM (${DUE_OF_PLACES}) AS fine GROUP BY 1, 2, 3
   ), kept AS (
     SELECT place_id, slot, vehicle_type, n, events, measured, speed_sum,
       coalesce((SELECT jsonb_object_agg(bin, n) FROM unnest(bins, counts) AS one (bin, n)), '{}') AS bins
@@ -87,37 +87,36 @@ const find =
   async (db: Executor, limit: number): Promise<Difference[]> =>
     (await db.execute(sql`${query} LIMIT ${limit}`)).rows;
 
-/** The days of places (in UTC) whose 5 minutes are all right, and of which longer slots are made anew. */
+/**
+ * The days of places (in UTC) that differ, and whether the events are authoritative there. They are not where retention
+ * removed any: such a day keeps its 5 minutes, from which the longer slots follow.
+ */
 const WRONG_DAYS = sql`
-  SELECT DISTINCT place_id, date_trunc('day', slot, 'UTC') AS day FROM (
-    SELECT place_id, slot FROM (${FIVE_MINUTES}) AS five_minutes WHERE repairable
-    UNION ALL SELECT place_id, slot FROM (${LONGER}) AS longer
+  SELECT place_id, day, NOT EXISTS (
+    SELECT FROM (${REMOVED}) AS removed
+    WHERE day < removed.until AND day >= removed.from_ AND day < removed.from_ + interval '1 month'
+  ) AS authoritative
+  FROM (
+    SELECT DISTINCT place_id, date_trunc('day', slot, 'UTC') AS day FROM (
+      SELECT place_id, slot FROM (${FIVE_MINUTES}) AS five_minutes WHERE repairable
+      UNION ALL SELECT place_id, slot FROM (${LONGER}) AS longer
+    ) AS slots
   ) AS wrong`;
 
-// Days of which retention removed events keep their 5 minutes, from which the longer slots follow.
+const onWrongDay = (place: SQL): SQL =>
+  sql`wrong_days.place_id = ${place} AND slot >= day AND slot < day + interval '24 hours'`;
+
 const RECOUNT = sql`
-  WITH days AS MATERIALIZED (TABLE wrong_days), authoritative AS MATERIALIZED (
-    SELECT place_id, day FROM days WHERE NOT EXISTS (
-      SELECT FROM (${REMOVED}) AS removed
-      WHERE day < removed.until AND day >= removed.from_ AND day < removed.from_ + interval '1 month'
-    )
+  WITH kept AS (
+    SELECT rollups.* FROM traffic_rollups AS rollups JOIN wrong_days ON ${onWrongDay(sql`rollups.place_id`)}
+    WHERE minutes = 5 AND NOT authoritative
   ), fine AS (
     SELECT due.place_id, slot, vehicle_type, bin, n, events, speed_sum
-    FROM (${dueFor(DUE)}) AS due JOIN authoritative
-      ON authoritative.place_id = due.place_id AND slot >= day AND slot < day + interval '24 hours'
+    FROM (${DUE_OF_PLACES}) AS due JOIN wrong_days ON ${onWrongDay(sql`due.place_id`)} WHERE authoritative
     UNION ALL
-    SELECT place_id, slot, vehicle_type, bin, counted, 0, 0 FROM (
-      SELECT rollups.place_id, slot, vehicle_type, bins, counts FROM traffic_rollups AS rollups JOIN days
-        ON days.place_id = rollups.place_id AND slot >= day AND slot < day + interval '24 hours'
-      WHERE minutes = 5 AND NOT EXISTS (SELECT FROM authoritative AS other
-        WHERE other.place_id = rollups.place_id AND slot >= other.day AND slot < other.day + interval '24 hours')
-    ) AS kept, unnest(bins, counts) AS one (bin, counted)
+    SELECT place_id, slot, vehicle_type, bin, counted, 0, 0 FROM kept, unnest(bins, counts) AS one (bin, counted)
     UNION ALL
-    SELECT rollups.place_id, slot, vehicle_type, NULL, n - measured, events, speed_sum
-    FROM traffic_rollups AS rollups JOIN days
-      ON days.place_id = rollups.place_id AND slot >= day AND slot < day + interval '24 hours'
-    WHERE minutes = 5 AND NOT EXISTS (SELECT FROM authoritative AS other
-      WHERE other.place_id = rollups.place_id AND slot >= other.day AND slot < other.day + interval '24 hours')
+    SELECT place_id, slot, vehicle_type, NULL, n - measured, events, speed_sum FROM kept
   ), spread AS (
     SELECT minutes, place_id, date_bin(make_interval(mins => minutes), slot, ${ORIGIN}) AS slot, vehicle_type, bin,
       sum(n)::bigint AS n, sum(events)::bigint AS events, sum(speed_sum)::bigint AS speed_sum,
@@ -149,12 +148,8 @@ const RECOUNT = sql`
 const CLEAR = sql`
   UPDATE traffic_rollups AS rollups SET n = 0, events = 0, measured = 0, speed_sum = 0, bins = '{}', counts = '{}',
     types = '{}', type_counts = '{}'
-  FROM wrong_days AS days
-  WHERE rollups.place_id = days.place_id AND minutes IN (15, 60, 1440, 5) AND slot >= day AND slot < day + interval '24 hours'
-    AND (minutes > 5 OR NOT EXISTS (
-      SELECT FROM (${REMOVED}) AS removed
-      WHERE day < removed.until AND day >= removed.from_ AND day < removed.from_ + interval '1 month'
-    ))`;
+  FROM wrong_days
+  WHERE ${onWrongDay(sql`rollups.place_id`)} AND minutes IN (15, 60, 1440, 5) AND (minutes > 5 OR authoritative)`;
 
 const repair = async (tx: Transaction): Promise<number> => {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.traffic})`);

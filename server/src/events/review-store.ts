@@ -1,15 +1,13 @@
 import { isUuid } from '@gantry/contract/id';
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../platform/database/transaction.ts';
+import { KEYS_OF_EVENT, TOTALS_KEYS } from './counts/keys.ts';
 
 // Each statement changes one event and adds to the totals what that changes of them. Two who act at once are settled
 // by the WHERE clause: the row is changed once, so it is counted once.
 
 const MOVE_TOTALS = sql.raw(`
-  INSERT INTO event_totals (hour, event_type, violation_type, vehicle_type, severity, processed, archived, n)
-  SELECT event_hour(id), event_type, coalesce(violation_type, ''), coalesce(vehicle_type, ''), coalesce(severity, 0),
-    processed, archived, n
-  FROM moves`);
+  INSERT INTO event_totals (hour, ${TOTALS_KEYS}, n) SELECT event_hour(id), ${KEYS_OF_EVENT}, n FROM moves`);
 
 /** What became of a change: it was made, it had been made before, or there is no such event. */
 export type ReviewOutcome = 'changed' | 'unchanged' | 'absent';
@@ -49,24 +47,4 @@ export const setArchived = async (db: Executor, id: string, userId: string): Pro
       FROM changed CROSS JOIN (VALUES (false, -1), (true, 1)) AS move (archived, n)
     ) ${MOVE_TOTALS}`);
   return outcomeOf(db, id, rowCount ?? 0);
-};
-
-/** Removes an event; false when there was none. */
-export const removeEvent = async (db: Executor, id: string): Promise<boolean> => {
-  if (!isUuid(id)) return false;
-  const { rowCount } = await db.execute(sql`
-    WITH moves AS (
-      DELETE FROM events WHERE id = ${id}::uuid
-      RETURNING id, event_type, violation_type, vehicle_type, severity, processed, archived, created_at, sensor_id,
-        location_id, vehicle_speed, -1 AS n
-    ), arrivals AS (
-      INSERT INTO event_arrivals (hour, n) SELECT date_trunc('hour', created_at, 'UTC'), n FROM moves
-    ), passed AS (
-      INSERT INTO traffic_unfolded (event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds, sign)
-      SELECT ARRAY[id], ARRAY[event_type], ARRAY[sensor_id], ARRAY[location_id], ARRAY[vehicle_type],
-        ARRAY[vehicle_speed], n FROM moves
-    ), pictures AS (
-      DELETE FROM event_images WHERE event_id = ${id}::uuid
-    ) ${MOVE_TOTALS}`);
-  return (rowCount ?? 0) > 0;
 };

@@ -8,7 +8,8 @@ import { notFound } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { keepHoldsOut, requireFree } from './holds-store.ts';
 import { listEvents } from './list/list.ts';
-import { type ReviewOutcome, removeEvent, setArchived, setProcessed } from './review-store.ts';
+import { removeEvent } from './remove-store.ts';
+import { type ReviewOutcome, setArchived, setProcessed } from './review-store.ts';
 import { rememberDeletion } from './tombstones-store.ts';
 
 const review = (

@@ -9,6 +9,7 @@ import { rankOf, severityOfRank } from '../events/severity.ts';
 import type { Actor } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
+import { given } from '../platform/given.ts';
 import { findNames } from '../users/names-store.ts';
 import { changeIncident, type IncidentContext, recordDone, unseenBy } from './change.ts';
 import { requireAssignee, requireEvents, requirePlaces } from './references.ts';
@@ -111,9 +112,8 @@ export const updateIncident = (
   inTransaction(ctx.app.db, async (tx) => {
     const unseen = await unseenBy(ctx, tx, id, 'update', expectedUpdatedAt);
     await requirePlaces(tx, input);
-    const given = Object.entries(input).filter(([, value]) => value !== undefined);
     const fields: IncidentFields = {
-      ...Object.fromEntries(given),
+      ...given(input),
       ...(severity && { severity: rankOf(severity) }),
     };
     const deed = { action: 'update' as const, unseen, fields };

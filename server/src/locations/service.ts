@@ -5,6 +5,7 @@ import { isForeignKeyViolation } from '../platform/database/failure.ts';
 import { announce, channels } from '../platform/database/notify.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
+import { givenFields } from '../platform/given.ts';
 import { locationLimits } from '../sensors/standings-store.ts';
 import type { SensorServices } from '../sensors/start.ts';
 import {
@@ -39,8 +40,8 @@ export const updateLocation = async (
     const before = await getSpeedLimitLocked(tx, input.id);
     const updated = await updateIn(tx, input);
     await locationLimits.record(tx, updated.id, before, updated.speedLimit);
-    const { id: _, ...given } = input;
-    const fields = Object.entries(given).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+    const { id: _, ...changes } = input;
+    const fields = givenFields(changes);
     const details = { locationId: updated.id, name: updated.name, fields };
     await recordActivity(tx, actor.id, caller, 'locations.update', details);
     if (concernsIngestion) await announce(tx, channels.sensors, '*');

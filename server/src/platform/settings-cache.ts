@@ -1,4 +1,5 @@
 import type { TimezoneSettings } from '@gantry/contract/system';
+import { keepLatest } from './latest.ts';
 
 /** The time zone settings as this process knows them: read on every use, changed seldom, so kept in memory. */
 export interface SettingsCache {
@@ -17,20 +18,13 @@ export const createSettingsCache = async (
   load: () => Promise<TimezoneSettings>,
   loadFormer: () => Promise<readonly string[]> = async () => [],
 ): Promise<SettingsCache> => {
-  let [settings, former] = await Promise.all([load(), loadFormer()]);
-  let started = 0;
-  let newest = 0;
+  const latest = await keepLatest(async () => {
+    const [settings, former] = await Promise.all([load(), loadFormer()]);
+    return { settings, former };
+  });
   return {
-    current: () => settings,
-    formerZones: () => former,
-    async refresh() {
-      const turn = ++started;
-      const [read, readFormer] = await Promise.all([load(), loadFormer()]);
-      // A reading that was overtaken by a later one knows less than it.
-      if (turn < newest) return;
-      newest = turn;
-      settings = read;
-      former = readFormer;
-    },
+    current: () => latest.current().settings,
+    formerZones: () => latest.current().former,
+    refresh: latest.refresh,
   };
 };

@@ -1,6 +1,5 @@
 import type { TimezoneSettings } from '@gantry/contract/system';
-import { DateTime, IANAZone } from 'luxon';
-import { type Interval, resolveInterval } from '../platform/time.ts';
+import { IANAZone } from 'luxon';
 
 /** Tells moments (Unix milliseconds) as clocks in one time zone show them. */
 export interface LocalTime {
@@ -85,22 +84,4 @@ export const createLocalTime = ({ timezone, dateFormat, use24HourFormat }: Timez
       return `${showDay(day(moment))} ${use24HourFormat ? time : hourOf12(time)}${offset ? ` ${offset}` : ''}`;
     },
   };
-};
-
-/** A day of the local calendar and when it begins and ends. */
-export interface LocalDay extends Interval {
-  readonly day: string;
-}
-
-/** The local days of an interval, in order; the first and the last may be parts of one. */
-export const localDays = function* ({ from, until }: Interval, timezone: string): Generator<LocalDay> {
-  let date = DateTime.fromMillis(from, { zone: timezone }).startOf('day');
-  while (date.toMillis() < until) {
-    const day = date.toFormat('yyyy-MM-dd');
-    const whole = resolveInterval({ startDate: day, endDate: day }, timezone);
-    const part = { from: Math.max(from, whole.from), until: Math.min(until, whole.until) };
-    // A zone that moves over the date line has a day without any time in it.
-    if (part.from < part.until) yield { day, ...part };
-    date = date.plus({ days: 1 });
-  }
 };

@@ -9,6 +9,7 @@ import { recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { invalidInput } from '../platform/error.ts';
+import { given } from '../platform/given.ts';
 import { nextRun, type Rhythm } from './recurrence.ts';
 import {
   changeSchedule,
@@ -67,22 +68,20 @@ export const updateSchedule = async (
 ): Promise<ReportSchedule> => {
   const { app, actor, caller } = ctx;
   const { timezone } = app.settings.current();
-  const given: Partial<ScheduleRow> = Object.fromEntries(
-    Object.entries(input).filter(([, value]) => value !== undefined),
-  );
+  const changes: Partial<ScheduleRow> = given(input);
   const row = await inTransaction(app.db, async (tx) => {
-    const wanted = { ...(await lockSchedule(tx, id)), ...given };
+    const wanted = { ...(await lockSchedule(tx, id)), ...changes };
     requireWhole(wanted);
     const nextRunAt = nextRunOf(wanted, timezone);
     const changed = await changeSchedule(tx, wanted.id, {
-      ...given,
+      ...changes,
       timezone,
       nextRunAt,
       updatedAt: new Date(),
     });
     await recordActivity(tx, actor.id, caller, 'reports.updateSchedule', {
       scheduleId: changed.id,
-      ...given,
+      ...changes,
     });
     return changed;
   });

@@ -2,7 +2,7 @@ import type { GenerateReportInput, Report } from '@gantry/contract/reports';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
-import { resolveReportRange } from './range.ts';
+import { requireRange } from '../platform/range.ts';
 import type { ReportServices } from './start.ts';
 import {
   cancelReport as cancelIn,
@@ -31,7 +31,7 @@ export const viewReport = async (ctx: ActorContext, id: string): Promise<Report>
 export const generateReport = async (ctx: ActorContext, input: GenerateReportInput): Promise<Report> => {
   const { app, actor, caller } = ctx;
   const settings = app.settings.current();
-  const { from, until } = resolveReportRange(input, settings.timezone);
+  const { from, until } = requireRange(input, settings.timezone);
   const { kind, format, filters, startDate, endDate } = input;
   const range = { startsAt: new Date(from), endsAt: new Date(until) };
   const row = await inTransaction(app.db, async (tx) => {

@@ -1,23 +1,15 @@
 import type { EventType } from '@gantry/contract/events';
 import { type SQL, sql } from 'drizzle-orm';
+import { countingOf } from '../events/counts/counting.ts';
+import { totalsKeys } from '../events/counts/keys.ts';
 import { firstIdAt } from '../events/id.ts';
 import type { EventMonth } from '../events/months-store.ts';
+import { type RemovedCount, removedCount } from '../events/remove-store.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
 
-const KEYS = sql.raw('event_type, violation_type, vehicle_type, severity, processed, archived');
 const firstId = (time: number): SQL => sql`${firstIdAt(time)}::uuid`;
-
-/** How many events of a type and a month went. */
-export interface RemovedEvents {
-  readonly eventType: EventType;
-  /** `YYYY-MM` in UTC. */
-  readonly month: string;
-  readonly rows: number;
-}
-
-const MONTH = sql.raw(`to_char(event_time(id) AT TIME ZONE 'UTC', 'YYYY-MM')`);
 
 /** The first ids of a type within an interval that come after one, in their order. */
 export const pageOfIds = async (
@@ -35,30 +27,6 @@ export const pageOfIds = async (
   return rows.map(({ id }) => id);
 };
 
-/**
- * Removes events for good, and takes them off what counts the events that there are. Traffic stays counted: what passed
- * did pass, whatever becomes of its events.
- */
-export const removeEvents = async (tx: Executor, ids: readonly string[]): Promise<RemovedEvents[]> => {
-  const { rows } = await tx.execute<RemovedEvents & Record<string, unknown>>(sql`
-    WITH gone AS (
-      DELETE FROM events WHERE id = ANY (${sql.param(ids)}::uuid[])
-      RETURNING id, event_type, violation_type, vehicle_type, severity, processed, archived, created_at
-    ), arrivals AS (
-      INSERT INTO event_arrivals (hour, n)
-      SELECT date_trunc('hour', created_at, 'UTC'), -count(*) FROM gone GROUP BY 1
-    ), counted AS (
-      INSERT INTO event_totals (hour, ${KEYS}, n)
-      SELECT event_hour(id), event_type, coalesce(violation_type, ''), coalesce(vehicle_type, ''),
-        coalesce(severity, 0), processed, archived, -count(*)
-      FROM gone GROUP BY 1, 2, 3, 4, 5, 6, 7
-    ), pictures AS (
-      DELETE FROM event_images WHERE event_id IN (SELECT id FROM gone)
-    )
-    SELECT event_type AS "eventType", ${MONTH} AS month, count(*) AS rows FROM gone GROUP BY 1, 2`);
-  return rows.map(({ eventType, month, rows: n }) => ({ eventType, month, rows: n }));
-};
-
 /** How long to wait for those who write into a month, and for its vacuum, which makes way after a second. */
 const WRITERS_WAIT_MS = 3_000;
 /** While the last step is waited for, everybody else waits behind it for events of any month: so briefly. */
@@ -71,26 +39,25 @@ const waitForLocksAtMost = async (tx: Executor, ms: number): Promise<void> => {
 
 /**
  * Takes a partition of events away as a whole, off everything that counts the events that there are; nobody writes into it
- * from here to the end of the transaction. Traffic stays counted, as in `removeEvents`.
+ * from here to the end of the transaction. Traffic stays counted.
  * @throws an error of SQLSTATE 55P03 when somebody uses it, or events as a whole, for too long: then try again
  */
 export const dropMonth = async (
   tx: Transaction,
   { table, from, until }: EventMonth,
-): Promise<RemovedEvents[]> => {
+): Promise<RemovedCount[]> => {
   await waitForLocksAtMost(tx, WRITERS_WAIT_MS);
   await tx.execute(sql`LOCK TABLE ${sql.raw(table)} IN SHARE ROW EXCLUSIVE MODE`);
-  const { rows } = await tx.execute<RemovedEvents & Record<string, unknown>>(sql`
-    SELECT event_type AS "eventType", ${MONTH} AS month, count(*) AS rows FROM ${sql.raw(table)} GROUP BY 1, 2`);
-  await tx.execute(sql`
-    INSERT INTO event_arrivals (hour, n)
-    SELECT date_trunc('hour', created_at, 'UTC'), -count(*) FROM ${sql.raw(table)} GROUP BY 1`);
+  const { rows } = await tx.execute<RemovedCount & Record<string, unknown>>(
+    sql`SELECT ${removedCount} FROM ${sql.raw(table)} GROUP BY 1, 2`,
+  );
+  await tx.execute(sql.raw(countingOf(table, -1).arrivals));
   // The totals say of the month what its rows say, so they are brought to nothing without reading these.
   await tx.execute(sql`
-    INSERT INTO event_totals (hour, ${KEYS}, n)
-    SELECT hour, ${KEYS}, -sum(n) FROM event_totals WHERE hour >= ${moment(from)} AND hour < ${moment(until)}
+    INSERT INTO event_totals (hour, ${totalsKeys}, n)
+    SELECT hour, ${totalsKeys}, -sum(n) FROM event_totals WHERE hour >= ${moment(from)} AND hour < ${moment(until)}
     GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(n) <> 0`);
   await waitForLocksAtMost(tx, EVERYBODY_WAITS_MS);
   await tx.execute(sql`DROP TABLE ${sql.raw(table)}`);
-  return rows.map(({ eventType, month, rows: n }) => ({ eventType, month, rows: n }));
+  return rows;
 };

@@ -2,13 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '@gantry/contract/events';
 import { findHeld } from '../events/holds-store.ts';
 import { type EventMonth, listEventMonths, readMonthSizes } from '../events/months-store.ts';
+import { removeEvents } from '../events/remove-store.ts';
 import { sqlState } from '../platform/database/failure.ts';
 import type { Interval } from '../platform/time.ts';
 import { type Due, isAllDue } from './cutoffs.ts';
 import { goesAsAWhole } from './preview.ts';
 import { listHeldMonths } from './preview-store.ts';
 import { type Run, removeNoted } from './recorded-removal.ts';
-import { dropMonth, pageOfIds, removeEvents } from './removal-store.ts';
+import { dropMonth, pageOfIds } from './removal-store.ts';
 
 /** Events that one transaction removes: a tenth of a second. */
 const BATCH = 2_000;
@@ -28,10 +29,9 @@ const removeOfType = async (run: Run, type: EventType, span: Interval): Promise<
       page = await pageOfIds(tx, type, span, after, BATCH);
       if (page.length === 0) return [];
       const held = await findHeld(tx, page);
-      const removed = await removeEvents(
-        tx,
-        page.filter((id) => !held.has(id)),
-      );
+      const free = page.filter((id) => !held.has(id));
+      // What passed did pass, whatever becomes of its events.
+      const removed = await removeEvents(tx, free, false);
       return removed.map((each) => ({ ...each, class: 'events', bytes: 0, whole: false, until: span.until }));
     });
     after = page.at(-1) ?? null;

@@ -6,6 +6,7 @@ import { isForeignKeyViolation, isUniqueViolation } from '../platform/database/f
 import { announce, channels } from '../platform/database/notify.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
+import { givenFields } from '../platform/given.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import { newApiKey } from './api-key.ts';
 import { publishStatus } from './publish-status.ts';
@@ -111,8 +112,8 @@ export const updateSensor = async (ctx: SensorContext, input: UpdateSensorInput)
         const { id: sensorId, name: sensorName, status: to } = after;
         await publishStatus(app, tx, [{ sensorId, sensorName, from: before.status, to, at }], BY_HAND);
       }
-      const { id: _, ...given } = input;
-      const fields = Object.entries(given).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+      const { id: _, ...changes } = input;
+      const fields = givenFields(changes);
       await recordActivity(tx, actor.id, caller, 'sensors.update', { ...nameOf(after), fields });
       return after;
     });

@@ -1,8 +1,9 @@
 import type { HourOfWeek, HourOfWeekInput } from '@gantry/contract/traffic';
 import { DateTime } from 'luxon';
+import { requireRange } from '../platform/range.ts';
 import { type Parts, readBuckets, readCompleteness } from './figures.ts';
 import { getPlace } from './places-store.ts';
-import { localBounds, requireRange } from './range.ts';
+import { localBounds } from './range.ts';
 import { meanSpeed, type Speeds, sumOfSpeeds } from './speeds.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { MAX_POINTS, MAX_RANGE_YEARS, type TrafficInterval } from '@gantry/contract/traffic';
-import { DateTime } from 'luxon';
+import { MAX_POINTS, type TrafficInterval } from '@gantry/contract/traffic';
 import { invalidInput } from '../platform/error.ts';
-import { type Interval, resolveInterval } from '../platform/time.ts';
+import { dayBounds } from '../platform/local-days.ts';
+import type { Interval } from '../platform/time.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
@@ -12,44 +12,17 @@ export const minutesOf = { '5min': 5, '15min': 15, '60min': 60, day: 1_440 } as 
   number
 >;
 
-const LATEST = Date.UTC(9000, 0);
-
 /**
- * The range that a client gives.
- * @throws AppError `badRequest` when it ends before it starts, is longer than five years, or has too many points
+ * Refuses a range that has too many intervals of so many minutes.
+ * @throws AppError `badRequest`
  */
-export const requireRange = (
-  range: { startDate: string; endDate: string },
-  zone: string,
-  pointMinutes?: number,
-): Interval => {
-  const { from, until } = resolveInterval(range, zone);
-  if (from < 0 || until > LATEST)
-    throw invalidInput(
-      'startDate',
-      'Nothing was counted then: choose a range between the years 1970 and 9000',
-    );
-  const longest = DateTime.fromMillis(from, { zone }).plus({ years: MAX_RANGE_YEARS, days: 1 }).toMillis();
-  if (until > longest)
-    throw invalidInput('endDate', `The range is longer than ${MAX_RANGE_YEARS} years: choose a shorter one`);
-  if (pointMinutes !== undefined && (until - from) / (pointMinutes * MINUTE_MS) > MAX_POINTS)
+export function requireFewPoints({ from, until }: Interval, minutes: number): void {
+  if ((until - from) / (minutes * MINUTE_MS) > MAX_POINTS)
     throw invalidInput(
       'interval',
       `This would make more than ${MAX_POINTS} points: choose a longer interval or a shorter range`,
     );
-  return { from, until };
-};
-
-/** The starts of the local days that the interval touches, and the end of the last one. */
-const dayBounds = ({ from, until }: Interval, zone: string): number[] => {
-  let day = DateTime.fromMillis(from, { zone }).startOf('day');
-  const bounds = [day.toMillis()];
-  while ((bounds.at(-1) ?? until) < until) {
-    day = day.plus({ days: 1 }).startOf('day');
-    bounds.push(day.toMillis());
-  }
-  return bounds;
-};
+}
 
 /**
  * The intervals that a range touches, as their starts in order and the end of the last one, in Unix milliseconds.

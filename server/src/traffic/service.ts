@@ -1,9 +1,10 @@
 import type { Flow, FlowInput } from '@gantry/contract/traffic';
+import { requireRange } from '../platform/range.ts';
 import { type Parts, rangeOf, readBuckets, readCompleteness } from './figures.ts';
 import { type Bucket, describeBucket, sumOf } from './flow.ts';
 import { readPeak } from './peak.ts';
 import { getPlace } from './places-store.ts';
-import { localBounds, minutesOf, requireRange } from './range.ts';
+import { localBounds, minutesOf, requireFewPoints } from './range.ts';
 
 /** Buckets of hours as buckets of days. */
 const intoLonger = (parts: readonly Bucket[], fine: readonly number[], bounds: readonly number[]): Bucket[] =>
@@ -19,7 +20,8 @@ const intoLonger = (parts: readonly Bucket[], fine: readonly number[], bounds: r
 export const getFlow = async ({ db, settings }: Parts, input: FlowInput): Promise<Flow> => {
   const { timezone } = settings.current();
   const minutes = minutesOf[input.interval];
-  const range = requireRange(input, timezone, minutes);
+  const range = requireRange(input, timezone);
+  requireFewPoints(range, minutes);
   const place = await getPlace(db, input);
   const bounds = localBounds(range, minutes, timezone);
   const hours = localBounds(rangeOf(bounds), 60, timezone);

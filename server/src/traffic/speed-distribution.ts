@@ -1,8 +1,8 @@
 import type { SpeedDistribution, SpeedDistributionInput } from '@gantry/contract/traffic';
+import { requireRange } from '../platform/range.ts';
 import { type Parts, readCompleteness } from './figures.ts';
 import { wholeOf } from './flow.ts';
 import { getPlace } from './places-store.ts';
-import { requireRange } from './range.ts';
 import { readRollups } from './rollups-store.ts';
 import { cutSegments, segmentsOf } from './segments.ts';
 import { describeSpeeds } from './speeds.ts';

@@ -1,9 +1,9 @@
 import type { TopLocations, TopLocationsInput } from '@gantry/contract/traffic';
+import { requireRange } from '../platform/range.ts';
 import type { Interval } from '../platform/time.ts';
 import type { Parts } from './figures.ts';
 import { wholeOf } from './flow.ts';
 import { getPlace } from './places-store.ts';
-import { requireRange } from './range.ts';
 import { readRollups } from './rollups-store.ts';
 import { cutSegments, segmentsOf } from './segments.ts';
 import { shareOf } from './speeds.ts';

@@ -11,6 +11,7 @@ import type { ActorContext, Core } from '../platform/context.ts';
 import { announce, channels } from '../platform/database/notify.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
+import { givenFields } from '../platform/given.ts';
 import { resolveInterval, resolveTime } from '../platform/time.ts';
 import { recordChanges } from '../realtime/changes-store.ts';
 import { getAlert, setAcknowledged } from './alerts-store.ts';
@@ -89,7 +90,7 @@ export const changeEntry = (
   { id, ...input }: UpdateWatchlistEntryInput,
 ): Promise<WatchlistEntry> => {
   const changes = { ...input, ...resolveValidity(input, ctx.app.settings.current().timezone) };
-  const fields = Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  const fields = givenFields(changes);
   return changeList(ctx, 'watchlist.update', (tx) => updateEntry(tx, id, changes), { fields });
 };
 

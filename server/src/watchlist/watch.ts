@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { EventRow } from '../events/event-row.ts';
+import { keepLatest } from '../platform/latest.ts';
 import { createPlateMatcher, isValidAt, type WatchedEntry } from './matching.ts';
 
 /** The watchlist as this process knows it: asked for every event with a plate, changed seldom, so kept in memory. */
@@ -22,7 +23,7 @@ export const createWatchlist = async (
   load: () => Promise<readonly WatchedEntry[]>,
   log: Logger,
 ): Promise<Watchlist> => {
-  let matchPlate = createPlateMatcher(await load());
+  const matcher = await keepLatest(async () => createPlateMatcher(await load()));
   let reading: Promise<void> = Promise.resolve();
   let rested: Promise<unknown> = reading;
   let queued: Promise<void> | null = null;
@@ -31,7 +32,7 @@ export const createWatchlist = async (
 
   const read = async (): Promise<void> => {
     try {
-      matchPlate = createPlateMatcher(await load());
+      await matcher.refresh();
     } catch (err) {
       if (ended) return;
       log.warn({ err }, 'the watchlist could not be read anew: trying again');
@@ -58,7 +59,7 @@ export const createWatchlist = async (
   return {
     match(row) {
       if (row.plateKey === null || row.plateKey === '') return NONE;
-      const found = matchPlate(row.plateKey);
+      const found = matcher.current()(row.plateKey);
       return found.length === 0 ? found : found.filter((entry) => isValidAt(entry, row.time));
     },
     refresh,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Event } from '@gantry/contract/events';
 import type { WebhookFilter, WebhookKind } from '@gantry/contract/webhooks';
 import type { Executor } from '../platform/database/transaction.ts';
+import { keepLatest } from '../platform/latest.ts';
 import { insertDeliveries, type NewDelivery } from './enqueue-store.ts';
 import { kindsOfEvent, matchesKind, type Occurrence } from './matching.ts';
 
@@ -63,15 +64,17 @@ const deliveriesOf = ({ kind, subject }: Occurrence, subscribers: Subscribers, a
 export const createWebhookDispatch = async (
   load: () => Promise<readonly HookInUse[]>,
 ): Promise<WebhookDispatch> => {
-  let subscribers = subscribersOf(await load());
-  let started = 0;
-  let newest = 0;
+  const subscribers = await keepLatest(async () => subscribersOf(await load()));
 
   const isWanted = ({ kind, subject }: Occurrence): boolean =>
-    subscribers.get(kind)?.some(({ matches }) => matches(subject)) ?? false;
+    subscribers
+      .current()
+      .get(kind)
+      ?.some(({ matches }) => matches(subject)) ?? false;
 
   return {
-    wantsEvents: () => subscribers.has('event.ingested') || subscribers.has('event.violation'),
+    wantsEvents: () =>
+      subscribers.current().has('event.ingested') || subscribers.current().has('event.violation'),
     occurrencesOf: (events) =>
       events.flatMap((event) =>
         kindsOfEvent(event)
@@ -80,16 +83,11 @@ export const createWebhookDispatch = async (
       ),
     async enqueue(tx, occurrences) {
       const at = new Date();
-      const deliveries = occurrences.flatMap((occurrence) => deliveriesOf(occurrence, subscribers, at));
+      const deliveries = occurrences.flatMap((occurrence) =>
+        deliveriesOf(occurrence, subscribers.current(), at),
+      );
       if (deliveries.length > 0) await insertDeliveries(tx, deliveries);
     },
-    async refresh() {
-      const turn = ++started;
-      const read = subscribersOf(await load());
-      // A reading that was overtaken by a later one knows less than it.
-      if (turn < newest) return;
-      newest = turn;
-      subscribers = read;
-    },
+    refresh: subscribers.refresh,
   };
 };

@@ -4,6 +4,7 @@ import type { WatchlistAlert } from '@gantry/contract/watchlist';
 import type { WebhookFilter, WebhookKind } from '@gantry/contract/webhooks';
 import { matchesFilter } from '../events/matches.ts';
 import { rankOf } from '../events/severity.ts';
+import { isViolation } from '../events/violation.ts';
 
 /** Something that happened, of a kind that webhooks are told of. */
 export interface Occurrence {
@@ -57,10 +58,8 @@ export const matchesKind = (kind: WebhookKind, filter: WebhookFilter): ((subject
     matches(of(subject));
 };
 
-const VIOLATIONS: ReadonlySet<string> = new Set(['TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION']);
-
 /** The kinds as which an event is told. */
 export const kindsOfEvent = (event: Event): readonly WebhookKind[] =>
-  event.violationType !== null || VIOLATIONS.has(event.eventType)
+  isViolation(event.eventType, event.violationType)
     ? ['event.ingested', 'event.violation']
     : ['event.ingested'];

@@ -12,6 +12,7 @@ import type { ActorContext, Core } from '../platform/context.ts';
 import { announce, channels } from '../platform/database/notify.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
+import { givenFields } from '../platform/given.ts';
 import { type AddressRules, UnusableAddress } from './address.ts';
 import { redeliverDead, redeliverOne } from './deliveries-store.ts';
 import { bodyOf } from './dispatch.ts';
@@ -84,8 +85,8 @@ export const updateWebhook = async (
   const updated = await inTransaction(app.db, async (tx) => {
     await updateIn(tx, { ...input, ...(url && { url }), ...(secret && { secret }) });
     const hook = await getWebhook(tx, input.id);
-    const { id: _, ...given } = input;
-    const fields = Object.entries(given).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+    const { id: _, ...changes } = input;
+    const fields = givenFields(changes);
     await recordActivity(tx, actor.id, caller, 'webhooks.update', {
       webhookId: hook.id,
       url: hook.url,

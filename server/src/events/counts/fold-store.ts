@@ -2,8 +2,7 @@ import { sql } from 'drizzle-orm';
 import { locks } from '../../platform/database/locks.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { inTransaction } from '../../platform/database/transaction.ts';
-
-const KEYS = 'event_type, violation_type, vehicle_type, severity, processed, archived';
+import { totalsKeys } from './keys.ts';
 
 // The rows are written in the order of their keys.
 // Plan: what is not folded by its place, then the primary keys of the folded hours and of the periods.
@@ -11,19 +10,19 @@ const FOLD_TOTALS = (limit: number) => sql`
   WITH taken AS (
     DELETE FROM event_totals_unfolded
     WHERE ctid = ANY (ARRAY(SELECT ctid FROM event_totals_unfolded LIMIT ${limit}))
-    RETURNING hour, ${sql.raw(KEYS)}, n
+    RETURNING hour, ${totalsKeys}, n
   ), hours AS (
-    SELECT hour, ${sql.raw(KEYS)}, sum(n)::bigint AS n FROM taken GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(n) <> 0
+    SELECT hour, ${totalsKeys}, sum(n)::bigint AS n FROM taken GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(n) <> 0
   ), folded AS (
-    INSERT INTO event_totals_folded AS known (hour, ${sql.raw(KEYS)}, n, folded)
+    INSERT INTO event_totals_folded AS known (hour, ${totalsKeys}, n, folded)
     SELECT *, true FROM hours ORDER BY 1, 2, 3, 4, 5, 6, 7
-    ON CONFLICT (hour, ${sql.raw(KEYS)}) DO UPDATE SET n = known.n + excluded.n
+    ON CONFLICT (hour, ${totalsKeys}) DO UPDATE SET n = known.n + excluded.n
   ), summed AS (
-    INSERT INTO event_period_totals AS known (period, start, ${sql.raw(KEYS)}, n)
-    SELECT period, date_trunc(period, hour AT TIME ZONE 'UTC')::date, ${sql.raw(KEYS)}, sum(n)
+    INSERT INTO event_period_totals AS known (period, start, ${totalsKeys}, n)
+    SELECT period, date_trunc(period, hour AT TIME ZONE 'UTC')::date, ${totalsKeys}, sum(n)
     FROM hours CROSS JOIN (VALUES ('day'), ('month'), ('year')) AS longer (period)
     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 HAVING sum(n) <> 0 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8
-    ON CONFLICT (period, start, ${sql.raw(KEYS)}) DO UPDATE SET n = known.n + excluded.n
+    ON CONFLICT (period, start, ${totalsKeys}) DO UPDATE SET n = known.n + excluded.n
   )
   SELECT count(*) AS rows FROM taken`;
 

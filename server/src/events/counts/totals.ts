@@ -3,13 +3,10 @@ import { moment } from '../../platform/database/moment.ts';
 import type { Interval } from '../../platform/time.ts';
 import { firstIdAt } from '../id.ts';
 import { cover, endOf, type Period, type Piece, startOf } from './covering.ts';
+import { keysOfEvent, totalsKeys } from './keys.ts';
 
 /** No event is as late as this, and up to here PostgreSQL and JavaScript write days in the same way. */
 const END_OF_TIME = Date.UTC(9000, 0);
-
-/** What events are counted by. */
-const KEYS = 'event_type, violation_type, vehicle_type, severity, processed, archived';
-const keys = sql.raw(KEYS);
 
 const day = (time: number): SQL => sql`${new Date(time).toISOString().slice(0, 10)}::date`;
 
@@ -56,20 +53,19 @@ const fromPiece = (bucket: Bucket, piece: Piece): SQL => {
   const n = piece.sign === 1 ? sql`n` : sql`-n`;
   if (piece.source === 'hour')
     return sql`
-      SELECT ${bucketColumn(bucket, sql`hour`)} ${keys}, ${n} FROM event_totals_folded
+      SELECT ${bucketColumn(bucket, sql`hour`)} ${totalsKeys}, ${n} FROM event_totals_folded
       WHERE ${range(sql`hour`, piece, moment)}`;
   if (piece.source === 'events')
     return sql`
-      SELECT ${bucketColumn(bucket, sql`event_hour(id)`)} event_type, coalesce(violation_type, ''),
-        coalesce(vehicle_type, ''), coalesce(severity, 0), processed, archived, ${sql.raw(String(piece.sign))}
+      SELECT ${bucketColumn(bucket, sql`event_hour(id)`)} ${keysOfEvent}, ${sql.raw(String(piece.sign))}
       FROM events WHERE ${range(sql`id`, piece, firstId)}`;
   return sql`
-    SELECT ${bucketColumn(bucket, sql`start::timestamp AT TIME ZONE 'UTC'`)} ${keys}, ${n} FROM event_period_totals
+    SELECT ${bucketColumn(bucket, sql`start::timestamp AT TIME ZONE 'UTC'`)} ${totalsKeys}, ${n} FROM event_period_totals
     WHERE period = ${piece.source} AND ${range(sql`start`, piece, day)}`;
 };
 
 const fromUnfolded = (bucket: Bucket, hours: Interval, period: Period): SQL => sql`
-  SELECT ${bucketColumn(bucket, sql`date_trunc(${period}, hour, 'UTC')`)} ${keys}, n FROM event_totals_unfolded
+  SELECT ${bucketColumn(bucket, sql`date_trunc(${period}, hour, 'UTC')`)} ${totalsKeys}, n FROM event_totals_unfolded
   WHERE ${range(sql`hour`, hours, moment)}`;
 
 const fromCovering = (bucket: Bucket, interval: Interval): SQL[] => {
@@ -91,7 +87,7 @@ const unionOf = (bucket: Bucket, parts: SQL[]): SQL =>
  * To be read by one statement alone, since what is folded meanwhile moves from one table to others.
  */
 export const countedEvents = (interval: Interval): SQL =>
-  sql`(${unionOf('none', fromCovering('none', withinTime(interval)))}) AS counted (${keys}, n)`;
+  sql`(${unionOf('none', fromCovering('none', withinTime(interval)))}) AS counted (${totalsKeys}, n)`;
 
 /** The same with the start of the period (in UTC) that the events fall into, in a first column named `at`. */
 export const countedByPeriod = (period: Period, interval: Interval): SQL => {
@@ -109,7 +105,7 @@ export const countedByPeriod = (period: Period, interval: Interval): SQL => {
             : []),
           ...fromCovering(last, { from: last, until }),
         ];
-  return sql`(${unionOf('own', parts)}) AS counted (at, ${keys}, n)`;
+  return sql`(${unionOf('own', parts)}) AS counted (at, ${totalsKeys}, n)`;
 };
 
 /**

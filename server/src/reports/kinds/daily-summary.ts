@@ -1,17 +1,18 @@
 import { eventType } from '@gantry/contract/events';
 import { isRemovedWithin, listRemovedEvents } from '../../events/removed-store.ts';
+import { isViolation } from '../../events/violation.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
+import { type LocalDay, localDays } from '../../platform/local-days.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
-import { createLocalTime, type LocalDay, localDays } from '../local-time.ts';
+import { createLocalTime } from '../local-time.ts';
 import { countEventsOf, countIncidentsOf, type DayCount, findBusiestPlace } from './daily-summary-store.ts';
 import { dayChart } from './day-chart.ts';
 import { addTo, largest } from './largest.ts';
 import { createSensorDays } from './sensor-days.ts';
 import { shareBefore, untilNow } from './slices.ts';
 
-const VIOLATIONS: ReadonlySet<string> = new Set(['TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION']);
-const isViolation = ({ event_type, violation_type }: DayCount): boolean =>
-  violation_type !== '' || VIOLATIONS.has(event_type);
+const areViolations = ({ event_type, violation_type }: DayCount): boolean =>
+  isViolation(event_type, violation_type);
 
 /** TRAFFIC_VIOLATION → Traffic violation */
 const asWords = (name: string): string => {
@@ -37,7 +38,7 @@ const sum = (counts: readonly DayCount[]): number => counts.reduce((total, { n }
 
 const violationsByType = (counts: readonly DayCount[]): Map<string, number> => {
   const byType = new Map<string, number>();
-  for (const count of counts.filter(isViolation))
+  for (const count of counts.filter(areViolations))
     addTo(byType, count.violation_type || count.event_type, count.n);
   return byType;
 };
@@ -49,6 +50,7 @@ const rowOf = async (db: Executor, day: LocalDay, sensorsOf: SensorsOf): Promise
   const counts = await countEventsOf(db, day);
   const removed = await listRemovedEvents(db, day);
   const isGone = isRemovedWithin(removed, day);
+  const areViolationsGone = isRemovedWithin(removed, day, (span) => span.mayHoldViolations);
   const events = isGone ? null : sum(counts);
   const incidents = await countIncidentsOf(db, day);
   const sensors = await sensorsOf(day);
@@ -57,12 +59,12 @@ const rowOf = async (db: Executor, day: LocalDay, sensorsOf: SensorsOf): Promise
     day.day,
     events,
     ...eventType.options.map((type) =>
-      isRemovedWithin(removed, day, new Set([type]))
+      isRemovedWithin(removed, day, (span) => span.eventType === type)
         ? null
         : sum(counts.filter(({ event_type }) => event_type === type)),
     ),
-    isGone ? null : sum(counts.filter(isViolation)),
-    isGone ? null : (largest(violationsByType(counts))[0]?.label ?? null),
+    areViolationsGone ? null : sum(counts.filter(areViolations)),
+    areViolationsGone ? null : (largest(violationsByType(counts))[0]?.label ?? null),
     incidents.opened,
     incidents.resolved,
     sensors.count,
@@ -96,7 +98,7 @@ const summary = async (db: Executor, scope: ReportScope): Promise<Summary> => {
   return {
     figures: [
       { name: 'Events', value: sum(counts) },
-      { name: 'Violations', value: sum(counts.filter(isViolation)) },
+      { name: 'Violations', value: sum(counts.filter(areViolations)) },
       { name: 'Incidents opened', value: incidents.opened },
       { name: 'Incidents resolved', value: incidents.resolved },
       ...(keptSince > 0

@@ -1,5 +1,6 @@
+import { localDays } from '../../platform/local-days.ts';
 import type { Chart, ReportScope } from '../document.ts';
-import { createLocalTime, localDays } from '../local-time.ts';
+import { createLocalTime } from '../local-time.ts';
 import { untilNow } from './slices.ts';
 
 /** Most points of a course: beyond that, days are put together. */

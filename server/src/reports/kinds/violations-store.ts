@@ -4,6 +4,7 @@ import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters } from '@gantry/contract/reports';
 import { type SQL, sql } from 'drizzle-orm';
 import { idWithin } from '../../events/counts/totals.ts';
+import { violationCondition } from '../../events/counts/violations.ts';
 import { otherFilters, totalledFilters } from '../../events/list/filters.ts';
 import { rankOf } from '../../events/severity.ts';
 import { type EventRecord, listedColumns, toEvent } from '../../events/store.ts';
@@ -11,9 +12,6 @@ import type { Executor } from '../../platform/database/transaction.ts';
 import { always, type History } from '../../platform/history.ts';
 import type { Interval } from '../../platform/time.ts';
 import { locationLimits } from '../../sensors/standings-store.ts';
-
-/** Events that are violations, by what they are or by what their device says. */
-const isViolation = sql`(event_type IN ('TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION') OR violation_type IS NOT NULL)`;
 
 const refersTo = (column: SQL, id: string | undefined): SQL[] => {
   if (id === undefined) return [];
@@ -37,7 +35,7 @@ export const eventConditions = async (
 };
 
 const conditions = async (db: Executor, filters: ReportFilters, interval: Interval): Promise<SQL> =>
-  sql.join([isViolation, ...idWithin(interval), ...(await eventConditions(db, filters))], sql` AND `);
+  sql.join([violationCondition, ...idWithin(interval), ...(await eventConditions(db, filters))], sql` AND `);
 
 export interface Violation extends Event {
   readonly locationId: string | null;

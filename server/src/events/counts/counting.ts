@@ -1,0 +1,35 @@
+import { KEYS_OF_EVENT, TOTALS_KEYS } from './keys.ts';
+
+/** The columns of events that a statement has to return for `countingOf`. */
+export const COUNTED_COLUMNS =
+  'id, event_type, violation_type, vehicle_type, severity, processed, archived, created_at, sensor_id, location_id, vehicle_speed';
+
+/** Statements that count events, each to be one of those of a WITH clause. */
+export interface Counting {
+  /** By the hour in which they were stored. */
+  readonly arrivals: string;
+  /** By the hour of their time and by what they are. */
+  readonly totals: string;
+  /** As vehicles that passed a sensor. */
+  readonly traffic: string;
+}
+
+/**
+ * How events are added to everything that counts them, or taken off it.
+ * @param rows the table or the query of the WITH clause that has the columns of these events
+ * @param sign 1 to add them, -1 to take them off
+ */
+export function countingOf(rows: string, sign: 1 | -1): Counting {
+  return {
+    arrivals: `INSERT INTO event_arrivals (hour, n)
+      SELECT date_trunc('hour', created_at, 'UTC'), ${sign} * count(*) FROM ${rows} GROUP BY 1`,
+    totals: `INSERT INTO event_totals (hour, ${TOTALS_KEYS}, n)
+      SELECT event_hour(id), ${KEYS_OF_EVENT}, ${sign} * count(*) FROM ${rows} GROUP BY 1, 2, 3, 4, 5, 6, 7`,
+    traffic: `INSERT INTO traffic_unfolded
+        (event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds, sign, first_id, last_id)
+      SELECT array_agg(id), array_agg(event_type), array_agg(sensor_id), array_agg(location_id),
+        array_agg(vehicle_type), array_agg(vehicle_speed), ${sign},
+        min(id::text COLLATE "C")::uuid, max(id::text COLLATE "C")::uuid
+      FROM ${rows} HAVING count(*) > 0`,
+  };
+}
