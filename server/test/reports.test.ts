@@ -4,7 +4,7 @@ import { arrayBuffer } from 'node:stream/consumers';
 import { type ReportFormat, type ReportKind, reportFormat, reportKind } from '@gantry/contract/reports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inLongSnapshot } from '../src/platform/database/snapshot.ts';
-import { resolveReportRange } from '../src/reports/range.ts';
+import { requireRange } from '../src/platform/range.ts';
 import type { ReportRow } from '../src/reports/store.ts';
 import { makeReport } from '../src/reports/write.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
@@ -100,7 +100,7 @@ const makeHere = async ({
   ...range
 }: Asked): Promise<{ rowCount: number; bytes: Uint8Array }> => {
   const { pool, settings } = gantry.app.context;
-  const { from, until } = resolveReportRange(range, settings.current().timezone);
+  const { from, until } = requireRange(range, settings.current().timezone);
   const asked = { kind, format, filters: {}, startsAt: new Date(from), endsAt: new Date(until) };
   const row = { ...asked, settings: settings.current() } as ReportRow;
   const to = new PassThrough();
