@@ -141,7 +141,10 @@ export const usersPage = z.object({ users: z.array(user), ...pageTotals });
 export const deleteUserOutput = z.object({ success: z.literal(true), id: z.string() });
 export const resetPasswordOutput = z.object({
   success: z.literal(true),
-  password: z.string().optional().describe('The generated password, told this once, when none was given.'),
+  password: z
+    .string()
+    .optional()
+    .describe('The generated password, if none was given. It is shown only in this answer.'),
 });
 export const activityOutput = z.object({
   userId: z.string(),
