@@ -168,11 +168,7 @@ export const LEVELS = [
 ] as const satisfies readonly { from: number; level: TrafficLevel }[];
 
 export const liveTraffic = z.object({
-  since: z
-    .date()
-    .describe(
-      'Start of the period that is counted, which consists of whole five-minute slots including the current one.',
-    ),
+  since: z.date().describe('Start of the counted period: five clock minutes, including the current one.'),
   locations: z.array(
     z.object({
       locationId: z.string(),
