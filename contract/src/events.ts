@@ -113,7 +113,7 @@ const keyNeedsTime = (value: { idempotencyKey?: string | undefined; timestamp?: 
   value.idempotencyKey === undefined || value.timestamp !== undefined;
 const KEY_NEEDS_TIME = {
   path: ['idempotencyKey'],
-  message: 'An idempotencyKey counts only together with a timestamp: send both',
+  message: 'An idempotencyKey requires a timestamp: send both',
 };
 
 export const reportedEvent = z.object(eventFields).refine(keyNeedsTime, KEY_NEEDS_TIME);

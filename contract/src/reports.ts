@@ -195,7 +195,7 @@ export const createScheduleInput = z
     refuseFiltersOutOfPlace(schedule, ctx);
     const missing = missingDay(schedule);
     if (missing !== null) {
-      ctx.addIssue({ code: 'custom', path: [missing], message: `Say ${missing} for ${schedule.every}` });
+      ctx.addIssue({ code: 'custom', path: [missing], message: `Set ${missing} for ${schedule.every}` });
     }
   });
 export type CreateScheduleInput = z.infer<typeof createScheduleInput>;

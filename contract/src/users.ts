@@ -63,9 +63,9 @@ const isAvatar = (value: string): boolean =>
   (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol));
 const avatar = z
   .string()
-  .max(AVATAR_MAX, 'Use a picture of at most 100 KB')
+  .max(AVATAR_MAX, 'Use an image of at most 100 KB')
   .refine(isStorableText, UNSTORABLE)
-  .refine(isAvatar, 'Use an http(s) address or a base64 picture');
+  .refine(isAvatar, 'Use an http(s) address or a base64 image');
 
 const personName = trimmedText(100, 1);
 

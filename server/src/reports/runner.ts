@@ -35,7 +35,7 @@ class ProcessEnds extends Error {
 const sentenceFor = (error: unknown): string =>
   error instanceof ReportFailure && error.failure === 'refused'
     ? error.message
-    : 'Something went wrong; the log of the service says what';
+    : 'The report could not be made; the log of the service has the cause';
 
 export const createReportRunner = ({ db, files, makeReport, log }: RunnerOptions): ReportRunner => {
   const ending = new AbortController();
@@ -52,7 +52,9 @@ export const createReportRunner = ({ db, files, makeReport, log }: RunnerOptions
           if (!goesOn) stop.abort(new NoLongerWanted());
         })
         // Whoever cannot reach the database does not get on with the report either.
-        .catch((err: unknown) => log.debug({ err, reportId: report.id }, 'the progress could not be noted'))
+        .catch((err: unknown) =>
+          log.debug({ err, reportId: report.id }, 'the progress could not be recorded'),
+        )
         .finally(() => {
           asking = false;
         });
@@ -104,7 +106,7 @@ export const createReportRunner = ({ db, files, makeReport, log }: RunnerOptions
     wake() {
       isWoken = true;
       working ??= work()
-        .catch((err: unknown) => log.warn({ err }, 'reports cannot be made now; the next round will'))
+        .catch((err: unknown) => log.warn({ err }, 'reports cannot be made now; the next run will try again'))
         .finally(() => {
           working = null;
         });

@@ -38,7 +38,7 @@ export const startReportRounds = (options: RoundsOptions): AsyncDisposable => {
   const { db, files, runner, log, everyMs = EVERY_MS, deadMs = DEAD_MS } = options;
   let rounds = 0;
   return startRounds(
-    { everyMs, log, failure: 'reports that are due cannot be looked for now; the next round will' },
+    { everyMs, log, failure: 'due reports cannot be searched for now; the next run will try again' },
     async () => {
       await runDueSchedules(db, log);
       await reviveReports(db, deadMs);

@@ -34,7 +34,7 @@ export const createWatchlist = async (
       matchPlate = createPlateMatcher(await load());
     } catch (err) {
       if (ended) return;
-      log.warn({ err }, 'the watchlist could not be read anew: trying again');
+      log.warn({ err }, 'the watchlist could not be reloaded: trying again');
       clearTimeout(retry);
       retry = setTimeout(refresh, RETRY_MS).unref();
     }

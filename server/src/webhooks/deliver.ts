@@ -47,7 +47,7 @@ export const createDeliverer = ({ db, log, send, limitMs, backOff }: DelivererOp
   const track = (webhookId: string, activity: Activity, work: Promise<void>): void => {
     const tracked = work
       .catch((err: unknown) =>
-        log.warn({ err, webhookId }, 'deliveries are held up: the next round finds them'),
+        log.warn({ err, webhookId }, 'deliveries are delayed; the next run will find them'),
       )
       .finally(() => {
         working.delete(tracked);

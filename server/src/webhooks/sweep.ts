@@ -29,7 +29,7 @@ export const startSweepingDeliveries = ({
 }: SweepOptions): AsyncDisposable => {
   let rounds = 0;
   return startRounds(
-    { everyMs, log, failure: 'late deliveries cannot be looked for now; the next round will' },
+    { everyMs, log, failure: 'late deliveries cannot be searched for now; the next run will try again' },
     async () => {
       if (wakesLate) await wakeLateWebhooks(db, everyMs);
       if (rounds++ % ROUNDS_BETWEEN_REMOVALS === 0) await removeOldDeliveries(db, REMOVED_AT_ONCE);

@@ -21,7 +21,7 @@ export const startJobs = (options: JobsOptions): AsyncDisposable => {
       await untilFailure(runner);
     } catch (err) {
       if (ending.signal.aborted) return;
-      options.log.warn({ err }, 'the job queue cannot be worked on now: it is tried again');
+      options.log.warn({ err }, 'the job queue cannot be processed now: trying again');
     }
   };
 
