@@ -43,7 +43,7 @@ export const authRouter = router({
     }),
 
   me: signedIn
-    .meta({ summary: 'The calling user' })
+    .meta({ summary: 'Get the calling user' })
     .output(sessionUser)
     .query(({ ctx }) => sessionUserOf(ctx.actor)),
 
