@@ -24,6 +24,6 @@ export const addCommonOptions = (command: Command): Command =>
       'a PostgreSQL server on which databases may be created',
       databaseAddress,
     )
-    .option('--folder <path>', 'where to put temporary data, on a disk')
+    .option('--folder <path>', 'folder for temporary data, on a disk')
     .option('--json', 'print the results as JSON', false)
     .option('--save', 'keep the results in bench/results', false);

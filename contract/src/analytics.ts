@@ -13,13 +13,15 @@ export const analyticsInput = z
     ...timeRange,
     interval: analyticsInterval
       .optional()
-      .describe('Of the series. Left out: hours up to 3 days, days up to 120, else weeks.'),
+      .describe(
+        'Interval of the series. Default: hours for up to 3 days, days for up to 120 days, otherwise weeks.',
+      ),
     repeatPlatesFrom: z
       .int()
       .min(2)
       .max(1000)
       .default(3)
-      .describe('How often a plate was seen at least to be listed.'),
+      .describe('Minimum number of sightings for a plate to be listed.'),
   })
   .prefault({});
 export type AnalyticsInput = z.infer<typeof analyticsInput>;
@@ -27,11 +29,11 @@ export type AnalyticsInput = z.infer<typeof analyticsInput>;
 /** A count, and what became of it since the period of the same length before. */
 const compared = z.object({
   value: z.number(),
-  previous: z.number().nullable().describe('null: retention has removed events of that period.'),
+  previous: z.number().nullable().describe('null if retention has removed events of that period.'),
   change: z
     .number()
     .nullable()
-    .describe('(value − previous) / previous; null when there was nothing before, or that is not known.'),
+    .describe('(value − previous) / previous; null if the previous value is 0 or unknown.'),
 });
 export type Compared = z.infer<typeof compared>;
 
@@ -47,7 +49,7 @@ export const analytics = z.object({
     .date()
     .nullable()
     .describe(
-      'Retention has removed events of the range that were before this moment: totals and breakdowns count those that are left. null: none.',
+      'Retention has removed events of the range from before this time; totals and breakdowns count the remaining ones. null if none were removed.',
     ),
   totals: z
     .object({
@@ -60,45 +62,45 @@ export const analytics = z.object({
       unprocessed: compared,
       archived: compared,
     })
-    .describe('Against the period of the same length that ends where this one starts.'),
+    .describe('Compared with the period of the same length that ends where this one starts.'),
   series: z
     .array(
       z.object({ start: z.date(), end: z.date(), total: count.nullable(), violations: count.nullable() }),
     )
     .describe(
-      'Local hours, days or weeks, of which the first and the last count as far as they are in the range. null is a gap: retention has removed events from there; of `violations`, events that may have been violations.',
+      'Local hours, days or weeks; the first and the last include only what is within the range. null is a gap: retention has removed events from it; for `violations`, events that may have been violations.',
     ),
   bySeverity: z.array(z.object({ severity: severity.nullable(), count })),
   byVehicleType: z
     .array(z.object({ vehicleType: z.string().nullable(), count }))
     .describe(
-      'The 50 most frequent. Spellings that differ in case are one type, under the most frequent of them; `byViolationType` likewise.',
+      'The 50 most frequent types. Spellings that differ only in case are one type, named by the most frequent spelling; the same applies to `byViolationType`.',
     ),
   topSensors: z
     .array(z.object({ sensorId: z.string(), sensorName: z.string().nullable(), count }))
     .describe(
-      'The ten that saw most, by slots of five minutes that the range touches. Events that retention has removed since count too.',
+      'The ten sensors with the most events, counted in five-minute slots that overlap the range. Events that retention has since removed are included.',
     ),
   topLocations: z
     .array(z.object({ locationId: z.string(), locationName: z.string(), count }))
-    .describe('The ten at which most was seen, counted in the same way.'),
+    .describe('The ten locations with the most events, counted in the same way.'),
   repeatPlates: z.object({
     since: z
       .date()
-      .describe('The range is looked through from here on: only its last 500,000 events or so are.'),
+      .describe(
+        'Plates are searched from this time on, because only about the last 500,000 events of the range are searched.',
+      ),
     plates: z
       .array(z.object({ licensePlateNumber: z.string(), count, lastSeen: z.date() }))
       .describe(
-        'The 50 that were seen most often. Spellings that differ in case, blanks and hyphens are one plate.',
+        'The 50 plates seen most often. Spellings that differ in case, blanks and hyphens are one plate.',
       ),
   }),
   hourOfWeek: z
     .array(
       z.object({
         weekday: z.number().describe('1 Monday … 7 Sunday'),
-        hours: z
-          .array(count)
-          .describe('Events in each of the 24 hours of the day, local, of those that are left.'),
+        hours: z.array(count).describe('Remaining events in each of the 24 local hours of the day.'),
       }),
     )
     .describe('Seven days.'),
@@ -110,7 +112,7 @@ export const analytics = z.object({
       p90: z.number().nullable(),
     })
     .describe(
-      'Seconds from the arrival of an event until somebody marked it as processed, for those that were marked within the range; of more than 200,000 the latest.',
+      'Seconds from the arrival of an event until somebody marked it as processed, for events marked within the range (the latest 200,000).',
     ),
 });
 export type Analytics = z.infer<typeof analytics>;

@@ -33,12 +33,12 @@ export const session = z.object({
   expiresAt: z.date().describe('No token of the session outlives this.'),
   ipAddress: z.string().nullable(),
   userAgent: z.string().nullable(),
-  current: z.boolean().describe('Whether the call is made in it.'),
+  current: z.boolean().describe('Whether this call was made in the session.'),
 });
 export type Session = z.infer<typeof session>;
 
 export const getSessionsInput = z
-  .object({ userId: id.optional().describe('Whose sessions; without it, those of the caller.') })
+  .object({ userId: id.optional().describe('The user whose sessions are listed. Default: the caller.') })
   .default({});
 export type GetSessionsInput = z.infer<typeof getSessionsInput>;
 

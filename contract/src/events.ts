@@ -98,18 +98,22 @@ const eventFields = {
   timestamp: timeInput
     .nullish()
     .transform((value) => value ?? undefined)
-    .describe('When it happened; now if left out. At most 5 minutes ahead and not before the year 2000.'),
+    .describe(
+      'When the event happened. Default: now. At most 5 minutes in the future, and not before the year 2000.',
+    ),
   idempotencyKey: text(128, 1)
     .nullish()
     .transform((value) => value ?? undefined)
-    .describe('With `timestamp`: a retry with the same key and time is the same event and is stored once.'),
+    .describe(
+      'Together with `timestamp`: a retry with the same key and time is the same event, and is stored once.',
+    ),
 };
 
 const keyNeedsTime = (value: { idempotencyKey?: string | undefined; timestamp?: string | undefined }) =>
   value.idempotencyKey === undefined || value.timestamp !== undefined;
 const KEY_NEEDS_TIME = {
   path: ['idempotencyKey'],
-  message: 'An idempotencyKey counts only together with a timestamp: send both',
+  message: 'An idempotencyKey requires a timestamp: send both',
 };
 
 export const reportedEvent = z.object(eventFields).refine(keyNeedsTime, KEY_NEEDS_TIME);
@@ -145,7 +149,7 @@ export const ingestedItem = z.union([
 export type IngestedItem = z.infer<typeof ingestedItem>;
 export const ingestBatchOutput = z.object({
   success: z.boolean().describe('Whether every event was stored.'),
-  results: z.array(ingestedItem).describe('One entry per event, in the order they were sent.'),
+  results: z.array(ingestedItem).describe('One entry per event, in the order in which they were sent.'),
 });
 
 /** A text to compare with, without the blanks around it, as stored texts are; nothing but blanks filters nothing. */
@@ -162,7 +166,7 @@ export const eventFilters = {
   archived: z.boolean().optional(),
   violationType: filterText(200),
   licensePlateNumber: filterText(200).describe(
-    'Case, blanks and hyphens do not matter; `*` stands for any run of characters.',
+    'Case, blanks and hyphens are ignored; `*` matches any sequence of characters.',
   ),
   vehicleType: filterText(200),
   locationName: filterText(300),
@@ -171,7 +175,7 @@ export const eventFilters = {
 /** Looking a plate up is written down; here a user may say why. */
 const lookUpReason = {
   reason: filterText(500).describe(
-    'Why a plate is looked up. Kept in the activity log with who looked it up and when.',
+    'Why the plate is looked up. Recorded in the activity log with the user and the time.',
   ),
 };
 

@@ -79,17 +79,20 @@ export const incident = z.object({
   locationId: z.string().nullable(),
   sensorId: z.string().nullable(),
   lanesBlocked: z.number().nullable(),
-  reportedBy: person.nullable().describe('null: an event opened it.'),
+  reportedBy: person.nullable().describe('null if an event opened it.'),
   assignedTo: person.nullable(),
   openedAt: z.date(),
-  acknowledgedAt: z.date().nullable().describe('The first time, also when it was reopened since.'),
+  acknowledgedAt: z
+    .date()
+    .nullable()
+    .describe('The first acknowledgement, even if the incident was reopened since.'),
   resolvedAt: z.date().nullable(),
   closedAt: z.date().nullable(),
   updatedAt: z.date(),
   backlog: z
     .boolean()
     .describe(
-      'Whether the event that opened it was more than 15 minutes old by then, as when a sensor was offline. It does not count in the time to acknowledge.',
+      'Whether the event that opened it was already more than 15 minutes old, for example because a sensor was offline. Such incidents are excluded from the time to acknowledge.',
     ),
 });
 export type Incident = z.infer<typeof incident>;
@@ -113,12 +116,12 @@ export const MAX_INCIDENT_TIMELINE = 500;
 
 /** An incident in full, as `incidents.getById` answers it. */
 export const incidentDetail = incident.extend({
-  events: z.array(event).describe(`The newest first, at most ${MAX_INCIDENT_EVENTS}.`),
-  eventCount: z.number().describe('How many were attached, with those that were deleted since.'),
+  events: z.array(event).describe(`Newest first, at most ${MAX_INCIDENT_EVENTS}.`),
+  eventCount: z.number().describe('Number of attached events, including those deleted since.'),
   timeline: z
     .array(timelineEntry)
     .describe(
-      `The oldest first, at most ${MAX_INCIDENT_TIMELINE}: of more, what people did goes before the events that the service attached.`,
+      `Oldest first, at most ${MAX_INCIDENT_TIMELINE}. If there are more, actions of people take precedence over events attached by the service.`,
     ),
 });
 export type IncidentDetail = z.infer<typeof incidentDetail>;
@@ -135,7 +138,7 @@ export type IncidentChange = z.infer<typeof incidentChange>;
 
 export const followIncidentsInput = z
   .object({
-    id: id.optional().describe('Only what is done about this incident.'),
+    id: id.optional().describe('Only changes of this incident.'),
     type: incidentType.optional(),
     severity: severity.optional(),
     sensorId: id.optional(),
@@ -162,20 +165,20 @@ export const createIncidentInput = z.object({
   assignedTo: id
     .nullish()
     .transform((value) => value ?? null)
-    .describe('The id of a user who may manage incidents.'),
+    .describe('The id of a user with the permission Manage Incidents.'),
   eventIds: z
     .array(id)
     .max(100, 'Attach at most 100 events')
     .nullish()
     .transform((value) => value ?? [])
-    .describe('Events that it is about.'),
+    .describe('Events to attach to the incident.'),
 });
 export type CreateIncidentInput = z.infer<typeof createIncidentInput>;
 
 const expectedUpdatedAt = timeInput
   .optional()
   .describe(
-    '`updatedAt` of the incident that you saw. If somebody did more than attach events or note something since then, nothing changes (CONFLICT).',
+    'The `updatedAt` of the incident as you saw it. If somebody has changed the incident since, other than by attaching events or adding notes, nothing changes (CONFLICT).',
   );
 
 export const updateIncidentInput = z.object({
@@ -193,13 +196,13 @@ export const updateIncidentInput = z.object({
 export type UpdateIncidentInput = z.infer<typeof updateIncidentInput>;
 
 export const moveIncidentInput = z.object({ id, note });
-export const reopenIncidentInput = z.object({ id, note: trimmedText(2000, 1).describe('Why.') });
+export const reopenIncidentInput = z.object({ id, note: trimmedText(2000, 1).describe('The reason.') });
 export const addNoteInput = z.object({ id, note: trimmedText(2000, 1) });
 export const attachEventInput = z.object({ id, eventId: id });
 
 export const assignIncidentInput = z.object({
   id,
-  userId: id.nullable().describe('Who takes it; null for nobody.'),
+  userId: id.nullable().describe('The user to assign the incident to; null for nobody.'),
   insteadOf: id
     .nullable()
     .optional()
@@ -216,13 +219,13 @@ const statusFilter = z
 
 export const listIncidentsInput = z
   .object({
-    status: statusFilter.optional().describe('One of them, or an array of those that are wanted.'),
+    status: statusFilter.optional().describe('One status, or an array of them.'),
     type: incidentType.optional(),
     severity: severity.optional(),
     sensorId: id.optional(),
     locationId: id.optional(),
     assignedTo: id.optional().describe('The id of a user, `me`, or `nobody`.'),
-    search: searchText(200).describe('Part of a title or description, without regard to case.'),
+    search: searchText(200).describe('Part of a title or description, ignoring case.'),
     ...timeRange,
     ...paging(50),
     sortBy: z.enum(['openedAt', 'updatedAt', 'severity', 'status']).default('openedAt'),
@@ -236,7 +239,7 @@ export const incidentsPage = z.object({ incidents: z.array(incident), ...pageTot
 export const incidentStatsInput = z.object(timeRange).prefault({});
 export const incidentStats = z.object({
   total: z.number(),
-  open: z.number().describe('How many are neither resolved nor closed.'),
+  open: z.number().describe('Number of incidents that are neither resolved nor closed.'),
   openBySeverity: z.array(z.object({ severity, count: z.number() })),
   byStatus: z.array(z.object({ status: incidentStatus, count: z.number() })),
   byType: z.array(z.object({ type: incidentType, count: z.number() })),
@@ -244,13 +247,13 @@ export const incidentStats = z.object({
     .number()
     .nullable()
     .describe(
-      'Seconds from opening to the first acknowledgement, on average over those that were acknowledged and not opened by a backlog; null when there is none.',
+      'Average number of seconds from opening to the first acknowledgement, over acknowledged incidents that are not marked `backlog`; null if there are none.',
     ),
   meanTimeToResolve: z
     .number()
     .nullable()
     .describe(
-      'Seconds from opening to resolution, on average over those that are resolved or closed; null when none is.',
+      'Average number of seconds from opening to resolution, over resolved and closed incidents; null if there are none.',
     ),
 });
 export type IncidentStats = z.infer<typeof incidentStats>;

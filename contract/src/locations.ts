@@ -44,7 +44,7 @@ export type UpdateLocationInput = z.infer<typeof updateLocationInput>;
 export const listLocationsInput = z
   .object({
     ...paging(50),
-    search: searchText(200).describe('Part of a name or address, without regard to case.'),
+    search: searchText(200).describe('Part of a name or address, ignoring case.'),
     sortBy: z.enum(['name', 'createdAt']).default('name'),
     sortOrder: sortOrder.default('asc'),
   })

@@ -5,8 +5,8 @@ export const MAX_TAKE = 100;
 
 /** The paging inputs that every list takes. */
 export const paging = (defaultTake: number) => ({
-  skip: z.int().min(0).max(2_147_483_647).default(0).describe('How many items to pass over.'),
-  take: z.int().min(1).max(MAX_TAKE).default(defaultTake).describe('How many items to answer at most.'),
+  skip: z.int().min(0).max(2_147_483_647).default(0).describe('Number of items to skip.'),
+  take: z.int().min(1).max(MAX_TAKE).default(defaultTake).describe('Maximum number of items to return.'),
 });
 
 export const sortOrder = z.enum(['asc', 'desc']);

@@ -11,7 +11,7 @@ export const resumable = {
     .max(100)
     .nullish()
     .transform((value) => value ?? undefined)
-    .describe('The id of the last message that arrived: what came after it is sent first.'),
+    .describe('The id of the last message received. Messages after it are sent first.'),
 };
 
 const missed = z.object({
@@ -19,11 +19,13 @@ const missed = z.object({
   count: z
     .number()
     .nullable()
-    .describe('How many were not sent because they were not taken in time; null when nobody knows any more.'),
+    .describe(
+      'Number of messages that were not sent because the client was too slow; null if it is no longer known.',
+    ),
 });
 const upToDate = z.object({
   type: z.literal('upToDate'),
-  at: z.date().describe('Everything that was committed before has been sent.'),
+  at: z.date().describe('Everything committed before this time has been sent.'),
 });
 
 /** A note in a stream that is not about the thing itself. */

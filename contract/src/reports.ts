@@ -32,10 +32,10 @@ const wanted = (max: number) =>
 
 const reportFilterFields = z.object({
   eventType: eventType.optional(),
-  violationType: wanted(200).describe('Without regard to case.'),
-  vehicleType: wanted(200).describe('Without regard to case.'),
+  violationType: wanted(200).describe('Ignoring case.'),
+  vehicleType: wanted(200).describe('Ignoring case.'),
   licensePlateNumber: wanted(200).describe(
-    'Case, blanks and hyphens do not matter; `*` stands for any run of characters.',
+    'Case, blanks and hyphens are ignored; `*` matches any sequence of characters.',
   ),
   severity: severity.optional(),
   sensorId: id.optional(),
@@ -89,7 +89,7 @@ const refuseFiltersOutOfPlace = ({ kind, filters }: Filtered, ctx: z.RefinementC
   }
 };
 
-const reportFilters = reportFilterFields.describe(`What each kind takes. ${filtersNote}.`);
+const reportFilters = reportFilterFields.describe(`Filters accepted by each kind. ${filtersNote}.`);
 
 export const generateReportInput = z
   .object({
@@ -112,19 +112,19 @@ export const report = z.object({
   format: reportFormat,
   status: reportStatus,
   progress: z.number().describe('From 0 to 1.'),
-  rowCount: z.number().describe('Rows of data so far; of a report that is DONE, those in its file.'),
+  rowCount: z.number().describe('Number of data rows so far; for a DONE report, the rows in its file.'),
   range: z.object({ startDate: z.date(), endDate: z.date() }).describe('Both inclusive.'),
   filters: reportFilterFields,
-  timezone: z.string().describe('The IANA time zone in which its times are told.'),
+  timezone: z.string().describe('The IANA time zone of the times in the report.'),
   createdBy: person.nullable(),
-  scheduleId: z.string().nullable().describe('The schedule that asked for it, if one did.'),
+  scheduleId: z.string().nullable().describe('The schedule that requested the report, if any.'),
   createdAt: z.date(),
   startedAt: z.date().nullable(),
   finishedAt: z.date().nullable(),
-  fileName: z.string().nullable().describe('Null until it is DONE, as are size and url.'),
-  size: z.number().nullable().describe('Of the file, in bytes.'),
-  error: z.string().nullable().describe('Why it FAILED.'),
-  url: z.string().nullable().describe('Where the file is fetched with GET and the token.'),
+  fileName: z.string().nullable().describe('null until the report is DONE, as are `size` and `url`.'),
+  size: z.number().nullable().describe('Size of the file in bytes.'),
+  error: z.string().nullable().describe('Why the report FAILED.'),
+  url: z.string().nullable().describe('Where to download the file, with GET and the token.'),
 });
 export type Report = z.infer<typeof report>;
 
@@ -144,26 +144,21 @@ export const reportPeriod = z.enum(['DAILY', 'WEEKLY', 'MONTHLY']);
 export type ReportPeriod = z.infer<typeof reportPeriod>;
 
 const when = {
-  every: reportPeriod.describe('Each report is about the whole day, week or month before it.'),
+  every: reportPeriod.describe('Each report covers the whole previous day, week or month.'),
   hour: z
     .int()
     .min(0)
     .max(23)
     .describe(
-      "In the service's time zone. An hour that daylight saving skips runs at the next one; one that comes twice runs once.",
+      "In the service's time zone. If daylight saving time skips the hour, the report runs in the next one; if the hour occurs twice, it runs once.",
     ),
-  weekday: z
-    .int()
-    .min(0)
-    .max(6)
-    .nullable()
-    .describe('0 = Sunday … 6 = Saturday. For WEEKLY, and needed there.'),
+  weekday: z.int().min(0).max(6).nullable().describe('0 = Sunday … 6 = Saturday. Required for WEEKLY.'),
   dayOfMonth: z
     .int()
     .min(1)
     .max(31)
     .nullable()
-    .describe('For MONTHLY, and needed there. In a shorter month its last day is meant.'),
+    .describe('Required for MONTHLY. In a shorter month, the report runs on the last day.'),
 };
 
 interface When {
@@ -198,7 +193,7 @@ export const createScheduleInput = z
     refuseFiltersOutOfPlace(schedule, ctx);
     const missing = missingDay(schedule);
     if (missing !== null) {
-      ctx.addIssue({ code: 'custom', path: [missing], message: `Say ${missing} for ${schedule.every}` });
+      ctx.addIssue({ code: 'custom', path: [missing], message: `Set ${missing} for ${schedule.every}` });
     }
   });
 export type CreateScheduleInput = z.infer<typeof createScheduleInput>;
@@ -223,8 +218,8 @@ export const reportSchedule = z.object({
   ...when,
   enabled: z.boolean(),
   timezone: z.string(),
-  nextRunAt: z.date().nullable().describe('Null while it is not enabled.'),
-  lastRunAt: z.date().nullable().describe('When it was due the last time that it ran.'),
+  nextRunAt: z.date().nullable().describe('null while the schedule is disabled.'),
+  lastRunAt: z.date().nullable().describe('When the last run was due.'),
   createdBy: person.nullable(),
   createdAt: z.date(),
   updatedAt: z.date(),

@@ -42,7 +42,9 @@ export const sensor = z.object({
   coordinates: coordinates.nullable(),
   apiKey: z
     .string()
-    .describe('The key itself for callers with Manage Sensors; its SHA-256 fingerprint for everybody else.'),
+    .describe(
+      'The key itself for callers with the permission Manage Sensors; its SHA-256 fingerprint for all others.',
+    ),
   eventsPerMin: z.number(),
   description: z.string().nullable(),
   locationId: z.string().nullable(),
@@ -103,7 +105,7 @@ export type UpdateSensorInput = z.infer<typeof updateSensorInput>;
 export const listSensorsInput = z
   .object({
     ...paging(10),
-    search: searchText(200).describe('Part of a name or deviceId, without regard to case.'),
+    search: searchText(200).describe('Part of a name or `deviceId`, ignoring case.'),
     type: sensorType.optional(),
     status: sensorStatus.optional(),
     sortBy: z.enum(['name', 'type', 'status', 'createdAt', 'lastHeartbeat']).default('createdAt'),
@@ -138,7 +140,7 @@ export const heartbeatOutput = z.object({
   success: z.literal(true),
   status: sensorStatus,
   serverTime: z.date(),
-  intervalSeconds: z.number().describe('How often to send a heartbeat, in seconds.'),
+  intervalSeconds: z.number().describe('Interval at which to send heartbeats, in seconds.'),
 });
 
 export const statusHistoryInput = z.object({ id, ...paging(50) });
@@ -181,6 +183,9 @@ export const statusHistoryOutput = z.object({
 export const pingOutput = z.object({
   id: z.string(),
   reachable: z.boolean(),
-  latencyMs: z.number().nullable().describe('Time to connect in milliseconds; null when it did not.'),
+  latencyMs: z
+    .number()
+    .nullable()
+    .describe('Time to connect, in milliseconds; null if the connection failed.'),
   lastPing: z.date().nullable(),
 });

@@ -19,7 +19,7 @@ const removable = z.object({
   images: z.number(),
   reports: z.number(),
   activity: z.number(),
-  traffic: z.number().describe('Days of counts, of one sensor or location each.'),
+  traffic: z.number().describe('Number of daily counts, each of one sensor or location.'),
 });
 
 /** What is stored and how much room it takes. */
@@ -30,17 +30,19 @@ export const storageStats = z.object({
   newestEvent: z.date().nullable(),
   months: z
     .array(z.object({ month, events: z.number(), bytes: bytes.nullable() }))
-    .describe('The months of events, oldest first; `bytes` with indexes, null where it cannot be told.'),
+    .describe('The months of events, oldest first. `bytes` includes indexes, and is null if unknown.'),
   images: z.object({ count: z.number(), bytes }),
-  reports: z.object({ count: z.number(), bytes }).describe('The files of reports on this machine.'),
+  reports: z.object({ count: z.number(), bytes }).describe('Report files on this machine.'),
   disk: z
     .object({ totalBytes: bytes, freeBytes: bytes })
     .nullable()
-    .describe('The disk that the data folder is on; null where it cannot be told.'),
+    .describe('The disk of the data folder; null if unknown.'),
   nextRemoval: removable
     .extend({ at: z.date() })
     .nullable()
-    .describe('What retention removes next and when, as things are now; null when nothing is limited.'),
+    .describe(
+      'What the next run of retention will remove, and when, according to the current state; null if everything is kept indefinitely.',
+    ),
 });
 export type StorageStats = z.infer<typeof storageStats>;
 
@@ -52,14 +54,16 @@ const days = z
   .min(1)
   .max(DAYS_MAX)
   .nullable()
-  .describe('Whole days (UTC) that are kept beside today; null: for ever.');
+  .describe('Number of whole days (UTC) to keep in addition to today; null: indefinitely.');
 
 const eventRules = z.object({
   default: days,
   byType: z
     .partialRecord(eventType, days)
     .default({})
-    .describe('Event types with a rule of their own; null there: for ever, whatever the default is.'),
+    .describe(
+      'Event types with a rule of their own; null keeps the type indefinitely, whatever the default is.',
+    ),
 });
 
 /** How long each class is kept. */
@@ -69,7 +73,7 @@ export const retentionRules = z.object({
   reports: days,
   activity: days,
   traffic: days.describe(
-    'Counts of traffic: volumes, speeds and completeness. Whole days (UTC) that are kept beside today; null: for ever. They do not go with the events that they count, and what was removed is a gap.',
+    'Traffic counts: volumes, speeds and completeness. Number of whole days (UTC) to keep in addition to today; null: indefinitely. They are not removed with the events that they count. Where they were removed, there is a gap.',
   ),
 });
 export type RetentionRules = z.infer<typeof retentionRules>;
@@ -88,7 +92,7 @@ export const retentionInput = retentionRules
       )
       .max(DAYS_MAX)
       .nullable()
-      .describe('Whole days (UTC) that are kept beside today; null: for ever.'),
+      .describe('Number of whole days (UTC) to keep in addition to today; null: indefinitely.'),
   })
   .partial();
 export const previewRetentionInput = retentionInput.prefault({});
@@ -104,12 +108,12 @@ export const previewedRemoval = z.object({
   class: retentionClass,
   eventType: eventType.nullable(),
   month,
-  rows: z.number().describe('How many go.'),
-  bytes: z.number().nullable().describe('About how much room that frees; null where it cannot be told.'),
-  held: z.number().describe('How many are due but stay under a legal hold.'),
+  rows: z.number().describe('Number of items to remove.'),
+  bytes: z.number().nullable().describe('Approximate space that this frees, in bytes; null if unknown.'),
+  held: z.number().describe('Number of items that are due but kept by a legal hold.'),
   wholeMonth: z
     .boolean()
-    .describe('Whether the month of events goes as a whole, which frees its room at once.'),
+    .describe('Whether the whole month of events is removed at once, which frees its space immediately.'),
 });
 export type PreviewedRemoval = z.infer<typeof previewedRemoval>;
 
@@ -117,7 +121,7 @@ export const retentionPreview = z.object({
   rules: retentionRules,
   removals: z.array(previewedRemoval).describe('By class, month and event type.'),
   totals: removable,
-  held: z.number().describe('Events that are due but stay under a legal hold.'),
+  held: z.number().describe('Number of events that are due but kept by a legal hold.'),
 });
 export type RetentionPreview = z.infer<typeof retentionPreview>;
 
@@ -126,11 +130,11 @@ export const retentionRunStatus = z.enum(['RUNNING', 'COMPLETED', 'STOPPED', 'FA
 export const retentionRun = z.object({
   id: z.string(),
   status: retentionRunStatus.describe(
-    'STOPPED: the service ended meanwhile; FAILED: see `error`. What was not done is done by the next run.',
+    'STOPPED: the service stopped during the run. FAILED: see `error`. The next run continues.',
   ),
   startedAt: z.date(),
   finishedAt: z.date().nullable(),
-  startedBy: person.nullable().describe('null: the daily run.'),
+  startedBy: person.nullable().describe('null for the daily run.'),
   error: z.string().nullable(),
   removals: z
     .array(
@@ -142,11 +146,11 @@ export const retentionRun = z.object({
         bytes: z
           .number()
           .nullable()
-          .describe('Room of files and of whole months; null where rows were removed.'),
+          .describe('Space of removed files and whole months; null if rows were removed.'),
         wholeMonth: z.boolean(),
       }),
     )
-    .describe('What it has removed so far.'),
+    .describe('What the run has removed so far.'),
 });
 export type RetentionRun = z.infer<typeof retentionRun>;
 
@@ -160,7 +164,7 @@ export const MAX_HELD_EVENTS = 1000;
 
 export const setHoldInput = z.object({
   eventIds: z.array(id).min(1, 'Name at least one event').max(MAX_HELD_EVENTS, 'Name at most 1000 events'),
-  reason: trimmedText(1000, 1).describe('Why, such as the number of the case.'),
+  reason: trimmedText(1000, 1).describe('The reason, such as a case number.'),
 });
 export type SetHoldInput = z.infer<typeof setHoldInput>;
 
@@ -177,8 +181,8 @@ export type LegalHold = z.infer<typeof legalHold>;
 
 export const listHoldsInput = z
   .object({
-    released: z.boolean().optional().describe('false: only those in force; true: only those that ended.'),
-    eventId: text(1000, 1).optional().describe('Only those that hold this event.'),
+    released: z.boolean().optional().describe('false: only active holds; true: only released ones.'),
+    eventId: text(1000, 1).optional().describe('Only holds that include this event.'),
     ...paging(50),
   })
   .prefault({});

@@ -52,29 +52,29 @@ const shareOverLimit = z
   .number()
   .nullable()
   .describe(
-    'Share (0 to 1) of the vehicles with a speed that were quicker than the speed limit that held at the location then. A limit counts as the next whole km/h upwards (50.5 as 51); a change counts from the five minutes of the clock on in which it was made. Vehicles without a limit are left out; null without any other.',
+    'Share (0 to 1) of vehicles with a speed that exceeded the speed limit of the location at that time. A limit is rounded up to whole km/h (50.5 to 51). A change of the limit applies from the start of the five-minute slot in which it was made. Vehicles without a limit are excluded; null if there are no others.',
   );
-const speedLimit = z.number().nullable().describe('The present one of the location, in km/h.');
-const timezone = z.string().describe('The time zone of the service, in which hours and days are meant.');
+const speedLimit = z.number().nullable().describe('The current speed limit of the location, in km/h.');
+const timezone = z.string().describe('The time zone of the service, which applies to hours and days.');
 
 /** Speeds at which so many of the vehicles were at most: V85 is the speed that 85 % kept to. */
 const percentiles = { v15: percentile, v50: percentile, v85: percentile, v95: percentile };
 
 const volumeOfType = z.object({
-  vehicleType: z.string().nullable().describe('null: vehicles without a type.'),
+  vehicleType: z.string().nullable().describe('null for vehicles without a type.'),
   volume: z.number(),
 });
 
 const completeness = z
   .number()
   .describe(
-    'Share (0 to 1) of the time in which it is known what passed. A sensor covers the five minutes of the clock in which it saw anything, and the time in which it was ONLINE by its status history; without both it was silent, and of what retention has removed nothing is known. Of a location: the mean over the sensors that stood there then. The future counts for nothing.',
+    'Share (0 to 1) of the time for which traffic is known. A sensor covers the five-minute slots in which it saw anything, and the time in which it was ONLINE according to its status history; otherwise it was silent. Time whose counts retention has removed is not covered. For a location, this is the mean over the sensors that stood there at that time. The future is excluded.',
   );
 const volume = z
   .number()
   .nullable()
   .describe(
-    'Vehicles that passed: events of every type but INCIDENT. null is a gap: all sensors were silent. 0 is a road without traffic.',
+    'Number of vehicles: events of every type except INCIDENT. null is a gap: all sensors were silent. 0 means no traffic.',
   );
 
 export const flowPoint = z.object({
@@ -84,9 +84,7 @@ export const flowPoint = z.object({
   meanSpeed: speed.describe('km/h'),
   ...percentiles,
   shareOverLimit,
-  byVehicleType: z
-    .array(volumeOfType)
-    .describe('The most frequent first; types that were not seen are left out.'),
+  byVehicleType: z.array(volumeOfType).describe('Most frequent first; types that were not seen are omitted.'),
   completeness,
 });
 export type FlowPoint = z.infer<typeof flowPoint>;
@@ -104,12 +102,14 @@ export const flow = z.object({
   peakHour: z
     .object({ start: z.date(), volume: z.number() })
     .nullable()
-    .describe('The busiest hour that begins on the hour; of several the first. null when nothing passed.'),
+    .describe(
+      'The busiest hour that begins on the hour; the first of several. null if there was no traffic.',
+    ),
   peakHourFactor: z
     .number()
     .nullable()
     .describe(
-      'Volume of the peak hour over four times the volume of its busiest 15 minutes (Highway Capacity Manual): 0.25 all at once, 1 even.',
+      'Volume of the peak hour divided by four times the volume of its busiest 15 minutes (Highway Capacity Manual). 0.25: all within 15 minutes; 1: evenly distributed.',
     ),
   speedLimit,
 });
@@ -117,12 +117,12 @@ export type Flow = z.infer<typeof flow>;
 
 export const speedDistribution = z.object({
   timezone,
-  volume: z.number().describe('Vehicles that passed, with and without a speed.'),
-  measured: z.number().describe('Vehicles with a speed: those that the rest is about.'),
+  volume: z.number().describe('Number of vehicles, with and without a speed.'),
+  measured: z.number().describe('Number of vehicles with a speed, to which all other figures refer.'),
   bins: z
     .array(z.object({ from: z.number(), to: z.number(), count: z.number() }))
     .describe(
-      'How many were quicker than `from` and at most as quick as `to` (km/h); those that stood are in the first one. From the slowest to the quickest without gaps.',
+      'Number of vehicles faster than `from` and at most as fast as `to` (km/h); stationary vehicles are in the first bin. In ascending order, without gaps.',
     ),
   meanSpeed: speed.describe('km/h'),
   ...percentiles,
@@ -141,11 +141,11 @@ export const hourOfWeek = z.object({
         hours: z.array(
           z.object({
             hour: z.number().describe('0 … 23, local'),
-            hours: z.number().describe('How many such hours were not gaps.'),
+            hours: z.number().describe('Number of these hours that were not gaps.'),
             meanVolume: z
               .number()
               .nullable()
-              .describe('Vehicles an hour, over those hours; null without any.'),
+              .describe('Vehicles per hour over those hours; null if there are none.'),
             meanSpeed: speed.describe('km/h, over all vehicles with a speed.'),
           }),
         ),
@@ -166,9 +166,7 @@ export const LEVELS = [
 ] as const satisfies readonly { from: number; level: TrafficLevel }[];
 
 export const liveTraffic = z.object({
-  since: z
-    .date()
-    .describe('Start of the five minutes of the clock, the present one included, that are counted.'),
+  since: z.date().describe('Start of the counted period: five clock minutes, including the current one.'),
   locations: z.array(
     z.object({
       locationId: z.string(),
@@ -176,11 +174,11 @@ export const liveTraffic = z.object({
       volume,
       meanSpeed: speed.describe('km/h'),
       usualSpeed: speed.describe(
-        'What it is compared with: the speed limit, else the mean speed of the last seven days.',
+        'Speed for comparison: the speed limit or, without one, the mean speed of the last seven days.',
       ),
       speedLimit,
       level: trafficLevel.describe(
-        'By mean speed over usual speed: FREE from 0.75 on, BUSY from 0.5 on, CONGESTED below. A road without vehicles is FREE while a sensor is ONLINE. NO_DATA when no sensor is, or there is nothing to compare.',
+        'Based on mean speed divided by usual speed: FREE from 0.75, BUSY from 0.5, CONGESTED below. A road without vehicles is FREE while a sensor is ONLINE. NO_DATA if no sensor is ONLINE, or there is nothing to compare with.',
       ),
     }),
   ),
@@ -207,6 +205,6 @@ export const topLocations = z.object({
         speedLimit,
       }),
     )
-    .describe('Those where anything passed, the highest first, without a value last.'),
+    .describe('Locations with traffic, highest value first; those without a value last.'),
 });
 export type TopLocations = z.infer<typeof topLocations>;

@@ -63,9 +63,9 @@ const isAvatar = (value: string): boolean =>
   (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol));
 const avatar = z
   .string()
-  .max(AVATAR_MAX, 'Use a picture of at most 100 KB')
+  .max(AVATAR_MAX, 'Use an image of at most 100 KB')
   .refine(isStorableText, UNSTORABLE)
-  .refine(isAvatar, 'Use an http(s) address or a base64 picture');
+  .refine(isAvatar, 'Use an http(s) address or a base64 image');
 
 const personName = trimmedText(100, 1);
 
@@ -141,7 +141,10 @@ export const usersPage = z.object({ users: z.array(user), ...pageTotals });
 export const deleteUserOutput = z.object({ success: z.literal(true), id: z.string() });
 export const resetPasswordOutput = z.object({
   success: z.literal(true),
-  password: z.string().optional().describe('The generated password, told this once, when none was given.'),
+  password: z
+    .string()
+    .optional()
+    .describe('The generated password, if none was given. It is shown only in this answer.'),
 });
 export const activityOutput = z.object({
   userId: z.string(),

@@ -10,12 +10,12 @@ import { timeInput, timeRange } from './time.ts';
 /** A plate to look out for. */
 export const watchlistEntry = z.object({
   id: z.string(),
-  pattern: z.string().describe('The plate, as it was entered; `*` stands for any run of characters.'),
+  pattern: z.string().describe('The plate as it was entered; `*` matches any sequence of characters.'),
   reason: z.string(),
   priority: severity,
   validFrom: z.date().nullable(),
   validUntil: z.date().nullable().describe('Inclusive.'),
-  fuzzy: z.boolean().describe('Whether characters that cameras take for one another match.'),
+  fuzzy: z.boolean().describe('Whether characters that cameras confuse with each other match.'),
   createdBy: person,
   createdAt: z.date(),
   updatedAt: z.date(),
@@ -30,11 +30,11 @@ export const watchlistAlert = z.object({
   reason: z.string(),
   priority: severity,
   eventId: z.string(),
-  licensePlateNumber: z.string().describe('As it was read.'),
+  licensePlateNumber: z.string().describe('The plate as it was read.'),
   sensorId: z.string().nullable(),
   sensorName: z.string().nullable(),
   locationName: z.string().nullable(),
-  timestamp: z.date().describe('When it was read: the time of the event.'),
+  timestamp: z.date().describe('When the plate was read: the time of the event.'),
   createdAt: z.date(),
   acknowledgedAt: z.date().nullable(),
   acknowledgedBy: person.nullable(),
@@ -51,22 +51,20 @@ const saysEnough = (pattern: string): boolean =>
 const pattern = trimmedText(50, 1)
   .refine(saysEnough, 'Give at least two characters of the plate besides blanks, hyphens and *')
   .describe(
-    'Case, blanks and hyphens do not matter; `*` stands for any run of characters. At least two others are needed.',
+    'Case, blanks and hyphens are ignored; `*` matches any sequence of characters. At least two other characters are required.',
   );
 const reason = trimmedText(500, 1);
 const fuzzy = z
   .boolean()
-  .describe('Whether the usual confusions of cameras match too: 0/O/Q/D, 1/I/L, 8/B, 5/S, 2/Z.');
+  .describe('Whether characters that cameras often confuse also match: 0/O/Q/D, 1/I/L, 8/B, 5/S, 2/Z.');
 const validFrom = timeInput
   .nullish()
   .describe(
-    "From which time of a read on it counts. A plain date is the start of that day in the service's time zone.",
+    "Reads from this time on match. A plain date is the start of that day in the service's time zone.",
   );
 const validUntil = timeInput
   .nullish()
-  .describe(
-    "Up to which time of a read it counts. A plain date is the end of that day in the service's time zone.",
-  );
+  .describe("Reads up to this time match. A plain date is the end of that day in the service's time zone.");
 
 export const createWatchlistEntryInput = z.object({
   pattern,
@@ -92,9 +90,9 @@ export type UpdateWatchlistEntryInput = z.infer<typeof updateWatchlistEntryInput
 export const listWatchlistInput = z
   .object({
     ...paging(50),
-    search: searchText(200).describe('Part of a pattern or reason, without regard to case.'),
+    search: searchText(200).describe('Part of a pattern or reason, ignoring case.'),
     priority: severity.optional(),
-    active: z.boolean().optional().describe('Whether it counts for what is read now.'),
+    active: z.boolean().optional().describe('Whether the entry is valid now.'),
     sortBy: z.enum(['createdAt', 'pattern', 'priority', 'validUntil']).default('createdAt'),
     sortOrder: sortOrder.default('desc'),
   })
@@ -111,7 +109,7 @@ export const listAlertsInput = z
     acknowledged: z.boolean().optional(),
     entryId: id.optional(),
     priority: severity.optional(),
-    sortOrder: sortOrder.default('desc').describe('By the time at which the alert was raised.'),
+    sortOrder: sortOrder.default('desc').describe('Order by the time at which the alert was raised.'),
   })
   .prefault({});
 export type ListAlertsInput = z.infer<typeof listAlertsInput>;

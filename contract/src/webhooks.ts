@@ -39,17 +39,19 @@ const wanted = (max: number) =>
     .optional();
 
 const filterFields = {
-  eventType: eventType.optional().describe('Of events.'),
-  violationType: wanted(200).describe('Of events, without regard to case.'),
-  vehicleType: wanted(200).describe('Of events, without regard to case.'),
+  eventType: eventType.optional().describe('Applies to events.'),
+  violationType: wanted(200).describe('Applies to events, ignoring case.'),
+  vehicleType: wanted(200).describe('Applies to events, ignoring case.'),
   licensePlateNumber: wanted(200).describe(
-    'Of events and alerts. Case, blanks and hyphens do not matter; `*` stands for any run of characters.',
+    'Applies to events and alerts. Case, blanks and hyphens are ignored; `*` matches any sequence of characters.',
   ),
-  locationName: wanted(300).describe('Of events and alerts, without regard to case.'),
-  sensorId: id.optional().describe('Of everything.'),
+  locationName: wanted(300).describe('Applies to events and alerts, ignoring case.'),
+  sensorId: id.optional().describe('Applies to all kinds.'),
   minSeverity: severity
     .optional()
-    .describe('Of events and incidents, and the priority of alerts: this or more urgent.'),
+    .describe(
+      'Applies to the severity of events and incidents and the priority of alerts: this severity or a more urgent one.',
+    ),
 };
 
 /** Every condition counts only for the kinds that tell such a thing, and lets all others pass. */
@@ -92,7 +94,7 @@ export const watchedWebhook = webhook.extend({
   lastDelivery: z
     .object({ at: z.date(), status: deliveryStatus })
     .nullable()
-    .describe('The newest delivery that was attempted: when last, and what became of it.'),
+    .describe('The newest delivery that was attempted: the time of its last attempt, and its status.'),
 });
 export type WatchedWebhook = z.infer<typeof watchedWebhook>;
 
@@ -115,9 +117,7 @@ export const createWebhookInput = z.object({
   enabled: z.boolean().default(true),
   secret: text(200, 16)
     .optional()
-    .describe(
-      'Signs what is sent. Left out: one is generated. It is answered this once and never shown again.',
-    ),
+    .describe('Signs the deliveries. If omitted, a secret is generated. It is shown only in this answer.'),
 });
 export type CreateWebhookInput = z.infer<typeof createWebhookInput>;
 
@@ -133,8 +133,11 @@ export const updateWebhookInput = z.object({
   enabled: z
     .boolean()
     .optional()
-    .describe('While false nothing is added, and what is pending waits until it is true again.'),
-  rotateSecret: z.literal(true).optional().describe('Answers a new secret, this once.'),
+    .describe('While false, no deliveries are added, and pending ones wait until it is true again.'),
+  rotateSecret: z
+    .literal(true)
+    .optional()
+    .describe('Generates a new secret, which is shown only in this answer.'),
 });
 export type UpdateWebhookInput = z.infer<typeof updateWebhookInput>;
 
@@ -155,12 +158,12 @@ export const delivery = z.object({
   webhookId: z.string(),
   kind: deliveryKind,
   status: deliveryStatus,
-  attempts: z.number().describe('How many were made, with those that `redeliver` asked for.'),
-  dueAt: z.date().nullable().describe('When the next attempt is due; null when there will be none.'),
+  attempts: z.number().describe('Number of attempts made, including those requested by `redeliver`.'),
+  dueAt: z.date().nullable().describe('When the next attempt is due; null if there will be none.'),
   createdAt: z.date(),
   ...lastAttempt,
   finishedAt: z.date().nullable(),
-  body: z.string().describe('The bytes that are signed and sent.'),
+  body: z.string().describe('The body that is signed and sent.'),
 });
 export type Delivery = z.infer<typeof delivery>;
 
@@ -181,4 +184,6 @@ export const redeliverInput = z.union([
   z.object({ webhookId: id, status: z.literal('DEAD').describe('All dead ones of the webhook.') }),
 ]);
 export type RedeliverInput = z.infer<typeof redeliverInput>;
-export const redeliverOutput = z.object({ count: z.number().describe('How many are sent again.') });
+export const redeliverOutput = z.object({
+  count: z.number().describe('Number of deliveries that are sent again.'),
+});

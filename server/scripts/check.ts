@@ -8,12 +8,12 @@ import { safeText } from '../src/platform/describe-error.ts';
 
 const HELP = `npm run db:check -- [--repair] [--limit <number>] [--json]
 
-Recomputes everything that is derived (totals, rollups, incidents, statuses) and reports row by row where it differs from its
-source. The service may go on meanwhile. Exits with 1 when anything differs.
+Recomputes all derived data (totals, rollups, incidents, statuses) and reports each row that differs from its source.
+The service can keep running. Exits with 1 if anything differs, and with 2 if it could not check.
 
-  --repair            mend what differs
-  --limit <number>    most differences that are reported of each kind (default 100)
-  --json              print the results for machines
+  --repair            repair differences
+  --limit <number>    maximum number of differences reported per check (default 100)
+  --json              print the results as JSON
 `;
 
 const print = (text: string): void => void process.stdout.write(text);
@@ -57,7 +57,7 @@ const MISSING = /^42(P01|703|883)$/;
 run().catch((error: unknown) => {
   const isOlder = MISSING.test(sqlState(error) ?? '');
   const told = isOlder
-    ? 'The schema is not that of this version: start the service once, which brings it up to date.'
+    ? 'The schema is not that of this version: start the service once to update it.'
     : safeText(error);
   process.stderr.write(`Not checked. ${told}\n`);
   process.exitCode = 2;

@@ -35,7 +35,7 @@ const failToStop = fail('Gantry did not stop in order.');
 /** Ends the process on an error that nobody caught. Node would print it with the values of the statement that failed. */
 const endOnUncaught = (log: Logger): void => {
   process.on('uncaughtException', (err, origin) => {
-    log.fatal({ err, origin }, 'an error that nobody caught ends the process');
+    log.fatal({ err, origin }, 'an uncaught error ends the process');
     process.exit(1);
   });
 };
@@ -79,7 +79,7 @@ const serveUntilAsked = async ({ service, config, log, primary, asked }: Serving
     for (const line of welcome({ config, service, url, isTerminal: process.stdout.isTTY === true }))
       print(line);
   const reason = await asked;
-  log.info({ reason }, 'stopping: finishing what was accepted');
+  log.info({ reason }, 'stopping: finishing accepted requests');
   setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
   await service.drain();
 };

@@ -119,7 +119,7 @@ describe('an event that the database refuses', () => {
     expect(answers[13]?.body).toEqual({
       error: {
         json: {
-          message: 'The event holds a value that cannot be stored',
+          message: 'The event contains a value that cannot be stored',
           code: -32600,
           data: { code: 'BAD_REQUEST', httpStatus: 400 },
         },

@@ -74,11 +74,11 @@ describe('how fast a sensor may send', () => {
     );
     now += 1_000;
     limits.take(sensor, 100);
-    expect(() => limits.take(sensor, 1)).toThrow('more than 6000 events a minute');
+    expect(() => limits.take(sensor, 1)).toThrow('more than 6000 events per minute');
     // Others are not concerned, and two batches may always come.
     limits.take(sensorOf('b', 1), 1_000);
     limits.take(sensorOf('b', 1), 1_000);
-    expect(() => limits.take(sensorOf('b', 1), 1)).toThrow('more than 200 events a minute');
+    expect(() => limits.take(sensorOf('b', 1), 1)).toThrow('more than 200 events per minute');
   });
 
   it('is by default no limit that a machine reaches', () => {

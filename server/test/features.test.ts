@@ -41,7 +41,7 @@ describe('what is switched off', () => {
     expect(await refusal(procedure, input, token)).toEqual({
       status: 403,
       code: 'FORBIDDEN',
-      message: `The feature "${feature}" is switched off here: an administrator can add it to the setting FEATURES`,
+      message: `The feature "${feature}" is disabled: an administrator can add it to the setting FEATURES`,
     });
   });
 

@@ -97,7 +97,7 @@ describe('pictures that wait for the place where they are stored', () => {
     const images = over(() => stalled, { putMs: 50, bytes: 1_000_000 });
     expect(await outcomeOf(images.keep(pictured(800_000)))).toBe('unavailable');
     const refused = images.keep(pictured(800_000));
-    await expect(refused).rejects.toThrow('More pictures are arriving');
+    await expect(refused).rejects.toThrow('More images are arriving');
     release();
     await eventually(
       () => outcomeOf(images.keep(pictured(800_000))),

@@ -95,15 +95,15 @@ describe('a picture that comes with an event', () => {
 });
 
 describe('what is no picture', () => {
-  const huge = 'The picture has';
+  const huge = 'The image has';
   it.each([
     ['JPEG bytes that claim to be a PNG', dataUrl(jpeg(), 'image/png'), 'its bytes are image/jpeg'],
-    ['HTML that claims to be a PNG', dataUrl(Buffer.from('<html>'), 'image/png'), 'not a picture'],
-    ['HTML in a data: URL', 'data:text/html,<script>alert(1)</script>', 'not a picture'],
-    ['SVG in a data: URL', dataUrl(Buffer.from('<svg/>'), 'image/svg+xml'), 'not a picture'],
-    ['SVG as text', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'not a picture'],
-    ['SVG in base64', Buffer.from('<svg xmlns="x"/>').toString('base64'), 'not a picture'],
-    ['a GIF', dataUrl(Buffer.from('GIF89a'), 'image/gif'), 'not a picture'],
+    ['HTML that claims to be a PNG', dataUrl(Buffer.from('<html>'), 'image/png'), 'not an image'],
+    ['HTML in a data: URL', 'data:text/html,<script>alert(1)</script>', 'not an image'],
+    ['SVG in a data: URL', dataUrl(Buffer.from('<svg/>'), 'image/svg+xml'), 'not an image'],
+    ['SVG as text', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'not an image'],
+    ['SVG in base64', Buffer.from('<svg xmlns="x"/>').toString('base64'), 'not an image'],
+    ['a GIF', dataUrl(Buffer.from('GIF89a'), 'image/gif'), 'not an image'],
     ['a broken data: URL', 'data:image/png;base64,iVBORw0KGgo!!!!', 'base64'],
     ['a PNG that is cut short', png().subarray(0, 18).toString('base64'), 'header'],
     ['a JPEG that is cut short', jpeg().subarray(0, 22).toString('base64'), 'header'],

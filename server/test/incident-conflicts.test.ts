@@ -75,7 +75,7 @@ describe('people who assign one incident at once', () => {
     const [won, lost] = first?.status === 200 ? [anna, second] : [ben, first];
     expect([first?.status, second?.status].sort()).toEqual([200, 409]);
     expect(lost?.message).toBe(
-      `${won.name} assigned this incident to ${won.name} meanwhile: load it anew before you assign it`,
+      `${won.name} assigned this incident to ${won.name} in the meantime: reload it before you assign it`,
     );
     // Whoever asks after that has had the time to see it.
     expect((await call(ben, 'assign', { id, userId: ben.id })).status).toBe(200);
@@ -118,7 +118,7 @@ describe('people who update one incident', () => {
     const { updatedAt } = answers[winner]?.incident ?? {};
     for (const { message } of losers) {
       expect(message).toBe(
-        `${some[winner]?.name} updated this incident at ${updatedAt}: load it anew before you change it`,
+        `${some[winner]?.name} updated this incident at ${updatedAt}: reload it before you change it`,
       );
     }
   });

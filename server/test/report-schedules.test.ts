@@ -243,6 +243,6 @@ describe('schedules', () => {
   it('cannot be left without their day', async () => {
     const { id } = await create();
     const { status, body } = await gantry.call('reports.updateSchedule', { id, every: 'WEEKLY' }, { token });
-    expect([status, body.error.json.message]).toEqual([400, 'Say weekday for WEEKLY']);
+    expect([status, body.error.json.message]).toEqual([400, 'Set weekday for WEEKLY']);
   });
 });

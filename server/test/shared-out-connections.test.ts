@@ -85,7 +85,7 @@ describe('while a batch of plate searches hangs', () => {
       const messages = Object.values<HttpAnswer['body']>(answered.body).map(
         ({ error }) => error.json.message,
       );
-      for (const message of messages) expect(message).toMatch(/narrow the range|try again/);
+      for (const message of messages) expect(message).toMatch(/narrow the time range|try again/);
     });
     expect(
       (await gantry.call('events.getAll', { licensePlateNumber: '*A*' }, { token: viewer })).status,
@@ -123,7 +123,7 @@ describe('a question that takes longer than five seconds', () => {
       );
       expect(status).toBe(408);
       expect(body.error.json).toEqual({
-        message: expect.stringMatching(/longer than 5 seconds: narrow the range of time/),
+        message: expect.stringMatching(/longer than 5 seconds: narrow the time range/),
         code: -32008,
         data: { code: 'TIMEOUT', httpStatus: 408 },
       });

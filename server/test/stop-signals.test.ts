@@ -124,7 +124,7 @@ describe('npm start', () => {
         (alive) => !alive,
         1_000,
       );
-      expect(npm.output()).toContain('stopping: finishing what was accepted');
+      expect(npm.output()).toContain('stopping: finishing accepted requests');
       expect(npm.output()).not.toMatch(/EPIPE|cannot start|"level":(50|60)/);
     },
   );

@@ -31,7 +31,8 @@ describe('a batch', () => {
     const { status, body } = await batchOf(times('sensors.getAllSensors', 50));
     expect(status).toBe(400);
     expect(body.error.json).toEqual({
-      message: 'The calls of this batch weigh 1000, and 100 is the most: send them in several batches',
+      message:
+        'The calls of this batch have a weight of 1000, and the maximum is 100: send them in several batches',
       code: -32600,
       data: { code: 'BAD_REQUEST', httpStatus: 400 },
     });
@@ -85,7 +86,7 @@ describe('an answer', () => {
       const { status, text } = await get(url, pathOf(8 * MB));
       expect(status).toBe(400);
       expect(JSON.parse(text).error.json.message).toBe(
-        'The answer would be larger than 8 MB: ask for less at once, page by page or with a filter, or in smaller batches',
+        'The answer would be larger than 8 MB: request less at a time, page by page or with a filter, or in smaller batches',
       );
     });
   });

@@ -208,7 +208,7 @@ describe('the bounds of a batch', () => {
     expect(body).toEqual({
       error: {
         json: {
-          message: 'A batch may carry at most 50 calls',
+          message: 'A batch may contain at most 50 calls',
           code: -32600,
           data: { code: 'BAD_REQUEST', httpStatus: 400 },
         },
@@ -222,7 +222,7 @@ describe('the bounds of a batch', () => {
     expect(one.body[0].result.data.json.token).toEqual(expect.any(String));
     const two = await postBatch(['auth.login', 'auth.login'], { 0: login, 1: login });
     expect(two.status).toBe(400);
-    expect(two.body.error.json.message).toBe('A batch may carry at most one auth.login');
+    expect(two.body.error.json.message).toBe('A batch may contain at most one auth.login');
   });
 });
 

@@ -94,9 +94,9 @@ describe("tRPC's streaming link", () => {
   it('is refused as a whole where any batch is', async () => {
     const api = streaming();
     const calls = Array.from({ length: 51 }, () => failure(api.events.getEventTypes.query()));
-    expect((await Promise.all(calls))[0]?.message).toBe('A batch may carry at most 50 calls');
+    expect((await Promise.all(calls))[0]?.message).toBe('A batch may contain at most 50 calls');
     const logins = [1, 2].map(() => failure(api.auth.login.mutate({ email: 'x', password: 'x' })));
-    expect((await Promise.all(logins))[0]?.message).toBe('A batch may carry at most one auth.login');
+    expect((await Promise.all(logins))[0]?.message).toBe('A batch may contain at most one auth.login');
   });
 });
 

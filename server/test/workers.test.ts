@@ -194,7 +194,7 @@ describe('a service of three workers', () => {
     await load.stop();
 
     expect(successor).not.toBe(victim);
-    expect(said(service, 'a worker ended: another takes its place')).toMatchObject([
+    expect(said(service, 'a worker ended and is being replaced')).toMatchObject([
       { worker: 1, process: victim, reason: 'SIGKILL' },
     ]);
     expect(new Set(load.acknowledged).size).toBe(load.acknowledged.length);
@@ -213,7 +213,7 @@ describe('a service of three workers', () => {
       async () => processesOf(service),
       ([first]) => first !== victim,
     );
-    const pauses = said(service, 'a worker ended: another takes its place').map(({ pause }) => pause);
+    const pauses = said(service, 'a worker ended and is being replaced').map(({ pause }) => pause);
     expect(pauses).toEqual([200, 400]);
   });
 
@@ -229,7 +229,7 @@ describe('a service of three workers', () => {
     await load.stop();
     expect(performance.now() - asked).toBeLessThan(20_000);
     expect(await areGone(processes)()).toBe(true);
-    expect(said(service, 'stopping: finishing what was accepted')).toHaveLength(1 + WORKERS);
+    expect(said(service, 'stopping: finishing accepted requests')).toHaveLength(1 + WORKERS);
 
     service = await start(onDatabase);
     token = await service.tokenFor('ADMIN');
@@ -242,7 +242,7 @@ describe('a service of three workers', () => {
     service.process.kill('SIGINT');
     expect(await service.ended).toBe(0);
     expect(await areGone(processes)()).toBe(true);
-    expect(said(service, 'a worker ended: another takes its place')).toEqual([]);
+    expect(said(service, 'a worker ended and is being replaced')).toEqual([]);
   });
 
   it('says once what keeps it from starting, and ends', async () => {

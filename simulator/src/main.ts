@@ -27,27 +27,27 @@ if (existsSync('.env')) process.loadEnvFile('.env');
 const command = new Command('simulate')
   .description('A fleet of virtual roadside sensors that report to a Gantry service.')
   .option('--url <address>', 'the service', address, 'http://127.0.0.1:4000')
-  .option('--email <e-mail>', 'who registers the sensors (ADMIN or OPERATOR)', 'admin@gantry.local')
+  .option('--email <e-mail>', 'user who registers the sensors (ADMIN or OPERATOR)', 'admin@gantry.local')
   .addOption(
     new Option('--password <password>', 'default: the one in data/initial-admin-password').env(
       'GANTRY_PASSWORD',
     ),
   )
-  .option('--sensors <number>', 'how many sensors', numberBetween(1, 10_000, true), 20)
+  .option('--sensors <number>', 'number of sensors', numberBetween(1, 10_000, true), 20)
   .option(
     '--seed <number>',
-    'the same seed is the same fleet and the same traffic',
+    'the same seed gives the same fleet and traffic',
     numberBetween(0, 999_999, true),
     1,
   )
   .option('--rate <factor>', "multiplies every sensor's eventsPerMin", numberBetween(0.001, 10_000, false), 1)
   .option('--steady', 'the same traffic at every hour, without rush hours', false)
-  .option('--images', 'cameras send small pictures of violations and incidents', false)
-  .option('--duration <seconds>', 'stop after so long', numberBetween(1, 31_536_000, true))
-  .option('--history-days <days>', 'first send so many days of the past', numberBetween(0, 3650, true), 0)
+  .option('--images', 'cameras send small images of violations and incidents', false)
+  .option('--duration <seconds>', 'stop after this time', numberBetween(1, 31_536_000, true))
+  .option('--history-days <days>', 'first send this many days of history', numberBetween(0, 3650, true), 0)
   .option(
     '--history-rate <factor>',
-    'share of the events that the past keeps',
+    'share of events kept in the history',
     numberBetween(0.0001, 1, false),
     0.01,
   );

@@ -136,12 +136,12 @@ const run = async (options: Options): Promise<void> => {
 };
 
 export const faultsCommand = new Command('faults')
-  .description('Lets everything fail under load, and compares what was acknowledged with what is stored.')
-  .option('--seed <number>', 'the same seed is the same faults', numberBetween(0, 999_999_999))
+  .description('Injects faults under load, and compares acknowledged with stored events.')
+  .option('--seed <number>', 'the same seed gives the same faults', numberBetween(0, 999_999_999))
   .option('--only <names>', 'faults by their names, separated by commas')
   .option('--quick', 'the selection that continuous integration runs: about five minutes', false)
   .option('--random <time>', 'draw faults at random for a time, such as 10m', parseDuration)
-  .option('--folder <path>', 'where to keep the data; a folder on a disk')
-  .option('--json', 'print the results for machines', false)
+  .option('--folder <path>', 'folder for the data, on a disk')
+  .option('--json', 'print the results as JSON', false)
   .option('--save', 'keep the results in bench/results', false)
   .action(run);

@@ -42,14 +42,14 @@ const run = async (options: Options): Promise<void> => {
 };
 
 export const ingestCommand = new Command('ingest')
-  .description('How many events a second, against the floor and what one would write first.')
-  .option('--connections <number>', 'requests under way at once', numberBetween(1, 1024), 128)
+  .description('Measures ingestion in events per second, against a baseline and common alternatives.')
+  .option('--connections <number>', 'concurrent requests', numberBetween(1, 1024), 128)
   .option('--batch-connections <number>', 'the same for batches', numberBetween(1, 128), 16)
   .option('--batch-size <number>', 'events in a batch', numberBetween(1, 1000), 100)
   .option('--warmup <seconds>', 'load before each measurement', numberBetween(0, 600, { whole: false }), 2)
   .option('--seconds <seconds>', 'length of each measurement', numberBetween(0.1, 3600, { whole: false }), 10)
   .option('--rounds <number>', 'how often each server is measured', numberBetween(1, 100), 3)
-  .option('--seed <number>', 'the same seed is the same events', numberBetween(0, 999_999), 1)
+  .option('--seed <number>', 'the same seed gives the same events', numberBetween(0, 999_999), 1)
   .option('--workers <number>', 'processes that Gantry serves with', numberBetween(1, 64), 1)
   .action(run);
 

@@ -94,16 +94,16 @@ const run = async (options: Options): Promise<void> => {
 };
 
 export const queryCommand = new Command('query')
-  .description('How long answers take at a hundredth, a tenth and the whole of a long history.')
+  .description('Measures query times at a hundredth, a tenth and the whole of a long history.')
   .option('--events <number>', 'the length of the history', events, 10_000_000)
   .option('--sizes <numbers>', 'other sizes to compare, separated by commas', sizeList)
   .option('--span-days <days>', 'the time that the history covers', numberBetween(2, 3_650), 365)
-  .option('--sensors <number>', 'how many sensors report', numberBetween(1, 10_000), 200)
-  .option('--seed <number>', 'the same seed is the same history', numberBetween(0, 999_999), 1)
+  .option('--sensors <number>', 'number of sensors', numberBetween(1, 10_000), 200)
+  .option('--seed <number>', 'the same seed gives the same history', numberBetween(0, 999_999), 1)
   .option('--asks <number>', 'how often each question is asked', numberBetween(10, 100_000), 200)
   .option('--checks <number>', 'how many answers are compared with plain SQL', numberBetween(0, 100), 2)
-  .option('--only <text>', 'only questions whose name has this in it')
-  .option('--keep <path>', 'keep the histories there, and use those that are there already')
+  .option('--only <text>', 'only queries whose name contains this text')
+  .option('--keep <path>', 'keep the histories in this folder, and reuse existing ones')
   .action(run);
 
 addCommonOptions(queryCommand);

@@ -73,13 +73,13 @@ const run = async (options: Options): Promise<void> => {
 };
 
 export const reportsCommand = new Command('reports')
-  .description('A constant load, with and without reports being made: does ingestion keep its speed?')
-  .option('--rate <number>', 'events a second', numberBetween(1, 100_000), 5_000)
+  .description('Applies a constant load with and without reports, and compares the speed of ingestion.')
+  .option('--rate <number>', 'events per second', numberBetween(1, 100_000), 5_000)
   .option('--connections <number>', 'connections of the devices', numberBetween(1, 1024), 64)
   .option('--events <number>', 'events that the reports are about', numberBetween(1, 100_000_000), 300_000)
-  .option('--seconds <seconds>', 'least length of each stretch', numberBetween(1, 3600), 20)
+  .option('--seconds <seconds>', 'minimum length of each period', numberBetween(1, 3600), 20)
   .option('--rounds <number>', 'stretches without and with reports', numberBetween(1, 100), 3)
-  .option('--seed <number>', 'the same seed is the same events', numberBetween(0, 999_999), 1)
+  .option('--seed <number>', 'the same seed gives the same events', numberBetween(0, 999_999), 1)
   .option('--workers <number>', 'processes that Gantry serves with', numberBetween(1, 64), 1)
   .action(run);
 

@@ -41,12 +41,12 @@ const run = async (options: Options): Promise<void> => {
 };
 
 export const soakCommand = new Command('soak')
-  .description('A constant load for a long time: does memory stay flat, does latency grow?')
-  .option('--minutes <minutes>', 'how long', numberBetween(0.1, 10_000, { whole: false }), 10)
-  .option('--rate <number>', 'events a second; default: half of what is possible', numberBetween(1, 100_000))
+  .description('Applies a constant load for a long time, and checks memory and latency.')
+  .option('--minutes <minutes>', 'duration', numberBetween(0.1, 10_000, { whole: false }), 10)
+  .option('--rate <number>', 'events per second (default: half of the maximum)', numberBetween(1, 100_000))
   .option('--connections <number>', 'connections of the devices', numberBetween(1, 1024), 64)
   .option('--every <seconds>', 'time from one sample to the next', numberBetween(1, 3600), 10)
-  .option('--seed <number>', 'the same seed is the same events', numberBetween(0, 999_999), 1)
+  .option('--seed <number>', 'the same seed gives the same events', numberBetween(0, 999_999), 1)
   .option('--workers <number>', 'processes that Gantry serves with', numberBetween(1, 64), 1)
   .action(run);
 

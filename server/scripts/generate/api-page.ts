@@ -120,38 +120,38 @@ export const apiPage = (router: AnyTRPCRouter): string => {
   });
   return `# API
 
-A procedure is called at \`/trpc/<name>\`. A query is a GET with its input, if any, in the parameter \`input\` as
-URL-encoded JSON \`{"json": …}\`; a mutation is a POST with \`Content-Type: application/json\` and the body
+Procedures are called at \`/trpc/<name>\`. A query is a GET request whose input, if any, is in the parameter \`input\` as
+URL-encoded JSON \`{"json": …}\`. A mutation is a POST request with \`Content-Type: application/json\` and the body
 \`{"json": …}\`. The answer is \`{"result": {"data": {"json": …, "meta"?: …}}}\`; \`meta\` is superjson's and marks dates,
-which are ISO 8601 text. A token goes into the header \`Authorization: Bearer <token>\`.
+which are ISO 8601 strings. Send the token in the header \`Authorization: Bearer <token>\`.
 
-**Batches.** Names joined with commas, \`batch=1\`, and the inputs as an object keyed by position. The answer is an
-object keyed by position; with \`Accept: application/vnd.trpc.batch+json\`, an array. Its status is the one that all
-calls share, else 207. At most 50 calls, at most one \`auth.login\`.
+**Batches.** Join the names with commas, add \`batch=1\`, and send the inputs as an object keyed by position. The answer is an
+object keyed by position or, with \`Accept: application/vnd.trpc.batch+json\`, an array. Its status is the status of the calls if
+all have the same one, otherwise 207. A batch has at most 50 calls and at most one \`auth.login\`.
 
 **Order of checks.** Method and procedure, then token, then permission, then input.
 
 **Limits.** A request is answered within 30 seconds; a body has at most 10 MB (10,485,760 bytes), 64 levels and
 250,000 values.
 
-**Times.** Dates go out as ISO 8601 text in UTC. An input may have an offset; without one it means the service's time
-zone. A plain date (\`2026-01-31\`) is the start of that day as \`startDate\` and its end as \`endDate\`; both are inclusive.
+**Times.** Dates are returned as ISO 8601 strings in UTC. An input may have an offset; without one, it is in the service's time
+zone. A plain date (\`2026-01-31\`) means the start of that day as \`startDate\` and its end as \`endDate\`; both are inclusive.
 
-**Subscriptions** are streams of server-sent events, as \`httpSubscriptionLink\` of tRPC reads them; a stream is opened alone,
-with the token in the header \`Authorization\`, never in the address. Each message has an id. After a break the header
-\`Last-Event-ID\` (or \`lastEventId\` in the input) with the last one brings what was committed meanwhile, in order and
-without gaps, for up to 24 hours; a message may come twice. \`upToDate\` says that everything before it was sent, and comes
-at least every 10 seconds while there is nothing else; \`missed\` says how many were left out because the client did not
-keep up. A stream ends when its token does, and when the service goes down.
+**Subscriptions** are streams of server-sent events that tRPC's \`httpSubscriptionLink\` can read. A stream is opened in a request
+of its own, with the token in the header \`Authorization\`, never in the address. Each message has an id. To resume after an
+interruption, send the last id in the header \`Last-Event-ID\` (or as \`lastEventId\` in the input). The stream then continues
+with everything committed since, in order and without gaps, for up to 24 hours; a message may be repeated. \`upToDate\` means that
+everything before it was sent, and is sent at least every 10 seconds while there is nothing else. \`missed\` says how many
+messages were omitted because the client was too slow. A stream ends when its token expires and when the service stops.
 
-**superjson.** An input may carry superjson's \`meta.values\` with the types Date, undefined, bigint, number, Map and Set.
+**superjson.** An input may contain superjson's \`meta.values\` with the types Date, undefined, bigint, number, Map and Set.
 \`meta.referentialEqualities\` is refused: send a value that occurs twice as two values, as the typed client does.
 
 ## Errors
 
-Every error is \`{"error": {"json": {"message", "code", "data": {"code", "httpStatus"}}}}\`. An input that does not fit
-adds \`data.issues\`, a list of \`{path, message}\`. TOO_MANY_REQUESTS and SERVICE_UNAVAILABLE come with \`Retry-After\`.
-Every answer has the header \`x-request-id\`, by which the log knows it.
+Every error is \`{"error": {"json": {"message", "code", "data": {"code", "httpStatus"}}}}\`. For an
+invalid input, \`data.issues\` is a list of \`{path, message}\`. TOO_MANY_REQUESTS and SERVICE_UNAVAILABLE include the header
+\`Retry-After\`. Every answer has the header \`x-request-id\`, under which the log has its errors.
 
 ${errorTable()}
 

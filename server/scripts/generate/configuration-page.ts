@@ -28,8 +28,8 @@ export const configurationPage = (): string => {
   );
   return `# Configuration
 
-Gantry is configured by environment variables, or by a file \`.env\` in the folder it is started from
-(copy \`.env.example\`). A wrong setting stops the start with its name and what it expects.
+Gantry is configured by environment variables, or by a file \`.env\` in the folder in which it is started
+(copy \`.env.example\`). If a setting is invalid, the start fails with its name and the expected value.
 
 | Setting | Default | Meaning |
 |---|---|---|
@@ -44,5 +44,5 @@ export const environmentExample = (): string => {
   const entries = settings().map(
     ({ name, description, initial }) => `# ${description.replaceAll('`', '')}\n#${name}=${initial ?? ''}\n`,
   );
-  return `# Copy to .env and remove the # of what you change. Generated: npm run generate\n\n${entries.join('\n')}`;
+  return `# Copy this file to .env and uncomment the settings that you change. Generated: npm run generate\n\n${entries.join('\n')}`;
 };

@@ -14,18 +14,18 @@ const ofExcess = (): string[][] =>
 /** How the severity of an event follows from the rest of it. */
 export const severityTables = (): string =>
   [
-    'What the device says counts. Otherwise the severity follows from the violation type (without regard to case):',
+    'A severity sent by the device is used. Otherwise, the severity is determined by the violation type (ignoring case):',
     table(
       ['violationType', 'severity'],
       [...byViolation].map(([type, severity]) => [type, severity]),
     ),
-    `\`SPEEDING\` follows from the speed alone, and is ${SPEEDING_WITHOUT_EXCESS} where the speed or the limit of the location is unknown or the ` +
-      'speed is not above it. Any other or no violation type leaves it to the event type:',
+    `\`SPEEDING\` is determined by the speed alone, and is ${SPEEDING_WITHOUT_EXCESS} if the speed or the limit of the location is unknown, or if the ` +
+      'speed does not exceed the limit. With any other violation type, or none, the event type determines the severity:',
     table(
       ['eventType', 'severity'],
       Object.entries(byEventType).map(([type, severity]) => [type, severity ?? 'none']),
     ),
-    "A speed above the location's limit raises it to at least:",
+    "A speed above the location's limit raises the severity to at least:",
     table(['km/h above the limit', 'severity'], ofExcess()),
   ].join('\n\n');
 
@@ -38,7 +38,7 @@ export const violationNote = (): string =>
 /** Where the name of an event's place comes from. */
 export const locationNameTable = (): string =>
   [
-    'It is fixed when the event is ingested: the first of these that is there, else null.',
+    'It is set when the event is ingested, to the first of these that exists, otherwise null.',
     table(
       ['', 'Source'],
       locationNameSources.map(({ says }, at) => [String(at + 1), says]),

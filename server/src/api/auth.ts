@@ -25,16 +25,16 @@ import { open, router, signedIn } from './procedures.ts';
 
 export const authRouter = router({
   login: open
-    .meta({ summary: 'Exchange an e-mail and password for an access token' })
+    .meta({ summary: 'Exchange an e-mail address and password for an access token' })
     .input(loginInput)
     .output(loginOutput)
     .mutation(({ ctx, input }) => login(ctx, input)),
 
   logout: open
     .meta({
-      summary: 'End the session of the token the call is made with',
+      summary: 'End the session of the token with which the call is made',
       notes:
-        'Succeeds without a token too. The token, and every token that was refreshed from the same login, is dead on every process at once.',
+        'Also succeeds without a token. The token, and every token refreshed from the same login, becomes invalid on every process at once.',
     })
     .output(logoutOutput)
     .mutation(async ({ ctx }) => {
@@ -43,24 +43,24 @@ export const authRouter = router({
     }),
 
   me: signedIn
-    .meta({ summary: 'The user who is calling' })
+    .meta({ summary: 'Get the calling user' })
     .output(sessionUser)
     .query(({ ctx }) => sessionUserOf(ctx.actor)),
 
   refreshToken: signedIn
     .meta({
-      summary: 'A new access token for the user who is calling',
+      summary: 'Get a new access token for the calling user',
       notes:
-        'It belongs to the session of the current one. A session ends `SESSION_LIFETIME_DAYS` after its login, and no token outlives it: then log in again.',
+        'The new token belongs to the same session. A session ends `SESSION_LIFETIME_DAYS` after its login, and no token outlives it; log in again after that.',
     })
     .output(refreshOutput)
     .mutation(({ ctx }) => refreshToken(ctx)),
 
   getSessions: signedIn
     .meta({
-      summary: 'The sessions in which the caller is logged in, the current one first',
+      summary: 'List the sessions of the caller, the current one first',
       notes:
-        'At most a hundred, those that were used last first. `userId` names another user; it takes the permission Manage Users.',
+        'At most 100, most recently used first. With `userId`, those of another user, which requires the permission Manage Users.',
     })
     .input(getSessionsInput)
     .output(z.array(session))
@@ -68,9 +68,9 @@ export const authRouter = router({
 
   revokeSession: signedIn
     .meta({
-      summary: 'End a session, with every token of it',
+      summary: 'End a session and all its tokens',
       notes:
-        'Dead on every process at once; streams end within 5 seconds. Those who hold Manage Users may end the session of anybody, others their own; any other id is NOT_FOUND.',
+        'Takes effect on every process at once; streams end within 5 seconds. Users with the permission Manage Users can end any session, others only their own; any other id is NOT_FOUND.',
     })
     .input(byId)
     .output(revokeSessionOutput)
@@ -78,9 +78,9 @@ export const authRouter = router({
 
   changePassword: signedIn
     .meta({
-      summary: 'Give oneself another password',
+      summary: 'Change your own password',
       notes:
-        'The current session stays, all others of the user end. A wrong `currentPassword` is BAD_REQUEST and counts like a failed login.',
+        'The current session continues; all other sessions of the user end. A wrong `currentPassword` is BAD_REQUEST and counts as a failed login.',
       weight: 10,
     })
     .input(changePasswordInput)

@@ -57,7 +57,7 @@ export const eventsRouter = router({
     .meta({
       summary: 'Report one event',
       notes:
-        'Answers after the event is durable. With `timestamp` and `idempotencyKey` a retry is stored once. On SERVICE_UNAVAILABLE (503) and TOO_MANY_REQUESTS (429) wait for `Retry-After` and send it again.',
+        'The answer is sent after the event is durable. With `timestamp` and `idempotencyKey`, a repeated event is stored once. On SERVICE_UNAVAILABLE (503) and TOO_MANY_REQUESTS (429), wait for `Retry-After` and send the event again.',
     })
     .input(ingestInput)
     .output(ingestOutput)
@@ -71,7 +71,7 @@ export const eventsRouter = router({
     .meta({
       summary: 'Report up to 1000 events at once, for devices that were offline',
       notes:
-        'Each event is stored or refused on its own; `results` tells which, in the order they were sent. Only when none could be taken in for now is the whole call refused with SERVICE_UNAVAILABLE (503). TOO_MANY_REQUESTS (429) refuses the whole call too: the sensor sends more than `EVENT_RATE_FACTOR` allows.',
+        'Each event is stored or refused individually; `results` has one entry per event, in the order in which they were sent. The whole call is refused with SERVICE_UNAVAILABLE (503) only if no event can be stored at the moment, and with TOO_MANY_REQUESTS (429) if the sensor sends more than `EVENT_RATE_FACTOR` allows.',
     })
     .input(ingestBatchInput)
     .output(ingestBatchOutput)
@@ -87,9 +87,9 @@ export const eventsRouter = router({
   getAll: signedIn
     .meta({
       question: true,
-      summary: 'List events, newest first unless asked otherwise',
+      summary: 'List events, newest first by default',
       notes:
-        'Looking for a plate (`licensePlateNumber`) is written to the activity log: who, when, which plate and, if given, the `reason`.',
+        'A search for a plate (`licensePlateNumber`) is recorded in the activity log: who, when, which plate and, if given, the `reason`.',
     })
     .input(listEventsInput)
     .output(eventsPage)
@@ -99,19 +99,22 @@ export const eventsRouter = router({
     }),
 
   getById: signedIn
-    .meta({ summary: 'One event in full' })
+    .meta({ summary: 'Get one event with all its fields' })
     .input(byId)
     .output(eventDetail)
     .query(({ ctx, input }) => getEvent(ctx.app.db, input.id)),
 
   getRecent: signedIn
-    .meta({ question: true, summary: 'The latest events' })
+    .meta({ question: true, summary: 'List the latest events' })
     .input(recentEventsInput)
     .output(z.array(event))
     .query(({ ctx, input }) => listRecentEvents(ctx.app.db, input)),
 
   markAsProcessed: allowed('manageIncidents')
-    .meta({ summary: 'Mark an event as processed', notes: 'Marking it again changes nothing and succeeds.' })
+    .meta({
+      summary: 'Mark an event as processed',
+      notes: 'Marking an event again succeeds and changes nothing.',
+    })
     .input(byId)
     .output(succeeded)
     .mutation(async ({ ctx, input }) => {
@@ -123,7 +126,7 @@ export const eventsRouter = router({
     .meta({
       summary: 'Archive an event',
       notes:
-        'It need not be processed, and stays processed or not. Archiving it again changes nothing and succeeds.',
+        'The event need not be processed; its `processed` flag does not change. Archiving an event again succeeds and changes nothing.',
     })
     .input(byId)
     .output(succeeded)
@@ -134,8 +137,9 @@ export const eventsRouter = router({
 
   delete: allowed('deleteEvents')
     .meta({
-      summary: 'Remove an event for good',
-      notes: 'An event under a legal hold stays: CONFLICT says who holds it and why.',
+      summary: 'Delete an event permanently',
+      notes:
+        'An event under a legal hold cannot be deleted: CONFLICT names the user who set the hold and the reason.',
     })
     .input(byId)
     .output(succeeded)
@@ -154,16 +158,16 @@ export const eventsRouter = router({
 
   onIngested: signedIn
     .meta({
-      summary: 'Events as they are stored, in the order in which they were',
+      summary: 'Stream events in the order in which they are stored',
       notes:
-        'With the filters of `getAll`. Following a plate is written to the activity log as looking it up is.',
+        'Accepts the filters of `getAll`. Following a plate is recorded in the activity log, as a search for it is.',
       message: ingestedMessage,
     })
     .input(followEventsInput)
     .subscription(({ ctx, input, signal }) => messagesOf('event', followEvents(ctx, input, signal))),
 
   getEventTypes: open
-    .meta({ summary: 'The event types there are' })
+    .meta({ summary: 'List the event types' })
     .output(z.array(eventType))
     .query(() => [...eventType.options]),
 });

@@ -34,14 +34,14 @@ import { allowed, router } from './procedures.ts';
 const permitted = allowed('manageIncidents');
 
 const WHO =
-  'FIELD changes only what is assigned to them or to nobody (FORBIDDEN). Of two people at once one wins, and the other is told who (CONFLICT).';
+  'Users with the role FIELD can change only incidents that are assigned to them or to nobody (FORBIDDEN). If two people act at the same time, one succeeds and the other receives CONFLICT with the name of the first.';
 
 const UNSEEN =
-  'What somebody else did meanwhile is not overwritten: send `expectedUpdatedAt`, or without it whatever overlaps in time is refused (CONFLICT, with their name).';
+  'A concurrent change by somebody else is not overwritten: send `expectedUpdatedAt`. Without it, a change that overlaps in time is refused (CONFLICT, with the name of the other person).';
 
 export const incidentsRouter = router({
   getAll: permitted
-    .meta({ question: true, summary: 'Incidents, page by page' })
+    .meta({ question: true, summary: 'List incidents' })
     .input(listIncidentsInput)
     .output(incidentsPage)
     .query(async ({ ctx, input }) => {
@@ -50,7 +50,7 @@ export const incidentsRouter = router({
     }),
 
   getById: permitted
-    .meta({ summary: 'One incident with its events and who did what about it' })
+    .meta({ summary: 'Get one incident with its events and timeline' })
     .input(byId)
     .output(incidentDetail)
     .query(({ ctx, input }) => viewIncident(ctx, input.id)),
@@ -58,8 +58,8 @@ export const incidentsRouter = router({
   getStats: permitted
     .meta({
       question: true,
-      summary: 'Count incidents, and how long it takes to act upon them',
-      notes: 'The range is that of their opening.',
+      summary: 'Count incidents, and measure how long it takes to act on them',
+      notes: 'The range applies to the time at which incidents were opened.',
     })
     .input(incidentStatsInput)
     .output(incidentStats)
@@ -68,7 +68,7 @@ export const incidentsRouter = router({
     ),
 
   onChanged: permitted
-    .meta({ summary: 'What is done about incidents, as it is done', message: incidentMessage })
+    .meta({ summary: 'Stream changes of incidents', message: incidentMessage })
     .input(followIncidentsInput)
     .subscription(({ ctx, input, signal }) => messagesOf('change', followIncidents(ctx, input, signal))),
 
@@ -76,7 +76,7 @@ export const incidentsRouter = router({
     .meta({
       summary: 'Open an incident',
       notes:
-        'FIELD assigns it to themselves or to nobody. Events of type INCIDENT open incidents by themselves.',
+        'Users with the role FIELD can assign it only to themselves or to nobody. Events of type INCIDENT open incidents automatically.',
     })
     .input(createIncidentInput)
     .output(incident)
@@ -84,65 +84,65 @@ export const incidentsRouter = router({
 
   update: permitted
     .meta({
-      summary: 'Change what is said of an incident',
-      notes: `Only the given fields change; \`null\` clears one. Not once it is CLOSED. ${WHO} ${UNSEEN}`,
+      summary: 'Change the fields of an incident',
+      notes: `Only the given fields change; \`null\` clears a field. A CLOSED incident cannot be changed. ${WHO} ${UNSEEN}`,
     })
     .input(updateIncidentInput)
     .output(incident)
     .mutation(({ ctx, input }) => updateIncident(ctx, input)),
 
   acknowledge: permitted
-    .meta({ summary: 'Say that somebody saw it: OPEN → ACKNOWLEDGED', notes: WHO })
+    .meta({ summary: 'Acknowledge an incident: OPEN → ACKNOWLEDGED', notes: WHO })
     .input(moveIncidentInput)
     .output(incident)
     .mutation(({ ctx, input }) => takeStep(ctx, 'acknowledge', input)),
 
   assign: permitted
     .meta({
-      summary: 'Give an incident to somebody, or to nobody',
-      notes: `To an active user who may manage incidents; by FIELD to themselves or to nobody. Not once it is resolved. ${WHO} ${UNSEEN}`,
+      summary: 'Assign an incident to a user, or to nobody',
+      notes: `The user must be active and have the permission Manage Incidents; users with the role FIELD can assign only to themselves or to nobody. A resolved or closed incident cannot be assigned. ${WHO} ${UNSEEN}`,
     })
     .input(assignIncidentInput)
     .output(incident)
     .mutation(({ ctx, input }) => assignIncident(ctx, input)),
 
   start: permitted
-    .meta({ summary: 'Say that work has begun: ACKNOWLEDGED → IN_PROGRESS', notes: WHO })
+    .meta({ summary: 'Start work on an incident: ACKNOWLEDGED → IN_PROGRESS', notes: WHO })
     .input(moveIncidentInput)
     .output(incident)
     .mutation(({ ctx, input }) => takeStep(ctx, 'start', input)),
 
   resolve: permitted
-    .meta({ summary: 'Say that the road is clear: IN_PROGRESS → RESOLVED', notes: WHO })
+    .meta({ summary: 'Resolve an incident, because the road is clear: IN_PROGRESS → RESOLVED', notes: WHO })
     .input(moveIncidentInput)
     .output(incident)
     .mutation(({ ctx, input }) => takeStep(ctx, 'resolve', input)),
 
   close: permitted
-    .meta({ summary: 'Put it away: RESOLVED → CLOSED', notes: WHO })
+    .meta({ summary: 'Close an incident: RESOLVED → CLOSED', notes: WHO })
     .input(moveIncidentInput)
     .output(incident)
     .mutation(({ ctx, input }) => takeStep(ctx, 'close', input)),
 
   reopen: permitted
     .meta({
-      summary: 'Take it up again: RESOLVED or CLOSED → OPEN',
-      notes: `The note says why. \`acknowledgedAt\` stays that of the first time. ${WHO}`,
+      summary: 'Reopen an incident: RESOLVED or CLOSED → OPEN',
+      notes: `The note gives the reason. \`acknowledgedAt\` remains the time of the first acknowledgement. ${WHO}`,
     })
     .input(reopenIncidentInput)
     .output(incident)
     .mutation(({ ctx, input }) => takeStep(ctx, 'reopen', input)),
 
   addNote: permitted
-    .meta({ summary: 'Note something, in whatever state it is', notes: WHO })
+    .meta({ summary: 'Add a note to an incident in any state', notes: WHO })
     .input(addNoteInput)
     .output(incident)
     .mutation(({ ctx, input }) => takeStep(ctx, 'addNote', input)),
 
   attachEvent: permitted
     .meta({
-      summary: 'Say that an event belongs to an incident',
-      notes: `Attaching it again changes nothing and succeeds. Not once it is CLOSED. ${WHO}`,
+      summary: 'Attach an event to an incident',
+      notes: `Attaching an event again succeeds and changes nothing. Events cannot be attached to a CLOSED incident. ${WHO}`,
     })
     .input(attachEventInput)
     .output(incident)

@@ -14,7 +14,7 @@ import { allowed, router, signedIn } from './procedures.ts';
 
 export const locationsRouter = router({
   getAll: signedIn
-    .meta({ question: true, summary: 'The places where sensors stand, page by page' })
+    .meta({ question: true, summary: 'List locations' })
     .input(listLocationsInput)
     .output(locationsPage)
     .query(async ({ ctx, input }) => {
@@ -23,7 +23,7 @@ export const locationsRouter = router({
     }),
 
   getById: signedIn
-    .meta({ summary: 'One location' })
+    .meta({ summary: 'Get one location' })
     .input(byId)
     .output(location)
     .query(({ ctx, input }) => getLocation(ctx.app.db, input.id)),
@@ -38,14 +38,14 @@ export const locationsRouter = router({
     .meta({
       summary: 'Change a location',
       notes:
-        'Only the given fields change; `null` clears one. Events keep the location name that they were stored with.',
+        'Only the given fields change; `null` clears a field. Events keep the location name with which they were stored.',
     })
     .input(updateLocationInput)
     .output(location)
     .mutation(({ ctx, input }) => updateLocation(ctx, input)),
 
   delete: allowed('manageSensors')
-    .meta({ summary: 'Remove a location', notes: 'Refused while sensors stand there.' })
+    .meta({ summary: 'Delete a location', notes: 'Refused while sensors are assigned to it.' })
     .input(byId)
     .output(deleteLocationOutput)
     .mutation(({ ctx, input }) => deleteLocation(ctx, input.id)),

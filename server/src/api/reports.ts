@@ -24,16 +24,16 @@ export const reportsRouter = router({
   getAnalytics: allowed('viewReports')
     .meta({
       question: true,
-      summary: 'The figures of an analytics page',
+      summary: 'Get the figures of an analytics page',
       notes:
-        'Those of `events.getStats` for the range, which is the last 30 days if it is left out, and what follows from them.',
+        'The figures of `events.getStats` for the range, and others derived from them. Without a range, the last 30 days.',
     })
     .input(analyticsInput)
     .output(analytics)
     .query(({ ctx: { app }, input }) => getAnalytics(app, input)),
 
   getReports: allowed('viewReports')
-    .meta({ question: true, summary: 'The reports that were asked for, newest first' })
+    .meta({ question: true, summary: 'List requested reports, newest first' })
     .input(listReportsInput)
     .output(reportsPage)
     .query(async ({ ctx: { app }, input }) => {
@@ -47,9 +47,9 @@ export const reportsRouter = router({
 
   getById: allowed('viewReports')
     .meta({
-      summary: 'One report, and how far it is',
+      summary: 'Get one report and its progress',
       notes:
-        'Once it is DONE its file is fetched with GET from `url`, with the token in the Authorization header.',
+        'When the report is DONE, download its file with GET from `url`, with the token in the Authorization header.',
     })
     .input(byId)
     .output(report)
@@ -57,9 +57,9 @@ export const reportsRouter = router({
 
   generate: allowed('generateReports')
     .meta({
-      summary: 'Ask for a report',
+      summary: 'Request a report',
       notes:
-        'It is made a moment later, also when the service is restarted meanwhile. A CSV file has as many rows as there are; XLSX at most 100,000 (beyond that it is FAILED and says so), PDF the first 5,000, for TRAFFIC a summary of each place and 1,500 rows that the places share; it names what is left out.',
+        'The report is made shortly afterwards, even if the service restarts in the meantime. A CSV file contains all rows. XLSX is limited to 100,000 rows; a larger report is FAILED and says so. PDF contains the first 5,000 rows; for TRAFFIC, a summary of each place and 1,500 rows divided among the places. It names what it leaves out.',
     })
     .input(generateReportInput)
     .output(report)
@@ -67,21 +67,21 @@ export const reportsRouter = router({
 
   cancel: allowed('generateReports')
     .meta({
-      summary: 'Stop a report that is QUEUED or RUNNING',
-      notes: 'CONFLICT when it is finished already.',
+      summary: 'Cancel a report that is QUEUED or RUNNING',
+      notes: 'CONFLICT if it has already finished.',
     })
     .input(byId)
     .output(report)
     .mutation(({ ctx, input }) => cancelReport(ctx, input.id)),
 
   delete: allowed('generateReports')
-    .meta({ summary: 'Remove a report and its file' })
+    .meta({ summary: 'Delete a report and its file' })
     .input(byId)
     .output(removedReport)
     .mutation(({ ctx, input }) => deleteReport(ctx, input.id)),
 
   getSchedules: allowed('viewReports')
-    .meta({ summary: 'The schedules of reports, newest first' })
+    .meta({ summary: 'List report schedules, newest first' })
     .input(listSchedulesInput)
     .output(schedulesPage)
     .query(async ({ ctx: { app }, input }) => {
@@ -95,9 +95,9 @@ export const reportsRouter = router({
 
   createSchedule: allowed('generateReports')
     .meta({
-      summary: 'Have a report made every day, week or month',
+      summary: 'Schedule a daily, weekly or monthly report',
       notes:
-        'Each is about the whole day, week (by the first day of the week in the settings) or month before. Turns that were missed while the service was down are made up for once, by the last of them.',
+        'Each report covers the whole previous day, week (beginning on the first day of the week in the settings) or month. If several runs were missed while the service was down, only the last of them is made.',
     })
     .input(createScheduleInput)
     .output(reportSchedule)
@@ -110,7 +110,7 @@ export const reportsRouter = router({
     .mutation(({ ctx, input }) => updateSchedule(ctx, input)),
 
   deleteSchedule: allowed('generateReports')
-    .meta({ summary: 'Remove a schedule', notes: 'The reports that it had made stay.' })
+    .meta({ summary: 'Delete a schedule', notes: 'Reports made by the schedule are kept.' })
     .input(byId)
     .output(removedReport)
     .mutation(({ ctx, input }) => deleteSchedule(ctx, input.id)),

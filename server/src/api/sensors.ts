@@ -30,13 +30,13 @@ import { viewAllSensors, viewSensor, viewSensors } from '../sensors/view.ts';
 import { allowed, device, open, router, signedIn } from './procedures.ts';
 
 const KEY_NOTE =
-  '`apiKey` is the key itself for callers with the permission Manage Sensors; everybody else sees its SHA-256 fingerprint, with which nothing can be sent.';
+  '`apiKey` is the key itself for callers with the permission Manage Sensors. All others see its SHA-256 fingerprint, which cannot be used to send anything.';
 
 export const sensorsRouter = router({
   getAll: open
     .meta({
       question: true,
-      summary: 'Sensors, page by page, searched, filtered and sorted',
+      summary: 'List sensors, with search, filters and sorting',
       notes: KEY_NOTE,
     })
     .input(listSensorsInput)
@@ -49,15 +49,15 @@ export const sensorsRouter = router({
   getAllSensors: open
     .meta({
       question: true,
-      summary: 'All sensors with the location they stand at, newest first',
-      notes: `${KEY_NOTE} Those who do not hold it may be shown what was true up to a second ago, unless somebody changed a sensor since. A batch may carry five of these; page through \`sensors.getAll\` where there are many.`,
+      summary: 'List all sensors with their locations, newest first',
+      notes: `${KEY_NOTE} For callers without it, the answer may be up to one second old, unless a sensor was changed since. A batch may contain five of these calls. If there are many sensors, page through \`sensors.getAll\` instead.`,
       weight: 20,
     })
     .output(z.array(locatedSensor))
     .query(({ ctx }) => viewAllSensors(ctx)),
 
   getById: open
-    .meta({ summary: 'One sensor in full', notes: KEY_NOTE })
+    .meta({ summary: 'Get one sensor with all its fields', notes: KEY_NOTE })
     .input(byId)
     .output(sensor)
     .query(({ ctx, input }) => viewSensor(ctx, input.id)),
@@ -65,7 +65,8 @@ export const sensorsRouter = router({
   create: allowed('manageSensors')
     .meta({
       summary: 'Register a sensor',
-      notes: 'It gets an API key and is OFFLINE until its first heartbeat. A `deviceId` in use is refused.',
+      notes:
+        'The sensor receives an API key and is OFFLINE until its first heartbeat. A `deviceId` that is already in use is refused.',
     })
     .input(createSensorInput)
     .output(createdSensor)
@@ -75,7 +76,7 @@ export const sensorsRouter = router({
     .meta({
       summary: 'Change a sensor, or set its status by hand',
       notes:
-        'Only the given fields change; `null` clears one. MAINTENANCE stays until another status is set by hand.',
+        'Only the given fields change; `null` clears a field. MAINTENANCE remains until another status is set by hand.',
     })
     .input(updateSensorInput)
     .output(sensor)
@@ -83,31 +84,32 @@ export const sensorsRouter = router({
 
   delete: allowed('manageSensors')
     .meta({
-      summary: 'Remove a sensor',
-      notes: 'Its key dies and its `deviceId` becomes free. Its events stay, with its id and name.',
+      summary: 'Delete a sensor',
+      notes:
+        'Its key becomes invalid and its `deviceId` can be used again. Its events are kept, with its id and name.',
     })
     .input(byId)
     .output(deleteSensorOutput)
     .mutation(({ ctx, input }) => deleteSensor(ctx, input.id)),
 
   rotateKey: allowed('manageSensors')
-    .meta({ summary: 'Give a sensor a new API key', notes: 'The old key dies.' })
+    .meta({ summary: 'Give a sensor a new API key', notes: 'The old key becomes invalid.' })
     .input(byId)
     .output(rotateKeyOutput)
     .mutation(({ ctx, input }) => rotateKey(ctx, input.id)),
 
   heartbeat: device
     .meta({
-      summary: 'Sign of life of a device, and what it says of itself',
+      summary: 'Send a heartbeat of a device, with its state',
       notes:
-        'OFFLINE and ERROR become ONLINE; a critical issue makes it ERROR; MAINTENANCE stays. A sensor without a heartbeat for the time-out goes from ONLINE to OFFLINE.',
+        'OFFLINE and ERROR become ONLINE; a critical issue sets ERROR; MAINTENANCE does not change. An ONLINE sensor that sends no heartbeat within the timeout becomes OFFLINE.',
     })
     .input(heartbeatInput)
     .output(heartbeatOutput)
     .mutation(({ ctx, input }) => takeHeartbeat(ctx, input)),
 
   getStatusHistory: signedIn
-    .meta({ question: true, summary: 'Every change of the status of a sensor, newest first' })
+    .meta({ question: true, summary: 'List the status changes of a sensor, newest first' })
     .input(statusHistoryInput)
     .output(statusHistoryOutput)
     .query(async ({ ctx, input }) => {
@@ -117,7 +119,7 @@ export const sensorsRouter = router({
     }),
 
   onStatusChanged: signedIn
-    .meta({ summary: 'Changes of the status of sensors, as they happen', message: statusChangedMessage })
+    .meta({ summary: 'Stream status changes of sensors', message: statusChangedMessage })
     .input(followSensorsInput)
     .subscription(({ ctx, input, signal }) => messagesOf('change', followStatusChanges(ctx, input, signal))),
 
@@ -125,7 +127,7 @@ export const sensorsRouter = router({
     .meta({
       summary: 'Check whether the address of a device answers',
       notes:
-        'Opens a TCP connection to its `ipAddress` (`host`, `host:port` or `[v6]:port`; ports 80, 443 and 554 when it names none) and takes up to 5 seconds. A refused connection counts as an answer.',
+        'Opens a TCP connection to its `ipAddress` (`host`, `host:port` or `[v6]:port`; ports 80, 443 and 554 if none is given), which takes up to 5 seconds. A refused connection counts as an answer.',
     })
     .input(byId)
     .output(pingOutput)

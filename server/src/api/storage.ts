@@ -24,22 +24,22 @@ import { allowed, router, signedIn } from './procedures.ts';
 
 export const storageRouter = router({
   getStats: signedIn
-    .meta({ question: true, summary: 'What is stored and how much room it takes' })
+    .meta({ question: true, summary: 'Show what is stored and how much space it uses' })
     .output(storageStats)
     .query(({ ctx }) => getStorageStats(ctx.app)),
 
   getRetention: allowed('systemSettings')
     .meta({
-      summary: 'How long events, images, reports, the activity log and the counts of traffic are kept',
+      summary: 'Get the retention rules of events, images, reports, the activity log and traffic counts',
     })
     .output(retentionSettings)
     .query(({ ctx }) => getRetentionSettings(ctx.app.db)),
 
   setRetention: allowed('systemSettings')
     .meta({
-      summary: 'Change how long things are kept',
+      summary: 'Change the retention rules',
       notes:
-        'Classes that are left out stay as they are; `events` is set as a whole. Everything is kept for ever unless a number of days is given. What passed stays counted in `traffic` when its events go; only the class `traffic` removes counts, and what it removed is a gap. Nothing is removed before the daily run, at three at night in the time zone of the service: `storage.previewRetention` tells what that will be.',
+        'Classes that are not given do not change; `events` is replaced as a whole. Everything is kept indefinitely unless a number of days is given. Traffic counts are kept when their events are removed. Only the class `traffic` removes counts, which leaves a gap. Nothing is removed before the daily run at 3:00 in the time zone of the service; `storage.previewRetention` shows what that run will remove.',
     })
     .input(retentionInput)
     .output(retentionSettings)
@@ -47,9 +47,9 @@ export const storageRouter = router({
 
   previewRetention: allowed('systemSettings')
     .meta({
-      summary: 'What retention would remove now, and what legal holds protect',
+      summary: 'Show what retention would remove now, and what legal holds protect',
       notes:
-        'Without input by the rules in force; classes in the input are tried out instead, and nothing is changed. Images are those that no event refers to any more once the rest is gone.',
+        'Uses the current rules, except for classes given in the input; nothing is changed. Images are counted if no event refers to them after the other removals.',
     })
     .input(previewRetentionInput)
     .output(retentionPreview)
@@ -57,14 +57,14 @@ export const storageRouter = router({
 
   runRetention: allowed('systemSettings')
     .meta({
-      summary: 'Carry retention out now',
-      notes: 'Answers the run that begins; `storage.getRetentionRuns` shows how far it is.',
+      summary: 'Run retention now',
+      notes: 'Returns the run that was started; `storage.getRetentionRuns` shows its progress.',
     })
     .output(retentionRun)
     .mutation(({ ctx }) => runRetention(ctx)),
 
   getRetentionRuns: allowed('systemSettings')
-    .meta({ summary: 'What retention removed and when, newest first' })
+    .meta({ summary: 'List the runs of retention and what they removed, newest first' })
     .input(retentionRunsInput)
     .output(retentionRunsPage)
     .query(async ({ ctx, input }) => {
@@ -76,7 +76,7 @@ export const storageRouter = router({
     .meta({
       summary: 'Put events under a legal hold',
       notes:
-        'Until it is released neither retention nor `events.delete` removes them or their images. An event may be under several holds.',
+        'Until the hold is released, neither retention nor `events.delete` removes the events or their images. An event may be under several holds.',
     })
     .input(setHoldInput)
     .output(holdDetail)
@@ -89,7 +89,7 @@ export const storageRouter = router({
     .mutation(({ ctx, input }) => releaseHold(ctx, input.id)),
 
   getHolds: allowed('systemSettings')
-    .meta({ summary: 'Legal holds, newest first' })
+    .meta({ summary: 'List legal holds, newest first' })
     .input(listHoldsInput)
     .output(holdsPage)
     .query(async ({ ctx, input }) => {
@@ -98,7 +98,7 @@ export const storageRouter = router({
     }),
 
   getHold: allowed('systemSettings')
-    .meta({ summary: 'A legal hold with the events that it names' })
+    .meta({ summary: 'Get a legal hold with its events' })
     .input(byId)
     .output(holdDetail)
     .query(({ ctx, input }) => getHold(ctx.app.db, input.id)),

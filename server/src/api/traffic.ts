@@ -20,22 +20,22 @@ export const trafficRouter = router({
   getFlow: signedIn
     .meta({
       question: true,
-      summary: 'How many vehicles passed a sensor or a location, how quickly, interval by interval',
+      summary: 'Get the volume and speeds of vehicles at a sensor or location, by interval',
       notes:
-        "Intervals are local to the service's time zone and counted from midnight: a day has 23 or 25 hours where the clocks change. At most 10,000 of them.",
+        "Intervals are in the service's time zone and counted from midnight; a day has 23 or 25 hours when the clocks change. At most 10,000 intervals.",
     })
     .input(flowInput)
     .output(flow)
     .query(({ ctx: { app }, input }) => getFlow(app, input)),
 
   getSpeedDistribution: signedIn
-    .meta({ question: true, summary: 'How many vehicles passed at which speed' })
+    .meta({ question: true, summary: 'Get the distribution of speeds' })
     .input(speedDistributionInput)
     .output(speedDistribution)
     .query(({ ctx: { app }, input }) => getSpeedDistribution(app, input)),
 
   getHourOfWeek: signedIn
-    .meta({ question: true, summary: 'What passes in each hour of the week, on average' })
+    .meta({ question: true, summary: 'Get the average traffic of each hour of the week' })
     .input(hourOfWeekInput)
     .output(hourOfWeek)
     .query(({ ctx: { app }, input }) => getHourOfWeek(app, input)),
@@ -43,7 +43,7 @@ export const trafficRouter = router({
   getLive: signedIn
     .meta({
       question: true,
-      summary: 'How every location is right now: free, busy, congested, or without data',
+      summary: 'Get the current state of every location: free, busy, congested, or without data',
     })
     .output(liveTraffic)
     .query(({ ctx: { app } }) => getLive(app)),
@@ -51,7 +51,8 @@ export const trafficRouter = router({
   getTopLocations: signedIn
     .meta({
       question: true,
-      summary: 'The locations with most traffic, the quickest, or the most above the limit',
+      summary:
+        'List the locations with the most traffic, the highest speeds, or the largest share above the limit',
     })
     .input(topLocationsInput)
     .output(topLocations)

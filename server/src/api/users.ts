@@ -24,9 +24,9 @@ export const usersRouter = router({
   getAll: administrators
     .meta({
       question: true,
-      summary: 'Search, filter, sort and page through the users',
+      summary: 'List users, with search, filters and sorting',
       notes:
-        '`search` looks into the e-mail and into "first name last name"; `department` is compared whole. Neither minds case.',
+        '`search` matches part of the e-mail address or of "first name last name"; `department` must match as a whole. Both ignore case.',
     })
     .input(listUsersInput)
     .output(usersPage)
@@ -36,7 +36,7 @@ export const usersRouter = router({
     }),
 
   getById: administrators
-    .meta({ summary: 'One user' })
+    .meta({ summary: 'Get one user' })
     .input(byId)
     .output(user)
     .query(({ ctx, input }) => getUser(ctx.app.db, input.id)),
@@ -44,7 +44,8 @@ export const usersRouter = router({
   create: administrators
     .meta({
       summary: 'Add a user',
-      notes: 'The e-mail is kept in lower case; one that is in use, in whatever case, is `BAD_REQUEST`.',
+      notes:
+        'The e-mail address is stored in lower case. An address that is already in use, in any case, is `BAD_REQUEST`.',
     })
     .input(createUserInput)
     .output(user)
@@ -52,10 +53,10 @@ export const usersRouter = router({
 
   update: administrators
     .meta({
-      summary: "Change a user's profile, or switch them on or off",
+      summary: "Change a user's profile, or activate or deactivate the user",
       notes:
-        'Fields that are left out stay; `null` clears `phone`, `department` or `avatar`. `isActive: false` ends the ' +
-        "user's tokens at once. The last active administrator cannot be switched off.",
+        'Fields that are not given do not change; `null` clears `phone`, `department` or `avatar`. `isActive: false` ends the ' +
+        "user's tokens at once. The last active administrator cannot be deactivated.",
     })
     .input(updateUserInput)
     .output(user)
@@ -65,7 +66,7 @@ export const usersRouter = router({
     .meta({
       summary: 'Delete a user',
       notes:
-        'Their tokens end at once and the e-mail is free again. Their name stays with what they did. The last active administrator cannot be deleted.',
+        'The tokens of the user end at once, and the e-mail address can be used again. The name is kept with what the user did. The last active administrator cannot be deleted.',
     })
     .input(byId)
     .output(deleteUserOutput)
@@ -73,8 +74,9 @@ export const usersRouter = router({
 
   updateRole: administrators
     .meta({
-      summary: 'Give a user another role',
-      notes: 'Their tokens end at once, so they log in again. The last active administrator keeps the role.',
+      summary: 'Change the role of a user',
+      notes:
+        'The tokens of the user end at once, so the user must log in again. The last active administrator cannot be given another role.',
     })
     .input(updateRoleInput)
     .output(user)
@@ -84,8 +86,8 @@ export const usersRouter = router({
     .meta({
       summary: 'Set a new password for a user',
       notes:
-        'Without `newPassword` one is generated and answered this once. The tokens of the user end at once. ' +
-        'No mail is sent, so `sendEmail: true` is `BAD_REQUEST` and changes nothing.',
+        'Without `newPassword`, a password is generated and shown only in this answer. The tokens of the user end at once. ' +
+        'No e-mail is sent, so `sendEmail: true` is `BAD_REQUEST` and changes nothing.',
     })
     .input(resetPasswordInput)
     .output(resetPasswordOutput)
@@ -94,11 +96,11 @@ export const usersRouter = router({
   getActivity: administrators
     .meta({
       question: true,
-      summary: 'What a user did, newest first',
+      summary: 'List what a user did, newest first',
       notes:
-        'Failed logins (`auth.loginFailed`) are one entry a minute for each address, with a `count`. Those with an e-mail ' +
-        `that no active user has are told under the user id \`${NOBODY}\`. Who looks at a picture (\`images.view\`) leaves one ` +
-        'entry for it in ten minutes, and who fetches the file of a report (`reports.download`) one a minute with a `count`. Also of one who was deleted.',
+        'Failed logins (`auth.loginFailed`) are one entry per minute for each address, with a `count`. Those with an e-mail address ' +
+        `that no active user has are listed under the user id \`${NOBODY}\`. Views of an image (\`images.view\`) are one entry ` +
+        'per ten minutes, and downloads of a report (`reports.download`) one per minute, with a `count`. Also works for deleted users.',
     })
     .input(getActivityInput)
     .output(activityOutput)

@@ -24,7 +24,7 @@ import { allowed, router } from './procedures.ts';
 
 export const watchlistRouter = router({
   getAll: allowed('manageIncidents')
-    .meta({ question: true, summary: 'The plates to look out for, page by page' })
+    .meta({ question: true, summary: 'List the entries of the watchlist' })
     .input(listWatchlistInput)
     .output(watchlistPage)
     .query(async ({ ctx, input }) => {
@@ -34,10 +34,10 @@ export const watchlistRouter = router({
 
   create: allowed('manageWatchlist')
     .meta({
-      summary: 'Look out for a plate',
+      summary: 'Add a plate to the watchlist',
       notes:
-        'Every event with a plate that matches raises an alert, if the entry is valid at the time of the event. ' +
-        'Events that are stored already raise none.',
+        'Every event with a matching plate raises an alert if the entry is valid at the time of the event. ' +
+        'Events that are already stored raise no alert.',
     })
     .input(createWatchlistEntryInput)
     .output(watchlistEntry)
@@ -47,14 +47,14 @@ export const watchlistRouter = router({
     .meta({
       summary: 'Change an entry of the watchlist',
       notes:
-        'Only the given fields change; `null` takes a bound away. Alerts keep what the entry said when they were raised.',
+        'Only the given fields change; `null` removes a bound. Alerts keep the values that the entry had when they were raised.',
     })
     .input(updateWatchlistEntryInput)
     .output(watchlistEntry)
     .mutation(({ ctx, input }) => changeEntry(ctx, input)),
 
   delete: allowed('manageWatchlist')
-    .meta({ summary: 'No longer look out for a plate', notes: 'Its alerts stay.' })
+    .meta({ summary: 'Remove a plate from the watchlist', notes: 'Its alerts are kept.' })
     .input(byId)
     .output(deleteWatchlistEntryOutput)
     .mutation(({ ctx, input }) => removeEntry(ctx, input.id)),
@@ -62,8 +62,8 @@ export const watchlistRouter = router({
   getAlerts: allowed('manageIncidents')
     .meta({
       question: true,
-      summary: 'The reads of watched plates, newest first unless asked otherwise',
-      notes: '`startDate` and `endDate` are about when the alert was raised, `createdAt`.',
+      summary: 'List alerts, newest first by default',
+      notes: '`startDate` and `endDate` apply to the time at which the alert was raised, `createdAt`.',
     })
     .input(listAlertsInput)
     .output(alertsPage)
@@ -75,9 +75,9 @@ export const watchlistRouter = router({
 
   onAlert: allowed('manageIncidents')
     .meta({
-      summary: 'Reads of watched plates, as they are stored and as they are acknowledged',
+      summary: 'Stream alerts when they are raised and when they are acknowledged',
       notes:
-        'An alert is told when it is raised, with `acknowledgedAt: null`, and again when somebody acknowledged it. Webhooks are told of it once, when it is raised.',
+        'An alert is sent when it is raised, with `acknowledgedAt: null`, and again when somebody acknowledges it. It is sent to webhooks once, when it is raised.',
       message: alertMessage,
     })
     .input(followAlertsInput)
@@ -85,8 +85,9 @@ export const watchlistRouter = router({
 
   acknowledgeAlert: allowed('manageIncidents')
     .meta({
-      summary: 'Say that an alert is being dealt with',
-      notes: 'Of two people at once one does, and the other gets CONFLICT with who did and when.',
+      summary: 'Acknowledge an alert',
+      notes:
+        'If two people acknowledge it at the same time, one succeeds and the other receives CONFLICT with the name of the first and the time.',
     })
     .input(acknowledgeAlertInput)
     .output(watchlistAlert)

@@ -22,7 +22,7 @@ import { allowed, router } from './procedures.ts';
 
 export const webhooksRouter = router({
   getAll: allowed('systemSettings')
-    .meta({ summary: 'The webhooks and how their deliveries fare, page by page' })
+    .meta({ summary: 'List webhooks and the state of their deliveries' })
     .input(listWebhooksInput)
     .output(webhooksPage)
     .query(async ({ ctx, input }) => {
@@ -31,16 +31,16 @@ export const webhooksRouter = router({
     }),
 
   getById: allowed('systemSettings')
-    .meta({ summary: 'One webhook' })
+    .meta({ summary: 'Get one webhook' })
     .input(byId)
     .output(watchedWebhook)
     .query(({ ctx, input }) => getWebhook(ctx.app.db, input.id)),
 
   create: allowed('systemSettings')
     .meta({
-      summary: 'Add an address that is told of what happens',
+      summary: 'Create a webhook',
       notes:
-        'A filter on a plate is recorded as a look-up of it. The address gets a POST of JSON `{id, kind, createdAt, data}` for everything that its kinds and filter let pass, at least once; `id` is the same at every attempt, and also in `X-Gantry-Delivery`. `X-Gantry-Signature` is `sha256=` and the HMAC-SHA256, in hexadecimal, of `X-Gantry-Timestamp`, a dot and the body. A status of 2xx within 10 s counts as delivered, whatever becomes of the body after it; a redirect does not. Otherwise it is attempted again for about a day, after a longer wait if a 429 or 503 asks for one with `Retry-After` (at most a day), after which the delivery is DEAD and can be sent again by hand.',
+        'The address receives a POST request with the JSON `{id, kind, createdAt, data}` for everything that matches its kinds and filter, at least once. `id` is the same at every attempt, and is also sent as `X-Gantry-Delivery`. `X-Gantry-Signature` is `sha256=` followed by the hexadecimal HMAC-SHA256 of `X-Gantry-Timestamp`, a dot and the body. A 2xx status within 10 s counts as delivered, regardless of the response body; a redirect does not. Otherwise, the delivery is attempted again for about a day, after a longer delay if a 429 or 503 asks for one with `Retry-After` (at most a day). After that, the delivery is DEAD and can be sent again by hand. A filter on a plate is recorded as a look-up of it.',
     })
     .input(createWebhookInput)
     .output(createdWebhook)
@@ -50,20 +50,23 @@ export const webhooksRouter = router({
     .meta({
       summary: 'Change a webhook',
       notes:
-        'Only the given fields change; `description: null` clears it. What is pending goes to the new address, signed with the new secret. Disabled, it is told of nothing that happens meanwhile, and what was pending waits.',
+        'Only the given fields change; `description: null` clears it. Pending deliveries are sent to the new address and signed with the new secret. While a webhook is disabled, no deliveries are added for it, and pending ones wait.',
     })
     .input(updateWebhookInput)
     .output(updatedWebhook)
     .mutation(({ ctx, input }) => updateWebhook(ctx, input)),
 
   delete: allowed('systemSettings')
-    .meta({ summary: 'Remove a webhook', notes: 'Its deliveries go with it, also those that are pending.' })
+    .meta({
+      summary: 'Delete a webhook',
+      notes: 'Its deliveries are deleted with it, including pending ones.',
+    })
     .input(byId)
     .output(deleteWebhookOutput)
     .mutation(({ ctx, input }) => deleteWebhook(ctx, input.id)),
 
   test: allowed('systemSettings')
-    .meta({ summary: 'Send a delivery of kind `test`', notes: '`getDeliveries` shows what became of it.' })
+    .meta({ summary: 'Send a delivery of kind `test`', notes: '`getDeliveries` shows the result.' })
     .input(byId)
     .output(testWebhookOutput)
     .mutation(({ ctx, input }) => testWebhook(ctx, input.id)),
@@ -71,8 +74,8 @@ export const webhooksRouter = router({
   getDeliveries: allowed('systemSettings')
     .meta({
       question: true,
-      summary: 'What was or is to be delivered, page by page',
-      notes: 'Delivered ones are kept for 30 days, dead ones until their webhook goes.',
+      summary: 'List deliveries',
+      notes: 'DELIVERED ones are kept for 30 days, DEAD ones until their webhook is deleted.',
     })
     .input(listDeliveriesInput)
     .output(deliveriesPage)
@@ -83,9 +86,9 @@ export const webhooksRouter = router({
 
   redeliver: allowed('systemSettings')
     .meta({
-      summary: 'Deliver again: one delivery, or all dead ones of a webhook',
+      summary: 'Send again: one delivery, or all dead ones of a webhook',
       notes:
-        'Their ids and bodies stay. What was finished begins with a first attempt again; what is pending is due at once, and goes on after that as if it had not been attempted then.',
+        'Ids and bodies do not change. A finished delivery starts again with a first attempt. A pending one is due at once, and this attempt does not count towards its schedule.',
     })
     .input(redeliverInput)
     .output(redeliverOutput)

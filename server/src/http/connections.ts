@@ -24,7 +24,7 @@ export const limitConnections = (server: Server, most: number, log: Logger): voi
     const now = performance.now();
     if (now - warnedAt < WARN_EVERY_MS) return;
     warnedAt = now;
-    log.warn({ most, dropped }, 'connections are closed at once: as many are open as MAX_CONNECTIONS allows');
+    log.warn({ most, dropped }, 'connections are closed at once because the maximum number is open');
     dropped = 0;
   });
 };

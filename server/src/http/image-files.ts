@@ -33,7 +33,7 @@ export const serveImageFiles = (
       return await app.images.blobs.get(sha256, range);
     } catch (err) {
       app.log.error({ err, sha256 }, 'a picture could not be read');
-      throw unavailable('The pictures cannot be read now: try again in a moment', err);
+      throw unavailable('Images cannot be read at the moment: try again later', err);
     }
   };
 

@@ -45,7 +45,7 @@ const asWireError = (error: unknown): unknown => {
   if (typeof statusCode !== 'number' || statusCode < 400 || statusCode > 499) return error;
   return 'code' in error && error.code === 'FST_ERR_BAD_URL'
     ? new WireError('BAD_REQUEST', 'The address is not well-formed')
-    : new WireError('BAD_REQUEST', 'The request cannot be answered in the way it is asked');
+    : new WireError('BAD_REQUEST', 'This form of request is not supported');
 };
 
 /** Node's HTTP server, which gives requests to /trpc to `trpc`, and preflights and all others to Fastify. */
@@ -109,7 +109,7 @@ export const createServer = async (
   if (most < app.config.MAX_CONNECTIONS) {
     app.log.info(
       { most },
-      'fewer connections are taken than MAX_CONNECTIONS allows: too few files may be open',
+      'fewer connections are accepted than MAX_CONNECTIONS allows, because of the limit on open files',
     );
   }
   let closing = false;

@@ -44,10 +44,10 @@ const WRITES_AT_ONCE = 8;
 const LIMITS: ImageLimits = { bytes: 64_000_000, events: 2_000, putMs: 15_000, failures: 5, openMs: 500 };
 
 const cannotBeStored = (cause?: unknown): AppError =>
-  unavailable('The pictures of the event cannot be stored now: send it again in a moment', cause);
+  unavailable('The images of the event cannot be stored at the moment: send the event again later', cause);
 /** What a sender hears whose pictures were not stored in time. */
 export const picturesTookTooLong = (): AppError =>
-  unavailable('The pictures of the event took too long to be stored: send it again in a moment');
+  unavailable('Storing the images of the event took too long: send the event again in a moment');
 
 const bytesOf = ({ pictures }: PicturesOfEvent): number =>
   pictures.reduce((sum, { bytes }) => sum + bytes.length, 0);
@@ -79,7 +79,7 @@ export const createImages = ({ db, blobs, log, limits }: ImagesParts): Images =>
         return within(putMs, put, picturesTookTooLong);
       });
     } catch (err) {
-      log.error({ err, sha256 }, 'a picture could not be stored');
+      log.error({ err, sha256 }, 'an image could not be stored');
       throw cannotBeStored(err);
     }
     await noteImageStored(db, sha256);
@@ -108,7 +108,7 @@ export const createImages = ({ db, blobs, log, limits }: ImagesParts): Images =>
       const bytes = bytesOf(event);
       const isFull = waiting.events >= mostEvents || waiting.bytes + bytes > mostBytes;
       if (isFull && waiting.events > 0) {
-        throw unavailable('More pictures are arriving than can be stored: send the event again in a moment');
+        throw unavailable('More images are arriving than can be stored: send the event again in a moment');
       }
       if (breaker.isOpen()) throw cannotBeStored();
       waiting.events++;

@@ -38,7 +38,7 @@ const decodeBase64 = (text: string): Buffer | null => {
 
 const claimedType = (subtype: string) => `image/${subtype.toLowerCase()}`;
 
-const ONE_OF_THREE = 'send a JPEG, PNG or WebP picture in base64, or its address';
+const ONE_OF_THREE = 'send a JPEG, PNG or WebP image in base64, or its address';
 
 /**
  * Decodes a picture out of one of an event's `images`, checks by its bytes that it is what it claims to be, and by its
@@ -48,28 +48,29 @@ const ONE_OF_THREE = 'send a JPEG, PNG or WebP picture in base64, or its address
  * @throws AppError `badRequest` for everything that claims to be a picture and is none
  */
 export const readImage = (value: string, path: string): Picture | null => {
-  if (OTHER_FILE.test(value)) throw invalidInput(path, `This is not a picture: ${ONE_OF_THREE}`);
+  if (OTHER_FILE.test(value)) throw invalidInput(path, `This is not an image: ${ONE_OF_THREE}`);
   if (!isImageData(value)) return null;
   const url = IMAGE_URL.exec(value);
-  if (!url && DATA_URL.test(value)) throw invalidInput(path, `This is not a picture: ${ONE_OF_THREE}`);
+  if (!url && DATA_URL.test(value)) throw invalidInput(path, `This is not an image: ${ONE_OF_THREE}`);
   const bytes = decodeBase64(url ? value.slice(url[0].length) : value);
-  if (!bytes) throw invalidInput(path, 'The picture is not well-formed base64');
+  if (!bytes) throw invalidInput(path, 'The image is not valid base64');
   const mediaType = mediaTypeOf(bytes);
-  if (!mediaType) throw invalidInput(path, `This is not a picture: ${ONE_OF_THREE}`);
+  if (!mediaType) throw invalidInput(path, `This is not an image: ${ONE_OF_THREE}`);
   const [, subtype] = url ?? [];
   if (subtype !== undefined && claimedType(subtype) !== mediaType) {
     throw invalidInput(
       path,
-      `The picture claims to be ${claimedType(subtype)}, but its bytes are ${mediaType}`,
+      `The image claims to be ${claimedType(subtype)}, but its bytes are ${mediaType}`,
     );
   }
   const size = pixelSizeOf(bytes, mediaType);
-  if (!size) throw invalidInput(path, 'The picture is broken or cut short: its header does not say its size');
+  if (!size)
+    throw invalidInput(path, 'The image is damaged or incomplete: its header does not contain its size');
   const { width, height } = size;
   if (width > MAX_SIDE || height > MAX_SIDE || width * height > MAX_PIXELS) {
     throw invalidInput(
       path,
-      `The picture has ${width} × ${height} pixels: send at most ${MAX_PIXELS / 1e6} million, and ${MAX_SIDE} a side`,
+      `The image has ${width} × ${height} pixels: send at most ${MAX_PIXELS / 1e6} million, and ${MAX_SIDE} per side`,
     );
   }
   return { sha256: hash('sha256', bytes, 'hex'), mediaType, width, height, bytes };

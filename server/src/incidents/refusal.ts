@@ -66,13 +66,13 @@ export const assignedRefusal = (assignee: string | null, who: string | null): Ap
   new AppError(
     'conflict',
     who === null
-      ? `This incident is assigned to ${assignee ?? 'nobody'} by now: load it anew before you assign it`
-      : `${who} assigned this incident to ${assignee ?? 'nobody'} meanwhile: load it anew before you assign it`,
+      ? `This incident is now assigned to ${assignee ?? 'nobody'}: reload it before you assign it`
+      : `${who} assigned this incident to ${assignee ?? 'nobody'} in the meantime: reload it before you assign it`,
   );
 
 /** Somebody changed the incident meanwhile. */
 export const changedRefusal = ({ action, who, at }: Arrival): AppError =>
   new AppError(
     'conflict',
-    `${who ?? 'An event'} ${done[action]} this incident at ${at.toISOString()}: load it anew before you change it`,
+    `${who ?? 'An event'} ${done[action]} this incident at ${at.toISOString()}: reload it before you change it`,
   );

@@ -87,12 +87,12 @@ export const startFollowUp = ({ db, log, bringAbout, tellLate }: FollowUpParts):
 
   /** The database refuses what follows from the event, and would again: that is all that can be done about it. */
   const giveUp = async (ids: readonly string[], err: unknown): Promise<void> => {
-    log.error({ err, ids }, 'the database refused what follows from an event, which is left as it is');
+    log.error({ err, ids }, 'the database refused the follow-up of an event, which is abandoned');
     await takeToFollowUp(db, ids);
   };
 
   const postpone = async (ids: readonly string[], err: unknown): Promise<void> => {
-    log.warn({ err, events: ids.length }, 'what follows from some events has to wait: it is tried again');
+    log.warn({ err, events: ids.length }, 'the follow-up of some events is postponed');
     await postponeFollowUp(db, ids);
   };
 
@@ -108,7 +108,7 @@ export const startFollowUp = ({ db, log, bringAbout, tellLate }: FollowUpParts):
       const ids = rows.map(({ id }) => id);
       // Nobody's fault: they stay as they are, and halves would fare no better.
       if (isDatabaseAway(err) && !isTimeout(err)) {
-        log.warn({ err, events: ids.length }, 'what follows from some events waits for the database');
+        log.warn({ err, events: ids.length }, 'the follow-up of some events waits for the database');
         return;
       }
       if (rows.length === 1 && isBadRow(err)) return giveUp(ids, err);
@@ -124,7 +124,10 @@ export const startFollowUp = ({ db, log, bringAbout, tellLate }: FollowUpParts):
     try {
       await follow(rows, performance.now() + HALVING_MS);
     } catch (err) {
-      log.warn({ err, events: rows.length }, 'some events could not be followed up; a later round will');
+      log.warn(
+        { err, events: rows.length },
+        'some events could not be followed up; a later run will try again',
+      );
     }
   };
 
@@ -173,14 +176,14 @@ export const startFollowUp = ({ db, log, bringAbout, tellLate }: FollowUpParts):
     await tellWhatIsLate();
     const left = await listLeftToFollowUp(db, EVENTS_AT_ONCE);
     if (left.length === 0) return;
-    log.info({ events: left.length }, 'events that were left behind are followed up');
+    log.info({ events: left.length }, 'following up events that were left behind');
     for (const ids of inGroups(left)) if (!stopped) await followGroup(ids);
   };
   const looking = startRounds(
     {
       everyMs: LOOK_MS,
       log,
-      failure: 'events that were left behind cannot be followed up now; the next round will',
+      failure: 'events that were left behind cannot be followed up now; the next run will try again',
     },
     followLeft,
   );

@@ -52,7 +52,7 @@ export const createRateLimits = (
       }
       throw new AppError(
         'tooManyRequests',
-        `The sensor sends more than ${perMinute} events a minute: wait as long as Retry-After says, and send them again`,
+        `The sensor sends more than ${perMinute} events per minute: wait for the time in Retry-After, and send them again`,
         { retryAfterSeconds: ((events - bucket.tokens) * 60) / perMinute },
       );
     },

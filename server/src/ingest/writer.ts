@@ -101,10 +101,7 @@ export class EventWriter implements AsyncDisposable {
     } catch (error) {
       if (!isOutage(error)) throw error;
       this.#log.error({ err: error }, 'a partition of events could not be created');
-      throw unavailable(
-        'There is no place for events of that month yet: send the event again in a moment',
-        error,
-      );
+      throw unavailable('Events of that month cannot be stored yet: send the event again in a moment', error);
     }
   }
 
@@ -206,7 +203,9 @@ export class EventWriter implements AsyncDisposable {
         { err: error, eventId: row.id },
         'the database refused an event that passed validation',
       );
-      reject(new AppError('badRequest', 'The event holds a value that cannot be stored', { cause: error }));
+      reject(
+        new AppError('badRequest', 'The event contains a value that cannot be stored', { cause: error }),
+      );
     }
   }
 
@@ -215,10 +214,7 @@ export class EventWriter implements AsyncDisposable {
     const outage = isOutage(error);
     const affected = outage ? [...group, ...this.#queue.clear()] : group;
     if (outage) this.#awayUntil = performance.now() + AWAY_MS;
-    this.#log.error(
-      { err: error, events: affected.length },
-      'events are sent back: they could not be stored',
-    );
+    this.#log.error({ err: error, events: affected.length }, 'events could not be stored and were refused');
     this.#metrics.events.inc({ outcome: 'refused' }, affected.length);
     for (const { reject } of affected) reject(outage ? databaseAway(error) : error);
   }

@@ -72,7 +72,7 @@ export const createClock = ({
       const seconds = Math.round(skew / 1000);
       log.warn(
         { skewSeconds: seconds },
-        'the clocks of this machine and of the database differ: that of the database is used; set both by NTP',
+        'the clocks of this machine and of the database differ: the clock of the database is used; synchronise both with NTP',
       );
     }
     hasWarned = isSkewed();

@@ -38,12 +38,12 @@ export const configKeys = {
   MAX_CONNECTIONS: number(16, 1_000_000)
     .default(10_000)
     .describe(
-      'Most connections of callers to one process; further ones are closed at once. Fewer are taken where the system lets a process open fewer files.',
+      'Maximum number of client connections to one process; further ones are closed at once. The limit is lower if the system allows a process fewer open files.',
     ),
   WORKERS: number(1, 64)
     .default(1)
     .describe(
-      'Processes that serve together on the port, on one database. About one for every two cores, as PostgreSQL needs the others.',
+      'Number of processes that share the port and the database. Use about one for every two cores, because PostgreSQL needs the others.',
     ),
   DATA_DIR: z
     .string()
@@ -54,40 +54,42 @@ export const configKeys = {
     .string()
     .regex(/^postgres(ql)?:\/\/.+/, 'must be an address such as postgres://user:password@host:5432/gantry')
     .optional()
-    .describe('A PostgreSQL server of your own (15 to 18). Unset: the embedded one, which starts by itself.'),
+    .describe(
+      'Your own PostgreSQL server (15 to 18). Unset: the embedded one, which is started automatically.',
+    ),
   DATABASE_POOL_SIZE: number(2, 200)
     .default(10)
     .describe(
-      'Most connections to the database from one process for ordinary work; it opens up to 11 more, for devices, questions, health, reports and messages. A server of your own must allow that for each of the `WORKERS`.',
+      'Maximum number of database connections of one process for ordinary work. It opens up to 11 more, for devices, expensive queries, health checks, reports and messages. Your own server must allow this number for each of the `WORKERS`.',
     ),
   ALLOW_UNSAFE_DATABASE: flag
     .default(false)
     .describe(
-      'Whether to start on a server with `fsync`, `synchronous_commit` or `full_page_writes` off, where acknowledged events can be lost. For tests only.',
+      'Whether to start on a database server with `fsync`, `synchronous_commit` or `full_page_writes` off, which can lose acknowledged events. For tests only.',
     ),
   ADMIN_EMAIL: z
     .email('must be an e-mail address')
     .default('admin@gantry.local')
-    .describe('E-mail of the administrator who is created on the first start.'),
+    .describe('E-mail address of the administrator account that is created on the first start.'),
   ADMIN_PASSWORD: z
     .string()
     .min(8, 'must have at least 8 characters')
     .max(200, 'must have at most 200 characters')
     .optional()
     .describe(
-      'Password of that administrator. Unset: one is generated and kept in `DATA_DIR/initial-admin-password`; it is printed once where standard output is a terminal.',
+      'Password of that administrator. Unset: a password is generated, stored in `DATA_DIR/initial-admin-password`, and printed once if standard output is a terminal.',
     ),
   JWT_SECRET: z
     .string()
     .refine((value) => Buffer.byteLength(value) >= 32, 'must have at least 32 bytes')
     .optional()
     .describe(
-      'Secret that signs access tokens. Unset: one is generated and kept in `DATA_DIR`. Required with `NODE_ENV=production` and `DATABASE_URL`.',
+      'Secret that signs access tokens. Unset: a secret is generated and stored in `DATA_DIR`. Required with `NODE_ENV=production` and `DATABASE_URL`.',
     ),
   SESSION_LIFETIME_DAYS: number(1, 365)
     .default(7)
     .describe(
-      'Days after a login at which it is over, however often its token was refreshed. A change applies to later logins.',
+      'Number of days after which a login ends, however often its token was refreshed. A change applies to later logins.',
     ),
   WEB_ORIGIN: z
     .string()
@@ -108,43 +110,47 @@ export const configKeys = {
   DRAIN_SECONDS: number(0, 30)
     .default(1)
     .describe(
-      'How long a service that was asked to stop still takes requests while `/ready` says 503, so that load balancers turn to others first.',
+      'How long a service that was asked to stop still accepts requests while `/ready` answers 503, so that load balancers can switch to other processes first.',
     ),
   HEARTBEAT_TIMEOUT_SECONDS: number(1, 86_400)
     .default(90)
-    .describe('A sensor that sends no heartbeat for this long goes OFFLINE.'),
+    .describe('A sensor that sends no heartbeat for this long becomes OFFLINE.'),
   OLDEST_EVENT_DAYS: number(1, 36_500)
     .optional()
     .describe(
-      'Oldest event that is taken in, in days. Unset: back to the year 2000. Set it to what your devices may have to send later, so that a leaked key cannot fill every past month.',
+      'Maximum age of an event, in days. Unset: back to the year 2000. Set it to the longest time after which your devices may still send an event, so that a leaked key cannot fill every past month.',
     ),
   EVENT_RATE_FACTOR: number(1, 1_000_000)
     .default(60_000)
     .describe(
-      'A sensor may send this many times its `eventsPerMin` (20 if that is less) in a minute, to each of the `WORKERS`; beyond that it is answered 429 with `Retry-After`. A minute of that, and never under 2,000 events, may come at once. The default is beyond what a machine takes in: lower it, to 100 for instance, so that a leaked key cannot fill the disk.',
+      'A sensor may send this many times its `eventsPerMin` (or 20, if that is less) per minute to each of the `WORKERS`; beyond that, it receives 429 with `Retry-After`. The allowance of one minute, and at least 2,000 events, may arrive at once. The default is more than a machine can ingest. Lower it, for example to 100, so that a leaked key cannot fill the disk.',
     ),
   ORGANIZATION: z.string().max(200).default('Gantry').describe('Name of the operator, shown in the licence.'),
   PUBLIC_SENSOR_KEYS: flag
     .default(false)
     .describe(
-      'Whether the public sensor procedures show API keys to everybody, as the letter of the API says, instead of fingerprints.',
+      'Whether the public sensor procedures show API keys to everybody, as the API specifies, instead of fingerprints.',
     ),
   TRUSTED_PROXIES: z
     .string()
     .default('')
     .transform(list)
     .describe(
-      'Addresses or networks (CIDR) of reverse proxies whose `X-Forwarded-For` is believed, separated by commas.',
+      'Addresses or networks (CIDR) of reverse proxies whose `X-Forwarded-For` header is trusted, separated by commas.',
     ),
   FEATURES: z
     .string()
     .default(switchableFeatures.join(','))
     .transform(list)
     .pipe(
-      z.array(z.enum(switchableFeatures, { error: `must be names out of ${switchableFeatures.join(', ')}` })),
+      z.array(
+        z.enum(switchableFeatures, {
+          error: `must be names from this list: ${switchableFeatures.join(', ')}`,
+        }),
+      ),
     )
     .describe(
-      'What is switched on, separated by commas. Procedures of the others answer FORBIDDEN, and their flags in the system settings are false.',
+      'Enabled features, separated by commas. Procedures of disabled features answer FORBIDDEN, and their flags in the system settings are false.',
     ),
   WEBHOOK_ALLOW_HOSTS: z
     .string()
@@ -156,34 +162,34 @@ export const configKeys = {
       'must be hosts such as intranet.example.org or 10.0.0.7:8080, separated by commas',
     )
     .describe(
-      'Hosts (`host` or `host:port`), separated by commas, that webhooks may be sent to although they are inside your network. All other loopback, private and link-local addresses are refused.',
+      'Hosts inside your network (`host` or `host:port`), separated by commas, to which webhooks may be sent. All other loopback, private and link-local addresses are refused.',
     ),
   S3_BUCKET: z
     .string()
     .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket, such as gantry-images')
     .optional()
     .describe(
-      'Bucket of an S3-compatible store in which the pictures of events are kept. Unset: `DATA_DIR/images`. Needed when several machines serve one database.',
+      'Bucket of an S3-compatible store for the images of events. Unset: `DATA_DIR/images`. Required when several machines use one database and share no folder.',
     ),
   S3_ENDPOINT: z
     .url({ protocol: /^https?$/, error: 'must be an address such as https://s3.example.org' })
     .optional()
-    .describe('Address of that store. Unset: that of Amazon S3 for the region.'),
+    .describe('Address of that store. Unset: Amazon S3 in the region.'),
   S3_REGION: z.string().max(100).default('us-east-1').describe('Region of that store.'),
   S3_ACCESS_KEY_ID: z
     .string()
     .max(500)
     .optional()
     .describe(
-      'Who calls that store. Unset: what the AWS SDK finds by itself, such as the role of the machine.',
+      'Access key for that store. Unset: the credentials that the AWS SDK finds, such as the role of the machine.',
     ),
-  S3_SECRET_ACCESS_KEY: z.string().max(500).optional().describe('The secret that belongs to it.'),
+  S3_SECRET_ACCESS_KEY: z.string().max(500).optional().describe('The secret of that access key.'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       error: 'must be one of fatal, error, warn, info, debug, trace, silent',
     })
     .default('info')
-    .describe('How much is logged, as JSON lines on standard output.'),
+    .describe('Level of the log, which is written to standard output as JSON lines.'),
   NODE_ENV: z
     .string()
     .max(50)
@@ -206,7 +212,7 @@ const schema = z.object(configKeys).superRefine((config, ctx) => {
     ctx.addIssue({
       code: 'custom',
       path: [path],
-      message: 'must be set too: key and secret belong together',
+      message: 'must be set too, because the access key and its secret are used together',
     });
   }
 });

@@ -65,7 +65,8 @@ const watchToken = (ctx: FollowContext, inbox: Inbox): (() => void) => {
 /** Where the last message left off; null when what followed it is not kept any more, or was never here. */
 const resumeFrom = async (pool: Pool, lastEventId: string, now: Mark): Promise<Mark | null> => {
   const mark = readMark(lastEventId);
-  if (!mark) throw invalidInput('lastEventId', 'This is not the id of a message: leave it out to start anew');
+  if (!mark)
+    throw invalidInput('lastEventId', 'This is not the id of a message: omit it to start a new stream');
   if (mark.at <= now.at - KEPT_HOURS * 3_600_000) return null;
   // Another process, or this one for another subscriber, may have read further than the hub.
   const isKnown = mark.position.xid <= now.position.xid;

@@ -20,7 +20,7 @@ export interface Subscriber {
   readonly end: (reason: Error) => void;
 }
 
-const drained = (): Error => unavailable('The service is going down: connect again');
+const drained = (): Error => unavailable('The service is stopping: connect again');
 
 export interface HubOptions {
   readonly pool: Pool;
@@ -135,7 +135,7 @@ export class Hub implements AsyncDisposable {
       this.#toldAt = performance.now();
       return page.isFull ? 0 : page.isHeldUp ? PAUSE_MS : LOOK_MS;
     } catch (err) {
-      log.warn({ err }, 'the feed of changes cannot be read now; subscribers are told later');
+      log.warn({ err }, 'the feed of changes cannot be read now; subscribers are notified later');
       return LOOK_MS;
     } finally {
       this.#telling = null;

@@ -8,7 +8,7 @@ const EVERY_MS = 600_000;
 /** Forgets, every ten minutes until it is disposed of, the changes that nobody can ask for any more. */
 export const startPruning = ({ pool, log }: { pool: Pool; log: Logger }): AsyncDisposable =>
   startRounds(
-    { everyMs: EVERY_MS, log, failure: 'old changes could not be forgotten now; the next round will' },
+    { everyMs: EVERY_MS, log, failure: 'old changes could not be removed now; the next run will try again' },
     async (isOver) => {
       await forgetForeignChanges(pool);
       // An hour longer than it is promised, for clients that reconnect meanwhile.

@@ -38,7 +38,7 @@ export const fetchReportFile = async (
   if (!file) {
     throw new AppError(
       'notFound',
-      'The file of this report is not on the machine that was asked: it lies in the data folder of the one that made it',
+      'The file of this report is not on this machine: it is in the data folder of the machine that made the report',
     );
   }
   try {

@@ -30,7 +30,7 @@ class ProcessEnds extends Error {
 const sentenceFor = (error: unknown): string =>
   error instanceof ReportFailure && error.failure === 'refused'
     ? error.message
-    : 'Something went wrong; the log of the service says what';
+    : 'The report could not be made; the log of the service has the cause';
 
 /** Makes the reports that wait, one at a time in each process, so that the service's daily work goes on beside it. */
 export const createReportRunner = ({ db, files, makeReport, log }: RunnerOptions): JobRunner => {
@@ -44,7 +44,9 @@ export const createReportRunner = ({ db, files, makeReport, log }: RunnerOptions
           if (!goesOn) stop.abort(new NoLongerWanted());
         })
         // Whoever cannot reach the database does not get on with the report either.
-        .catch((err: unknown) => log.debug({ err, reportId: report.id }, 'the progress could not be noted'))
+        .catch((err: unknown) =>
+          log.debug({ err, reportId: report.id }, 'the progress could not be recorded'),
+        )
         .finally(() => {
           asking = false;
         });

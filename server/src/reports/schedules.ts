@@ -51,7 +51,7 @@ export const createSchedule = async (
 /** @throws AppError `badRequest` when the fields do not go together */
 const requireWhole = (schedule: ScheduleRow): void => {
   const missing = missingDay(schedule);
-  if (missing !== null) throw invalidInput(missing, `Say ${missing} for ${schedule.every}`);
+  if (missing !== null) throw invalidInput(missing, `Set ${missing} for ${schedule.every}`);
   const [filter] = filtersOutOfPlace(schedule.kind, schedule.filters);
   if (filter !== undefined) {
     throw invalidInput(

@@ -72,7 +72,10 @@ export const doRun = async (
       log.error({ runId: id }, err.message);
       return refuseStep(db, id, err.message);
     }
-    log.error({ err, runId: id }, 'retention could not remove everything that is due; the next run goes on');
+    log.error(
+      { err, runId: id },
+      'retention could not remove everything that is due; the next run continues',
+    );
     await finishRun(db, id, 'FAILED', safeText(err).slice(0, ERROR_MAX).toWellFormed());
   }
 };

@@ -46,7 +46,7 @@ export const startRetention = (parts: RetentionParts): Retention => {
     if (id === null) return null;
     const run: Promise<void> = doRun(parts, { id, startedBy }, () => stopped)
       .catch((err: unknown) =>
-        log.error({ err, runId: id }, 'the end of a run of retention could not be noted'),
+        log.error({ err, runId: id }, 'the end of a retention run could not be recorded'),
       )
       .finally(() => underway.delete(run));
     underway.add(run);
@@ -54,7 +54,7 @@ export const startRetention = (parts: RetentionParts): Retention => {
   };
 
   const looking = startRounds(
-    { everyMs: LOOK_MS, log, failure: 'retention cannot be carried out now; it is tried again' },
+    { everyMs: LOOK_MS, log, failure: 'retention cannot run now; trying again later' },
     async () => {
       const before = await lastSettledStart(db);
       const { last } = dailyRuns(await readDatabaseTime(db), zone());

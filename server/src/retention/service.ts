@@ -46,7 +46,7 @@ export const runRetention = async ({
   caller,
 }: ActorContext<Core & RetentionServices>): Promise<RetentionRun> => {
   const id = await app.retention.begin(actor.id);
-  if (id === null) throw new AppError('conflict', 'Retention is being carried out already: wait for its end');
+  if (id === null) throw new AppError('conflict', 'Retention is already running: wait until it has finished');
   await recordActivity(app.db, actor.id, caller, 'storage.runRetention', { runId: id });
   const { items } = await listRuns(app.db, { skip: 0, take: 1, id });
   if (!items[0]) throw new Error('A run that was begun is not there');

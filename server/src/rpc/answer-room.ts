@@ -21,11 +21,11 @@ export const ANSWER_LIMITS: AnswerLimits = {
 const tooLarge = (limit: number): WireError =>
   new WireError(
     'BAD_REQUEST',
-    `The answer would be larger than ${limit / (1024 * 1024)} MB: ask for less at once, page by page or with a filter, or in smaller batches`,
+    `The answer would be larger than ${limit / (1024 * 1024)} MB: request less at a time, page by page or with a filter, or in smaller batches`,
   );
 
 const tooBusy = (): WireError =>
-  new WireError('SERVICE_UNAVAILABLE', 'Too many large answers are on their way: try again in a moment', {
+  new WireError('SERVICE_UNAVAILABLE', 'Too many large answers are in progress: try again in a moment', {
     headers: { 'retry-after': '1' },
   });
 

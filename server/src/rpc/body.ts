@@ -17,7 +17,7 @@ const tooBusy = (): WireError =>
 
 /** Nobody hears this; it only ends the request. */
 const cutShort = (): WireError =>
-  new WireError('BAD_REQUEST', 'The connection was closed before the whole body had arrived');
+  new WireError('BAD_REQUEST', 'The connection was closed before the whole body arrived');
 
 const declaredBytes = (request: IncomingMessage): number => Number(request.headers['content-length'] ?? 0);
 

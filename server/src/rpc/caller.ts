@@ -17,7 +17,7 @@ export const createCallerOf = (proxies: readonly string[], log: Logger): CallerO
     hasWarned = true;
     log.warn(
       { peer },
-      'a request has X-Forwarded-For, but its sender is not in TRUSTED_PROXIES: if that is your proxy, name it there; until then all callers behind it count as one',
+      'a request has an X-Forwarded-For header, but its sender is not in TRUSTED_PROXIES: if it is your proxy, add it there; until then, all callers behind it count as one',
     );
   };
 

@@ -148,7 +148,7 @@ export const createDispatcher = <App extends Core>(
       if (weight <= MAX_BATCH_WEIGHT) return;
       throw new WireError(
         'BAD_REQUEST',
-        `The calls of this batch weigh ${weight}, and ${MAX_BATCH_WEIGHT} is the most: send them in several batches`,
+        `The calls of this batch have a weight of ${weight}, and the maximum is ${MAX_BATCH_WEIGHT}: send them in several batches`,
       );
     },
     async call(ctx, call, { response, isBatch }) {

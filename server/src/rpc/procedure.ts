@@ -26,7 +26,7 @@ export interface ProcedureMeta<App = Core> {
   permission?: Permission;
   /** Lets them in; filled in with it. */
   guard?: Guard<object, App>;
-  /** Whether its cost depends on what is asked, so that it is answered as a question (`wire/questions.ts`). */
+  /** Whether its cost depends on what is asked, so that it is answered as a question (`rpc/questions.ts`). */
   question?: boolean;
   /** One sentence: what it does. */
   summary?: string;

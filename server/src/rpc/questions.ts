@@ -8,15 +8,19 @@ const MOST_WAITING = 200;
 const RETRY_AFTER_SECONDS = 5;
 
 const tooMany = (cause?: unknown): AppError =>
-  new AppError('unavailable', 'Too many lists and figures are being asked for: try again in a few seconds', {
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
-    cause,
-  });
+  new AppError(
+    'unavailable',
+    'Too many lists and statistics are being requested: try again in a few seconds',
+    {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+      cause,
+    },
+  );
 
 const tooSlow = (cause: unknown): AppError =>
   new AppError(
     'tooSlow',
-    `This takes the database longer than ${QUESTION_TIMEOUT_MS / 1000} seconds: narrow the range of time, or search for more letters`,
+    `This query takes the database longer than ${QUESTION_TIMEOUT_MS / 1000} seconds: narrow the time range, or search for more characters`,
     { cause },
   );
 

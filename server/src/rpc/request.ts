@@ -149,10 +149,10 @@ export const readRequest = (received: Received): TrpcRequest => {
   }
   const paths = path.split(',');
   if (paths.length > MAX_BATCH) {
-    throw new WireError('BAD_REQUEST', `A batch may carry at most ${MAX_BATCH} calls`);
+    throw new WireError('BAD_REQUEST', `A batch may contain at most ${MAX_BATCH} calls`);
   }
   if (paths.filter((each) => each === 'auth.login').length > 1) {
-    throw new WireError('BAD_REQUEST', 'A batch may carry at most one auth.login');
+    throw new WireError('BAD_REQUEST', 'A batch may contain at most one auth.login');
   }
   const inputs = once(() => parseInput(received, query));
   const calls = paths.map((each, position) => ({

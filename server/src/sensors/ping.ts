@@ -25,7 +25,7 @@ export const pingSensor = async ({ app }: ActorContext, id: string): Promise<Pin
   if (!address) {
     throw new AppError(
       'badRequest',
-      `The sensor's ipAddress "${sensor.ipAddress}" cannot be connected to: set it to a host name or an IP address, with :port if need be`,
+      `The sensor's ipAddress "${sensor.ipAddress}" cannot be connected to: set it to a host name or an IP address, followed by :port if necessary`,
     );
   }
   const latency = await knockAt(address);

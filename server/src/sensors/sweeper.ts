@@ -7,7 +7,7 @@ import { publishStatus } from './publish-status.ts';
 import { silenceReason, silenceSensors } from './status-store.ts';
 
 const EVERY_MS = 2_000;
-const FAILURE = 'cannot look for silent sensors now; the next round will';
+const FAILURE = 'silent sensors cannot be searched for now; the next run will try again';
 
 type Parts = Pick<Core, 'db' | 'log'> & { readonly outbox: Outbox; readonly publicSensors: PublicList };
 
@@ -21,7 +21,7 @@ export const sweepOnce = async (parts: Parts, timeoutSeconds: number): Promise<v
   });
   if (silenced === 0) return;
   publicSensors.forget();
-  log.info({ sensors: silenced }, 'sensors went silent');
+  log.info({ sensors: silenced }, 'sensors have gone silent');
 };
 
 /** Looks for silent sensors every 2 seconds until it is disposed of; disposing waits for the round under way. */

@@ -30,7 +30,7 @@ export const requireFeature = ({ FEATURES }: Switches, path: string, type: strin
   if (off) {
     throw new AppError(
       'forbidden',
-      `The feature "${off}" is switched off here: an administrator can add it to the setting FEATURES`,
+      `The feature "${off}" is disabled: an administrator can add it to the setting FEATURES`,
     );
   }
 };

@@ -32,7 +32,7 @@ export const startFoldingTraffic = ({ db, log }: { db: Database; log: Logger }):
   };
 
   return startRounds(
-    { everyMs: EVERY_MS, log, failure: 'the traffic could not be folded now; the next round will' },
+    { everyMs: EVERY_MS, log, failure: 'traffic could not be folded now; the next run will try again' },
     async (isOver) => {
       while (!isOver()) if ((await foldSome()).isAll) return;
     },

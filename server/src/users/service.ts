@@ -102,7 +102,7 @@ export const resetPassword = async (
   if (sendEmail) {
     throw invalidInput(
       'sendEmail',
-      'No mail is configured, so the password cannot be sent: leave sendEmail out and hand it over yourself',
+      'No mail is configured, so the password cannot be sent: omit sendEmail and pass the password on yourself',
     );
   }
   // Before the hash, which costs more than to find out that there is nobody to have it.

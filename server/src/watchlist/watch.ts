@@ -35,7 +35,7 @@ export const createWatchlist = async (
       await matcher.refresh();
     } catch (err) {
       if (ended) return;
-      log.warn({ err }, 'the watchlist could not be read anew: trying again');
+      log.warn({ err }, 'the watchlist could not be reloaded: trying again');
       clearTimeout(retry);
       retry = setTimeout(refresh, RETRY_MS).unref();
     }

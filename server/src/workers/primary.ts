@@ -70,7 +70,8 @@ export const joinPrimary = (number: string | undefined): Primary | null => {
       const all = await questions.ask(METRICS_WAIT_MS, (question) =>
         tell({ say: 'allMetricsPlease', question }),
       );
-      if (all === null) throw unavailable('The metrics could not be gathered in time: try again in a moment');
+      if (all === null)
+        throw unavailable('The metrics could not be collected in time: try again in a moment');
       return all;
     },
   };

@@ -65,7 +65,7 @@ export const createWorkers = ({ count, environment, log }: WorkersOptions): Work
       if (performance.now() - worker.startedAt > LONG_ENOUGH_MS) pause = FIRST_PAUSE_MS;
       log.error(
         { worker: number, process: worker.pid, reason, pause },
-        'a worker ended: another takes its place',
+        'a worker ended and is being replaced',
       );
       await tolerate(sleep(pause, undefined, { signal: ending.signal }), 'ABORT_ERR');
       if (ending.signal.aborted) return;

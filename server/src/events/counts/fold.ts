@@ -13,7 +13,7 @@ const ROWS_AT_ONCE = 20_000;
  */
 export const startFolding = ({ db, log }: { db: Database; log: Logger }): AsyncDisposable =>
   startRounds(
-    { everyMs: EVERY_MS, log, failure: 'the counts could not be folded now; the next round will' },
+    { everyMs: EVERY_MS, log, failure: 'the counts could not be folded now; the next run will try again' },
     async (isOver) => {
       while (!isOver() && (await foldTotals(db, ROWS_AT_ONCE)) >= ROWS_AT_ONCE);
     },

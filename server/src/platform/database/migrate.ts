@@ -60,7 +60,10 @@ const applyBatched = async (connections: MigrationConnections, migration: Migrat
     await withShortLocks(connections, name, async () => {
       inBatch = (await client.query(sql)).rowCount ?? 0;
     });
-    log.info({ migration: name, rows: changed + inBatch }, 'a migration works in batches while others serve');
+    log.info(
+      { migration: name, rows: changed + inBatch },
+      'a migration works in batches while other processes serve',
+    );
   }
   await noteDown(client, migration);
 };

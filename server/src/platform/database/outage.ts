@@ -6,4 +6,4 @@ export const isOutage = (error: unknown): boolean => sqlState(error) !== null ||
 
 /** What a device hears of an outage. */
 export const databaseAway = (cause?: unknown): AppError =>
-  unavailable('The database is away: send it again in a moment', cause);
+  unavailable('The database is unavailable: try again in a moment', cause);

@@ -103,7 +103,7 @@ const draw = async (pdf: Pdf, document: ReportDocument): Promise<number> => {
     : `The first ${rows} rows; there are more. A report in the format CSV has all of them.`;
   const said = isShort ? cut : `Rows: ${count}`;
   onPage(pdf, tablePage, () => {
-    const text = count === 0 ? 'There is nothing in this range. Rows: 0' : said;
+    const text = count === 0 ? 'This range contains no data. Rows: 0' : said;
     writeText(pdf, text, noteAt, { size: 9.5, font: 'bold', most: 1 });
   });
   numberPages(
