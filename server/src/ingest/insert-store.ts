@@ -1,4 +1,5 @@
 import type { QueryConfig } from 'pg';
+import { COUNTED_COLUMNS, countingOf } from '../events/counts/counting.ts';
 import type { EventRow } from '../events/event-row.ts';
 import { uuidArray } from '../platform/database/arrays.ts';
 import {
@@ -76,28 +77,38 @@ const REFUSE_DELETED = `deleted AS (
 
 // The common case: no event of the group is stored yet, so what it adds to the totals is known beforehand.
 // One statement, so one round trip and one commit for the whole group: 40 µs an event in groups of 60, half of it for indexes.
-const insertNewText = (more: string): string => `
+const insertNewText = (more: string, counted: (insert: string) => string): string => `
     WITH stored AS (${INSERT}),
-    arrived AS (INSERT INTO event_arrivals (hour, n) SELECT date_trunc('hour', now(), 'UTC'), $${eventColumns.length + 1}),
+    arrived AS (INSERT INTO event_arrivals (hour, n) SELECT date_trunc('hour', now()::timestamptz(3), 'UTC'), $${eventColumns.length + 1}),
     told AS (INSERT INTO changes (topic, event_ids) VALUES ('events', $1) RETURNING ${NOTIFY}),
     passed AS (INSERT INTO ${TRAFFIC} VALUES (${trafficArrays}, $${ENDS_FROM}, $${ENDS_FROM + 1}))${more}
-    INSERT INTO event_totals (${namesOf(countColumns)}) ${rowsOf(countColumns, COUNTS_FROM)}`;
+    ${counted(`INSERT INTO event_totals (${namesOf(countColumns)}) ${rowsOf(countColumns, COUNTS_FROM)}`)}`;
 
 const NOTED = `, noted AS (INSERT INTO events_to_follow_up (event_id) SELECT unnest($${FOLLOWED}::uuid[]))`;
 
-const insertNew = (name: string, more: string) => ({ name, text: insertNewText(more) });
+const insertNew = (name: string, more: string) => ({ name, text: insertNewText(more, (insert) => insert) });
+/** What follows from the events is told when they were stored, as the column created_at has it. */
+const insertNewFollowed = (name: string, more: string) => ({
+  name,
+  text: insertNewText(
+    more + NOTED,
+    (insert) => `, counted AS (${insert}) SELECT now()::timestamptz(3) AS at`,
+  ),
+});
 
 /** By whether any of the events has an idempotency key, and whether any has to be followed up. */
 const INSERT_NEW = {
   unkeyed: {
     alone: insertNew('insert-new-events', ''),
-    followed: insertNew('insert-new-events-followed', NOTED),
+    followed: insertNewFollowed('insert-new-events-followed', ''),
   },
   keyed: {
     alone: insertNew('insert-new-keyed-events', `, ${REFUSE_DELETED}`),
-    followed: insertNew('insert-new-keyed-events-followed', `, ${REFUSE_DELETED}${NOTED}`),
+    followed: insertNewFollowed('insert-new-keyed-events-followed', `, ${REFUSE_DELETED}`),
   },
 };
+
+const ofStored = countingOf('stored', 1);
 
 // The other case: some have an idempotency key that was used before. Only those that are new are counted.
 const INSERT_MISSING = {
@@ -105,26 +116,15 @@ const INSERT_MISSING = {
   text: `
     WITH stored AS (
       ${INSERT} ON CONFLICT DO NOTHING
-      RETURNING id, event_type, violation_type, vehicle_type, severity, sensor_id, location_id, vehicle_speed
-    ), arrived AS (
-      INSERT INTO event_arrivals (hour, n) SELECT date_trunc('hour', now(), 'UTC'), count(*) FROM stored
-    ), counted AS (
-      INSERT INTO event_totals (hour, event_type, violation_type, vehicle_type, severity, n)
-      SELECT event_hour(id), event_type, coalesce(violation_type, ''), coalesce(vehicle_type, ''),
-        coalesce(severity, 0), count(*)
-      FROM stored GROUP BY 1, 2, 3, 4, 5
-    ), told AS (
+      RETURNING ${COUNTED_COLUMNS}
+    ), arrived AS (${ofStored.arrivals}), counted AS (${ofStored.totals}), passed AS (${ofStored.traffic}), told AS (
       INSERT INTO changes (topic, event_ids) SELECT 'events', array_agg(id) FROM stored HAVING count(*) > 0
       RETURNING ${NOTIFY}
-    ), passed AS (
-      INSERT INTO ${TRAFFIC} SELECT ${trafficColumns.map((column) => `array_agg(${column})`).join(', ')},
-        min(id::text COLLATE "C")::uuid, max(id::text COLLATE "C")::uuid
-      FROM stored HAVING count(*) > 0
     ), noted AS (
       INSERT INTO events_to_follow_up (event_id)
       SELECT id FROM stored WHERE id = ANY ($${eventColumns.length + 1}::uuid[])
     ), ${REFUSE_DELETED}
-    SELECT id FROM stored`,
+    SELECT id, created_at AS at FROM stored`,
 };
 
 const hasKeys = (rows: readonly EventRow[]): boolean => rows.some(({ contentHash }) => contentHash !== null);
@@ -164,21 +164,32 @@ const findDeleted = async (
 };
 
 const INSERT_MISSING_ATTEMPTS = 3;
+const NONE: ReadonlySet<string> = new Set();
 
-/** Stores those of the events that are new. @returns the ids of the others */
+/** What became of a group. */
+export interface Inserted {
+  /** The ids of those that were stored before, or that a person deleted since; they are left as they are. */
+  readonly known: ReadonlySet<string>;
+  /** When the others were stored; null when there are none, and when nothing follows from any of the group. */
+  readonly at: Date | null;
+}
+
+/** Stores those of the events that are new. */
 const insertMissing = async (
   client: KeptClient,
   rows: readonly EventRow[],
   followed: readonly EventRow[],
-): Promise<ReadonlySet<string>> => {
+): Promise<Inserted> => {
   const known = new Set(rows.map(({ id }) => id));
   let left = rows;
   for (let attempt = 1; ; attempt++) {
     const values = [...eventColumns.map(({ encode }) => encode(left)), idsOf(followed)];
     try {
-      const { rows: stored } = await client.query<{ id: string }>(within({ ...INSERT_MISSING, values }));
+      const { rows: stored } = await client.query<{ id: string; at: Date }>(
+        within({ ...INSERT_MISSING, values }),
+      );
       for (const { id } of stored) known.delete(id);
-      return known;
+      return { known, at: stored[0]?.at ?? null };
     } catch (error) {
       if (!isUniqueViolation(error) || attempt === INSERT_MISSING_ATTEMPTS) throw error;
       const deleted = await findDeleted(
@@ -186,7 +197,7 @@ const insertMissing = async (
         left.map(({ id }) => id),
       );
       left = left.filter(({ id }) => !deleted.has(id));
-      if (left.length === 0) return known;
+      if (left.length === 0) return { known, at: null };
     }
   }
 };
@@ -195,14 +206,13 @@ const insertMissing = async (
  * Stores a group of events and counts them, in one transaction.
  * @param followed those of the events from which more follows: they are noted to be followed up
  * @param expectsKnown whether some are likely to be stored already: the statement that allows for it is tried first
- * @returns the ids of those that were stored before, or that a person deleted since; they are left as they are
  */
 export const insertEvents = async (
   client: KeptClient,
   rows: readonly EventRow[],
   followed: readonly EventRow[],
   expectsKnown: boolean,
-): Promise<ReadonlySet<string>> => {
+): Promise<Inserted> => {
   const ordered = inLockOrder(rows);
   if (expectsKnown) return insertMissing(client, ordered, followed);
   const events = eventColumns.map(({ encode }) => encode(ordered));
@@ -214,8 +224,8 @@ export const insertEvents = async (
       followed.length === 0
         ? { ...alone, values: [...events, ...added] }
         : { ...andFollowed, values: [...events, ...added, idsOf(followed)] };
-    await client.query(within(query));
-    return new Set();
+    const { rows: stored } = await client.query<{ at: Date }>(within(query));
+    return { known: NONE, at: stored[0]?.at ?? null };
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
   }
