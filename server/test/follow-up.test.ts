@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EventRow } from '../src/events/event-row.ts';
+import type { StoredRow } from '../src/events/event-row.ts';
 import { startFollowUp } from '../src/ingest/follow-up.ts';
 import { postponeFollowUp } from '../src/ingest/follow-up-store.ts';
 import { createTestDatabase, eventually, type Gantry, startGantry } from './harness.ts';
@@ -71,7 +71,7 @@ describe('what follows from an event', () => {
         done.push(...rows.map(({ id }) => id));
       },
     });
-    await followUp.add(ids.map((id) => ({ id }) as EventRow));
+    await followUp.add(ids.map((id) => ({ id }) as StoredRow));
     await followUp[Symbol.asyncDispose]();
     expect(done.sort()).toEqual(ids.filter((_, n) => n !== 6).sort());
     expect(await count('events_to_follow_up')).toBe(0);
@@ -101,7 +101,7 @@ describe('an attempt that fails', () => {
         [ids],
       )
     ).rows;
-  const rowsOf = (ids: readonly string[]) => ids.map((id) => ({ id }) as EventRow);
+  const rowsOf = (ids: readonly string[]) => ids.map((id) => ({ id }) as StoredRow);
   const timedOut = () => new pg.DatabaseError('canceling statement due to statement timeout', 0, 'error');
 
   it.each([

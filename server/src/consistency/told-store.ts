@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { timeOfId } from '../events/id.ts';
 import { findEvents } from '../events/store.ts';
-import { findEventRows } from '../ingest/follow-up-store.ts';
+import { findStoredRows } from '../ingest/follow-up-store.ts';
 import { uuidArray } from '../platform/database/arrays.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { insertAlerts } from '../watchlist/alerts-store.ts';
@@ -86,7 +86,7 @@ const raiseMissing = async (tx: Transaction): Promise<number> => {
   const entries = await loadWatchedEntries(tx);
   const missing = await missingAlerts(tx, entries, Number.POSITIVE_INFINITY);
   const entryOf = new Map(entries.map((entry) => [entry.id, entry]));
-  const rows = await findEventRows(
+  const rows = await findStoredRows(
     tx,
     missing.map(({ eventId }) => eventId),
   );

@@ -26,3 +26,10 @@ export interface EventRow {
   /** Tells the event from others, if its id follows from an idempotency key and so may exist already; else null. */
   readonly contentHash: string | null;
 }
+
+/** An event that was stored, with what the database adds to it and what people did with it. */
+export interface StoredRow extends EventRow {
+  readonly createdAt: Date;
+  readonly processed: boolean;
+  readonly archived: boolean;
+}

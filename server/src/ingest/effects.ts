@@ -1,7 +1,6 @@
 import type { Event } from '@gantry/contract/events';
-import type { EventRow } from '../events/event-row.ts';
+import type { EventRow, StoredRow } from '../events/event-row.ts';
 import { severityOfRank } from '../events/severity.ts';
-import { findEvents } from '../events/store.ts';
 import { openIncidents } from '../incidents/open-from-events.ts';
 import type { Core } from '../platform/context.ts';
 import type { Executor } from '../platform/database/transaction.ts';
@@ -15,23 +14,31 @@ export type ConsequenceParts = Pick<Core, 'config'> &
   WatchlistServices &
   Pick<WebhookServices, 'webhooks'> & { readonly outbox: Outbox };
 
-/** The event as lists will show it, before it is stored. */
-const asListed = (row: EventRow): Event => ({
+/** The event as lists show it. */
+const asListed = (row: StoredRow): Event => ({
   id: row.id,
   eventType: row.eventType,
   description: row.description,
   timestamp: new Date(row.time),
   sensorId: row.sensorId,
   sensorName: row.sensorName,
-  processed: false,
-  archived: false,
+  processed: row.processed,
+  archived: row.archived,
   violationType: row.violationType,
   licensePlateNumber: row.plate,
   vehicleType: row.vehicleType,
   vehicleSpeed: row.vehicleSpeed,
   locationName: row.locationName,
   severity: row.severity === null ? null : severityOfRank(row.severity),
+  createdAt: row.createdAt,
+});
+
+/** The row as it will be once it is stored; the database decides when that is, and no filter asks for it. */
+const asIfStored = (row: EventRow): StoredRow => ({
+  ...row,
   createdAt: new Date(),
+  processed: false,
+  archived: false,
 });
 
 const opensIncident = ({ config }: ConsequenceParts, row: EventRow): boolean =>
@@ -41,17 +48,17 @@ const entriesFor = ({ config, watchlist }: ConsequenceParts, row: EventRow) =>
   row.plateKey !== null && config.FEATURES.includes('watchlist') ? watchlist.match(row) : [];
 
 const isToldToWebhooks = ({ webhooks }: ConsequenceParts, row: EventRow): boolean =>
-  webhooks.wantsEvents() && webhooks.occurrencesOf([asListed(row)]).length > 0;
+  webhooks.wantsEvents() && webhooks.occurrencesOf([asListed(asIfStored(row))]).length > 0;
 
 /** Whether more follows from an event than that it is stored: an incident, an alert, a message to a webhook. */
 export const hasConsequences = (parts: ConsequenceParts, row: EventRow): boolean =>
   opensIncident(parts, row) || entriesFor(parts, row).length > 0 || isToldToWebhooks(parts, row);
 
-/** Brings about what follows from these events, which are stored, when the transaction commits. */
+/** Brings about what follows from these events when the transaction commits. None of them is read again. */
 export const bringAbout = async (
   parts: ConsequenceParts,
   tx: Executor,
-  rows: readonly EventRow[],
+  rows: readonly StoredRow[],
 ): Promise<void> => {
   await openIncidents(
     parts,
@@ -63,8 +70,6 @@ export const bringAbout = async (
     tx,
     rows.flatMap((row) => entriesFor(parts, row).map((entry) => ({ entry, row }))),
   );
-  const told = rows.filter((row) => isToldToWebhooks(parts, row)).map(({ id }) => id);
-  if (told.length === 0) return;
-  const events = await findEvents(tx, told);
-  await parts.webhooks.enqueue(tx, parts.webhooks.occurrencesOf([...events.values()]));
+  const { webhooks } = parts;
+  if (webhooks.wantsEvents()) await webhooks.enqueue(tx, webhooks.occurrencesOf(rows.map(asListed)));
 };

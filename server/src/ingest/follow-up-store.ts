@@ -1,6 +1,6 @@
 import type { EventType } from '@gantry/contract/events';
 import { sql } from 'drizzle-orm';
-import type { EventRow } from '../events/event-row.ts';
+import type { StoredRow } from '../events/event-row.ts';
 import { timeOfId } from '../events/id.ts';
 import { plateKey } from '../events/plate.ts';
 import { uuidArray } from '../platform/database/arrays.ts';
@@ -95,13 +95,16 @@ interface StoredEvent extends Record<string, unknown> {
   description: string | null;
   location: string | null;
   metadata: string | null;
+  created_at: string;
+  processed: boolean;
+  archived: boolean;
 }
 
-/** Stored events as they were when they came in; those that are gone are not among them. */
-export const findEventRows = async (db: Executor, ids: readonly string[]): Promise<EventRow[]> => {
+/** Stored events, but for their pictures, tags and content hash; those that are gone are not among them. */
+export const findStoredRows = async (db: Executor, ids: readonly string[]): Promise<StoredRow[]> => {
   const { rows } = await db.execute<StoredEvent>(sql`
     SELECT id, event_type, violation_type, vehicle_type, severity, sensor_id, sensor_name, location_id, location_name,
-      plate, vehicle_speed, description, location::text, metadata::text
+      plate, vehicle_speed, description, location::text, metadata::text, created_at, processed, archived
     FROM events WHERE id = ANY (${sql.param(ids)}::uuid[])`);
   return rows.map((row) => ({
     id: row.id,
@@ -123,5 +126,8 @@ export const findEventRows = async (db: Executor, ids: readonly string[]): Promi
     imagesJson: null,
     tagsJson: null,
     contentHash: null,
+    createdAt: new Date(row.created_at),
+    processed: row.processed,
+    archived: row.archived,
   }));
 };

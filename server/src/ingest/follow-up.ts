@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { EventRow } from '../events/event-row.ts';
+import type { StoredRow } from '../events/event-row.ts';
 import { isBadRow, isDatabaseAway, isTimeout } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { startRounds } from '../platform/periodic.ts';
 import {
   countLateFollowUp,
-  findEventRows,
+  findStoredRows,
   type LateFollowUp,
   type LeftToFollowUp,
   listLeftToFollowUp,
@@ -21,13 +21,13 @@ export interface FollowUp extends AsyncDisposable {
    * Takes on events that were committed and noted to be followed up.
    * @returns resolves when what follows from them is committed too, or after a second: then it is late
    */
-  add(rows: readonly EventRow[]): Promise<void>;
+  add(rows: readonly StoredRow[]): Promise<void>;
 }
 
 export interface FollowUpParts {
   readonly db: Database;
   readonly log: Logger;
-  readonly bringAbout: (tx: Executor, rows: readonly EventRow[]) => Promise<void>;
+  readonly bringAbout: (tx: Executor, rows: readonly StoredRow[]) => Promise<void>;
   /** Is told now and then what has waited too long. */
   readonly tellLate?: (late: LateFollowUp) => void;
 }
@@ -48,7 +48,7 @@ const PATIENCE_MS = 1_000;
 
 /** Events that came together, and who waits for what follows from them. */
 interface Batch {
-  readonly rows: readonly EventRow[];
+  readonly rows: readonly StoredRow[];
   readonly done: () => void;
 }
 
@@ -73,7 +73,7 @@ export const startFollowUp = ({ db, log, bringAbout, tellLate }: FollowUpParts):
   let running: Promise<void> | null = null;
   let stopped = false;
 
-  const followTogether = (rows: readonly EventRow[]): Promise<void> =>
+  const followTogether = (rows: readonly StoredRow[]): Promise<void> =>
     inTransaction(db, async (tx) => {
       const ours = await takeToFollowUp(
         tx,
@@ -100,7 +100,7 @@ export const startFollowUp = ({ db, log, bringAbout, tellLate }: FollowUpParts):
    * One event that fails, in the database or in our own code, must not keep others back: halves are tried, for a while.
    * @param until when to stop halving, by the monotonic clock
    */
-  const follow = async (rows: readonly EventRow[], until: number): Promise<void> => {
+  const follow = async (rows: readonly StoredRow[], until: number): Promise<void> => {
     try {
       await followTogether(rows);
       return;
@@ -120,7 +120,7 @@ export const startFollowUp = ({ db, log, bringAbout, tellLate }: FollowUpParts):
   };
 
   /** Never throws: what cannot be followed up now is found in the database later. */
-  const followOrLeave = async (rows: readonly EventRow[]): Promise<void> => {
+  const followOrLeave = async (rows: readonly StoredRow[]): Promise<void> => {
     try {
       await follow(rows, performance.now() + HALVING_MS);
     } catch (err) {
@@ -153,7 +153,7 @@ export const startFollowUp = ({ db, log, bringAbout, tellLate }: FollowUpParts):
   };
 
   const followGroup = async (ids: readonly string[]): Promise<void> => {
-    const rows = await findEventRows(db, ids).catch(async (err: unknown) => {
+    const rows = await findStoredRows(db, ids).catch(async (err: unknown) => {
       if (isDatabaseAway(err) && !isTimeout(err)) throw err;
       await postpone(ids, err);
       return null;

@@ -1,4 +1,5 @@
 import type { QueryConfig } from 'pg';
+import { COUNTED_COLUMNS, countingOf } from '../events/counts/counting.ts';
 import type { EventRow } from '../events/event-row.ts';
 import { uuidArray } from '../platform/database/arrays.ts';
 import {
@@ -14,6 +15,7 @@ import {
 import { isUniqueViolation } from '../platform/database/failure.ts';
 import type { KeptClient } from '../platform/database/kept-client.ts';
 import { channels } from '../platform/database/notify.ts';
+import { createParameters, type Parameters } from '../platform/database/parameters.ts';
 import { type Count, tally } from './tally.ts';
 
 /** Longest wait for one group's commit, in milliseconds. */
@@ -52,88 +54,129 @@ const countColumns: readonly Column<Count>[] = [
 /** One message for the whole group, because NOTIFY takes a lock of the whole server at its commit. */
 const NOTIFY = `pg_notify('${channels.changes}', '')`;
 
-const INSERT = `INSERT INTO events (${namesOf(eventColumns)}) ${rowsOf(eventColumns, 1)}`;
+/** A group of events as the statements that store it take it. */
+interface Group {
+  readonly rows: readonly EventRow[];
+  /** Those of the events that have to be followed up. */
+  readonly followed: readonly EventRow[];
+}
+
+/** A group of which no event is stored yet, so that what it adds to the counts is known. */
+interface NewGroup extends Group {
+  readonly counts: readonly Count[];
+  /** The first and the last of the ids, by the order of time. */
+  readonly ends: readonly (string | undefined)[];
+}
+
+/** A statement whose text is put together once, here: a connection parses it when it first runs it. */
+interface Statement<Input> {
+  readonly name: string;
+  readonly text: string;
+  readonly valuesOf: (input: Input) => unknown[];
+}
+
+const statement = <Input>(
+  name: string,
+  write: (add: Parameters<Input>['add']) => string,
+): Statement<Input> => {
+  const { add, valuesOf } = createParameters<Input>();
+  return { name, text: write(add), valuesOf };
+};
+
+const idsOf = (rows: readonly EventRow[]): Buffer => uuidArray(rows, ({ id }) => id);
+
+/** Adds the columns of the events as parameters. @returns them by the names of their columns */
+const addEvents = (add: Parameters<Group>['add']): ReadonlyMap<string, string> =>
+  new Map(eventColumns.map(({ name, encode }) => [name, add(({ rows }) => encode(rows))]));
+
+const insertOf = (events: ReadonlyMap<string, string>): string =>
+  `INSERT INTO events (${namesOf(eventColumns)}) ${rowsOf(eventColumns, [...events.values()])}`;
 
 /** The columns that say which vehicle passed where, as the arrays of one row of `traffic_unfolded` name them. */
 const trafficColumns = ['id', 'event_type', 'sensor_id', 'location_id', 'vehicle_type', 'vehicle_speed'];
 const TRAFFIC =
   'traffic_unfolded (event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds, first_id, last_id)';
-/** The parameters that hold them already. */
-const trafficArrays = trafficColumns
-  .map((column) => `$${1 + eventColumns.findIndex(({ name }) => name === column)}`)
-  .join(', ');
-
-const COUNTS_FROM = eventColumns.length + 2;
-const ENDS_FROM = COUNTS_FROM + countColumns.length;
-const FOLLOWED = ENDS_FROM + 2;
 
 // An event that a person deleted stays deleted. Writing what is known of its deletion once more violates the key of that table,
 // and a statement that writes to it waits for deletions under way before it sees anything (events/tombstones-store.ts).
-const REFUSE_DELETED = `deleted AS (
+const refuseDeleted = (ids: string): string => `deleted AS (
       INSERT INTO deleted_events (event_id, content_hash)
-      SELECT event_id, content_hash FROM deleted_events WHERE event_id = ANY ($1)
+      SELECT event_id, content_hash FROM deleted_events WHERE event_id = ANY (${ids})
     )`;
+
+interface Variant {
+  /** Whether any of the events has an idempotency key. */
+  readonly keyed: boolean;
+  /** Whether any has to be followed up; then the statement answers when the events were stored. */
+  readonly followed: boolean;
+}
 
 // The common case: no event of the group is stored yet, so what it adds to the totals is known beforehand.
 // One statement, so one round trip and one commit for the whole group: 40 µs an event in groups of 60, half of it for indexes.
-const insertNewText = (more: string): string => `
-    WITH stored AS (${INSERT}),
-    arrived AS (INSERT INTO event_arrivals (hour, n) SELECT date_trunc('hour', now(), 'UTC'), $${eventColumns.length + 1}),
-    told AS (INSERT INTO changes (topic, event_ids) VALUES ('events', $1) RETURNING ${NOTIFY}),
-    passed AS (INSERT INTO ${TRAFFIC} VALUES (${trafficArrays}, $${ENDS_FROM}, $${ENDS_FROM + 1}))${more}
-    INSERT INTO event_totals (${namesOf(countColumns)}) ${rowsOf(countColumns, COUNTS_FROM)}`;
+const insertNew = (name: string, { keyed, followed }: Variant): Statement<NewGroup> =>
+  statement(name, (add) => {
+    const events = addEvents(add);
+    const ids = events.get('id') ?? '';
+    const count = add(({ rows }) => rows.length);
+    const counts = countColumns.map(({ encode }) => add((group) => encode(group.counts)));
+    const passed = [
+      ...trafficColumns.map((column) => events.get(column)),
+      add(({ ends }) => ends[0]),
+      add(({ ends }) => ends[1]),
+    ];
+    const parts = [
+      `stored AS (${insertOf(events)})`,
+      `arrived AS (INSERT INTO event_arrivals (hour, n) SELECT date_trunc('hour', now()::timestamptz(3), 'UTC'), ${count})`,
+      `told AS (INSERT INTO changes (topic, event_ids) VALUES ('events', ${ids}) RETURNING ${NOTIFY})`,
+      `passed AS (INSERT INTO ${TRAFFIC} VALUES (${passed.join(', ')}))`,
+      ...(keyed ? [refuseDeleted(ids)] : []),
+    ];
+    const counting = `INSERT INTO event_totals (${namesOf(countColumns)}) ${rowsOf(countColumns, counts)}`;
+    if (!followed) return `WITH ${parts.join(', ')} ${counting}`;
+    const noted = add((group) => idsOf(group.followed));
+    parts.push(
+      `noted AS (INSERT INTO events_to_follow_up (event_id) SELECT unnest(${noted}::uuid[]))`,
+      `counted AS (${counting})`,
+    );
+    return `WITH ${parts.join(', ')} SELECT now()::timestamptz(3) AS at`;
+  });
 
-const NOTED = `, noted AS (INSERT INTO events_to_follow_up (event_id) SELECT unnest($${FOLLOWED}::uuid[]))`;
-
-const insertNew = (name: string, more: string) => ({ name, text: insertNewText(more) });
-
-/** By whether any of the events has an idempotency key, and whether any has to be followed up. */
 const INSERT_NEW = {
   unkeyed: {
-    alone: insertNew('insert-new-events', ''),
-    followed: insertNew('insert-new-events-followed', NOTED),
+    alone: insertNew('insert-new-events', { keyed: false, followed: false }),
+    followed: insertNew('insert-new-events-followed', { keyed: false, followed: true }),
   },
   keyed: {
-    alone: insertNew('insert-new-keyed-events', `, ${REFUSE_DELETED}`),
-    followed: insertNew('insert-new-keyed-events-followed', `, ${REFUSE_DELETED}${NOTED}`),
+    alone: insertNew('insert-new-keyed-events', { keyed: true, followed: false }),
+    followed: insertNew('insert-new-keyed-events-followed', { keyed: true, followed: true }),
   },
 };
 
+const ofStored = countingOf('stored', 1);
+
 // The other case: some have an idempotency key that was used before. Only those that are new are counted.
-const INSERT_MISSING = {
-  name: 'insert-missing-events',
-  text: `
+const INSERT_MISSING = statement<Group>('insert-missing-events', (add) => {
+  const events = addEvents(add);
+  const noted = add(({ followed }) => idsOf(followed));
+  return `
     WITH stored AS (
-      ${INSERT} ON CONFLICT DO NOTHING
-      RETURNING id, event_type, violation_type, vehicle_type, severity, sensor_id, location_id, vehicle_speed
-    ), arrived AS (
-      INSERT INTO event_arrivals (hour, n) SELECT date_trunc('hour', now(), 'UTC'), count(*) FROM stored
-    ), counted AS (
-      INSERT INTO event_totals (hour, event_type, violation_type, vehicle_type, severity, n)
-      SELECT event_hour(id), event_type, coalesce(violation_type, ''), coalesce(vehicle_type, ''),
-        coalesce(severity, 0), count(*)
-      FROM stored GROUP BY 1, 2, 3, 4, 5
-    ), told AS (
+      ${insertOf(events)} ON CONFLICT DO NOTHING
+      RETURNING ${COUNTED_COLUMNS}
+    ), arrived AS (${ofStored.arrivals}), counted AS (${ofStored.totals}), passed AS (${ofStored.traffic}), told AS (
       INSERT INTO changes (topic, event_ids) SELECT 'events', array_agg(id) FROM stored HAVING count(*) > 0
       RETURNING ${NOTIFY}
-    ), passed AS (
-      INSERT INTO ${TRAFFIC} SELECT ${trafficColumns.map((column) => `array_agg(${column})`).join(', ')},
-        min(id::text COLLATE "C")::uuid, max(id::text COLLATE "C")::uuid
-      FROM stored HAVING count(*) > 0
     ), noted AS (
       INSERT INTO events_to_follow_up (event_id)
-      SELECT id FROM stored WHERE id = ANY ($${eventColumns.length + 1}::uuid[])
-    ), ${REFUSE_DELETED}
-    SELECT id FROM stored`,
-};
+      SELECT id FROM stored WHERE id = ANY (${noted}::uuid[])
+    ), ${refuseDeleted(events.get('id') ?? '')}
+    SELECT id, created_at AS at FROM stored`;
+});
 
 const hasKeys = (rows: readonly EventRow[]): boolean => rows.some(({ contentHash }) => contentHash !== null);
 
 /** Events with a key may be sent to several processes at once: in one order, so that these wait but do not deadlock. */
 const inLockOrder = (rows: readonly EventRow[]): readonly EventRow[] =>
   hasKeys(rows) ? [...rows].sort((a, b) => (a.id < b.id ? -1 : 1)) : rows;
-
-const idsOf = (rows: readonly EventRow[]): Buffer => uuidArray(rows, ({ id }) => id);
 
 /** The first and the last of the ids, by the order of time. */
 const endsOf = (rows: readonly EventRow[]): (string | undefined)[] => {
@@ -148,6 +191,9 @@ const endsOf = (rows: readonly EventRow[]): (string | undefined)[] => {
 /** The statement, waited for no longer than that. pg takes a time-out for each query, but its types do not name it. */
 const within = (query: QueryConfig): QueryConfig =>
   ({ ...query, query_timeout: COMMIT_TIMEOUT_MS }) as QueryConfig;
+
+const queryOf = <Input>({ name, text, valuesOf }: Statement<Input>, input: Input): QueryConfig =>
+  within({ name, text, values: valuesOf(input) });
 
 /** The content hashes of those of the events that a person deleted, by id. */
 const findDeleted = async (
@@ -164,21 +210,31 @@ const findDeleted = async (
 };
 
 const INSERT_MISSING_ATTEMPTS = 3;
+const NONE: ReadonlySet<string> = new Set();
 
-/** Stores those of the events that are new. @returns the ids of the others */
+/** What became of a group. */
+export interface Inserted {
+  /** The ids of those that were stored before, or that a person deleted since; they are left as they are. */
+  readonly known: ReadonlySet<string>;
+  /** When the others were stored; null when there are none, and when nothing follows from any of the group. */
+  readonly at: Date | null;
+}
+
+/** Stores those of the events that are new. */
 const insertMissing = async (
   client: KeptClient,
   rows: readonly EventRow[],
   followed: readonly EventRow[],
-): Promise<ReadonlySet<string>> => {
+): Promise<Inserted> => {
   const known = new Set(rows.map(({ id }) => id));
   let left = rows;
   for (let attempt = 1; ; attempt++) {
-    const values = [...eventColumns.map(({ encode }) => encode(left)), idsOf(followed)];
     try {
-      const { rows: stored } = await client.query<{ id: string }>(within({ ...INSERT_MISSING, values }));
+      const { rows: stored } = await client.query<{ id: string; at: Date }>(
+        queryOf(INSERT_MISSING, { rows: left, followed }),
+      );
       for (const { id } of stored) known.delete(id);
-      return known;
+      return { known, at: stored[0]?.at ?? null };
     } catch (error) {
       if (!isUniqueViolation(error) || attempt === INSERT_MISSING_ATTEMPTS) throw error;
       const deleted = await findDeleted(
@@ -186,7 +242,7 @@ const insertMissing = async (
         left.map(({ id }) => id),
       );
       left = left.filter(({ id }) => !deleted.has(id));
-      if (left.length === 0) return known;
+      if (left.length === 0) return { known, at: null };
     }
   }
 };
@@ -195,27 +251,21 @@ const insertMissing = async (
  * Stores a group of events and counts them, in one transaction.
  * @param followed those of the events from which more follows: they are noted to be followed up
  * @param expectsKnown whether some are likely to be stored already: the statement that allows for it is tried first
- * @returns the ids of those that were stored before, or that a person deleted since; they are left as they are
  */
 export const insertEvents = async (
   client: KeptClient,
   rows: readonly EventRow[],
   followed: readonly EventRow[],
   expectsKnown: boolean,
-): Promise<ReadonlySet<string>> => {
+): Promise<Inserted> => {
   const ordered = inLockOrder(rows);
   if (expectsKnown) return insertMissing(client, ordered, followed);
-  const events = eventColumns.map(({ encode }) => encode(ordered));
-  const counts = tally(ordered);
-  const added = [rows.length, ...countColumns.map(({ encode }) => encode(counts)), ...endsOf(rows)];
-  const { alone, followed: andFollowed } = INSERT_NEW[hasKeys(rows) ? 'keyed' : 'unkeyed'];
+  const variants = INSERT_NEW[hasKeys(rows) ? 'keyed' : 'unkeyed'];
+  const insert = followed.length === 0 ? variants.alone : variants.followed;
+  const group = { rows: ordered, followed, counts: tally(ordered), ends: endsOf(rows) };
   try {
-    const query =
-      followed.length === 0
-        ? { ...alone, values: [...events, ...added] }
-        : { ...andFollowed, values: [...events, ...added, idsOf(followed)] };
-    await client.query(within(query));
-    return new Set();
+    const { rows: stored } = await client.query<{ at: Date }>(queryOf(insert, group));
+    return { known: NONE, at: stored[0]?.at ?? null };
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
   }

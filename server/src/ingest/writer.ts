@@ -1,13 +1,13 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import type { EventRow } from '../events/event-row.ts';
+import type { EventRow, StoredRow } from '../events/event-row.ts';
 import type { Partitions } from '../events/partitions.ts';
 import { isBadRow, isMissingPartition, isTransient } from '../platform/database/failure.ts';
 import { type KeptClient, keepClient } from '../platform/database/kept-client.ts';
 import { databaseAway, isOutage } from '../platform/database/outage.ts';
 import { AppError, unavailable } from '../platform/error.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { findContentHashes, insertEvents } from './insert-store.ts';
+import { findContentHashes, type Inserted, insertEvents } from './insert-store.ts';
 import { createEventQueue, MAX_WAIT_MS, type Waiting, type WriteOutcome } from './queue.ts';
 
 /** After the database went away, events are refused at once for this long before one group tries it again. */
@@ -28,7 +28,7 @@ export interface EventWriterParts {
   /** Whether an event has to be followed up once it is stored. */
   readonly hasConsequences: (row: EventRow) => boolean;
   /** Takes on the events of a committed group that have to be followed up; resolves when that is done, or has to wait. */
-  readonly followUp: (rows: readonly EventRow[]) => Promise<void>;
+  readonly followUp: (rows: readonly StoredRow[]) => Promise<void>;
 }
 
 /**
@@ -41,7 +41,7 @@ export class EventWriter implements AsyncDisposable {
   readonly #metrics: Metrics;
   readonly #log: Logger;
   readonly #hasConsequences: (row: EventRow) => boolean;
-  readonly #followUp: (rows: readonly EventRow[]) => Promise<void>;
+  readonly #followUp: (rows: readonly StoredRow[]) => Promise<void>;
   readonly #queue = createEventQueue();
   #running: Promise<void> | null = null;
   /** While the database is away: when to try it again, by the monotonic clock. */
@@ -126,13 +126,14 @@ export class EventWriter implements AsyncDisposable {
     try {
       const rows = group.map(({ row }) => row);
       const followed = rows.filter(this.#hasConsequences);
-      const known = await this.#insert(rows, followed);
+      const { known, at } = await this.#insert(rows, followed);
       this.#awayUntil = null;
       this.#metrics.groupSize.observe(group.length);
       const met = group.filter(({ row }) => known.has(row.id));
       this.#acknowledge(
         group.filter(({ row }) => !known.has(row.id)),
         new Set(followed),
+        at,
       );
       this.#metrics.events.inc({ outcome: 'stored' }, group.length - met.length);
       return met;
@@ -149,23 +150,24 @@ export class EventWriter implements AsyncDisposable {
   }
 
   /** Whoever reported an incident finds it opened once they are answered; nobody else waits for that. */
-  #acknowledge(stored: readonly Waiting[], followed: ReadonlySet<EventRow>): void {
-    const later = stored.filter(({ row }) => followed.has(row));
-    for (const { row, resolve } of stored) if (!followed.has(row)) resolve('stored');
-    if (later.length === 0) return;
-    void this.#followUp(later.map(({ row }) => row)).then(() => {
+  #acknowledge(stored: readonly Waiting[], followed: ReadonlySet<EventRow>, at: Date | null): void {
+    for (const { row, resolve } of stored) if (at === null || !followed.has(row)) resolve('stored');
+    const later = at === null ? [] : stored.filter(({ row }) => followed.has(row));
+    if (at === null || later.length === 0) return;
+    const rows = later.map(({ row }) => ({ ...row, createdAt: at, processed: false, archived: false }));
+    void this.#followUp(rows).then(() => {
       for (const { resolve } of later) resolve('stored');
     });
   }
 
-  async #insert(rows: readonly EventRow[], followed: readonly EventRow[]): Promise<ReadonlySet<string>> {
+  async #insert(rows: readonly EventRow[], followed: readonly EventRow[]): Promise<Inserted> {
     for (let attempt = 1; ; attempt++) {
       try {
         const isWary = this.#wary > 0 && rows.some(({ contentHash }) => contentHash !== null);
-        const known = await insertEvents(this.#client, rows, followed, isWary);
-        if (known.size > 0) this.#wary = WARY_GROUPS;
+        const inserted = await insertEvents(this.#client, rows, followed, isWary);
+        if (inserted.known.size > 0) this.#wary = WARY_GROUPS;
         else if (isWary) this.#wary--;
-        return known;
+        return inserted;
       } catch (error) {
         const missing = isMissingPartition(error);
         if (attempt === ATTEMPTS || !(missing || isTransient(error))) throw error;

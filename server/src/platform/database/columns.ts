@@ -42,9 +42,12 @@ export const double = <Row>(name: string, pick: (row: Row) => number | null, as 
 export const namesOf = <Row>(columns: readonly Column<Row>[]): string =>
   columns.map(({ name }) => name).join(', ');
 
-/** A query that answers the rows; the arrays are the parameters of the statement from number `first` on. */
-export const rowsOf = <Row>(columns: readonly Column<Row>[], first: number): string => {
-  const arrays = columns.map(({ type }, index) => `$${first + index}::${type}[]`).join(', ');
+/**
+ * A query that answers the rows.
+ * @param parameters those of the statement that are the arrays of the columns
+ */
+export const rowsOf = <Row>(columns: readonly Column<Row>[], parameters: readonly string[]): string => {
+  const arrays = columns.map(({ type }, index) => `${parameters[index]}::${type}[]`).join(', ');
   const values = columns.map(({ name, as = name }) => as).join(', ');
   return `SELECT ${values} FROM unnest(${arrays}) AS incoming (${namesOf(columns)})`;
 };

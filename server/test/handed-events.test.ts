@@ -1,0 +1,72 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Gantry, startGantry } from './harness.ts';
+import { answer, type Receiver, startReceiver } from './webhook-receiver.ts';
+
+let receiver: Receiver;
+let gantry: Gantry;
+let token: string;
+let apiKey: string;
+beforeAll(async () => {
+  receiver = await startReceiver(answer(200));
+  gantry = await startGantry({ config: { WEBHOOK_ALLOW_HOSTS: `localhost, ${receiver.host}` } });
+  token = await gantry.tokenFor('ADMIN');
+  apiKey = await gantry.registerSensor();
+  await gantry.ok('webhooks.create', { url: receiver.url, kinds: ['event.ingested'] }, { token });
+});
+afterAll(async () => {
+  await gantry?.stop();
+  await receiver?.[Symbol.asyncDispose]();
+});
+
+const bodiesOf = async (ids: readonly string[]) => {
+  const { rows } = await gantry.pool.query<{ body: string }>(
+    `SELECT body FROM webhook_deliveries WHERE body::jsonb #>> '{data,id}' = ANY ($1)`,
+    [ids],
+  );
+  return rows.map(({ body }) => JSON.parse(body).data).sort((a, b) => (a.id < b.id ? -1 : 1));
+};
+
+describe('the events of a group that was stored', () => {
+  const EVENTS = [
+    { eventType: 'INCIDENT', description: 'Stopped vehicle', location: { latitude: 48.2, longitude: 16.4 } },
+    { eventType: 'SPEED_DETECTION', violationType: 'SPEEDING', vehicleSpeed: 71.25, vehicleType: 'CAR' },
+    {
+      eventType: 'VEHICLE_DETECTION',
+      licensePlateNumber: 'w 123-ab',
+      tags: ['north'],
+      metadata: { lane: 2 },
+    },
+  ];
+
+  it.each<[string, { idempotencyKey?: string }, boolean]>([
+    ['without idempotency keys', {}, false],
+    ['with idempotency keys', { idempotencyKey: 'first' }, false],
+    ['beside events that are stored already', { idempotencyKey: 'first' }, true],
+  ])('are handed to webhooks as they are stored, and not read again (%s)', async (_, key, isAgain) => {
+    const timestamp = new Date(Date.now() - 60_000).toISOString();
+    const events = EVENTS.map((event, n) => ({
+      ...event,
+      timestamp: new Date(Date.parse(timestamp) + n * 1_000).toISOString(),
+      ...key,
+    }));
+    if (isAgain) await gantry.ok('events.ingestBatch', { apiKey, events: events.slice(0, 1) });
+    const query = vi.spyOn(pg.Client.prototype, 'query');
+    const { results } = await gantry.ok('events.ingestBatch', { apiKey, events });
+    const noted = query.mock.calls.map(
+      ([sent]) => (typeof sent === 'string' ? sent : (sent as { text?: string }).text) ?? '',
+    );
+    query.mockRestore();
+    const ids: string[] = results.map(({ eventId }: { eventId: string }) => eventId);
+    const bodies = await bodiesOf(ids);
+    const { events: listed } = await gantry.ok('events.getAll', { take: 100 }, { token });
+    const expected = listed
+      .filter(({ id }: { id: string }) => ids.includes(id))
+      .sort((a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1));
+    expect(bodies).toEqual(expected);
+    expect(bodies).toHaveLength(EVENTS.length);
+    const reading = noted.filter((text) => /description[^;]*FROM events\s+WHERE id = ANY/.test(text));
+    expect(reading).toEqual([]);
+    expect(noted.some((text) => text.includes('INTO webhook_deliveries'))).toBe(true);
+  });
+});
