@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { foldTotals } from '../src/events/counts/fold-store.ts';
 import { createPartitions } from '../src/events/partitions.ts';
 import { removeEvent } from '../src/events/remove-store.ts';
-import { setArchived, setProcessed } from '../src/events/review-store.ts';
+import { setArchived, setProcessed } from '../src/events/store.ts';
 import { createDatabase, createPool, type Database } from '../src/platform/database/pool.ts';
 import { createTestDatabase } from './harness.ts';
 

@@ -15,9 +15,8 @@ import { createAddressRules, type Resolve } from '../src/webhooks/address.ts';
 import { settleDelivered, settleFailed } from '../src/webhooks/attempts-store.ts';
 import { BACK_OFF, JITTER, waitAfter } from '../src/webhooks/back-off.ts';
 import { createDeliverer, startDelivering } from '../src/webhooks/deliver.ts';
-import { insertDeliveries } from '../src/webhooks/enqueue-store.ts';
+import { insertDeliveries, removeOldDeliveries } from '../src/webhooks/deliveries-store.ts';
 import { createSender } from '../src/webhooks/send.ts';
-import { removeOldDeliveries } from '../src/webhooks/sweep-store.ts';
 import { createTestDatabase, eventually } from './harness.ts';
 import { answer, type Received, type Receiver, startReceiver } from './webhook-receiver.ts';
 

@@ -7,11 +7,14 @@ import { type Interval, resolveTime } from '../platform/time.ts';
 import { requireFewPoints } from '../traffic/range.ts';
 import { breakdownsOf, totalsOf } from './counts.ts';
 import { countByLocalHour } from './local-hours.ts';
-import { listTopLocations, listTopSensors } from './places-store.ts';
-import { listRepeatPlates } from './plates-store.ts';
-import { getProcessingTime } from './processing-store.ts';
 import { lastEventsOf, minutesOf, seriesOf, usualInterval, weekOf } from './series.ts';
-import { countEvents } from './store.ts';
+import {
+  countEvents,
+  getProcessingTime,
+  listRepeatPlates,
+  listTopLocations,
+  listTopSensors,
+} from './store.ts';
 
 const DAY_MS = 86_400_000;
 /** Events among which plates that come again are looked for. */

@@ -1,10 +1,14 @@
-import { sql } from 'drizzle-orm';
+import type { Analytics } from '@gantry/contract/analytics';
+import { type SQL, sql } from 'drizzle-orm';
 import { totalsKeys } from '../events/counts/keys.ts';
-import { countedByPeriod, countedEvents } from '../events/counts/totals.ts';
+import { countedByPeriod, countedEvents, idWithin } from '../events/counts/totals.ts';
 import { violationCondition } from '../events/counts/violations.ts';
 import { firstIdAt } from '../events/id.ts';
+import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
+import { inSegments, passedIn, passedWithin } from '../traffic/rollups-store.ts';
+import { segmentsOf } from '../traffic/segments.ts';
 
 /** How many events have all of this in common; '' and 0 stand for none. */
 export interface CountRow extends Record<string, unknown> {
@@ -61,4 +65,111 @@ export const countWithin = async (
     JOIN events ON id >= first AND id < behind GROUP BY 1`);
   const counts = new Map(rows.map(({ nth, total, violations }) => [nth - 1, { total, violations }]));
   return intervals.map((_, n) => counts.get(n) ?? { total: 0, violations: 0 });
+};
+
+const TOP = 10;
+
+/** The places with most events within a range. Plan: the unique index of traffic_rollups, for each place. */
+const topPlaces = async (db: Executor, range: Interval, places: SQL, column: SQL) => {
+  const segments = segmentsOf(range);
+  const whole = { from: segments[0]?.from ?? range.from, until: segments.at(-1)?.until ?? range.until };
+  const folded = inSegments(segments, sql`place_id = places.id AND vehicle_type IS NULL`).map(
+    (condition) => sql`SELECT places.id, events FROM places JOIN traffic_rollups ON ${condition}`,
+  );
+  const { rows } = await db.execute<{ id: string; count: number }>(sql`
+    WITH places AS (${places}), counted AS (
+      ${sql.join(folded, sql` UNION ALL `)}
+      UNION ALL
+      SELECT ${column}, sign FROM (${passedIn(sql`traffic_unfolded`, passedWithin(whole))}) AS fresh
+      WHERE ${column} IS NOT NULL
+    )
+    SELECT id, sum(events)::bigint AS count FROM counted GROUP BY 1 HAVING sum(events) > 0
+    ORDER BY 2 DESC, 1 DESC LIMIT ${TOP}`);
+  return rows;
+};
+
+/** The sensors that saw most, also those that are gone, with the name that they had last. */
+export const listTopSensors = async (db: Executor, range: Interval) => {
+  const known = sql`SELECT id FROM sensors UNION SELECT sensor_id FROM traffic_places`;
+  const top = await topPlaces(db, range, known, sql`sensor_id`);
+  const ids = sql`${sql.param(top.map(({ id }) => id))}::uuid[]`;
+  const { rows } = await db.execute<{ id: string; name: string }>(
+    sql`SELECT id, name FROM sensors WHERE id = ANY (${ids})`,
+  );
+  const names = new Map(rows.map(({ id, name }) => [id, name]));
+  for (const { id } of top) {
+    if (names.has(id)) continue;
+    // Plan: events_by_sensor from its end.
+    const { rows: last } = await db.execute<{ name: string | null }>(
+      sql`SELECT sensor_name AS name FROM events WHERE sensor_id = ${id}::uuid ORDER BY id DESC LIMIT 1`,
+    );
+    if (last[0]?.name) names.set(id, last[0].name);
+  }
+  return top.map(({ id, count }) => ({ sensorId: id, sensorName: names.get(id) ?? null, count }));
+};
+
+/** The locations at which most was seen, of those that there are. */
+export const listTopLocations = async (db: Executor, range: Interval) => {
+  const known = sql`SELECT id FROM locations`;
+  const top = await topPlaces(db, range, known, sql`location_id`);
+  const ids = sql`${sql.param(top.map(({ id }) => id))}::uuid[]`;
+  const { rows } = await db.execute<{ id: string; name: string }>(
+    sql`SELECT id, name FROM locations WHERE id = ANY (${ids})`,
+  );
+  const names = new Map(rows.map(({ id, name }) => [id, name]));
+  return top.flatMap(({ id, count }) => {
+    const locationName = names.get(id);
+    return locationName === undefined ? [] : [{ locationId: id, locationName, count }];
+  });
+};
+
+const MOST = 50;
+
+/**
+ * The plates that were seen at least so often, those seen most often first. It looks at every event of the interval that
+ * has a plate: keep it to some hundred thousand of them.
+ */
+export const listRepeatPlates = async (db: Executor, interval: Interval, from: number) => {
+  // Plan: events_by_plate or events_pkey of the months that the interval touches.
+  const { rows } = await db.execute<{ plate: string; n: number; last_seen: string }>(sql`
+    SELECT max(plate) AS plate, count(*) AS n, max(id::text) AS last_seen FROM events
+    WHERE plate_key IS NOT NULL AND ${sql.join(idWithin(interval), sql` AND `)}
+    GROUP BY plate_key HAVING count(*) >= ${from} ORDER BY n DESC, plate_key LIMIT ${MOST}`);
+  return rows;
+};
+
+const LATEST = 200_000;
+
+interface TimesRow extends Record<string, unknown> {
+  n: number;
+  mean: number | null;
+  median: number | null;
+  p90: number | null;
+}
+
+const rounded = (seconds: number | null): number | null =>
+  seconds === null ? null : Math.round(seconds * 1_000) / 1_000;
+
+/** How long it took until events were marked as processed, of those that were marked within the interval; in seconds. */
+export const getProcessingTime = async (
+  db: Executor,
+  { from, until }: Interval,
+): Promise<Analytics['processingTime']> => {
+  // Plan: events_by_processing from its end.
+  const { rows } = await db.execute<TimesRow>(sql`
+    SELECT count(*) AS n, avg(seconds) AS mean, percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) AS median,
+      percentile_cont(0.9) WITHIN GROUP (ORDER BY seconds) AS p90
+    FROM (
+      SELECT extract(epoch FROM processed_at - created_at)::double precision AS seconds FROM events
+      WHERE processed_at >= ${moment(from)}
+        AND processed_at < ${moment(until)}
+      ORDER BY processed_at DESC LIMIT ${LATEST}
+    ) AS times`);
+  const [row] = rows;
+  return {
+    count: row?.n ?? 0,
+    mean: rounded(row?.mean ?? null),
+    median: rounded(row?.median ?? null),
+    p90: rounded(row?.p90 ?? null),
+  };
 };

@@ -8,8 +8,8 @@ import type { Executor, Transaction } from '../platform/database/transaction.ts'
 import { insertAlerts } from '../watchlist/alerts-store.ts';
 import { createPlateMatcher, isValidAt, type WatchedEntry } from '../watchlist/matching.ts';
 import { loadWatchedEntries } from '../watchlist/store.ts';
+import { insertDeliveries } from '../webhooks/deliveries-store.ts';
 import { bodyOf } from '../webhooks/dispatch.ts';
-import { insertDeliveries } from '../webhooks/enqueue-store.ts';
 import { kindsOfEvent, matchesKind } from '../webhooks/matching.ts';
 import { listEnabledWebhooks } from '../webhooks/store.ts';
 import type { Check } from './check.ts';

@@ -8,9 +8,8 @@ import { notFound } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { keepHoldsOut, requireFree } from './holds-store.ts';
 import { listEvents } from './list/list.ts';
-import { removeEvent } from './remove-store.ts';
-import { type ReviewOutcome, setArchived, setProcessed } from './review-store.ts';
-import { rememberDeletion } from './tombstones-store.ts';
+import { rememberDeletion, removeEvent } from './remove-store.ts';
+import { type ReviewOutcome, setArchived, setProcessed } from './store.ts';
 
 const review = (
   { app, actor, caller }: ActorContext,

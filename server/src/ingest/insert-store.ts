@@ -98,7 +98,7 @@ const TRAFFIC =
   'traffic_unfolded (event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds, first_id, last_id)';
 
 // An event that a person deleted stays deleted. Writing what is known of its deletion once more violates the key of that table,
-// and a statement that writes to it waits for deletions under way before it sees anything (events/tombstones-store.ts).
+// and a statement that writes to it waits for deletions under way before it sees anything (events/remove-store.ts).
 const refuseDeleted = (ids: string): string => `deleted AS (
       INSERT INTO deleted_events (event_id, content_hash)
       SELECT event_id, content_hash FROM deleted_events WHERE event_id = ANY (${ids})

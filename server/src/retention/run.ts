@@ -1,12 +1,12 @@
-import { forgetOldDeletions } from '../events/tombstones-store.ts';
+import { forgetOldDeletions } from '../events/remove-store.ts';
 import { readDatabaseTime } from '../platform/database/database-time.ts';
 import type { Transaction } from '../platform/database/transaction.ts';
 import { safeText } from '../platform/describe-error.ts';
 import { dueBy, limitsAnything } from './cutoffs.ts';
 import { type Run, type RunParts, removeNoted } from './recorded-removal.ts';
+import { type RemovedRecords, removeActivityBefore, removeReportsBefore } from './removal-store.ts';
 import { removeDueEvents } from './remove-events.ts';
 import { removeDueImages } from './remove-images.ts';
-import { type RemovedRecords, removeActivityBefore, removeReportsBefore } from './remove-records-store.ts';
 import { removeDueTraffic } from './remove-traffic.ts';
 import { getRetentionSettings } from './rules-store.ts';
 import { finishRun, lastCompletedStart, refuseStep } from './runs-store.ts';

@@ -7,8 +7,8 @@ import { createJobRunner, type JobRunner } from '../platform/jobs/runner.ts';
 import { TIMINGS } from '../platform/timings.ts';
 import { type Attempt, settleDelivered, settleFailed, takeDueDeliveries } from './attempts-store.ts';
 import { waitAfter } from './back-off.ts';
+import { listDueWebhooks } from './deliveries-store.ts';
 import type { SendAttempt } from './send.ts';
-import { listDueWebhooks } from './sweep-store.ts';
 
 /** Most attempts that this process makes at once for one hook: a slow receiver holds up its own deliveries and no others. */
 const MOST_PER_HOOK = 4;

@@ -1,11 +1,13 @@
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
-import type { Delivery, ListDeliveriesInput } from '@gantry/contract/webhooks';
+import type { Delivery, DeliveryKind, ListDeliveriesInput } from '@gantry/contract/webhooks';
 import { and, asc, count, desc, eq, type SQL, sql } from 'drizzle-orm';
+import { locks } from '../platform/database/locks.ts';
+import { channels } from '../platform/database/notify.ts';
+import type { Database } from '../platform/database/pool.ts';
 import { webhookDeliveries as deliveries } from '../platform/database/tables.ts';
-import type { Executor } from '../platform/database/transaction.ts';
+import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
-import { addWakeUps } from './wake-store.ts';
 
 const columns = {
   id: deliveries.id,
@@ -75,3 +77,75 @@ export const redeliverOne = async (tx: Executor, id: string): Promise<void> => {
 /** Has all dead deliveries of a hook attempted again. @returns how many there are */
 export const redeliverDead = (tx: Executor, webhookId: string): Promise<number> =>
   makeDue(tx, sql`webhook_id = ${webhookId} AND status = 'DEAD'`);
+
+/** A delivery that is to be made. */
+export interface NewDelivery {
+  readonly id: string;
+  readonly webhookId: string;
+  readonly kind: DeliveryKind;
+  readonly body: string;
+}
+
+/**
+ * Writes deliveries, which are made a moment after the transaction commits. A hook that went or was switched off
+ * meanwhile gets none; its row is locked, so that it cannot go before.
+ */
+export const insertDeliveries = async (tx: Executor, deliveries: readonly NewDelivery[]): Promise<void> => {
+  const column = (pick: (delivery: NewDelivery) => string) => sql.param(deliveries.map(pick));
+  await tx.execute(sql`
+    WITH given AS (
+      SELECT * FROM unnest(
+        ${column(({ id }) => id)}::uuid[], ${column(({ webhookId }) => webhookId)}::uuid[],
+        ${column(({ kind }) => kind)}::text[], ${column(({ body }) => body)}::text[]
+      ) AS given (id, webhook_id, kind, body)
+    ), alive AS (
+      SELECT id FROM webhooks WHERE enabled AND id IN (SELECT webhook_id FROM given) ORDER BY id FOR KEY SHARE
+    ), written AS (
+      INSERT INTO webhook_deliveries (id, webhook_id, kind, body)
+      SELECT given.id, webhook_id, kind, body FROM given JOIN alive ON alive.id = webhook_id
+      RETURNING webhook_id
+    )
+    ${addWakeUps(sql`SELECT webhook_id FROM written`)}`);
+};
+
+/** How long deliveries that were made are kept. */
+const KEPT = sql`interval '30 days'`;
+
+/** Does the work if no other process does so at the moment. */
+const ifFree = async (db: Database, work: (tx: Transaction) => Promise<void>): Promise<void> => {
+  await inTransaction(db, async (tx) => {
+    const { rows } = await tx.execute<{ free: boolean }>(
+      sql`SELECT pg_try_advisory_xact_lock(${locks.webhooks}) AS free`,
+    );
+    if (rows[0]?.free) await work(tx);
+  });
+};
+
+/** The hooks that have a delivery which is due: a retry, one whose process died, or one that nobody was told of. */
+export const listDueWebhooks = async (db: Database): Promise<string[]> => {
+  const { rows } = await db.execute<{ id: string }>(sql`
+    SELECT id FROM webhooks
+    WHERE enabled AND EXISTS (
+      SELECT FROM webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'PENDING' AND due_at <= now())`);
+  return rows.map(({ id }) => id);
+};
+
+/** Removes deliveries that were made long ago, of each hook at most `most`. */
+export const removeOldDeliveries = (db: Database, most: number): Promise<void> =>
+  ifFree(db, async (tx) => {
+    await tx.execute(sql`
+      DELETE FROM webhook_deliveries WHERE id IN (
+        SELECT old.id FROM webhooks w CROSS JOIN LATERAL (
+          SELECT d.id FROM webhook_deliveries d
+          WHERE d.webhook_id = w.id AND d.created_at < now() - ${KEPT}
+            AND d.status = 'DELIVERED' AND d.finished_at < now() - ${KEPT}
+          ORDER BY d.created_at LIMIT ${most}
+        ) AS old)`);
+  });
+
+/**
+ * The last part of a statement: when the transaction commits, every process looks for due deliveries of the webhooks in the
+ * rows `(webhook_id)` of the query. PostgreSQL sends each webhook once for a transaction.
+ */
+export const addWakeUps = (of: SQL): SQL =>
+  sql`SELECT count(pg_notify(${channels.deliveries}, webhook_id::text)) FROM (${of}) AS waking`;

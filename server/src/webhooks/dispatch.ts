@@ -3,7 +3,7 @@ import type { Event } from '@gantry/contract/events';
 import type { WebhookFilter, WebhookKind } from '@gantry/contract/webhooks';
 import type { Executor } from '../platform/database/transaction.ts';
 import { keepLatest } from '../platform/latest.ts';
-import { insertDeliveries, type NewDelivery } from './enqueue-store.ts';
+import { insertDeliveries, type NewDelivery } from './deliveries-store.ts';
 import { kindsOfEvent, matchesKind, type Occurrence } from './matching.ts';
 
 /** A webhook as dispatching knows it. */

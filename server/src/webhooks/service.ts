@@ -14,9 +14,8 @@ import { type Executor, inTransaction } from '../platform/database/transaction.t
 import { AppError, invalidInput } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
 import { type AddressRules, UnusableAddress } from './address.ts';
-import { redeliverDead, redeliverOne } from './deliveries-store.ts';
+import { insertDeliveries, redeliverDead, redeliverOne } from './deliveries-store.ts';
 import { bodyOf } from './dispatch.ts';
-import { insertDeliveries } from './enqueue-store.ts';
 import type { WebhookServices } from './start.ts';
 import {
   deleteWebhook as deleteFrom,

@@ -3,10 +3,10 @@ import { startRounds } from '../platform/periodic.ts';
 import { type Foundation, keepFresh } from '../platform/start.ts';
 import { type AddressRules, createAddressRules } from './address.ts';
 import { startDelivering } from './deliver.ts';
+import { removeOldDeliveries } from './deliveries-store.ts';
 import { createWebhookDispatch, type WebhookDispatch } from './dispatch.ts';
 import { ATTEMPT_LIMIT_MS, createSender } from './send.ts';
 import { listEnabledWebhooks } from './store.ts';
-import { removeOldDeliveries } from './sweep-store.ts';
 
 /** What this room adds to the service. */
 export interface WebhookServices {

@@ -2,6 +2,7 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import {
   type CreateWebhookInput,
+  type DeliveryStatus,
   type ListWebhooksInput,
   MAX_WEBHOOKS,
   type UpdateWebhookInput,
@@ -15,7 +16,6 @@ import type { Executor } from '../platform/database/transaction.ts';
 import { AppError, notFound } from '../platform/error.ts';
 import { findNames } from '../users/names-store.ts';
 import type { HookInUse } from './dispatch.ts';
-import { type Fortune, findFortunes } from './fortunes-store.ts';
 
 /** The hooks that are enabled. */
 export const listEnabledWebhooks = (db: Executor): Promise<HookInUse[]> =>
@@ -125,4 +125,44 @@ export const deleteWebhook = async (tx: Executor, id: string): Promise<{ id: str
     : [];
   if (!row) throw notFound('Webhook');
   return row;
+};
+
+/** How the deliveries of a hook fare. */
+export type Fortune = Pick<WatchedWebhook, 'pending' | 'dead' | 'lastDelivery'>;
+
+interface HealthRow extends Record<string, unknown> {
+  id: string;
+  pending: number;
+  dead: number;
+  last_at: Date | null;
+  last_status: DeliveryStatus | null;
+}
+
+/** How the deliveries of these hooks fare. Each question has an index of its own. */
+export const findFortunes = async (
+  db: Executor,
+  webhookIds: readonly string[],
+): Promise<ReadonlyMap<string, Fortune>> => {
+  if (webhookIds.length === 0) return new Map();
+  const { rows } = await db.execute<HealthRow>(sql`
+    SELECT hook.id,
+      (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = hook.id AND status = 'PENDING') AS pending,
+      (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = hook.id AND status = 'DEAD') AS dead,
+      latest.last_attempt_at AS last_at, latest.status AS last_status
+    FROM unnest(${sql.param(webhookIds)}::uuid[]) AS hook (id)
+    LEFT JOIN LATERAL (
+      SELECT last_attempt_at, status FROM webhook_deliveries
+      WHERE webhook_id = hook.id AND last_attempt_at IS NOT NULL ORDER BY created_at DESC, id DESC LIMIT 1
+    ) AS latest ON true`);
+  return new Map(
+    rows.map(({ id, pending, dead, last_at, last_status }) => [
+      id,
+      {
+        pending: Number(pending),
+        dead: Number(dead),
+        lastDelivery:
+          last_at === null || last_status === null ? null : { at: new Date(last_at), status: last_status },
+      },
+    ]),
+  );
 };
