@@ -14,7 +14,7 @@ CREATE INDEX events_to_follow_up_by_turn ON events_to_follow_up (attempts, retry
 -- ── Events that people deleted ──────────────────────────────────────────────────────────────────────
 
 -- Only those with an idempotency key: a device that did not hear the answer sends them again. Statements that insert such
--- events write to this table too, so that locking it keeps them out (events/tombstones-store.ts).
+-- events write to this table too, so that locking it keeps them out (events/remove-store.ts).
 CREATE TABLE deleted_events (
   event_id     uuid PRIMARY KEY,
   content_hash uuid NOT NULL,

@@ -244,7 +244,7 @@ describe.each(reportKind.options)('a report of the kind %s', (kind) => {
     expect(text).toContain('Europe/Vienna');
     // A day without events is a row that says so.
     if (kind === 'DAILY_SUMMARY') expect(rowCount).toBe(29);
-    else expect([rowCount, text]).toEqual([0, expect.stringContaining('There is nothing in this range.')]);
+    else expect([rowCount, text]).toEqual([0, expect.stringContaining('This range contains no data.')]);
   });
 
   it.each(reportFormat.options)('has the same rows in %s', async (format) => {

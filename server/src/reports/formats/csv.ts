@@ -48,7 +48,7 @@ const chunksOf = async function* (
     title,
     ...facts.map(({ name, value }) => `${name}: ${value}`),
     `Rows: ${total}`,
-    ...(total === 0 ? ['There is nothing in this range.'] : []),
+    ...(total === 0 ? ['This range contains no data.'] : []),
   ];
   yield said.map((text) => commentLine(text, columns.length)).join('');
 };

@@ -90,7 +90,7 @@ const write: FileFormat['write'] = async (document: ReportDocument, to) => {
     ],
     ...facts.map(factRow),
     factRow({ name: 'Rows', value: rows.length }),
-    ...(rows.length === 0 ? [[null, text('There is nothing in this range.')]] : []),
+    ...(rows.length === 0 ? [[null, text('This range contains no data.')]] : []),
     [],
     ...figures.map(factRow),
   ];
