@@ -203,7 +203,7 @@ export const attachEventInput = z.object({ id, eventId: id });
 export const assignIncidentInput = z.object({
   id,
   userId: id.nullable().describe('The user to assign the incident to; null for nobody.'),
-  insteadOf: id
+  expectedAssignee: id
     .nullable()
     .optional()
     .describe('Whom you saw it assigned to. If it is somebody else by now, it stays theirs (CONFLICT).'),

@@ -6,7 +6,7 @@ import type { AppContext } from './api/context.ts';
 import { appRouter } from './api/router.ts';
 import type { PasswordCost } from './auth/passwords.ts';
 import { startAuth } from './auth/start.ts';
-import { startFolding } from './events/counts/fold.ts';
+import { startFoldingCounts } from './events/counts/fold.ts';
 import { findEvents } from './events/store.ts';
 import { closeServer, createServer } from './http/server.ts';
 import { startImages } from './images/start.ts';
@@ -110,7 +110,7 @@ const compose = async (
   const zone = () => core.settings.current().timezone;
   const retention = resources.use(startRetention({ db, log, blobs: images.images.blobs, zone }));
   const ingest = await startIngest(foundation, { ...watchlist, ...webhooks, outbox: webhooks.webhooks });
-  resources.use(startFolding({ db, log }));
+  resources.use(startFoldingCounts({ db, log }));
   resources.use(startFoldingTraffic({ db, log }));
 
   // Closed before the follow-up of events: deliveries that its last round causes are made after the next start.

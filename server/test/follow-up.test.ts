@@ -66,7 +66,7 @@ describe('what follows from an event', () => {
     const followUp = startFollowUp({
       db: gantry.app.context.db,
       log: pino({ level: 'silent' }),
-      bringAbout: async (tx, rows) => {
+      applyEffects: async (tx, rows) => {
         if (rows.some(({ id }) => id === ids[6])) await tx.execute(`SELECT 'none'::uuid`);
         done.push(...rows.map(({ id }) => id));
       },
@@ -114,7 +114,7 @@ describe('an attempt that fails', () => {
     const followUp = startFollowUp({
       db: gantry.app.context.db,
       log: pino({ level: 'silent' }),
-      bringAbout: async (_tx, rows) => {
+      applyEffects: async (_tx, rows) => {
         if (rows.some(({ id }) => id === ids[6])) throw makeError();
         done.push(...rows.map(({ id }) => id));
       },
@@ -157,7 +157,7 @@ describe('an attempt that fails', () => {
     const followUp = startFollowUp({
       db: brokenDb,
       log: pino({ level: 'silent' }),
-      bringAbout: async (tx, rows) => {
+      applyEffects: async (tx, rows) => {
         if (isBroken) await tx.execute(`SELECT 'none'::uuid`);
         done.push(...rows.map(({ id }) => id));
       },

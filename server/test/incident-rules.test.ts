@@ -152,7 +152,7 @@ describe('of several people at once', () => {
     );
     const id = await open();
     const answers = await Promise.all(
-      people.map((person) => call(person, 'assign', { id, userId: person.id, insteadOf: null })),
+      people.map((person) => call(person, 'assign', { id, userId: person.id, expectedAssignee: null })),
     );
     const winner = people.find((_, n) => answers[n]?.status === 200);
     const losers = answers.filter(({ status }) => status !== 200);
@@ -199,20 +199,22 @@ describe('who is told no', () => {
     const other = await addPerson('Ben', 'Ott', 'FIELD');
     const id = await open();
     await place(id, 'OPEN', owner.id);
-    for (const insteadOf of [null, other.id, 'x', randomUUID()]) {
-      const answer = await call(admin, 'assign', { id, userId: other.id, insteadOf });
+    for (const expectedAssignee of [null, other.id, 'x', randomUUID()]) {
+      const answer = await call(admin, 'assign', { id, userId: other.id, expectedAssignee });
       expect(answer.status).toBe(409);
       expect(answer.message).toContain('now assigned to Anna Kern');
     }
     await place(id, 'OPEN', null);
-    const answer = await call(admin, 'assign', { id, userId: other.id, insteadOf: owner.id });
+    const answer = await call(admin, 'assign', { id, userId: other.id, expectedAssignee: owner.id });
     expect(answer.message).toContain('now assigned to nobody');
-    expect((await call(admin, 'assign', { id, userId: other.id, insteadOf: null })).status).toBe(200);
+    expect((await call(admin, 'assign', { id, userId: other.id, expectedAssignee: null })).status).toBe(200);
     // The answer was lost and the call is repeated: what it wants is so already.
-    expect((await call(admin, 'assign', { id, userId: other.id, insteadOf: null })).status).toBe(200);
+    expect((await call(admin, 'assign', { id, userId: other.id, expectedAssignee: null })).status).toBe(200);
     const upper = owner.id.toUpperCase();
-    expect((await call(admin, 'assign', { id, userId: owner.id, insteadOf: other.id })).status).toBe(200);
-    expect((await call(admin, 'assign', { id, userId: null, insteadOf: upper })).status).toBe(200);
+    expect((await call(admin, 'assign', { id, userId: owner.id, expectedAssignee: other.id })).status).toBe(
+      200,
+    );
+    expect((await call(admin, 'assign', { id, userId: null, expectedAssignee: upper })).status).toBe(200);
   });
 });
 

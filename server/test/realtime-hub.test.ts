@@ -51,7 +51,7 @@ const joinAfter = async (turns: number): Promise<{ joined: boolean; told: string
         joined =
           from !== null &&
           from.position.xid < 10n &&
-          hub.join({ topic: 'events', from, tell, end: () => undefined }) !== null;
+          hub.join({ topic: 'events', from, send: tell, end: () => undefined }) !== null;
         hasTried();
       })();
     }),
@@ -59,7 +59,7 @@ const joinAfter = async (turns: number): Promise<{ joined: boolean; told: string
     log: pino({ level: 'silent' }),
   });
   const from = await hub.start();
-  hub.join({ topic: 'incidents', from, tell: () => undefined, end: () => undefined });
+  hub.join({ topic: 'incidents', from, send: () => undefined, end: () => undefined });
   await tried;
   await new Promise((resolve) => setTimeout(resolve, 60));
   await hub[Symbol.asyncDispose]();

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createInbox } from '../src/realtime/inbox.ts';
-import type { Item } from '../src/realtime/items.ts';
+import type { FeedItem } from '../src/realtime/items.ts';
 import { compare, type Position, readMark, writeMark } from '../src/realtime/position.ts';
 
-const item = (seq: number): Item =>
+const item = (seq: number): FeedItem =>
   ({
     topic: 'sensors',
     thing: { sensorId: String(seq) },
     mark: { position: { xid: 1n, seq: BigInt(seq), index: 0 }, at: seq },
-  }) as unknown as Item;
+  }) as unknown as FeedItem;
 
 const positions: fc.Arbitrary<Position> = fc.record({
   xid: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),

@@ -11,7 +11,7 @@ import { createReportFiles } from '../src/reports/files.ts';
 import { createReportRunner } from '../src/reports/runner.ts';
 import { cancelReport, getReportRow } from '../src/reports/store.ts';
 import { createReportMaker } from '../src/reports/thread.ts';
-import { clearLeftOvers } from '../src/reports/upkeep.ts';
+import { removeOrphanFiles } from '../src/reports/upkeep.ts';
 import { createTestDatabase, eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
 import { type ServiceProcess, type StartedProcess, spawnService, untilItServes } from './service-process.ts';
 import { lengthOf } from './test-length.ts';
@@ -287,7 +287,7 @@ describe('files that nobody knows', () => {
     for (const name of [known, 'old-1.csv', 'old-2.csv.part', 'new-1.csv'])
       await writeFile(join(folder, name), 'x');
     for (const name of [known, 'old-1.csv', 'old-2.csv.part']) await utimes(join(folder, name), 0, 0);
-    await clearLeftOvers(gantry.app.context.db, files, 1_000_000);
+    await removeOrphanFiles(gantry.app.context.db, files, 1_000_000);
     expect((await readdir(folder)).sort()).toEqual([known, 'new-1.csv'].sort());
     await rm(folder, { recursive: true });
   });

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, createPool } from '../src/platform/database/pool.ts';
-import { lastRun, nextRun, periodBefore, type Rhythm } from '../src/reports/recurrence.ts';
+import { lastRun, nextRun, periodBefore, type Recurrence } from '../src/reports/recurrence.ts';
 import { runDueSchedules } from '../src/reports/run-schedules.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 // Builds what makes reports.
@@ -14,7 +14,7 @@ const log = pino({ level: 'silent' });
 const VIENNA = 'Europe/Vienna';
 const at = (iso: string): number => Date.parse(iso);
 const iso = (moment: number, zone = VIENNA): string => DateTime.fromMillis(moment, { zone }).toISO() ?? '';
-const rhythm = (fields: Partial<Rhythm>): Rhythm => ({
+const rhythm = (fields: Partial<Recurrence>): Recurrence => ({
   every: 'DAILY',
   hour: 6,
   weekday: null,
@@ -112,7 +112,7 @@ describe('when a schedule runs', () => {
 });
 
 describe('the range of a scheduled report', () => {
-  const before = (every: Rhythm['every'], due: string, firstDayOfWeek = 1): string[] => {
+  const before = (every: Recurrence['every'], due: string, firstDayOfWeek = 1): string[] => {
     const { from, until } = periodBefore(every, at(due), { timezone: VIENNA, firstDayOfWeek });
     return [iso(from), iso(until)];
   };

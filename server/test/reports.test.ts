@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inLongSnapshot } from '../src/platform/database/snapshot.ts';
 import { requireRange } from '../src/platform/range.ts';
 import type { ReportRow } from '../src/reports/store.ts';
-import { makeReport } from '../src/reports/write.ts';
+import { writeReport } from '../src/reports/write.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { readCsv, readPdf, readXlsx } from './report-reading.ts';
 // Builds what makes reports.
@@ -107,7 +107,7 @@ const makeHere = async ({
   const file = arrayBuffer(to);
   const progress = { progress: 0, rowCount: 0 };
   const rowCount = await inLongSnapshot(pool, (db) =>
-    makeReport(db, row, to, progress, new AbortController().signal),
+    writeReport(db, row, to, progress, new AbortController().signal),
   );
   expect(progress.rowCount).toBe(rowCount);
   return { rowCount, bytes: new Uint8Array(await file) };

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventType } from '@gantry/contract/events';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createReportFiles } from '../src/reports/files.ts';
-import { clearLeftOvers } from '../src/reports/upkeep.ts';
+import { removeOrphanFiles } from '../src/reports/upkeep.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { dataUrl, png } from './pictures.ts';
@@ -313,7 +313,7 @@ describe('retention', () => {
     const folder = join(gantry.app.context.config.DATA_DIR, 'reports');
     const hasFile = async (id: string) => (await readdir(folder)).some((name) => name.startsWith(id));
     expect(await hasFile(old.id)).toBe(true);
-    await clearLeftOvers(gantry.app.context.db, createReportFiles(folder), 0);
+    await removeOrphanFiles(gantry.app.context.db, createReportFiles(folder), 0);
     expect([await hasFile(old.id), await hasFile(young.id)]).toEqual([false, true]);
   });
 

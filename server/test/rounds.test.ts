@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { startRounds } from '../src/platform/periodic.ts';
+import { startPeriodic } from '../src/platform/periodic.ts';
 import { eventually } from './harness.ts';
 
 const logTo = (lines: string[]) => pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
@@ -11,7 +11,7 @@ describe('work that is done in rounds', () => {
   it('goes on after a round that failed, and the log says so', async () => {
     const lines: string[] = [];
     let rounds = 0;
-    const work = startRounds(options(lines), async () => {
+    const work = startPeriodic(options(lines), async () => {
       rounds++;
       if (rounds === 1) throw new Error('the database is away');
     });
@@ -29,7 +29,7 @@ describe('work that is done in rounds', () => {
     let underWay = 0;
     let most = 0;
     let rounds = 0;
-    const work = startRounds(options(), async () => {
+    const work = startPeriodic(options(), async () => {
       most = Math.max(most, ++underWay);
       await sleep(40);
       underWay--;
@@ -46,7 +46,7 @@ describe('work that is done in rounds', () => {
   it('is told when it is over, and waited for', async () => {
     let begun = false;
     let ended = false;
-    const work = startRounds(options(), async (isOver) => {
+    const work = startPeriodic(options(), async (isOver) => {
       begun = true;
       while (!isOver()) await sleep(5);
       await sleep(30);

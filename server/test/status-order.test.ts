@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lengthsOf, spellsOf } from '../src/reports/kinds/status-periods.ts';
+import { lengthsOf, statusPeriodsOf } from '../src/reports/kinds/status-periods.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
 let gantry: Gantry;
@@ -68,11 +68,11 @@ describe('a sensor before its first contact', () => {
 
   it('is not silent', () => {
     const never = { ...offline, firstContact: null, changes: [] };
-    expect(spellsOf(never, day)).toEqual([]);
+    expect(statusPeriodsOf(never, day)).toEqual([]);
     const change = { from: 'OFFLINE', to: 'ONLINE', at: 3_600_000, reason: 'heartbeat' } as const;
     const back = { from: 'ONLINE', to: 'OFFLINE', at: 7_200_000, reason: 'no heartbeat' } as const;
     const lengths = lengthsOf(
-      spellsOf({ ...offline, firstContact: change.at, changes: [change, back] }, day),
+      statusPeriodsOf({ ...offline, firstContact: change.at, changes: [change, back] }, day),
     );
     expect(lengths).toMatchObject({ ONLINE: 3_600_000, OFFLINE: day.until - back.at });
   });

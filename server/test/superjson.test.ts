@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import superjson from 'superjson';
 import { describe, expect, it } from 'vitest';
 import { WireError } from '../src/rpc/errors.ts';
-import { metaText, transformer, writeOutput } from '../src/rpc/output.ts';
+import { metaText, serialize, transformer } from '../src/rpc/output.ts';
 import { reviveInput } from '../src/rpc/superjson.ts';
 
 /** What is left of a value after it travelled as JSON. */
@@ -168,7 +168,7 @@ describe('reviveInput', () => {
 
 /** The whole envelope of a value, as text. */
 const envelopeOf = (value: unknown): string => {
-  const { json, values } = writeOutput(value);
+  const { json, values } = serialize(value);
   return `{"json":${json}${metaText(values)}}`;
 };
 

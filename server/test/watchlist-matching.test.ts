@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { matchesPattern, plateKey } from '../src/events/plate.ts';
 import {
   createPlateMatcher,
-  foldConfusions,
+  foldLookalikes,
   isValidAt,
   type WatchedEntry,
 } from '../src/watchlist/matching.ts';
@@ -129,10 +129,10 @@ describe('a fuzzy pattern', () => {
     for (let point = 1; point < 0x2_0000; point++) {
       if (point >= 0xd800 && point < 0xe000) continue;
       const character = String.fromCodePoint(point);
-      if (!named.has(character) && foldConfusions(character) !== character) throw new Error(character);
+      if (!named.has(character) && foldLookalikes(character) !== character) throw new Error(character);
     }
-    expect(GROUPS.map((group) => new Set([...group].map(foldConfusions)).size)).toEqual([1, 1, 1, 1, 1]);
-    expect(new Set(GROUPS.map(foldConfusions)).size).toBe(GROUPS.length);
+    expect(GROUPS.map((group) => new Set([...group].map(foldLookalikes)).size)).toEqual([1, 1, 1, 1, 1]);
+    expect(new Set(GROUPS.map(foldLookalikes)).size).toBe(GROUPS.length);
   });
 });
 
@@ -200,7 +200,7 @@ describe('the list', () => {
 
   const matchesNaively = ({ pattern, fuzzy }: WatchedEntry, key: string): boolean =>
     fuzzy
-      ? matchesPattern(foldConfusions(plateKey(pattern)))(foldConfusions(key))
+      ? matchesPattern(foldLookalikes(plateKey(pattern)))(foldLookalikes(key))
       : matchesPattern(plateKey(pattern))(key);
   const ids = (list: readonly WatchedEntry[]): string[] => list.map(({ id }) => id).sort();
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../src/platform/config.ts';
-import { isPublicAddress, parseException } from '../src/platform/hosts.ts';
+import { isPublicAddress, parseAllowedHost } from '../src/platform/hosts.ts';
 import { createAddressRules, UnusableAddress } from '../src/webhooks/address.ts';
 
 const rules = createAddressRules([]);
@@ -240,7 +240,7 @@ describe('WEBHOOK_ALLOW_HOSTS', () => {
     '[::1',
     '*.example',
   ])('refuses %j', (text) => {
-    expect(parseException(text)).toBe(null);
+    expect(parseAllowedHost(text)).toBe(null);
     expect(() => readConfig({ WEBHOOK_ALLOW_HOSTS: text })).toThrow(ConfigError);
   });
 });

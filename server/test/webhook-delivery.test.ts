@@ -13,7 +13,7 @@ import { inTransaction } from '../src/platform/database/transaction.ts';
 import { Resources } from '../src/platform/resources.ts';
 import { createAddressRules, type Resolve } from '../src/webhooks/address.ts';
 import { settleDelivered, settleFailed } from '../src/webhooks/attempts-store.ts';
-import { BACK_OFF, JITTER, waitAfter } from '../src/webhooks/back-off.ts';
+import { BACK_OFF, delayAfter, JITTER } from '../src/webhooks/back-off.ts';
 import { createDeliverer, startDelivering } from '../src/webhooks/deliver.ts';
 import { insertDeliveries, removeOldDeliveries } from '../src/webhooks/deliveries-store.ts';
 import { createSender } from '../src/webhooks/send.ts';
@@ -303,7 +303,7 @@ describe('the waits between attempts', () => {
           let total = 0;
           let attempts = 1;
           for (; ; attempts++) {
-            const wait = waitAfter(attempts, BACK_OFF, chances[attempts % chances.length]);
+            const wait = delayAfter(attempts, BACK_OFF, chances[attempts % chances.length]);
             if (wait === null) break;
             const plain = BACK_OFF[attempts - 1] ?? 0;
             expect(wait).toBeGreaterThanOrEqual(plain * (1 - JITTER) - 1);
@@ -321,7 +321,7 @@ describe('the waits between attempts', () => {
   it('grow, and differ from one delivery to the next', () => {
     expect([...BACK_OFF].sort((a, b) => a - b)).toEqual(BACK_OFF);
     expect(BACK_OFF.reduce((sum, wait) => sum + wait) / 3_600_000).toBeCloseTo(24, 0);
-    expect(new Set(Array.from({ length: 100 }, () => waitAfter(12))).size).toBeGreaterThan(90);
+    expect(new Set(Array.from({ length: 100 }, () => delayAfter(12))).size).toBeGreaterThan(90);
   });
 });
 

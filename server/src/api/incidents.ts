@@ -23,7 +23,7 @@ import {
   assignIncident,
   attachEvent,
   createIncident,
-  takeStep,
+  moveIncident,
   updateIncident,
 } from '../incidents/service.ts';
 import { viewIncident, viewIncidents } from '../incidents/view.ts';
@@ -95,7 +95,7 @@ export const incidentsRouter = router({
     .meta({ summary: 'Acknowledge an incident: OPEN → ACKNOWLEDGED', notes: WHO })
     .input(moveIncidentInput)
     .output(incident)
-    .mutation(({ ctx, input }) => takeStep(ctx, 'acknowledge', input)),
+    .mutation(({ ctx, input }) => moveIncident(ctx, 'acknowledge', input)),
 
   assign: permitted
     .meta({
@@ -110,19 +110,19 @@ export const incidentsRouter = router({
     .meta({ summary: 'Start work on an incident: ACKNOWLEDGED → IN_PROGRESS', notes: WHO })
     .input(moveIncidentInput)
     .output(incident)
-    .mutation(({ ctx, input }) => takeStep(ctx, 'start', input)),
+    .mutation(({ ctx, input }) => moveIncident(ctx, 'start', input)),
 
   resolve: permitted
     .meta({ summary: 'Resolve an incident, because the road is clear: IN_PROGRESS → RESOLVED', notes: WHO })
     .input(moveIncidentInput)
     .output(incident)
-    .mutation(({ ctx, input }) => takeStep(ctx, 'resolve', input)),
+    .mutation(({ ctx, input }) => moveIncident(ctx, 'resolve', input)),
 
   close: permitted
     .meta({ summary: 'Close an incident: RESOLVED → CLOSED', notes: WHO })
     .input(moveIncidentInput)
     .output(incident)
-    .mutation(({ ctx, input }) => takeStep(ctx, 'close', input)),
+    .mutation(({ ctx, input }) => moveIncident(ctx, 'close', input)),
 
   reopen: permitted
     .meta({
@@ -131,13 +131,13 @@ export const incidentsRouter = router({
     })
     .input(reopenIncidentInput)
     .output(incident)
-    .mutation(({ ctx, input }) => takeStep(ctx, 'reopen', input)),
+    .mutation(({ ctx, input }) => moveIncident(ctx, 'reopen', input)),
 
   addNote: permitted
     .meta({ summary: 'Add a note to an incident in any state', notes: WHO })
     .input(addNoteInput)
     .output(incident)
-    .mutation(({ ctx, input }) => takeStep(ctx, 'addNote', input)),
+    .mutation(({ ctx, input }) => moveIncident(ctx, 'addNote', input)),
 
   attachEvent: permitted
     .meta({

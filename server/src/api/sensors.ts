@@ -21,7 +21,7 @@ import {
 import { z } from 'zod';
 import { messagesOf } from '../rpc/messages.ts';
 import { followStatusChanges } from '../sensors/follow.ts';
-import { takeHeartbeat } from '../sensors/heartbeat.ts';
+import { handleHeartbeat } from '../sensors/heartbeat.ts';
 import { pingSensor } from '../sensors/ping.ts';
 import { createSensor, deleteSensor, rotateKey, updateSensor } from '../sensors/service.ts';
 import { listStatusChanges } from '../sensors/status-store.ts';
@@ -106,7 +106,7 @@ export const sensorsRouter = router({
     })
     .input(heartbeatInput)
     .output(heartbeatOutput)
-    .mutation(({ ctx, input }) => takeHeartbeat(ctx, input)),
+    .mutation(({ ctx, input }) => handleHeartbeat(ctx, input)),
 
   getStatusHistory: signedIn
     .meta({ question: true, summary: 'List the status changes of a sensor, newest first' })

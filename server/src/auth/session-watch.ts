@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
-import { startRounds } from '../platform/periodic.ts';
+import { startPeriodic } from '../platform/periodic.ts';
 import { findSessionUsers, markSeen } from './sessions-store.ts';
 import type { TokenClaims } from './tokens.ts';
 
@@ -46,7 +46,7 @@ export const createSessionWatch = ({ db, log }: { db: Database; log: Logger }): 
   };
 
   // While the database is away nobody is told anything, so streams wait for the next round.
-  const rounds = startRounds(
+  const rounds = startPeriodic(
     {
       everyMs: CHECK_MS,
       log,

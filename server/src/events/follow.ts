@@ -1,6 +1,6 @@
 import type { Event, FollowEventsInput } from '@gantry/contract/events';
 import { resolveInterval } from '../platform/time.ts';
-import { type FollowContext, follow, type Told } from '../realtime/follow.ts';
+import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
 import { matchesFilter } from './matches.ts';
 import { recordPlateLookUp } from './service.ts';
 
@@ -12,7 +12,7 @@ export const followEvents = async function* (
   ctx: FollowContext,
   { lastEventId, startDate, endDate, reason, ...filter }: FollowEventsInput,
   signal: AbortSignal | undefined,
-): AsyncGenerator<Told<'events'>> {
+): AsyncGenerator<StreamMessage<'events'>> {
   const { from, until } = resolveInterval({ startDate, endDate }, ctx.app.settings.current().timezone);
   const passes = matchesFilter(filter);
   const matches = (event: Event): boolean => {

@@ -44,17 +44,17 @@ export const heldEvents = sql.raw(
 );
 
 /** Waits for holds that are being set, and lets none be set until the transaction ends. To be called before looking for holds. */
-export const keepHoldsOut = async (tx: Executor): Promise<void> => {
+export const lockOutHolds = async (tx: Executor): Promise<void> => {
   await tx.execute(sql`SELECT pg_advisory_xact_lock_shared(${locks.holds})`);
 };
 
 /** Waits for those who remove events, and lets nobody begin to until the transaction ends. */
-export const keepRemovalsOut = async (tx: Executor): Promise<void> => {
+export const lockOutRemovals = async (tx: Executor): Promise<void> => {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.holds})`);
 };
 
 /** @throws AppError `conflict` when the event is under a legal hold */
-export const requireFree = async (tx: Executor, eventId: string): Promise<void> => {
+export const requireNotHeld = async (tx: Executor, eventId: string): Promise<void> => {
   if (!isUuid(eventId)) return;
   const { rows } = await tx.execute<HoldRow>(sql`
     SELECT ${COLUMNS} FROM legal_holds JOIN held_events ON hold_id = id

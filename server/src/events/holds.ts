@@ -4,7 +4,7 @@ import { recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
-import { endHold, findEventTypes, getHold, insertHold, keepRemovalsOut } from './holds-store.ts';
+import { endHold, findEventTypes, getHold, insertHold, lockOutRemovals } from './holds-store.ts';
 
 /**
  * Puts events under a legal hold: neither people nor retention remove them until it is released.
@@ -15,7 +15,7 @@ export const setHold = (
   { eventIds, reason }: SetHoldInput,
 ): Promise<HoldDetail> =>
   inTransaction(app.db, async (tx) => {
-    await keepRemovalsOut(tx);
+    await lockOutRemovals(tx);
     const wanted = eventIds.map((eventId) => eventId.toLowerCase());
     const types = await findEventTypes(tx, wanted.filter(isUuid));
     const missing = wanted.findIndex((eventId) => !types.has(eventId));

@@ -6,7 +6,7 @@ import type { ActorContext } from '../platform/context.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
-import { keepHoldsOut, requireFree } from './holds-store.ts';
+import { lockOutHolds, requireNotHeld } from './holds-store.ts';
 import { listEvents } from './list/list.ts';
 import { rememberDeletion, removeEvent } from './remove-store.ts';
 import { type ReviewOutcome, setArchived, setProcessed } from './store.ts';
@@ -43,8 +43,8 @@ export const markAsArchived = (ctx: ActorContext, id: string): Promise<void> =>
  */
 export const deleteEvent = ({ app, actor, caller }: ActorContext, id: string): Promise<void> =>
   inTransaction(app.db, async (tx) => {
-    await keepHoldsOut(tx);
-    await requireFree(tx, id);
+    await lockOutHolds(tx);
+    await requireNotHeld(tx, id);
     if (isUuid(id)) await rememberDeletion(tx, id);
     if (!(await removeEvent(tx, id))) throw notFound('Event');
     await recordActivity(tx, actor.id, caller, 'events.delete', { eventId: id });

@@ -15,6 +15,6 @@ export const serveProbes = (server: FastifyInstance, app: Core): void => {
 
   server.get('/metrics', async (_request, reply) => {
     reply.header('content-type', app.metrics.registry.contentType);
-    return app.metrics.tell();
+    return app.metrics.render();
   });
 };

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { AuthServices } from '../auth/start.ts';
 import type { Core } from '../platform/context.ts';
-import { fetchReportFile } from '../reports/download.ts';
+import { openReportFile } from '../reports/download.ts';
 import type { ReportServices } from '../reports/start.ts';
 import { drain } from '../rpc/body.ts';
 import type { CallerOf } from '../rpc/caller.ts';
@@ -17,7 +17,7 @@ export const serveReportFiles = (
     { exposeHeadRoute: false },
     async (request, reply) => {
       drain(request.raw, reply.raw);
-      const { name, contentType, size, stream } = await fetchReportFile(
+      const { name, contentType, size, stream } = await openReportFile(
         { app, caller: callerOf(request.raw, request.id) },
         request.params.id,
       );

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { tolerate } from '../platform/errno.ts';
+import { ignoreErrno } from '../platform/errno.ts';
 import { syncFolder } from '../platform/process/data-folder.ts';
 import type { BlobStore } from './blobs.ts';
 
 const KEY = /^[0-9a-f]{64}$/;
 
 const namesIn = async (folder: string): Promise<string[]> =>
-  (await tolerate(readdir(folder), 'ENOENT')) ?? [];
+  (await ignoreErrno(readdir(folder), 'ENOENT')) ?? [];
 
 /** Makes a folder survive a power failure, and those above it that had to be made. */
 const makeFolder = async (folder: string): Promise<void> => {
@@ -50,12 +50,12 @@ export const createDiskBlobs = (folder: string): BlobStore => {
     },
 
     async get(key, range) {
-      const file = await tolerate(open(pathOf(key), 'r'), 'ENOENT');
+      const file = await ignoreErrno(open(pathOf(key), 'r'), 'ENOENT');
       return file === undefined ? null : createReadStream('', { fd: file, ...range });
     },
 
     async stat(key) {
-      const found = await tolerate(stat(pathOf(key)), 'ENOENT');
+      const found = await ignoreErrno(stat(pathOf(key)), 'ENOENT');
       return found === undefined ? null : { bytes: found.size };
     },
 
@@ -66,7 +66,7 @@ export const createDiskBlobs = (folder: string): BlobStore => {
         for (const second of await namesIn(join(folder, first))) {
           for (const key of await namesIn(join(folder, first, second))) {
             if (!KEY.test(key)) continue;
-            const found = await tolerate(stat(pathOf(key)), 'ENOENT');
+            const found = await ignoreErrno(stat(pathOf(key)), 'ENOENT');
             if (found !== undefined) yield { key, bytes: found.size };
           }
         }

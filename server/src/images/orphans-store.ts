@@ -6,7 +6,7 @@ import type { Executor } from '../platform/database/transaction.ts';
 const YOUNG = sql.raw(`interval '1 hour'`);
 
 /** The first of those events that images belong to, before a moment (Unix milliseconds) and after an id. */
-export const pageOfPictured = async (
+export const pageOfEventsWithImages = async (
   db: Executor,
   until: number,
   after: string | null,
@@ -21,7 +21,7 @@ export const pageOfPictured = async (
 };
 
 /** Which events images came for within a time: from a moment on, or from the beginning, until an hour ago. */
-export const listCameSince = async (
+export const listEventsWithImagesSince = async (
   db: Executor,
   since: Date | null,
   after: string | null,
@@ -42,7 +42,7 @@ export const removeReferences = async (tx: Executor, eventIds: readonly string[]
 };
 
 /** The same for those of the events that are not there, and were not about to be within the last hour. */
-export const removeReferencesOfNone = async (db: Executor, eventIds: readonly string[]): Promise<void> => {
+export const removeDanglingReferences = async (db: Executor, eventIds: readonly string[]): Promise<void> => {
   // Two statements, because events may lie on other nodes.
   const { rows } = await db.execute<{ id: string }>(
     sql`SELECT id FROM events WHERE id = ANY (${sql.param(eventIds)}::uuid[])`,
@@ -78,7 +78,7 @@ const among = (hashes: readonly string[]) =>
   sql`sha256 IN (SELECT decode(hex, 'hex') FROM unnest(${sql.param(hashes)}::text[]) AS hex)`;
 
 /** Notes that the files of orphans may be gone from here on: whoever stores such an image now stores its file again. */
-export const doubtFiles = async (db: Executor, hashes: readonly string[]): Promise<void> => {
+export const markAsUnstored = async (db: Executor, hashes: readonly string[]): Promise<void> => {
   await db.execute(sql`UPDATE images SET stored_at = NULL WHERE ${among(hashes)} AND ${IS_ORPHAN}`);
 };
 

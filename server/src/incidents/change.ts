@@ -13,13 +13,13 @@ import { type Outbox, publish } from '../realtime/publish.ts';
 import { findNames, type NameOf } from '../users/names-store.ts';
 import { allows, assignedRefusal, assigneeRefusal, changedRefusal, stateRefusal } from './refusal.ts';
 import {
+  applyCommand,
   attachEvents,
-  type Deed,
   hasFields,
+  type IncidentCommand,
   type IncidentRow,
   incidentOf,
   lockIncident,
-  settleIncident,
 } from './store.ts';
 import {
   findArrival,
@@ -36,7 +36,7 @@ export type IncidentContext = ActorContext<Core & { readonly outbox: Outbox }>;
 const nameOfActor = ({ firstName, lastName }: Actor): string => `${firstName} ${lastName}`;
 
 /** What a person did to an incident, for the timeline, the activity log and everybody who is told. */
-export interface Done {
+export interface AppliedCommand {
   readonly action: IncidentAction | 'create';
   /** null: it did not exist. */
   readonly before: IncidentRow | null;
@@ -46,10 +46,10 @@ export interface Done {
 }
 
 /** Writes down what was done and tells of it, in the transaction that does it. Answers the incident. */
-export const recordDone = async (
+export const recordCommand = async (
   { app, actor, caller }: IncidentContext,
   tx: Transaction,
-  { action, before, after, note, details }: Done,
+  { action, before, after, note, details }: AppliedCommand,
   nameOf: NameOf,
 ): Promise<Incident> => {
   const at = after.updatedAt;
@@ -67,16 +67,24 @@ export const recordDone = async (
 };
 
 /**
- * Says which rule a deed broke that was not done, by the incident as it is; it is locked. When there is none, everything
- * was as the deed would have it.
+ * Says which rule a command broke that was not done, by the incident as it is; it is locked. When there is none, everything
+ * was as the command would have it.
  * @throws AppError `forbidden` or `conflict`
  */
-const refuseIfAgainstRules = async (tx: Transaction, row: IncidentRow, deed: Deed): Promise<void> => {
+const refuseIfAgainstRules = async (
+  tx: Transaction,
+  row: IncidentRow,
+  command: IncidentCommand,
+): Promise<void> => {
   const nameOf = await findNames(tx, [row.assignedTo]);
   const assignee = nameOf(row.assignedTo)?.name ?? null;
-  if (deed.onlyOf !== undefined && row.assignedTo !== deed.onlyOf && assignee !== null)
+  if (
+    command.requiredAssignee !== undefined &&
+    row.assignedTo !== command.requiredAssignee &&
+    assignee !== null
+  )
     throw assigneeRefusal(assignee);
-  if (!allows(deed.action, row.status)) {
+  if (!allows(command.action, row.status)) {
     const arrival = await findArrival(tx, row.id, row.status);
     const whoIs = await findNames(tx, [arrival?.userId ?? null]);
     throw stateRefusal(
@@ -84,9 +92,10 @@ const refuseIfAgainstRules = async (tx: Transaction, row: IncidentRow, deed: Dee
       arrival && { action: arrival.action, at: arrival.at, who: whoIs(arrival.userId)?.name ?? null },
     );
   }
-  if (deed.fields === undefined || (await hasFields(tx, row.id, deed.fields))) return;
-  const isElsewhere = deed.insteadOf !== undefined && deed.insteadOf?.toLowerCase() !== row.assignedTo;
-  const unseen = deed.unseen ? await findUnseen(tx, row.id, deed.unseen) : null;
+  if (command.fields === undefined || (await hasFields(tx, row.id, command.fields))) return;
+  const isElsewhere =
+    command.expectedAssignee !== undefined && command.expectedAssignee?.toLowerCase() !== row.assignedTo;
+  const unseen = command.unseen ? await findUnseen(tx, row.id, command.unseen) : null;
   const step = isElsewhere ? await findLastAssignment(tx, row.id) : unseen;
   const nameOfOther = await findNames(tx, [step?.userId ?? null]);
   const who = nameOfOther(step?.userId ?? null)?.name ?? null;
@@ -113,7 +122,7 @@ export const unseenBy = async (
 };
 
 /** What comes with a change: a note, and what the timeline says beyond the states. */
-export interface Circumstances {
+export interface CommandNotes {
   readonly note?: string | null;
   readonly describe?: (before: IncidentRow, after: IncidentRow, nameOf: NameOf) => Record<string, unknown>;
 }
@@ -128,18 +137,19 @@ export const changeIncident = async (
   ctx: IncidentContext,
   tx: Transaction,
   id: string,
-  wanted: Omit<Deed, 'onlyOf'>,
-  { note = null, describe }: Circumstances = {},
+  wanted: Omit<IncidentCommand, 'requiredAssignee'>,
+  { note = null, describe }: CommandNotes = {},
 ): Promise<Incident> => {
-  const onlyOf = changesOnlyOwnIncidents(ctx.actor.role) ? ctx.actor.id : undefined;
-  const deed = { ...wanted, onlyOf };
+  const requiredAssignee = changesOnlyOwnIncidents(ctx.actor.role) ? ctx.actor.id : undefined;
+  const command = { ...wanted, requiredAssignee };
   const before = await lockIncident(tx, id);
-  const after = await settleIncident(tx, before.id, deed);
-  if (after === null) await refuseIfAgainstRules(tx, before, deed);
+  const after = await applyCommand(tx, before.id, command);
+  if (after === null) await refuseIfAgainstRules(tx, before, command);
   const current = after ?? before;
   const nameOf = await findNames(tx, [current.reportedBy, current.assignedTo, before.assignedTo]);
   if (after === null) return incidentOf(before, nameOf);
-  if (deed.eventId !== undefined) await attachEvents(tx, [{ incidentId: after.id, eventId: deed.eventId }]);
+  if (command.eventId !== undefined)
+    await attachEvents(tx, [{ incidentId: after.id, eventId: command.eventId }]);
   const details = describe?.(before, after, nameOf) ?? null;
-  return recordDone(ctx, tx, { action: deed.action, before, after, note, details }, nameOf);
+  return recordCommand(ctx, tx, { action: command.action, before, after, note, details }, nameOf);
 };

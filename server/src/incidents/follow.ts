@@ -1,12 +1,12 @@
 import type { FollowIncidentsInput, IncidentChange } from '@gantry/contract/incidents';
-import { type FollowContext, follow, type Told } from '../realtime/follow.ts';
+import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
 
 /** Tells what is done about all incidents, or about those that are asked for. @throws AppError as `follow` does */
 export const followIncidents = (
   ctx: FollowContext,
   { lastEventId, ...wanted }: FollowIncidentsInput,
   signal: AbortSignal | undefined,
-): AsyncGenerator<Told<'incidents'>> => {
+): AsyncGenerator<StreamMessage<'incidents'>> => {
   const { type, severity } = wanted;
   const [id, sensorId, locationId] = [wanted.id, wanted.sensorId, wanted.locationId].map((each) =>
     each?.toLowerCase(),

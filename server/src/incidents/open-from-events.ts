@@ -8,7 +8,12 @@ import { type Outbox, publish } from '../realtime/publish.ts';
 import { findNames } from '../users/names-store.ts';
 import { incidentTypeOf, titleOf } from './from-event.ts';
 import { groupByIncident } from './grouping.ts';
-import { findSensorCoordinates, lockIncidentsOf, lockOpenIncidents, takeIn } from './opening-store.ts';
+import {
+  attachToOpenIncidents,
+  findSensorCoordinates,
+  lockIncidentsOf,
+  lockOpenIncidents,
+} from './opening-store.ts';
 import {
   type Attachment,
   attachEvents,
@@ -90,7 +95,7 @@ export const openIncidents = async (
   const { opening, attached } = groupByIncident(reports, known, randomUUID);
 
   const opened = await open(tx, opening);
-  const grown = await takeIn(tx, attachmentsOf(attached));
+  const grown = await attachToOpenIncidents(tx, attachmentsOf(attached));
 
   const nameOf = await findNames(
     tx,

@@ -99,7 +99,10 @@ const TAKE_IN = prepare(
  * Attaches events to open incidents, which are locked, and writes that down.
  * @returns those incidents as they are now
  */
-export const takeIn = async (tx: Executor, attachments: readonly Attachment[]): Promise<IncidentRow[]> => {
+export const attachToOpenIncidents = async (
+  tx: Executor,
+  attachments: readonly Attachment[],
+): Promise<IncidentRow[]> => {
   if (attachments.length === 0) return [];
   const grown = await TAKE_IN(tx, {
     incidentIds: uuidArray(attachments, ({ incidentId }) => incidentId),

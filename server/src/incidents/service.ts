@@ -11,7 +11,7 @@ import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
 import { given } from '../platform/given.ts';
 import { findNames } from '../users/names-store.ts';
-import { changeIncident, type IncidentContext, recordDone, unseenBy } from './change.ts';
+import { changeIncident, type IncidentContext, recordCommand, unseenBy } from './change.ts';
 import { requireAssignee, requireEvents, requirePlaces } from './references.ts';
 import { attachEvents, type IncidentFields, type IncidentRow, insertIncidents } from './store.ts';
 
@@ -48,7 +48,7 @@ export const createIncident = (
       ...(attached.length > 0 && { eventIds: attached }),
     };
     const details = Object.keys(known).length > 0 ? known : null;
-    return recordDone(ctx, tx, { action: 'create', before: null, after, note: null, details }, nameOf);
+    return recordCommand(ctx, tx, { action: 'create', before: null, after, note: null, details }, nameOf);
   });
 
 type Step = 'acknowledge' | 'start' | 'resolve' | 'close' | 'reopen' | 'addNote';
@@ -57,7 +57,7 @@ type Step = 'acknowledge' | 'start' | 'resolve' | 'close' | 'reopen' | 'addNote'
  * Takes an incident on to its next state, or back to the first; or notes something.
  * @throws AppError as `changeIncident` does
  */
-export const takeStep = (
+export const moveIncident = (
   ctx: IncidentContext,
   action: Step,
   { id, note }: { id: string; note: string | null },
@@ -69,13 +69,13 @@ export const takeStep = (
  */
 export const assignIncident = (
   ctx: IncidentContext,
-  { id, userId, insteadOf, expectedUpdatedAt }: AssignIncidentInput,
+  { id, userId, expectedAssignee, expectedUpdatedAt }: AssignIncidentInput,
 ): Promise<Incident> =>
   inTransaction(ctx.app.db, async (tx) => {
     const unseen = await unseenBy(ctx, tx, id, 'assign', expectedUpdatedAt);
     requireReach(ctx.actor, userId);
     const assignedTo = userId === null ? null : await requireAssignee(tx, 'userId', userId);
-    const deed = { action: 'assign' as const, insteadOf, unseen, fields: { assignedTo } };
+    const deed = { action: 'assign' as const, expectedAssignee, unseen, fields: { assignedTo } };
     return changeIncident(ctx, tx, id, deed, {
       describe: (before, after, nameOf) => ({
         assignedTo: {

@@ -106,12 +106,12 @@ export type IncidentFields = Partial<
 >;
 
 /** Something to be done about an incident, and under which conditions. */
-export interface Deed {
+export interface IncidentCommand {
   readonly action: IncidentAction;
   /** It must be assigned to this user or to nobody. */
-  readonly onlyOf?: string | undefined;
+  readonly requiredAssignee?: string | undefined;
   /** It must be assigned to this user; null: to nobody. */
-  readonly insteadOf?: string | null | undefined;
+  readonly expectedAssignee?: string | null | undefined;
   /** What whoever changes it cannot have seen: there must be nothing of it. */
   readonly unseen?: Unseen | undefined;
   /** What is set; at least one of the fields must be another than before. */
@@ -143,10 +143,10 @@ const lacks = (eventId: string): SQL => sql`NOT EXISTS (
  * Changes an incident, if the table of states allows the action and every condition holds; the database decides.
  * @returns the incident as it is now; null when nothing changed
  */
-export const settleIncident = async (
+export const applyCommand = async (
   tx: Transaction,
   id: string,
-  { action, onlyOf, insteadOf, unseen, fields, eventId }: Deed,
+  { action, requiredAssignee, expectedAssignee, unseen, fields, eventId }: IncidentCommand,
 ): Promise<IncidentRow | null> => {
   const next: Partial<Record<IncidentStatus, IncidentStatus>> = incidentStates[action];
   const [row] = await tx
@@ -161,8 +161,10 @@ export const settleIncident = async (
       and(
         eq(incidents.id, id),
         inArray(incidents.status, Object.keys(next) as IncidentStatus[]),
-        onlyOf === undefined ? undefined : or(isNull(incidents.assignedTo), eq(incidents.assignedTo, onlyOf)),
-        insteadOf === undefined ? undefined : isAssignedTo(insteadOf),
+        requiredAssignee === undefined
+          ? undefined
+          : or(isNull(incidents.assignedTo), eq(incidents.assignedTo, requiredAssignee)),
+        expectedAssignee === undefined ? undefined : isAssignedTo(expectedAssignee),
         unseen && nothingUnseen(id, unseen),
         fields && (differs(fields) ?? sql`false`),
         eventId === undefined ? undefined : lacks(eventId),

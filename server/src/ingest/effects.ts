@@ -10,7 +10,7 @@ import type { WatchlistServices } from '../watchlist/start.ts';
 import type { WebhookServices } from '../webhooks/start.ts';
 
 /** What is needed to tell what follows from an event. */
-export type ConsequenceParts = Pick<Core, 'config'> &
+export type EffectServices = Pick<Core, 'config'> &
   WatchlistServices &
   Pick<WebhookServices, 'webhooks'> & { readonly outbox: Outbox };
 
@@ -41,22 +41,22 @@ const asIfStored = (row: EventRow): StoredRow => ({
   archived: false,
 });
 
-const opensIncident = ({ config }: ConsequenceParts, row: EventRow): boolean =>
+const opensIncident = ({ config }: EffectServices, row: EventRow): boolean =>
   row.eventType === 'INCIDENT' && config.FEATURES.includes('incidents');
 
-const entriesFor = ({ config, watchlist }: ConsequenceParts, row: EventRow) =>
+const entriesFor = ({ config, watchlist }: EffectServices, row: EventRow) =>
   row.plateKey !== null && config.FEATURES.includes('watchlist') ? watchlist.match(row) : [];
 
-const isToldToWebhooks = ({ webhooks }: ConsequenceParts, row: EventRow): boolean =>
+const concernsWebhooks = ({ webhooks }: EffectServices, row: EventRow): boolean =>
   webhooks.wantsEvents() && webhooks.occurrencesOf([asListed(asIfStored(row))]).length > 0;
 
 /** Whether more follows from an event than that it is stored: an incident, an alert, a message to a webhook. */
-export const hasConsequences = (parts: ConsequenceParts, row: EventRow): boolean =>
-  opensIncident(parts, row) || entriesFor(parts, row).length > 0 || isToldToWebhooks(parts, row);
+export const hasEffects = (parts: EffectServices, row: EventRow): boolean =>
+  opensIncident(parts, row) || entriesFor(parts, row).length > 0 || concernsWebhooks(parts, row);
 
 /** Brings about what follows from these events when the transaction commits. None of them is read again. */
-export const bringAbout = async (
-  parts: ConsequenceParts,
+export const applyEffects = async (
+  parts: EffectServices,
   tx: Executor,
   rows: readonly StoredRow[],
 ): Promise<void> => {

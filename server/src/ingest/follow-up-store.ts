@@ -23,7 +23,7 @@ const TAKE = prepare<{ id: string }>(
  * another transaction is just working on are left to it.
  * @returns the ids of those that were still on it
  */
-export const takeToFollowUp = async (tx: Executor, ids: readonly string[]): Promise<ReadonlySet<string>> => {
+export const claimFollowUps = async (tx: Executor, ids: readonly string[]): Promise<ReadonlySet<string>> => {
   const taken = await TAKE(tx, { ids: uuidArray(ids, (id) => id) });
   return new Set(taken.map(({ id }) => id));
 };
@@ -35,7 +35,10 @@ export interface LeftToFollowUp {
 }
 
 /** Those whose turn has come. Those that failed least come first, so that an event that always fails delays no other. */
-export const listLeftToFollowUp = async (db: Executor, limit: number): Promise<readonly LeftToFollowUp[]> => {
+export const listOverdueFollowUps = async (
+  db: Executor,
+  limit: number,
+): Promise<readonly LeftToFollowUp[]> => {
   // Plan: events_to_follow_up_by_turn.
   const { rows } = await db.execute<{ id: string; attempts: number }>(sql`
     SELECT event_id AS id, attempts FROM events_to_follow_up WHERE retry_at <= now()

@@ -4,15 +4,15 @@ import type { StoredRow } from '../events/event-row.ts';
 import { isBadRow, isDatabaseAway, isTimeout } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
-import { startRounds } from '../platform/periodic.ts';
+import { startPeriodic } from '../platform/periodic.ts';
 import {
+  claimFollowUps,
   countLateFollowUp,
   findStoredRows,
   type LateFollowUp,
   type LeftToFollowUp,
-  listLeftToFollowUp,
+  listOverdueFollowUps,
   postponeFollowUp,
-  takeToFollowUp,
 } from './follow-up-store.ts';
 
 /** Brings about what follows from events that were stored, outside the transaction that stores them. */
@@ -27,9 +27,9 @@ export interface FollowUp extends AsyncDisposable {
 export interface FollowUpParts {
   readonly db: Database;
   readonly log: Logger;
-  readonly bringAbout: (tx: Executor, rows: readonly StoredRow[]) => Promise<void>;
+  readonly applyEffects: (tx: Executor, rows: readonly StoredRow[]) => Promise<void>;
   /** Is told now and then what has waited too long. */
-  readonly tellLate?: (late: LateFollowUp) => void;
+  readonly reportLate?: (late: LateFollowUp) => void;
 }
 
 /** Between two transactions: what comes meanwhile is brought about together. */
@@ -68,18 +68,18 @@ const inGroups = (left: readonly LeftToFollowUp[]): readonly string[][] => {
  * Follows events up a moment after their commit, many at once. They are on a list in the database until the transaction
  * that brings about what follows from them, so that this happens once, whatever fails meanwhile.
  */
-export const startFollowUp = ({ db, log, bringAbout, tellLate }: FollowUpParts): FollowUp => {
+export const startFollowUp = ({ db, log, applyEffects, reportLate }: FollowUpParts): FollowUp => {
   let waiting: Batch[] = [];
   let running: Promise<void> | null = null;
   let stopped = false;
 
   const followTogether = (rows: readonly StoredRow[]): Promise<void> =>
     inTransaction(db, async (tx) => {
-      const ours = await takeToFollowUp(
+      const ours = await claimFollowUps(
         tx,
         rows.map(({ id }) => id),
       );
-      await bringAbout(
+      await applyEffects(
         tx,
         rows.filter(({ id }) => ours.has(id)),
       );
@@ -88,7 +88,7 @@ export const startFollowUp = ({ db, log, bringAbout, tellLate }: FollowUpParts):
   /** The database refuses what follows from the event, and would again: that is all that can be done about it. */
   const giveUp = async (ids: readonly string[], err: unknown): Promise<void> => {
     log.error({ err, ids }, 'the database refused the follow-up of an event, which is abandoned');
-    await takeToFollowUp(db, ids);
+    await claimFollowUps(db, ids);
   };
 
   const postpone = async (ids: readonly string[], err: unknown): Promise<void> => {
@@ -162,30 +162,30 @@ export const startFollowUp = ({ db, log, bringAbout, tellLate }: FollowUpParts):
     await followOrLeave(rows);
     const there = new Set(rows.map(({ id }) => id));
     const gone = ids.filter((id) => !there.has(id));
-    if (gone.length > 0) await takeToFollowUp(db, gone);
+    if (gone.length > 0) await claimFollowUps(db, gone);
   };
 
   let countedAt = Number.NEGATIVE_INFINITY;
   const tellWhatIsLate = async (): Promise<void> => {
-    if (!tellLate || performance.now() - countedAt < COUNT_MS) return;
+    if (!reportLate || performance.now() - countedAt < COUNT_MS) return;
     countedAt = performance.now();
-    tellLate(await countLateFollowUp(db, LATE_SECONDS));
+    reportLate(await countLateFollowUp(db, LATE_SECONDS));
   };
 
-  const followLeft = async (): Promise<void> => {
+  const followUpOverdue = async (): Promise<void> => {
     await tellWhatIsLate();
-    const left = await listLeftToFollowUp(db, EVENTS_AT_ONCE);
+    const left = await listOverdueFollowUps(db, EVENTS_AT_ONCE);
     if (left.length === 0) return;
     log.info({ events: left.length }, 'following up events that were left behind');
     for (const ids of inGroups(left)) if (!stopped) await followGroup(ids);
   };
-  const looking = startRounds(
+  const looking = startPeriodic(
     {
       everyMs: LOOK_MS,
       log,
       failure: 'events that were left behind cannot be followed up now; the next run will try again',
     },
-    followLeft,
+    followUpOverdue,
   );
 
   return {

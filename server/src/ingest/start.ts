@@ -1,7 +1,7 @@
 import { createPartitions } from '../events/partitions.ts';
-import { startRounds } from '../platform/periodic.ts';
+import { startPeriodic } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
-import { bringAbout, type ConsequenceParts, hasConsequences } from './effects.ts';
+import { applyEffects, type EffectServices, hasEffects } from './effects.ts';
 import type { EventTimes } from './event-time.ts';
 import { startFollowUp } from './follow-up.ts';
 import { createRateLimits, type RateLimits } from './rate-limits.ts';
@@ -19,12 +19,12 @@ const PARTITION_CHECK_MS = 3_600_000;
 /** @param others what the effects of events need */
 export const startIngest = async (
   { core: { config, log, devices, metrics, clock }, pools, resources }: Foundation,
-  others: Omit<ConsequenceParts, 'config'>,
+  others: Omit<EffectServices, 'config'>,
 ): Promise<IngestServices> => {
   const partitions = createPartitions(pools.devices, clock.now);
   await partitions.ensureAhead();
   resources.use(
-    startRounds({ everyMs: PARTITION_CHECK_MS, log, failure: 'next month has no partition yet' }, () =>
+    startPeriodic({ everyMs: PARTITION_CHECK_MS, log, failure: 'next month has no partition yet' }, () =>
       partitions.ensureAhead(),
     ),
   );
@@ -34,8 +34,8 @@ export const startIngest = async (
     startFollowUp({
       db: devices,
       log,
-      bringAbout: (tx, rows) => bringAbout(parts, tx, rows),
-      tellLate: ({ events, oldestSeconds }) => {
+      applyEffects: (tx, rows) => applyEffects(parts, tx, rows),
+      reportLate: ({ events, oldestSeconds }) => {
         metrics.lateFollowUps.set(events);
         metrics.oldestFollowUpSeconds.set(oldestSeconds);
       },
@@ -47,7 +47,7 @@ export const startIngest = async (
       partitions,
       metrics,
       log,
-      hasConsequences: (row) => hasConsequences(parts, row),
+      hasConsequences: (row) => hasEffects(parts, row),
       followUp: followUp.add,
     }),
   );

@@ -2,7 +2,7 @@ import type { CreateLocationInput, Location, UpdateLocationInput } from '@gantry
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { isForeignKeyViolation } from '../platform/database/failure.ts';
-import { announce, channels } from '../platform/database/notify.ts';
+import { channels, notify } from '../platform/database/notify.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
@@ -44,7 +44,7 @@ export const updateLocation = async (
     const fields = givenFields(changes);
     const details = { locationId: updated.id, name: updated.name, fields };
     await recordActivity(tx, actor.id, caller, 'locations.update', details);
-    if (concernsIngestion) await announce(tx, channels.sensors, '*');
+    if (concernsIngestion) await notify(tx, channels.sensors, '*');
     return updated;
   });
   if (concernsIngestion) app.sensorKeys.forgetAll();

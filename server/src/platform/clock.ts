@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { startRounds } from './periodic.ts';
+import { startPeriodic } from './periodic.ts';
 
 /** The time of the database, kept in this process by a source that never jumps. */
 export interface Clock {
@@ -23,7 +23,7 @@ export interface ClockParts {
   readonly readDatabaseTime: () => Promise<number>;
   readonly log: Logger;
   /** Is told the skew in milliseconds after each measurement. */
-  readonly tellSkew?: (milliseconds: number) => void;
+  readonly reportSkew?: (milliseconds: number) => void;
   /** The clock of this process; for tests. */
   readonly wall?: () => number;
   /** Milliseconds from some moment on, which no change of a clock moves; for tests. */
@@ -53,7 +53,7 @@ interface Measurement {
 export const createClock = ({
   readDatabaseTime,
   log,
-  tellSkew,
+  reportSkew,
   wall = () => Date.now(),
   monotonic = () => performance.now(),
 }: ClockParts): Clock & { readonly isDue: () => boolean } => {
@@ -86,7 +86,7 @@ export const createClock = ({
     const offset = time - (asked + answered) / 2;
     const skew = wall() - (answered + offset);
     last = { offset, skew, at: answered };
-    tellSkew?.(skew);
+    reportSkew?.(skew);
     warn();
   };
 
@@ -116,7 +116,7 @@ export const startClock = async (parts: ClockParts): Promise<Clock & AsyncDispos
   const clock = createClock(parts);
   const failure = 'the time of the database could not be read; it is tried again';
   await clock.measure().catch((err: unknown) => parts.log.warn({ err }, failure));
-  const rounds = startRounds({ everyMs: LOOK_MS, log: parts.log, failure }, async () => {
+  const rounds = startPeriodic({ everyMs: LOOK_MS, log: parts.log, failure }, async () => {
     if (clock.isDue()) await clock.measure();
   });
   return Object.assign(clock, { [Symbol.asyncDispose]: () => rounds[Symbol.asyncDispose]() });

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { switchableFeatures } from '@gantry/contract/system';
 import { z } from 'zod';
-import { parseException } from './hosts.ts';
+import { parseAllowedHost } from './hosts.ts';
 
 const isOrigin = (value: string): boolean =>
   URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && new URL(value).origin === value;
@@ -156,7 +156,7 @@ export const configKeys = {
     .string()
     .default('')
     .transform(list)
-    .transform((hosts) => hosts.map(parseException))
+    .transform((hosts) => hosts.map(parseAllowedHost))
     .refine(
       (hosts): hosts is string[] => !hosts.includes(null),
       'must be hosts such as intranet.example.org or 10.0.0.7:8080, separated by commas',

@@ -4,7 +4,7 @@ export function hasErrno(error: unknown, ...codes: string[]): boolean {
 }
 
 /** The promise's value, or undefined where it fails with one of these codes. Every other error is thrown. */
-export async function tolerate<T>(promise: Promise<T>, ...codes: string[]): Promise<T | undefined> {
+export async function ignoreErrno<T>(promise: Promise<T>, ...codes: string[]): Promise<T | undefined> {
   try {
     return await promise;
   } catch (error) {

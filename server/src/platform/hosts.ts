@@ -33,7 +33,7 @@ const canonicalHost = (host: string): string | null => {
 const HOST_AND_PORT = /^(\[[^\]]+\]|[^:/?#@*\\\s]+)(?::(\d{1,5}))?$/;
 
 /** A host, or a host and port, in the form in which they are compared; null when the text is neither. */
-export const parseException = (text: string): string | null => {
+export const parseAllowedHost = (text: string): string | null => {
   if (isIP(text) === 6) return canonicalHost(text);
   const [, host, port] = HOST_AND_PORT.exec(text) ?? [];
   const canonical = host === undefined ? null : canonicalHost(host);

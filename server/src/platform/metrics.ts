@@ -4,7 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 export interface Metrics {
   readonly registry: Registry;
   /** Everything, in Prometheus' text format. */
-  readonly tell: () => Promise<string>;
+  readonly render: () => Promise<string>;
   readonly requests: Counter<'procedure' | 'code'>;
   readonly requestSeconds: Histogram<'procedure'>;
   readonly events: Counter<'outcome'>;
@@ -50,7 +50,7 @@ export const createMetrics = (siblings: Siblings | null = null): Metrics => {
   const registers = [registry];
   return {
     registry,
-    tell: siblings?.gatherMetrics ?? tell,
+    render: siblings?.gatherMetrics ?? tell,
     requests: new Counter({
       name: 'gantry_calls_total',
       help: 'Procedure calls by procedure and outcome (OK or error code)',

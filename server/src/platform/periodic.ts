@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-export interface RoundsOptions {
+export interface PeriodicOptions {
   /** From one round to the next, in milliseconds. One that takes longer is not joined by another. */
   readonly everyMs: number;
   readonly log: Logger;
@@ -18,8 +18,8 @@ export interface Rounds extends AsyncDisposable {
  * Does work again and again until it is disposed of; disposing waits for the round under way.
  * @param work is told whether it is to come to its end
  */
-export const startRounds = (
-  { everyMs, log, failure }: RoundsOptions,
+export const startPeriodic = (
+  { everyMs, log, failure }: PeriodicOptions,
   work: (isOver: () => boolean) => Promise<unknown>,
 ): Rounds => {
   let over = false;

@@ -10,7 +10,7 @@ import { createDatabase, type Database } from './database/pool.ts';
 import { openPools, type Pools } from './database/pools.ts';
 import { waitForDatabase } from './database/wait.ts';
 import { createMetrics, type Siblings } from './metrics.ts';
-import { startRounds } from './periodic.ts';
+import { startPeriodic } from './periodic.ts';
 import { createReadiness } from './readiness.ts';
 import type { Resources } from './resources.ts';
 import { createSettingsCache } from './settings-cache.ts';
@@ -56,7 +56,7 @@ export const keepFresh = (
     refresh().catch((err: unknown) => log.warn({ err }, failure));
   };
   listener.on(channel, announced, announced);
-  resources.use(startRounds({ everyMs: timings.refreshCachesMs, log, failure }, refresh));
+  resources.use(startPeriodic({ everyMs: timings.refreshCachesMs, log, failure }, refresh));
 };
 
 /**
@@ -82,7 +82,7 @@ export const startFoundation = async (options: FoundationOptions): Promise<Found
     await startClock({
       readDatabaseTime: () => readDatabaseTime(health),
       log,
-      tellSkew: (milliseconds) => metrics.clockSkewSeconds.set(milliseconds / 1000),
+      reportSkew: (milliseconds) => metrics.clockSkewSeconds.set(milliseconds / 1000),
     }),
   );
   const settings = await createSettingsCache(

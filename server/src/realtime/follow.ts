@@ -6,7 +6,7 @@ import type { Core } from '../platform/context.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
 import { KEPT_HOURS, readHorizon } from './changes-store.ts';
 import { createInbox, type Inbox } from './inbox.ts';
-import { type Item, itemsAfter, type Things } from './items.ts';
+import { type FeedItem, itemsAfter, type TopicPayloads } from './items.ts';
 import { compare, type Mark, readMark, writeMark } from './position.ts';
 import type { RealtimeServices } from './start.ts';
 
@@ -19,14 +19,14 @@ const IDLE_MS = 10_000;
 export type FollowContext = SessionContext<Core & AuthServices & RealtimeServices>;
 
 /** What a stream tells: a thing or a note, and the id to go on from. */
-export type Told<Name extends Topic> =
-  | { readonly id: string; readonly thing: Things[Name] }
+export type StreamMessage<Name extends Topic> =
+  | { readonly id: string; readonly thing: TopicPayloads[Name] }
   | { readonly id: string; readonly note: StreamNote };
 
 /** What somebody wants to be told. */
-export interface Wish<Name extends Topic> {
+export interface SubscriptionRequest<Name extends Topic> {
   readonly topic: Name;
-  readonly matches: (thing: Things[Name]) => boolean;
+  readonly matches: (thing: TopicPayloads[Name]) => boolean;
   readonly lastEventId: string | undefined;
 }
 
@@ -81,12 +81,12 @@ const resumeFrom = async (pool: Pool, lastEventId: string, now: Mark): Promise<M
  */
 export const follow = async function* <Name extends Topic>(
   ctx: FollowContext,
-  { topic, matches, lastEventId }: Wish<Name>,
+  { topic, matches, lastEventId }: SubscriptionRequest<Name>,
   signal: AbortSignal | undefined,
-): AsyncGenerator<Told<Name>> {
+): AsyncGenerator<StreamMessage<Name>> {
   const { pool, realtime } = ctx.app;
-  const wanted = (item: Item): item is Item<Name> =>
-    item.topic === topic && matches((item as Item<Name>).thing);
+  const wanted = (item: FeedItem): item is FeedItem<Name> =>
+    item.topic === topic && matches((item as FeedItem<Name>).thing);
   const release = ctx.app.streams.admit(ctx.actor.id);
   const inbox = createInbox(INBOX_CAPACITY);
   const left = () => inbox.end(null);
@@ -102,8 +102,8 @@ export const follow = async function* <Name extends Topic>(
     }
     for (let isBehind = from !== now; ; ) {
       const mark: Mark = from;
-      const tell = (item: Item) => wanted(item) && inbox.offer(item);
-      quit = isBehind ? null : realtime.join({ topic, from: mark, tell, end: inbox.end });
+      const send = (item: FeedItem) => wanted(item) && inbox.offer(item);
+      quit = isBehind ? null : realtime.join({ topic, from: mark, send, end: inbox.end });
       if (quit) break;
       const page = await realtime.readPast(mark.position);
       for (const portion of page.portions) {
@@ -120,7 +120,7 @@ export const follow = async function* <Name extends Topic>(
     while (inbox.isOpen()) {
       const delivery = await inbox.take(IDLE_MS);
       if (delivery?.kind === 'item') {
-        const { mark, thing } = delivery.item as Item<Name>;
+        const { mark, thing } = delivery.item as FeedItem<Name>;
         yield { id: writeMark(mark), thing };
       } else if (delivery) {
         yield missed(delivery.mark, delivery.count);

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Topic } from '@gantry/contract/realtime';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { tolerate } from '../platform/errno.ts';
+import { ignoreErrno } from '../platform/errno.ts';
 import { unavailable } from '../platform/error.ts';
 import { readChanges, readHorizon } from './changes-store.ts';
-import { type FindEvents, type Item, itemsAfter, type Portion } from './items.ts';
+import { type FeedItem, type FindEvents, itemsAfter, type Portion } from './items.ts';
 import { compare, type Mark, type Position } from './position.ts';
 import { createSharedPages, type SharedPage, type SharedPages } from './shared-pages.ts';
 
@@ -15,7 +15,7 @@ export interface Subscriber {
   readonly topic: Topic;
   /** Up to where they know already. */
   readonly from: Mark;
-  readonly tell: (item: Item) => void;
+  readonly send: (item: FeedItem) => void;
   /** Ends the stream. */
   readonly end: (reason: Error) => void;
 }
@@ -43,9 +43,9 @@ export class Hub implements AsyncDisposable {
   readonly #options: HubOptions;
   readonly #subscribers = new Set<Subscriber>();
   readonly #ending = new AbortController();
-  #told: Mark | null = null;
-  /** When `#told` was last up to date, by the monotonic clock. */
-  #toldAt = 0;
+  reached: Mark | null = null;
+  /** When `#reached` was last up to date, by the monotonic clock. */
+  #reachedAt = 0;
   /** While a page is being told: its topics, which those who were here before had settled. */
   #telling: ReadonlySet<Topic> | null = null;
   readonly #pages: SharedPages;
@@ -67,7 +67,7 @@ export class Hub implements AsyncDisposable {
 
   /** Up to where subscribers have been told; null while there are none. */
   get told(): Mark | null {
-    return this.#told;
+    return this.reached;
   }
 
   /** Something may have been added to the feed. */
@@ -75,7 +75,7 @@ export class Hub implements AsyncDisposable {
 
   /** From where on a new subscriber is told: now, or what the others were told up to if that is as good as now. */
   start(): Promise<Mark> {
-    if (this.#told && performance.now() - this.#toldAt < FRESH_MS) return Promise.resolve(this.#told);
+    if (this.reached && performance.now() - this.#reachedAt < FRESH_MS) return Promise.resolve(this.reached);
     this.#starting ??= readHorizon(this.#options.pool).finally(() => {
       this.#starting = null;
     });
@@ -96,8 +96,8 @@ export class Hub implements AsyncDisposable {
   join(subscriber: Subscriber): (() => void) | null {
     if (this.#ending.signal.aborted) throw drained();
     if (this.#telling && !this.#telling.has(subscriber.topic)) return null;
-    if (this.#told && compare(subscriber.from.position, this.#told.position) < 0) return null;
-    this.#told ??= subscriber.from;
+    if (this.reached && compare(subscriber.from.position, this.reached.position) < 0) return null;
+    this.reached ??= subscriber.from;
     this.#subscribers.add(subscriber);
     this.#running ??= this.#run();
     return () => this.#subscribers.delete(subscriber);
@@ -118,21 +118,21 @@ export class Hub implements AsyncDisposable {
       await this.#rest(await this.#look(), this.#nudge.signal);
     }
     this.#nudge = null;
-    this.#told = null;
+    this.reached = null;
     this.#running = null;
   }
 
   /** Tells what is new. @returns for how long nothing more is expected, in milliseconds */
   async #look(): Promise<number> {
     const { pool, log } = this.#options;
-    if (!this.#told) return 0;
-    const from = this.#told.position;
+    if (!this.reached) return 0;
+    const from = this.reached.position;
     try {
       const page = this.#pages.share(from, await readChanges(pool, from));
       this.#telling = new Set([...this.#subscribers].map(({ topic }) => topic));
-      for (const portion of page.portions) await this.#tell(portion, this.#telling, from);
-      this.#told = { position: page.next, at: page.at };
-      this.#toldAt = performance.now();
+      for (const portion of page.portions) await this.#send(portion, this.#telling, from);
+      this.reached = { position: page.next, at: page.at };
+      this.#reachedAt = performance.now();
       return page.isFull ? 0 : page.isHeldUp ? PAUSE_MS : LOOK_MS;
     } catch (err) {
       log.warn({ err }, 'the feed of changes cannot be read now; subscribers are notified later');
@@ -142,20 +142,20 @@ export class Hub implements AsyncDisposable {
     }
   }
 
-  async #tell(portion: Portion, topics: ReadonlySet<Topic>, from: Position): Promise<void> {
-    const items = new Map<Topic, readonly Item[]>();
+  async #send(portion: Portion, topics: ReadonlySet<Topic>, from: Position): Promise<void> {
+    const items = new Map<Topic, readonly FeedItem[]>();
     for (const topic of topics) items.set(topic, itemsAfter(await portion.items(topic), from));
     for (const subscriber of this.#subscribers) {
       for (const item of itemsAfter(items.get(subscriber.topic) ?? [], subscriber.from.position))
-        subscriber.tell(item);
+        subscriber.send(item);
     }
     // Should the rest of the page fail, these are not told again.
-    this.#told = portion.end;
+    this.reached = portion.end;
   }
 
   async #rest(ms: number, nudge: AbortSignal): Promise<void> {
     if (ms === 0) return;
     await sleep(PAUSE_MS);
-    if (ms > PAUSE_MS) await tolerate(sleep(ms - PAUSE_MS, undefined, { signal: nudge }), 'ABORT_ERR');
+    if (ms > PAUSE_MS) await ignoreErrno(sleep(ms - PAUSE_MS, undefined, { signal: nudge }), 'ABORT_ERR');
   }
 }

@@ -1,14 +1,14 @@
-import type { Item } from './items.ts';
+import type { FeedItem } from './items.ts';
 import type { Mark } from './position.ts';
 
 /** What an inbox gives: a thing, or how many were dropped since the last one because nobody took them. */
 export type Delivery =
-  | { readonly kind: 'item'; readonly item: Item }
+  | { readonly kind: 'item'; readonly item: FeedItem }
   | { readonly kind: 'missed'; readonly count: number; readonly mark: Mark };
 
 /** What waits for one subscriber: in order, and within a bound. */
 export interface Inbox {
-  offer(item: Item): void;
+  offer(item: FeedItem): void;
   /** Ends the waiting; with a reason, everything fails with it from then on. */
   end(reason: Error | null): void;
   /**
@@ -25,7 +25,7 @@ export interface Inbox {
  * dropped lies together in one place.
  */
 export const createInbox = (capacity: number): Inbox => {
-  let waiting: Item[] = [];
+  let waiting: FeedItem[] = [];
   let dropped = 0;
   let lastDropped: Mark | null = null;
   let ended: { reason: Error | null } | null = null;

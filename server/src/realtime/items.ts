@@ -7,7 +7,7 @@ import type { Change } from './changes-store.ts';
 import { compare, type Mark, type Position } from './position.ts';
 
 /** What each topic tells of. */
-export interface Things {
+export interface TopicPayloads {
   readonly events: Event;
   readonly sensors: SensorStatusChange;
   readonly incidents: IncidentChange;
@@ -15,9 +15,9 @@ export interface Things {
 }
 
 /** One thing that happened, and the mark that says that it was told. */
-export interface Item<Name extends Topic = Topic> {
+export interface FeedItem<Name extends Topic = Topic> {
   readonly topic: Name;
-  readonly thing: Things[Name];
+  readonly thing: TopicPayloads[Name];
   /** Where the feed goes on after it. */
   readonly mark: Mark;
 }
@@ -28,10 +28,10 @@ const EVENTS_AT_ONCE = 1_000;
 /** Finds events by their ids; those that are gone are not among them. */
 export type FindEvents = (ids: readonly string[]) => Promise<ReadonlyMap<string, Event>>;
 
-const itemsOf = (change: Change, events: ReadonlyMap<string, Event>): Item[] => {
+const itemsOf = (change: Change, events: ReadonlyMap<string, Event>): FeedItem[] => {
   const { xid, seq, topic, at } = change;
   if (topic !== 'events') {
-    const thing = change.body as Things[typeof topic];
+    const thing = change.body as TopicPayloads[typeof topic];
     return [{ topic, thing, mark: { position: { xid, seq: seq + 1n, index: 0 }, at } }];
   }
   return change.eventIds.flatMap((id, index) => {
@@ -47,13 +47,13 @@ export interface Portion {
   /** How many events it has. */
   readonly size: number;
   /** What it tells of the topic, in order. The events are fetched when this is first asked, and again after a failure. */
-  items(topic: Topic): Promise<readonly Item[]>;
+  items(topic: Topic): Promise<readonly FeedItem[]>;
 }
 
 const createPortion = (findEvents: FindEvents, changes: readonly Change[], last: Change): Portion => {
   const ids = changes.flatMap(({ eventIds }) => eventIds);
-  const read = new Map<Topic, Promise<readonly Item[]>>();
-  const readAll = async (topic: Topic): Promise<readonly Item[]> => {
+  const read = new Map<Topic, Promise<readonly FeedItem[]>>();
+  const readAll = async (topic: Topic): Promise<readonly FeedItem[]> => {
     const own = changes.filter((change) => change.topic === topic);
     const isOfEvents = topic === 'events' && ids.length > 0;
     const events = isOfEvents ? await findEvents(ids) : new Map<string, Event>();
@@ -89,7 +89,7 @@ export const portionsOf = (findEvents: FindEvents, changes: readonly Change[]): 
 };
 
 /** The items that come after the position, of some that are in order. */
-export const itemsAfter = (items: readonly Item[], from: Position): readonly Item[] => {
+export const itemsAfter = (items: readonly FeedItem[], from: Position): readonly FeedItem[] => {
   const first = items.findIndex(({ mark }) => compare(mark.position, from) > 0);
   return first === 0 ? items : first === -1 ? [] : items.slice(first);
 };

@@ -1,13 +1,13 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { startRounds } from '../platform/periodic.ts';
+import { startPeriodic } from '../platform/periodic.ts';
 import { forgetForeignChanges, KEPT_HOURS, pruneChanges } from './changes-store.ts';
 
 const EVERY_MS = 600_000;
 
 /** Forgets, every ten minutes until it is disposed of, the changes that nobody can ask for any more. */
 export const startPruning = ({ pool, log }: { pool: Pool; log: Logger }): AsyncDisposable =>
-  startRounds(
+  startPeriodic(
     { everyMs: EVERY_MS, log, failure: 'old changes could not be removed now; the next run will try again' },
     async (isOver) => {
       await forgetForeignChanges(pool);

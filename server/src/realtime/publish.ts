@@ -6,7 +6,7 @@ import type { Executor } from '../platform/database/transaction.ts';
 import { recordChanges } from './changes-store.ts';
 
 /** Something that happened, other than an event, which subscribers and webhooks are told of. */
-export type Happening =
+export type Notice =
   | { readonly topic: 'sensors'; readonly body: SensorStatusChange }
   | { readonly topic: 'incidents'; readonly body: IncidentChange }
   | { readonly topic: 'watchlist'; readonly body: WatchlistAlert };
@@ -21,7 +21,7 @@ const webhookKinds = {
 export interface Outbox {
   enqueue(
     tx: Executor,
-    occurrences: readonly { readonly kind: WebhookKind; readonly subject: Happening['body'] }[],
+    occurrences: readonly { readonly kind: WebhookKind; readonly subject: Notice['body'] }[],
   ): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export interface Outbox {
 export const publish = async (
   { outbox }: { readonly outbox: Outbox },
   tx: Executor,
-  happenings: readonly Happening[],
+  happenings: readonly Notice[],
 ): Promise<void> => {
   if (happenings.length === 0) return;
   await recordChanges(tx, happenings);

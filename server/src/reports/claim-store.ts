@@ -70,7 +70,7 @@ export const releaseReport = async (db: Executor, attempt: Attempt): Promise<voi
  * Has reports begun anew whose process gave no sign of life for so long. Those that were begun too often fail.
  * @param deadMs in milliseconds
  */
-export const reviveReports = async (db: Executor, deadMs: number): Promise<void> => {
+export const requeueAbandonedReports = async (db: Executor, deadMs: number): Promise<void> => {
   const isGivenUp = sql`${reports.attempts} >= ${MOST_ATTEMPTS}`;
   await db
     .update(reports)

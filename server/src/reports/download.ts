@@ -24,7 +24,7 @@ export interface FetchedFile {
  * @throws AppError `unauthorized`, `forbidden`; `notFound` when there is no such report, or its file is not here;
  * `conflict` when it is not done
  */
-export const fetchReportFile = async (
+export const openReportFile = async (
   ctx: RequestContext<Core & AuthServices & ReportServices>,
   id: string,
 ): Promise<FetchedFile> => {

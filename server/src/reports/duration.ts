@@ -1,5 +1,5 @@
 /** 1 d 2 h, 5 min 10 s: the two largest units. */
-export const tellLength = (seconds: number): string => {
+export const formatDuration = (seconds: number): string => {
   const units = [
     { name: 'd', size: 86_400 },
     { name: 'h', size: 3_600 },

@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { tolerate } from '../platform/errno.ts';
+import { ignoreErrno } from '../platform/errno.ts';
 import { syncFolder } from '../platform/process/data-folder.ts';
 
 /** Where the files of reports are kept. A key is a file name without any folder. */
@@ -56,7 +56,7 @@ export const createReportFiles = (folder: string): ReportFiles => {
       }
     },
     async open(key) {
-      const handle = await tolerate(open(pathOf(key), 'r'), 'ENOENT');
+      const handle = await ignoreErrno(open(pathOf(key), 'r'), 'ENOENT');
       if (!handle) return null;
       const { size } = await handle.stat();
       return { size, stream: createReadStream('', { fd: handle, autoClose: true }) };
@@ -66,10 +66,10 @@ export const createReportFiles = (folder: string): ReportFiles => {
       for (const each of [path, `${path}${DRAFT}`]) await rm(each, { force: true });
     },
     async listOlderThan(ms) {
-      const names = (await tolerate(readdir(folder), 'ENOENT')) ?? [];
+      const names = (await ignoreErrno(readdir(folder), 'ENOENT')) ?? [];
       const found: string[] = [];
       for (const name of names) {
-        const info = await tolerate(stat(join(folder, name)), 'ENOENT');
+        const info = await ignoreErrno(stat(join(folder, name)), 'ENOENT');
         if (info?.isFile() && info.mtimeMs < Date.now() - ms) found.push(name);
       }
       return found;

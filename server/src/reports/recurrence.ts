@@ -3,7 +3,7 @@ import { DateTime } from 'luxon';
 import { type Interval, resolveInterval, resolveTime } from '../platform/time.ts';
 
 /** When a schedule runs, in local time. */
-export interface Rhythm {
+export interface Recurrence {
   readonly every: ReportPeriod;
   /** 0 to 23. */
   readonly hour: number;
@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
 const LONGEST_WAIT = 64;
 
 /** A day of the calendar as midnight in UTC, where days have 24 hours. */
-const isTurn: Readonly<Record<ReportPeriod, (day: DateTime, rhythm: Rhythm) => boolean>> = {
+const isTurn: Readonly<Record<ReportPeriod, (day: DateTime, rhythm: Recurrence) => boolean>> = {
   DAILY: () => true,
   WEEKLY: (day, { weekday }) => day.weekday % 7 === weekday,
   MONTHLY: (day, { dayOfMonth }) => day.day === Math.min(dayOfMonth ?? 1, day.daysInMonth ?? 31),
@@ -32,7 +32,12 @@ const dayOf = (moment: number, timezone: string): DateTime => {
 const textOf = (day: DateTime): string => day.toFormat('yyyy-MM-dd');
 
 /** The moments (Unix milliseconds) at which it runs on the days from `first` on, `step` days apart (1 or -1). */
-const turns = function* (rhythm: Rhythm, timezone: string, first: DateTime, step: 1 | -1): Generator<number> {
+const turns = function* (
+  rhythm: Recurrence,
+  timezone: string,
+  first: DateTime,
+  step: 1 | -1,
+): Generator<number> {
   for (let n = 0; n < LONGEST_WAIT; n++) {
     const day = DateTime.fromMillis(first.toMillis() + n * step * DAY_MS, { zone: 'utc' });
     const hour = String(rhythm.hour).padStart(2, '0');
@@ -42,7 +47,7 @@ const turns = function* (rhythm: Rhythm, timezone: string, first: DateTime, step
 };
 
 /** The first moment after `after` at which it runs (Unix milliseconds). */
-export const nextRun = (rhythm: Rhythm, timezone: string, after: number): number => {
+export const nextRun = (rhythm: Recurrence, timezone: string, after: number): number => {
   for (const moment of turns(rhythm, timezone, dayOf(after, timezone).minus({ days: 1 }), 1)) {
     if (moment > after) return moment;
   }
@@ -50,7 +55,7 @@ export const nextRun = (rhythm: Rhythm, timezone: string, after: number): number
 };
 
 /** The last moment up to `until` at which it runs (Unix milliseconds). */
-export const lastRun = (rhythm: Rhythm, timezone: string, until: number): number => {
+export const lastRun = (rhythm: Recurrence, timezone: string, until: number): number => {
   for (const moment of turns(rhythm, timezone, dayOf(until, timezone).plus({ days: 1 }), -1)) {
     if (moment <= until) return moment;
   }

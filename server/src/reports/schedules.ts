@@ -10,7 +10,7 @@ import type { ActorContext } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { invalidInput } from '../platform/error.ts';
 import { given } from '../platform/given.ts';
-import { nextRun, type Rhythm } from './recurrence.ts';
+import { nextRun, type Recurrence } from './recurrence.ts';
 import {
   changeSchedule,
   insertSchedule,
@@ -26,7 +26,7 @@ const showOne = async ({ app: { db } }: ActorContext, row: ScheduleRow): Promise
   return shown;
 };
 
-const nextRunOf = (rhythm: Rhythm & { enabled: boolean }, timezone: string): Date | null =>
+const nextRunOf = (rhythm: Recurrence & { enabled: boolean }, timezone: string): Date | null =>
   rhythm.enabled ? new Date(nextRun(rhythm, timezone, Date.now())) : null;
 
 /** @throws AppError `badRequest` when there are too many */

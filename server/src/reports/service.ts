@@ -10,7 +10,7 @@ import {
   insertReport,
   type ReportRow,
   removeReport,
-  requireRoom,
+  requireQueueSpace,
   showReports,
 } from './store.ts';
 
@@ -35,7 +35,7 @@ export const generateReport = async (ctx: ActorContext, input: GenerateReportInp
   const { kind, format, filters, startDate, endDate } = input;
   const range = { startsAt: new Date(from), endsAt: new Date(until) };
   const row = await inTransaction(app.db, async (tx) => {
-    await requireRoom(tx);
+    await requireQueueSpace(tx);
     const created = await insertReport(tx, {
       kind,
       format,

@@ -2,7 +2,7 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import { type ListReportsInput, MAX_UNFINISHED_REPORTS, type Report } from '@gantry/contract/reports';
 import { and, count, desc, eq, inArray, sql } from 'drizzle-orm';
-import { announce, channels } from '../platform/database/notify.ts';
+import { channels, notify } from '../platform/database/notify.ts';
 import { reports } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { AppError, notFound } from '../platform/error.ts';
@@ -55,12 +55,12 @@ const unfinished = inArray(reports.status, ['QUEUED', 'RUNNING']);
 export const insertReport = async (tx: Transaction, report: NewReport): Promise<ReportRow> => {
   const [row] = await tx.insert(reports).values(report).returning();
   if (!row) throw new Error('PostgreSQL did not answer the inserted report');
-  await announce(tx, channels.reports, '');
+  await notify(tx, channels.reports, '');
   return row;
 };
 
 /** @throws AppError `tooManyRequests` when as many reports as may are waiting or under way */
-export const requireRoom = async (tx: Executor): Promise<void> => {
+export const requireQueueSpace = async (tx: Executor): Promise<void> => {
   const [counted] = await tx.select({ n: count() }).from(reports).where(unfinished);
   if ((counted?.n ?? 0) < MAX_UNFINISHED_REPORTS) return;
   throw new AppError(

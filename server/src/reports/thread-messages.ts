@@ -5,7 +5,7 @@ import type { ReportRow } from './store.ts';
 export const REPORT_CONNECTIONS = 1;
 
 /** What a thread is given to make a report. */
-export interface Order {
+export interface ThreadJob {
   readonly connectionString: string;
   /** Where the files of reports are kept, and the name that this one gets. */
   readonly folder: string;
@@ -33,7 +33,7 @@ export interface MadeFile {
 export type Failure = 'refused' | 'passing' | 'broken';
 
 /** What a thread says: how it goes several times, then one of the others. */
-export type Said =
+export type ThreadMessage =
   | { readonly type: 'progress'; readonly progress: Progress }
   | { readonly type: 'made'; readonly file: MadeFile }
   | {

@@ -8,10 +8,10 @@ import type { ReportRow } from './store.ts';
 import {
   type Failure,
   type MadeFile,
-  type Order,
   type Progress,
-  type Said,
   STOP,
+  type ThreadJob,
+  type ThreadMessage,
 } from './thread-messages.ts';
 
 /** What a thread may use for objects and text, in MB: pages are kept until they are numbered, a spreadsheet until its end. */
@@ -67,7 +67,7 @@ export const createReportMaker =
   ({ connectionString, folder, heapMb = HEAP_MB }: MakerOptions): MakeReport =>
   async (report, fileKey, tell, signal) => {
     signal.throwIfAborted();
-    const order: Order = { connectionString, folder, fileKey, report };
+    const order: ThreadJob = { connectionString, folder, fileKey, report };
     const worker = new Worker(reportWorker, {
       workerData: order,
       resourceLimits: {
@@ -76,7 +76,7 @@ export const createReportMaker =
       },
     });
     let outcome: MadeFile | ReportFailure = new ReportFailure('broken', 'The thread of a report ended early');
-    worker.on('message', (said: Said) => {
+    worker.on('message', (said: ThreadMessage) => {
       if (said.type === 'progress') tell(said.progress);
       else if (said.type === 'made') outcome = said.file;
       else outcome = new ReportFailure(said.failure, said.message, errorOf(said.detail));

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
-import { reviveReports } from './claim-store.ts';
+import { requeueAbandonedReports } from './claim-store.ts';
 import type { ReportFiles } from './files.ts';
 import { runDueSchedules } from './run-schedules.ts';
 import { findKeysInUse } from './store.ts';
@@ -18,7 +18,7 @@ const ROUNDS_BETWEEN_CLEARING = 240;
 const LEFT_OVER_MS = 3_600_000;
 
 /** Removes files of this machine that no report has (any more): it was removed elsewhere, or its process died. */
-export const clearLeftOvers = async (db: Database, files: ReportFiles, olderMs: number): Promise<void> => {
+export const removeOrphanFiles = async (db: Database, files: ReportFiles, olderMs: number): Promise<void> => {
   const names = await files.listOlderThan(olderMs);
   const inUse = await findKeysInUse(db, names);
   for (const name of names) if (!inUse.has(name)) await files.remove(name);
@@ -29,7 +29,7 @@ export const createUpkeep = ({ db, files, log, deadMs }: UpkeepOptions): (() => 
   let rounds = 0;
   return async () => {
     await runDueSchedules(db, log);
-    await reviveReports(db, deadMs);
-    if (rounds++ % ROUNDS_BETWEEN_CLEARING === 0) await clearLeftOvers(db, files, LEFT_OVER_MS);
+    await requeueAbandonedReports(db, deadMs);
+    if (rounds++ % ROUNDS_BETWEEN_CLEARING === 0) await removeOrphanFiles(db, files, LEFT_OVER_MS);
   };
 };

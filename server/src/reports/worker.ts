@@ -9,12 +9,12 @@ import { createReportFiles } from './files.ts';
 import {
   type Failure,
   type MadeFile,
-  type Order,
   type Progress,
   REPORT_CONNECTIONS,
-  type Said,
+  type ThreadJob,
+  type ThreadMessage,
 } from './thread-messages.ts';
-import { makeReport } from './write.ts';
+import { writeReport } from './write.ts';
 
 // The thread that makes one report and ends. It is a program of its own: server/dist/report-worker.js.
 
@@ -30,11 +30,11 @@ const failureOf = (error: unknown): Failure => {
  * Lets others go first, above all who takes events in: a report has time, but comes to its end (decision 13). Only on Linux
  * do threads have a priority of their own; elsewhere that of the whole service would fall.
  */
-const stepBack = (): void => {
+const lowerPriority = (): void => {
   if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 };
 
-const make = async (order: Order, progress: Progress, signal: AbortSignal): Promise<MadeFile> => {
+const make = async (order: ThreadJob, progress: Progress, signal: AbortSignal): Promise<MadeFile> => {
   const { connectionString, folder, fileKey, report } = order;
   // The next statement fails too, and says so.
   const pool = createPool(connectionString, REPORT_CONNECTIONS, () => undefined, {
@@ -42,7 +42,7 @@ const make = async (order: Order, progress: Progress, signal: AbortSignal): Prom
   });
   try {
     const { size, result: rowCount } = await createReportFiles(folder).write(fileKey, (to) =>
-      inLongSnapshot(pool, (db) => makeReport(db, report, to, progress, signal)),
+      inLongSnapshot(pool, (db) => writeReport(db, report, to, progress, signal)),
     );
     return { size, rowCount };
   } finally {
@@ -51,14 +51,14 @@ const make = async (order: Order, progress: Progress, signal: AbortSignal): Prom
 };
 
 const run = async (): Promise<void> => {
-  stepBack();
+  lowerPriority();
   const stop = new AbortController();
-  const say = (said: Said) => parentPort?.postMessage(said);
+  const say = (said: ThreadMessage) => parentPort?.postMessage(said);
   parentPort?.on('message', () => stop.abort());
   const progress: Progress = { progress: 0, rowCount: 0 };
   const timer = setInterval(() => say({ type: 'progress', progress }), PROGRESS_MS);
   try {
-    say({ type: 'made', file: await make(workerData as Order, progress, stop.signal) });
+    say({ type: 'made', file: await make(workerData as ThreadJob, progress, stop.signal) });
   } catch (error) {
     const message = error instanceof AppError ? error.message : safeText(error);
     say({ type: 'failed', failure: failureOf(error), message, detail: describeError(error) });

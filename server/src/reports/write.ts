@@ -11,7 +11,7 @@ import type { ReportRow } from './store.ts';
 import type { Progress } from './thread-messages.ts';
 
 /** The filters as they are read, with the names of what they refer to. */
-const tellFilters = async (db: Database, filters: ReportFilters): Promise<string> => {
+const describeFilters = async (db: Database, filters: ReportFilters): Promise<string> => {
   const names = await findPlaceNames(db, Object.values(filters).filter(isUuid));
   const said = Object.entries(filters).map(([name, value]) => {
     const place = names.get(value.toLowerCase());
@@ -28,7 +28,7 @@ const factsOf = async (
   return [
     { name: 'Range', value: `${show(interval.from)} to ${show(interval.until - 1)}` },
     { name: 'Time zone', value: settings.timezone },
-    { name: 'Filters', value: await tellFilters(db, filters) },
+    { name: 'Filters', value: await describeFilters(db, filters) },
     { name: 'Generated', value: show(now) },
   ];
 };
@@ -53,7 +53,7 @@ const watched = async function* (
  * @returns how many rows the file has
  * @throws AppError `badRequest` when its format cannot hold it; whatever ended the signal
  */
-export const makeReport = async (
+export const writeReport = async (
   db: Database,
   row: ReportRow,
   to: Writable,

@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 type Cutoff = number | null;
 
 /** What is due. */
-export interface Due {
+export interface Cutoffs {
   readonly events: ReadonlyMap<EventType, number>;
   readonly images: Cutoff;
   readonly reports: Cutoff;
@@ -28,7 +28,7 @@ const daysOf = ({ events }: RetentionRules, type: EventType): number | null => {
  * What the rules make due at a moment. Whole days of UTC, so that the same things are due all day long, and what is shown
  * beforehand is what happens.
  */
-export const dueBy = (rules: RetentionRules, now: number): Due => ({
+export const cutoffsOf = (rules: RetentionRules, now: number): Cutoffs => ({
   events: new Map(
     eventType.options.flatMap((type) => {
       const cutoff = cutoffAfter(daysOf(rules, type), now);
@@ -42,13 +42,13 @@ export const dueBy = (rules: RetentionRules, now: number): Due => ({
 });
 
 /** Whether anything is limited at all. */
-export const limitsAnything = ({ events, images, reports, activity, traffic }: Due): boolean =>
+export const hasLimits = ({ events, images, reports, activity, traffic }: Cutoffs): boolean =>
   events.size > 0 || [images, reports, activity, traffic].some((cutoff) => cutoff !== null);
 
 /** Whether events of every type are due up to this moment (Unix milliseconds). */
-export const isAllDue = ({ events }: Due, until: number): boolean =>
+export const coversEveryType = ({ events }: Cutoffs, until: number): boolean =>
   eventType.options.every((type) => (events.get(type) ?? Number.NEGATIVE_INFINITY) >= until);
 
 /** The latest moment before which events of some type are due. */
-export const lastCutoff = ({ events }: Due): Cutoff =>
+export const lastCutoff = ({ events }: Cutoffs): Cutoff =>
   events.size === 0 ? null : Math.max(...events.values());

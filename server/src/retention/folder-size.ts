@@ -1,14 +1,14 @@
 import { readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { tolerate } from '../platform/errno.ts';
+import { ignoreErrno } from '../platform/errno.ts';
 
 /** How many files a folder holds, without those in folders inside it, and their size in bytes. */
 export const sizeOfFolder = async (folder: string): Promise<{ count: number; bytes: number }> => {
-  const names = (await tolerate(readdir(folder), 'ENOENT')) ?? [];
+  const names = (await ignoreErrno(readdir(folder), 'ENOENT')) ?? [];
   let count = 0;
   let bytes = 0;
   for (const name of names) {
-    const found = await tolerate(stat(join(folder, name)), 'ENOENT');
+    const found = await ignoreErrno(stat(join(folder, name)), 'ENOENT');
     if (!found?.isFile()) continue;
     count++;
     bytes += found.size;
@@ -20,7 +20,7 @@ export const sizeOfFolder = async (folder: string): Promise<{ count: number; byt
 export const sizeOfDisk = async (
   folder: string,
 ): Promise<{ totalBytes: number; freeBytes: number } | null> => {
-  const disk = await tolerate(statfs(folder), 'ENOENT', 'ENOSYS');
+  const disk = await ignoreErrno(statfs(folder), 'ENOENT', 'ENOSYS');
   return disk === undefined
     ? null
     : { totalBytes: disk.blocks * disk.bsize, freeBytes: disk.bavail * disk.bsize };

@@ -5,7 +5,7 @@ import { heldEvents } from '../events/holds-store.ts';
 import { firstIdAt } from '../events/id.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import type { Due } from './cutoffs.ts';
+import type { Cutoffs } from './cutoffs.ts';
 
 /** No event is older: what is said before is refused. */
 const FIRST_EVENT = Date.UTC(2000, 0, 1);
@@ -37,7 +37,7 @@ export const countEventsBefore = async (
 };
 
 /** A condition on the columns event_id and event_type: the event is due. */
-const eventIsDue = ({ events }: Due): SQL => {
+const eventIsDue = ({ events }: Cutoffs): SQL => {
   const parts = [...events].map(
     ([type, cutoff]) => sql`(event_type = ${type} AND event_id < ${firstIdAt(cutoff)}::uuid)`,
   );
@@ -45,7 +45,7 @@ const eventIsDue = ({ events }: Due): SQL => {
 };
 
 /** Counts the events under a hold that are due, by month and type. */
-export const countHeldDue = async (db: Executor, due: Due): Promise<MonthCount[]> => {
+export const countHeldDue = async (db: Executor, due: Cutoffs): Promise<MonthCount[]> => {
   const { rows } = await db.execute<CountRow>(sql`
     SELECT ${monthOf(sql`event_time(event_id)`)} AS month, event_type AS "eventType",
       count(DISTINCT event_id) AS rows, 0 AS bytes
@@ -62,7 +62,7 @@ export const listHeldMonths = async (db: Executor): Promise<ReadonlySet<string>>
 };
 
 /** Counts the images that no event refers to once everything is gone that is due, by the month in which they came last. */
-export const countImagesDue = async (db: Executor, due: Due): Promise<MonthCount[]> => {
+export const countImagesDue = async (db: Executor, due: Cutoffs): Promise<MonthCount[]> => {
   const tooOld = due.images === null ? sql`false` : sql`event_id < ${firstIdAt(due.images)}::uuid`;
   const { rows } = await db.execute<CountRow>(sql`
     SELECT ${monthOf(sql`touched_at`)} AS month, NULL AS "eventType", count(*) AS rows,

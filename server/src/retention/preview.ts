@@ -2,7 +2,7 @@ import { eventType } from '@gantry/contract/events';
 import type { PreviewedRemoval, RetentionPreview, RetentionRules } from '@gantry/contract/storage';
 import { type EventMonth, holdsMonth, listEventMonths, readMonthSizes } from '../events/months-store.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import { type Due, dueBy, isAllDue } from './cutoffs.ts';
+import { type Cutoffs, coversEveryType, cutoffsOf } from './cutoffs.ts';
 import {
   countActivityBefore,
   countEventsBefore,
@@ -21,10 +21,14 @@ const sumOf = (counts: readonly { rows: number }[]): number =>
 const keyOf = ({ month, eventType: type }: MonthCount): string => `${month} ${type}`;
 
 /** Whether retention takes the partition away as a whole. */
-export const goesAsAWhole = (due: Due, partition: EventMonth, heldMonths: ReadonlySet<string>): boolean =>
-  isAllDue(due, partition.until) && ![...heldMonths].some((month) => holdsMonth(partition, month));
+export const dropsWholeMonth = (
+  due: Cutoffs,
+  partition: EventMonth,
+  heldMonths: ReadonlySet<string>,
+): boolean =>
+  coversEveryType(due, partition.until) && ![...heldMonths].some((month) => holdsMonth(partition, month));
 
-const previewEvents = async (db: Executor, due: Due): Promise<PreviewedRemoval[]> => {
+const previewEvents = async (db: Executor, due: Cutoffs): Promise<PreviewedRemoval[]> => {
   if (due.events.size === 0) return [];
   const cutoffs = [...new Set(due.events.values())];
   const counts: MonthCount[] = [];
@@ -50,7 +54,7 @@ const previewEvents = async (db: Executor, due: Due): Promise<PreviewedRemoval[]
       rows,
       bytes: size === undefined || size === null ? null : Math.round((size * rows) / Math.max(1, beside)),
       held: staying,
-      wholeMonth: partition !== undefined && goesAsAWhole(due, partition, heldMonths),
+      wholeMonth: partition !== undefined && dropsWholeMonth(due, partition, heldMonths),
     };
   });
 };
@@ -74,7 +78,7 @@ export const previewRemovals = async (
   rules: RetentionRules,
   now: number,
 ): Promise<RetentionPreview> => {
-  const due = dueBy(rules, now);
+  const due = cutoffsOf(rules, now);
   const events = await previewEvents(db, due);
   const images = plain('images', await countImagesDue(db, due), true);
   const reports = due.reports === null ? [] : await countReportsBefore(db, due.reports);

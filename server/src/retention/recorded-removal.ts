@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import { keepHoldsOut } from '../events/holds-store.ts';
+import { lockOutHolds } from '../events/holds-store.ts';
 import type { BlobStore } from '../images/blobs.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
-import { noteRemovals, type Removal } from './runs-store.ts';
+import { type Removal, recordRemovals } from './runs-store.ts';
 
 /** What a run of retention works with. */
 export interface RunParts {
@@ -25,13 +25,13 @@ export interface Run extends RunParts {
  * Removes something in one transaction, in which it is written down too and nothing comes under a legal hold.
  * @throws RunLost when another process has taken over
  */
-export const removeNoted = (
+export const removeRecorded = (
   run: Run,
   work: (tx: Transaction) => Promise<readonly Removal[]>,
 ): Promise<readonly Removal[]> =>
   inTransaction(run.db, async (tx) => {
-    await keepHoldsOut(tx);
+    await lockOutHolds(tx);
     const removals = await work(tx);
-    await noteRemovals(tx, run.id, removals);
+    await recordRemovals(tx, run.id, removals);
     return removals;
   });

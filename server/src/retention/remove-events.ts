@@ -5,10 +5,10 @@ import { type EventMonth, listEventMonths, readMonthSizes } from '../events/mont
 import { removeEvents } from '../events/remove-store.ts';
 import { sqlState } from '../platform/database/failure.ts';
 import type { Interval } from '../platform/time.ts';
-import { type Due, isAllDue } from './cutoffs.ts';
-import { goesAsAWhole } from './preview.ts';
+import { type Cutoffs, coversEveryType } from './cutoffs.ts';
+import { dropsWholeMonth } from './preview.ts';
 import { listHeldMonths } from './preview-store.ts';
-import { type Run, removeNoted } from './recorded-removal.ts';
+import { type Run, removeRecorded } from './recorded-removal.ts';
 import { dropMonth, pageOfIds } from './removal-store.ts';
 
 /** Events that one transaction removes: a tenth of a second. */
@@ -25,7 +25,7 @@ const removeOfType = async (run: Run, type: EventType, span: Interval): Promise<
   let after: string | null = null;
   while (!run.stopped()) {
     let page: string[] = [];
-    await removeNoted(run, async (tx) => {
+    await removeRecorded(run, async (tx) => {
       page = await pageOfIds(tx, type, span, after, BATCH);
       if (page.length === 0) return [];
       const held = await findHeld(tx, page);
@@ -40,17 +40,17 @@ const removeOfType = async (run: Run, type: EventType, span: Interval): Promise<
   }
 };
 
-const removeInBatches = async (run: Run, due: Due, { from, until }: Interval): Promise<void> => {
+const removeInBatches = async (run: Run, due: Cutoffs, { from, until }: Interval): Promise<void> => {
   for (const [type, cutoff] of due.events) {
     if (cutoff > from) await removeOfType(run, type, { from, until: Math.min(cutoff, until) });
   }
 };
 
 /** @returns whether the partition went; not when something in it came under a hold meanwhile */
-const tryToDrop = (run: Run, due: Due, partition: EventMonth): Promise<boolean> => {
+const tryToDrop = (run: Run, due: Cutoffs, partition: EventMonth): Promise<boolean> => {
   let dropped = false;
-  return removeNoted(run, async (tx) => {
-    if (!goesAsAWhole(due, partition, await listHeldMonths(tx))) return [];
+  return removeRecorded(run, async (tx) => {
+    if (!dropsWholeMonth(due, partition, await listHeldMonths(tx))) return [];
     const bytes = (await readMonthSizes(tx, [partition])).get(partition.table) ?? 0;
     const removed = await dropMonth(tx, partition);
     dropped = true;
@@ -65,7 +65,7 @@ const tryToDrop = (run: Run, due: Due, partition: EventMonth): Promise<boolean> 
   }).then(() => dropped);
 };
 
-const dropWhole = async (run: Run, due: Due, partition: EventMonth): Promise<boolean> => {
+const dropWhole = async (run: Run, due: Cutoffs, partition: EventMonth): Promise<boolean> => {
   for (let attempt = 1; attempt <= DROP_ATTEMPTS && !run.stopped(); attempt++) {
     try {
       return await tryToDrop(run, due, partition);
@@ -79,11 +79,11 @@ const dropWhole = async (run: Run, due: Due, partition: EventMonth): Promise<boo
 };
 
 /** Removes the events that are due: whole partitions where everything in them is, else one batch after another. */
-export const removeDueEvents = async (run: Run, due: Due): Promise<void> => {
+export const removeDueEvents = async (run: Run, due: Cutoffs): Promise<void> => {
   if (due.events.size === 0) return;
   for (const partition of await listEventMonths(run.db)) {
     if (run.stopped()) return;
-    if (isAllDue(due, partition.until) && (await dropWhole(run, due, partition))) continue;
+    if (coversEveryType(due, partition.until) && (await dropWhole(run, due, partition))) continue;
     await removeInBatches(run, due, partition);
   }
 };

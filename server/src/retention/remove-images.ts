@@ -1,16 +1,16 @@
 import pLimit from 'p-limit';
 import { findHeld } from '../events/holds-store.ts';
 import {
-  doubtFiles,
-  listCameSince,
+  listEventsWithImagesSince,
+  markAsUnstored,
+  pageOfEventsWithImages,
   pageOfImages,
-  pageOfPictured,
+  removeDanglingReferences,
   removeOrphans,
   removeReferences,
-  removeReferencesOfNone,
 } from '../images/orphans-store.ts';
-import { type Due, lastCutoff } from './cutoffs.ts';
-import { type Run, removeNoted } from './recorded-removal.ts';
+import { type Cutoffs, lastCutoff } from './cutoffs.ts';
+import { type Run, removeRecorded } from './recorded-removal.ts';
 
 const EVENTS_AT_ONCE = 2_000;
 const IMAGES_AT_ONCE = 10_000;
@@ -38,9 +38,9 @@ const throughPages = async (
 const releaseOldImages = (run: Run, cutoff: number): Promise<void> =>
   throughPages(
     run,
-    (after) => pageOfPictured(run.db, cutoff, after, EVENTS_AT_ONCE),
+    (after) => pageOfEventsWithImages(run.db, cutoff, after, EVENTS_AT_ONCE),
     (ids) =>
-      removeNoted(run, async (tx) => {
+      removeRecorded(run, async (tx) => {
         const held = await findHeld(tx, ids);
         await removeReferences(
           tx,
@@ -51,27 +51,27 @@ const releaseOldImages = (run: Run, cutoff: number): Promise<void> =>
   );
 
 /** Events that were never stored after all, and those that went with their month. */
-const releaseImagesOfNone = async (run: Run, due: Due, since: number | null): Promise<void> => {
+const releaseImagesOfNone = async (run: Run, due: Cutoffs, since: number | null): Promise<void> => {
   const cutoff = lastCutoff(due);
   if (cutoff !== null) {
     await throughPages(
       run,
-      (after) => pageOfPictured(run.db, cutoff, after, EVENTS_AT_ONCE),
-      (ids) => removeReferencesOfNone(run.db, ids),
+      (after) => pageOfEventsWithImages(run.db, cutoff, after, EVENTS_AT_ONCE),
+      (ids) => removeDanglingReferences(run.db, ids),
     );
   }
   const from = since === null ? null : new Date(since - OVERLAP_MS);
   await throughPages(
     run,
-    (after) => listCameSince(run.db, from, after, EVENTS_AT_ONCE),
-    (ids) => removeReferencesOfNone(run.db, ids),
+    (after) => listEventsWithImagesSince(run.db, from, after, EVENTS_AT_ONCE),
+    (ids) => removeDanglingReferences(run.db, ids),
   );
 };
 
 const removeImages = async (run: Run, hashes: readonly string[]): Promise<void> => {
-  await doubtFiles(run.db, hashes);
+  await markAsUnstored(run.db, hashes);
   const inTurn = pLimit(REMOVALS_AT_ONCE);
-  await removeNoted(run, async (tx) => {
+  await removeRecorded(run, async (tx) => {
     const gone = await removeOrphans(tx, hashes);
     await Promise.all(gone.map(({ sha256 }) => inTurn(() => run.blobs.delete(sha256))));
     return gone.map(({ month, bytes }) => ({
@@ -104,7 +104,7 @@ const collectOrphans = async (run: Run): Promise<void> => {
  * Removes the images that no event refers to, or only events that are so old that their images are due.
  * @param since when the last run began that did all of this (Unix milliseconds), if there was one
  */
-export const removeDueImages = async (run: Run, due: Due, since: number | null): Promise<void> => {
+export const removeDueImages = async (run: Run, due: Cutoffs, since: number | null): Promise<void> => {
   if (due.images !== null) await releaseOldImages(run, due.images);
   await releaseImagesOfNone(run, due, since);
   await collectOrphans(run);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { keepTrafficSince, type RemovedDay, removeDaysNotKept } from '../traffic/kept-store.ts';
-import { type Run, removeNoted } from './recorded-removal.ts';
+import { type Run, removeRecorded } from './recorded-removal.ts';
 
 /** Days of one place each that one transaction removes: some 1,600 rows a day at most. */
 const BATCH = 20;
@@ -26,7 +26,7 @@ export const removeDueTraffic = async (run: Run, cutoff: number | null): Promise
   await inTransaction(run.db, (tx) => keepTrafficSince(tx, cutoff));
   for (let last: RemovedDay | null = null; !run.stopped(); ) {
     let days: RemovedDay[] = [];
-    await removeNoted(run, async (tx) => {
+    await removeRecorded(run, async (tx) => {
       days = await removeDaysNotKept(tx, last, BATCH);
       return [...byMonth(days)].map(([month, rows]) => ({
         class: 'traffic',

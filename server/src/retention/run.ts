@@ -2,8 +2,8 @@ import { forgetOldDeletions } from '../events/remove-store.ts';
 import { readDatabaseTime } from '../platform/database/database-time.ts';
 import type { Transaction } from '../platform/database/transaction.ts';
 import { safeText } from '../platform/describe-error.ts';
-import { dueBy, limitsAnything } from './cutoffs.ts';
-import { type Run, type RunParts, removeNoted } from './recorded-removal.ts';
+import { cutoffsOf, hasLimits } from './cutoffs.ts';
+import { type Run, type RunParts, removeRecorded } from './recorded-removal.ts';
 import { type RemovedRecords, removeActivityBefore, removeReportsBefore } from './removal-store.ts';
 import { removeDueEvents } from './remove-events.ts';
 import { removeDueImages } from './remove-images.ts';
@@ -25,7 +25,7 @@ const removeRecords = async (
   if (cutoff === null) return;
   let removed: readonly unknown[];
   do {
-    removed = await removeNoted(run, async (tx) =>
+    removed = await removeRecorded(run, async (tx) =>
       (await remove(tx, cutoff, RECORDS_AT_ONCE)).map((each) => ({
         class: name,
         eventType: null,
@@ -42,8 +42,8 @@ const removeAllDue = async (run: Run): Promise<void> => {
   const since = await lastCompletedStart(run.db);
   const rules = await getRetentionSettings(run.db);
   const now = await readDatabaseTime(run.db);
-  const due = dueBy(rules, now);
-  if (run.startedBy === null && limitsAnything(due)) {
+  const due = cutoffsOf(rules, now);
+  if (run.startedBy === null && hasLimits(due)) {
     requireSmallStep(now, since, rules.updatedAt?.getTime() ?? null);
   }
   await removeDueEvents(run, due);
@@ -58,7 +58,7 @@ const removeAllDue = async (run: Run): Promise<void> => {
  * Does a run that was begun: removes what is due by the rules, batch by batch, and writes down how it ended. A failure is
  * written down and logged; the next run goes on from there.
  */
-export const doRun = async (
+export const executeRun = async (
   parts: RunParts,
   { id, startedBy }: Pick<Run, 'id' | 'startedBy'>,
   stopped: () => boolean,

@@ -42,7 +42,7 @@ export const beginRun = (db: Database, startedBy: string | null): Promise<string
  * Writes down what a transaction of the run removes, and that the run is alive.
  * @throws RunLost when it is no longer the one under way
  */
-export const noteRemovals = async (
+export const recordRemovals = async (
   tx: Executor,
   runId: string,
   removals: readonly Removal[],

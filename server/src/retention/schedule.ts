@@ -1,8 +1,8 @@
 import { DateTime } from 'luxon';
 import { readDatabaseTime } from '../platform/database/database-time.ts';
-import { startRounds } from '../platform/periodic.ts';
+import { startPeriodic } from '../platform/periodic.ts';
 import type { RunParts } from './recorded-removal.ts';
-import { doRun } from './run.ts';
+import { executeRun } from './run.ts';
 import { beginRun, lastSettledStart } from './runs-store.ts';
 
 /** The hour of the day, in the service's time zone, from which on the daily run is due. */
@@ -44,7 +44,7 @@ export const startRetention = (parts: RetentionParts): Retention => {
   const begin = async (startedBy: string | null): Promise<string | null> => {
     const id = await beginRun(db, startedBy);
     if (id === null) return null;
-    const run: Promise<void> = doRun(parts, { id, startedBy }, () => stopped)
+    const run: Promise<void> = executeRun(parts, { id, startedBy }, () => stopped)
       .catch((err: unknown) =>
         log.error({ err, runId: id }, 'the end of a retention run could not be recorded'),
       )
@@ -53,7 +53,7 @@ export const startRetention = (parts: RetentionParts): Retention => {
     return id;
   };
 
-  const looking = startRounds(
+  const looking = startPeriodic(
     { everyMs: LOOK_MS, log, failure: 'retention cannot run now; trying again later' },
     async () => {
       const before = await lastSettledStart(db);

@@ -5,7 +5,7 @@ import { endOf } from '../events/counts/covering.ts';
 import { type EventMonth, holdsMonth, listEventMonths, readMonthSizes } from '../events/months-store.ts';
 import type { Core } from '../platform/context.ts';
 import { readDatabaseTime } from '../platform/database/database-time.ts';
-import { dueBy, limitsAnything } from './cutoffs.ts';
+import { cutoffsOf, hasLimits } from './cutoffs.ts';
 import { sizeOfDisk, sizeOfFolder } from './folder-size.ts';
 import { previewRemovals } from './preview.ts';
 import { countEventsBefore, type MonthCount } from './preview-store.ts';
@@ -43,7 +43,7 @@ const readMonths = async ({ db }: Core): Promise<StorageStats['months']> => {
 const readNextRemoval = async ({ db, settings }: Core): Promise<StorageStats['nextRemoval']> => {
   const rules = await getRules(db);
   const { next } = dailyRuns(await readDatabaseTime(db), settings.current().timezone);
-  if (!limitsAnything(dueBy(rules, next))) return null;
+  if (!hasLimits(cutoffsOf(rules, next))) return null;
   return { at: new Date(next), ...(await previewRemovals(db, rules, next)).totals };
 };
 

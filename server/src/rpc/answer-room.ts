@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { WireError } from './errors.ts';
-import type { Written } from './output.ts';
+import type { Serialized } from './output.ts';
 
 /** Answers of this size and less are not counted. */
 const SMALL_BYTES = 64 * 1024;
@@ -36,7 +36,7 @@ export interface AnswerRoom {
    * @param isShared the part is held once for all who are sent it, so it does not count as in flight
    * @throws WireError BAD_REQUEST when the answer becomes too large; SERVICE_UNAVAILABLE while too much is in flight
    */
-  take(response: ServerResponse, part: Written, isShared: boolean): void;
+  take(response: ServerResponse, part: Serialized, isShared: boolean): void;
 }
 
 export const createAnswerRoom = ({ answerBytes, inFlightBytes }: AnswerLimits): AnswerRoom => {

@@ -8,7 +8,7 @@ import type { Metrics } from '../platform/metrics.ts';
 import { type AnswerLimits, createAnswerRoom } from './answer-room.ts';
 import { createDeadline } from './deadline.ts';
 import { failureOf, WireError } from './errors.ts';
-import { ReadyAnswer, type Written, writeOutput } from './output.ts';
+import { ReadyAnswer, type Serialized, serialize } from './output.ts';
 import { type Prepared, prepare } from './run.ts';
 
 /** One procedure call as it came over HTTP. */
@@ -22,7 +22,7 @@ export interface Call {
 /** The answer to one call. */
 export interface Answer {
   readonly status: number;
-  readonly outcome: { readonly result: Written } | { readonly error: ErrorBody };
+  readonly outcome: { readonly result: Serialized } | { readonly error: ErrorBody };
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -157,7 +157,7 @@ export const createDispatcher = <App extends Core>(
       try {
         const { run, countOk } = find(call);
         const output = await deadline.within(run(ctx, call.input));
-        const result = writeOutput(output);
+        const result = serialize(output);
         room.take(response, result, result instanceof ReadyAnswer && !isBatch);
         countOk(seconds());
         return { status: 200, outcome: { result }, headers: {} };

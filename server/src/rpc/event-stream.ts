@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { isTrackedEnvelope } from '@trpc/server';
-import { metaText, writeOutput } from './output.ts';
+import { metaText, serialize } from './output.ts';
 
 // The frames are those of tRPC's own producer, byte for byte. That one passes them through a chain of web streams in several
 // pieces and serializes a message again for each stream; docs/decisions/0024 has the measurements.
@@ -11,7 +11,7 @@ const frame = (event: string, data: string): string => `event: ${event}\ndata: $
 const texts = new WeakMap<object, string>();
 
 const write = (message: unknown): string => {
-  const { json, values } = writeOutput(message);
+  const { json, values } = serialize(message);
   return `{"json":${json}${metaText(values)}}`;
 };
 

@@ -10,7 +10,7 @@ import { reviveInput } from './superjson.ts';
 export type BatchForm = 'object' | 'array' | 'lines';
 
 /** A request to /trpc as it came. */
-export interface Received {
+export interface RawRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly target: Target;
@@ -103,7 +103,7 @@ const requireJson = (headers: IncomingHttpHeaders): void => {
   }
 };
 
-const parseInput = ({ method, headers, body }: Received, query: ParsedUrlQuery): unknown => {
+const parseInput = ({ method, headers, body }: RawRequest, query: ParsedUrlQuery): unknown => {
   if (method !== 'POST') {
     const input = textOf(query, 'input');
     return input ? parseJson(Buffer.from(input)) : undefined;
@@ -138,7 +138,7 @@ const batchForm = (headers: IncomingHttpHeaders): BatchForm => {
  * Understands a request to /trpc/<path>. Inputs are parsed when they are asked for, after the caller was admitted.
  * @throws WireError BAD_REQUEST for a path that cannot be decoded, and a batch that is too large or carries more than one login
  */
-export const readRequest = (received: Received): TrpcRequest => {
+export const readRequest = (received: RawRequest): TrpcRequest => {
   const { method: verb, headers, target } = received;
   const path = decode(target.path);
   const query = target.query === '' ? NO_QUERY : parseQuery(target.query);

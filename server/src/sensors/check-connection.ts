@@ -12,7 +12,7 @@ const isAnswer = (error: unknown): boolean =>
   hasErrno(error, 'ECONNREFUSED') || (error instanceof AggregateError && error.errors.some(isAnswer));
 
 /** Milliseconds until the host answered on the port; null when it did not within the limit. */
-const knockOnce = (host: string, port: number, limitMs: number): Promise<number | null> =>
+const tryPort = (host: string, port: number, limitMs: number): Promise<number | null> =>
   new Promise((resolve) => {
     const started = performance.now();
     const socket = connect({ host, port });
@@ -30,11 +30,11 @@ const knockOnce = (host: string, port: number, limitMs: number): Promise<number 
  * Opens a TCP connection to the address, and closes it at once; takes less than 5 seconds.
  * @returns milliseconds until a host answered; null when none did
  */
-export const knockAt = async ({ host, port }: DeviceAddress): Promise<number | null> => {
+export const checkConnection = async ({ host, port }: DeviceAddress): Promise<number | null> => {
   const end = performance.now() + TOTAL_MS;
   for (const candidate of port === null ? USUAL_PORTS : [port]) {
     const left = end - performance.now();
-    const latency = left > 0 ? await knockOnce(host, candidate, Math.min(ATTEMPT_MS, left)) : null;
+    const latency = left > 0 ? await tryPort(host, candidate, Math.min(ATTEMPT_MS, left)) : null;
     if (latency !== null) return latency;
   }
   return null;

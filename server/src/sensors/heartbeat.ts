@@ -52,7 +52,7 @@ const takeReport = async (
  * Takes in a sign of life and what the sensor says of itself. Only critical issues bear on its status.
  * @throws AppError `unauthorized` when the key died meanwhile
  */
-export const takeHeartbeat = async (
+export const handleHeartbeat = async (
   { app, sensor }: DeviceContext<Core & SensorServices & Pick<RealtimeServices, 'outbox'>>,
   input: HeartbeatInput,
 ): Promise<HeartbeatAnswer> => {

@@ -1,6 +1,6 @@
 import type { ActorContext } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
-import { knockAt } from './check-connection.ts';
+import { checkConnection } from './check-connection.ts';
 import { parseDeviceAddress } from './device-address.ts';
 import { getSensor, setLastPing } from './store.ts';
 
@@ -28,7 +28,7 @@ export const pingSensor = async ({ app }: ActorContext, id: string): Promise<Pin
       `The sensor's ipAddress "${sensor.ipAddress}" cannot be connected to: set it to a host name or an IP address, followed by :port if necessary`,
     );
   }
-  const latency = await knockAt(address);
+  const latency = await checkConnection(address);
   if (latency === null)
     return { id: sensor.id, reachable: false, latencyMs: null, lastPing: sensor.lastPing };
   const { lastPing } = await setLastPing(app.db, sensor.id);

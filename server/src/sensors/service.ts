@@ -3,7 +3,7 @@ import type { CreateSensorInput, Sensor, UpdateSensorInput } from '@gantry/contr
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { isForeignKeyViolation, isUniqueViolation } from '../platform/database/failure.ts';
-import { announce, channels } from '../platform/database/notify.ts';
+import { channels, notify } from '../platform/database/notify.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
@@ -42,7 +42,7 @@ const changeSensor = async (
 ): Promise<Sensor> => {
   const sensor = await inTransaction(app.db, async (tx) => {
     const changed = await change(tx);
-    await announce(tx, channels.sensors, changed.id);
+    await notify(tx, channels.sensors, changed.id);
     return changed;
   });
   app.sensorKeys.forget(sensor.id);
@@ -71,7 +71,7 @@ export const createSensor = async (
         at: sensor.createdAt,
       });
       await recordActivity(tx, actor.id, caller, 'sensors.create', nameOf(sensor));
-      await announce(tx, channels.sensors, sensor.id);
+      await notify(tx, channels.sensors, sensor.id);
       return sensor;
     });
     app.publicSensors.forget();

@@ -1,6 +1,6 @@
 import type { Core } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
-import { startRounds } from '../platform/periodic.ts';
+import { startPeriodic } from '../platform/periodic.ts';
 import type { Outbox } from '../realtime/publish.ts';
 import type { PublicList } from './public-list.ts';
 import { publishStatus } from './publish-status.ts';
@@ -26,6 +26,6 @@ export const sweepOnce = async (parts: Parts, timeoutSeconds: number): Promise<v
 
 /** Looks for silent sensors every 2 seconds until it is disposed of; disposing waits for the round under way. */
 export const startSweeper = (parts: Parts, timeoutSeconds: number): AsyncDisposable =>
-  startRounds({ everyMs: EVERY_MS, log: parts.log, failure: FAILURE }, () =>
+  startPeriodic({ everyMs: EVERY_MS, log: parts.log, failure: FAILURE }, () =>
     sweepOnce(parts, timeoutSeconds),
   );

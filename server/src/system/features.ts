@@ -52,4 +52,4 @@ export const featureFlags = (config: Switches): SystemSettings['features'] => ({
 });
 
 /** The features that the licence names: those that work. */
-export const licensedHere = (config: Switches) => licensedFeatures.filter((name) => works(config, name));
+export const featuresOnLicence = (config: Switches) => licensedFeatures.filter((name) => works(config, name));

@@ -2,17 +2,17 @@ import type { Health, SystemSettings, TimezoneSettings, UpdateTimezoneInput } fr
 import { recordActivity } from '../activity/store.ts';
 import { version } from '../installation.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
-import { announce, channels } from '../platform/database/notify.ts';
+import { channels, notify } from '../platform/database/notify.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
-import { featureFlags, licensedHere } from './features.ts';
-import { answers, getInstalledAt, updateTimezoneSettings } from './store.ts';
+import { featureFlags, featuresOnLicence } from './features.ts';
+import { getInstalledAt, isDatabaseReachable, updateTimezoneSettings } from './store.ts';
 
 /** The licence of this installation: everything that works here, without limits, for ever. */
 export const getLicense = async ({ db, config }: Core) => ({
   valid: true,
   type: 'enterprise',
   expiresAt: null,
-  features: licensedHere(config),
+  features: featuresOnLicence(config),
   maxUsers: -1,
   maxSensors: -1,
   organization: config.ORGANIZATION,
@@ -31,7 +31,7 @@ const HEALTH_WAIT_MS = 3_000;
 /** The truth about this process: without its database it is unhealthy, however well it answers itself. */
 export const getHealth = async ({ health: db, clock }: Core): Promise<Health> => {
   const connected = await Promise.race([
-    answers(db),
+    isDatabaseReachable(db),
     new Promise<false>((resolve) => setTimeout(resolve, HEALTH_WAIT_MS, false).unref()),
   ]);
   return {
@@ -50,7 +50,7 @@ export const changeTimezoneSettings = async (
   const changed = await inTransaction(app.db, async (tx) => {
     const settings = await updateTimezoneSettings(tx, input);
     await recordActivity(tx, actor.id, caller, 'system.updateTimezoneSettings', { ...input });
-    await announce(tx, channels.settings, '');
+    await notify(tx, channels.settings, '');
     return settings;
   });
   await app.settings.refresh();

@@ -53,7 +53,7 @@ export const listFormerTimezones = async (db: Executor): Promise<readonly string
 };
 
 /** Whether the database answers. */
-export const answers = async (db: Executor): Promise<boolean> => {
+export const isDatabaseReachable = async (db: Executor): Promise<boolean> => {
   try {
     await db.execute(sql`SELECT 1`);
     return true;

@@ -5,7 +5,7 @@ import { type Completeness, completenessOf } from './completeness.ts';
 import { type Bucket, bucketsOf } from './flow.ts';
 import type { LimitedPlace } from './places-store.ts';
 import { findWatches, readOnlineSpans, readSightings } from './presence-store.ts';
-import { type Asked, type Place, readRollups } from './rollups-store.ts';
+import { type Place, type RollupFields, readRollups } from './rollups-store.ts';
 import { cutSegments, slotsWithin } from './segments.ts';
 
 /** What figures of traffic are made from. */
@@ -38,7 +38,7 @@ export const readBuckets = async (
   db: Executor,
   place: LimitedPlace,
   bounds: readonly number[],
-  asked: Asked,
+  asked: RollupFields,
 ): Promise<Bucket[]> => {
   const segments = cutSegments(
     [{ minutes: slotsWithin(bounds), ...rangeOf(bounds) }],

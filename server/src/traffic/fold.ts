@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
-import { startRounds } from '../platform/periodic.ts';
+import { startPeriodic } from '../platform/periodic.ts';
 import { foldTraffic } from './fold-store.ts';
 
 const EVERY_MS = 5_000;
@@ -31,7 +31,7 @@ export const startFoldingTraffic = ({ db, log }: { db: Database; log: Logger }):
     return { isAll };
   };
 
-  return startRounds(
+  return startPeriodic(
     { everyMs: EVERY_MS, log, failure: 'traffic could not be folded now; the next run will try again' },
     async (isOver) => {
       while (!isOver()) if ((await foldSome()).isAll) return;

@@ -60,7 +60,7 @@ export const passedWithin = ({ from, until }: Interval): SQL =>
   sql.join([sql`true`, ...idWithin({ from, until }).map((condition) => sql`${condition}`)], sql` AND `);
 
 /** What is asked of a place, beyond how many vehicles passed and the sum of their speeds. */
-export interface Asked {
+export interface RollupFields {
   /** Only vehicles of this type, without regard to case. */
   readonly vehicleType?: string | undefined;
   /** Also how many there were of each type. */
@@ -85,7 +85,7 @@ export const readRollups = async (
   db: Executor,
   { kind, id }: Place,
   segments: readonly Segment[],
-  { vehicleType: type, byType = false, histograms = false }: Asked,
+  { vehicleType: type, byType = false, histograms = false }: RollupFields,
 ): Promise<Rollups> => {
   const range = {
     from: Math.min(...segments.map(({ from }) => from)),

@@ -1,12 +1,12 @@
 import type { FollowAlertsInput, WatchlistAlert } from '@gantry/contract/watchlist';
-import { type FollowContext, follow, type Told } from '../realtime/follow.ts';
+import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
 
 /** Tells of reads of watched plates, of all entries or of one. @throws AppError as `follow` does */
 export const followAlerts = (
   ctx: FollowContext,
   { entryId, priority, lastEventId }: FollowAlertsInput,
   signal: AbortSignal | undefined,
-): AsyncGenerator<Told<'watchlist'>> => {
+): AsyncGenerator<StreamMessage<'watchlist'>> => {
   const entry = entryId?.toLowerCase();
   const matches = (alert: WatchlistAlert): boolean =>
     (entry === undefined || alert.entryId === entry) &&

@@ -8,7 +8,7 @@ import type {
 } from '@gantry/contract/watchlist';
 import { type ActivityAction, recordActivity } from '../activity/store.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
-import { announce, channels } from '../platform/database/notify.ts';
+import { channels, notify } from '../platform/database/notify.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
@@ -64,7 +64,7 @@ const changeList = async (
       );
     }
     await recordActivity(tx, actor.id, caller, action, { entryId, pattern, reason, ...more });
-    await announce(tx, channels.watchlist, '');
+    await notify(tx, channels.watchlist, '');
     return entry;
   });
   await app.watchlist.refresh();

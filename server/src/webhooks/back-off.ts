@@ -27,7 +27,7 @@ export const JITTER = 0.2;
  * @param chance 0 up to 1, evenly distributed
  * @returns null when there is no next one
  */
-export const waitAfter = (
+export const delayAfter = (
   attempts: number,
   backOff: readonly number[] = BACK_OFF,
   chance: number = Math.random(),

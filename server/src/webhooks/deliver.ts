@@ -6,7 +6,7 @@ import { startJobs } from '../platform/jobs/jobs.ts';
 import { createJobRunner, type JobRunner } from '../platform/jobs/runner.ts';
 import { TIMINGS } from '../platform/timings.ts';
 import { type Attempt, settleDelivered, settleFailed, takeDueDeliveries } from './attempts-store.ts';
-import { waitAfter } from './back-off.ts';
+import { delayAfter } from './back-off.ts';
 import { listDueWebhooks } from './deliveries-store.ts';
 import type { SendAttempt } from './send.ts';
 
@@ -39,7 +39,7 @@ export const createDeliverer = ({ db, log, send, limitMs, backOff }: DelivererOp
     claim: (webhookId, most) => statement(() => takeDueDeliveries(db, webhookId, { most, leaseMs })),
     async perform(attempt) {
       const result = await send(attempt);
-      const backOffMs = waitAfter(attempt.number - attempt.byHand, backOff);
+      const backOffMs = delayAfter(attempt.number - attempt.byHand, backOff);
       const wait = backOffMs && Math.max(backOffMs, result.retryAfterMs ?? 0);
       await statement(() =>
         result.error === null

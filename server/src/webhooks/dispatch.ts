@@ -7,7 +7,7 @@ import { insertDeliveries, type NewDelivery } from './deliveries-store.ts';
 import { kindsOfEvent, matchesKind, type Occurrence } from './matching.ts';
 
 /** A webhook as dispatching knows it. */
-export interface HookInUse {
+export interface ActiveWebhook {
   readonly id: string;
   readonly kinds: readonly WebhookKind[];
   readonly filter: WebhookFilter;
@@ -34,7 +34,7 @@ interface Subscriber {
 }
 type Subscribers = ReadonlyMap<WebhookKind, readonly Subscriber[]>;
 
-const subscribersOf = (hooks: readonly HookInUse[]): Subscribers => {
+const subscribersOf = (hooks: readonly ActiveWebhook[]): Subscribers => {
   const byKind = new Map<WebhookKind, Subscriber[]>();
   for (const { id, kinds, filter } of hooks) {
     for (const kind of kinds) {
@@ -62,7 +62,7 @@ const deliveriesOf = ({ kind, subject }: Occurrence, subscribers: Subscribers, a
 
 /** @param load reads the enabled hooks from the database */
 export const createWebhookDispatch = async (
-  load: () => Promise<readonly HookInUse[]>,
+  load: () => Promise<readonly ActiveWebhook[]>,
 ): Promise<WebhookDispatch> => {
   const subscribers = await keepLatest(async () => subscribersOf(await load()));
 

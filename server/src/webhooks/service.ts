@@ -9,7 +9,7 @@ import {
 } from '@gantry/contract/webhooks';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
-import { announce, channels } from '../platform/database/notify.ts';
+import { channels, notify } from '../platform/database/notify.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
@@ -63,7 +63,7 @@ export const createWebhook = async (
     const { kinds } = input;
     await recordActivity(tx, actor.id, caller, 'webhooks.create', { webhookId: id, url, kinds });
     await recordPlate(ctx, tx, id, input.filter.licensePlateNumber);
-    await announce(tx, channels.webhooks, id);
+    await notify(tx, channels.webhooks, id);
     return { ...(await getWebhook(tx, id)), secret };
   });
   await app.webhooks.refresh();
@@ -93,7 +93,7 @@ export const updateWebhook = async (
     });
     await recordPlate(ctx, tx, hook.id, input.filter?.licensePlateNumber);
     if (input.enabled) await wakeWebhook(tx, hook.id);
-    await announce(tx, channels.webhooks, hook.id);
+    await notify(tx, channels.webhooks, hook.id);
     return { ...hook, ...(secret && { secret }) };
   });
   await app.webhooks.refresh();
@@ -108,7 +108,7 @@ export const deleteWebhook = async (
   const gone = await inTransaction(app.db, async (tx) => {
     const { id: webhookId, url } = await deleteFrom(tx, id);
     await recordActivity(tx, actor.id, caller, 'webhooks.delete', { webhookId, url });
-    await announce(tx, channels.webhooks, webhookId);
+    await notify(tx, channels.webhooks, webhookId);
     return webhookId;
   });
   await app.webhooks.refresh();

@@ -1,5 +1,5 @@
 import { channels } from '../platform/database/notify.ts';
-import { startRounds } from '../platform/periodic.ts';
+import { startPeriodic } from '../platform/periodic.ts';
 import { type Foundation, keepFresh } from '../platform/start.ts';
 import { type AddressRules, createAddressRules } from './address.ts';
 import { startDelivering } from './deliver.ts';
@@ -53,6 +53,6 @@ export const startDeliveries = (foundation: Foundation, addresses: AddressRules)
   }
   const failure = 'old deliveries cannot be removed now';
   resources.use(
-    startRounds({ everyMs: REMOVAL_MS, log, failure }, () => removeOldDeliveries(db, REMOVED_AT_ONCE)),
+    startPeriodic({ everyMs: REMOVAL_MS, log, failure }, () => removeOldDeliveries(db, REMOVED_AT_ONCE)),
   );
 };

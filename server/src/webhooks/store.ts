@@ -10,15 +10,15 @@ import {
   type Webhook,
 } from '@gantry/contract/webhooks';
 import { asc, count, desc, eq, sql } from 'drizzle-orm';
-import { announce, channels } from '../platform/database/notify.ts';
+import { channels, notify } from '../platform/database/notify.ts';
 import { webhooks } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { AppError, notFound } from '../platform/error.ts';
 import { findNames } from '../users/names-store.ts';
-import type { HookInUse } from './dispatch.ts';
+import type { ActiveWebhook } from './dispatch.ts';
 
 /** The hooks that are enabled. */
-export const listEnabledWebhooks = (db: Executor): Promise<HookInUse[]> =>
+export const listEnabledWebhooks = (db: Executor): Promise<ActiveWebhook[]> =>
   db
     .select({ id: webhooks.id, kinds: webhooks.kinds, filter: webhooks.filter })
     .from(webhooks)
@@ -38,14 +38,14 @@ const columns = {
 };
 type Row = Omit<Webhook, 'createdBy'> & { createdBy: string };
 
-const NO_FORTUNE: Fortune = { pending: 0, dead: 0, lastDelivery: null };
+const NO_FORTUNE: DeliveryHealth = { pending: 0, dead: 0, lastDelivery: null };
 
 const watched = async (db: Executor, rows: readonly Row[]): Promise<WatchedWebhook[]> => {
   const nameOf = await findNames(
     db,
     rows.map(({ createdBy }) => createdBy),
   );
-  const fortunes = await findFortunes(
+  const fortunes = await findDeliveryHealth(
     db,
     rows.map(({ id }) => id),
   );
@@ -115,7 +115,7 @@ export const updateWebhook = async (
 
 /** Has what is pending for a hook attempted, after it was switched on again. */
 export const wakeWebhook = async (tx: Executor, id: string): Promise<void> => {
-  await announce(tx, channels.deliveries, id);
+  await notify(tx, channels.deliveries, id);
 };
 
 /** Removes a hook and its deliveries. @returns what is gone. @throws AppError `notFound` */
@@ -128,7 +128,7 @@ export const deleteWebhook = async (tx: Executor, id: string): Promise<{ id: str
 };
 
 /** How the deliveries of a hook fare. */
-export type Fortune = Pick<WatchedWebhook, 'pending' | 'dead' | 'lastDelivery'>;
+export type DeliveryHealth = Pick<WatchedWebhook, 'pending' | 'dead' | 'lastDelivery'>;
 
 interface HealthRow extends Record<string, unknown> {
   id: string;
@@ -139,10 +139,10 @@ interface HealthRow extends Record<string, unknown> {
 }
 
 /** How the deliveries of these hooks fare. Each question has an index of its own. */
-export const findFortunes = async (
+export const findDeliveryHealth = async (
   db: Executor,
   webhookIds: readonly string[],
-): Promise<ReadonlyMap<string, Fortune>> => {
+): Promise<ReadonlyMap<string, DeliveryHealth>> => {
   if (webhookIds.length === 0) return new Map();
   const { rows } = await db.execute<HealthRow>(sql`
     SELECT hook.id,

@@ -14,7 +14,7 @@ const handsOver = (message: unknown): boolean =>
  * Closes the connection that the primary was handing to a worker when it died. Node forgets it (seen in 20 and 24),
  * and its client would wait for an answer for ever; closing one that did arrive changes nothing.
  */
-export const closeConnectionOfTheDead = ({ process }: Worker): void => {
+export const closeHandedConnection = ({ process }: Worker): void => {
   const send = process.send.bind(process) as (...args: unknown[]) => boolean;
   let handed: Closable | null = null;
   process.send = (...args: unknown[]): boolean => {

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { unavailable } from '../platform/error.ts';
 import type { Siblings } from '../platform/metrics.ts';
 import type { FromPrimary, FromWorker } from './messages.ts';
-import { Questions } from './questions.ts';
+import { PendingRequests } from './questions.ts';
 import type { Listening } from './worker-process.ts';
 
 const METRICS_WAIT_MS = 5_000;
@@ -29,7 +29,7 @@ export const joinPrimary = (number: string | undefined): Primary | null => {
     // A primary that is gone hears nothing; without a callback that would be an unhandled error here.
     process.send?.(message, undefined, undefined, () => undefined);
   };
-  const questions = new Questions();
+  const questions = new PendingRequests();
   let readMetrics = async (): Promise<string> => '';
 
   const said = new EventEmitter<{ listen: []; stop: [] }>();

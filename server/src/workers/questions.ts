@@ -1,5 +1,5 @@
 /** Questions to another process whose answers are still to come, by their number. */
-export class Questions {
+export class PendingRequests {
   readonly #open = new Map<number, (answer: string | null) => void>();
   #last = 0;
 

@@ -1,9 +1,9 @@
 import cluster, { type Worker } from 'node:cluster';
 import { EventEmitter, once } from 'node:events';
 import type { FirstAdministrator } from '../users/first-administrator.ts';
-import { closeConnectionOfTheDead } from './handed-connection.ts';
+import { closeHandedConnection } from './handed-connection.ts';
 import type { FromPrimary, FromWorker } from './messages.ts';
-import { Questions } from './questions.ts';
+import { PendingRequests } from './questions.ts';
 
 /** How long a worker gets to say its metrics, in milliseconds. */
 const METRICS_WAIT_MS = 2_000;
@@ -52,8 +52,8 @@ export const startWorkerProcess = (
   gatherMetrics: () => Promise<string>,
 ): WorkerProcess => {
   const worker = cluster.fork(environment);
-  closeConnectionOfTheDead(worker);
-  const questions = new Questions();
+  closeHandedConnection(worker);
+  const questions = new PendingRequests();
   const said = new EventEmitter<{ prepared: []; listening: [Listening] }>();
   const ended = howItEnded(worker);
   const prepared = once(said, 'prepared').then(() => true as const);

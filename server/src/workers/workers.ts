@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { tolerate } from '../platform/errno.ts';
+import { ignoreErrno } from '../platform/errno.ts';
 import type { FirstAdministrator } from '../users/first-administrator.ts';
 import { joinMetrics } from './join-metrics.ts';
 import { type Listening, startWorkerProcess, type WorkerProcess } from './worker-process.ts';
@@ -67,7 +67,7 @@ export const createWorkers = ({ count, environment, log }: WorkersOptions): Work
         { worker: number, process: worker.pid, reason, pause },
         'a worker ended and is being replaced',
       );
-      await tolerate(sleep(pause, undefined, { signal: ending.signal }), 'ABORT_ERR');
+      await ignoreErrno(sleep(pause, undefined, { signal: ending.signal }), 'ABORT_ERR');
       if (ending.signal.aborted) return;
       const next = start(number);
       void next.prepared.then(() => next.letListen());

@@ -4,18 +4,18 @@ import { sql } from 'drizzle-orm';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { ENDLESS } from '../../platform/time.ts';
 import { countedEvents, idWithinAny } from '../counts/totals.ts';
-import { conditionsOf, type Sought } from './by-time.ts';
+import { conditionsOf, type EventQuery } from './by-time.ts';
 import { where } from './filters.ts';
 import { occupiedSpans } from './occupied-months.ts';
 import { type Direction, orders, readPage, readSorted, type Window } from './page.ts';
-import { countByPeriod, findStretch, rangesOf } from './seek.ts';
+import { countByPeriod, findHourSpan, rangesOf } from './seek.ts';
 
 /** Up to how many passed over the index is read from its end rather than looking for the place. */
 const NEAR = 1_000;
 /** Up to how many events that are sought are all read and sorted; beyond, they are met soon enough along the index. */
 const FEW = 5_000;
 
-const countSought = async (db: Executor, { filters, interval }: Sought): Promise<number> => {
+const countSought = async (db: Executor, { filters, interval }: EventQuery): Promise<number> => {
   // Plan: as for statistics.
   const { rows } = await db.execute<{ total: number }>(sql`
     SELECT coalesce(sum(n), 0)::bigint AS total FROM ${countedEvents(interval)}
@@ -71,13 +71,13 @@ const seek = async (
   return isAscending === (direction === 'asc') ? events : events.reverse();
 };
 
-const isEndless = ({ filters, interval }: Sought): boolean =>
+const isEndless = ({ filters, interval }: EventQuery): boolean =>
   filters.length === 0 && !Number.isFinite(interval.from) && !Number.isFinite(interval.until);
 
 /** A page sorted by the time at which the events arrived. */
 export const listByCreation = async (
   db: Executor,
-  sought: Sought,
+  sought: EventQuery,
   direction: Direction,
   window: Window,
 ): Promise<Page<Event>> => {
@@ -91,7 +91,7 @@ export const listByCreation = async (
     return { items: await readPage(db, { conditions }, order, window), total };
   }
   const years = await countByPeriod(db, 'year', sought.filters, sought.interval);
-  const stretch = await findStretch(db, { ...sought, years }, 0, total - 1);
+  const stretch = await findHourSpan(db, { ...sought, years }, 0, total - 1);
   if (stretch === null) return { items: [], total };
   const source = {
     conditions: conditionsOf(sought, [sought.interval]),

@@ -3,7 +3,7 @@ import type { Page } from '@gantry/contract/page';
 import { type SQL, sql } from 'drizzle-orm';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { countedByPeriod } from '../counts/totals.ts';
-import { readByTime, type Sought } from './by-time.ts';
+import { type EventQuery, readByTime } from './by-time.ts';
 import { ofSeverity, ofType, type TotalledFilter, where } from './filters.ts';
 import type { Direction, Window } from './page.ts';
 import type { Count } from './seek.ts';
@@ -21,7 +21,7 @@ interface Group {
 /** Counts what is sought by kind and year, in the order of both. */
 const countGroups = async <Key>(
   db: Executor,
-  { filters, interval }: Sought,
+  { filters, interval }: EventQuery,
   key: SQL,
 ): Promise<{ key: Key; years: Count[] }[]> => {
   // Plan: as for statistics.
@@ -37,7 +37,7 @@ const countGroups = async <Key>(
 
 const readGroups = async (
   db: Executor,
-  { filters, interval }: Sought,
+  { filters, interval }: EventQuery,
   groups: readonly Group[],
   direction: Direction,
   { skip, take }: Window,
@@ -59,7 +59,7 @@ const readGroups = async (
 /** A page sorted by event type, those of one type by time. */
 export const listByEventType = async (
   db: Executor,
-  sought: Sought,
+  sought: EventQuery,
   direction: Direction,
   window: Window,
 ): Promise<Page<Event>> => {
@@ -71,7 +71,7 @@ export const listByEventType = async (
 /** A page sorted by severity, those of one severity by time, and those without one last, whatever the direction. */
 export const listBySeverity = async (
   db: Executor,
-  sought: Sought,
+  sought: EventQuery,
   direction: Direction,
   window: Window,
 ): Promise<Page<Event>> => {

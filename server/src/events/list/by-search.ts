@@ -3,7 +3,7 @@ import type { Page } from '@gantry/contract/page';
 import { type SQL, sql } from 'drizzle-orm';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { spellingsOf } from '../../platform/fold-case.ts';
-import { conditionsOf, type Sought } from './by-time.ts';
+import { conditionsOf, type EventQuery } from './by-time.ts';
 import { where } from './filters.ts';
 import { occupiedSpans } from './occupied-months.ts';
 import { orders, readFromNearerEnd, readPage, readSorted } from './page.ts';
@@ -12,7 +12,7 @@ import { orders, readFromNearerEnd, readPage, readSorted } from './page.ts';
 const FEW = 20_000;
 
 /** What is sought by filters of which some are unknown to the totals. */
-export interface Search extends Sought {
+export interface Search extends EventQuery {
   readonly others: readonly SQL[];
 }
 

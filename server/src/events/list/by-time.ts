@@ -14,10 +14,10 @@ import {
   readFromNearerEnd,
   type Window,
 } from './page.ts';
-import { type Count, countByPeriod, findStretch, rangesOf } from './seek.ts';
+import { type Count, countByPeriod, findHourSpan, rangesOf } from './seek.ts';
 
 /** Events of an interval that meet filters which the totals know. */
-export interface Sought {
+export interface EventQuery {
   readonly filters: readonly TotalledFilter[];
   readonly interval: Interval;
 }
@@ -26,13 +26,13 @@ export interface Sought {
 const NEAR = 1_000;
 
 /** @param spans the parts of the interval that the events are in */
-export const conditionsOf = ({ filters }: Sought, spans: readonly Interval[]): SQL[] => [
+export const conditionsOf = ({ filters }: EventQuery, spans: readonly Interval[]): SQL[] => [
   ...idWithinAny(spans),
   ...filters.map(({ onEvents }) => onEvents),
 ];
 
 /** The years with the events of a reading and with those that it passes over. */
-const spansOf = (years: readonly Count[], { interval }: Sought, reading: Reading): Interval[] => {
+const spansOf = (years: readonly Count[], { interval }: EventQuery, reading: Reading): Interval[] => {
   const isAscending = reading.direction === 'asc';
   const needed: number[] = [];
   let n = 0;
@@ -49,7 +49,7 @@ const sumOf = (counts: readonly Count[]): number => counts.reduce((sum, { n }) =
 /** Reads a page by looking in the totals for the hours that it is in. */
 const seek = async (
   db: Executor,
-  sought: Sought,
+  sought: EventQuery,
   direction: Direction,
   { skip, take }: Window,
   years: readonly Count[],
@@ -58,7 +58,7 @@ const seek = async (
   const length = Math.min(take, total - skip);
   if (length <= 0) return [];
   const firstRank = direction === 'asc' ? skip : total - skip - length;
-  const stretch = await findStretch(db, { ...sought, years }, firstRank, firstRank + length - 1);
+  const stretch = await findHourSpan(db, { ...sought, years }, firstRank, firstRank + length - 1);
   if (stretch === null) return [];
   const ahead = firstRank - stretch.before;
   const within = {
@@ -76,7 +76,7 @@ const seek = async (
  */
 export const readByTime = async (
   db: Executor,
-  sought: Sought,
+  sought: EventQuery,
   direction: Direction,
   window: Window,
   years: readonly Count[],
@@ -92,7 +92,7 @@ export const readByTime = async (
 /** A page sorted by the time of the events. */
 export const listByTime = async (
   db: Executor,
-  sought: Sought,
+  sought: EventQuery,
   direction: Direction,
   window: Window,
 ): Promise<Page<Event>> => {

@@ -49,7 +49,7 @@ const ofKind = async (
 };
 
 /** The filters of a list that the totals know. */
-export const totalledFilters = async (db: Executor, input: ListEventsInput): Promise<TotalledFilter[]> => [
+export const countedFilters = async (db: Executor, input: ListEventsInput): Promise<TotalledFilter[]> => [
   ...(input.eventType === undefined ? [] : [ofType(input.eventType)]),
   ...(input.processed === undefined ? [] : [onBoth(sql`processed = ${input.processed}`, false)]),
   ...(input.archived === undefined ? [] : [onBoth(sql`archived = ${input.archived}`, input.archived)]),
@@ -66,7 +66,7 @@ const plateCondition = (filter: string): SQL => {
 };
 
 /** The filters that only the events themselves can answer, but for the place. */
-export const otherFilters = (input: ListEventsInput): SQL[] => [
+export const rowFilters = (input: ListEventsInput): SQL[] => [
   ...(input.sensorId === undefined ? [] : [sql`sensor_id = ${input.sensorId}::uuid`]),
   ...(input.licensePlateNumber === undefined ? [] : [plateCondition(input.licensePlateNumber)]),
 ];

@@ -9,7 +9,7 @@ import { listByCreation } from './by-creation.ts';
 import { listByEventType, listBySeverity } from './by-kind.ts';
 import { listBySearch } from './by-search.ts';
 import { conditionsOf, listByTime } from './by-time.ts';
-import { ofType, otherFilters, totalledFilters } from './filters.ts';
+import { countedFilters, ofType, rowFilters } from './filters.ts';
 import { orders, readPage } from './page.ts';
 
 const sorts = {
@@ -28,8 +28,8 @@ export const listEvents = (
   if (input.sensorId !== undefined && !isUuid(input.sensorId))
     return Promise.resolve({ items: [], total: 0 });
   return inSnapshot(db, async (seen) => {
-    const filters = await totalledFilters(seen, input);
-    const others = otherFilters(input);
+    const filters = await countedFilters(seen, input);
+    const others = rowFilters(input);
     return others.length > 0 || input.locationName !== undefined
       ? listBySearch(seen, { filters, others, interval }, input)
       : sorts[input.sortBy](seen, { filters, interval }, input.sortOrder, input);

@@ -55,7 +55,7 @@ const partAt = (counts: readonly Count[], period: Period, whole: Part, rank: num
 };
 
 /** Hours that hold certain events of a list. */
-export interface Stretch extends Interval {
+export interface HourSpan extends Interval {
   /** How many of the events sought are earlier. */
   readonly before: number;
   /** How many are in it. */
@@ -68,7 +68,7 @@ const PERIODS_DOWN = ['year', 'month', 'day', 'hour'] as const;
  * The hours with the events of two ranks (from 0, the earliest) and what is between them. Null when there are no events.
  * @param years how many there are in each year
  */
-export const findStretch = async (
+export const findHourSpan = async (
   db: Executor,
   {
     filters,
@@ -77,7 +77,7 @@ export const findStretch = async (
   }: { filters: readonly TotalledFilter[]; interval: Interval; years: readonly Count[] },
   firstRank: number,
   lastRank: number,
-): Promise<Stretch | null> => {
+): Promise<HourSpan | null> => {
   let first: Part = { ...interval, before: 0, n: 0 };
   let last = first;
   for (const period of PERIODS_DOWN) {
@@ -115,7 +115,7 @@ const idRange = ({ from, until }: Interval): IdRange => ({ from: firstIdAt(from)
 export const rangesOf = async (
   db: Executor,
   filters: readonly TotalledFilter[],
-  stretch: Stretch,
+  stretch: HourSpan,
 ): Promise<IdRange[]> => {
   const hours = (stretch.until - stretch.from) / HOUR_MS;
   if (hours <= 2 * stretch.n) return [idRange(stretch)];

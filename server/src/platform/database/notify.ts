@@ -25,7 +25,7 @@ export const channels = {
 export type Channel = (typeof channels)[keyof typeof channels];
 
 /** Tells every process, this one included, when the transaction commits. */
-export const announce = async (db: Executor, channel: Channel, message: string): Promise<void> => {
+export const notify = async (db: Executor, channel: Channel, message: string): Promise<void> => {
   await db.execute(sql`SELECT pg_notify(${channel}, ${message})`);
 };
 

@@ -1,6 +1,6 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { tolerate } from '../errno.ts';
+import { ignoreErrno } from '../errno.ts';
 import { claimDataFolder } from '../process/data-folder.ts';
 import { addressOnPort } from './embedded/connection.ts';
 import { PASSWORD_FILE, startEmbeddedDatabase } from './embedded/embedded.ts';
@@ -13,7 +13,7 @@ export interface OpenDatabase extends AsyncDisposable {
 
 /** The address of the embedded server of a data folder while it runs; null while it does not. */
 const findRunning = async (dataDir: string): Promise<string | null> => {
-  const folder = await tolerate(realpath(join(dataDir, 'postgres')), 'ENOENT');
+  const folder = await ignoreErrno(realpath(join(dataDir, 'postgres')), 'ENOENT');
   const lock = folder && (await readLock(folder));
   if (!lock || !(await isServerOf(folder, lock.pid))) return null;
   const password = (await readFile(join(dataDir, PASSWORD_FILE), 'utf8')).trim();
@@ -31,7 +31,7 @@ export const openDatabaseOf = async (config: {
 }): Promise<OpenDatabase> => {
   const found = config.DATABASE_URL ?? (await findRunning(config.DATA_DIR));
   if (found !== null) return { connectionString: found, [Symbol.asyncDispose]: async () => undefined };
-  if (!(await tolerate(realpath(join(config.DATA_DIR, 'postgres')), 'ENOENT')))
+  if (!(await ignoreErrno(realpath(join(config.DATA_DIR, 'postgres')), 'ENOENT')))
     throw new Error(
       `There is no database in ${config.DATA_DIR}: name its folder with DATA_DIR, or set DATABASE_URL`,
     );

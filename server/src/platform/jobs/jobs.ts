@@ -1,8 +1,8 @@
 import type { Channel, Listener } from '../database/notify.ts';
-import { type RoundsOptions, startRounds } from '../periodic.ts';
+import { type PeriodicOptions, startPeriodic } from '../periodic.ts';
 import type { JobRunner } from './runner.ts';
 
-export interface JobsOptions extends RoundsOptions {
+export interface JobsOptions extends PeriodicOptions {
   readonly runner: JobRunner;
   readonly listener: Pick<Listener, 'on'>;
   /** A message on it names a group that has due jobs. */
@@ -16,7 +16,7 @@ export interface JobsOptions extends RoundsOptions {
  * `everyMs`. Every process does so; the lease gives each job to one of them. Disposing waits for the jobs under way.
  */
 export const startJobs = ({ runner, listener, channel, sweep, ...options }: JobsOptions): AsyncDisposable => {
-  const sweeps = startRounds(options, sweep);
+  const sweeps = startPeriodic(options, sweep);
   listener.on(channel, (group) => runner.wake(group), sweeps.startNow);
   return {
     async [Symbol.asyncDispose]() {

@@ -13,7 +13,7 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasErrno, tolerate } from '../errno.ts';
+import { hasErrno, ignoreErrno } from '../errno.ts';
 import { isAlive, processSpace, startTimeOf } from './processes.ts';
 
 /** Milliseconds between two signs of life of a claim, and how long a stranger watches for one. */
@@ -150,7 +150,7 @@ async function findHighestClaim(dataDir: string): Promise<Claim> {
   for (;;) {
     const highest = (await listClaims(dataDir)).sort((a, b) => b.number - a.number)[0];
     if (!highest) return { number: 0, path: '', holder: undefined };
-    const target = await tolerate(readlink(highest.path), 'ENOENT');
+    const target = await ignoreErrno(readlink(highest.path), 'ENOENT');
     if (target !== undefined) return { ...highest, holder: readHolder(target) };
   }
 }
@@ -171,10 +171,10 @@ async function refuseIfHeld(dataDir: string, { path, holder }: Claim): Promise<v
 /** Process numbers from elsewhere cannot be looked up, so see whether the holder still touches its claim. */
 async function showsLife(path: string): Promise<boolean> {
   const deadline = performance.now() + WATCH_MS;
-  const before = await tolerate(lstat(path), 'ENOENT');
+  const before = await ignoreErrno(lstat(path), 'ENOENT');
   while (performance.now() < deadline) {
     await sleep(250);
-    const now = await tolerate(lstat(path), 'ENOENT');
+    const now = await ignoreErrno(lstat(path), 'ENOENT');
     if (!now) return false;
     if (now.mtimeMs !== before?.mtimeMs) return true;
   }
@@ -216,14 +216,14 @@ function keepClaim(dataDir: string, claim: Claim): AsyncDisposable {
       if (released) return;
       released = true;
       clearInterval(timer);
-      await tolerate(symlink('released', join(dataDir, `claim-${claim.number + 1}`)), 'EEXIST', 'ENOENT');
+      await ignoreErrno(symlink('released', join(dataDir, `claim-${claim.number + 1}`)), 'EEXIST', 'ENOENT');
       await rm(claim.path, { force: true });
     },
   };
 }
 
 async function readSecret(path: string): Promise<string | undefined> {
-  const secret = (await tolerate(readFile(path, 'utf8'), 'ENOENT'))?.trim();
+  const secret = (await ignoreErrno(readFile(path, 'utf8'), 'ENOENT'))?.trim();
   if (secret === '') throw new Error(`The secret file ${path} is empty. Restore it from a backup.`);
   return secret;
 }
@@ -233,7 +233,7 @@ async function makeSecret(path: string, secret: string): Promise<string> {
   const draft = `${path}.${randomUUID()}`;
   try {
     await writeDurably(draft, `${secret}\n`);
-    await tolerate(link(draft, path), 'EEXIST');
+    await ignoreErrno(link(draft, path), 'EEXIST');
   } finally {
     await rm(draft, { force: true });
   }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile, readlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { promisify } from 'node:util';
-import { hasErrno, tolerate } from '../errno.ts';
+import { hasErrno, ignoreErrno } from '../errno.ts';
 
 const run = promisify(execFile);
 const ps = (pid: number, column: string) =>
@@ -28,14 +28,14 @@ export async function startTimeOf(pid: number): Promise<string | undefined> {
 /** The words the process was started with, joined by blanks; empty where it has ended or hides them. */
 export async function commandLineOf(pid: number): Promise<string> {
   if (process.platform !== 'linux') return isTaken(pid) ? (await ps(pid, 'command')).stdout.trim() : '';
-  const words = await tolerate(readFile(`/proc/${pid}/cmdline`, 'utf8'), 'ENOENT', 'ESRCH', 'EACCES');
+  const words = await ignoreErrno(readFile(`/proc/${pid}/cmdline`, 'utf8'), 'ENOENT', 'ESRCH', 'EACCES');
   return (words ?? '').split('\0').join(' ').trim();
 }
 
 /** The folder the process works in, where the platform tells (Linux). */
 export async function workingFolderOf(pid: number): Promise<string | undefined> {
   if (process.platform !== 'linux') return undefined;
-  return tolerate(readlink(`/proc/${pid}/cwd`), 'ENOENT', 'ESRCH', 'EACCES');
+  return ignoreErrno(readlink(`/proc/${pid}/cwd`), 'ENOENT', 'ESRCH', 'EACCES');
 }
 
 /**
@@ -45,8 +45,8 @@ export async function workingFolderOf(pid: number): Promise<string | undefined> 
 export async function processSpace(): Promise<string> {
   if (process.platform !== 'linux') return hostname();
   const [boot, container] = await Promise.all([
-    tolerate(readFile('/proc/sys/kernel/random/boot_id', 'utf8'), 'ENOENT', 'EACCES'),
-    tolerate(readlink('/proc/self/ns/pid'), 'ENOENT', 'EACCES'),
+    ignoreErrno(readFile('/proc/sys/kernel/random/boot_id', 'utf8'), 'ENOENT', 'EACCES'),
+    ignoreErrno(readlink('/proc/self/ns/pid'), 'ENOENT', 'EACCES'),
   ]);
   return `${(boot ?? hostname()).trim()}/${container ?? ''}`;
 }
@@ -54,7 +54,7 @@ export async function processSpace(): Promise<string> {
 /** How many files this process may have open, connections included; null where the platform does not tell. */
 export async function openFilesLimit(): Promise<number | null> {
   if (process.platform !== 'linux') return null;
-  const limits = await tolerate(readFile('/proc/self/limits', 'utf8'), 'ENOENT', 'EACCES');
+  const limits = await ignoreErrno(readFile('/proc/self/limits', 'utf8'), 'ENOENT', 'EACCES');
   const [, soft] = /^Max open files\s+(\d+)/m.exec(limits ?? '') ?? [];
   return soft === undefined ? null : Number(soft);
 }
@@ -71,7 +71,7 @@ export function isTaken(pid: number): boolean {
 async function readStat(pid: number): Promise<{ state: string; startTime: string } | undefined> {
   if (process.platform !== 'linux') return undefined;
   const path = `/proc/${pid}/stat`;
-  const stat = await tolerate(readFile(path, 'utf8'), 'ENOENT', 'ESRCH', 'EACCES', 'EMFILE', 'ENFILE');
+  const stat = await ignoreErrno(readFile(path, 'utf8'), 'ENOENT', 'ESRCH', 'EACCES', 'EMFILE', 'ENFILE');
   // The name comes second, in parentheses, and may itself hold blanks and parentheses: count from behind it.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields && { state: fields[0] ?? '', startTime: fields[19] ?? '' };

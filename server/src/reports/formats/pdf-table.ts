@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { TimezoneSettings } from '@gantry/contract/system';
 import type { Cell, Column, ColumnType, Row } from '../document.ts';
-import { tellLength } from '../duration.ts';
+import { formatDuration } from '../duration.ts';
 import { createLocalTime, type LocalTime } from '../local-time.ts';
 import type { Pdf } from './pdf-fonts.ts';
 import { widestPiece } from './pdf-lines.ts';
@@ -36,7 +36,7 @@ const decimals = (value: number, most: number): string =>
 const numbers: Readonly<Partial<Record<ColumnType, (value: number) => string>>> = {
   integer: (value) => decimals(value, 0),
   decimal: (value) => decimals(value, 1),
-  seconds: tellLength,
+  seconds: formatDuration,
   share: (value) => `${decimals(value * 100, 2)} %`,
 };
 

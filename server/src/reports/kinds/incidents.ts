@@ -3,7 +3,7 @@ import type { IncidentRow } from '../../incidents/store.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { findNames } from '../../users/names-store.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
-import { tellLength } from '../duration.ts';
+import { formatDuration } from '../duration.ts';
 import { createLocalTime } from '../local-time.ts';
 import { findPlaceNames } from '../places-store.ts';
 import { dayChart } from './day-chart.ts';
@@ -75,7 +75,7 @@ const rows = (db: Executor, scope: ReportScope): AsyncIterable<Batch> => {
   });
 };
 
-const mean = (sum: number, n: number): string => (n === 0 ? '–' : tellLength(sum / n));
+const mean = (sum: number, n: number): string => (n === 0 ? '–' : formatDuration(sum / n));
 
 const summary = async (db: Executor, scope: ReportScope): Promise<Summary> => {
   const local = createLocalTime(scope.settings);

@@ -3,7 +3,7 @@ import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import type { ReportScope } from '../document.ts';
 import { listStatusChanges, listStatusesBefore } from './daily-summary-store.ts';
-import { availability, lengthsOf, type StatusChange, spellsOf } from './status-periods.ts';
+import { availability, lengthsOf, type StatusChange, statusPeriodsOf } from './status-periods.ts';
 
 interface SensorSoFar {
   readonly createdAt: number;
@@ -33,7 +33,7 @@ export const createSensorDays = async (db: Executor, { interval, now }: ReportSc
     for (const [id, sensor] of sensors) {
       const own = changes.get(id) ?? [];
       const watched = { ...sensor, before: sensor.status, changes: own };
-      const lengths = lengthsOf(spellsOf(watched, { from: day.from, until }));
+      const lengths = lengthsOf(statusPeriodsOf(watched, { from: day.from, until }));
       for (const status of Object.keys(all) as SensorStatus[]) all[status] += lengths[status];
       if (sensor.createdAt < until) count++;
       sensor.status = own.at(-1)?.to ?? sensor.status;

@@ -2,9 +2,15 @@ import type { SensorStatus } from '@gantry/contract/sensors';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
-import { tellLength } from '../duration.ts';
+import { formatDuration } from '../duration.ts';
 import { countSensors, listSensorsWithHistory, type NamedSensor } from './sensor-health-store.ts';
-import { availability, type Lengths, lengthsOf, type Spell, spellsOf } from './status-periods.ts';
+import {
+  availability,
+  type Lengths,
+  lengthsOf,
+  type StatusPeriod,
+  statusPeriodsOf,
+} from './status-periods.ts';
 
 /** Sensors whose history is in memory at once. */
 const PAGE = 50;
@@ -39,12 +45,12 @@ const entryOf: Readonly<Record<SensorStatus, string | null>> = {
 const seconds = (ms: number): number => Math.round(ms / 1000);
 
 const rowsOf = (sensor: NamedSensor, interval: Interval): Row[] => {
-  const spells = spellsOf(sensor, interval);
+  const spells = statusPeriodsOf(sensor, interval);
   const lengths = lengthsOf(spells);
   const whose = [sensor.name, sensor.deviceId, sensor.type, sensor.location];
   const count = (status: SensorStatus): number => spells.filter((spell) => spell.status === status).length;
   const [from, until] = [spells.at(0)?.from, spells.at(-1)?.until];
-  const told = (entry: string, spell: Spell): Row => {
+  const told = (entry: string, spell: StatusPeriod): Row => {
     const length = seconds(spell.until - spell.from);
     const times = [new Date(spell.from), new Date(spell.until), length];
     return [entry, ...whose, ...times, null, null, null, null, null, null, spell.reason, sensor.id];
@@ -115,7 +121,7 @@ const summary = async (db: Executor, scope: ReportScope): Promise<Summary> => {
   let worst: { label: string; value: number }[] = [];
   for await (const page of sensorsOf(db, scope)) {
     for (const sensor of page) {
-      const lengths = lengthsOf(spellsOf(sensor, known(scope)));
+      const lengths = lengthsOf(statusPeriodsOf(sensor, known(scope)));
       const share = availability(lengths);
       if (sensor.createdAt < known(scope).until) count++;
       all = add(all, lengths);
@@ -129,9 +135,9 @@ const summary = async (db: Executor, scope: ReportScope): Promise<Summary> => {
     figures: [
       { name: 'Sensors', value: count },
       { name: 'Availability', value: share === null ? '–' : `${(share * 100).toFixed(2)} %` },
-      { name: 'Silent, all together', value: tellLength(all.OFFLINE / 1000) },
-      { name: 'Outages, all together', value: tellLength(all.ERROR / 1000) },
-      { name: 'Maintenance, all together', value: tellLength(all.MAINTENANCE / 1000) },
+      { name: 'Silent, all together', value: formatDuration(all.OFFLINE / 1000) },
+      { name: 'Outages, all together', value: formatDuration(all.ERROR / 1000) },
+      { name: 'Maintenance, all together', value: formatDuration(all.MAINTENANCE / 1000) },
     ],
     charts: [{ title: 'Longest unavailable (hours)', shape: 'bars', points: worst }],
   };

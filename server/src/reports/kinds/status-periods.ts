@@ -2,7 +2,7 @@ import type { SensorStatus } from '@gantry/contract/sensors';
 import type { Interval } from '../../platform/time.ts';
 
 /** A stretch of time (Unix milliseconds) in which a sensor had one status. */
-export interface Spell extends Interval {
+export interface StatusPeriod extends Interval {
   readonly status: SensorStatus;
   /** Why it got the status; null when that was before the range, or is not known. */
   readonly reason: string | null;
@@ -32,14 +32,14 @@ export interface WatchedSensor {
  * What a sensor's status was from moment to moment. It begins when the sensor was registered, if that is within the
  * interval. Before the first contact it may not be mounted yet: that it is OFFLINE then says nothing, and is left out.
  */
-export const spellsOf = (
+export const statusPeriodsOf = (
   { status, createdAt, firstContact, before, changes }: WatchedSensor,
   { from, until }: Interval,
-): Spell[] => {
+): StatusPeriod[] => {
   const start = Math.max(from, createdAt);
   if (start >= until) return [];
-  const spells: Spell[] = [];
-  let current: Omit<Spell, 'until'> = {
+  const spells: StatusPeriod[] = [];
+  let current: Omit<StatusPeriod, 'until'> = {
     // Without a change before, it had the status that the first change found, or has it still.
     status: before ?? changes[0]?.from ?? status,
     from: start,
@@ -64,7 +64,7 @@ export const spellsOf = (
 export type Lengths = Readonly<Record<SensorStatus, number>>;
 
 /** How long it had each status, in milliseconds. */
-export const lengthsOf = (spells: readonly Spell[]): Lengths => {
+export const lengthsOf = (spells: readonly StatusPeriod[]): Lengths => {
   const sums: Record<SensorStatus, number> = { ONLINE: 0, OFFLINE: 0, ERROR: 0, MAINTENANCE: 0 };
   for (const { status, from, until } of spells) sums[status] += until - from;
   return sums;

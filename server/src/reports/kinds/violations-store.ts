@@ -5,7 +5,7 @@ import type { ReportFilters } from '@gantry/contract/reports';
 import { type SQL, sql } from 'drizzle-orm';
 import { idWithin } from '../../events/counts/totals.ts';
 import { violationCondition } from '../../events/counts/violations.ts';
-import { otherFilters, totalledFilters } from '../../events/list/filters.ts';
+import { countedFilters, rowFilters } from '../../events/list/filters.ts';
 import { rankOf } from '../../events/severity.ts';
 import { type EventRecord, listedColumns, toEvent } from '../../events/store.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
@@ -26,8 +26,8 @@ export const eventConditions = async (
   const { eventType, violationType, vehicleType, licensePlateNumber } = filters;
   const wanted = listEventsInput.parse({ eventType, violationType, vehicleType, licensePlateNumber });
   return [
-    ...(await totalledFilters(db, wanted)).map(({ onEvents }) => onEvents),
-    ...otherFilters(wanted),
+    ...(await countedFilters(db, wanted)).map(({ onEvents }) => onEvents),
+    ...rowFilters(wanted),
     ...refersTo(sql`sensor_id`, sensorId),
     ...refersTo(sql`location_id`, locationId),
     ...(severity === undefined ? [] : [sql`severity = ${rankOf(severity)}`]),

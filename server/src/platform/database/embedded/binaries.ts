@@ -16,7 +16,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { hasErrno, tolerate } from '../../errno.ts';
+import { hasErrno, ignoreErrno } from '../../errno.ts';
 import {
   type Account,
   canEnter,
@@ -114,7 +114,7 @@ async function isUsable(native: string, account: Account | undefined): Promise<b
   const folders = ['lib', 'lib/postgresql', 'share/postgresql'].map((name) => join(native, name));
   if (!account) {
     const answers = programs.map((path) =>
-      tolerate(
+      ignoreErrno(
         access(path, constants.X_OK).then(() => true),
         'EACCES',
       ),
@@ -131,12 +131,12 @@ async function isUsable(native: string, account: Account | undefined): Promise<b
 
 /** npm packages hold no links; a script makes them after installation, unless such scripts are switched off. */
 async function findMissingLinks(native: string): Promise<{ path: string; target: string }[]> {
-  const text = await tolerate(readFile(join(native, 'pg-symlinks.json'), 'utf8'), 'ENOENT');
+  const text = await ignoreErrno(readFile(join(native, 'pg-symlinks.json'), 'utf8'), 'ENOENT');
   const links = Links.parse(JSON.parse(text ?? '[]')).map(({ source, target }) => ({
     path: join(native, relative('native', target)),
     target: relative(dirname(target), source),
   }));
-  const present = await Promise.all(links.map(({ path }) => tolerate(lstat(path), 'ENOENT')));
+  const present = await Promise.all(links.map(({ path }) => ignoreErrno(lstat(path), 'ENOENT')));
   return links.filter((_, index) => !present[index]);
 }
 
@@ -144,7 +144,7 @@ async function findMissingLinks(native: string): Promise<{ path: string; target:
 async function makeMissingLinks(native: string): Promise<boolean> {
   for (const { path, target } of await findMissingLinks(native)) {
     try {
-      await tolerate(symlink(target, path), 'EEXIST');
+      await ignoreErrno(symlink(target, path), 'EEXIST');
     } catch (error) {
       if (hasErrno(error, 'EACCES', 'EPERM', 'EROFS')) return false;
       throw error;
@@ -154,12 +154,12 @@ async function makeMissingLinks(native: string): Promise<boolean> {
 }
 
 async function isWhole(copy: string, native: string): Promise<boolean> {
-  const present = await tolerate(lstat(copy), 'ENOENT');
+  const present = await ignoreErrno(lstat(copy), 'ENOENT');
   if (!present || (await findMissingLinks(copy)).length > 0) return false;
   const entries = await readdir(native, { recursive: true, withFileTypes: true });
   const same = entries.map(async (entry) => {
     const path = join(entry.parentPath, entry.name);
-    const copied = await tolerate(lstat(join(copy, relative(native, path))), 'ENOENT', 'ENOTDIR');
+    const copied = await ignoreErrno(lstat(join(copy, relative(native, path))), 'ENOENT', 'ENOTDIR');
     return copied && (!entry.isFile() || copied.size === (await lstat(path)).size);
   });
   return (await Promise.all(same)).every(Boolean);
@@ -174,8 +174,8 @@ async function copyWhole(native: string, copy: string): Promise<void> {
     await cp(native, draft, { recursive: true, verbatimSymlinks: true });
     await makeMissingLinks(draft);
     await openToAll(draft);
-    await tolerate(rename(copy, `${draft}.broken`), 'ENOENT');
-    await tolerate(rename(draft, copy), 'ENOTEMPTY', 'EEXIST');
+    await ignoreErrno(rename(copy, `${draft}.broken`), 'ENOENT');
+    await ignoreErrno(rename(draft, copy), 'ENOTEMPTY', 'EEXIST');
   } finally {
     await rm(draft, { recursive: true, force: true });
     await rm(`${draft}.broken`, { recursive: true, force: true });
@@ -186,7 +186,7 @@ async function copyWhole(native: string, copy: string): Promise<void> {
 async function removeOldDrafts(copy: string): Promise<void> {
   const names = (await readdir(dirname(copy))).filter((name) => name.startsWith(`${basename(copy)}.`));
   for (const path of names.map((name) => join(dirname(copy), name))) {
-    const about = await tolerate(lstat(path), 'ENOENT');
+    const about = await ignoreErrno(lstat(path), 'ENOENT');
     if (about && about.ctimeMs < Date.now() - DRAFT_LIFE_MS) await rm(path, { recursive: true, force: true });
   }
 }

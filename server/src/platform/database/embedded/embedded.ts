@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { realpath, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tolerate } from '../../errno.ts';
+import { ignoreErrno } from '../../errno.ts';
 import { claimDataFolder, keepSecret, makeDataFolder } from '../../process/data-folder.ts';
 import { isAlive } from '../../process/processes.ts';
 import { findDistribution, prepareBinaries } from './binaries.ts';
@@ -109,7 +109,7 @@ async function prepareCluster(
   if (!home.exists) await createCluster(cluster);
   await checkVersion(cluster);
   // Leads to the database when the data folder is moved, and tells people where to look.
-  if (home.isOutside) await tolerate(symlink(home.cluster, join(dataDir, 'postgres')), 'EEXIST');
+  if (home.isOutside) await ignoreErrno(symlink(home.cluster, join(dataDir, 'postgres')), 'EEXIST');
   return { ...cluster, folder: await realpath(home.cluster) };
 }
 
@@ -196,5 +196,5 @@ async function bringBack(
 
 /** Ends early when the signal is given. Does not keep the process alive. */
 async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  await tolerate(sleep(milliseconds, undefined, { signal, ref: false }), 'ABORT_ERR');
+  await ignoreErrno(sleep(milliseconds, undefined, { signal, ref: false }), 'ABORT_ERR');
 }

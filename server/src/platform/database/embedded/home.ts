@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmod, lstat, mkdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { tolerate } from '../../errno.ts';
+import { ignoreErrno } from '../../errno.ts';
 
 /** What root keeps outside the data folder, because PostgreSQL's user could not reach it there. */
 export const SHARED_HOME = '/var/lib/gantry';
@@ -94,7 +94,7 @@ async function grants(account: Account, path: string, bits: number): Promise<boo
 }
 
 async function describeExisting(path: string, dataDir: string): Promise<DatabaseHome> {
-  const cluster = await tolerate(realpath(path), 'ENOENT');
+  const cluster = await ignoreErrno(realpath(path), 'ENOENT');
   if (!cluster) {
     throw new EmbeddedDatabaseError(
       `${path} is a link to the database, which is gone. Restore it, or remove the link to start with an empty one.`,
@@ -131,7 +131,7 @@ async function findRunner(cluster: string): Promise<Account | undefined> {
 }
 
 async function isPresent(path: string): Promise<boolean> {
-  return (await tolerate(lstat(path), 'ENOENT')) !== undefined;
+  return (await ignoreErrno(lstat(path), 'ENOENT')) !== undefined;
 }
 
 async function findUnprivilegedAccount(): Promise<Account> {
@@ -146,7 +146,7 @@ async function findUnprivilegedAccount(): Promise<Account> {
 }
 
 async function findAccount(wanted: (account: Account) => boolean): Promise<Account | undefined> {
-  const lines = ((await tolerate(readFile('/etc/passwd', 'utf8'), 'ENOENT')) ?? '').split('\n');
+  const lines = ((await ignoreErrno(readFile('/etc/passwd', 'utf8'), 'ENOENT')) ?? '').split('\n');
   const accounts = lines.map((line) => line.split(':'));
   return accounts
     .map(([name = '', , uid, gid]) => ({ name, uid: Number(uid), gid: Number(gid) }))

@@ -1,7 +1,7 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tolerate } from '../../errno.ts';
+import { ignoreErrno } from '../../errno.ts';
 import { commandLineOf, isAlive, isTaken, workingFolderOf } from '../../process/processes.ts';
 
 /** Milliseconds that whoever creates a lock file gets to fill it. */
@@ -18,7 +18,7 @@ export interface Lock {
 
 /** Undefined where there is no lock, or an empty one. */
 export async function readLock(folder: string): Promise<Lock | undefined> {
-  const text = await tolerate(readFile(pathOf(folder), 'utf8'), 'ENOENT');
+  const text = await ignoreErrno(readFile(pathOf(folder), 'utf8'), 'ENOENT');
   const [pid, , , port, , , , status] = (text ?? '').split('\n');
   return Number(pid) > 0 ? { pid: Number(pid), port: Number(port), status: status?.trim() ?? '' } : undefined;
 }
@@ -46,7 +46,7 @@ async function readFilledLock(folder: string): Promise<Lock | undefined> {
   for (;;) {
     const lock = await readLock(folder);
     if (lock || performance.now() > deadline) return lock;
-    if (!(await tolerate(stat(pathOf(folder)), 'ENOENT'))) return undefined;
+    if (!(await ignoreErrno(stat(pathOf(folder)), 'ENOENT'))) return undefined;
     await sleep(POLL_MS);
   }
 }

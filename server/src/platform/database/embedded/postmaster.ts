@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasErrno, tolerate } from '../../errno.ts';
+import { hasErrno, ignoreErrno } from '../../errno.ts';
 import { commandLineOf, isAlive } from '../../process/processes.ts';
 import { type Cluster, commandFor } from './cluster.ts';
 import { waitForAnswer } from './connection.ts';
@@ -196,7 +196,7 @@ function send(signal: NodeJS.Signals, pid: number): void {
 
 /** The end of what PostgreSQL said since `since`: first on its standard error, then in its own log. */
 async function readLog(cluster: Cluster, since: number): Promise<string> {
-  const current = await tolerate(readFile(join(cluster.folder, 'current_logfiles'), 'utf8'), 'ENOENT');
+  const current = await ignoreErrno(readFile(join(cluster.folder, 'current_logfiles'), 'utf8'), 'ENOENT');
   const name = current?.split('\n')[0]?.replace(/^stderr /, '');
   const first = await readTail(cluster.startLog);
   const rest = name ? (await readTail(join(cluster.folder, name))).split('\n') : [];
@@ -210,7 +210,7 @@ function timeOf(line: string): number {
 }
 
 async function readTail(path: string): Promise<string> {
-  const file = await tolerate(open(path), 'ENOENT');
+  const file = await ignoreErrno(open(path), 'ENOENT');
   if (!file) return '';
   try {
     const { size } = await file.stat();
