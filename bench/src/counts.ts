@@ -14,7 +14,7 @@ export interface Counts {
  * Compares what was acknowledged with what was added.
  * @throws BenchmarkFailed when any two of the numbers differ
  */
-export const checkCounts = (who: string, acknowledged: number, before: Counts, after: Counts): void => {
+export function checkCounts(who: string, acknowledged: number, before: Counts, after: Counts): void {
   const added = (key: keyof Counts): number | null => {
     const [from, to] = [before[key], after[key]];
     return from === null || to === null ? null : to - from;
@@ -24,4 +24,4 @@ export const checkCounts = (who: string, acknowledged: number, before: Counts, a
   if (wrong.length === 0) return;
   const told = wrong.map(([key, count]) => `${key} grew by ${count}`).join(', ');
   throw new BenchmarkFailed(`${who}: ${acknowledged} events were acknowledged, but ${told}`);
-};
+}

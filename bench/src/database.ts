@@ -3,10 +3,10 @@ import type { Counts } from './counts.ts';
 import { BenchmarkFailed } from './failure.ts';
 
 /** Runs one statement on a connection of its own. */
-export const query = async <Row extends pg.QueryResultRow>(
+export async function query<Row extends pg.QueryResultRow>(
   databaseUrl: string,
   statement: string,
-): Promise<Row[]> => {
+): Promise<Row[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
@@ -14,20 +14,20 @@ export const query = async <Row extends pg.QueryResultRow>(
   } finally {
     await client.end();
   }
-};
+}
 
 /** The address of another database on the same server. */
-export const sibling = (databaseUrl: string, name: string): string => {
+export function sibling(databaseUrl: string, name: string): string {
   const url = new URL(databaseUrl);
   url.pathname = `/${name}`;
   return url.href;
-};
+}
 
 /**
  * The version of the server.
  * @throws BenchmarkFailed when it does not wait for the disk, for then its figures mean nothing
  */
-export const checkServer = async (databaseUrl: string): Promise<string> => {
+export async function checkServer(databaseUrl: string): Promise<string> {
   const [row] = await query<{ version: string; fsync: string; commit: string }>(
     databaseUrl,
     `SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync,
@@ -37,47 +37,47 @@ export const checkServer = async (databaseUrl: string): Promise<string> => {
     throw new BenchmarkFailed('The PostgreSQL server must run with fsync and synchronous_commit on');
   }
   return row.version;
-};
+}
 
 /** Counts the events of a database one by one, and as its totals have it. */
-export const countEvents = async (databaseUrl: string): Promise<Omit<Counts, 'stats'>> => {
+export async function countEvents(databaseUrl: string): Promise<Omit<Counts, 'stats'>> {
   const [row] = await query<{ rows: string; totals: string }>(
     databaseUrl,
     'SELECT (SELECT count(*) FROM events) AS rows, (SELECT coalesce(sum(n), 0) FROM event_totals) AS totals',
   );
   return { rows: Number(row?.rows), totals: Number(row?.totals) };
-};
+}
 
 /** @throws BenchmarkFailed when an event lacks what an index is on: the work would not be the same for everybody */
-export const checkIndexedColumns = async (who: string, databaseUrl: string): Promise<void> => {
+export async function checkIndexedColumns(who: string, databaseUrl: string): Promise<void> {
   const [row] = await query<{ n: string }>(
     databaseUrl,
     `SELECT count(*) AS n FROM events WHERE num_nulls(sensor_id, severity, violation_type, vehicle_type, location_name,
        plate_key, created_at) > 0`,
   );
   if (row?.n !== '0') throw new BenchmarkFailed(`${who}: ${row?.n} events lack a column that is indexed`);
-};
+}
 
 /** Lets the server write down what it owes, so that no run pays for the one before. */
-export const checkpoint = async (databaseUrl: string): Promise<void> => {
+export async function checkpoint(databaseUrl: string): Promise<void> {
   await query(databaseUrl, 'CHECKPOINT');
-};
+}
 
 /** How many connections to the database have been idle in an open transaction for more than a second. */
-export const idleTransactions = async (databaseUrl: string): Promise<number> => {
+export async function idleTransactions(databaseUrl: string): Promise<number> {
   const [row] = await query<{ n: string }>(
     databaseUrl,
     `SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database()
        AND state LIKE 'idle in transaction%' AND state_change < now() - interval '1 second'`,
   );
   return Number(row?.n);
-};
+}
 
 /** Bytes that the database takes on the disk. */
-export const databaseSize = async (databaseUrl: string): Promise<number> => {
+export async function databaseSize(databaseUrl: string): Promise<number> {
   const [row] = await query<{ bytes: string }>(
     databaseUrl,
     'SELECT pg_database_size(current_database()) AS bytes',
   );
   return Number(row?.bytes);
-};
+}

@@ -6,13 +6,13 @@ const STOP_DEADLINE_MS = 20_000;
 const LOOK_MS = 50;
 
 /** The process of the PostgreSQL server in a data folder, by the lock file that it keeps while it runs; null without one. */
-export const readPostmaster = async (dataDir: string): Promise<number | null> => {
+export async function readPostmaster(dataDir: string): Promise<number | null> {
   const lock = await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
   return Number(lock.split('\n')[0]) || null;
-};
+}
 
 /** Stops the PostgreSQL that goes on in a data folder after its service was killed; usually there is none. */
-export const stopLeftoverDatabase = async (dataDir: string): Promise<void> => {
+export async function stopLeftoverDatabase(dataDir: string): Promise<void> {
   const pid = await readPostmaster(dataDir);
   if (pid === null) return;
   try {
@@ -23,4 +23,4 @@ export const stopLeftoverDatabase = async (dataDir: string): Promise<void> => {
   }
   const deadline = performance.now() + STOP_DEADLINE_MS;
   while ((await readPostmaster(dataDir)) !== null && performance.now() < deadline) await sleep(LOOK_MS);
-};
+}

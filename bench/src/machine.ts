@@ -17,7 +17,20 @@ export interface Machine {
   readonly commit: string;
 }
 
-const findCommit = async (): Promise<string> => {
+/** @param postgresql the version the database reports */
+export async function describeMachine(postgresql: string): Promise<Machine> {
+  return {
+    processor: cpus()[0]?.model.trim() ?? 'unknown',
+    cores: cpus().length,
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    system: `${type()} ${release()}`,
+    node: process.version,
+    postgresql,
+    commit: await findCommit(),
+  };
+}
+
+async function findCommit(): Promise<string> {
   try {
     const { stdout: commit } = await run('git', ['rev-parse', '--short=12', 'HEAD']);
     const { stdout: changes } = await run('git', ['status', '--porcelain']);
@@ -26,15 +39,4 @@ const findCommit = async (): Promise<string> => {
     // Without git or without a repository there is nothing to say; the figures are the same.
     return 'unknown';
   }
-};
-
-/** @param postgresql the version the database reports */
-export const describeMachine = async (postgresql: string): Promise<Machine> => ({
-  processor: cpus()[0]?.model.trim() ?? 'unknown',
-  cores: cpus().length,
-  memoryGb: Math.round(totalmem() / 2 ** 30),
-  system: `${type()} ${release()}`,
-  node: process.version,
-  postgresql,
-  commit: await findCommit(),
-});
+}

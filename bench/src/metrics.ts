@@ -2,11 +2,12 @@
 export type Metrics = ReadonlyMap<string, number>;
 
 const SAMPLE = /^(\w+)(?:\{(.*)\})? (\S+)$/;
+
 /** The label by which such processes differ (`WORKERS`). */
 const WORKER = /,?worker="\d+"/;
 
 /** Reads the text that /metrics answers; other labels than `worker` stay a part of the name. */
-export const parseMetrics = (text: string): Metrics => {
+export function parseMetrics(text: string): Metrics {
   const metrics = new Map<string, number>();
   for (const line of text.split('\n')) {
     const [, name, labels = '', value] = SAMPLE.exec(line) ?? [];
@@ -16,14 +17,15 @@ export const parseMetrics = (text: string): Metrics => {
     metrics.set(key, (metrics.get(key) ?? 0) + Number(value));
   }
   return metrics;
-};
+}
 
 /** How many events were committed together in the mean between two moments; NaN when none were. */
-export const groupSizeBetween = (before: Metrics, after: Metrics): number => {
+export function groupSizeBetween(before: Metrics, after: Metrics): number {
   const grown = (name: string): number => (after.get(name) ?? 0) - (before.get(name) ?? 0);
   return grown('gantry_commit_group_size_sum') / grown('gantry_commit_group_size_count');
-};
+}
 
 /** Resident memory of the service's processes, in megabytes. */
-export const residentMegabytes = (metrics: Metrics): number =>
-  (metrics.get('process_resident_memory_bytes') ?? Number.NaN) / 1e6;
+export function residentMegabytes(metrics: Metrics): number {
+  return (metrics.get('process_resident_memory_bytes') ?? Number.NaN) / 1e6;
+}

@@ -11,10 +11,10 @@ export interface StageOptions {
 }
 
 /** Sets the stage in a new folder, lets `use` work on it, and removes everything whatever came of it. */
-export const onStage = async <Found>(
+export async function onStage<Found>(
   { databaseUrl, folder, workers }: StageOptions,
   use: (stage: Stage, workFolder: string) => Promise<Found>,
-): Promise<Found> => {
+): Promise<Found> {
   const work = await createWorkFolder(folder);
   try {
     const stage = await setStage(work.path, databaseUrl, workers);
@@ -26,4 +26,4 @@ export const onStage = async <Found>(
   } finally {
     await work[Symbol.asyncDispose]();
   }
-};
+}

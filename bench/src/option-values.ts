@@ -1,24 +1,18 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
 /** Reads an option that is a number from `min` to `max`, a whole one unless said otherwise. */
-export const numberBetween =
-  (min: number, max: number, { whole = true } = {}) =>
-  (text: string): number => {
+export function numberBetween(min: number, max: number, { whole = true } = {}) {
+  return (text: string): number => {
     const value = Number(text);
     if (text.trim() !== '' && value >= min && value <= max && (!whole || Number.isInteger(value)))
       return value;
     throw new InvalidArgumentError(`Use a ${whole ? 'whole ' : ''}number from ${min} to ${max}.`);
   };
-
-/** Reads an option that is the address of a PostgreSQL server. */
-const databaseAddress = (text: string): string => {
-  if (/^postgres(ql)?:\/\/.+/.test(text) && URL.canParse(text)) return text;
-  throw new InvalidArgumentError('Use an address such as postgres://user:password@host:5432/postgres.');
-};
+}
 
 /** Gives a benchmark the options that all of them have: where its data goes, and what becomes of its results. */
-export const addCommonOptions = (command: Command): Command =>
-  command
+export function addCommonOptions(command: Command): Command {
+  return command
     .option(
       '--database-url <address>',
       'a PostgreSQL server on which databases may be created',
@@ -27,3 +21,10 @@ export const addCommonOptions = (command: Command): Command =>
     .option('--folder <path>', 'folder for temporary data, on a disk')
     .option('--json', 'print the results as JSON', false)
     .option('--save', 'keep the results in bench/results', false);
+}
+
+/** Reads an option that is the address of a PostgreSQL server. */
+function databaseAddress(text: string): string {
+  if (/^postgres(ql)?:\/\/.+/.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError('Use an address such as postgres://user:password@host:5432/postgres.');
+}

@@ -19,7 +19,7 @@ export interface Results {
 }
 
 /** The results for people, with where and when they were measured. */
-export const asMarkdown = ({ name, date, machine, options, text }: Results): string => {
+export function asMarkdown({ name, date, machine, options, text }: Results): string {
   const { processor, cores, memoryGb, system, node, postgresql, commit } = machine;
   const called = Object.entries(options).map(([key, value]) => `${key} ${String(value)}`);
   return [
@@ -31,20 +31,21 @@ export const asMarkdown = ({ name, date, machine, options, text }: Results): str
     text,
     '',
   ].join('\n');
-};
+}
 
 /** The results for machines. */
-export const asJson = ({ name, date, machine, options, data }: Results): string =>
-  `${JSON.stringify({ name, date, machine, options, data }, null, 2)}\n`;
+export function asJson({ name, date, machine, options, data }: Results): string {
+  return `${JSON.stringify({ name, date, machine, options, data }, null, 2)}\n`;
+}
 
 /** Keeps the results in bench/results, as `<date>-<name>.md` and `.json`. @returns the path of the former */
-export const saveResults = async (results: Results): Promise<string> => {
+export async function saveResults(results: Results): Promise<string> {
   const base = `${FOLDER}${results.date.toISOString().slice(0, 10)}-${results.name}`;
   await mkdir(FOLDER, { recursive: true });
   await writeFile(`${base}.json`, asJson(results));
   await writeFile(`${base}.md`, asMarkdown(results));
   return `${base}.md`;
-};
+}
 
 /** What becomes of the results. */
 export interface Output {
@@ -55,7 +56,7 @@ export interface Output {
 }
 
 /** Prints the results, and keeps them if that is wanted. */
-export const publish = async (results: Results, { json, save }: Output): Promise<void> => {
+export async function publish(results: Results, { json, save }: Output): Promise<void> {
   process.stdout.write(json ? asJson(results) : `\n${asMarkdown(results)}`);
   if (save) process.stderr.write(`Saved in ${await saveResults(results)}\n`);
-};
+}

@@ -11,7 +11,7 @@ export interface Sensor {
 }
 
 /** Registers sensors of all types, each at a location of its own. */
-export const registerSensors = async ({ api }: GantryClient, count: number): Promise<Sensor[]> => {
+export async function registerSensors({ api }: GantryClient, count: number): Promise<Sensor[]> {
   const sensors: Sensor[] = [];
   for (let index = 0; index < count; index++) {
     const place = places[index % places.length] ?? places[0];
@@ -29,4 +29,4 @@ export const registerSensors = async ({ api }: GantryClient, count: number): Pro
     sensors.push({ id, name, apiKey, locationId });
   }
   return sensors;
-};
+}

@@ -13,6 +13,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const START_DEADLINE_MS = 120_000;
 const STOP_DEADLINE_MS = 60_000;
 const ADMIN = { email: 'admin@gantry.local', password: 'only-for-the-benchmark' };
+
 /** The end of what the service wrote, shown when it fails. */
 const KEPT_CHARS = 8_000;
 
@@ -36,31 +37,11 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const collectOutput = (child: ChildProcess): (() => string) => {
-  let written = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (chunk: Buffer) => {
-      written = (written + chunk.toString()).slice(-KEPT_CHARS);
-    });
-  }
-  return () => written;
-};
-
-const stopProcess = async (child: ChildProcess): Promise<void> => {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill('SIGTERM');
-  const late = sleep(STOP_DEADLINE_MS, 'late', { ref: false });
-  if ((await Promise.race([ended, late])) !== 'late') return;
-  child.kill('SIGKILL');
-  await ended;
-};
-
 /**
  * Starts Gantry with `npm start`, waits until it is ready, and logs in.
  * @throws BenchmarkFailed when it ends or is not ready within two minutes, with what it wrote
  */
-export const startService = async ({ dataDir, databaseUrl, env }: ServiceOptions): Promise<Service> => {
+export async function startService({ dataDir, databaseUrl, env }: ServiceOptions): Promise<Service> {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
   const child = spawn('npm', ['start', '--silent'], {
@@ -124,11 +105,31 @@ export const startService = async ({ dataDir, databaseUrl, env }: ServiceOptions
     memory: async () => residentMegabytes(await metrics()),
     stop,
   };
-};
+}
 
 /** The address of the embedded PostgreSQL that a running service keeps in its data folder. */
-export const embeddedDatabaseUrl = async (dataDir: string): Promise<string> => {
+export async function embeddedDatabaseUrl(dataDir: string): Promise<string> {
   const password = (await readFile(join(dataDir, 'database-password'), 'utf8')).trim();
   const [, , , port] = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
   return `postgres://gantry:${encodeURIComponent(password)}@127.0.0.1:${port?.trim()}/gantry`;
-};
+}
+
+function collectOutput(child: ChildProcess): () => string {
+  let written = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => {
+      written = (written + chunk.toString()).slice(-KEPT_CHARS);
+    });
+  }
+  return () => written;
+}
+
+async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const late = sleep(STOP_DEADLINE_MS, 'late', { ref: false });
+  if ((await Promise.race([ended, late])) !== 'late') return;
+  child.kill('SIGKILL');
+  await ended;
+}

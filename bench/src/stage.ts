@@ -28,11 +28,7 @@ const SENSORS = 20;
  * @param server a PostgreSQL server on which databases may be created; unset, the one that Gantry brings
  * @param workers how many processes Gantry serves with
  */
-export const setStage = async (
-  folder: string,
-  server: string | undefined,
-  workers: number,
-): Promise<Stage> => {
+export async function setStage(folder: string, server: string | undefined, workers: number): Promise<Stage> {
   const undo = createUndo();
   const createDatabase = async (onServer: string, purpose: string): Promise<string> => {
     const name = `gantry_bench_${purpose}_${process.pid}`;
@@ -77,4 +73,4 @@ export const setStage = async (
     await undo.run();
     throw error;
   }
-};
+}

@@ -2,10 +2,10 @@ import { stopOnSignals as whenSignalled } from '@gantry/simulator/src/stop.ts';
 import { BenchmarkFailed } from './failure.ts';
 
 /** A signal that is given when somebody asks the process to stop, so that what was started is stopped in order. */
-export const stopOnSignals = (): AbortSignal => {
+export function stopOnSignals(): AbortSignal {
   const controller = new AbortController();
   whenSignalled().signal.addEventListener('abort', () =>
     controller.abort(new BenchmarkFailed('Stopped before the end: nothing is kept.')),
   );
   return controller.signal;
-};
+}

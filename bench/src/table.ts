@@ -5,10 +5,10 @@ export interface Column {
 }
 
 /** Lays out a table so that it reads well in a terminal and is Markdown too. */
-export const formatTable = (
+export function formatTable(
   columns: readonly Column[],
   rows: readonly (readonly (string | number)[])[],
-): string => {
+): string {
   const cells = rows.map((row) => columns.map((_, at) => String(row[at] ?? '')));
   const widths = columns.map(({ title }, at) =>
     Math.max(3, title.length, ...cells.map((row) => row[at]?.length ?? 0)),
@@ -20,13 +20,13 @@ export const formatTable = (
     columns[at]?.figures ? `${'-'.repeat(width + 1)}:` : '-'.repeat(width + 2),
   );
   return [line(columns.map(({ title }) => title)), `|${rule.join('|')}|`, ...cells.map(line)].join('\n');
-};
+}
 
 const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
 /** A number as people read it: `12,345`, `12.3`, `1.23`; a dash when there is none. */
-export const figure = (value: number): string => {
+export function figure(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (Math.abs(value) >= 100) return grouped.format(value);
   return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
-};
+}

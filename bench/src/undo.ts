@@ -5,7 +5,7 @@ export interface Undo {
   run(): Promise<void>;
 }
 
-export const createUndo = (): Undo => {
+export function createUndo(): Undo {
   const steps: (() => unknown)[] = [];
   return {
     add: (step) => void steps.push(step),
@@ -19,4 +19,4 @@ export const createUndo = (): Undo => {
       }
     },
   };
-};
+}

@@ -15,7 +15,7 @@ export interface WorkFolder extends AsyncDisposable {
  * @param parent where to make it; /var/tmp by default, which is on a disk where /tmp may be in memory
  * @throws BenchmarkFailed when that is no disk, because a commit there costs nothing and the figures would mean nothing
  */
-export const createWorkFolder = async (parent?: string): Promise<WorkFolder> => {
+export async function createWorkFolder(parent?: string): Promise<WorkFolder> {
   const home = parent ?? (process.platform === 'win32' ? tmpdir() : '/var/tmp');
   const { type } = await statfs(home);
   if (type === TMPFS) {
@@ -25,4 +25,4 @@ export const createWorkFolder = async (parent?: string): Promise<WorkFolder> => 
   // Run by root, PostgreSQL is another user, who must be able to enter.
   await chmod(path, 0o711);
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
-};
+}

@@ -46,26 +46,17 @@ export interface GantryClient {
 
 /** Devices speak alone and may say much, and a login should not wait for a slow neighbour. */
 const UNBATCHED = new Set(['auth.login', 'events.ingest', 'events.ingestBatch', 'sensors.heartbeat']);
+
 /** Longest address of a batch of queries, in characters; many proxies refuse more than 8 KB. */
 const MAX_URL_LENGTH = 8000;
+
 /** Longest input that is put in a batch, in bytes: even percent-encoded it fits the address. */
 const MAX_BATCHED_INPUT = 2000;
 const DEFAULT_TIMEOUT_MS = 35_000;
-
-/** A value that is used twice is written twice: the service refuses superjson's note that both are the same. */
-const serialize = (value: unknown) => {
-  const { json, meta } = superjson.serialize(value);
-  if (!meta?.values) return { json };
-  return { json, meta: { values: meta.values, v: meta.v } };
-};
 const transformer = {
   input: { serialize, deserialize: superjson.deserialize },
   output: { serialize, deserialize: superjson.deserialize },
 };
-
-const goesAlone = ({ path, type, input }: Operation): boolean =>
-  UNBATCHED.has(path) ||
-  (type === 'query' && new TextEncoder().encode(JSON.stringify(serialize(input))).length > MAX_BATCHED_INPUT);
 
 const tellErrors: TRPCLink<AppRouter> =
   () =>
@@ -79,7 +70,7 @@ const tellErrors: TRPCLink<AppRouter> =
     );
 
 /** Makes a client of the service at an address. */
-export const createGantryClient = (options: string | URL | GantryClientOptions): GantryClient => {
+export function createGantryClient(options: string | URL | GantryClientOptions): GantryClient {
   const settings = typeof options === 'string' || options instanceof URL ? { url: options } : options;
   const base = String(settings.url).replace(/\/+$/, '');
   let token = settings.token ?? null;
@@ -140,4 +131,19 @@ export const createGantryClient = (options: string | URL | GantryClientOptions):
       return token;
     },
   };
-};
+}
+
+/** A value that is used twice is written twice: the service refuses superjson's note that both are the same. */
+function serialize(value: unknown) {
+  const { json, meta } = superjson.serialize(value);
+  if (!meta?.values) return { json };
+  return { json, meta: { values: meta.values, v: meta.v } };
+}
+
+function goesAlone({ path, type, input }: Operation): boolean {
+  return (
+    UNBATCHED.has(path) ||
+    (type === 'query' &&
+      new TextEncoder().encode(JSON.stringify(serialize(input))).length > MAX_BATCHED_INPUT)
+  );
+}

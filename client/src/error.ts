@@ -37,14 +37,12 @@ export class GantryError extends TRPCClientError<AppRouter> {
 }
 
 /** How long a Retry-After header asks to wait, in seconds. */
-export const secondsOf = (header: unknown): number | undefined =>
-  typeof header === 'string' && /^\d+$/.test(header) ? Number(header) : undefined;
-
-const isKnown = (data: ErrorBody['data'] | undefined): data is ErrorBody['data'] & { code: ErrorCode } =>
-  data !== undefined && Object.hasOwn(errorCodes, data.code);
+export function secondsOf(header: unknown): number | undefined {
+  return typeof header === 'string' && /^\d+$/.test(header) ? Number(header) : undefined;
+}
 
 /** Gives every failure of the RPC library its place. */
-export const gantryErrorOf = (error: TRPCClientError<AppRouter>): GantryError => {
+export function gantryErrorOf(error: TRPCClientError<AppRouter>): GantryError {
   if (error instanceof GantryError) return error;
   if (error.cause?.name === 'AbortError') return new GantryError('ABORTED', 'The call was aborted');
   const { message, meta } = error;
@@ -57,4 +55,8 @@ export const gantryErrorOf = (error: TRPCClientError<AppRouter>): GantryError =>
   const { code, httpStatus, issues } = data;
   const retryAfter = secondsOf((meta?.response as Partial<Answer> | undefined)?.retryAfter);
   return new GantryError(code, message, { httpStatus, issues, retryAfter, cause: error });
-};
+}
+
+function isKnown(data: ErrorBody['data'] | undefined): data is ErrorBody['data'] & { code: ErrorCode } {
+  return data !== undefined && Object.hasOwn(errorCodes, data.code);
+}

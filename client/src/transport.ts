@@ -3,17 +3,9 @@ import { GantryError, secondsOf } from './error.ts';
 
 type Fetch = typeof globalThis.fetch;
 
-/** Why a fetch failed, in the words of the system below it. */
-const reasonOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error);
-  const { cause, message } = error;
-  return cause instanceof Error ? cause.message || ('code' in cause ? String(cause.code) : message) : message;
-};
-
 /** A `fetch` that fails with words: no answer in time, no connection, or an answer that is no JSON. */
-export const speakingFetch =
-  (base: string, fetch: Fetch, timeoutMs: number) =>
-  async (url: Parameters<Fetch>[0], init: RequestInit = {}): Promise<Answer> => {
+export function speakingFetch(base: string, fetch: Fetch, timeoutMs: number) {
+  return async (url: Parameters<Fetch>[0], init: RequestInit = {}): Promise<Answer> => {
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
     const attempt = async () => {
@@ -36,3 +28,11 @@ export const speakingFetch =
       throw new GantryError('INVALID_RESPONSE', message, detail);
     }
   };
+}
+
+/** Why a fetch failed, in the words of the system below it. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause, message } = error;
+  return cause instanceof Error ? cause.message || ('code' in cause ? String(cause.code) : message) : message;
+}

@@ -25,20 +25,23 @@ export interface ErrorBody {
 }
 
 /** The documented error object, exact to the key. */
-export const errorBodyFor = (code: ErrorCode, message: string, issues?: readonly InputIssue[]): ErrorBody => {
+export function errorBodyFor(code: ErrorCode, message: string, issues?: readonly InputIssue[]): ErrorBody {
   const { code: number, httpStatus } = errorCodes[code];
   return {
     message,
     code: number,
     data: issues ? { code, httpStatus, issues: [...issues] } : { code, httpStatus },
   };
-};
+}
 
 /** Most calls that one batch may carry. */
 export const MAX_BATCH = 50;
+
 /** Largest request body, in bytes. */
 export const MAX_BODY_BYTES = 10 * 1024 * 1024;
+
 /** A caller that accepts this type gets a batch answered as an array, as stock tRPC batch links expect. */
 export const BATCH_ARRAY_TYPE = 'application/vnd.trpc.batch+json';
+
 /** A request is answered within this time, in milliseconds. */
 export const REQUEST_TIMEOUT_MS = 30_000;

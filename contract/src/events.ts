@@ -58,6 +58,7 @@ export type EventDetail = z.infer<typeof eventDetail>;
 
 /** Longest text in `images` that is not image data. */
 export const IMAGE_REFERENCE_MAX = 2048;
+
 /** How base64 of a JPEG, PNG or WebP file begins, alone or in a data: URL. */
 const IMAGE_DATA = /^(?:data:image\/(?:jpeg|png|webp);base64,)?(?:\/9j\/|iVBORw0KGgo|UklGR)/;
 
@@ -109,8 +110,9 @@ const eventFields = {
     ),
 };
 
-const keyNeedsTime = (value: { idempotencyKey?: string | undefined; timestamp?: string | undefined }) =>
-  value.idempotencyKey === undefined || value.timestamp !== undefined;
+function keyNeedsTime(value: { idempotencyKey?: string | undefined; timestamp?: string | undefined }) {
+  return value.idempotencyKey === undefined || value.timestamp !== undefined;
+}
 const KEY_NEEDS_TIME = {
   path: ['idempotencyKey'],
   message: 'An idempotencyKey requires a timestamp: send both',
@@ -153,10 +155,11 @@ export const ingestBatchOutput = z.object({
 });
 
 /** A text to compare with, without the blanks around it, as stored texts are; nothing but blanks filters nothing. */
-const filterText = (max: number) =>
-  trimmedText(max)
+function filterText(max: number) {
+  return trimmedText(max)
     .transform((value) => value || undefined)
     .optional();
+}
 
 /** What events can be told apart by. */
 export const eventFilters = {

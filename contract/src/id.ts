@@ -8,4 +8,6 @@ export const byId = z.object({ id });
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Whether the text has the form of the ids this service hands out. */
-export const isUuid = (value: string): boolean => UUID.test(value);
+export function isUuid(value: string): boolean {
+  return UUID.test(value);
+}

@@ -37,6 +37,7 @@ export const incidentAction = z.enum([
   'attachEvent',
   'addNote',
 ]);
+
 /** What people, and for `attachEvent` the service itself, do about an incident that exists. */
 export type IncidentAction = z.infer<typeof incidentAction>;
 
@@ -65,7 +66,9 @@ export const incidentStates = {
 } as const satisfies Record<IncidentAction, Partial<Record<IncidentStatus, IncidentStatus>>>;
 
 /** Whether a role changes only the incidents that are assigned to its user or to nobody. */
-export const changesOnlyOwnIncidents = (role: Role): boolean => role === 'FIELD';
+export function changesOnlyOwnIncidents(role: Role): boolean {
+  return role === 'FIELD';
+}
 
 /** Something that people must act upon. */
 export const incident = z.object({

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { isStorableText, UNSTORABLE } from './text.ts';
 
-const isPlainObject = (value: unknown): value is Record<string, unknown> => {
+function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
-};
+}
 
 /** What can be wrong with a value that a client sends as free JSON, in words for its author; null if nothing is. */
-const flawIn = (value: unknown): string | null => {
+function flawIn(value: unknown): string | null {
   switch (typeof value) {
     case 'string':
       return isStorableText(value) ? null : UNSTORABLE;
@@ -36,7 +36,7 @@ const flawIn = (value: unknown): string | null => {
     if (flaw) return flaw;
   }
   return null;
-};
+}
 
 /** A map of text to any JSON value, neither looked through nor copied. */
 export const jsonObject = z

@@ -4,10 +4,12 @@ import { z } from 'zod';
 export const MAX_TAKE = 100;
 
 /** The paging inputs that every list takes. */
-export const paging = (defaultTake: number) => ({
-  skip: z.int().min(0).max(2_147_483_647).default(0).describe('Number of items to skip.'),
-  take: z.int().min(1).max(MAX_TAKE).default(defaultTake).describe('Maximum number of items to return.'),
-});
+export function paging(defaultTake: number) {
+  return {
+    skip: z.int().min(0).max(2_147_483_647).default(0).describe('Number of items to skip.'),
+    take: z.int().min(1).max(MAX_TAKE).default(defaultTake).describe('Maximum number of items to return.'),
+  };
+}
 
 export const sortOrder = z.enum(['asc', 'desc']);
 export type SortOrder = z.infer<typeof sortOrder>;
@@ -21,4 +23,6 @@ export interface Page<Item> {
 export const pageTotals = { total: z.number(), pageCount: z.number() };
 
 /** Number of pages of `take` items that hold `total` items. */
-export const pageCount = (total: number, take: number): number => Math.ceil(total / take);
+export function pageCount(total: number, take: number): number {
+  return Math.ceil(total / take);
+}

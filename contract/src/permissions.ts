@@ -32,5 +32,6 @@ export const permissionNames: Record<Permission, string> = {
 };
 
 /** Whether a user of the role holds the permission. */
-export const mayDo = (held: Role, permission: Permission): boolean =>
-  (permissions[permission] as readonly Role[]).includes(held);
+export function mayDo(held: Role, permission: Permission): boolean {
+  return (permissions[permission] as readonly Role[]).includes(held);
+}

@@ -32,10 +32,10 @@ const upToDate = z.object({
 export type StreamNote = z.infer<typeof missed> | z.infer<typeof upToDate>;
 
 /** The messages of a stream of things: `{type: <name>, <name>: thing}`, and the notes about the stream itself. */
-export const messagesOf = <Name extends string, Thing extends z.ZodType>(name: Name, thing: Thing) => {
+export function messagesOf<Name extends string, Thing extends z.ZodType>(name: Name, thing: Thing) {
   const shape = { type: z.literal(name), [name]: thing } as { type: z.ZodLiteral<Name> } & Record<
     Name,
     Thing
   >;
   return z.discriminatedUnion('type', [z.object(shape), missed, upToDate]);
-};
+}

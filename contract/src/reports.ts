@@ -24,12 +24,6 @@ export type ReportStatus = z.infer<typeof reportStatus>;
 export const MAX_UNFINISHED_REPORTS = 100;
 export const MAX_REPORT_SCHEDULES = 200;
 
-/** A text to compare with; nothing but blanks filters nothing. */
-const wanted = (max: number) =>
-  trimmedText(max)
-    .transform((value) => value || undefined)
-    .optional();
-
 const reportFilterFields = z.object({
   eventType: eventType.optional(),
   violationType: wanted(200).describe('Ignoring case.'),
@@ -69,25 +63,16 @@ const filtersNote = Object.entries(filtersOfKind)
   .join('; ');
 
 /** The filters that are given although the kind has none such. */
-export const filtersOutOfPlace = (kind: ReportKind, filters: ReportFilters): ReportFilter[] =>
-  (Object.keys(filters) as ReportFilter[]).filter(
+export function filtersOutOfPlace(kind: ReportKind, filters: ReportFilters): ReportFilter[] {
+  return (Object.keys(filters) as ReportFilter[]).filter(
     (name) => filters[name] !== undefined && !(filtersOfKind[kind] as readonly ReportFilter[]).includes(name),
   );
+}
 
 interface Filtered {
   kind: ReportKind;
   filters: ReportFilters;
 }
-
-const refuseFiltersOutOfPlace = ({ kind, filters }: Filtered, ctx: z.RefinementCtx): void => {
-  for (const name of filtersOutOfPlace(kind, filters)) {
-    ctx.addIssue({
-      code: 'custom',
-      path: ['filters', name],
-      message: `A report of the kind ${kind} cannot be filtered by ${name}`,
-    });
-  }
-};
 
 const reportFilters = reportFilterFields.describe(`Filters accepted by each kind. ${filtersNote}.`);
 
@@ -166,6 +151,7 @@ interface When {
   weekday: number | null;
   dayOfMonth: number | null;
 }
+
 /** The field that says on which day, for each period that needs one. */
 export const dayFieldOf = { DAILY: null, WEEKLY: 'weekday', MONTHLY: 'dayOfMonth' } as const satisfies Record<
   ReportPeriod,
@@ -173,10 +159,10 @@ export const dayFieldOf = { DAILY: null, WEEKLY: 'weekday', MONTHLY: 'dayOfMonth
 >;
 
 /** What a schedule lacks, as the name of the field; null when it is whole. */
-export const missingDay = (schedule: When): 'weekday' | 'dayOfMonth' | null => {
+export function missingDay(schedule: When): 'weekday' | 'dayOfMonth' | null {
   const field = dayFieldOf[schedule.every];
   return field !== null && schedule[field] === null ? field : null;
-};
+}
 
 export const createScheduleInput = z
   .object({
@@ -229,3 +215,20 @@ export type ReportSchedule = z.infer<typeof reportSchedule>;
 export const listSchedulesInput = z.object(paging(50)).prefault({});
 export type ListSchedulesInput = z.infer<typeof listSchedulesInput>;
 export const schedulesPage = z.object({ schedules: z.array(reportSchedule), ...pageTotals });
+
+/** A text to compare with; nothing but blanks filters nothing. */
+function wanted(max: number) {
+  return trimmedText(max)
+    .transform((value) => value || undefined)
+    .optional();
+}
+
+function refuseFiltersOutOfPlace({ kind, filters }: Filtered, ctx: z.RefinementCtx): void {
+  for (const name of filtersOutOfPlace(kind, filters)) {
+    ctx.addIssue({
+      code: 'custom',
+      path: ['filters', name],
+      message: `A report of the kind ${kind} cannot be filtered by ${name}`,
+    });
+  }
+}

@@ -37,7 +37,7 @@ export const switchableFeatures = [
 ] as const;
 export type SwitchableFeature = (typeof switchableFeatures)[number];
 
-const isTimeZone = (name: string): boolean => {
+function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
@@ -45,7 +45,7 @@ const isTimeZone = (name: string): boolean => {
   } catch {
     return false;
   }
-};
+}
 
 export const dateFormat = z.enum(['DD/MM/YYYY', 'MM/DD/YYYY', 'YYYY-MM-DD', 'DD.MM.YYYY']);
 

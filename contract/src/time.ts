@@ -3,20 +3,16 @@ import { z } from 'zod';
 const ISO =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,]\d{1,9})?)?(?:Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?)?$/i;
 
-const isCalendarDate = (year: number, month: number, day: number): boolean => {
-  const date = new Date(Date.UTC(2000, 0, 1));
-  date.setUTCFullYear(year, month - 1, day);
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-};
-
 /** Whether the text is an ISO 8601 date (`2026-01-31`) or date and time, with or without an offset. */
-export const isIsoTime = (value: string): boolean => {
+export function isIsoTime(value: string): boolean {
   const match = ISO.exec(value);
   return match !== null && isCalendarDate(Number(match[1]), Number(match[2]), Number(match[3]));
-};
+}
 
 /** Whether the ISO text is a date alone, without a time of day. */
-export const isPlainDate = (iso: string): boolean => iso.length === 10;
+export function isPlainDate(iso: string): boolean {
+  return iso.length === 10;
+}
 
 const USE_ISO = 'Use an ISO 8601 date or time, such as 2026-01-31 or 2026-01-31T08:15:00Z';
 
@@ -46,4 +42,10 @@ export const timeRange = {
 export interface TimeRange {
   startDate?: string | undefined;
   endDate?: string | undefined;
+}
+
+function isCalendarDate(year: number, month: number, day: number): boolean {
+  const date = new Date(Date.UTC(2000, 0, 1));
+  date.setUTCFullYear(year, month - 1, day);
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
 }

@@ -18,8 +18,9 @@ const range = {
   ),
 };
 
-const onePlace = (input: { sensorId?: string | undefined; locationId?: string | undefined }): boolean =>
-  (input.sensorId === undefined) !== (input.locationId === undefined);
+function onePlace(input: { sensorId?: string | undefined; locationId?: string | undefined }): boolean {
+  return (input.sensorId === undefined) !== (input.locationId === undefined);
+}
 const ONE_PLACE = { path: ['sensorId'], message: 'Give either a sensorId or a locationId' };
 
 const place = {

@@ -39,8 +39,9 @@ export const passwordRules = [
 ] as const;
 
 /** The sentences of the rules that a password breaks; empty for a good one. */
-export const passwordFlaws = (password: string): string[] =>
-  passwordRules.filter(({ pattern }) => !pattern.test(password)).map(({ says }) => says);
+export function passwordFlaws(password: string): string[] {
+  return passwordRules.filter(({ pattern }) => !pattern.test(password)).map(({ says }) => says);
+}
 
 export const password = text(200).check((ctx) => {
   for (const message of passwordFlaws(ctx.value)) {
@@ -57,10 +58,6 @@ export const email = z
 
 /** A page of users carries their avatars, so one may not be large. */
 const AVATAR_MAX = 140_000;
-const isAvatar = (value: string): boolean =>
-  /^data:image\/(?:png|jpeg|webp|gif);base64,[A-Za-z0-9+/]+={0,2}$/.test(value) ||
-  /^[A-Za-z0-9+/]{16,}={0,2}$/.test(value) ||
-  (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol));
 const avatar = z
   .string()
   .max(AVATAR_MAX, 'Use an image of at most 100 KB')
@@ -151,3 +148,11 @@ export const activityOutput = z.object({
   activities: z.array(activity),
   totalActivities: z.number(),
 });
+
+function isAvatar(value: string): boolean {
+  return (
+    /^data:image\/(?:png|jpeg|webp|gif);base64,[A-Za-z0-9+/]+={0,2}$/.test(value) ||
+    /^[A-Za-z0-9+/]{16,}={0,2}$/.test(value) ||
+    (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol))
+  );
+}

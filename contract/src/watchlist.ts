@@ -45,8 +45,9 @@ export type WatchlistAlert = z.infer<typeof watchlistAlert>;
 /** Fewer characters than these would match half the traffic. */
 const LEAST_CHARACTERS = 2;
 
-const saysEnough = (pattern: string): boolean =>
-  [...pattern.normalize('NFC').replace(/[\s\p{Pd}*]/gu, '')].length >= LEAST_CHARACTERS;
+function saysEnough(pattern: string): boolean {
+  return [...pattern.normalize('NFC').replace(/[\s\p{Pd}*]/gu, '')].length >= LEAST_CHARACTERS;
+}
 
 const pattern = trimmedText(50, 1)
   .refine(saysEnough, 'Give at least two characters of the plate besides blanks, hyphens and *')

@@ -25,18 +25,22 @@ export type DeliveryStatus = z.infer<typeof deliveryStatus>;
 
 /** Most webhooks that there can be. */
 export const MAX_WEBHOOKS = 100;
+
 /** Longest address of a receiver, in characters. */
 export const WEBHOOK_URL_MAX = 2048;
+
 /** How a generated secret begins. */
 export const SECRET_PREFIX = 'whsec_';
+
 /** Most of a receiver's answer that is kept, in bytes. */
 export const ANSWER_MAX_BYTES = 1024;
 
 /** A text to compare with; nothing but blanks filters nothing. */
-const wanted = (max: number) =>
-  trimmedText(max)
+function wanted(max: number) {
+  return trimmedText(max)
     .transform((value) => value || undefined)
     .optional();
+}
 
 const filterFields = {
   eventType: eventType.optional().describe('Applies to events.'),

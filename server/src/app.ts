@@ -56,7 +56,43 @@ export interface App extends Service {
 /** Connections of a process outside its ordinary pool: one more to listen on. The two that migrate are closed before. */
 const FURTHER_CONNECTIONS = SPECIAL_CONNECTIONS + REPORT_CONNECTIONS + 1;
 
-const openDatabase = async (config: Config, log: Logger, resources: Resources): Promise<string> => {
+/**
+ * Builds the whole service: the one place where resources are made.
+ * @param siblings the processes it serves together with, if it does
+ * @param overrides what tests have otherwise than an installation
+ * @throws DataFolderInUse when another process owns the data folder
+ */
+export function createApp(
+  config: Config,
+  log: Logger,
+  siblings: Siblings | null = null,
+  overrides: Overrides = {},
+): Promise<App> {
+  return withResources((resources) => compose(config, log, resources, siblings, overrides));
+}
+
+/**
+ * Builds the service out of WORKERS processes, each of which makes an App. This one only holds what they share, and
+ * brings back what dies.
+ * @throws DataFolderInUse when another process owns the data folder
+ */
+export function createAppOfWorkers(config: Config, log: Logger): Promise<Service> {
+  return withResources(async (resources) => {
+    const environment = await settleShared(config, log, resources);
+    const workers = resources.use(createWorkers({ count: config.WORKERS, environment, log }));
+    return {
+      get firstAdministrator() {
+        return workers.firstAdministrator;
+      },
+      listen: workers.listen,
+      // Each of them drains when it is asked to stop.
+      drain: async () => undefined,
+      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
+    };
+  });
+}
+
+async function openDatabase(config: Config, log: Logger, resources: Resources): Promise<string> {
   if (config.DATABASE_URL) return config.DATABASE_URL;
   resources.use(await claimDataFolder(config.DATA_DIR));
   const embedded = await startEmbeddedDatabase({
@@ -65,24 +101,30 @@ const openDatabase = async (config: Config, log: Logger, resources: Resources): 
     log: (line) => log.info(line),
   });
   return resources.use(embedded).connectionString;
-};
+}
 
-const jwtSecret = (config: Config): Promise<string> | string =>
-  config.JWT_SECRET ?? keepSecret(config.DATA_DIR, 'jwt-secret', () => randomBytes(48).toString('base64url'));
+function jwtSecret(config: Config): Promise<string> | string {
+  return (
+    config.JWT_SECRET ??
+    keepSecret(config.DATA_DIR, 'jwt-secret', () => randomBytes(48).toString('base64url'))
+  );
+}
 
 /** The settings that all processes of one service must have in common. */
-const settleShared = async (config: Config, log: Logger, resources: Resources) => ({
-  DATABASE_URL: await openDatabase(config, log, resources),
-  JWT_SECRET: await jwtSecret(config),
-});
+async function settleShared(config: Config, log: Logger, resources: Resources) {
+  return {
+    DATABASE_URL: await openDatabase(config, log, resources),
+    JWT_SECRET: await jwtSecret(config),
+  };
+}
 
-const compose = async (
+async function compose(
   config: Config,
   log: Logger,
   resources: Resources,
   siblings: Siblings | null,
   overrides: Overrides,
-): Promise<App> => {
+): Promise<App> {
   const { DATABASE_URL: connectionString, JWT_SECRET: secret } = await settleShared(config, log, resources);
   const foundation = await startFoundation({
     config,
@@ -153,9 +195,9 @@ const compose = async (
     },
     [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
   };
-};
+}
 
-const withResources = async <Result>(make: (resources: Resources) => Promise<Result>): Promise<Result> => {
+async function withResources<Result>(make: (resources: Resources) => Promise<Result>): Promise<Result> {
   const resources = new Resources();
   try {
     return await make(resources);
@@ -163,37 +205,4 @@ const withResources = async <Result>(make: (resources: Resources) => Promise<Res
     await resources[Symbol.asyncDispose]();
     throw error;
   }
-};
-
-/**
- * Builds the whole service: the one place where resources are made.
- * @param siblings the processes it serves together with, if it does
- * @param overrides what tests have otherwise than an installation
- * @throws DataFolderInUse when another process owns the data folder
- */
-export const createApp = (
-  config: Config,
-  log: Logger,
-  siblings: Siblings | null = null,
-  overrides: Overrides = {},
-): Promise<App> => withResources((resources) => compose(config, log, resources, siblings, overrides));
-
-/**
- * Builds the service out of WORKERS processes, each of which makes an App. This one only holds what they share, and
- * brings back what dies.
- * @throws DataFolderInUse when another process owns the data folder
- */
-export const createAppOfWorkers = (config: Config, log: Logger): Promise<Service> =>
-  withResources(async (resources) => {
-    const environment = await settleShared(config, log, resources);
-    const workers = resources.use(createWorkers({ count: config.WORKERS, environment, log }));
-    return {
-      get firstAdministrator() {
-        return workers.firstAdministrator;
-      },
-      listen: workers.listen,
-      // Each of them drains when it is asked to stop.
-      drain: async () => undefined,
-      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
-    };
-  });
+}

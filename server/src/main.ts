@@ -12,38 +12,39 @@ import { WORKER_NUMBER } from './workers/workers.ts';
 /** However long requests take to finish, the process ends within this time after it was asked to. */
 const STOP_DEADLINE_MS = 40_000;
 
-const print = (line: string): void => {
+function print(line: string): void {
   process.stdout.write(`${line}\n`);
-};
+}
 
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? describeError(error).message : safeText(error);
+function messageOf(error: unknown): string {
+  return error instanceof Error ? describeError(error).message : safeText(error);
+}
 
 /** Says what failed and why, and ends the process. @param what a whole sentence */
-const fail =
-  (what: string) =>
-  (error: unknown): never => {
+function fail(what: string) {
+  return (error: unknown): never => {
     const causes = error instanceof AggregateError ? error.errors : [error instanceof Error && error.cause];
     const because = causes.filter((cause) => cause instanceof Error).map(safeText);
     const lines = because.map((text) => `\n  because: ${text}`).join('');
     process.stderr.write(`${what} ${messageOf(error)}${lines}\n`);
     process.exit(1);
   };
+}
 const failToStart = fail('Gantry cannot start.');
 const failToStop = fail('Gantry did not stop in order.');
 
 /** Ends the process on an error that nobody caught. Node would print it with the values of the statement that failed. */
-const endOnUncaught = (log: Logger): void => {
+function endOnUncaught(log: Logger): void {
   process.on('uncaughtException', (err, origin) => {
     log.fatal({ err, origin }, 'an uncaught error ends the process');
     process.exit(1);
   });
-};
+}
 
 const PARENT_CHECK_MS = 250;
 
 /** Calls back when the process that started this one is gone. */
-const onParentGone = (gone: () => void): void => {
+function onParentGone(gone: () => void): void {
   const parent = process.ppid;
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
@@ -51,15 +52,16 @@ const onParentGone = (gone: () => void): void => {
     gone();
   }, PARENT_CHECK_MS);
   timer.unref();
-};
+}
 
 /** Resolves with the reason. npm that is killed cannot pass the signal on, so what it started ends with it. */
-const untilAskedToStop = (primary: Primary | null): Promise<string> =>
-  new Promise((resolve) => {
+function untilAskedToStop(primary: Primary | null): Promise<string> {
+  return new Promise((resolve) => {
     void primary?.askedToStop.then(resolve);
     void untilSignalled().then(resolve);
     if (process.env.npm_lifecycle_event) onParentGone(() => resolve('npm is gone'));
   });
+}
 
 interface Serving {
   readonly service: Service;
@@ -71,7 +73,7 @@ interface Serving {
   readonly asked: Promise<string>;
 }
 
-const serveUntilAsked = async ({ service, config, log, primary, asked }: Serving): Promise<void> => {
+async function serveUntilAsked({ service, config, log, primary, asked }: Serving): Promise<void> {
   if (primary && !(await primary.mayListen())) return;
   const url = await service.listen();
   if (primary) primary.tellListening({ url, firstAdministrator: service.firstAdministrator });
@@ -82,9 +84,9 @@ const serveUntilAsked = async ({ service, config, log, primary, asked }: Serving
   log.info({ reason }, 'stopping: finishing accepted requests');
   setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
   await service.drain();
-};
+}
 
-const run = async (): Promise<void> => {
+async function run(): Promise<void> {
   if (existsSync('.env')) process.loadEnvFile('.env');
   const config = readConfig(process.env);
   const log = createLog(config.LOG_LEVEL);
@@ -106,6 +108,6 @@ const run = async (): Promise<void> => {
   primary?.leave();
   // Everything is closed. What a library still holds, such as a half-open socket, must not keep the process alive.
   process.exit(0);
-};
+}
 
 run().catch(failToStart);

@@ -11,12 +11,12 @@ export interface WelcomeParts {
 }
 
 /** What is printed once the service listens, in lines. A generated password is shown on a terminal only. */
-export const welcome = ({
+export function welcome({
   config,
   service: { firstAdministrator },
   url,
   isTerminal,
-}: WelcomeParts): string[] => {
+}: WelcomeParts): string[] {
   const lines = [
     `Gantry ${version} listens on ${url}`,
     `  API: ${url}/trpc · documentation: ${url}/docs · health: ${url}/ready`,
@@ -32,4 +32,4 @@ export const welcome = ({
   );
   if (config.NODE_ENV === 'production' && passwordFile) lines.push('  Change it and remove that file.');
   return lines;
-};
+}

@@ -7,10 +7,7 @@ import type { TimedEvent } from './stream.ts';
 type Outcome<Result> = { readonly answer: Result } | { readonly refusal: GantryError } | null;
 
 /** Makes a call of the device, for as long as it takes. A dead key (deleted or rotated) ends the device. */
-export const speak = async <Result>(
-  device: Device,
-  work: () => Promise<Result>,
-): Promise<Outcome<Result>> => {
+export async function speak<Result>(device: Device, work: () => Promise<Result>): Promise<Outcome<Result>> {
   const { tally, signal, random } = device;
   const { deviceId } = device.sensor;
   const onRetry = (): void => {
@@ -31,13 +28,13 @@ export const speak = async <Result>(
   } finally {
     tally.waiting.delete(deviceId);
   }
-};
+}
 
 /** Sends events one by one, as they happen. Answers those that are not settled, one way or the other. */
-export const sendEach = async (
+export async function sendEach(
   device: Device,
   events: readonly TimedEvent[],
-): Promise<readonly TimedEvent[]> => {
+): Promise<readonly TimedEvent[]> {
   const { api, apiKey, tally, signal } = device;
   for (const [index, { input }] of events.entries()) {
     if (signal.aborted) return events.slice(index);
@@ -47,13 +44,13 @@ export const sendEach = async (
     else tally.refused++;
   }
   return [];
-};
+}
 
 /** Sends events all at once, those that failed for a passing reason again. Answers those that are not settled. */
-export const sendBatch = async (
+export async function sendBatch(
   device: Device,
   events: readonly TimedEvent[],
-): Promise<readonly TimedEvent[]> => {
+): Promise<readonly TimedEvent[]> {
   const { api, apiKey, tally, signal, random } = device;
   let left = events;
   for (let attempt = 0; left.length > 0; attempt++) {
@@ -72,11 +69,11 @@ export const sendBatch = async (
     if (signal.aborted) return left;
   }
   return left;
-};
+}
 
 type ItemResult = Awaited<ReturnType<Device['api']['events']['ingestBatch']['mutate']>>['results'][number];
 
-const isSettled = ({ tally, sensor }: Device, result: ItemResult | undefined): boolean => {
+function isSettled({ tally, sensor }: Device, result: ItemResult | undefined): boolean {
   if (!result || ('error' in result && isTemporaryCode(result.error.code))) return false;
   if ('error' in result) {
     tally.refused++;
@@ -86,4 +83,4 @@ const isSettled = ({ tally, sensor }: Device, result: ItemResult | undefined): b
     if (result.duplicate) tally.duplicates++;
   }
   return true;
-};
+}

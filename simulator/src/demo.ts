@@ -21,6 +21,7 @@ const SEED = 7;
 const SENSORS = 12;
 const DAY_MS = 86_400_000;
 const HISTORY_DAYS = 30;
+
 /** Some 25,000 events in a month: enough for every page and chart, and quick to make. */
 const HISTORY_PACE = { rate: 0.0023, steady: false };
 const LIVE_PACE = { rate: 1, steady: false };
@@ -28,6 +29,7 @@ const LIVE_PACE = { rate: 1, steady: false };
 const { DATA_DIR, DATABASE_URL } = process.env;
 if (existsSync('.env')) process.loadEnvFile('.env');
 const dataDir = resolve(DATA_DIR || 'data-demo');
+
 // A folder or database that only .env names is that of the real service, which the demo leaves alone.
 const env = {
   ...process.env,
@@ -40,7 +42,7 @@ const adminEmail = process.env.ADMIN_EMAIL || 'admin@gantry.local';
 const screen = createScreen(process.stdout);
 const { signal, stop } = stopOnSignals();
 
-const logInAsAdmin = async (url: string): Promise<Colleague> => {
+async function logInAsAdmin(url: string): Promise<Colleague> {
   const password = process.env.ADMIN_PASSWORD || (await readInitialPassword(dataDir));
   if (!password) {
     throw new SimulationError(
@@ -50,9 +52,9 @@ const logInAsAdmin = async (url: string): Promise<Colleague> => {
   const client = await logIn(url, adminEmail, password);
   const { id } = await client.api.auth.me.query();
   return { id, client, logInAgain: () => client.login(adminEmail, password) };
-};
+}
 
-const printWelcome = (url: string, logins: readonly DemoLogin[], isNew: boolean): void => {
+function printWelcome(url: string, logins: readonly DemoLogin[], isNew: boolean): void {
   screen.say(`\nThe demo is ready: open ${url}/docs`);
   const adminPassword = process.env.ADMIN_PASSWORD ? 'ADMIN_PASSWORD' : `${dataDir}/initial-admin-password`;
   const passwords = loginsFile(dataDir);
@@ -63,7 +65,7 @@ const printWelcome = (url: string, logins: readonly DemoLogin[], isNew: boolean)
     );
   }
   screen.say(`${isNew ? `  Passwords are kept in ${passwords}. ` : '  '}Ctrl-C stops everything.\n`);
-};
+}
 
 /** The fleet with everything it would have reported up to now, and what the control room did about that. */
 interface Prepared {
@@ -72,12 +74,12 @@ interface Prepared {
   readonly from: number;
 }
 
-const prepare = async (
+async function prepare(
   url: string,
   { sensors, created }: Fleet,
   staff: Staff,
   features: DemoFeatures,
-): Promise<Prepared> => {
+): Promise<Prepared> {
   const crew = assemble(url, sensors, signal);
 
   const to = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
@@ -95,9 +97,9 @@ const prepare = async (
   }
   if (!signal.aborted) await workThroughPast(staff, features, { from, to }, screen.say, signal);
   return { crew, from: to };
-};
+}
 
-const demonstrate = async ({ url }: Service): Promise<void> => {
+async function demonstrate({ url }: Service): Promise<void> {
   const admin = await logInAsAdmin(url);
   const { logins, isNew } = await ensureDemoUsers(admin.client.api, dataDir);
   const fleet = await prepareFleet(admin.client.api, SEED, SENSORS);
@@ -119,9 +121,9 @@ const demonstrate = async ({ url }: Service): Promise<void> => {
   } finally {
     await staff.leave();
   }
-};
+}
 
-const run = async (): Promise<void> => {
+async function run(): Promise<void> {
   const host = process.env.HOST || '127.0.0.1';
   const port = Number(process.env.PORT || 4000);
   if (!(port > 0)) throw new SimulationError('The demo needs a PORT that is known: choose one above 0');
@@ -138,7 +140,7 @@ const run = async (): Promise<void> => {
   }
   screen.say(`The demo is stopped. Its data stay in ${dataDir}`);
   if (endedByItself) throw new SimulationError('The service ended by itself: see what it says above');
-};
+}
 
 try {
   await run();

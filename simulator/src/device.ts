@@ -24,15 +24,15 @@ export interface RegisteredSensor {
   readonly apiKey: string;
 }
 
-export const createDevice = (
+export function createDevice(
   { sensor, apiKey }: RegisteredSensor,
   api: GantryClient['api'],
   tally: Tally,
   signal: AbortSignal,
-): Device => {
+): Device {
   const own = new AbortController();
   const either = AbortSignal.any([signal, own.signal]);
   setMaxListeners(0, either);
   const random = createRandom(mix(sensor.seed, Date.now()));
   return { sensor, apiKey, api, tally, signal: either, random, dismiss: () => own.abort() };
-};
+}

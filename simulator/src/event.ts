@@ -59,40 +59,6 @@ interface Scene {
   readonly random: Random;
 }
 
-const lane = (random: Random) => ({ lane: random.whole(1, 3), direction: random.pick(['N', 'S', 'E', 'W']) });
-
-const seen = ({ random, fullness }: Scene) => {
-  const { plate, type } = passingVehicle(random, fullness);
-  const metadata = { ...lane(random), confidence: Math.round(820 + 179 * Math.sqrt(random.next())) / 1000 };
-  return { licensePlateNumber: plate, vehicleType: type, metadata };
-};
-
-const violation = (scene: Scene, violationType: string, description: string): EventInput => ({
-  eventType: 'TRAFFIC_VIOLATION',
-  violationType,
-  description,
-  ...seen(scene),
-});
-
-const speed = (scene: Scene, photographed: boolean): EventInput => {
-  const { random, place, fullness } = scene;
-  const { licensePlateNumber, vehicleType, metadata } = seen(scene);
-  const vehicleSpeed = measuredSpeed(random, place, fullness);
-  const measured = {
-    vehicleType,
-    vehicleSpeed,
-    metadata: { lane: metadata.lane, direction: metadata.direction, limit: limitKmh(place) },
-  };
-  if (!isSpeeding(vehicleSpeed, place)) return { eventType: 'SPEED_DETECTION', ...measured };
-  return {
-    eventType: 'TRAFFIC_VIOLATION',
-    violationType: 'SPEEDING',
-    description: `Exceeding maximum speed: ${mphOf(vehicleSpeed)} mph in a posted ${place.limitMph} mph zone`,
-    ...measured,
-    ...(photographed && { licensePlateNumber }),
-  };
-};
-
 const reports = {
   vehicle: ({ random, fullness }: Scene): EventInput => ({
     eventType: 'VEHICLE_DETECTION',
@@ -129,8 +95,46 @@ const reports = {
 };
 
 /** What a sensor of the type at the place reports at a moment (Unix milliseconds), decided by `random` alone. */
-export const reportFrom = (type: SensorType, place: Place, at: number, random: Random): EventInput => {
+export function reportFrom(type: SensorType, place: Place, at: number, random: Random): EventInput {
   const notice = random.weighted(NOTICES[type]);
   const impossible = isFreeway(place) && (notice === 'redLight' || notice === 'parking');
   return reports[impossible ? 'vehicle' : notice]({ place, fullness: congestion(at), random });
-};
+}
+
+function lane(random: Random) {
+  return { lane: random.whole(1, 3), direction: random.pick(['N', 'S', 'E', 'W']) };
+}
+
+function seen({ random, fullness }: Scene) {
+  const { plate, type } = passingVehicle(random, fullness);
+  const metadata = { ...lane(random), confidence: Math.round(820 + 179 * Math.sqrt(random.next())) / 1000 };
+  return { licensePlateNumber: plate, vehicleType: type, metadata };
+}
+
+function violation(scene: Scene, violationType: string, description: string): EventInput {
+  return {
+    eventType: 'TRAFFIC_VIOLATION',
+    violationType,
+    description,
+    ...seen(scene),
+  };
+}
+
+function speed(scene: Scene, photographed: boolean): EventInput {
+  const { random, place, fullness } = scene;
+  const { licensePlateNumber, vehicleType, metadata } = seen(scene);
+  const vehicleSpeed = measuredSpeed(random, place, fullness);
+  const measured = {
+    vehicleType,
+    vehicleSpeed,
+    metadata: { lane: metadata.lane, direction: metadata.direction, limit: limitKmh(place) },
+  };
+  if (!isSpeeding(vehicleSpeed, place)) return { eventType: 'SPEED_DETECTION', ...measured };
+  return {
+    eventType: 'TRAFFIC_VIOLATION',
+    violationType: 'SPEEDING',
+    description: `Exceeding maximum speed: ${mphOf(vehicleSpeed)} mph in a posted ${place.limitMph} mph zone`,
+    ...measured,
+    ...(photographed && { licensePlateNumber }),
+  };
+}

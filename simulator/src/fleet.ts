@@ -17,46 +17,8 @@ export interface Fleet {
 /** Registrations under way at once. */
 const AT_ONCE = 50;
 
-const inGroups = async <Item, Result>(
-  items: readonly Item[],
-  work: (item: Item) => Promise<Result>,
-): Promise<Result[]> => {
-  const results: Result[] = [];
-  for (let at = 0; at < items.length; at += AT_ONCE) {
-    results.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(work))));
-  }
-  return results;
-};
-
-/** The keys of the sensors that this seed registered before, by device id. */
-const findKnown = async (api: Api, prefix: string): Promise<Map<string, string>> => {
-  const known = new Map<string, string>();
-  for (let skip = 0; ; skip += MAX_TAKE) {
-    const search = { search: prefix, sortBy: 'createdAt', sortOrder: 'asc', skip, take: MAX_TAKE } as const;
-    const { sensors, total } = await api.sensors.getAll.query(search);
-    for (const { deviceId, apiKey } of sensors) if (deviceId.startsWith(prefix)) known.set(deviceId, apiKey);
-    if (sensors.length === 0 || skip + MAX_TAKE >= total) return known;
-  }
-};
-
-/** The id of the location of that name, which is created unless there is one. */
-const ensureLocation = async (api: Api, place: Place): Promise<string> => {
-  const { locations } = await api.locations.getAll.query({ search: place.name, take: MAX_TAKE });
-  const found = locations.find(({ name }) => name === place.name);
-  if (found) return found.id;
-  const { latitude, longitude } = place;
-  const created = await api.locations.create.mutate({
-    name: place.name,
-    address: addressOf(place),
-    coordinates: { latitude, longitude },
-    speedLimit: limitKmh(place),
-    description: `Posted limit ${place.limitMph} mph`,
-  });
-  return created.id;
-};
-
 /** Registers the first `count` sensors of the seed at their places, or finds them where they are known already. */
-export const prepareFleet = async (api: Api, seed: number, count: number): Promise<Fleet> => {
+export async function prepareFleet(api: Api, seed: number, count: number): Promise<Fleet> {
   const wanted = Array.from({ length: count }, (_, index) => virtualSensor(seed, index));
   const known = await findKnown(api, devicePrefix(seed));
   const missing = wanted.filter(({ deviceId }) => !known.has(deviceId));
@@ -83,4 +45,42 @@ export const prepareFleet = async (api: Api, seed: number, count: number): Promi
 
   const sensors = wanted.map((sensor) => ({ sensor, apiKey: known.get(sensor.deviceId) ?? '' }));
   return { sensors, created: missing.length };
-};
+}
+
+async function inGroups<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let at = 0; at < items.length; at += AT_ONCE) {
+    results.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(work))));
+  }
+  return results;
+}
+
+/** The keys of the sensors that this seed registered before, by device id. */
+async function findKnown(api: Api, prefix: string): Promise<Map<string, string>> {
+  const known = new Map<string, string>();
+  for (let skip = 0; ; skip += MAX_TAKE) {
+    const search = { search: prefix, sortBy: 'createdAt', sortOrder: 'asc', skip, take: MAX_TAKE } as const;
+    const { sensors, total } = await api.sensors.getAll.query(search);
+    for (const { deviceId, apiKey } of sensors) if (deviceId.startsWith(prefix)) known.set(deviceId, apiKey);
+    if (sensors.length === 0 || skip + MAX_TAKE >= total) return known;
+  }
+}
+
+/** The id of the location of that name, which is created unless there is one. */
+async function ensureLocation(api: Api, place: Place): Promise<string> {
+  const { locations } = await api.locations.getAll.query({ search: place.name, take: MAX_TAKE });
+  const found = locations.find(({ name }) => name === place.name);
+  if (found) return found.id;
+  const { latitude, longitude } = place;
+  const created = await api.locations.create.mutate({
+    name: place.name,
+    address: addressOf(place),
+    coordinates: { latitude, longitude },
+    speedLimit: limitKmh(place),
+    description: `Posted limit ${place.limitMph} mph`,
+  });
+  return created.id;
+}

@@ -25,16 +25,14 @@ const WARNING_CHANCE = 0.015;
 const CRITICAL_CHANCE = 0.002;
 
 /** What is wrong with the sensor at a moment (Unix milliseconds); mostly nothing. */
-export const issuesAt = ({ seed }: VirtualSensor, at: number): Issue[] => {
+export function issuesAt({ seed }: VirtualSensor, at: number): Issue[] {
   const random = createRandom(mix(seed, Math.floor(at / SPELL_MS), 0x15_50e5));
   if (random.chance(CRITICAL_CHANCE)) return [random.pick(CRITICALS)];
   return random.chance(WARNING_CHANCE) ? [random.pick(WARNINGS)] : [];
-};
-
-const hexByte = (random: Random): string => random.whole(0, 255).toString(16).padStart(2, '0');
+}
 
 /** What the sensor says of itself in every heartbeat. */
-export const identityOf = ({ seed }: VirtualSensor) => {
+export function identityOf({ seed }: VirtualSensor) {
   const random = createRandom(mix(seed, 0x1d));
   return {
     firmware: `${random.whole(2, 4)}.${random.whole(0, 9)}.${random.whole(0, 20)}`,
@@ -42,4 +40,8 @@ export const identityOf = ({ seed }: VirtualSensor) => {
     ipAddress: `198.51.100.${random.whole(1, 254)}`,
     macAddress: ['02', ...Array.from({ length: 5 }, () => hexByte(random))].join(':'),
   };
-};
+}
+
+function hexByte(random: Random): string {
+  return random.whole(0, 255).toString(16).padStart(2, '0');
+}

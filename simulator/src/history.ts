@@ -11,15 +11,40 @@ export interface Stretch {
 
 /** Devices that send at once. */
 const AT_ONCE = 4;
+
 /** Minutes worked through between two looks at the clock and the signal. */
 const MINUTES_AT_ONCE = 1440;
 
-const sendHistoryOf = async (
+/**
+ * Sends what the devices would have reported in a stretch of the past. Sent again, it is the same events with the
+ * same keys, which the service keeps once.
+ */
+export async function sendHistory(
+  devices: readonly Device[],
+  stretch: Stretch,
+  pace: Pace,
+  onProgress: (share: number) => void,
+): Promise<void> {
+  const minutes = (devices.length * (stretch.to - stretch.from)) / MINUTE_MS;
+  let done = 0;
+  const queue = [...devices];
+  const work = async (): Promise<void> => {
+    for (let device = queue.shift(); device; device = queue.shift()) {
+      await sendHistoryOf(device, stretch, pace, (more) => {
+        done += more;
+        onProgress(Math.min(1, done / minutes));
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}
+
+async function sendHistoryOf(
   device: Device,
   { from, to }: Stretch,
   pace: Pace,
   onProgress: (minutes: number) => void,
-): Promise<void> => {
+): Promise<void> {
   let batch: TimedEvent[] = [];
   const last = Math.ceil(to / MINUTE_MS);
   for (let minute = Math.floor(from / MINUTE_MS); minute < last && !device.signal.aborted; minute++) {
@@ -34,28 +59,4 @@ const sendHistoryOf = async (
     if (minute % MINUTES_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   if (!device.signal.aborted) await sendBatch(device, batch);
-};
-
-/**
- * Sends what the devices would have reported in a stretch of the past. Sent again, it is the same events with the
- * same keys, which the service keeps once.
- */
-export const sendHistory = async (
-  devices: readonly Device[],
-  stretch: Stretch,
-  pace: Pace,
-  onProgress: (share: number) => void,
-): Promise<void> => {
-  const minutes = (devices.length * (stretch.to - stretch.from)) / MINUTE_MS;
-  let done = 0;
-  const queue = [...devices];
-  const work = async (): Promise<void> => {
-    for (let device = queue.shift(); device; device = queue.shift()) {
-      await sendHistoryOf(device, stretch, pace, (more) => {
-        done += more;
-        onProgress(Math.min(1, done / minutes));
-      });
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-};
+}

@@ -11,16 +11,19 @@ import { MINUTE_MS } from './stream.ts';
 
 const DAY_MS = 86_400_000;
 
-const numberBetween = (min: number, max: number, whole: boolean) => (text: string) => {
-  const value = Number(text);
-  if (text.trim() !== '' && value >= min && value <= max && (!whole || Number.isInteger(value))) return value;
-  throw new InvalidArgumentError(`Use a ${whole ? 'whole ' : ''}number from ${min} to ${max}.`);
-};
+function numberBetween(min: number, max: number, whole: boolean) {
+  return (text: string) => {
+    const value = Number(text);
+    if (text.trim() !== '' && value >= min && value <= max && (!whole || Number.isInteger(value)))
+      return value;
+    throw new InvalidArgumentError(`Use a ${whole ? 'whole ' : ''}number from ${min} to ${max}.`);
+  };
+}
 
-const address = (text: string): string => {
+function address(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
   throw new InvalidArgumentError('Use an address such as http://127.0.0.1:4000.');
-};
+}
 
 if (existsSync('.env')) process.loadEnvFile('.env');
 
@@ -66,16 +69,16 @@ interface Options {
   readonly historyRate: number;
 }
 
-const findPassword = async (given: string | undefined): Promise<string> => {
+async function findPassword(given: string | undefined): Promise<string> {
   const dataDir = process.env.DATA_DIR || 'data';
   const password = given || (await readInitialPassword(dataDir));
   if (password) return password;
   throw new SimulationError(
     `No password: give it with --password or GANTRY_PASSWORD (there is no ${dataDir}/initial-admin-password)`,
   );
-};
+}
 
-const simulate = async (options: Options): Promise<void> => {
+async function simulate(options: Options): Promise<void> {
   const { url, email, seed, rate, steady, images } = options;
   const screen = createScreen(process.stdout);
   const { signal, stop } = stopOnSignals();
@@ -111,7 +114,7 @@ const simulate = async (options: Options): Promise<void> => {
       `${count(tally.refused)} refused, ${count(tally.retries)} retries${unsent > 0 ? `, ${count(unsent)} not sent` : ''}`,
   );
   if (tally.lastRefusal) screen.say(`Last refusal: ${tally.lastRefusal}`);
-};
+}
 
 try {
   await simulate(command.parse().opts<Options>());

@@ -6,7 +6,7 @@ import { SimulationError } from './simulation.ts';
  * The password the service generated for its first administrator; null when it did not.
  * @throws SimulationError when there is one that this user may not read
  */
-export const readInitialPassword = async (dataDir: string): Promise<string | null> => {
+export async function readInitialPassword(dataDir: string): Promise<string | null> {
   const path = join(dataDir, 'initial-admin-password');
   try {
     return (await readFile(path, 'utf8')).trim();
@@ -15,4 +15,4 @@ export const readInitialPassword = async (dataDir: string): Promise<string | nul
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
     throw new SimulationError(`Cannot read ${path} (${code}): give the password with --password`);
   }
-};
+}

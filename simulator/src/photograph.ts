@@ -19,24 +19,40 @@ const PAINTS = [
   [120, 124, 128],
 ] as const satisfies readonly Colour[];
 
+/** Different drawings: to compress one takes 20 ms, most of it the preparations of the encoder. */
+const DRAWINGS = 24;
+const drawn = new Map<number, Buffer>();
+
+/**
+ * A picture of a vehicle as a JPEG in a data: URL of some 2 KB. The same dice give the same picture; by its comment every
+ * other one is another file.
+ */
+export function photograph(random: Random): string {
+  const jpeg = drawing(random.whole(1, DRAWINGS));
+  const note = Buffer.from(`frame ${random.whole(0, 2 ** 40)}`);
+  const comment = Buffer.from([0xff, 0xfe, 0, note.length + 2, ...note]);
+  const bytes = Buffer.concat([jpeg.subarray(0, 2), comment, jpeg.subarray(2)]);
+  return `data:image/jpeg;base64,${bytes.toString('base64')}`;
+}
+
 /** Fills a rectangle, as far as it lies within the picture; a pixel is one number. */
-const paint = (
+function paint(
   pixels: Uint32Array,
   left: number,
   top: number,
   width: number,
   height: number,
   colour: Colour,
-) => {
+) {
   const [red, green, blue] = colour;
   const pixel = ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
   const right = Math.min(WIDTH, left + width);
   for (let y = top; y < Math.min(HEIGHT, top + height); y++)
     pixels.fill(pixel, y * WIDTH + left, y * WIDTH + right);
-};
+}
 
 /** A small drawing of a vehicle on a road. */
-const draw = (random: Random): Buffer => {
+function draw(random: Random): Buffer {
   const pixels = new Uint32Array(WIDTH * HEIGHT);
   const horizon = random.whole(12, 20);
   paint(pixels, 0, 0, WIDTH, HEIGHT, ROAD);
@@ -47,28 +63,12 @@ const draw = (random: Random): Buffer => {
   paint(pixels, left + 3, top + 2, width - 6, 6, GLASS);
   paint(pixels, left + (width >> 1) - 5, top + 13, 10, 3, PLATE);
   return encode({ data: Buffer.from(pixels.buffer), width: WIDTH, height: HEIGHT }, QUALITY).data;
-};
+}
 
-/** Different drawings: to compress one takes 20 ms, most of it the preparations of the encoder. */
-const DRAWINGS = 24;
-const drawn = new Map<number, Buffer>();
-
-const drawing = (number: number): Buffer => {
+function drawing(number: number): Buffer {
   const known = drawn.get(number);
   if (known) return known;
   const made = draw(createRandom(number));
   drawn.set(number, made);
   return made;
-};
-
-/**
- * A picture of a vehicle as a JPEG in a data: URL of some 2 KB. The same dice give the same picture; by its comment every
- * other one is another file.
- */
-export const photograph = (random: Random): string => {
-  const jpeg = drawing(random.whole(1, DRAWINGS));
-  const note = Buffer.from(`frame ${random.whole(0, 2 ** 40)}`);
-  const comment = Buffer.from([0xff, 0xfe, 0, note.length + 2, ...note]);
-  const bytes = Buffer.concat([jpeg.subarray(0, 2), comment, jpeg.subarray(2)]);
-  return `data:image/jpeg;base64,${bytes.toString('base64')}`;
-};
+}

@@ -12,14 +12,6 @@ export interface Place {
 /** Where all of them are; rush hours follow its clocks. */
 export const TIME_ZONE = 'America/New_York';
 
-const place = (
-  name: string,
-  community: string,
-  latitude: number,
-  longitude: number,
-  limitMph: number,
-): Place => ({ name, community, latitude, longitude, limitMph });
-
 /** Real points; the limits are those of the road, rounded where it changes nearby. */
 export const places: readonly [Place, ...Place[]] = [
   place('Georgia Ave @ Urbana Dr', 'Silver Spring', 39.06157, -77.05303, 30),
@@ -59,14 +51,31 @@ export const places: readonly [Place, ...Place[]] = [
 const KM_PER_MILE = 1.609344;
 
 /** The posted limit in km/h, in which the service keeps speeds. */
-export const limitKmh = ({ limitMph }: Place): number => Math.round(limitMph * KM_PER_MILE);
+export function limitKmh({ limitMph }: Place): number {
+  return Math.round(limitMph * KM_PER_MILE);
+}
 
 /** A speed in whole miles per hour, as the signs say it. */
-export const mphOf = (kmh: number): number => Math.round(kmh / KM_PER_MILE);
+export function mphOf(kmh: number): number {
+  return Math.round(kmh / KM_PER_MILE);
+}
 
 /** Whether the road has neither traffic lights nor parked cars. */
-export const isFreeway = ({ limitMph }: Place): boolean => limitMph >= 55;
+export function isFreeway({ limitMph }: Place): boolean {
+  return limitMph >= 55;
+}
 
 /** The address, as it is written on an envelope. */
-export const addressOf = ({ name, community }: Place): string =>
-  `${name.replace(' @ ', ' at ')}, ${community}, MD`;
+export function addressOf({ name, community }: Place): string {
+  return `${name.replace(' @ ', ' at ')}, ${community}, MD`;
+}
+
+function place(
+  name: string,
+  community: string,
+  latitude: number,
+  longitude: number,
+  limitMph: number,
+): Place {
+  return { name, community, latitude, longitude, limitMph };
+}

@@ -16,7 +16,7 @@ export interface Random {
 }
 
 /** A 32-bit seed from numbers; neighbouring ones give unrelated seeds (the finaliser of MurmurHash3). */
-export const mix = (...values: readonly number[]): number => {
+export function mix(...values: readonly number[]): number {
   let hash = 0x9e3779b9;
   for (const value of values) {
     hash = Math.imul(
@@ -27,14 +27,15 @@ export const mix = (...values: readonly number[]): number => {
     hash ^= hash >>> 16;
   }
   return hash >>> 0;
-};
+}
 
 /** A 32-bit seed from a text. */
-export const seedOf = (text: string): number =>
-  mix(text.length, ...Array.from(text, (char) => char.codePointAt(0) ?? 0));
+export function seedOf(text: string): number {
+  return mix(text.length, ...Array.from(text, (char) => char.codePointAt(0) ?? 0));
+}
 
 /** mulberry32: small, fast and good enough for traffic. */
-export const createRandom = (seed: number): Random => {
+export function createRandom(seed: number): Random {
   let state = seed | 0;
   const next = (): number => {
     state = (state + 0x6d2b79f5) | 0;
@@ -60,4 +61,4 @@ export const createRandom = (seed: number): Random => {
       throw new RangeError('Nothing to choose from: the weights are all zero');
     },
   };
-};
+}

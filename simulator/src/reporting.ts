@@ -12,7 +12,7 @@ const FEW = 4;
  * Sends the device's events as they happen, from `from` (Unix milliseconds) on. Told to stop, it tries once more to
  * send what is due, and answers how many events could not be sent.
  */
-export const reportEvents = async (device: Device, from: number, pace: Pace): Promise<number> => {
+export async function reportEvents(device: Device, from: number, pace: Pace): Promise<number> {
   const { signal, sensor, tally } = device;
   const stream = createStream(sensor, from, pace);
   let left: readonly TimedEvent[] = [];
@@ -30,13 +30,13 @@ export const reportEvents = async (device: Device, from: number, pace: Pace): Pr
     more = stream.take(now, MAX_INGEST_BATCH).length;
   }
   return unsent;
-};
+}
 
 /** Seconds between heartbeats until the service has said how often it wants them. */
 const FIRST_INTERVAL_SECONDS = 30;
 
 /** Sends heartbeats as often as the service asks for them, the first within `delay` milliseconds. */
-export const keepBeating = async (device: Device, delay: number): Promise<void> => {
+export async function keepBeating(device: Device, delay: number): Promise<void> {
   const { api, apiKey, sensor, signal, random, tally } = device;
   const identity = identityOf(sensor);
   let intervalSeconds = FIRST_INTERVAL_SECONDS;
@@ -52,4 +52,4 @@ export const keepBeating = async (device: Device, delay: number): Promise<void> 
     }
     await pause(intervalSeconds * 1000 * (0.9 + 0.1 * random.next()), signal);
   }
-};
+}

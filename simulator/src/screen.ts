@@ -15,7 +15,7 @@ const REDRAW_MS = 100;
 const QUIET_MS = 5_000;
 const CLEAR_LINE = '\r\u001b[2K';
 
-export const createScreen = (out: NodeJS.WriteStream): Screen => {
+export function createScreen(out: NodeJS.WriteStream): Screen {
   let open = false;
   let lastShown = Number.NEGATIVE_INFINITY;
   const end = (): void => {
@@ -40,18 +40,22 @@ export const createScreen = (out: NodeJS.WriteStream): Screen => {
       }
     },
   };
-};
+}
 
 /** A number as people read it. */
-export const count = (value: number): string => value.toLocaleString('en-US');
+export function count(value: number): string {
+  return value.toLocaleString('en-US');
+}
 
 const BAR_WIDTH = 30;
 
 /** A bar that is full at 1. */
-export const bar = (share: number): string => {
+export function bar(share: number): string {
   const full = Math.floor(share * BAR_WIDTH);
   return `[${'#'.repeat(full)}${'-'.repeat(BAR_WIDTH - full)}] ${Math.floor(share * 100)} %`;
-};
+}
 
 /** How busy the roads are now, in words, so that nobody wonders why a night is quiet. */
-export const trafficNow = (at: number): string => `traffic ${Math.round(trafficLevel(at) * 100)} %`;
+export function trafficNow(at: number): string {
+  return `traffic ${Math.round(trafficLevel(at) * 100)} %`;
+}

@@ -36,10 +36,12 @@ const ORDER = [
 ] as const satisfies readonly SensorType[];
 
 /** What the device ids of all sensors of a seed begin with. */
-export const devicePrefix = (seed: number): string => `sim-${seed}-`;
+export function devicePrefix(seed: number): string {
+  return `sim-${seed}-`;
+}
 
 /** The sensor of an index, from 0 on: always the same one for the same seed. */
-export const virtualSensor = (seed: number, index: number): VirtualSensor => {
+export function virtualSensor(seed: number, index: number): VirtualSensor {
   const type = ORDER[index % ORDER.length] ?? 'CAMERA';
   const place = places[index % places.length] ?? places[0];
   const round = Math.floor(index / places.length);
@@ -52,4 +54,4 @@ export const virtualSensor = (seed: number, index: number): VirtualSensor => {
     eventsPerMin: KINDS[type].eventsPerMin,
     seed: mix(seed, seedOf(deviceId)),
   };
-};
+}

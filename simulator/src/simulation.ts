@@ -14,7 +14,7 @@ export class SimulationError extends Error {
 }
 
 /** @throws SimulationError when the service cannot be reached, or the login fails or may not manage sensors */
-export const logIn = async (url: string, email: string, password: string): Promise<GantryClient> => {
+export async function logIn(url: string, email: string, password: string): Promise<GantryClient> {
   const client = createGantryClient(url);
   try {
     const { role } = await client.login(email, password);
@@ -29,7 +29,7 @@ export const logIn = async (url: string, email: string, password: string): Promi
       error.code === 'UNREACHABLE' ? '. Is the service running there? Start it, or name another --url' : '';
     throw new SimulationError(`${error.message}${hint}`);
   }
-};
+}
 
 /** The devices of a simulation, and what they have done. */
 export interface Crew {
@@ -39,13 +39,13 @@ export interface Crew {
 }
 
 /** Hands every sensor a device. They speak with their keys alone, so they get a client without a login. */
-export const assemble = (url: string, sensors: readonly RegisteredSensor[], signal: AbortSignal): Crew => {
+export function assemble(url: string, sensors: readonly RegisteredSensor[], signal: AbortSignal): Crew {
   setMaxListeners(0, signal);
   const tally = createTally();
   const { api } = createGantryClient(url);
   const devices = sensors.map((sensor) => createDevice(sensor, api, tally, signal));
   return { devices, tally, signal };
-};
+}
 
 /** How long calls that are under way may take to end once the fleet is told to stop, in milliseconds. */
 const GRACE_MS = 3_000;
@@ -56,11 +56,7 @@ const FIRST_HEARTBEATS_MS = 1_000;
  * @returns how many events were due and could not be sent
  * @throws SimulationError when the service refuses the keys of all of them
  */
-export const runCrew = async (
-  { devices, tally, signal }: Crew,
-  from: number,
-  pace: Pace,
-): Promise<number> => {
+export async function runCrew({ devices, tally, signal }: Crew, from: number, pace: Pace): Promise<number> {
   let unsent = 0;
   const stopped = Promise.all(
     devices.map(async (device, index) => {
@@ -78,13 +74,13 @@ export const runCrew = async (
   throw new SimulationError(
     `The service refuses every sensor (${tally.lastRefusal}). Start again to register them`,
   );
-};
+}
 
 const REDRAW_MS = 500;
 const RATE_WINDOW_MS = 5_000;
 
 /** Shows how the crew is doing until told to stop. */
-export const watch = ({ devices, tally }: Crew, screen: Screen, pace: Pace): { stop(): void } => {
+export function watch({ devices, tally }: Crew, screen: Screen, pace: Pace): { stop(): void } {
   const samples = [{ at: Date.now(), sent: tally.sent }];
   const draw = (): void => {
     const at = Date.now();
@@ -111,8 +107,9 @@ export const watch = ({ devices, tally }: Crew, screen: Screen, pace: Pace): { s
       screen.end();
     },
   };
-};
+}
 
 /** The line of a history that is being sent. */
-export const historyLine = (share: number, { sent, refused }: Tally): string =>
-  `History ${bar(share)} · ${count(sent)} events${refused > 0 ? ` · ${count(refused)} refused` : ''}`;
+export function historyLine(share: number, { sent, refused }: Tally): string {
+  return `History ${bar(share)} · ${count(sent)} events${refused > 0 ? ` · ${count(refused)} refused` : ''}`;
+}

@@ -9,12 +9,14 @@ const HURRIED = 0.04;
 const HURRY = 0.25;
 
 /** A measured speed in whole km/h: normal around the limit, slower on full roads, with a tail of fast drivers. */
-export const measuredSpeed = (random: Random, place: Place, fullness: number): number => {
+export function measuredSpeed(random: Random, place: Place, fullness: number): number {
   const limit = limitKmh(place);
   const flowing = random.normal(limit * (1 - 0.3 * fullness ** 2), limit * 0.11);
   const hurry = random.chance(HURRIED) ? random.exponential(limit * HURRY) : 0;
   return Math.round(Math.min(230, Math.max(5, flowing + hurry)));
-};
+}
 
 /** Whether the speed, in km/h, is a violation at the place. */
-export const isSpeeding = (speed: number, place: Place): boolean => speed > limitKmh(place) + TOLERANCE_KMH;
+export function isSpeeding(speed: number, place: Place): boolean {
+  return speed > limitKmh(place) + TOLERANCE_KMH;
+}

@@ -4,7 +4,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const SAME_PRESS_MS = 1_000;
 
 /** A signal that aborts when the process is asked to end; asked a second time, the process ends at once. */
-export const stopOnSignals = (): { signal: AbortSignal; stop(): void } => {
+export function stopOnSignals(): { signal: AbortSignal; stop(): void } {
   const controller = new AbortController();
   const stop = (): void => controller.abort();
   let asked = Number.POSITIVE_INFINITY;
@@ -16,4 +16,4 @@ export const stopOnSignals = (): { signal: AbortSignal; stop(): void } => {
     });
   }
   return { signal: controller.signal, stop };
-};
+}

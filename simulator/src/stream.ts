@@ -24,19 +24,15 @@ export interface Pace {
 
 /** What is photographed: not everything that passes. */
 const PHOTOGRAPHED: ReadonlySet<string> = new Set(['TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION', 'INCIDENT']);
+
 /** Tells the dice of a picture from those of its event. */
 const OF_PICTURE = 0x9_1c7;
-
-const picturesOf = (sensor: VirtualSensor, { eventType }: EventInput, seed: number): { images?: string[] } =>
-  sensor.type !== 'RADAR' && PHOTOGRAPHED.has(eventType)
-    ? { images: [photograph(createRandom(mix(seed, OF_PICTURE)))] }
-    : {};
 
 /**
  * The events of one minute (since 1970), in the order in which they happen. A lower rate leaves some of them out
  * and changes none, so whatever was sent before can be sent again.
  */
-export const eventsOfMinute = (sensor: VirtualSensor, minute: number, pace: Pace): TimedEvent[] => {
+export function eventsOfMinute(sensor: VirtualSensor, minute: number, pace: Pace): TimedEvent[] {
   const start = minute * MINUTE_MS;
   const level = pace.steady ? 1 : trafficLevel(start);
   const expected = sensor.eventsPerMin * pace.rate * level;
@@ -52,7 +48,7 @@ export const eventsOfMinute = (sensor: VirtualSensor, minute: number, pace: Pace
     return { at, input: { ...report, ...pictures, timestamp, idempotencyKey } };
   });
   return events.sort((a, b) => a.at - b.at);
-};
+}
 
 /** A sensor's events from a moment on, one after the other, made only when they are asked for. */
 export interface EventStream {
@@ -63,7 +59,7 @@ export interface EventStream {
 }
 
 /** Events from `from` (Unix milliseconds) on. What nobody takes waits as a position in time, not in memory. */
-export const createStream = (sensor: VirtualSensor, from: number, pace: Pace): EventStream => {
+export function createStream(sensor: VirtualSensor, from: number, pace: Pace): EventStream {
   let minute = Math.floor(from / MINUTE_MS);
   let waiting = eventsOfMinute(sensor, minute, pace).filter(({ at }) => at >= from);
 
@@ -91,4 +87,10 @@ export const createStream = (sensor: VirtualSensor, from: number, pace: Pace): E
       }
     },
   };
-};
+}
+
+function picturesOf(sensor: VirtualSensor, { eventType }: EventInput, seed: number): { images?: string[] } {
+  return sensor.type !== 'RADAR' && PHOTOGRAPHED.has(eventType)
+    ? { images: [photograph(createRandom(mix(seed, OF_PICTURE)))] }
+    : {};
+}

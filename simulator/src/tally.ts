@@ -21,14 +21,16 @@ export interface Tally {
   lastRefusal: string | null;
 }
 
-export const createTally = (): Tally => ({
-  sent: 0,
-  duplicates: 0,
-  refused: 0,
-  retries: 0,
-  heartbeats: 0,
-  status: new Map(),
-  waiting: new Set(),
-  dismissed: new Set(),
-  lastRefusal: null,
-});
+export function createTally(): Tally {
+  return {
+    sent: 0,
+    duplicates: 0,
+    refused: 0,
+    retries: 0,
+    heartbeats: 0,
+    status: new Map(),
+    waiting: new Set(),
+    dismissed: new Set(),
+    lastRefusal: null,
+  };
+}

@@ -23,8 +23,25 @@ const clock = new Intl.DateTimeFormat('en-US', {
 });
 const knownHours = new Map<number, number>();
 
+/**
+ * How much traffic there is at a moment (Unix milliseconds), by local time: 1 is the mean over a week,
+ * rush hours are at about 2, the small hours at about 0.2.
+ */
+export function trafficLevel(at: number): number {
+  const hour = Math.floor(at / HOUR_MS);
+  const now = hourOfWeek(hour);
+  const flow = WEEK[now] ?? MEAN;
+  const next = WEEK[(now + 1) % WEEK.length] ?? MEAN;
+  return (flow + (next - flow) * (at / HOUR_MS - hour)) / MEAN;
+}
+
+/** How full the roads are: 0 is empty, 1 the height of the rush hour. */
+export function congestion(at: number): number {
+  return Math.min(1, trafficLevel(at) / PEAK);
+}
+
 /** The hour of the local week (0 = Sunday, midnight) that an hour since 1970 falls into; looked up once each. */
-const hourOfWeek = (hour: number): number => {
+function hourOfWeek(hour: number): number {
   const known = knownHours.get(hour);
   if (known !== undefined) return known;
   const parts = clock.formatToParts(hour * HOUR_MS);
@@ -32,19 +49,4 @@ const hourOfWeek = (hour: number): number => {
   const found = DAYS.indexOf(part('weekday')) * 24 + Number(part('hour'));
   knownHours.set(hour, found);
   return found;
-};
-
-/**
- * How much traffic there is at a moment (Unix milliseconds), by local time: 1 is the mean over a week,
- * rush hours are at about 2, the small hours at about 0.2.
- */
-export const trafficLevel = (at: number): number => {
-  const hour = Math.floor(at / HOUR_MS);
-  const now = hourOfWeek(hour);
-  const flow = WEEK[now] ?? MEAN;
-  const next = WEEK[(now + 1) % WEEK.length] ?? MEAN;
-  return (flow + (next - flow) * (at / HOUR_MS - hour)) / MEAN;
-};
-
-/** How full the roads are: 0 is empty, 1 the height of the rush hour. */
-export const congestion = (at: number): number => Math.min(1, trafficLevel(at) / PEAK);
+}

@@ -6,6 +6,7 @@ export interface Vehicle {
 }
 
 const TYPES = { CAR: 62, SUV: 20, TRUCK: 7, VAN: 6, BUS: 3, MOTORCYCLE: 2 };
+
 /** Shares of the states that plates come from. */
 const STATES = { MD: 78, VA: 11, DC: 8, PA: 3 };
 
@@ -15,12 +16,6 @@ const COMMUTERS = 4000;
 // No I, O or Q, which cameras take for digits.
 const LETTERS = 'ABCDEFGHJKLMNPRSTUVWXYZ';
 
-/** Fills a pattern such as `9AA9999`: A stands for a letter, 9 for a digit. */
-const fill = (pattern: string, random: Random): string =>
-  pattern.replace(/[A9]/g, (char) =>
-    char === '9' ? String(random.whole(0, 9)) : LETTERS.charAt(random.whole(0, LETTERS.length - 1)),
-  );
-
 const PATTERNS: Record<keyof typeof STATES, string> = {
   MD: '9AA9999',
   VA: 'AAA-9999',
@@ -29,17 +24,25 @@ const PATTERNS: Record<keyof typeof STATES, string> = {
 };
 
 /** The vehicle of a number: always the same one for the same number. */
-export const vehicleOf = (number: number): Vehicle => {
+export function vehicleOf(number: number): Vehicle {
   const random = createRandom(mix(seedOf('vehicle'), number));
   const type = random.weighted(TYPES);
   return { plate: fill(PATTERNS[random.weighted(STATES)], random), type };
-};
+}
 
 /**
  * A vehicle that passes. The fuller the roads (0 to 1), the more of them are commuters, and some of those
  * drive far more than others, so their plates recur most.
  */
-export const passingVehicle = (random: Random, fullness: number): Vehicle =>
-  random.chance(0.4 + 0.4 * fullness)
+export function passingVehicle(random: Random, fullness: number): Vehicle {
+  return random.chance(0.4 + 0.4 * fullness)
     ? vehicleOf(Math.floor(COMMUTERS * random.next() ** 2))
     : vehicleOf(COMMUTERS + random.whole(0, 0x7fff_ffff));
+}
+
+/** Fills a pattern such as `9AA9999`: A stands for a letter, 9 for a digit. */
+function fill(pattern: string, random: Random): string {
+  return pattern.replace(/[A9]/g, (char) =>
+    char === '9' ? String(random.whole(0, 9)) : LETTERS.charAt(random.whole(0, LETTERS.length - 1)),
+  );
+}

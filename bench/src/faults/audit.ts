@@ -29,26 +29,10 @@ interface Stored {
   readonly time: string;
 }
 
-const readStored = async (databaseUrl: string): Promise<Stored[]> => {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    const { rows } = await client.query<Stored>(`
-      SELECT id, description, event_type, violation_type, plate, vehicle_speed,
-        (extract(epoch FROM event_time(id)) * 1000)::bigint::text AS time
-      FROM events WHERE description IS NOT NULL`);
-    return rows;
-  } finally {
-    await client.end();
-  }
-};
-
 const EXAMPLES = 5;
-const sentence = (what: string, ids: readonly string[]): string[] =>
-  ids.length === 0 ? [] : [`${ids.length} ${what}: ${ids.slice(0, EXAMPLES).join(', ')}`];
 
 /** Compares what devices were told with what is stored. */
-export const audit = async (databaseUrl: string, journal: Journal): Promise<Audit> => {
+export async function audit(databaseUrl: string, journal: Journal): Promise<Audit> {
   const stored = new Map<string, Stored[]>();
   for (const row of await readStored(databaseUrl)) {
     const known = stored.get(row.description);
@@ -98,4 +82,22 @@ export const audit = async (databaseUrl: string, journal: Journal): Promise<Audi
       ...sentence('events could not be sent again until they were acknowledged', unanswered),
     ],
   };
-};
+}
+
+async function readStored(databaseUrl: string): Promise<Stored[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<Stored>(`
+      SELECT id, description, event_type, violation_type, plate, vehicle_speed,
+        (extract(epoch FROM event_time(id)) * 1000)::bigint::text AS time
+      FROM events WHERE description IS NOT NULL`);
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+function sentence(what: string, ids: readonly string[]): string[] {
+  return ids.length === 0 ? [] : [`${ids.length} ${what}: ${ids.slice(0, EXAMPLES).join(', ')}`];
+}

@@ -42,13 +42,13 @@ interface Options {
 const DURATION = /^(\d+(?:\.\d+)?)(s|m|h)$/;
 
 /** `90s`, `10m` or `2h`, in milliseconds. */
-const parseDuration = (text: string): number => {
+function parseDuration(text: string): number {
   const [, amount, unit] = DURATION.exec(text) ?? [];
   if (amount === undefined) throw new BenchmarkFailed(`Give a time such as 90s, 10m or 2h, not ${text}`);
   return Number(amount) * { s: 1_000, m: 60_000, h: 3_600_000 }[unit as 's' | 'm' | 'h'];
-};
+}
 
-const chosen = ({ only, quick }: Options): readonly Fault[] => {
+function chosen({ only, quick }: Options): readonly Fault[] {
   if (only === undefined) return quick ? faults.filter(({ isQuick }) => isQuick) : faults;
   const names = only.split(',');
   const unknown = names.filter((name) => !faults.some((fault) => fault.name === name));
@@ -57,10 +57,10 @@ const chosen = ({ only, quick }: Options): readonly Fault[] => {
       `There is no fault ${unknown.join(', ')}. There are ${faults.map(({ name }) => name).join(', ')}`,
     );
   return faults.filter(({ name }) => names.includes(name));
-};
+}
 
 /** The faults in the order in which they are to happen; with `--random` they are drawn until the time is over. */
-const drawn = function* (options: Options, seed: number): Generator<Fault> {
+function* drawn(options: Options, seed: number): Generator<Fault> {
   const some = chosen(options);
   if (options.random === undefined) {
     yield* some;
@@ -72,13 +72,14 @@ const drawn = function* (options: Options, seed: number): Generator<Fault> {
     const fault = some[Math.floor(random.next() * some.length)];
     if (fault) yield fault;
   }
-};
+}
 
-const verdictOf = ({ skipped, breaches }: Outcome): string =>
-  skipped === null ? (breaches.length === 0 ? 'kept' : 'BROKEN') : `skipped: ${skipped}`;
+function verdictOf({ skipped, breaches }: Outcome): string {
+  return skipped === null ? (breaches.length === 0 ? 'kept' : 'BROKEN') : `skipped: ${skipped}`;
+}
 
-const tableOf = (outcomes: readonly Outcome[]): string =>
-  formatTable(
+function tableOf(outcomes: readonly Outcome[]): string {
+  return formatTable(
     [
       { title: 'fault' },
       { title: 'sent', figures: true },
@@ -98,8 +99,9 @@ const tableOf = (outcomes: readonly Outcome[]): string =>
       verdictOf(outcome),
     ]),
   );
+}
 
-const run = async (options: Options): Promise<void> => {
+async function run(options: Options): Promise<void> {
   const seed = options.seed ?? Math.floor(Math.random() * 1_000_000);
   process.stderr.write(`Seed ${seed}: give it with --seed to see the same faults again.\n`);
   const signal = stopOnSignals();
@@ -133,7 +135,7 @@ const run = async (options: Options): Promise<void> => {
   );
   if (!options.json) process.stdout.write(`${tried - broken} passed, ${broken} failed\n`);
   if (broken > 0) throw new BenchmarkFailed('The promise was broken: see above.');
-};
+}
 
 export const faultsCommand = new Command('faults')
   .description('Injects faults under load, and compares acknowledged with stored events.')

@@ -4,6 +4,7 @@ import { contentOf, type Entry, type Journal } from './journal.ts';
 
 /** A call that takes longer was given up by the device: the service itself answers within 30 s. */
 const CALL_TIMEOUT_MS = 35_000;
+
 /** Pause of a device before it sends an event again, in milliseconds. */
 const RETRY_MS = 250;
 
@@ -38,56 +39,11 @@ interface Answer {
   readonly text: string;
 }
 
-/** One call of a procedure; null when no answer came. */
-const call = async (url: string, procedure: string, input: unknown): Promise<Answer | null> => {
-  try {
-    const response = await fetch(`${url}/trpc/${procedure}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ json: input }),
-      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
-    });
-    const text = await response.text();
-    const eventId = response.status === 200 ? String(JSON.parse(text).result.data.json.eventId) : null;
-    return { status: response.status, eventId, text };
-  } catch {
-    return null;
-  }
-};
-
 const TYPES = ['VEHICLE_DETECTION', 'SPEED_DETECTION', 'PLATE_RECOGNITION', 'TRAFFIC_VIOLATION'] as const;
 let scenes = 0;
 
-const makeEntry = (journal: Journal, random: Random, device: number, n: number, scene: number): Entry => {
-  const id = `${scene}-${device}-${n}`;
-  const isKeyed = random.next() < 0.85;
-  const isBad = random.next() < 0.02;
-  const eventType = random.next() < 0.03 ? 'INCIDENT' : random.pick(TYPES);
-  const licensePlateNumber =
-    random.next() < 0.1 ? `WATCH ${random.whole(1, 99)}` : `${random.whole(100, 999)} ABC`;
-  const violationType = random.next() < 0.3 ? 'SPEEDING' : null;
-  const vehicleSpeed = isBad ? -1 : random.whole(20, 140);
-  const time = Date.now();
-  const input = {
-    eventType,
-    description: id,
-    licensePlateNumber,
-    violationType,
-    vehicleSpeed,
-    ...(isKeyed && { timestamp: new Date(time).toISOString(), idempotencyKey: id }),
-  };
-  const content = { description: id, eventType, violationType, licensePlateNumber, vehicleSpeed };
-  return journal.add({
-    id,
-    input,
-    sensor: device,
-    isKeyed,
-    hash: contentOf({ ...content, time: isKeyed ? time : null }),
-  });
-};
-
 /** Starts devices that report events one after another, and repeat those that were not answered, like real ones. */
-export const startDevices = ({ journal, destination, count, seed, pauseMs }: DevicesOptions): Devices => {
+export function startDevices({ journal, destination, count, seed, pauseMs }: DevicesOptions): Devices {
   const scene = ++scenes;
   let finishing = false;
   let deadline = Number.POSITIVE_INFINITY;
@@ -157,4 +113,49 @@ export const startDevices = ({ journal, destination, count, seed, pauseMs }: Dev
       await living;
     },
   };
-};
+}
+
+/** One call of a procedure; null when no answer came. */
+async function call(url: string, procedure: string, input: unknown): Promise<Answer | null> {
+  try {
+    const response = await fetch(`${url}/trpc/${procedure}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ json: input }),
+      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+    });
+    const text = await response.text();
+    const eventId = response.status === 200 ? String(JSON.parse(text).result.data.json.eventId) : null;
+    return { status: response.status, eventId, text };
+  } catch {
+    return null;
+  }
+}
+
+function makeEntry(journal: Journal, random: Random, device: number, n: number, scene: number): Entry {
+  const id = `${scene}-${device}-${n}`;
+  const isKeyed = random.next() < 0.85;
+  const isBad = random.next() < 0.02;
+  const eventType = random.next() < 0.03 ? 'INCIDENT' : random.pick(TYPES);
+  const licensePlateNumber =
+    random.next() < 0.1 ? `WATCH ${random.whole(1, 99)}` : `${random.whole(100, 999)} ABC`;
+  const violationType = random.next() < 0.3 ? 'SPEEDING' : null;
+  const vehicleSpeed = isBad ? -1 : random.whole(20, 140);
+  const time = Date.now();
+  const input = {
+    eventType,
+    description: id,
+    licensePlateNumber,
+    violationType,
+    vehicleSpeed,
+    ...(isKeyed && { timestamp: new Date(time).toISOString(), idempotencyKey: id }),
+  };
+  const content = { description: id, eventType, violationType, licensePlateNumber, vehicleSpeed };
+  return journal.add({
+    id,
+    input,
+    sensor: device,
+    isKeyed,
+    hash: contentOf({ ...content, time: isKeyed ? time : null }),
+  });
+}

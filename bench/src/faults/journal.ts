@@ -22,15 +22,15 @@ export interface Entry {
 }
 
 /** What was stored of an event, or is to be, as one text that can be hashed. */
-export const contentOf = (of: {
+export function contentOf(of: {
   readonly description: string;
   readonly eventType: string;
   readonly violationType: string | null;
   readonly licensePlateNumber: string | null;
   readonly vehicleSpeed: number | null;
   readonly time: number | null;
-}): string =>
-  createHash('sha256')
+}): string {
+  return createHash('sha256')
     .update(
       JSON.stringify([
         of.description,
@@ -42,6 +42,7 @@ export const contentOf = (of: {
       ]),
     )
     .digest('hex');
+}
 
 /** Everything that was sent in one scene, and what was heard of it. */
 export interface Journal {
@@ -52,7 +53,7 @@ export interface Journal {
   count(outcome: Outcome): number;
 }
 
-export const createJournal = (): Journal => {
+export function createJournal(): Journal {
   const entries: Entry[] = [];
   return {
     entries,
@@ -64,4 +65,4 @@ export const createJournal = (): Journal => {
     },
     count: (outcome) => entries.filter((entry) => entry.outcome === outcome).length,
   };
-};
+}

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 
 /** The processes that a process started, directly or not. */
-export const descendantsOf = async (pid: number): Promise<number[]> => {
+export async function descendantsOf(pid: number): Promise<number[]> {
   const parents = new Map<number, number>();
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue;
@@ -12,16 +12,16 @@ export const descendantsOf = async (pid: number): Promise<number[]> => {
   const found = [pid];
   for (const known of found) for (const [child, parent] of parents) if (parent === known) found.push(child);
   return found.slice(1);
-};
+}
 
 /** Whether a process runs; one that ended and only waits for its parent does not. */
-export const isRunning = async (pid: number): Promise<boolean> => {
+export async function isRunning(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   return stat !== null && stat.slice(stat.lastIndexOf(')') + 2)[0] !== 'Z';
-};
+}
 
 /** Sends a signal to a process and to all that it started; those that are gone meanwhile do not matter. */
-export const signalTree = async (pid: number, signal: NodeJS.Signals): Promise<void> => {
+export async function signalTree(pid: number, signal: NodeJS.Signals): Promise<void> {
   for (const each of [pid, ...(await descendantsOf(pid))]) {
     try {
       process.kill(each, signal);
@@ -29,4 +29,4 @@ export const signalTree = async (pid: number, signal: NodeJS.Signals): Promise<v
       // It ended by itself.
     }
   }
-};
+}

@@ -20,7 +20,7 @@ export interface TcpProxy extends AsyncDisposable {
 }
 
 /** @param pickTarget the port that the next connection is forwarded to; null refuses it */
-export const startProxy = async (pickTarget: () => number | null): Promise<TcpProxy> => {
+export async function startProxy(pickTarget: () => number | null): Promise<TcpProxy> {
   const open = new Set<Socket>();
   /** Both ends of connections that became half-open. */
   const halfOpen = new WeakSet<Socket>();
@@ -95,4 +95,4 @@ export const startProxy = async (pickTarget: () => number | null): Promise<TcpPr
       cut();
     },
   };
-};
+}

@@ -28,13 +28,17 @@ const DEVICES = 24;
 const PAUSE_MS = 40;
 const WARM_UP_MS = 2_000;
 const AFTERWARDS_MS = 1_500;
+
 /** Devices try this long to bring in what was not answered, in milliseconds. */
 const PATIENCE_MS = 60_000;
+
 /** What follows from events has to be there within this time, in milliseconds. */
 const SETTLE_MS = 60_000;
+
 /** More resident memory than before the fault that is not taken for a leak, in megabytes. */
 const MEMORY_ALLOWANCE_MB = 200;
 const STOP_MS = 25_000;
+
 /** Processes of PostgreSQL may end a moment after its server. */
 const LINGERING_MS = 5_000;
 
@@ -51,17 +55,49 @@ export interface Outcome {
   readonly skipped: string | null;
 }
 
-const until = async (isSo: () => Promise<boolean>, ms: number): Promise<boolean> => {
+/**
+ * Runs one fault in a folder of its own, which is removed with everything that was started.
+ * @param signal ends the run before its end
+ * @throws the reason of the signal
+ */
+export async function runFault(
+  fault: Fault,
+  folder: string,
+  seed: number,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { name, title } = fault;
+  const skipped = (await fault.obstacle?.()) ?? null;
+  const breaches: string[] = [];
+  const nothing = { name, title, audit: null, recoverySeconds: Number.NaN, breaches, skipped };
+  if (skipped !== null) return nothing;
+
+  const undo = createUndo();
+  try {
+    const breach = (sentence: string): void => void breaches.push(sentence);
+    return { ...nothing, ...(await unlessStopped(play(fault, folder, seed, undo.add, breach), signal)) };
+  } catch (error) {
+    signal.throwIfAborted();
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    breaches.push(`the scene broke off: ${text.slice(0, 1_500)}`);
+    return nothing;
+  } finally {
+    await undo.run();
+    await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  }
+}
+
+async function until(isSo: () => Promise<boolean>, ms: number): Promise<boolean> {
   const deadline = performance.now() + ms;
   while (performance.now() < deadline) {
     if (await isSo().catch(() => false)) return true;
     await sleep(50);
   }
   return false;
-};
+}
 
 /** Recomputes everything that is derived. @returns what differs, in sentences */
-const checkDerived = async (databaseUrl: string): Promise<string[]> => {
+async function checkDerived(databaseUrl: string): Promise<string[]> {
   const { PATH, HOME } = process.env;
   const run = promisify(execFile)(
     process.execPath,
@@ -81,10 +117,10 @@ const checkDerived = async (databaseUrl: string): Promise<string[]> => {
       ({ name, differences }) =>
         `db:check, ${name}: ${differences.length} differences, such as ${JSON.stringify(differences[0])}`,
     );
-};
+}
 
 /** Sensors, a plate that is watched and a hook that follows violations, so that something follows from events. */
-const furnish = async (client: Scene['client'], receiver: string): Promise<string[]> => {
+async function furnish(client: Scene['client'], receiver: string): Promise<string[]> {
   const apiKeys: string[] = [];
   for (let n = 1; n <= SENSORS; n++) {
     const sensor = await client.api.sensors.create.mutate({
@@ -97,10 +133,10 @@ const furnish = async (client: Scene['client'], receiver: string): Promise<strin
   await client.api.watchlist.create.mutate({ pattern: WATCHED_PLATE, reason: 'Trial', priority: 'HIGH' });
   await client.api.webhooks.create.mutate({ url: receiver, kinds: ['event.violation', 'watchlist.alert'] });
   return apiKeys;
-};
+}
 
 /** A receiver of webhooks that takes everything. */
-const startReceiver = async (onEnd: Scene['onEnd']): Promise<string> => {
+async function startReceiver(onEnd: Scene['onEnd']): Promise<string> {
   const server = createServer((request, response) => {
     request.resume();
     request.on('end', () => response.end('ok'));
@@ -111,16 +147,16 @@ const startReceiver = async (onEnd: Scene['onEnd']): Promise<string> => {
     server.close();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-};
+}
 
-const nothingWaits = async (databaseUrl: string): Promise<boolean> => {
+async function nothingWaits(databaseUrl: string): Promise<boolean> {
   const [row] = await query<{ n: string }>(databaseUrl, 'SELECT count(*) AS n FROM events_to_follow_up');
   return row?.n === '0';
-};
+}
 
 /** Connections that somebody still has, when nobody should: but for that of the writer, which keeps it. */
-const leftOpen = (metrics: ReadonlyMap<string, number>): string[] =>
-  [...metrics]
+function leftOpen(metrics: ReadonlyMap<string, number>): string[] {
+  return [...metrics]
     .filter(
       ([name, value]) =>
         /^gantry_database_connections\{.*state="in_use"/.test(name) &&
@@ -128,23 +164,24 @@ const leftOpen = (metrics: ReadonlyMap<string, number>): string[] =>
         value > 0,
     )
     .map(([name, value]) => `${name} ${value}`);
+}
 
-const someRun = async (pids: Iterable<number>): Promise<boolean> => {
+async function someRun(pids: Iterable<number>): Promise<boolean> {
   for (const pid of pids) if (await isRunning(pid)) return true;
   return false;
-};
+}
 
 /**
  * Lets the fault happen while devices send, and compares what was promised with what is there.
  * @param breach is told everything the promise does not allow
  */
-const play = async (
+async function play(
   fault: Fault,
   folder: string,
   seed: number,
   onEnd: Scene['onEnd'],
   breach: Scene['breach'],
-): Promise<Pick<Outcome, 'audit' | 'recoverySeconds'>> => {
+): Promise<Pick<Outcome, 'audit' | 'recoverySeconds'>> {
   const dataDir = join(folder, 'data');
   await mkdir(dataDir, { recursive: true });
   // Run by root, PostgreSQL is another user, who must be able to enter.
@@ -211,10 +248,10 @@ const play = async (
   await until(async () => !(await someRun(kin)), LINGERING_MS);
   for (const pid of kin) if (await isRunning(pid)) breach(`process ${pid} outlived the service`);
   return { audit: found, recoverySeconds };
-};
+}
 
 /** Waits for the work, or throws the reason of the signal as soon as it is given. */
-const unlessStopped = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
+async function unlessStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const ended = new AbortController();
   // The work goes on after a stop, and fails when what it uses is removed: nobody is to hear of that.
   work.catch(() => undefined);
@@ -228,36 +265,4 @@ const unlessStopped = async <T>(work: Promise<T>, signal: AbortSignal): Promise<
   } finally {
     ended.abort();
   }
-};
-
-/**
- * Runs one fault in a folder of its own, which is removed with everything that was started.
- * @param signal ends the run before its end
- * @throws the reason of the signal
- */
-export const runFault = async (
-  fault: Fault,
-  folder: string,
-  seed: number,
-  signal: AbortSignal,
-): Promise<Outcome> => {
-  const { name, title } = fault;
-  const skipped = (await fault.obstacle?.()) ?? null;
-  const breaches: string[] = [];
-  const nothing = { name, title, audit: null, recoverySeconds: Number.NaN, breaches, skipped };
-  if (skipped !== null) return nothing;
-
-  const undo = createUndo();
-  try {
-    const breach = (sentence: string): void => void breaches.push(sentence);
-    return { ...nothing, ...(await unlessStopped(play(fault, folder, seed, undo.add, breach), signal)) };
-  } catch (error) {
-    signal.throwIfAborted();
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    breaches.push(`the scene broke off: ${text.slice(0, 1_500)}`);
-    return nothing;
-  } finally {
-    await undo.run();
-    await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
-  }
-};
+}

@@ -14,23 +14,37 @@ type Stand = Pick<
   'victim' | 'second' | 'databaseUrl' | 'postmaster' | 'databaseProxy' | 'deviceProxy'
 >;
 
-const portOf = (url: string): number => Number(new URL(url).port);
+/** Arranges the processes as the fault asks for it. */
+export function arrange(
+  fault: Fault,
+  folder: string,
+  dataDir: string,
+  onEnd: Scene['onEnd'],
+): Promise<Stand> {
+  return fault.proxies ? standApart(fault, folder, dataDir, onEnd) : standAlone(fault, dataDir);
+}
 
-const throughPort = (databaseUrl: string, port: number): string => {
+function portOf(url: string): number {
+  return Number(new URL(url).port);
+}
+
+function throughPort(databaseUrl: string, port: number): string {
   const url = new URL(databaseUrl);
   url.port = String(port);
   return url.href;
-};
+}
 
 /** The server of PostgreSQL that a process runs. */
-const postmasterOf = (victim: Victim) => async (): Promise<number> => {
-  const pid = await victim.postmaster();
-  if (pid === null) throw new BenchmarkFailed('PostgreSQL does not run');
-  return pid;
-};
+function postmasterOf(victim: Victim) {
+  return async (): Promise<number> => {
+    const pid = await victim.postmaster();
+    if (pid === null) throw new BenchmarkFailed('PostgreSQL does not run');
+    return pid;
+  };
+}
 
 /** One service with its own database. */
-const standAlone = async (fault: Fault, dataDir: string): Promise<Stand> => {
+async function standAlone(fault: Fault, dataDir: string): Promise<Stand> {
   const victim = createVictim({ ...fault.options, dataDir, port: await findFreePort() });
   return {
     victim,
@@ -40,15 +54,15 @@ const standAlone = async (fault: Fault, dataDir: string): Promise<Stand> => {
     databaseProxy: null,
     deviceProxy: null,
   };
-};
+}
 
 /** A service, or two processes of it, apart from its database, with proxies before both. */
-const standApart = async (
+async function standApart(
   fault: Fault,
   folder: string,
   dataDir: string,
   onEnd: Scene['onEnd'],
-): Promise<Stand> => {
+): Promise<Stand> {
   const hostData = join(folder, 'host');
   await mkdir(hostData);
   const host = createVictim({ dataDir: hostData, port: await findFreePort() });
@@ -85,12 +99,4 @@ const standApart = async (
     databaseProxy,
     deviceProxy,
   };
-};
-
-/** Arranges the processes as the fault asks for it. */
-export const arrange = (
-  fault: Fault,
-  folder: string,
-  dataDir: string,
-  onEnd: Scene['onEnd'],
-): Promise<Stand> => (fault.proxies ? standApart(fault, folder, dataDir, onEnd) : standAlone(fault, dataDir));
+}

@@ -47,13 +47,7 @@ export interface Victim {
 
 let built: Promise<unknown> | null = null;
 
-/** Builds the service from this tree, once. */
-const build = (): Promise<unknown> => {
-  built ??= promisify(execFile)(process.execPath, [`${ROOT}server/build.js`]);
-  return built;
-};
-
-export const createVictim = (options: VictimOptions): Victim => {
+export function createVictim(options: VictimOptions): Victim {
   const { dataDir, port } = options;
   const url = `http://127.0.0.1:${port}`;
   let child: ChildProcess | null = null;
@@ -139,4 +133,10 @@ export const createVictim = (options: VictimOptions): Victim => {
     },
     postmaster: () => readPostmaster(dataDir),
   };
-};
+}
+
+/** Builds the service from this tree, once. */
+function build(): Promise<unknown> {
+  built ??= promisify(execFile)(process.execPath, [`${ROOT}server/build.js`]);
+  return built;
+}

@@ -6,21 +6,17 @@ const ID_LENGTH = 36;
 const ANSWER_LENGTH = BEFORE_ID.length + ID_LENGTH + AFTER_ID.length;
 
 /** The bytes that Gantry answers to `events.ingest` for an event of that id. */
-export const ingestAnswer = (eventId: string): string => `${BEFORE_ID}${eventId}${AFTER_ID}`;
+export function ingestAnswer(eventId: string): string {
+  return `${BEFORE_ID}${eventId}${AFTER_ID}`;
+}
 
 /** How many events an answer of `events.ingest` acknowledges: 1, or 0 when it is no such answer. */
-export const acknowledgedByIngest = (body: string): number =>
-  body.length === ANSWER_LENGTH && body.startsWith(BEFORE_ID) && body.endsWith(AFTER_ID) ? 1 : 0;
-
-const isStored = (result: unknown): boolean =>
-  typeof result === 'object' &&
-  result !== null &&
-  'eventId' in result &&
-  'duplicate' in result &&
-  result.duplicate === false;
+export function acknowledgedByIngest(body: string): number {
+  return body.length === ANSWER_LENGTH && body.startsWith(BEFORE_ID) && body.endsWith(AFTER_ID) ? 1 : 0;
+}
 
 /** How many events an answer of `events.ingestBatch` acknowledges as newly stored. */
-export const acknowledgedByBatch = (body: string): number => {
+export function acknowledgedByBatch(body: string): number {
   try {
     const results: unknown = JSON.parse(body).result.data.json.results;
     return Array.isArray(results) ? results.filter(isStored).length : 0;
@@ -28,4 +24,14 @@ export const acknowledgedByBatch = (body: string): number => {
     // Not an answer of ours: it acknowledges nothing, and the run fails with the body shown.
     return 0;
   }
-};
+}
+
+function isStored(result: unknown): boolean {
+  return (
+    typeof result === 'object' &&
+    result !== null &&
+    'eventId' in result &&
+    'duplicate' in result &&
+    result.duplicate === false
+  );
+}

@@ -28,19 +28,45 @@ interface Kind {
 const SEVERITIES = { LOW: 40, MEDIUM: 40, HIGH: 17, CRITICAL: 3 } as const satisfies Record<Severity, number>;
 const DIRECTIONS = ['N', 'E', 'S', 'W'] as const;
 const TAGS = ['school-zone', 'night', 'rain', 'construction', 'rush-hour'] as const;
+
 /** Vehicles of the county; some pass far more often than others. */
 const VEHICLES = 200_000;
 
-const pickKind = (random: Random): Kind => {
+/** Bodies of `events.ingest`, all different; the same seed gives the same ones. */
+export function makeBodies(apiKeys: readonly string[], count: number, seed: number): Body[] {
+  const random = createRandom(mix(seed, 1));
+  return Array.from({ length: count }, (_, index) => ({
+    text: JSON.stringify({ json: { apiKey: apiKeys[index % apiKeys.length], ...makeEvent(random) } }),
+    events: 1,
+  }));
+}
+
+/** Bodies of `events.ingestBatch` with `size` events each, as a device sends them that was offline. */
+export function makeBatchBodies(
+  apiKeys: readonly string[],
+  { count, size }: { count: number; size: number },
+  seed: number,
+): Body[] {
+  const random = createRandom(mix(seed, 2));
+  return Array.from({ length: count }, (_, index) => {
+    const events = Array.from({ length: size }, () => makeEvent(random));
+    return {
+      text: JSON.stringify({ json: { apiKey: apiKeys[index % apiKeys.length], events } }),
+      events: size,
+    };
+  });
+}
+
+function pickKind(random: Random): Kind {
   let left = random.next() * 100;
   for (const kind of KINDS) {
     left -= kind.share;
     if (left < 0) return kind;
   }
   return KINDS[0];
-};
+}
 
-const makeEvent = (random: Random) => {
+function makeEvent(random: Random) {
   const place = random.pick(places);
   const kind = pickKind(random);
   const vehicle = vehicleOf(Math.floor(VEHICLES * random.next() ** 2));
@@ -63,29 +89,4 @@ const makeEvent = (random: Random) => {
     metadata: { lane, direction, confidence: Math.round(820 + 179 * Math.sqrt(random.next())) / 1000 },
     tags: [random.pick(TAGS), vehicle.type.toLowerCase()],
   };
-};
-
-/** Bodies of `events.ingest`, all different; the same seed gives the same ones. */
-export const makeBodies = (apiKeys: readonly string[], count: number, seed: number): Body[] => {
-  const random = createRandom(mix(seed, 1));
-  return Array.from({ length: count }, (_, index) => ({
-    text: JSON.stringify({ json: { apiKey: apiKeys[index % apiKeys.length], ...makeEvent(random) } }),
-    events: 1,
-  }));
-};
-
-/** Bodies of `events.ingestBatch` with `size` events each, as a device sends them that was offline. */
-export const makeBatchBodies = (
-  apiKeys: readonly string[],
-  { count, size }: { count: number; size: number },
-  seed: number,
-): Body[] => {
-  const random = createRandom(mix(seed, 2));
-  return Array.from({ length: count }, (_, index) => {
-    const events = Array.from({ length: size }, () => makeEvent(random));
-    return {
-      text: JSON.stringify({ json: { apiKey: apiKeys[index % apiKeys.length], events } }),
-      events: size,
-    };
-  });
-};
+}

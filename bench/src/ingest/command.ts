@@ -18,7 +18,7 @@ interface Options extends StageOptions, Output {
   readonly seed: number;
 }
 
-const run = async (options: Options): Promise<void> => {
+async function run(options: Options): Promise<void> {
   const { databaseUrl, folder, json, save, ...load } = options;
   const signal = stopOnSignals();
   const results = await onStage(options, async (stage) => {
@@ -39,7 +39,7 @@ const run = async (options: Options): Promise<void> => {
     };
   });
   await publish(results, { json, save });
-};
+}
 
 export const ingestCommand = new Command('ingest')
   .description('Measures ingestion in events per second, against a baseline and common alternatives.')

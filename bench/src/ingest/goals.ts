@@ -11,8 +11,6 @@ interface Goal {
   readonly limit: number;
 }
 
-const rate = ({ requestsPerSecond }: Measurement): number => requestsPerSecond;
-
 const GOALS: readonly Goal[] = [
   {
     name: 'ingest / floor, requests',
@@ -63,7 +61,7 @@ export interface Verdict {
 }
 
 /** Judges the goals. Every round must have all five measurements. */
-export const judge = (measurements: readonly Measurement[]): Verdict[] => {
+export function judge(measurements: readonly Measurement[]): Verdict[] {
   const rounds = new Map<number, Partial<Record<Contestant, Measurement>>>();
   for (const measurement of measurements) {
     const round = rounds.get(measurement.round) ?? {};
@@ -82,4 +80,8 @@ export const judge = (measurements: readonly Measurement[]): Verdict[] => {
       met: sense === 'under' ? middle < limit : middle >= limit,
     };
   });
-};
+}
+
+function rate({ requestsPerSecond }: Measurement): number {
+  return requestsPerSecond;
+}

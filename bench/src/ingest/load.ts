@@ -47,7 +47,7 @@ const SHOWN_CHARS = 1000;
  * compared with what is stored to the last event.
  * @throws BenchmarkFailed when an answer is missing, late, or not what it should be
  */
-export const drive = async (options: LoadOptions): Promise<Load> => {
+export async function drive(options: LoadOptions): Promise<Load> {
   const { who, url, bodies, connections, acknowledged, signal } = options;
   const eventsPerBody = bodies[0]?.events ?? 0;
   const open: Connection[] = [];
@@ -117,24 +117,24 @@ export const drive = async (options: LoadOptions): Promise<Load> => {
     latencies: Float64Array.from(latencies).sort(),
     generatorLoad: (cpu.user + cpu.system) / 1e6 / seconds,
   };
-};
+}
+
+const LOOK_MS = 50;
 
 /** Starts autocannon, with its events and its end as separate things. */
-const start = (options: autocannon.Options) => {
+function start(options: autocannon.Options) {
   const done = new EventEmitter<{ end: [autocannon.Result]; error: [unknown] }>();
   const finished = once(done, 'end') as Promise<[autocannon.Result]>;
   const instance = autocannon(options, (error: unknown, result) =>
     error ? done.emit('error', error) : done.emit('end', result),
   );
   return { instance, finished };
-};
-
-const LOOK_MS = 50;
+}
 
 /** Waits, but ends early when `over` says so. */
-const pauseUnless = async (over: () => boolean, seconds: number): Promise<void> => {
+async function pauseUnless(over: () => boolean, seconds: number): Promise<void> {
   const until = performance.now() + seconds * 1000;
   for (let left = seconds * 1000; left > 0 && !over(); left = until - performance.now()) {
     await new Promise((resolve) => setTimeout(resolve, Math.min(LOOK_MS, left)));
   }
-};
+}

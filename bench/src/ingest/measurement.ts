@@ -33,11 +33,11 @@ export interface Measurement {
 }
 
 /** Puts the figures of a run together. */
-export const measurementOf = (
+export function measurementOf(
   load: Load,
   eventsPerRequest: number,
   about: Pick<Measurement, 'contestant' | 'round' | 'groupSize' | 'memory'>,
-): Measurement => {
+): Measurement {
   const requestsPerSecond = load.requests / load.seconds;
   return {
     ...about,
@@ -49,4 +49,4 @@ export const measurementOf = (
     generatorLoad: load.generatorLoad,
     acknowledged: load.acknowledged,
   };
-};
+}

@@ -20,7 +20,7 @@ export interface Peer {
 }
 
 /** Builds the peers in the way Gantry is built (server/build.js), so that none of them pays for a loader. */
-export const buildPeers = async (): Promise<void> => {
+export async function buildPeers(): Promise<void> {
   await build({
     absWorkingDir: ROOT,
     entryPoints: ['floor', 'stock', 'insert'].map((name) => `bench/src/ingest/peers/${name}.ts`),
@@ -33,14 +33,14 @@ export const buildPeers = async (): Promise<void> => {
     alias: { '@gantry/contract': './contract/src' },
     logLevel: 'warning',
   });
-};
+}
 
 /**
  * Starts a peer and waits until it listens.
  * @param argument handed to it as JSON
  * @throws BenchmarkFailed when it ends instead
  */
-export const startPeer = async (name: PeerName, argument: unknown = {}): Promise<Peer> => {
+export async function startPeer(name: PeerName, argument: unknown = {}): Promise<Peer> {
   const child = fork(join(ROOT, BUILT, `${name}.js`), [JSON.stringify(argument)], {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -62,4 +62,4 @@ export const startPeer = async (name: PeerName, argument: unknown = {}): Promise
       await ended;
     },
   };
-};
+}

@@ -16,7 +16,35 @@ const FIGURES = [
   'generatorLoad',
 ] as const;
 
-const measurementTable = (measurements: readonly Measurement[]): string => {
+/** One line about a run, for whoever waits. */
+export function lineOf({
+  contestant,
+  round,
+  eventsPerSecond,
+  p99,
+  acknowledged,
+  groupSize,
+}: Measurement): string {
+  return (
+    `round ${round}  ${CONTESTANTS[contestant].padEnd(31)} ${figure(eventsPerSecond).padStart(8)} events/s  ` +
+    `p99 ${figure(p99).padStart(5)} ms  ${figure(acknowledged)} acknowledged` +
+    (groupSize === null ? '' : `, in groups of ${figure(groupSize)}`)
+  );
+}
+
+/** The tables of a benchmark: the medians of all rounds, and the goals. */
+export function reportOf(measurements: readonly Measurement[], verdicts: readonly Verdict[]): string {
+  const rounds = new Set(measurements.map(({ round }) => round)).size;
+  return [
+    `Medians of ${rounds} rounds; every acknowledged event was found in the table, the totals and the statistics.`,
+    '',
+    measurementTable(measurements),
+    '',
+    verdictTable(verdicts),
+  ].join('\n');
+}
+
+function measurementTable(measurements: readonly Measurement[]): string {
   const titles = [
     'requests/s',
     'events/s',
@@ -36,10 +64,10 @@ const measurementTable = (measurements: readonly Measurement[]): string => {
     return [`${NAMES.indexOf(contestant) + 1}. ${CONTESTANTS[contestant]}`, ...cells];
   });
   return formatTable(columns, rows);
-};
+}
 
-const verdictTable = (verdicts: readonly Verdict[]): string =>
-  formatTable(
+function verdictTable(verdicts: readonly Verdict[]): string {
+  return formatTable(
     [
       { title: 'goal' },
       { title: 'wanted' },
@@ -55,28 +83,4 @@ const verdictTable = (verdicts: readonly Verdict[]): string =>
       met ? 'met' : 'MISSED',
     ]),
   );
-
-/** One line about a run, for whoever waits. */
-export const lineOf = ({
-  contestant,
-  round,
-  eventsPerSecond,
-  p99,
-  acknowledged,
-  groupSize,
-}: Measurement): string =>
-  `round ${round}  ${CONTESTANTS[contestant].padEnd(31)} ${figure(eventsPerSecond).padStart(8)} events/s  ` +
-  `p99 ${figure(p99).padStart(5)} ms  ${figure(acknowledged)} acknowledged` +
-  (groupSize === null ? '' : `, in groups of ${figure(groupSize)}`);
-
-/** The tables of a benchmark: the medians of all rounds, and the goals. */
-export const reportOf = (measurements: readonly Measurement[], verdicts: readonly Verdict[]): string => {
-  const rounds = new Set(measurements.map(({ round }) => round)).size;
-  return [
-    `Medians of ${rounds} rounds; every acknowledged event was found in the table, the totals and the statistics.`,
-    '',
-    measurementTable(measurements),
-    '',
-    verdictTable(verdicts),
-  ].join('\n');
-};
+}

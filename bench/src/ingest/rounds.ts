@@ -34,7 +34,7 @@ type Run = (round: number) => Promise<Measurement>;
  * Measures all servers one after another, as often as there are rounds. All of them live from the first round to the
  * last, so none is colder than another, and those that are not measured idle.
  */
-export const runRounds = async (stage: Stage, options: RoundOptions): Promise<Measurement[]> => {
+export async function runRounds(stage: Stage, options: RoundOptions): Promise<Measurement[]> {
   await buildPeers();
   const peerDatabase = await stage.createTwin();
   const apiKeys = stage.sensors.map(({ apiKey }) => apiKey);
@@ -83,41 +83,41 @@ export const runRounds = async (stage: Stage, options: RoundOptions): Promise<Me
   await checkIndexedColumns(CONTESTANTS.single, stage.databaseUrl);
   await checkIndexedColumns(CONTESTANTS.insert, peerDatabase);
   return measurements;
-};
+}
 
-const measurePeer = async (
+async function measurePeer(
   peer: Peer,
   contestant: PeerName,
   round: number,
   traffic: Traffic,
-): Promise<Measurement> => {
+): Promise<Measurement> {
   const load = await drive({
     ...traffic,
     who: CONTESTANTS[contestant],
     url: `${peer.url}/trpc/events.ingest`,
   });
   return measurementOf(load, 1, { contestant, round, groupSize: null, memory: await peer.memory() });
-};
+}
 
 /** The peer that inserts keeps neither totals nor statistics, so only its rows are counted. */
-const withCountedRows = async (
+async function withCountedRows(
   databaseUrl: string,
   measure: () => Promise<Measurement>,
-): Promise<Measurement> => {
+): Promise<Measurement> {
   const count = async () => ({ rows: (await countEvents(databaseUrl)).rows, totals: null, stats: null });
   await checkpoint(databaseUrl);
   const before = await count();
   const measured = await measure();
   checkCounts(CONTESTANTS.insert, measured.acknowledged, before, await count());
   return measured;
-};
+}
 
-const measureGantry = async (
+async function measureGantry(
   stage: Stage,
   contestant: 'single' | 'batch',
   round: number,
   traffic: Traffic,
-): Promise<Measurement> => {
+): Promise<Measurement> {
   const { gantry } = stage;
   const procedure = contestant === 'single' ? 'events.ingest' : 'events.ingestBatch';
   await checkpoint(stage.databaseUrl);
@@ -131,4 +131,4 @@ const measureGantry = async (
   const memory = await gantry.memory();
   checkCounts(CONTESTANTS[contestant], load.acknowledged, countBefore, await stage.count());
   return measurementOf(load, traffic.bodies[0]?.events ?? 0, { contestant, round, groupSize, memory });
-};
+}

@@ -22,7 +22,7 @@ interface Sent {
 }
 
 /** @param token of a user who may read and mark events */
-export const createAsker = (url: string, token: string): Asker => {
+export function createAsker(url: string, token: string): Asker {
   const agent = new Agent({ keepAlive: true });
   const { hostname, port } = new URL(url);
 
@@ -63,4 +63,4 @@ export const createAsker = (url: string, token: string): Asker => {
       ask(procedure, { method: 'POST', path: `/trpc/${procedure}`, body: JSON.stringify({ json: input }) }),
     close: () => agent.destroy(),
   };
-};
+}

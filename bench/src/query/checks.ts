@@ -9,34 +9,10 @@ import type { ListInput, Question } from './questions.ts';
 const DAY_MS = 86_400_000;
 const PAGE = 50;
 
-const isDay = (date: string): boolean => date.length === 10;
-
 interface Where {
   readonly text: string;
   readonly values: readonly unknown[];
 }
-
-const whereOf = (input: ListInput): Where => {
-  const conditions: string[] = [];
-  const values: unknown[] = [];
-  const add = (condition: string, value: unknown): void => {
-    if (value === undefined) return;
-    values.push(value);
-    conditions.push(condition.replace('?', `$${values.length}`));
-  };
-  const { startDate, endDate, licensePlateNumber } = input;
-  add('id >= ?::uuid', startDate && firstIdAt(Date.parse(startDate)));
-  add('id < ?::uuid', endDate && firstIdAt(Date.parse(endDate) + (isDay(endDate) ? DAY_MS : 1)));
-  add('event_type = ?', input.eventType);
-  add('sensor_id = ?::uuid', input.sensorId);
-  add('processed = ?', input.processed);
-  add('archived = ?', input.archived);
-  add('lower(violation_type) = lower(?)', input.violationType);
-  add('lower(vehicle_type) = lower(?)', input.vehicleType);
-  add('lower(location_name) = lower(?)', input.locationName);
-  add('plate_key LIKE ?', licensePlateNumber?.replaceAll('-', '').replace('*', '%'));
-  return { text: conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '', values };
-};
 
 const SORT_KEYS = {
   timestamp: 'id',
@@ -44,31 +20,6 @@ const SORT_KEYS = {
   eventType: 'event_type',
   severity: 'severity',
 } as const;
-
-const plainList = async (client: pg.Client, input: ListInput): Promise<unknown> => {
-  const { text, values } = whereOf(input);
-  const { sortBy = 'timestamp', sortOrder = 'desc', skip = 0 } = input;
-  const { rows: counted } = await client.query(`SELECT count(*)::int AS total FROM events ${text}`, [
-    ...values,
-  ]);
-  const { rows } = await client.query(
-    `SELECT id FROM events ${text} ORDER BY ${SORT_KEYS[sortBy]} ${sortOrder} NULLS LAST, id ${sortOrder}
-     LIMIT ${PAGE} OFFSET ${skip}`,
-    [...values],
-  );
-  return { total: counted[0].total, ids: rows.map(({ id }) => id) };
-};
-
-const plainStats = async (client: pg.Client, input: ListInput): Promise<unknown> => {
-  const { text, values } = whereOf(input);
-  const { rows } = await client.query(
-    `SELECT count(*)::int AS total, count(*) FILTER (WHERE processed)::int AS processed,
-       count(*) FILTER (WHERE NOT processed)::int AS unprocessed, count(*) FILTER (WHERE archived)::int AS archived,
-       count(*) FILTER (WHERE violation_type IS NOT NULL)::int AS violations FROM events ${text}`,
-    [...values],
-  );
-  return rows[0];
-};
 
 interface Counted {
   readonly count: number;
@@ -102,12 +53,12 @@ const opinions: Readonly<
 };
 
 /** @throws BenchmarkFailed when an answer is not what plain SQL finds */
-export const checkAnswer = async (
+export async function checkAnswer(
   databaseUrl: string,
   { name, procedure }: Question,
   input: ListInput,
   value: unknown,
-): Promise<void> => {
+): Promise<void> {
   const opinion = opinions[procedure];
   if (opinion === undefined) return;
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -121,4 +72,55 @@ export const checkAnswer = async (
   } finally {
     await client.end();
   }
-};
+}
+
+function isDay(date: string): boolean {
+  return date.length === 10;
+}
+
+function whereOf(input: ListInput): Where {
+  const conditions: string[] = [];
+  const values: unknown[] = [];
+  const add = (condition: string, value: unknown): void => {
+    if (value === undefined) return;
+    values.push(value);
+    conditions.push(condition.replace('?', `$${values.length}`));
+  };
+  const { startDate, endDate, licensePlateNumber } = input;
+  add('id >= ?::uuid', startDate && firstIdAt(Date.parse(startDate)));
+  add('id < ?::uuid', endDate && firstIdAt(Date.parse(endDate) + (isDay(endDate) ? DAY_MS : 1)));
+  add('event_type = ?', input.eventType);
+  add('sensor_id = ?::uuid', input.sensorId);
+  add('processed = ?', input.processed);
+  add('archived = ?', input.archived);
+  add('lower(violation_type) = lower(?)', input.violationType);
+  add('lower(vehicle_type) = lower(?)', input.vehicleType);
+  add('lower(location_name) = lower(?)', input.locationName);
+  add('plate_key LIKE ?', licensePlateNumber?.replaceAll('-', '').replace('*', '%'));
+  return { text: conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '', values };
+}
+
+async function plainList(client: pg.Client, input: ListInput): Promise<unknown> {
+  const { text, values } = whereOf(input);
+  const { sortBy = 'timestamp', sortOrder = 'desc', skip = 0 } = input;
+  const { rows: counted } = await client.query(`SELECT count(*)::int AS total FROM events ${text}`, [
+    ...values,
+  ]);
+  const { rows } = await client.query(
+    `SELECT id FROM events ${text} ORDER BY ${SORT_KEYS[sortBy]} ${sortOrder} NULLS LAST, id ${sortOrder}
+     LIMIT ${PAGE} OFFSET ${skip}`,
+    [...values],
+  );
+  return { total: counted[0].total, ids: rows.map(({ id }) => id) };
+}
+
+async function plainStats(client: pg.Client, input: ListInput): Promise<unknown> {
+  const { text, values } = whereOf(input);
+  const { rows } = await client.query(
+    `SELECT count(*)::int AS total, count(*) FILTER (WHERE processed)::int AS processed,
+       count(*) FILTER (WHERE NOT processed)::int AS unprocessed, count(*) FILTER (WHERE archived)::int AS archived,
+       count(*) FILTER (WHERE violation_type IS NOT NULL)::int AS violations FROM events ${text}`,
+    [...values],
+  );
+  return rows[0];
+}

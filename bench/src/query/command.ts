@@ -15,11 +15,11 @@ import { judge, lineOf, reportOf } from './report.ts';
 const MOST_EVENTS = 1_000_000_000;
 const events = numberBetween(1_000, MOST_EVENTS);
 
-const sizeList = (text: string): number[] => {
+function sizeList(text: string): number[] {
   const sizes = text.split(',').map(events);
   if (sizes.every((size, at) => at === 0 || size > (sizes[at - 1] ?? 0))) return sizes;
   throw new InvalidArgumentError('Name the sizes from small to large.');
-};
+}
 
 interface Options extends Output {
   readonly events: number;
@@ -36,18 +36,23 @@ interface Options extends Output {
 }
 
 /** The sizes to compare: those that are named, else a hundredth, a tenth and the whole. */
-const sizesOf = ({ events, sizes }: Options): number[] =>
-  sizes ?? [...new Set([events / 100, events / 10, events].map((size) => Math.max(1_000, Math.round(size))))];
+function sizesOf({ events, sizes }: Options): number[] {
+  return (
+    sizes ?? [
+      ...new Set([events / 100, events / 10, events].map((size) => Math.max(1_000, Math.round(size)))),
+    ]
+  );
+}
 
-const openFolder = async ({ keep, folder }: Options) => {
+async function openFolder({ keep, folder }: Options) {
   if (keep === undefined) return createWorkFolder(folder);
   const path = resolve(keep);
   // Run by root, PostgreSQL is another user, who must be able to enter.
   await mkdir(path, { recursive: true, mode: 0o711 });
   return { path, [Symbol.asyncDispose]: async () => undefined };
-};
+}
 
-const run = async (options: Options): Promise<void> => {
+async function run(options: Options): Promise<void> {
   const { spanDays, sensors, seed, asks, checks, only, databaseUrl, keep } = options;
   const questions = QUESTIONS.filter(
     ({ group, name }) => only === undefined || `${group}: ${name}`.includes(only),
@@ -91,7 +96,7 @@ const run = async (options: Options): Promise<void> => {
     await work[Symbol.asyncDispose]();
   }
   await publish(results, options);
-};
+}
 
 export const queryCommand = new Command('query')
   .description('Measures query times at a hundredth, a tenth and the whole of a long history.')

@@ -9,44 +9,8 @@ import { firstIdAt, HISTORY_COLUMNS, type HistoryOptions, historyRows, historySe
 
 const FOLD_DEADLINE_MS = 300_000;
 
-/** Creates the partitions that the service did not, for every month of the history. */
-const createPartitions = async (client: pg.Client, { from, until }: HistoryOptions): Promise<void> => {
-  const { rows } = await client.query<{ bounds: string }>(`
-    SELECT replace(pg_get_expr(relpartbound, oid), '-', '') AS bounds FROM pg_class JOIN pg_inherits ON inhrelid = oid
-    WHERE inhparent = 'events'::regclass`);
-  const year = new Date(from).getUTCFullYear();
-  for (let month = new Date(from).getUTCMonth(); ; month++) {
-    const [begin, end] = [Date.UTC(year, month), Date.UTC(year, month + 1)];
-    if (begin >= until) return;
-    if (rows.some(({ bounds }) => bounds.includes(`('${firstIdAt(begin)}')`))) continue;
-    const name = `events_${new Date(begin).toISOString().slice(0, 7).replace('-', '_')}`;
-    await client.query(`CREATE TABLE ${name} PARTITION OF events
-      FOR VALUES FROM ('${firstIdAt(begin)}') TO ('${firstIdAt(end)}')`);
-  }
-};
-
 /** All sensors there are: those that report, and many that do not. */
 const SENSORS = 10_000;
-
-const createSensors = async (client: pg.Client, options: HistoryOptions): Promise<void> => {
-  const sensors = historySensors({ ...options, sensors: SENSORS });
-  await client.query(
-    `INSERT INTO sensors (id, name, device_id, type, api_key, created_at)
-     SELECT id, name, 'history-' || n, type, encode(sha256(id::text::bytea), 'hex'), now() - n * interval '1 second'
-     FROM unnest($1::uuid[], $2::text[], $3::text[]) WITH ORDINALITY AS sensor (id, name, type, n)`,
-    [sensors.map(({ id }) => id), sensors.map(({ name }) => name), sensors.map(({ type }) => type)],
-  );
-};
-
-/** Runs `work` while events has no index but its key: making them afterwards takes a fraction of the time. */
-const withoutIndexes = async (client: pg.Client, work: () => Promise<void>): Promise<void> => {
-  const { rows } = await client.query<{ name: string; definition: string }>(`
-    SELECT indexrelid::regclass::text AS name, replace(pg_get_indexdef(indexrelid), ' ON ONLY ', ' ON ') AS definition
-    FROM pg_index WHERE indrelid = 'events'::regclass AND NOT indisprimary`);
-  for (const { name } of rows) await client.query(`DROP INDEX ${name}`);
-  await work();
-  for (const { definition } of rows) await client.query(definition);
-};
 
 const COUNT = [
   `INSERT INTO event_totals (hour, event_type, violation_type, vehicle_type, severity, processed, archived, n)
@@ -56,19 +20,8 @@ const COUNT = [
   `INSERT INTO event_arrivals (hour, n) SELECT date_trunc('hour', created_at, 'UTC'), count(*) FROM events GROUP BY 1`,
 ];
 
-/** Waits until the running service has folded what was counted. */
-const waitForFold = async (databaseUrl: string): Promise<void> => {
-  const deadline = performance.now() + FOLD_DEADLINE_MS;
-  const isDue = async () =>
-    (await query(databaseUrl, 'SELECT FROM event_totals WHERE NOT folded LIMIT 1')).length > 0;
-  while (await isDue()) {
-    if (performance.now() > deadline) throw new BenchmarkFailed('The service does not fold its totals');
-    await sleep(200);
-  }
-};
-
 /** @throws BenchmarkFailed when the totals do not equal a recount, as a whole or for any hour, kind and state */
-export const checkTotals = async (databaseUrl: string, events: number): Promise<void> => {
+export async function checkTotals(databaseUrl: string, events: number): Promise<void> {
   const { rows, totals } = await countEvents(databaseUrl);
   if (rows !== events || totals !== events)
     throw new BenchmarkFailed(`${events} events were made; there are ${rows}, and the totals say ${totals}`);
@@ -85,13 +38,13 @@ export const checkTotals = async (databaseUrl: string, events: number): Promise<
      WHERE counted.n IS DISTINCT FROM totals.n`,
   );
   if (wrong?.n !== '0') throw new BenchmarkFailed(`${wrong?.n} of the totals do not equal a recount`);
-};
+}
 
 /**
  * Fills the empty database of a running service with a history, in one transaction: it is there or it is not.
  * @throws BenchmarkFailed when afterwards the totals do not equal a recount
  */
-export const fillHistory = async (databaseUrl: string, options: HistoryOptions): Promise<void> => {
+export async function fillHistory(databaseUrl: string, options: HistoryOptions): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
@@ -112,4 +65,51 @@ export const fillHistory = async (databaseUrl: string, options: HistoryOptions):
     await client.end();
   }
   await checkTotals(databaseUrl, options.events);
-};
+}
+
+/** Creates the partitions that the service did not, for every month of the history. */
+async function createPartitions(client: pg.Client, { from, until }: HistoryOptions): Promise<void> {
+  const { rows } = await client.query<{ bounds: string }>(`
+    SELECT replace(pg_get_expr(relpartbound, oid), '-', '') AS bounds FROM pg_class JOIN pg_inherits ON inhrelid = oid
+    WHERE inhparent = 'events'::regclass`);
+  const year = new Date(from).getUTCFullYear();
+  for (let month = new Date(from).getUTCMonth(); ; month++) {
+    const [begin, end] = [Date.UTC(year, month), Date.UTC(year, month + 1)];
+    if (begin >= until) return;
+    if (rows.some(({ bounds }) => bounds.includes(`('${firstIdAt(begin)}')`))) continue;
+    const name = `events_${new Date(begin).toISOString().slice(0, 7).replace('-', '_')}`;
+    await client.query(`CREATE TABLE ${name} PARTITION OF events
+      FOR VALUES FROM ('${firstIdAt(begin)}') TO ('${firstIdAt(end)}')`);
+  }
+}
+
+async function createSensors(client: pg.Client, options: HistoryOptions): Promise<void> {
+  const sensors = historySensors({ ...options, sensors: SENSORS });
+  await client.query(
+    `INSERT INTO sensors (id, name, device_id, type, api_key, created_at)
+     SELECT id, name, 'history-' || n, type, encode(sha256(id::text::bytea), 'hex'), now() - n * interval '1 second'
+     FROM unnest($1::uuid[], $2::text[], $3::text[]) WITH ORDINALITY AS sensor (id, name, type, n)`,
+    [sensors.map(({ id }) => id), sensors.map(({ name }) => name), sensors.map(({ type }) => type)],
+  );
+}
+
+/** Runs `work` while events has no index but its key: making them afterwards takes a fraction of the time. */
+async function withoutIndexes(client: pg.Client, work: () => Promise<void>): Promise<void> {
+  const { rows } = await client.query<{ name: string; definition: string }>(`
+    SELECT indexrelid::regclass::text AS name, replace(pg_get_indexdef(indexrelid), ' ON ONLY ', ' ON ') AS definition
+    FROM pg_index WHERE indrelid = 'events'::regclass AND NOT indisprimary`);
+  for (const { name } of rows) await client.query(`DROP INDEX ${name}`);
+  await work();
+  for (const { definition } of rows) await client.query(definition);
+}
+
+/** Waits until the running service has folded what was counted. */
+async function waitForFold(databaseUrl: string): Promise<void> {
+  const deadline = performance.now() + FOLD_DEADLINE_MS;
+  const isDue = async () =>
+    (await query(databaseUrl, 'SELECT FROM event_totals WHERE NOT folded LIMIT 1')).length > 0;
+  while (await isDue()) {
+    if (performance.now() > deadline) throw new BenchmarkFailed('The service does not fold its totals');
+    await sleep(200);
+  }
+}

@@ -39,21 +39,11 @@ export interface HistoriesOptions {
   readonly onProgress: (line: string) => void;
 }
 
-/** The databases on a server that hold a history: their comments say which, and that nothing is left to do. */
-const findKept = async (server: string): Promise<ReadonlyMap<string, HistoryOptions>> => {
-  const rows = await query<{ name: string; told: string }>(
-    server,
-    `SELECT datname AS name, shobj_description(oid, 'pg_database') AS told FROM pg_database
-     WHERE datname LIKE 'gantry\\_history\\_%' AND shobj_description(oid, 'pg_database') IS NOT NULL`,
-  );
-  return new Map(rows.map(({ name, told }) => [name, JSON.parse(told) as HistoryOptions]));
-};
-
 /**
  * Starts a Gantry for each size on a database that holds so many events, which is filled unless it was before.
  * @throws BenchmarkFailed before it fills anything when the disk has not the room
  */
-export const openHistories = async (options: HistoriesOptions): Promise<Histories> => {
+export async function openHistories(options: HistoriesOptions): Promise<Histories> {
   const { folder, server, sizes, spanDays, sensors, seed, isKept, onProgress } = options;
   const undo: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
@@ -116,4 +106,14 @@ export const openHistories = async (options: HistoriesOptions): Promise<Historie
     await stop();
     throw error;
   }
-};
+}
+
+/** The databases on a server that hold a history: their comments say which, and that nothing is left to do. */
+async function findKept(server: string): Promise<ReadonlyMap<string, HistoryOptions>> {
+  const rows = await query<{ name: string; told: string }>(
+    server,
+    `SELECT datname AS name, shobj_description(oid, 'pg_database') AS told FROM pg_database
+     WHERE datname LIKE 'gantry\\_history\\_%' AND shobj_description(oid, 'pg_database') IS NOT NULL`,
+  );
+  return new Map(rows.map(({ name, told }) => [name, JSON.parse(told) as HistoryOptions]));
+}

@@ -42,35 +42,32 @@ const VIOLATION_RANKS: Readonly<Record<string, number>> = {
   LANE_VIOLATION: RANKS.LOW,
   ILLEGAL_PARKING: RANKS.LOW,
 };
+
 /** How many of the vehicles whose plate the report does not need are read all the same. */
 const READ_ANYWAY = 0.6;
+
 /** Vehicles that pass again and again, some of them far more often than others; and how much of the traffic they are. */
 const COMMUTERS = 4_000;
 const COMMUTING = 0.6;
+
 /** Different reports of each sensor; beside them every event has its own time, plate and fate. */
 const REPORTS_OF_SENSOR = 500;
 const CHUNK_CHARS = 64 * 1024;
 
-const hex = (random: Random): string =>
-  Math.floor(random.next() * 2 ** 32)
-    .toString(16)
-    .padStart(8, '0');
-
-/** An id begins with its time, 48 bits of milliseconds. */
-const timeBits = (time: number): string => Math.max(0, time).toString(16).padStart(12, '0');
-
 /** The least id of a time (Unix milliseconds), without hyphens. */
-export const firstIdAt = (time: number): string => timeBits(time).padEnd(32, '0');
+export function firstIdAt(time: number): string {
+  return timeBits(time).padEnd(32, '0');
+}
 
 /** A UUID of version 7 layout at a time, as the service makes them. */
-export const idAt = (time: number, random: Random): string => {
+export function idAt(time: number, random: Random): string {
   const begin = timeBits(time);
   const [some, more, most] = [hex(random), hex(random), hex(random)];
   return `${begin.slice(0, 8)}-${begin.slice(8)}-7${some.slice(0, 3)}-a${some.slice(3, 6)}-${more}${most.slice(0, 4)}`;
-};
+}
 
 /** The sensors of a history; several share a place, each looking at a corner of it. */
-export const historySensors = ({ sensors, seed }: HistoryOptions): HistorySensor[] => {
+export function historySensors({ sensors, seed }: HistoryOptions): HistorySensor[] {
   const random = createRandom(mix(seed, 1));
   return Array.from({ length: sensors }, (_, index) => {
     const place = places[index % places.length] ?? places[0];
@@ -83,65 +80,13 @@ export const historySensors = ({ sensors, seed }: HistoryOptions): HistorySensor
       address: `${addressOf(place)} / ${corner}`,
     };
   });
-};
-
-/** How many of the events happen in each hour: as much as the traffic of that hour, and together exactly all. */
-function* hours({ from, until, events }: HistoryOptions): Generator<{ start: number; count: number }> {
-  const starts: number[] = [];
-  for (let start = from; start < until; start += HOUR_MS) starts.push(start);
-  const levels = starts.map((start) => trafficLevel(start + HOUR_MS / 2));
-  const sum = levels.reduce((total, level) => total + level, 0);
-  let reached = 0;
-  let given = 0;
-  for (const [index, start] of starts.entries()) {
-    reached += levels[index] ?? 0;
-    const due = Math.round((events * reached) / sum);
-    yield { start, count: due - given };
-    given = due;
-  }
 }
-
-const rankOf = ({ severity, violationType, eventType }: EventInput): number | null => {
-  if (severity) return RANKS[severity];
-  if (violationType) return VIOLATION_RANKS[violationType] ?? RANKS.MEDIUM;
-  return eventType === 'INCIDENT' ? RANKS.HIGH : null;
-};
-
-/** Text as COPY reads it. */
-const cell = (value: string | number | null | undefined): string =>
-  value === null || value === undefined ? '\\N' : String(value).replace(/[\\\t\n\r]/g, ' ');
 
 /** What a sensor says again and again: the cells that do not depend on the moment, and how often the plate is read. */
 interface Report {
   readonly cells: string;
   readonly plateIsRead: number;
 }
-
-const reportsOf = (sensor: HistorySensor, { from, until }: HistoryOptions, random: Random): Report[] =>
-  Array.from({ length: REPORTS_OF_SENSOR }, () => {
-    const event = reportFrom(sensor.type, sensor.place, from + random.next() * (until - from), random);
-    const cells = [
-      event.eventType,
-      event.violationType,
-      event.vehicleType,
-      rankOf(event),
-      sensor.id,
-      sensor.name,
-      sensor.address,
-      event.vehicleSpeed,
-      event.description,
-      event.metadata && JSON.stringify(event.metadata),
-    ];
-    const plateIsRead = event.licensePlateNumber ? 1 : event.vehicleType ? READ_ANYWAY : 0;
-    return { cells: cells.map(cell).join('\t'), plateIsRead };
-  });
-
-const letter = (random: Random): string => 'ABCDEFGHJKLMNPRSTUVWXYZ'.charAt(Math.floor(random.next() * 23));
-
-const isProcessed = (age: number, random: Random): boolean => {
-  if (age > 3 * DAY_MS) return random.chance(0.97);
-  return random.chance(age > DAY_MS ? 0.6 : 0.15);
-};
 
 /** The rows of a history in the order of their time, in chunks of text for COPY. */
 export function* historyRows(options: HistoryOptions): Generator<string> {
@@ -183,4 +128,71 @@ export function* historyRows(options: HistoryOptions): Generator<string> {
     }
   }
   if (chunk !== '') yield chunk;
+}
+
+function hex(random: Random): string {
+  return Math.floor(random.next() * 2 ** 32)
+    .toString(16)
+    .padStart(8, '0');
+}
+
+/** An id begins with its time, 48 bits of milliseconds. */
+function timeBits(time: number): string {
+  return Math.max(0, time).toString(16).padStart(12, '0');
+}
+
+/** How many of the events happen in each hour: as much as the traffic of that hour, and together exactly all. */
+function* hours({ from, until, events }: HistoryOptions): Generator<{ start: number; count: number }> {
+  const starts: number[] = [];
+  for (let start = from; start < until; start += HOUR_MS) starts.push(start);
+  const levels = starts.map((start) => trafficLevel(start + HOUR_MS / 2));
+  const sum = levels.reduce((total, level) => total + level, 0);
+  let reached = 0;
+  let given = 0;
+  for (const [index, start] of starts.entries()) {
+    reached += levels[index] ?? 0;
+    const due = Math.round((events * reached) / sum);
+    yield { start, count: due - given };
+    given = due;
+  }
+}
+
+function rankOf({ severity, violationType, eventType }: EventInput): number | null {
+  if (severity) return RANKS[severity];
+  if (violationType) return VIOLATION_RANKS[violationType] ?? RANKS.MEDIUM;
+  return eventType === 'INCIDENT' ? RANKS.HIGH : null;
+}
+
+/** Text as COPY reads it. */
+function cell(value: string | number | null | undefined): string {
+  return value === null || value === undefined ? '\\N' : String(value).replace(/[\\\t\n\r]/g, ' ');
+}
+
+function reportsOf(sensor: HistorySensor, { from, until }: HistoryOptions, random: Random): Report[] {
+  return Array.from({ length: REPORTS_OF_SENSOR }, () => {
+    const event = reportFrom(sensor.type, sensor.place, from + random.next() * (until - from), random);
+    const cells = [
+      event.eventType,
+      event.violationType,
+      event.vehicleType,
+      rankOf(event),
+      sensor.id,
+      sensor.name,
+      sensor.address,
+      event.vehicleSpeed,
+      event.description,
+      event.metadata && JSON.stringify(event.metadata),
+    ];
+    const plateIsRead = event.licensePlateNumber ? 1 : event.vehicleType ? READ_ANYWAY : 0;
+    return { cells: cells.map(cell).join('\t'), plateIsRead };
+  });
+}
+
+function letter(random: Random): string {
+  return 'ABCDEFGHJKLMNPRSTUVWXYZ'.charAt(Math.floor(random.next() * 23));
+}
+
+function isProcessed(age: number, random: Random): boolean {
+  if (age > 3 * DAY_MS) return random.chance(0.97);
+  return random.chance(age > DAY_MS ? 0.6 : 0.15);
 }

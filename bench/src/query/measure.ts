@@ -35,15 +35,46 @@ interface Asked {
 }
 
 const WARMUP_SHARE = 0.2;
+
 /** Around the depth that is asked for, so that not one page is asked for all the time. */
 const SPREAD = 0.004;
 
+/** Asks everything. @throws BenchmarkFailed when an answer is wrong */
+export async function measureQuestions(
+  histories: Histories,
+  questions: readonly Question[],
+  options: MeasureOptions,
+): Promise<Measurement[]> {
+  const marks = questions.filter(({ isMutation }) => isMutation).length;
+  const unprocessed = Math.ceil(marks * (options.asks + 16) * (1 + WARMUP_SHARE) + 32);
+  const asked: Asked[] = [];
+  try {
+    for (const history of histories.list) {
+      const { gantry, databaseUrl } = history;
+      asked.push({
+        history,
+        asker: createAsker(gantry.url, gantry.client.token ?? ''),
+        sample: await drawSample(databaseUrl, history.options, unprocessed),
+      });
+    }
+    const measurements: Measurement[] = [];
+    for (const question of questions) {
+      const measurement = await measureQuestion(asked, question, options);
+      options.onMeasured(measurement);
+      measurements.push(measurement);
+    }
+    return measurements;
+  } finally {
+    for (const { asker } of asked) asker.close();
+  }
+}
+
 /** The arguments of every ask, the same at every size as far as the histories have the same. */
-const prepare = async (
+async function prepare(
   { asker, sample }: Asked,
   { procedure, input, depth }: Question,
   count: number,
-): Promise<ListInput[]> => {
+): Promise<ListInput[]> {
   const random = createRandom(mix(count, 4));
   const inputs: ListInput[] = [];
   const totals = new Map<string, number>();
@@ -61,17 +92,18 @@ const prepare = async (
     inputs.push({ ...made, skip: Math.max(0, Math.floor(total * share)) });
   }
   return inputs;
-};
+}
 
-const ask = ({ asker }: Asked, { procedure, isMutation }: Question, input: ListInput): Promise<Answer> =>
-  isMutation ? asker.mutate(procedure, input) : asker.query(procedure, input);
+function ask({ asker }: Asked, { procedure, isMutation }: Question, input: ListInput): Promise<Answer> {
+  return isMutation ? asker.mutate(procedure, input) : asker.query(procedure, input);
+}
 
 /** Asks one question of all histories in turn, so that what disturbs the machine disturbs all. */
-const measureQuestion = async (
+async function measureQuestion(
   asked: readonly Asked[],
   question: Question,
   { asks, checks, signal }: MeasureOptions,
-): Promise<Measurement> => {
+): Promise<Measurement> {
   const atOnce = question.atOnce ?? 1;
   const rounds = Math.ceil(asks / atOnce);
   const warmup = Math.ceil(rounds * WARMUP_SHARE);
@@ -101,34 +133,4 @@ const measureQuestion = async (
     };
   });
   return { question, timings };
-};
-
-/** Asks everything. @throws BenchmarkFailed when an answer is wrong */
-export const measureQuestions = async (
-  histories: Histories,
-  questions: readonly Question[],
-  options: MeasureOptions,
-): Promise<Measurement[]> => {
-  const marks = questions.filter(({ isMutation }) => isMutation).length;
-  const unprocessed = Math.ceil(marks * (options.asks + 16) * (1 + WARMUP_SHARE) + 32);
-  const asked: Asked[] = [];
-  try {
-    for (const history of histories.list) {
-      const { gantry, databaseUrl } = history;
-      asked.push({
-        history,
-        asker: createAsker(gantry.url, gantry.client.token ?? ''),
-        sample: await drawSample(databaseUrl, history.options, unprocessed),
-      });
-    }
-    const measurements: Measurement[] = [];
-    for (const question of questions) {
-      const measurement = await measureQuestion(asked, question, options);
-      options.onMeasured(measurement);
-      measurements.push(measurement);
-    }
-    return measurements;
-  } finally {
-    for (const { asker } of asked) asker.close();
-  }
-};
+}

@@ -26,56 +26,53 @@ export interface Question {
 
 /** What a screen shows on opening. */
 const SCREEN: Goals = { p99: 50 };
+
 /** The same where counts are behind it, so that the length of the history makes no difference. */
 const COUNTED: Goals = { p99: 50, ratio: 2 };
 const DEEPEST: Goals = { ratio: 3 };
 
 const DAY_MS = 86_400_000;
 
-const pick = <Item>(items: readonly Item[], random: Random): Item => {
+function pick<Item>(items: readonly Item[], random: Random): Item {
   const item = items[Math.floor(random.next() * items.length)];
   if (item === undefined) throw new RangeError('Nothing to choose from');
   return item;
-};
+}
 
-const someTimes = ({ from, until }: Sample, random: Random): [number, number] => {
+function someTimes({ from, until }: Sample, random: Random): [number, number] {
   const [a, b] = [random.next(), random.next()].map((share) => Math.floor(from + share * (until - from)));
   return [Math.min(a ?? from, b ?? from), Math.max(a ?? until, b ?? until)];
-};
+}
 
-const someDays = (sample: Sample, random: Random) => {
+function someDays(sample: Sample, random: Random) {
   const [from, until] = someTimes(sample, random).map((time) => new Date(time).toISOString().slice(0, 10));
   return { startDate: from ?? '', endDate: until ?? '' };
-};
+}
 
 /** A week, as people look at it. */
-const aWeek = ({ from, until }: Sample, random: Random) => {
+function aWeek({ from, until }: Sample, random: Random) {
   const start = from + random.next() * (until - from - 7 * DAY_MS);
   const [startDate, endDate] = [start, start + 6 * DAY_MS].map((time) =>
     new Date(time).toISOString().slice(0, 10),
   );
   return { startDate: startDate ?? '', endDate: endDate ?? '' };
-};
+}
 
-const raggedRange = (sample: Sample, random: Random) => {
+function raggedRange(sample: Sample, random: Random) {
   const [from, until] = someTimes(sample, random);
   return { startDate: new Date(from).toISOString(), endDate: new Date(until).toISOString() };
-};
+}
 
-const list = (
-  group: string,
-  name: string,
-  input: Question['input'],
-  goals: Goals,
-  depth?: number,
-): Question => ({
-  group,
-  name,
-  procedure: 'events.getAll',
-  input,
-  goals,
-  ...(depth !== undefined && { depth }),
-});
+function list(group: string, name: string, input: Question['input'], goals: Goals, depth?: number): Question {
+  return {
+    group,
+    name,
+    procedure: 'events.getAll',
+    input,
+    goals,
+    ...(depth !== undefined && { depth }),
+  };
+}
 
 const SORTS = ['timestamp', 'createdAt', 'eventType', 'severity'] as const;
 const ORDERS = ['desc', 'asc'] as const;
@@ -219,7 +216,9 @@ const single: Question[] = [
   },
 ];
 
-const unprocessedOne = (sample: Sample): { id: string } => ({ id: sample.unprocessed.pop() ?? '' });
+function unprocessedOne(sample: Sample): { id: string } {
+  return { id: sample.unprocessed.pop() ?? '' };
+}
 const marks: Question[] = [1, 16].map((atOnce) => ({
   group: 'markAsProcessed',
   name: atOnce === 1 ? 'one' : `${atOnce} at once`,

@@ -1,11 +1,6 @@
 import { figure, formatTable } from '../table.ts';
 import type { Measurement } from './measure.ts';
 
-const sizeName = (events: number): string =>
-  events >= 1e6
-    ? `${figure(events / 1e6)} M`.replace('.00', '').replace('.0', '')
-    : `${Math.round(events / 1000)} k`;
-
 /** A question, what it had to keep to, and whether it did. */
 export interface Verdict {
   readonly ratio: number;
@@ -15,7 +10,7 @@ export interface Verdict {
 }
 
 /** Judges a measurement: the ratio is that of the medians at the largest and the smallest size. */
-export const judge = ({ question, timings }: Measurement): Verdict => {
+export function judge({ question, timings }: Measurement): Verdict {
   const [smallest, largest] = [timings.at(0), timings.at(-1)];
   const ratio =
     timings.length > 1 ? (largest?.p50 ?? Number.NaN) / (smallest?.p50 ?? Number.NaN) : Number.NaN;
@@ -29,22 +24,19 @@ export const judge = ({ question, timings }: Measurement): Verdict => {
     goal: held.map(({ goal }) => goal).join(', '),
     met: held.length === 0 ? null : held.every(({ met }) => met),
   };
-};
-
-const titleOf = ({ question: { group, name } }: Measurement): string =>
-  name === '' ? group : `${group}: ${name}`;
+}
 
 /** One line about a question, for whoever waits. */
-export const lineOf = (measurement: Measurement): string => {
+export function lineOf(measurement: Measurement): string {
   const times = measurement.timings.map(
     ({ p50, p99 }) => `${figure(p50).padStart(6)} ${figure(p99).padStart(6)}`,
   );
   const { ratio, met } = judge(measurement);
   return `${titleOf(measurement).padEnd(42)} ${times.join('  |  ')}  × ${figure(ratio)}${met === false ? '  MISSED' : ''}`;
-};
+}
 
 /** The table of all questions, with the sizes side by side. */
-export const reportOf = (measurements: readonly Measurement[]): string => {
+export function reportOf(measurements: readonly Measurement[]): string {
   const sizes = measurements[0]?.timings.map(({ events }) => sizeName(events)) ?? [];
   const columns = [
     { title: 'question' },
@@ -59,4 +51,14 @@ export const reportOf = (measurements: readonly Measurement[]): string => {
     return [titleOf(measurement), ...times, figure(ratio), goal, met === null ? '' : met ? 'met' : 'MISSED'];
   });
   return formatTable(columns, rows);
-};
+}
+
+function sizeName(events: number): string {
+  return events >= 1e6
+    ? `${figure(events / 1e6)} M`.replace('.00', '').replace('.0', '')
+    : `${Math.round(events / 1000)} k`;
+}
+
+function titleOf({ question: { group, name } }: Measurement): string {
+  return name === '' ? group : `${group}: ${name}`;
+}

@@ -5,13 +5,11 @@ import { BenchmarkFailed } from '../failure.ts';
 const BYTES_PER_EVENT = 1_000;
 const LOG_BYTES = 4e9;
 
-const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
-
 /**
  * Makes sure that the disk of a folder has room for so many new events.
  * @throws BenchmarkFailed when it has not, saying how much is needed and how much there is
  */
-export const checkRoom = async (folder: string, events: number): Promise<void> => {
+export async function checkRoom(folder: string, events: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   const [needed, free] = [events * BYTES_PER_EVENT + LOG_BYTES, bavail * bsize];
   if (events === 0 || needed <= free) return;
@@ -19,4 +17,8 @@ export const checkRoom = async (folder: string, events: number): Promise<void> =
     `${events.toLocaleString('en-US')} events need about ${gigabytes(needed)} of disk, and ${folder} has ` +
       `${gigabytes(free)}: ask for fewer with --events, or name another disk with --folder`,
   );
-};
+}
+
+function gigabytes(bytes: number): string {
+  return `${(bytes / 1e9).toFixed(1)} GB`;
+}

@@ -28,11 +28,11 @@ interface Row {
 }
 
 /** @param unprocessed how many events that are not processed are wanted */
-export const drawSample = async (
+export async function drawSample(
   databaseUrl: string,
   { from, until, seed }: HistoryOptions,
   unprocessed: number,
-): Promise<Sample> => {
+): Promise<Sample> {
   const random: Random = createRandom(mix(seed, 3));
   const times = Array.from({ length: SIZE }, () =>
     Math.floor(from + random.next() * (until - from - 86_400_000)),
@@ -69,4 +69,4 @@ export const drawSample = async (
   } finally {
     await client.end();
   }
-};
+}

@@ -26,7 +26,7 @@ const BODIES = 8192;
 const SPAN_MS = 30 * 86_400_000;
 const SENSORS = 50;
 
-const measure = async (stage: Stage, options: Options): Promise<Stretch[]> => {
+async function measure(stage: Stage, options: Options): Promise<Stretch[]> {
   const { rate, connections, events, seconds, rounds, seed } = options;
   const until = Date.now();
   const from = until - SPAN_MS;
@@ -53,9 +53,9 @@ const measure = async (stage: Stage, options: Options): Promise<Stretch[]> => {
   await pacer.finish();
   checkCounts('Gantry', pacer.acknowledged, before, await stage.count());
   return stretches;
-};
+}
 
-const run = async (options: Options): Promise<void> => {
+async function run(options: Options): Promise<void> {
   const { databaseUrl, folder, json, save, ...load } = options;
   const results = await onStage(options, async (stage) => {
     const stretches = await measure(stage, options);
@@ -70,7 +70,7 @@ const run = async (options: Options): Promise<void> => {
     };
   });
   await publish(results, { json, save });
-};
+}
 
 export const reportsCommand = new Command('reports')
   .description('Applies a constant load with and without reports, and compares the speed of ingestion.')

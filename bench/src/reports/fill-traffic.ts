@@ -6,7 +6,7 @@ const AT_ONCE = 1_000;
 const FOLD_DEADLINE_MS = 600_000;
 
 /** Tells of all events there are as traffic, as ingestion does, and waits until the running service has folded it. */
-export const fillTraffic = async (databaseUrl: string): Promise<void> => {
+export async function fillTraffic(databaseUrl: string): Promise<void> {
   await query(
     databaseUrl,
     `INSERT INTO traffic_unfolded
@@ -20,4 +20,4 @@ export const fillTraffic = async (databaseUrl: string): Promise<void> => {
     if (performance.now() > deadline) throw new BenchmarkFailed('The service does not fold its traffic');
     await sleep(200);
   }
-};
+}

@@ -33,29 +33,6 @@ export interface Range {
   readonly endDate: Date;
 }
 
-/** Makes one report. @returns how many rows it has; @throws BenchmarkFailed when it does not become whole */
-const makeReport = async (
-  { api }: GantryClient,
-  which: (typeof KINDS)[number],
-  range: Range,
-): Promise<number> => {
-  const { id } = await api.reports.generate.mutate({ ...which, ...range });
-  const deadline = performance.now() + DEADLINE_MS;
-  for (;;) {
-    await sleep(LOOK_MS);
-    const { status, error, rowCount } = await api.reports.getById.query({ id });
-    if (status === 'DONE') return rowCount;
-    if (status === 'FAILED' || status === 'CANCELLED' || performance.now() > deadline)
-      throw new BenchmarkFailed(`The report of ${which.kind} is ${status}: ${error ?? 'it takes too long'}`);
-  }
-};
-
-const figuresOf = ({ latencies }: Seen, seconds: number) => ({
-  eventsPerSecond: latencies.length / seconds,
-  p50: percentile(latencies, 0.5),
-  p99: percentile(latencies, 0.99),
-});
-
 export interface MeasureOptions {
   /** At least so long, in seconds. */
   readonly seconds: number;
@@ -66,11 +43,11 @@ export interface MeasureOptions {
 }
 
 /** Looks at a constant load while no report is made, and while one after the other is, in turn. */
-export const measureReports = async (
+export async function measureReports(
   client: GantryClient,
   pacer: Pacer,
   { seconds, rounds, range, signal, onStretch }: MeasureOptions,
-): Promise<Stretch[]> => {
+): Promise<Stretch[]> {
   const stretches: Stretch[] = [];
   let turn = 0;
   const look = async (round: number, withReports: boolean): Promise<void> => {
@@ -97,4 +74,29 @@ export const measureReports = async (
     await look(round, true);
   }
   return stretches;
-};
+}
+
+/** Makes one report. @returns how many rows it has; @throws BenchmarkFailed when it does not become whole */
+async function makeReport(
+  { api }: GantryClient,
+  which: (typeof KINDS)[number],
+  range: Range,
+): Promise<number> {
+  const { id } = await api.reports.generate.mutate({ ...which, ...range });
+  const deadline = performance.now() + DEADLINE_MS;
+  for (;;) {
+    await sleep(LOOK_MS);
+    const { status, error, rowCount } = await api.reports.getById.query({ id });
+    if (status === 'DONE') return rowCount;
+    if (status === 'FAILED' || status === 'CANCELLED' || performance.now() > deadline)
+      throw new BenchmarkFailed(`The report of ${which.kind} is ${status}: ${error ?? 'it takes too long'}`);
+  }
+}
+
+function figuresOf({ latencies }: Seen, seconds: number) {
+  return {
+    eventsPerSecond: latencies.length / seconds,
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
+  };
+}

@@ -12,33 +12,26 @@ export interface Kept {
   readonly met: boolean;
 }
 
-export const judge = (stretches: readonly Stretch[]): Kept => {
+export function judge(stretches: readonly Stretch[]): Kept {
   const speeds = (withReports: boolean) =>
     stretches.filter((each) => each.withReports === withReports).map((each) => each.eventsPerSecond);
   const without = speeds(false);
   const kept = median(speeds(true).map((speed, n) => speed / (without[n] ?? Number.NaN)));
   return { kept, met: kept >= GOAL };
-};
+}
 
 const COLUMNS = ['round', 'reports', 'events/s', 'p50 ms', 'p99 ms', 'made', 'rows'] as const;
 
-const cellsOf = (stretch: Stretch): string[] => [
-  String(stretch.round),
-  stretch.withReports ? 'with' : 'without',
-  ...[stretch.eventsPerSecond, stretch.p50, stretch.p99].map(figure),
-  String(stretch.reports),
-  figure(stretch.rows),
-];
-
 /** A stretch as a line, for whoever waits. */
-export const lineOf = (stretch: Stretch): string =>
-  cellsOf(stretch)
+export function lineOf(stretch: Stretch): string {
+  return cellsOf(stretch)
     .map((cell, at) => `${COLUMNS[at]} ${cell}`)
     .join('  ');
+}
 
 /** The tables of a run. */
-export const reportOf = (rate: number, stretches: readonly Stretch[], { kept, met }: Kept): string =>
-  [
+export function reportOf(rate: number, stretches: readonly Stretch[], { kept, met }: Kept): string {
+  return [
     `${figure(rate)} events/s were due.`,
     '',
     formatTable(
@@ -48,3 +41,14 @@ export const reportOf = (rate: number, stretches: readonly Stretch[], { kept, me
     '',
     `Ingestion keeps ${(kept * 100).toFixed(1)} % of its speed while reports are made (goal: ${GOAL * 100} %): ${met ? 'met' : 'MISSED'}.`,
   ].join('\n');
+}
+
+function cellsOf(stretch: Stretch): string[] {
+  return [
+    String(stretch.round),
+    stretch.withReports ? 'with' : 'without',
+    ...[stretch.eventsPerSecond, stretch.p50, stretch.p99].map(figure),
+    String(stretch.reports),
+    figure(stretch.rows),
+  ];
+}

@@ -16,7 +16,7 @@ interface Options extends StageOptions, Output {
   readonly seed: number;
 }
 
-const run = async (options: Options): Promise<void> => {
+async function run(options: Options): Promise<void> {
   const { databaseUrl, folder, json, save, ...load } = options;
   const signal = stopOnSignals();
   const isEmbedded = databaseUrl === undefined;
@@ -38,7 +38,7 @@ const run = async (options: Options): Promise<void> => {
     };
   });
   await publish(results, { json, save });
-};
+}
 
 export const soakCommand = new Command('soak')
   .description('Applies a constant load for a long time, and checks memory and latency.')

@@ -34,11 +34,12 @@ export interface Pacer {
 
 const TICK_MS = 1;
 const TIMEOUT_MS = 20_000;
+
 /** A server that is this many seconds of requests behind will not catch up. */
 const MAX_BEHIND_SECONDS = 10;
 const LOOK_MS = 20;
 
-export const startPacer = ({ url, bodies, rate, connections }: PacerOptions): Pacer => {
+export function startPacer({ url, bodies, rate, connections }: PacerOptions): Pacer {
   const { origin, pathname } = new URL(url);
   const pool = new Pool(origin, {
     connections,
@@ -103,4 +104,4 @@ export const startPacer = ({ url, bodies, rate, connections }: PacerOptions): Pa
       check();
     },
   };
-};
+}

@@ -13,29 +13,23 @@ const COLUMNS = [
   'idle in transaction',
 ] as const;
 
-const cellsOf = (sample: Sample): string[] => [
-  sample.minute.toFixed(1),
-  ...[sample.eventsPerSecond, sample.p50, sample.p99, sample.lateness, sample.memory].map(figure),
-  String(sample.queued),
-  String(sample.idleInTransaction),
-];
-
 /** A sample as a line, for whoever waits. */
-export const lineOf = (sample: Sample): string =>
-  cellsOf(sample)
+export function lineOf(sample: Sample): string {
+  return cellsOf(sample)
     .map((cell, at) => `${COLUMNS[at]} ${cell}`)
     .join('  ');
+}
 
 /** Most rows of the table; of a longer run it has every so many-th sample. */
 const MAX_ROWS = 60;
 
 /** The tables of a run. */
-export const reportOf = (
+export function reportOf(
   rate: number,
   stored: number,
   samples: readonly Sample[],
   judgements: readonly Judgement[],
-): string => {
+): string {
   const step = Math.ceil(samples.length / MAX_ROWS);
   const shown = samples.filter((_, at) => (samples.length - 1 - at) % step === 0);
   return [
@@ -51,4 +45,13 @@ export const reportOf = (
       judgements.map(({ question, found, good }) => [question, found, good ? 'yes' : 'NO']),
     ),
   ].join('\n');
-};
+}
+
+function cellsOf(sample: Sample): string[] {
+  return [
+    sample.minute.toFixed(1),
+    ...[sample.eventsPerSecond, sample.p50, sample.p99, sample.lateness, sample.memory].map(figure),
+    String(sample.queued),
+    String(sample.idleInTransaction),
+  ];
+}

@@ -23,10 +23,10 @@ export interface Sample {
 }
 
 /** @param seen by the pacer in the last `seconds` */
-export const takeSample = async (
+export async function takeSample(
   { gantry, databaseUrl }: Stage,
   { minute, seconds, seen }: { minute: number; seconds: number; seen: Seen },
-): Promise<Sample> => {
+): Promise<Sample> {
   const { latencies, lateness } = seen;
   const metrics = await gantry.metrics();
   return {
@@ -39,4 +39,4 @@ export const takeSample = async (
     queued: metrics.get('gantry_queued_events') ?? Number.NaN,
     idleInTransaction: await idleTransactions(databaseUrl),
   };
-};
+}

@@ -32,24 +32,12 @@ export interface Soaked {
 
 const BODIES = 8192;
 const MEASURING = { connections: 128, warmupSeconds: 3, seconds: 5 };
+
 /** The write-ahead log and what the server needs for itself. */
 const SPARE_BYTES = 4e9;
 
-/** @throws BenchmarkFailed when the disk has no room for so many events of the size of those that are there */
-const checkRoom = async (stage: Stage, folder: string, empty: number, events: number): Promise<void> => {
-  const { rows } = await stage.count();
-  const each = ((await databaseSize(stage.databaseUrl)) - empty) / rows;
-  const { bavail, bsize } = await statfs(folder);
-  const [needed, free] = [each * events + SPARE_BYTES, bavail * bsize];
-  if (needed < free) return;
-  const gigabytes = (bytes: number): string => (bytes / 1e9).toFixed(0);
-  throw new BenchmarkFailed(
-    `That would be ${events.toFixed(0)} events, some ${gigabytes(needed)} GB, and ${folder} has ${gigabytes(free)} GB free`,
-  );
-};
-
 /** Keeps Gantry under a constant load, looks at it now and then, and compares the counts in the end. */
-export const soak = async (stage: Stage, options: SoakOptions): Promise<Soaked> => {
+export async function soak(stage: Stage, options: SoakOptions): Promise<Soaked> {
   const { minutes, every, connections, folder, signal } = options;
   if (minutes * 60 < 2 * every) {
     throw new BenchmarkFailed('Two samples are the least: raise --minutes or lower --every');
@@ -76,13 +64,28 @@ export const soak = async (stage: Stage, options: SoakOptions): Promise<Soaked> 
   await pacer.finish();
   checkCounts('Gantry', pacer.acknowledged, before, await stage.count());
   return { rate, stored: pacer.acknowledged, samples };
-};
+}
 
-const sampleFor = async (
+const LOOK_MS = 100;
+
+/** @throws BenchmarkFailed when the disk has no room for so many events of the size of those that are there */
+async function checkRoom(stage: Stage, folder: string, empty: number, events: number): Promise<void> {
+  const { rows } = await stage.count();
+  const each = ((await databaseSize(stage.databaseUrl)) - empty) / rows;
+  const { bavail, bsize } = await statfs(folder);
+  const [needed, free] = [each * events + SPARE_BYTES, bavail * bsize];
+  if (needed < free) return;
+  const gigabytes = (bytes: number): string => (bytes / 1e9).toFixed(0);
+  throw new BenchmarkFailed(
+    `That would be ${events.toFixed(0)} events, some ${gigabytes(needed)} GB, and ${folder} has ${gigabytes(free)} GB free`,
+  );
+}
+
+async function sampleFor(
   stage: Stage,
   pacer: Pacer,
   { minutes, every, signal, onSample }: SoakOptions,
-): Promise<Sample[]> => {
+): Promise<Sample[]> {
   const started = performance.now();
   const samples: Sample[] = [];
   let last = started;
@@ -99,13 +102,11 @@ const sampleFor = async (
     samples.push(sample);
   }
   return samples;
-};
+}
 
-const LOOK_MS = 100;
-
-const pauseUntil = async (moment: number, look: () => void): Promise<void> => {
+async function pauseUntil(moment: number, look: () => void): Promise<void> {
   for (let left = moment - performance.now(); left > 0; left = moment - performance.now()) {
     look();
     await new Promise((resolve) => setTimeout(resolve, Math.min(LOOK_MS, left)));
   }
-};
+}

@@ -9,21 +9,35 @@ export interface Judgement {
 }
 
 /** The slope of the straight line that fits the points best (least squares); 0 for fewer than two. */
-export const slopeOf = (points: readonly (readonly [x: number, y: number])[]): number => {
+export function slopeOf(points: readonly (readonly [x: number, y: number])[]): number {
   const meanX = points.reduce((sum, [x]) => sum + x, 0) / points.length;
   const meanY = points.reduce((sum, [, y]) => sum + y, 0) / points.length;
   const spread = points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
   if (spread === 0 || points.length < 2) return 0;
   return points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0) / spread;
-};
+}
 
 const MAX_MEMORY_MB = 350;
+
 /** Growth over the second half, as a share of the memory in use, that is still called flat. */
 const FLAT_SHARE = 0.05;
+
 /** How much slower than the first half the second one may be. */
 const MAX_SLOWER = 1.5;
 
-const judgeMemory = (second: readonly Sample[]): Judgement[] => {
+/** Judges a run from its samples, of which there must be at least two. */
+export function judgeSoak(samples: readonly Sample[]): Judgement[] {
+  const [first, second] = [samples.slice(0, samples.length >> 1), samples.slice(samples.length >> 1)];
+  const idle = Math.max(...samples.map(({ idleInTransaction }) => idleInTransaction));
+  return [
+    ...judgeMemory(second),
+    judgeLatency(first, second, 'p50'),
+    judgeLatency(first, second, 'p99'),
+    { question: 'no transaction is left idle', found: `at most ${idle}`, good: idle === 0 },
+  ];
+}
+
+function judgeMemory(second: readonly Sample[]): Judgement[] {
   const mean = second.reduce((sum, { memory }) => sum + memory, 0) / second.length;
   const slope = slopeOf(second.map(({ minute, memory }) => [minute, memory]));
   const minutes = (second.at(-1)?.minute ?? 0) - (second[0]?.minute ?? 0);
@@ -40,25 +54,13 @@ const judgeMemory = (second: readonly Sample[]): Judgement[] => {
       good: highest < MAX_MEMORY_MB,
     },
   ];
-};
+}
 
-const judgeLatency = (first: readonly Sample[], second: readonly Sample[], key: 'p50' | 'p99'): Judgement => {
+function judgeLatency(first: readonly Sample[], second: readonly Sample[], key: 'p50' | 'p99'): Judgement {
   const [before, after] = [first, second].map((half) => median(half.map((sample) => sample[key])));
   return {
     question: `${key} does not grow`,
     found: `${before?.toFixed(1)} ms in the first half, ${after?.toFixed(1)} ms in the second`,
     good: (after ?? Number.NaN) <= MAX_SLOWER * (before ?? Number.NaN),
   };
-};
-
-/** Judges a run from its samples, of which there must be at least two. */
-export const judgeSoak = (samples: readonly Sample[]): Judgement[] => {
-  const [first, second] = [samples.slice(0, samples.length >> 1), samples.slice(samples.length >> 1)];
-  const idle = Math.max(...samples.map(({ idleInTransaction }) => idleInTransaction));
-  return [
-    ...judgeMemory(second),
-    judgeLatency(first, second, 'p50'),
-    judgeLatency(first, second, 'p99'),
-    { question: 'no transaction is left idle', found: `at most ${idle}`, good: idle === 0 },
-  ];
-};
+}

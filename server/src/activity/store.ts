@@ -28,13 +28,13 @@ export const NOBODY = '00000000-0000-0000-0000-000000000000';
 export const USER_AGENT_MAX = 300;
 
 /** Writes down who did what, in the transaction that does it. */
-export const recordActivity = async (
+export async function recordActivity(
   db: Executor,
   userId: string,
   caller: Caller,
   action: ActivityAction,
   details?: Record<string, unknown>,
-): Promise<void> => {
+): Promise<void> {
   await db.insert(activity).values({
     userId,
     action,
@@ -42,14 +42,14 @@ export const recordActivity = async (
     userAgent: caller.userAgent?.slice(0, USER_AGENT_MAX).toWellFormed() ?? null,
     details: details ?? null,
   });
-};
+}
 
 /** What a user did, newest first. */
-export const listActivity = async (
+export async function listActivity(
   db: Executor,
   userId: string,
   { skip, take }: { skip: number; take: number },
-): Promise<Page<Activity>> => {
+): Promise<Page<Activity>> {
   const ofUser = eq(activity.userId, userId);
   const [rows, [counted]] = await Promise.all([
     db.select().from(activity).where(ofUser).orderBy(desc(activity.id)).limit(take).offset(skip),
@@ -63,7 +63,7 @@ export const listActivity = async (
     ...(row.details !== null && { details: row.details }),
   }));
   return { items, total: counted?.total ?? 0 };
-};
+}
 
 /** What may happen many times in a short while, so that one row stands for all of it. */
 interface Gathered {
@@ -75,21 +75,6 @@ interface Gathered {
   readonly seconds: number;
   readonly details?: Readonly<Record<string, unknown>>;
 }
-
-/** The row of this while, if there is none yet; else what `onMore` does with it. */
-const gather = async (
-  db: Executor,
-  { address, userAgent }: Caller,
-  { userId, action, about, seconds, details }: Gathered,
-  onMore = sql`NOTHING`,
-): Promise<void> => {
-  await db.execute(sql`
-    INSERT INTO activity (user_id, action, ip_address, user_agent, details, gathered)
-    VALUES (${userId}::uuid, ${action}, ${address}, ${userAgent?.slice(0, USER_AGENT_MAX).toWellFormed() ?? null},
-      ${JSON.stringify(details ?? {})}::jsonb,
-      concat_ws(' ', ${action}::text, ${userId}::text, ${about}::text, floor(extract(epoch FROM now()) / ${seconds}::integer)))
-    ON CONFLICT (gathered) WHERE gathered IS NOT NULL DO ${onMore}`);
-};
 
 const COUNT_ONE_MORE = sql`UPDATE SET details = activity.details
   || jsonb_build_object('count', (activity.details ->> 'count')::integer + 1)
@@ -103,7 +88,7 @@ const ADDRESS_GROUPS = 16;
  * rows, so that a flood cannot fill the log.
  * @param userId null when nobody has the e-mail; it is not kept, because people type passwords there too
  */
-export const recordFailedLogin = (db: Executor, userId: string | null, caller: Caller): Promise<void> => {
+export function recordFailedLogin(db: Executor, userId: string | null, caller: Caller): Promise<void> {
   const group = Number.parseInt(hash('sha256', caller.address, 'hex').slice(0, 8), 16) % ADDRESS_GROUPS;
   const failed: Gathered = {
     userId: userId ?? NOBODY,
@@ -113,15 +98,15 @@ export const recordFailedLogin = (db: Executor, userId: string | null, caller: C
     details: { count: 1 },
   };
   return gather(db, caller, failed, COUNT_ONE_MORE);
-};
+}
 
 /** Writes down that the file of a report was fetched: a row a minute for each user and report, with a count. */
-export const recordReportDownload = (
+export function recordReportDownload(
   db: Executor,
   userId: string,
   caller: Caller,
   details: { readonly reportId: string; readonly kind: string; readonly format: string },
-): Promise<void> => {
+): Promise<void> {
   const about = details.reportId;
   const download: Gathered = {
     userId,
@@ -131,13 +116,30 @@ export const recordReportDownload = (
     details: { ...details, count: 1 },
   };
   return gather(db, caller, download, COUNT_ONE_MORE);
-};
+}
 
 /** Writes down that a picture was looked at: at most one row in ten minutes for each user and picture. */
-export const recordImageView = (
+export function recordImageView(db: Executor, userId: string, caller: Caller, sha256: string): Promise<void> {
+  return gather(db, caller, {
+    userId,
+    action: 'images.view',
+    about: sha256,
+    seconds: 600,
+    details: { sha256 },
+  });
+}
+
+/** The row of this while, if there is none yet; else what `onMore` does with it. */
+async function gather(
   db: Executor,
-  userId: string,
-  caller: Caller,
-  sha256: string,
-): Promise<void> =>
-  gather(db, caller, { userId, action: 'images.view', about: sha256, seconds: 600, details: { sha256 } });
+  { address, userAgent }: Caller,
+  { userId, action, about, seconds, details }: Gathered,
+  onMore = sql`NOTHING`,
+): Promise<void> {
+  await db.execute(sql`
+    INSERT INTO activity (user_id, action, ip_address, user_agent, details, gathered)
+    VALUES (${userId}::uuid, ${action}, ${address}, ${userAgent?.slice(0, USER_AGENT_MAX).toWellFormed() ?? null},
+      ${JSON.stringify(details ?? {})}::jsonb,
+      concat_ws(' ', ${action}::text, ${userId}::text, ${about}::text, floor(extract(epoch FROM now()) / ${seconds}::integer)))
+    ON CONFLICT (gathered) WHERE gathered IS NOT NULL DO ${onMore}`);
+}

@@ -21,18 +21,6 @@ const counts = {
   archived: ({ archived }) => archived,
 } as const satisfies Record<keyof Analytics['totals'], (row: CountRow) => boolean>;
 
-const sumOf = (rows: readonly CountRow[], isOne: (row: CountRow) => boolean): number =>
-  rows.reduce((sum, row) => (isOne(row) ? sum + row.n : sum), 0);
-
-const compare = (value: number, previous: number | null): Compared => ({
-  value,
-  previous,
-  change:
-    previous === null || previous === 0
-      ? null
-      : Math.round(((value - previous) / previous) * 10_000) / 10_000,
-});
-
 /** Which removed events some of the totals are about; the others are about all. */
 const concerns: Partial<Record<keyof typeof counts, Concern>> = {
   violations: ({ mayHoldViolations }) => mayHoldViolations,
@@ -43,11 +31,11 @@ const concerns: Partial<Record<keyof typeof counts, Concern>> = {
  * The totals of a period against those of the one before.
  * @param isGone whether such events, or any, were removed from the one before
  */
-export const totalsOf = (
+export function totalsOf(
   now: readonly CountRow[],
   before: readonly CountRow[],
   isGone: (concern?: Concern) => boolean,
-): Analytics['totals'] => {
+): Analytics['totals'] {
   const total = (name: keyof typeof counts): Compared =>
     compare(sumOf(now, counts[name]), isGone(concerns[name]) ? null : sumOf(before, counts[name]));
   return {
@@ -58,29 +46,47 @@ export const totalsOf = (
     unprocessed: total('unprocessed'),
     archived: total('archived'),
   };
-};
-
-/** Sums by a key, the greatest first. */
-const sumsBy = (rows: readonly CountRow[], keyOf: (row: CountRow) => string): [key: string, sum: number][] =>
-  sumsBySpelling(rows.map((row) => [keyOf(row), row.n] as const)).filter(([, sum]) => sum > 0);
+}
 
 /** What events are, counted in every way that they are counted by. */
-export const breakdownsOf = (rows: readonly CountRow[]) => ({
-  total: sumOf(rows, counts.events),
-  processed: sumOf(rows, counts.processed),
-  unprocessed: sumOf(rows, counts.unprocessed),
-  archived: sumOf(rows, counts.archived),
-  byType: sumsBy(rows, (row) => row.event_type).map(([eventType, count]) => ({ eventType, count })),
-  byViolationType: sumsBy(rows, (row) => row.violation_type)
-    .filter(([violationType]) => violationType !== '')
-    .map(([violationType, count]) => ({ violationType, count })),
-  byVehicleType: sumsBy(rows, (row) => row.vehicle_type)
-    .slice(0, MOST_VEHICLE_TYPES)
-    .map(([vehicleType, count]) => ({ vehicleType: vehicleType || null, count })),
-  bySeverity: [...severity.options.map(rankOf).reverse(), 0]
-    .map((rank) => ({
-      severity: severityOfRank(rank),
-      count: sumOf(rows, (row) => row.severity === rank),
-    }))
-    .filter(({ count }) => count > 0),
-});
+export function breakdownsOf(rows: readonly CountRow[]) {
+  return {
+    total: sumOf(rows, counts.events),
+    processed: sumOf(rows, counts.processed),
+    unprocessed: sumOf(rows, counts.unprocessed),
+    archived: sumOf(rows, counts.archived),
+    byType: sumsBy(rows, (row) => row.event_type).map(([eventType, count]) => ({ eventType, count })),
+    byViolationType: sumsBy(rows, (row) => row.violation_type)
+      .filter(([violationType]) => violationType !== '')
+      .map(([violationType, count]) => ({ violationType, count })),
+    byVehicleType: sumsBy(rows, (row) => row.vehicle_type)
+      .slice(0, MOST_VEHICLE_TYPES)
+      .map(([vehicleType, count]) => ({ vehicleType: vehicleType || null, count })),
+    bySeverity: [...severity.options.map(rankOf).reverse(), 0]
+      .map((rank) => ({
+        severity: severityOfRank(rank),
+        count: sumOf(rows, (row) => row.severity === rank),
+      }))
+      .filter(({ count }) => count > 0),
+  };
+}
+
+function sumOf(rows: readonly CountRow[], isOne: (row: CountRow) => boolean): number {
+  return rows.reduce((sum, row) => (isOne(row) ? sum + row.n : sum), 0);
+}
+
+function compare(value: number, previous: number | null): Compared {
+  return {
+    value,
+    previous,
+    change:
+      previous === null || previous === 0
+        ? null
+        : Math.round(((value - previous) / previous) * 10_000) / 10_000,
+  };
+}
+
+/** Sums by a key, the greatest first. */
+function sumsBy(rows: readonly CountRow[], keyOf: (row: CountRow) => string): [key: string, sum: number][] {
+  return sumsBySpelling(rows.map((row) => [keyOf(row), row.n] as const)).filter(([, sum]) => sum > 0);
+}

@@ -5,6 +5,7 @@ import { countByHour, countWithin, type HourRow } from './store.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+
 /** Hours of which parts are counted by one statement. */
 const AT_ONCE = 750;
 
@@ -14,29 +15,11 @@ interface SplitHour {
   readonly before: Interval;
 }
 
-/** Where a local hour begins within an hour of UTC; the end of that hour when it is at its start. */
-const splitOf = (hour: number, zone: IANAZone): number => {
-  const past = ((zone.offset(hour) % 60) + 60) % 60;
-  return hour + HOUR_MS - past * MINUTE_MS;
-};
-
-const splitHours = (hours: readonly HourRow[], range: Interval, zone: IANAZone): SplitHour[] =>
-  hours.flatMap((row) => {
-    const split = splitOf(row.hour, zone);
-    if (split === row.hour + HOUR_MS) return [];
-    const from = Math.max(row.hour, range.from);
-    return [{ row, before: { from, until: Math.max(from, Math.min(split, range.until)) } }];
-  });
-
 /**
  * Counts the events of an interval hour by hour, in their order. Where the hours of the zone do not begin with those of UTC,
  * an hour of UTC comes in two parts, and the first of them is counted one by one.
  */
-export const countByLocalHour = async (
-  db: Executor,
-  range: Interval,
-  timezone: string,
-): Promise<HourRow[]> => {
+export async function countByLocalHour(db: Executor, range: Interval, timezone: string): Promise<HourRow[]> {
   const zone = IANAZone.create(timezone);
   const hours = await countByHour(db, range);
   const split = splitHours(hours, range, zone);
@@ -67,4 +50,19 @@ export const countByLocalHour = async (
     }
   }
   return hours.flatMap((row) => parts.get(row.hour) ?? [row]);
-};
+}
+
+/** Where a local hour begins within an hour of UTC; the end of that hour when it is at its start. */
+function splitOf(hour: number, zone: IANAZone): number {
+  const past = ((zone.offset(hour) % 60) + 60) % 60;
+  return hour + HOUR_MS - past * MINUTE_MS;
+}
+
+function splitHours(hours: readonly HourRow[], range: Interval, zone: IANAZone): SplitHour[] {
+  return hours.flatMap((row) => {
+    const split = splitOf(row.hour, zone);
+    if (split === row.hour + HOUR_MS) return [];
+    const from = Math.max(row.hour, range.from);
+    return [{ row, before: { from, until: Math.max(from, Math.min(split, range.until)) } }];
+  });
+}

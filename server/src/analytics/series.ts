@@ -9,11 +9,11 @@ import type { HourRow } from './store.ts';
 const DAY_MS = 86_400_000;
 
 /** The interval of a series unless it is asked for one, so that there are neither few nor many points. */
-export const usualInterval = ({ from, until }: Interval): AnalyticsInterval => {
+export function usualInterval({ from, until }: Interval): AnalyticsInterval {
   const days = (until - from) / DAY_MS;
   if (days <= 3) return 'hour';
   return days <= 120 ? 'day' : 'week';
-};
+}
 
 /** How long the shortest of such intervals is, in minutes. */
 export const minutesOf = { hour: 60, day: 1_440, week: 7 * 1_440 } as const satisfies Record<
@@ -25,13 +25,13 @@ export const minutesOf = { hour: 60, day: 1_440, week: 7 * 1_440 } as const sati
  * Counts of hours, or of parts of them, as a series of local hours, days or weeks. Those without events are in it too.
  * @param isGone whether such events, or any, were removed from a point: its count is not known
  */
-export const seriesOf = (
+export function seriesOf(
   hours: readonly HourRow[],
   range: Interval,
   interval: AnalyticsInterval,
   { timezone, firstDayOfWeek }: { timezone: string; firstDayOfWeek: number },
   isGone: (point: Interval, concern?: Concern) => boolean,
-): Analytics['series'] => {
+): Analytics['series'] {
   const bounds =
     interval === 'week'
       ? weekBounds(range, timezone, firstDayOfWeek)
@@ -61,10 +61,10 @@ export const seriesOf = (
       violations: isGone(within, ({ mayHoldViolations }) => mayHoldViolations) ? null : point.violations,
     };
   });
-};
+}
 
 /** Counts of hours by the hours of the local week. */
-export const weekOf = (hours: readonly HourRow[], zone: string): Analytics['hourOfWeek'] => {
+export function weekOf(hours: readonly HourRow[], zone: string): Analytics['hourOfWeek'] {
   const week = [1, 2, 3, 4, 5, 6, 7].map((weekday) => ({ weekday, hours: new Array<number>(24).fill(0) }));
   for (const { hour, total } of hours) {
     const local = DateTime.fromMillis(hour, { zone });
@@ -72,10 +72,10 @@ export const weekOf = (hours: readonly HourRow[], zone: string): Analytics['hour
     if (day) day.hours[local.hour] = (day.hours[local.hour] ?? 0) + total;
   }
   return week;
-};
+}
 
 /** From when on an interval has at most so many events, to the hour; at least its last hour with any. */
-export const lastEventsOf = (hours: readonly HourRow[], range: Interval, most: number): Interval => {
+export function lastEventsOf(hours: readonly HourRow[], range: Interval, most: number): Interval {
   let sum = 0;
   let from = range.until;
   for (const { hour, total } of [...hours].reverse()) {
@@ -84,4 +84,4 @@ export const lastEventsOf = (hours: readonly HourRow[], range: Interval, most: n
     from = hour;
   }
   return range;
-};
+}

@@ -17,28 +17,19 @@ import {
 } from './store.ts';
 
 const DAY_MS = 86_400_000;
+
 /** Events among which plates that come again are looked for. */
 const EVENTS_FOR_PLATES = 500_000;
-
-/** The range that is asked for; its missing ends are now, and so many days before its end. */
-const rangeOf = (input: AnalyticsInput, zone: string): Interval => {
-  const endDate = input.endDate ?? new Date().toISOString();
-  const startDate =
-    input.startDate ?? new Date(resolveTime(endDate, zone) - DEFAULT_DAYS * DAY_MS).toISOString();
-  const range = requireRange({ startDate, endDate }, zone);
-  if (input.interval) requireFewPoints(range, minutesOf[input.interval]);
-  return range;
-};
 
 /**
  * The figures of an analytics page. At 10 million events: what is counted answers from the totals, some milliseconds a
  * month; plates that come again take longest, and are looked for among a bounded number of events.
  * @throws AppError `badRequest` for a range that ends before it starts, is too long, or has too many points
  */
-export const getAnalytics = async (
+export async function getAnalytics(
   { db, settings }: Pick<Core, 'db' | 'settings'>,
   input: AnalyticsInput,
-): Promise<Analytics> => {
+): Promise<Analytics> {
   const { timezone, firstDayOfWeek } = settings.current();
   const range = rangeOf(input, timezone);
   const interval = input.interval ?? usualInterval(range);
@@ -79,4 +70,14 @@ export const getAnalytics = async (
     hourOfWeek: weekOf(hours, timezone),
     processingTime,
   };
-};
+}
+
+/** The range that is asked for; its missing ends are now, and so many days before its end. */
+function rangeOf(input: AnalyticsInput, zone: string): Interval {
+  const endDate = input.endDate ?? new Date().toISOString();
+  const startDate =
+    input.startDate ?? new Date(resolveTime(endDate, zone) - DEFAULT_DAYS * DAY_MS).toISOString();
+  const range = requireRange({ startDate, endDate }, zone);
+  if (input.interval) requireFewPoints(range, minutesOf[input.interval]);
+  return range;
+}

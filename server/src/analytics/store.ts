@@ -22,13 +22,13 @@ export interface CountRow extends Record<string, unknown> {
 }
 
 /** Counts the events of an interval by everything that events are counted by. */
-export const countEvents = async (db: Executor, interval: Interval): Promise<CountRow[]> => {
+export async function countEvents(db: Executor, interval: Interval): Promise<CountRow[]> {
   // Plan: as for events.getStats, event_period_totals_pkey and event_totals_folded_pkey, half hours of events at the ends.
   const { rows } = await db.execute<CountRow>(sql`
     SELECT ${totalsKeys}, sum(n)::bigint AS n
     FROM ${countedEvents(interval)} GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(n) <> 0`);
   return rows;
-};
+}
 
 /** The events of an hour of UTC, or of a part of one. */
 export interface HourRow extends Record<string, unknown> {
@@ -39,23 +39,23 @@ export interface HourRow extends Record<string, unknown> {
 }
 
 /** Counts the events of an interval hour by hour, in their order; hours without any are left out. */
-export const countByHour = async (db: Executor, interval: Interval): Promise<HourRow[]> => {
+export async function countByHour(db: Executor, interval: Interval): Promise<HourRow[]> {
   // Plan: event_totals_folded_pkey, half hours of events at the ends. A month is some 50,000 rows of totals at most.
   const { rows } = await db.execute<HourRow>(sql`
     SELECT (extract(epoch FROM at) * 1000)::bigint AS hour, sum(n)::bigint AS total,
       coalesce(sum(n) FILTER (WHERE ${violationCondition}), 0)::bigint AS violations
     FROM ${countedByPeriod('hour', interval)} GROUP BY 1 HAVING sum(n) <> 0 ORDER BY 1`);
   return rows;
-};
+}
 
 /**
  * Counts the events of short intervals one by one, in their order; for time zones whose hours do not begin with those of
  * UTC. Totals by shorter periods would be many more rows for everybody.
  */
-export const countWithin = async (
+export async function countWithin(
   db: Executor,
   intervals: readonly Interval[],
-): Promise<Pick<HourRow, 'total' | 'violations'>[]> => {
+): Promise<Pick<HourRow, 'total' | 'violations'>[]> {
   const ends = (end: keyof Interval): string[] => intervals.map((interval) => firstIdAt(interval[end]));
   // Plan: events_pkey from interval to interval. 200,000 events of 720 intervals take 0.14 s.
   const { rows } = await db.execute<{ nth: number; total: number; violations: number }>(sql`
@@ -65,31 +65,12 @@ export const countWithin = async (
     JOIN events ON id >= first AND id < behind GROUP BY 1`);
   const counts = new Map(rows.map(({ nth, total, violations }) => [nth - 1, { total, violations }]));
   return intervals.map((_, n) => counts.get(n) ?? { total: 0, violations: 0 });
-};
+}
 
 const TOP = 10;
 
-/** The places with most events within a range. Plan: the unique index of traffic_rollups, for each place. */
-const topPlaces = async (db: Executor, range: Interval, places: SQL, column: SQL) => {
-  const segments = segmentsOf(range);
-  const whole = { from: segments[0]?.from ?? range.from, until: segments.at(-1)?.until ?? range.until };
-  const folded = inSegments(segments, sql`place_id = places.id AND vehicle_type IS NULL`).map(
-    (condition) => sql`SELECT places.id, events FROM places JOIN traffic_rollups ON ${condition}`,
-  );
-  const { rows } = await db.execute<{ id: string; count: number }>(sql`
-    WITH places AS (${places}), counted AS (
-      ${sql.join(folded, sql` UNION ALL `)}
-      UNION ALL
-      SELECT ${column}, sign FROM (${passedIn(sql`traffic_unfolded`, passedWithin(whole))}) AS fresh
-      WHERE ${column} IS NOT NULL
-    )
-    SELECT id, sum(events)::bigint AS count FROM counted GROUP BY 1 HAVING sum(events) > 0
-    ORDER BY 2 DESC, 1 DESC LIMIT ${TOP}`);
-  return rows;
-};
-
 /** The sensors that saw most, also those that are gone, with the name that they had last. */
-export const listTopSensors = async (db: Executor, range: Interval) => {
+export async function listTopSensors(db: Executor, range: Interval) {
   const known = sql`SELECT id FROM sensors UNION SELECT sensor_id FROM traffic_places`;
   const top = await topPlaces(db, range, known, sql`sensor_id`);
   const ids = sql`${sql.param(top.map(({ id }) => id))}::uuid[]`;
@@ -106,10 +87,10 @@ export const listTopSensors = async (db: Executor, range: Interval) => {
     if (last[0]?.name) names.set(id, last[0].name);
   }
   return top.map(({ id, count }) => ({ sensorId: id, sensorName: names.get(id) ?? null, count }));
-};
+}
 
 /** The locations at which most was seen, of those that there are. */
-export const listTopLocations = async (db: Executor, range: Interval) => {
+export async function listTopLocations(db: Executor, range: Interval) {
   const known = sql`SELECT id FROM locations`;
   const top = await topPlaces(db, range, known, sql`location_id`);
   const ids = sql`${sql.param(top.map(({ id }) => id))}::uuid[]`;
@@ -121,7 +102,7 @@ export const listTopLocations = async (db: Executor, range: Interval) => {
     const locationName = names.get(id);
     return locationName === undefined ? [] : [{ locationId: id, locationName, count }];
   });
-};
+}
 
 const MOST = 50;
 
@@ -129,14 +110,14 @@ const MOST = 50;
  * The plates that were seen at least so often, those seen most often first. It looks at every event of the interval that
  * has a plate: keep it to some hundred thousand of them.
  */
-export const listRepeatPlates = async (db: Executor, interval: Interval, from: number) => {
+export async function listRepeatPlates(db: Executor, interval: Interval, from: number) {
   // Plan: events_by_plate or events_pkey of the months that the interval touches.
   const { rows } = await db.execute<{ plate: string; n: number; last_seen: string }>(sql`
     SELECT max(plate) AS plate, count(*) AS n, max(id::text) AS last_seen FROM events
     WHERE plate_key IS NOT NULL AND ${sql.join(idWithin(interval), sql` AND `)}
     GROUP BY plate_key HAVING count(*) >= ${from} ORDER BY n DESC, plate_key LIMIT ${MOST}`);
   return rows;
-};
+}
 
 const LATEST = 200_000;
 
@@ -147,14 +128,11 @@ interface TimesRow extends Record<string, unknown> {
   p90: number | null;
 }
 
-const rounded = (seconds: number | null): number | null =>
-  seconds === null ? null : Math.round(seconds * 1_000) / 1_000;
-
 /** How long it took until events were marked as processed, of those that were marked within the interval; in seconds. */
-export const getProcessingTime = async (
+export async function getProcessingTime(
   db: Executor,
   { from, until }: Interval,
-): Promise<Analytics['processingTime']> => {
+): Promise<Analytics['processingTime']> {
   // Plan: events_by_processing from its end.
   const { rows } = await db.execute<TimesRow>(sql`
     SELECT count(*) AS n, avg(seconds) AS mean, percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) AS median,
@@ -172,4 +150,27 @@ export const getProcessingTime = async (
     median: rounded(row?.median ?? null),
     p90: rounded(row?.p90 ?? null),
   };
-};
+}
+
+/** The places with most events within a range. Plan: the unique index of traffic_rollups, for each place. */
+async function topPlaces(db: Executor, range: Interval, places: SQL, column: SQL) {
+  const segments = segmentsOf(range);
+  const whole = { from: segments[0]?.from ?? range.from, until: segments.at(-1)?.until ?? range.until };
+  const folded = inSegments(segments, sql`place_id = places.id AND vehicle_type IS NULL`).map(
+    (condition) => sql`SELECT places.id, events FROM places JOIN traffic_rollups ON ${condition}`,
+  );
+  const { rows } = await db.execute<{ id: string; count: number }>(sql`
+    WITH places AS (${places}), counted AS (
+      ${sql.join(folded, sql` UNION ALL `)}
+      UNION ALL
+      SELECT ${column}, sign FROM (${passedIn(sql`traffic_unfolded`, passedWithin(whole))}) AS fresh
+      WHERE ${column} IS NOT NULL
+    )
+    SELECT id, sum(events)::bigint AS count FROM counted GROUP BY 1 HAVING sum(events) > 0
+    ORDER BY 2 DESC, 1 DESC LIMIT ${TOP}`);
+  return rows;
+}
+
+function rounded(seconds: number | null): number | null {
+  return seconds === null ? null : Math.round(seconds * 1_000) / 1_000;
+}

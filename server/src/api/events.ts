@@ -35,7 +35,7 @@ import type { AppContext } from './context.ts';
 import { allowed, device, open, router, signedIn } from './procedures.ts';
 
 /** One event of a batch: validated and stored on its own, so that a bad one does not keep the others out. */
-const ingestItem = async (ctx: DeviceContext<AppContext>, item: unknown): Promise<IngestedItem> => {
+async function ingestItem(ctx: DeviceContext<AppContext>, item: unknown): Promise<IngestedItem> {
   const parsed = reportedEvent.safeParse(item);
   try {
     if (!parsed.success) throw inputFailure(parsed.error);
@@ -47,10 +47,11 @@ const ingestItem = async (ctx: DeviceContext<AppContext>, item: unknown): Promis
     const { code, issues } = body.data;
     return { error: { code, message: body.message, ...(issues && { issues }) } };
   }
-};
+}
 
-const isUnavailable = (result: IngestedItem): boolean =>
-  'error' in result && result.error.code === 'SERVICE_UNAVAILABLE';
+function isUnavailable(result: IngestedItem): boolean {
+  return 'error' in result && result.error.code === 'SERVICE_UNAVAILABLE';
+}
 
 export const eventsRouter = router({
   ingest: device

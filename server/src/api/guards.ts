@@ -16,26 +16,27 @@ export const anybody: Guard<object, AppContext> = ({ app }, { path, type, readIn
   return NOTHING_MORE;
 };
 
-/** Users who are logged in, if `check` lets them pass. */
-const userWho =
-  (check: (actor: Actor) => void): Guard<Pick<SessionContext, 'actor'>, AppContext> =>
-  async (ctx, { path, type, readInput }) => {
-    const actor = await signIn(ctx);
-    check(actor);
-    requireFeature(ctx.app.config, path, type);
-    readInput();
-    return { actor };
-  };
-
 /** Everybody who is logged in. */
 export const anyUser = userWho(() => undefined);
 
 /** Those whose role holds the permission. */
-export const holdersOf = (permission: Permission) =>
-  userWho((actor) => requirePermission(actor, permission, permissionNames[permission]));
+export function holdersOf(permission: Permission) {
+  return userWho((actor) => requirePermission(actor, permission, permissionNames[permission]));
+}
 
 /** Devices, by the API key in the input, which is checked before the rest of the input. */
 export const anyDevice: Guard<Pick<DeviceContext, 'sensor'>, AppContext> = (ctx, { readInput }) => {
   const sensor = authenticateSensor(ctx, readInput());
   return sensor instanceof Promise ? sensor.then((found) => ({ sensor: found })) : { sensor };
 };
+
+/** Users who are logged in, if `check` lets them pass. */
+function userWho(check: (actor: Actor) => void): Guard<Pick<SessionContext, 'actor'>, AppContext> {
+  return async (ctx, { path, type, readInput }) => {
+    const actor = await signIn(ctx);
+    check(actor);
+    requireFeature(ctx.app.config, path, type);
+    readInput();
+    return { actor };
+  };
+}

@@ -26,9 +26,23 @@ const t = initTRPC
 
 export const router = t.router;
 
+/** A procedure that anybody may call. */
+export const open = guarded('open', anybody);
+
+/** A procedure for everybody who is logged in. */
+export const signedIn = guarded('signedIn', anyUser);
+
+/** A procedure for those whose role holds the permission. */
+export function allowed(permission: Permission) {
+  return guarded('signedIn', holdersOf(permission)).meta({ permission });
+}
+
+/** A procedure for devices. */
+export const device = guarded('device', anyDevice);
+
 /** A procedure for those whom the guard lets in. `rpc/run.ts` asks it directly; this is for what tRPC runs itself. */
-const guarded = <More extends object>(access: ProcedureMeta['access'], guard: Guard<More, AppContext>) =>
-  t.procedure.meta({ access, guard }).use(async ({ ctx, path, type, getRawInput, next }) => {
+function guarded<More extends object>(access: ProcedureMeta['access'], guard: Guard<More, AppContext>) {
+  return t.procedure.meta({ access, guard }).use(async ({ ctx, path, type, getRawInput, next }) => {
     const readInput = await getRawInput().then(
       (input) => () => input,
       (error: unknown) => () => {
@@ -37,16 +51,4 @@ const guarded = <More extends object>(access: ProcedureMeta['access'], guard: Gu
     );
     return next({ ctx: await guard(ctx, { path, type, readInput }) });
   });
-
-/** A procedure that anybody may call. */
-export const open = guarded('open', anybody);
-
-/** A procedure for everybody who is logged in. */
-export const signedIn = guarded('signedIn', anyUser);
-
-/** A procedure for those whose role holds the permission. */
-export const allowed = (permission: Permission) =>
-  guarded('signedIn', holdersOf(permission)).meta({ permission });
-
-/** A procedure for devices. */
-export const device = guarded('device', anyDevice);
+}

@@ -19,12 +19,12 @@ const REFUSAL_MS = 500;
  * @returns the account; null when there is none or the password is wrong
  * @throws AppError `tooManyRequests` after too many failures
  */
-export const checkPassword = async <Found extends Account>(
+export async function checkPassword<Found extends Account>(
   { app: { db, loginThrottle, passwords }, caller }: RequestContext<Core & AuthServices>,
   email: string,
   password: string,
   find: () => Promise<Found | null>,
-): Promise<Found | null> => {
+): Promise<Found | null> {
   const check = async (): Promise<Found | null> => {
     const account = await find();
     if (await passwords.verify(account?.passwordHash ?? null, password)) return account;
@@ -56,4 +56,4 @@ export const checkPassword = async <Found extends Account>(
 
   const { address } = caller;
   return loginThrottle.inTurn(email, address, async () => settle(await loginThrottle.begin(email, address)));
-};
+}

@@ -21,6 +21,7 @@ const COST: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 /** Turns for those who are not logged in, about a second of waiting: whoever comes on top is sent away at once. */
 const LOGINS = { atOnce: 2, waiting: 60, refusal: 'Too many logins at the same time: try again in a moment' };
+
 /** Turns for those who set passwords, about ten seconds: they are logged in, and an administrator may add many users. */
 const NEW_PASSWORDS = {
   atOnce: 1,
@@ -28,17 +29,8 @@ const NEW_PASSWORDS = {
   refusal: 'Too many passwords are being set at the same time: try again in a moment',
 };
 
-/** Runs work a few at a time. @throws AppError `unavailable` when too much is waiting */
-const createTurns = ({ atOnce, waiting, refusal }: typeof LOGINS) => {
-  const limit = pLimit(atOnce);
-  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (limit.pendingCount >= waiting) throw unavailable(refusal);
-    return limit(work);
-  };
-};
-
 /** @param cost of new hashes; others than the default one are for tests that are not about passwords */
-export const createPasswords = async (cost = COST): Promise<Passwords> => {
+export async function createPasswords(cost = COST): Promise<Passwords> {
   const login = createTurns(LOGINS);
   const setPassword = createTurns(NEW_PASSWORDS);
   const nobody = await hash('the password of nobody', cost);
@@ -49,4 +41,13 @@ export const createPasswords = async (cost = COST): Promise<Passwords> => {
       return fits && passwordHash !== null;
     },
   };
-};
+}
+
+/** Runs work a few at a time. @throws AppError `unavailable` when too much is waiting */
+function createTurns({ atOnce, waiting, refusal }: typeof LOGINS) {
+  const limit = pLimit(atOnce);
+  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (limit.pendingCount >= waiting) throw unavailable(refusal);
+    return limit(work);
+  };
+}

@@ -6,10 +6,11 @@ import { pruneSessions } from './sessions-store.ts';
 const EVERY_MS = 600_000;
 
 /** Forgets, every ten minutes until it is disposed of, sessions and revocations of tokens that have expired. */
-export const startPruningSessions = ({ db, log }: { db: Database; log: Logger }): AsyncDisposable =>
-  startPeriodic(
+export function startPruningSessions({ db, log }: { db: Database; log: Logger }): AsyncDisposable {
+  return startPeriodic(
     { everyMs: EVERY_MS, log, failure: 'old sessions could not be removed now; the next run will try again' },
     async (isOver) => {
       while (!isOver() && (await pruneSessions(db)) > 0);
     },
   );
+}

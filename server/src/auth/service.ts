@@ -12,24 +12,24 @@ import { findLogin, replacePassword, requireUser, setLastLogin } from './store.t
 import type { TokenSession } from './tokens.ts';
 
 /** The actor as callers see them. */
-export const sessionUserOf = ({ id, email, firstName, lastName, role }: SessionUser): SessionUser => ({
-  id,
-  email,
-  firstName,
-  lastName,
-  role,
-});
-
-const invalidCredentials = (): AppError => new AppError('unauthorized', 'Invalid credentials');
+export function sessionUserOf({ id, email, firstName, lastName, role }: SessionUser): SessionUser {
+  return {
+    id,
+    email,
+    firstName,
+    lastName,
+    role,
+  };
+}
 
 /**
  * Exchanges an e-mail and password for a token, which begins a session.
  * @throws AppError `unauthorized` when they do not fit; `tooManyRequests` after too many failures
  */
-export const login = async (
+export async function login(
   ctx: RequestContext<Core & AuthServices>,
   input: { email: string; password: string },
-): Promise<{ token: string; user: SessionUser }> => {
+): Promise<{ token: string; user: SessionUser }> {
   const { app, caller } = ctx;
   const email = input.email.trim().toLowerCase();
   const find = async () => (email.includes('\u0000') ? null : findLogin(app.db, email.toWellFormed()));
@@ -45,30 +45,13 @@ export const login = async (
   const user = sessionUserOf(found);
   const { token } = await app.tokens.issue(user, session);
   return { token, user };
-};
-
-/** The session of the caller. A token from before there were sessions gets one, which is as old as the token. */
-const currentSession = async (
-  { app, actor, caller }: SessionContext,
-  tx: Transaction,
-): Promise<TokenSession> => {
-  if (actor.session) return actor.session;
-  const { tokenId, issuedAt } = actor.token;
-  const lifetimeDays = app.config.SESSION_LIFETIME_DAYS;
-  return adoptToken(tx, caller, {
-    tokenId,
-    issuedAt,
-    userId: actor.id,
-    epoch: actor.sessionEpoch,
-    lifetimeDays,
-  });
-};
+}
 
 /**
  * Ends the session of the token it is called with, and so every token that was refreshed from it, on every process.
  * Without a good token there is nothing to end.
  */
-export const logout = async (ctx: RequestContext<Core & AuthServices>): Promise<void> => {
+export async function logout(ctx: RequestContext<Core & AuthServices>): Promise<void> {
   const actor = await findActor(ctx);
   if (!actor) return;
   await inTransaction(ctx.app.db, async (tx) => {
@@ -76,22 +59,22 @@ export const logout = async (ctx: RequestContext<Core & AuthServices>): Promise<
     await endSession(tx, id, actor.id);
     await recordActivity(tx, actor.id, ctx.caller, 'auth.logout');
   });
-};
+}
 
 /** A new token in the session of the caller; the current one stays good until it expires. */
-export const refreshToken = async (ctx: SessionContext) => {
+export async function refreshToken(ctx: SessionContext) {
   const { app, actor } = ctx;
   const user = sessionUserOf(actor);
   const session = actor.session ?? (await inTransaction(app.db, (tx) => currentSession(ctx, tx)));
   const { token, expiresIn } = await app.tokens.issue(user, session);
   return { token, expiresIn, user };
-};
+}
 
 /**
  * The sessions of the caller or, for those who manage users, of anybody.
  * @throws AppError `forbidden` when somebody else asks for those of another user; `notFound` when there is no such user
  */
-export const getSessions = async (ctx: SessionContext, { userId }: GetSessionsInput): Promise<Session[]> => {
+export async function getSessions(ctx: SessionContext, { userId }: GetSessionsInput): Promise<Session[]> {
   const { app, actor } = ctx;
   const wanted = userId?.toLowerCase() ?? actor.id;
   if (wanted !== actor.id) {
@@ -100,16 +83,16 @@ export const getSessions = async (ctx: SessionContext, { userId }: GetSessionsIn
   }
   const session = actor.session ?? (await inTransaction(app.db, (tx) => currentSession(ctx, tx)));
   return listSessions(app.db, wanted, session.id);
-};
+}
 
 /**
  * Ends a session of the caller or, for those who manage users, of anybody.
  * @throws AppError `notFound` when there is no such session that could be ended
  */
-export const revokeSession = async (
+export async function revokeSession(
   { app, actor, caller }: SessionContext,
   id: string,
-): Promise<{ success: true; id: string }> => {
+): Promise<{ success: true; id: string }> {
   const whose = mayDo(actor.role, 'manageUsers') ? null : actor.id;
   return inTransaction(app.db, async (tx) => {
     const userId = await endSession(tx, id, whose);
@@ -118,20 +101,17 @@ export const revokeSession = async (
     await recordActivity(tx, actor.id, caller, 'auth.sessionRevoked', { sessionId, userId });
     return { success: true, id: sessionId };
   });
-};
-
-const wrongPassword = (): AppError =>
-  invalidInput('currentPassword', 'The current password is wrong: type the one that you log in with');
+}
 
 /**
  * Gives the caller another password. Their session stays, all others end.
  * @throws AppError `badRequest` when the current password is wrong or the new one is the same; `tooManyRequests` after too
  * many failures, which count together with those to log in
  */
-export const changePassword = async (
+export async function changePassword(
   ctx: SessionContext,
   { currentPassword, newPassword }: ChangePasswordInput,
-): Promise<{ success: true }> => {
+): Promise<{ success: true }> {
   const { app, actor, caller } = ctx;
   const found = await checkPassword(ctx, actor.email, currentPassword, () => findLogin(app.db, actor.email));
   if (!found) throw wrongPassword();
@@ -147,4 +127,29 @@ export const changePassword = async (
     await recordActivity(tx, actor.id, caller, 'auth.passwordChanged');
     return { success: true };
   });
-};
+}
+
+function invalidCredentials(): AppError {
+  return new AppError('unauthorized', 'Invalid credentials');
+}
+
+/** The session of the caller. A token from before there were sessions gets one, which is as old as the token. */
+async function currentSession(
+  { app, actor, caller }: SessionContext,
+  tx: Transaction,
+): Promise<TokenSession> {
+  if (actor.session) return actor.session;
+  const { tokenId, issuedAt } = actor.token;
+  const lifetimeDays = app.config.SESSION_LIFETIME_DAYS;
+  return adoptToken(tx, caller, {
+    tokenId,
+    issuedAt,
+    userId: actor.id,
+    epoch: actor.sessionEpoch,
+    lifetimeDays,
+  });
+}
+
+function wrongPassword(): AppError {
+  return invalidInput('currentPassword', 'The current password is wrong: type the one that you log in with');
+}

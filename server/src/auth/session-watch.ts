@@ -6,6 +6,7 @@ import type { TokenClaims } from './tokens.ts';
 
 /** From one check of the tokens of open streams to the next: a stream ends within 5 s of its token. */
 const CHECK_MS = 2_000;
+
 /** Tokens that one statement asks about. */
 const CHECKED_AT_ONCE = 1_000;
 
@@ -25,7 +26,7 @@ interface Watched {
   readonly onEnd: () => void;
 }
 
-export const createSessionWatch = ({ db, log }: { db: Database; log: Logger }): SessionWatch => {
+export function createSessionWatch({ db, log }: { db: Database; log: Logger }): SessionWatch {
   const watched = new Set<Watched>();
   let seen = new Set<string>();
 
@@ -70,4 +71,4 @@ export const createSessionWatch = ({ db, log }: { db: Database; log: Logger }): 
     seen: (sessionId) => void seen.add(sessionId),
     [Symbol.asyncDispose]: () => rounds[Symbol.asyncDispose](),
   };
-};
+}

@@ -21,24 +21,8 @@ export interface SessionContext<App = Core & AuthServices> extends RequestContex
 
 type Anybody = RequestContext<Core & Pick<AuthServices, 'tokens' | 'sessionWatch'>>;
 
-const bearerToken = (authorization: string | null): string | null =>
-  /^Bearer +(\S.*)$/i.exec(authorization ?? '')?.[1]?.trim() ?? null;
-
-const sessionOf = (
-  { sessionId, tokenId }: TokenClaims,
-  { startedAt, endsAt, sessionEpoch }: TokenUser,
-): TokenSession | null =>
-  startedAt === null || endsAt === null
-    ? null
-    : {
-        id: sessionId ?? tokenId,
-        epoch: sessionEpoch,
-        startedAt: new Date(startedAt),
-        expiresAt: new Date(endsAt),
-      };
-
 /** The user behind the request's token; null without a token or with one that is no longer good. */
-export const findActor = async ({ app, caller }: Anybody): Promise<SignedInUser | null> => {
+export async function findActor({ app, caller }: Anybody): Promise<SignedInUser | null> {
   const bearer = bearerToken(caller.authorization);
   if (bearer === null) return null;
   const token = await app.tokens.verify(bearer);
@@ -49,19 +33,37 @@ export const findActor = async ({ app, caller }: Anybody): Promise<SignedInUser 
   const session = sessionOf(token, user);
   if (session && user.isSeenLongAgo) app.sessionWatch.seen(session.id);
   return { id, email, firstName, lastName, role, sessionEpoch, token, session };
-};
+}
 
 /** @throws AppError `unauthorized` without a token, or with one that is not or no longer good */
-export const signIn = async (ctx: Anybody): Promise<SignedInUser> => {
+export async function signIn(ctx: Anybody): Promise<SignedInUser> {
   if (bearerToken(ctx.caller.authorization) === null) throw new AppError('unauthorized', 'No token provided');
   const actor = await findActor(ctx);
   if (!actor) throw new AppError('unauthorized', 'Invalid or expired token');
   return actor;
-};
+}
 
 /** @throws AppError `forbidden` when the actor's role does not hold the permission */
-export const requirePermission = (actor: Actor, permission: Permission, name: string): void => {
+export function requirePermission(actor: Actor, permission: Permission, name: string): void {
   if (!mayDo(actor.role, permission)) {
     throw new AppError('forbidden', `Your role ${actor.role} does not have the permission ${name}`);
   }
-};
+}
+
+function bearerToken(authorization: string | null): string | null {
+  return /^Bearer +(\S.*)$/i.exec(authorization ?? '')?.[1]?.trim() ?? null;
+}
+
+function sessionOf(
+  { sessionId, tokenId }: TokenClaims,
+  { startedAt, endsAt, sessionEpoch }: TokenUser,
+): TokenSession | null {
+  return startedAt === null || endsAt === null
+    ? null
+    : {
+        id: sessionId ?? tokenId,
+        epoch: sessionEpoch,
+        startedAt: new Date(startedAt),
+        expiresAt: new Date(endsAt),
+      };
+}

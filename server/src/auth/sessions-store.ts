@@ -45,13 +45,14 @@ const FIND_USERS = prepare<TokenUser & Record<string, unknown>>(
 );
 
 /** The users of those tokens that are still good: their user is active, and their session neither ended nor over. */
-export const findSessionUsers = (db: Executor, claims: readonly TokenClaims[]): Promise<TokenUser[]> =>
-  FIND_USERS(db, {
+export function findSessionUsers(db: Executor, claims: readonly TokenClaims[]): Promise<TokenUser[]> {
+  return FIND_USERS(db, {
     users: claims.map(({ userId }) => userId),
     tokens: claims.map(({ tokenId }) => tokenId),
     sessions: claims.map(({ sessionId }) => sessionId),
     epochs: claims.map(({ sessionEpoch }) => sessionEpoch),
   });
+}
 
 /** Longest user agent that is kept, in characters. */
 const USER_AGENT_MAX = 300;
@@ -63,11 +64,6 @@ const sessionColumns = {
   expiresAt: sessions.expiresAt,
 };
 
-const originOf = ({ address, userAgent }: Caller) => ({
-  ipAddress: address,
-  userAgent: userAgent?.slice(0, USER_AGENT_MAX).toWellFormed() ?? null,
-});
-
 interface Begin {
   readonly userId: string;
   readonly epoch: number;
@@ -75,11 +71,11 @@ interface Begin {
 }
 
 /** Begins a session. */
-export const insertSession = async (
+export async function insertSession(
   db: Executor,
   caller: Caller,
   { userId, epoch, lifetimeDays }: Begin,
-): Promise<TokenSession> => {
+): Promise<TokenSession> {
   const expiresAt = sql`now() + make_interval(days => ${lifetimeDays})`;
   const [row] = await db
     .insert(sessions)
@@ -87,7 +83,7 @@ export const insertSession = async (
     .returning(sessionColumns);
   if (!row) throw new Error('INSERT returned no row');
   return row;
-};
+}
 
 interface Adopt extends Begin {
   readonly tokenId: string;
@@ -95,11 +91,11 @@ interface Adopt extends Begin {
 }
 
 /** Makes a session for a token from before there were sessions; answers the one that there is, should somebody have done so. */
-export const adoptToken = async (
+export async function adoptToken(
   tx: Transaction,
   caller: Caller,
   { tokenId, issuedAt, userId, epoch, lifetimeDays }: Adopt,
-): Promise<TokenSession> => {
+): Promise<TokenSession> {
   const started = sql`${issuedAt.toISOString()}::timestamptz`;
   await tx
     .insert(sessions)
@@ -115,7 +111,7 @@ export const adoptToken = async (
   const [row] = await tx.select(sessionColumns).from(sessions).where(eq(sessions.id, tokenId));
   if (!row) throw new Error('The session that was just begun is gone');
   return row;
-};
+}
 
 const isLive = and(isNull(sessions.endedAt), gt(sessions.expiresAt, sql`now()`));
 
@@ -123,7 +119,7 @@ const isLive = and(isNull(sessions.endedAt), gt(sessions.expiresAt, sql`now()`))
 const MOST_LISTED = 100;
 
 /** The sessions of a user in which tokens are good, those that were used last first; at most a hundred. */
-export const listSessions = async (db: Executor, userId: string, currentId: string): Promise<Session[]> => {
+export async function listSessions(db: Executor, userId: string, currentId: string): Promise<Session[]> {
   const rows = await db
     .select({
       id: sessions.id,
@@ -139,14 +135,14 @@ export const listSessions = async (db: Executor, userId: string, currentId: stri
     .orderBy(desc(sql`${sessions.id} = ${currentId}`), desc(sessions.lastSeenAt), desc(sessions.id))
     .limit(MOST_LISTED);
   return rows.map((row) => ({ ...row, current: row.id === currentId }));
-};
+}
 
 /**
  * Ends a session, and with it every token that was issued or refreshed in it.
  * @param userId whose session it must be; null when it may be anybody's
  * @returns whose it was; null when there is no such session, or it has ended already
  */
-export const endSession = async (db: Executor, id: string, userId: string | null): Promise<string | null> => {
+export async function endSession(db: Executor, id: string, userId: string | null): Promise<string | null> {
   if (!isUuid(id)) return null;
   const [row] = await db
     .update(sessions)
@@ -154,28 +150,28 @@ export const endSession = async (db: Executor, id: string, userId: string | null
     .where(and(eq(sessions.id, id), isLive, userId === null ? undefined : eq(sessions.userId, userId)))
     .returning({ userId: sessions.userId });
   return row?.userId ?? null;
-};
+}
 
 /** Keeps one session good when the epoch of its user was raised, and ends the others. */
-export const keepOnly = async (
+export async function keepOnly(
   tx: Transaction,
   { id, userId, epoch }: { id: string; userId: string; epoch: number },
-): Promise<void> => {
+): Promise<void> {
   await tx
     .update(sessions)
     .set({ endedAt: sql`now()` })
     .where(and(eq(sessions.userId, userId), ne(sessions.id, id), isNull(sessions.endedAt)));
   await tx.update(sessions).set({ epoch }).where(eq(sessions.id, id));
-};
+}
 
 /** Writes down that sessions are in use, unless that was done within the last minute or is being done. */
-export const markSeen = async (db: Executor, ids: readonly string[]): Promise<void> => {
+export async function markSeen(db: Executor, ids: readonly string[]): Promise<void> {
   await db.execute(sql`
     UPDATE sessions SET last_seen_at = now() WHERE id IN (
       SELECT id FROM sessions
       WHERE id = ANY(${sql.param(ids)}::uuid[]) AND last_seen_at < now() - interval '1 minute'
       FOR NO KEY UPDATE SKIP LOCKED)`);
-};
+}
 
 const PRUNED_AT_ONCE = 5_000;
 
@@ -183,7 +179,7 @@ const PRUNED_AT_ONCE = 5_000;
  * Forgets sessions that expired more than a day ago, and revocations of tokens that have expired; at most some
  * thousands of each. @returns how many are gone
  */
-export const pruneSessions = async (db: Executor): Promise<number> => {
+export async function pruneSessions(db: Executor): Promise<number> {
   const { rowCount } = await db.execute(sql`
     DELETE FROM sessions WHERE id IN (
       SELECT id FROM sessions WHERE expires_at < now() - interval '1 day'
@@ -193,4 +189,11 @@ export const pruneSessions = async (db: Executor): Promise<number> => {
       SELECT token_id FROM revoked_tokens WHERE expires_at < now()
       LIMIT ${PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED)`);
   return Math.max(rowCount ?? 0, revoked ?? 0);
-};
+}
+
+function originOf({ address, userAgent }: Caller) {
+  return {
+    ipAddress: address,
+    userAgent: userAgent?.slice(0, USER_AGENT_MAX).toWellFormed() ?? null,
+  };
+}

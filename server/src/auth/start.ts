@@ -17,11 +17,11 @@ export interface AuthServices {
  * @param secret signs the tokens; at least 32 bytes
  * @param passwordCost of new hashes, for tests
  */
-export const startAuth = async (
+export async function startAuth(
   { core: { db, log, pool }, resources }: Foundation,
   secret: string,
   passwordCost?: PasswordCost,
-): Promise<AuthServices> => {
+): Promise<AuthServices> {
   resources.use(startPruningSessions({ db, log }));
   return {
     tokens: createTokens(secret),
@@ -29,4 +29,4 @@ export const startAuth = async (
     loginThrottle: createLoginThrottle(pool),
     sessionWatch: resources.use(createSessionWatch({ db, log })),
   };
-};
+}

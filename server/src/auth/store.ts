@@ -15,29 +15,29 @@ const loginColumns = {
 };
 
 /** The active user with the e-mail (lower case), with what a login needs. */
-export const findLogin = async (db: Executor, email: string) => {
+export async function findLogin(db: Executor, email: string) {
   const [row] = await db
     .select(loginColumns)
     .from(users)
     .where(and(eq(users.email, email), eq(users.isActive, true)));
   return row ?? null;
-};
+}
 
 /** Keeps the user from being deleted until the transaction ends. @returns false when that has happened already */
-export const setLastLogin = async (tx: Transaction, userId: string): Promise<boolean> => {
+export async function setLastLogin(tx: Transaction, userId: string): Promise<boolean> {
   const { rowCount } = await tx.update(users).set({ lastLogin: sql`now()` }).where(eq(users.id, userId));
   return rowCount === 1;
-};
+}
 
 /**
  * Replaces the password of an active user, and raises their epoch, which ends their sessions.
  * @returns the new epoch; null when the password is not the one that was read any more
  */
-export const replacePassword = async (
+export async function replacePassword(
   tx: Transaction,
   userId: string,
   { from, to }: { readonly from: string; readonly to: string },
-): Promise<number | null> => {
+): Promise<number | null> {
   const [row] = await tx
     .update(users)
     .set({
@@ -48,10 +48,10 @@ export const replacePassword = async (
     .where(and(eq(users.id, userId), eq(users.isActive, true), eq(users.passwordHash, from)))
     .returning({ epoch: users.sessionEpoch });
   return row?.epoch ?? null;
-};
+}
 
 /** @throws AppError `notFound` when there is no such user */
-export const requireUser = async (db: Executor, id: string): Promise<void> => {
+export async function requireUser(db: Executor, id: string): Promise<void> {
   const found = isUuid(id) ? await db.select({ id: users.id }).from(users).where(eq(users.id, id)) : [];
   if (found.length === 0) throw notFound('User');
-};
+}

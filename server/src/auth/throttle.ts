@@ -34,21 +34,21 @@ export interface LoginThrottle {
 const WINDOW_SECONDS = 60;
 const FAILURES_PER_ACCOUNT_AND_ADDRESS = 20;
 const FAILURES_PER_ADDRESS = 200;
+
 /** Few enough that right passwords at the same time, each counted before it is looked at, do not use up the failures. */
 const ATTEMPTS_AT_ONCE = 4;
+
 /** Attempts on one account from one address that are under way or wait in this process. */
 const MAX_WAITING = 200;
+
 /** Attempts from addresses that have failed too often that wait in this process. */
 const MAX_WAITING_BEYOND = 20;
-
-/** What was typed as an e-mail may be anything, a password too: the database sees only a hash of it. */
-const keyOf = (...words: readonly string[]): string => hash('sha256', words.join('\u0000'), 'base64url');
 
 /**
  * Whom an address stands for: the first 64 bits of an IPv6 address, as a subscriber has all that begin with them, and
  * otherwise the address itself. An IPv4 address that is written as IPv6 is the IPv4 address.
  */
-export const subscriberOf = (address: string): string => {
+export function subscriberOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();
@@ -56,26 +56,10 @@ export const subscriberOf = (address: string): string => {
     .slice(0, 4)
     .map((part) => part.toString(16))
     .join(':')}::/64`;
-};
-
-const tooMany = (count: RateLimiterRes): AppError =>
-  new AppError('tooManyRequests', 'Too many failed logins: wait a minute and try again', {
-    retryAfterSeconds: count.msBeforeNext / 1000,
-  });
-
-/** Counts one. @returns the refusal when that is more than there may be */
-const count = async (limiter: RateLimiterPostgres, key: string): Promise<AppError | null> => {
-  try {
-    await limiter.consume(key);
-    return null;
-  } catch (refusal) {
-    if (refusal instanceof RateLimiterRes) return tooMany(refusal);
-    throw refusal;
-  }
-};
+}
 
 /** Counts are shared by all processes, for a minute: a mistyped password costs its owner a minute at worst. */
-export const createLoginThrottle = (pool: Pool): LoginThrottle => {
+export function createLoginThrottle(pool: Pool): LoginThrottle {
   const counted = {
     storeClient: pool,
     tableName: 'failed_logins',
@@ -124,4 +108,26 @@ export const createLoginThrottle = (pool: Pool): LoginThrottle => {
 
     oneByOne: async (work) => (beyond.pendingCount >= MAX_WAITING_BEYOND ? null : beyond(work)),
   };
-};
+}
+
+/** What was typed as an e-mail may be anything, a password too: the database sees only a hash of it. */
+function keyOf(...words: readonly string[]): string {
+  return hash('sha256', words.join('\u0000'), 'base64url');
+}
+
+function tooMany(count: RateLimiterRes): AppError {
+  return new AppError('tooManyRequests', 'Too many failed logins: wait a minute and try again', {
+    retryAfterSeconds: count.msBeforeNext / 1000,
+  });
+}
+
+/** Counts one. @returns the refusal when that is more than there may be */
+async function count(limiter: RateLimiterPostgres, key: string): Promise<AppError | null> {
+  try {
+    await limiter.consume(key);
+    return null;
+  } catch (refusal) {
+    if (refusal instanceof RateLimiterRes) return tooMany(refusal);
+    throw refusal;
+  }
+}

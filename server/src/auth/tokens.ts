@@ -39,11 +39,8 @@ export interface Tokens {
 
 const ALGORITHM = 'HS256';
 
-const secondsOf = (date: Date): number => Math.floor(date.getTime() / 1000);
-const dateOf = (seconds: number): Date => new Date(seconds * 1000);
-
 /** @param secret signs the tokens; at least 32 bytes */
-export const createTokens = (secret: string): Tokens => {
+export function createTokens(secret: string): Tokens {
   const key = new TextEncoder().encode(secret);
   if (key.length < 32) throw new Error('JWT_SECRET must have at least 32 bytes');
   return {
@@ -80,4 +77,12 @@ export const createTokens = (secret: string): Tokens => {
       };
     },
   };
-};
+}
+
+function secondsOf(date: Date): number {
+  return Math.floor(date.getTime() / 1000);
+}
+
+function dateOf(seconds: number): Date {
+  return new Date(seconds * 1000);
+}

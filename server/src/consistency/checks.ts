@@ -37,7 +37,7 @@ export interface ChecksOptions {
  * where the two differ. It reads every event once for each check: about a minute for ten million.
  * @throws Error when the database cannot be reached
  */
-export const runChecks = async (options: ChecksOptions): Promise<CheckResult[]> => {
+export async function runChecks(options: ChecksOptions): Promise<CheckResult[]> {
   const { connectionString, features, isRepairing, limit, onResult } = options;
   // A connection of its own and without time-outs, because a check may take minutes.
   const pool = new pg.Pool({ connectionString, max: 1, application_name: 'gantry check' });
@@ -57,4 +57,4 @@ export const runChecks = async (options: ChecksOptions): Promise<CheckResult[]> 
   } finally {
     await pool.end();
   }
-};
+}

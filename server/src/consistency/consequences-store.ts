@@ -7,22 +7,22 @@ import type { Check, Difference } from './check.ts';
 const INCIDENT_EVENTS = sql`SELECT id, created_at FROM events WHERE event_type = 'INCIDENT'`;
 const AT_ONCE = 5_000;
 
-const pageOfIncidentEvents = async (db: Executor, after: string | null): Promise<string[]> => {
+async function pageOfIncidentEvents(db: Executor, after: string | null): Promise<string[]> {
   const { rows } = await db.execute<{ id: string }>(sql`
     SELECT id FROM (${INCIDENT_EVENTS}) AS reported
     WHERE ${after === null ? sql`true` : sql`id > ${after}::uuid`} ORDER BY id LIMIT ${AT_ONCE}`);
   return rows.map(({ id }) => id);
-};
+}
 
-const withoutIncident = async (db: Executor, ids: readonly string[]): Promise<string[]> => {
+async function withoutIncident(db: Executor, ids: readonly string[]): Promise<string[]> {
   const { rows } = await db.execute<{ id: string }>(sql`
     SELECT id FROM unnest(${sql.param(ids)}::uuid[]) AS reported (id)
     WHERE NOT EXISTS (SELECT FROM incident_events WHERE event_id = id)
       AND NOT EXISTS (SELECT FROM events_to_follow_up WHERE event_id = id)`);
   return rows.map(({ id }) => id);
-};
+}
 
-const findWithoutIncident = async (db: Executor, limit: number): Promise<Difference[]> => {
+async function findWithoutIncident(db: Executor, limit: number): Promise<Difference[]> {
   const found: Difference[] = [];
   let after: string | null = null;
   do {
@@ -31,16 +31,16 @@ const findWithoutIncident = async (db: Executor, limit: number): Promise<Differe
     after = ids.at(-1) ?? null;
   } while (after !== null && found.length < limit);
   return found.slice(0, limit);
-};
+}
 
-const followUpAgain = async (tx: Transaction): Promise<number> => {
+async function followUpAgain(tx: Transaction): Promise<number> {
   const found = await findWithoutIncident(tx, Number.POSITIVE_INFINITY);
   if (found.length === 0) return 0;
   await tx.execute(sql`
     INSERT INTO events_to_follow_up (event_id)
     SELECT unnest(${sql.param(found.map(({ eventId }) => eventId))}::uuid[])`);
   return found.length;
-};
+}
 
 const STATUSES = sql`
   SELECT incidents.id AS "incidentId", incidents.status AS kept, latest.to_status AS counted

@@ -15,6 +15,7 @@ import { listEnabledWebhooks } from '../webhooks/store.ts';
 import type { Check } from './check.ts';
 
 const AT_ONCE = 5_000;
+
 /** Another process may not have heard of a change yet when an event came in this soon after it, in milliseconds. */
 const HEARD_AFTER_MS = 2_000;
 
@@ -26,7 +27,7 @@ interface CameIn extends Record<string, unknown> {
 }
 
 /** Events that were stored after a moment (Unix milliseconds) and are not still to be followed up, page by page. */
-const pagesOfEvents = async function* (db: Executor, since: number): AsyncGenerator<readonly CameIn[]> {
+async function* pagesOfEvents(db: Executor, since: number): AsyncGenerator<readonly CameIn[]> {
   let after: string | null = null;
   for (;;) {
     const { rows }: { rows: CameIn[] } = await db.execute<CameIn>(sql`
@@ -40,27 +41,27 @@ const pagesOfEvents = async function* (db: Executor, since: number): AsyncGenera
     after = rows.at(-1)?.id ?? null;
     if (rows.length < AT_ONCE) return;
   }
-};
+}
 
-const changedAt = async (
+async function changedAt(
   db: Executor,
   table: 'watchlist_entries' | 'webhooks',
-): Promise<ReadonlyMap<string, number>> => {
+): Promise<ReadonlyMap<string, number>> {
   const { rows } = await db.execute<{ id: string; at: number }>(sql`
     SELECT id, (extract(epoch FROM updated_at) * 1000)::float8 AS at FROM ${sql.raw(table)}`);
   return new Map(rows.map(({ id, at }) => [id, at + HEARD_AFTER_MS]));
-};
+}
 
 interface MissingAlert extends Readonly<Record<string, unknown>> {
   readonly entryId: string;
   readonly eventId: string;
 }
 
-const missingAlerts = async (
+async function missingAlerts(
   db: Executor,
   entries: readonly WatchedEntry[],
   limit: number,
-): Promise<MissingAlert[]> => {
+): Promise<MissingAlert[]> {
   const changed = await changedAt(db, 'watchlist_entries');
   const since = Math.min(...changed.values());
   if (!Number.isFinite(since)) return [];
@@ -80,9 +81,9 @@ const missingAlerts = async (
     if (missing.length >= limit) break;
   }
   return missing.slice(0, limit);
-};
+}
 
-const raiseMissing = async (tx: Transaction): Promise<number> => {
+async function raiseMissing(tx: Transaction): Promise<number> {
   const entries = await loadWatchedEntries(tx);
   const missing = await missingAlerts(tx, entries, Number.POSITIVE_INFINITY);
   const entryOf = new Map(entries.map((entry) => [entry.id, entry]));
@@ -97,7 +98,7 @@ const raiseMissing = async (tx: Transaction): Promise<number> => {
     return entry && row ? [{ entry, row }] : [];
   });
   return hits.length === 0 ? 0 : (await insertAlerts(tx, hits)).length;
-};
+}
 
 /** A delivery is attempted for a day: of events that are older it does not matter any more. */
 const DAY_MS = 86_400_000;
@@ -108,7 +109,7 @@ interface MissingDelivery extends Readonly<Record<string, unknown>> {
   readonly eventId: string;
 }
 
-const missingDeliveries = async (db: Executor, limit: number): Promise<MissingDelivery[]> => {
+async function missingDeliveries(db: Executor, limit: number): Promise<MissingDelivery[]> {
   const hooks = await listEnabledWebhooks(db);
   const changed = await changedAt(db, 'webhooks');
   const { rows: clock } = await db.execute<{ now: number }>(
@@ -139,9 +140,9 @@ const missingDeliveries = async (db: Executor, limit: number): Promise<MissingDe
     if (missing.length >= limit) break;
   }
   return missing.slice(0, limit);
-};
+}
 
-const deliverMissing = async (tx: Transaction): Promise<number> => {
+async function deliverMissing(tx: Transaction): Promise<number> {
   const missing = await missingDeliveries(tx, Number.POSITIVE_INFINITY);
   const events = await findEvents(
     tx,
@@ -154,7 +155,7 @@ const deliverMissing = async (tx: Transaction): Promise<number> => {
   });
   if (deliveries.length > 0) await insertDeliveries(tx, deliveries);
   return deliveries.length;
-};
+}
 
 export const toldChecks: readonly Check[] = [
   {

@@ -32,18 +32,18 @@ const ARRIVALS = sql`
 
 type Query = ReturnType<typeof sql>;
 
-const finding =
-  (query: Query) =>
-  async (db: Executor, limit: number): Promise<Difference[]> => {
+function finding(query: Query) {
+  return async (db: Executor, limit: number): Promise<Difference[]> => {
     const { rows } = await db.execute(sql`${query} LIMIT ${limit}`);
     return rows;
   };
+}
 
-const changing = async (tx: Transaction, statement: Query): Promise<number> => {
+async function changing(tx: Transaction, statement: Query): Promise<number> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.fold})`);
   const { rowCount } = await tx.execute(statement);
   return rowCount ?? 0;
-};
+}
 
 export const totalsChecks: readonly Check[] = [
   {

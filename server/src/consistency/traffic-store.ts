@@ -82,10 +82,10 @@ const LONGER = sql`
   WHERE (coalesce(due.n, 0), coalesce(due.events, 0), coalesce(due.measured, 0), coalesce(due.speed_sum, 0))
     <> (coalesce(kept.n, 0), coalesce(kept.events, 0), coalesce(kept.measured, 0), coalesce(kept.speed_sum, 0))`;
 
-const find =
-  (query: SQL) =>
-  async (db: Executor, limit: number): Promise<Difference[]> =>
+function find(query: SQL) {
+  return async (db: Executor, limit: number): Promise<Difference[]> =>
     (await db.execute(sql`${query} LIMIT ${limit}`)).rows;
+}
 
 /**
  * The days of places (in UTC) that differ, and whether the events are authoritative there. They are not where retention
@@ -103,8 +103,9 @@ const WRONG_DAYS = sql`
     ) AS slots
   ) AS wrong`;
 
-const onWrongDay = (place: SQL): SQL =>
-  sql`wrong_days.place_id = ${place} AND slot >= day AND slot < day + interval '24 hours'`;
+function onWrongDay(place: SQL): SQL {
+  return sql`wrong_days.place_id = ${place} AND slot >= day AND slot < day + interval '24 hours'`;
+}
 
 const RECOUNT = sql`
   WITH kept AS (
@@ -151,13 +152,13 @@ const CLEAR = sql`
   FROM wrong_days
   WHERE ${onWrongDay(sql`rollups.place_id`)} AND minutes IN (15, 60, 1440, 5) AND (minutes > 5 OR authoritative)`;
 
-const repair = async (tx: Transaction): Promise<number> => {
+async function repair(tx: Transaction): Promise<number> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.traffic})`);
   await tx.execute(sql`CREATE TEMPORARY TABLE wrong_days ON COMMIT DROP AS ${WRONG_DAYS}`);
   const cleared = await tx.execute(CLEAR);
   const counted = await tx.execute(RECOUNT);
   return Math.max(cleared.rowCount ?? 0, counted.rowCount ?? 0);
-};
+}
 
 export const trafficChecks: readonly Check[] = [
   {

@@ -8,7 +8,7 @@ import { recordPlateLookUp } from './service.ts';
  * Tells of events as they are stored. Following a plate is looking it up, so it is written down first.
  * @throws AppError as `follow` does
  */
-export const followEvents = async function* (
+export async function* followEvents(
   ctx: FollowContext,
   { lastEventId, startDate, endDate, reason, ...filter }: FollowEventsInput,
   signal: AbortSignal | undefined,
@@ -23,4 +23,4 @@ export const followEvents = async function* (
     await recordPlateLookUp(ctx, filter.licensePlateNumber, reason);
   }
   yield* follow(ctx, { topic: 'events', matches, lastEventId }, signal);
-};
+}

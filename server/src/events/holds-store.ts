@@ -17,24 +17,6 @@ interface HoldRow extends Record<string, unknown> {
   released_at: string | null;
 }
 
-const holdOf = (row: HoldRow, nameOf: NameOf): LegalHold => ({
-  id: row.id,
-  reason: row.reason,
-  eventCount: row.event_count,
-  createdAt: new Date(row.created_at),
-  createdBy: nameOf(row.created_by),
-  releasedAt: row.released_at === null ? null : new Date(row.released_at),
-  releasedBy: nameOf(row.released_by),
-});
-
-const show = async (db: Executor, rows: readonly HoldRow[]): Promise<LegalHold[]> => {
-  const nameOf = await findNames(
-    db,
-    rows.flatMap((row) => [row.created_by, row.released_by]),
-  );
-  return rows.map((row) => holdOf(row, nameOf));
-};
-
 const COLUMNS = sql`legal_holds.*,
   (SELECT count(*) FROM held_events WHERE hold_id = legal_holds.id) AS event_count`;
 
@@ -44,17 +26,17 @@ export const heldEvents = sql.raw(
 );
 
 /** Waits for holds that are being set, and lets none be set until the transaction ends. To be called before looking for holds. */
-export const lockOutHolds = async (tx: Executor): Promise<void> => {
+export async function lockOutHolds(tx: Executor): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock_shared(${locks.holds})`);
-};
+}
 
 /** Waits for those who remove events, and lets nobody begin to until the transaction ends. */
-export const lockOutRemovals = async (tx: Executor): Promise<void> => {
+export async function lockOutRemovals(tx: Executor): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.holds})`);
-};
+}
 
 /** @throws AppError `conflict` when the event is under a legal hold */
-export const requireNotHeld = async (tx: Executor, eventId: string): Promise<void> => {
+export async function requireNotHeld(tx: Executor, eventId: string): Promise<void> {
   if (!isUuid(eventId)) return;
   const { rows } = await tx.execute<HoldRow>(sql`
     SELECT ${COLUMNS} FROM legal_holds JOIN held_events ON hold_id = id
@@ -66,32 +48,32 @@ export const requireNotHeld = async (tx: Executor, eventId: string): Promise<voi
     'conflict',
     `The event is under a legal hold of ${hold.createdBy?.name} since ${since}: ${hold.reason}`,
   );
-};
+}
 
 /** Those of the events that are under a legal hold. */
-export const findHeld = async (db: Executor, eventIds: readonly string[]): Promise<ReadonlySet<string>> => {
+export async function findHeld(db: Executor, eventIds: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await db.execute<{ event_id: string }>(
     sql`SELECT DISTINCT event_id FROM ${heldEvents} WHERE event_id = ANY (${sql.param(eventIds)}::uuid[])`,
   );
   return new Set(rows.map((row) => row.event_id));
-};
+}
 
 /** The type of each of the events that exist, by id. */
-export const findEventTypes = async (
+export async function findEventTypes(
   db: Executor,
   eventIds: readonly string[],
-): Promise<ReadonlyMap<string, string>> => {
+): Promise<ReadonlyMap<string, string>> {
   const { rows } = await db.execute<{ id: string; event_type: string }>(
     sql`SELECT id, event_type FROM events WHERE id = ANY (${sql.param(eventIds)}::uuid[])`,
   );
   return new Map(rows.map((row) => [row.id, row.event_type]));
-};
+}
 
 /** Puts events under a new hold. @returns its id */
-export const insertHold = async (
+export async function insertHold(
   tx: Executor,
   { reason, userId, types }: { reason: string; userId: string; types: ReadonlyMap<string, string> },
-): Promise<string> => {
+): Promise<string> {
   const { rows } = await tx.execute<{ id: string }>(sql`
     WITH hold AS (
       INSERT INTO legal_holds (reason, created_by) VALUES (${reason}, ${userId}::uuid) RETURNING id
@@ -104,19 +86,19 @@ export const insertHold = async (
     SELECT id FROM hold`);
   if (!rows[0]) throw new Error('PostgreSQL did not answer the inserted hold');
   return rows[0].id;
-};
+}
 
 /** Ends a hold; of several who do so at once one does. @returns whether it was in force */
-export const endHold = async (tx: Executor, id: string, userId: string): Promise<boolean> => {
+export async function endHold(tx: Executor, id: string, userId: string): Promise<boolean> {
   if (!isUuid(id)) return false;
   const { rowCount } = await tx.execute(sql`
     UPDATE legal_holds SET released_at = now(), released_by = ${userId}::uuid
     WHERE id = ${id}::uuid AND released_at IS NULL`);
   return (rowCount ?? 0) > 0;
-};
+}
 
 /** A hold with the events that it names. @throws AppError `notFound` */
-export const getHold = async (db: Executor, id: string): Promise<HoldDetail> => {
+export async function getHold(db: Executor, id: string): Promise<HoldDetail> {
   const { rows } = isUuid(id)
     ? await db.execute<HoldRow>(sql`SELECT ${COLUMNS} FROM legal_holds WHERE id = ${id}::uuid`)
     : { rows: [] };
@@ -126,17 +108,10 @@ export const getHold = async (db: Executor, id: string): Promise<HoldDetail> => 
     sql`SELECT event_id FROM held_events WHERE hold_id = ${id}::uuid ORDER BY event_id`,
   );
   return { ...hold, eventIds: events.map((row) => row.event_id) };
-};
-
-const conditions = ({ released, eventId }: ListHoldsInput): SQL => {
-  const inForce = released === undefined ? sql`true` : sql`(released_at IS NOT NULL) = ${released}`;
-  if (eventId === undefined) return inForce;
-  if (!isUuid(eventId)) return sql`false`;
-  return sql`${inForce} AND id IN (SELECT hold_id FROM held_events WHERE event_id = ${eventId}::uuid)`;
-};
+}
 
 /** One page of the holds, newest first. */
-export const listHolds = async (db: Executor, input: ListHoldsInput): Promise<Page<LegalHold>> => {
+export async function listHolds(db: Executor, input: ListHoldsInput): Promise<Page<LegalHold>> {
   const { rows } = await db.execute<HoldRow>(sql`
     SELECT ${COLUMNS} FROM legal_holds WHERE ${conditions(input)}
     ORDER BY created_at DESC, id DESC LIMIT ${input.take} OFFSET ${input.skip}`);
@@ -144,4 +119,31 @@ export const listHolds = async (db: Executor, input: ListHoldsInput): Promise<Pa
     sql`SELECT count(*) AS total FROM legal_holds WHERE ${conditions(input)}`,
   );
   return { items: await show(db, rows), total: counted[0]?.total ?? 0 };
-};
+}
+
+function holdOf(row: HoldRow, nameOf: NameOf): LegalHold {
+  return {
+    id: row.id,
+    reason: row.reason,
+    eventCount: row.event_count,
+    createdAt: new Date(row.created_at),
+    createdBy: nameOf(row.created_by),
+    releasedAt: row.released_at === null ? null : new Date(row.released_at),
+    releasedBy: nameOf(row.released_by),
+  };
+}
+
+async function show(db: Executor, rows: readonly HoldRow[]): Promise<LegalHold[]> {
+  const nameOf = await findNames(
+    db,
+    rows.flatMap((row) => [row.created_by, row.released_by]),
+  );
+  return rows.map((row) => holdOf(row, nameOf));
+}
+
+function conditions({ released, eventId }: ListHoldsInput): SQL {
+  const inForce = released === undefined ? sql`true` : sql`(released_at IS NOT NULL) = ${released}`;
+  if (eventId === undefined) return inForce;
+  if (!isUuid(eventId)) return sql`false`;
+  return sql`${inForce} AND id IN (SELECT hold_id FROM held_events WHERE event_id = ${eventId}::uuid)`;
+}

@@ -10,11 +10,11 @@ import { endHold, findEventTypes, getHold, insertHold, lockOutRemovals } from '.
  * Puts events under a legal hold: neither people nor retention remove them until it is released.
  * @throws AppError `badRequest` at `eventIds.<n>` when there is no such event
  */
-export const setHold = (
+export function setHold(
   { app, actor, caller }: ActorContext,
   { eventIds, reason }: SetHoldInput,
-): Promise<HoldDetail> =>
-  inTransaction(app.db, async (tx) => {
+): Promise<HoldDetail> {
+  return inTransaction(app.db, async (tx) => {
     await lockOutRemovals(tx);
     const wanted = eventIds.map((eventId) => eventId.toLowerCase());
     const types = await findEventTypes(tx, wanted.filter(isUuid));
@@ -24,13 +24,14 @@ export const setHold = (
     await recordActivity(tx, actor.id, caller, 'storage.setHold', { holdId, reason, events: types.size });
     return getHold(tx, holdId);
   });
+}
 
 /**
  * Ends a hold; its events are free unless another one names them too.
  * @throws AppError `notFound`; `conflict` when it was released before
  */
-export const releaseHold = ({ app, actor, caller }: ActorContext, id: string): Promise<HoldDetail> =>
-  inTransaction(app.db, async (tx) => {
+export function releaseHold({ app, actor, caller }: ActorContext, id: string): Promise<HoldDetail> {
+  return inTransaction(app.db, async (tx) => {
     const ended = await endHold(tx, id, actor.id);
     const hold = await getHold(tx, id);
     if (!ended) {
@@ -45,3 +46,4 @@ export const releaseHold = ({ app, actor, caller }: ActorContext, id: string): P
     });
     return hold;
   });
+}

@@ -20,10 +20,10 @@ export const locationNameSources: readonly {
 ];
 
 /** The name of the place of an event, fixed when it is ingested; null when nobody says it. */
-export const locationNameOf = (event: PlacedEvent, sensor: PlacedSensor): string | null => {
+export function locationNameOf(event: PlacedEvent, sensor: PlacedSensor): string | null {
   for (const { of } of locationNameSources) {
     const name = of(event, sensor);
     if (name !== null && name !== undefined) return name;
   }
   return null;
-};
+}

@@ -2,19 +2,8 @@ import type { Event, EventFilter } from '@gantry/contract/events';
 import { fold } from '../platform/fold-case.ts';
 import { matchesPattern, plateKey } from './plate.ts';
 
-/** Compares without regard to case, as the lists do. */
-const sameText = (wanted: string): ((value: string | null) => boolean) => {
-  const folded = fold(wanted);
-  return (value) => value !== null && fold(value) === folded;
-};
-
-const samePlate = (wanted: string): ((plate: string | null) => boolean) => {
-  const matches = matchesPattern(plateKey(wanted));
-  return (plate) => plate !== null && matches(plateKey(plate));
-};
-
 /** Tells events as `events.getAll` with the same filter would. */
-export const matchesFilter = (filter: EventFilter): ((event: Event) => boolean) => {
+export function matchesFilter(filter: EventFilter): (event: Event) => boolean {
   const { eventType, processed, archived } = filter;
   const sensorId = filter.sensorId?.toLowerCase();
   const isPlate = filter.licensePlateNumber === undefined ? null : samePlate(filter.licensePlateNumber);
@@ -30,4 +19,15 @@ export const matchesFilter = (filter: EventFilter): ((event: Event) => boolean) 
     (isViolation === null || isViolation(event.violationType)) &&
     (isVehicle === null || isVehicle(event.vehicleType)) &&
     (isPlace === null || isPlace(event.locationName));
-};
+}
+
+/** Compares without regard to case, as the lists do. */
+function sameText(wanted: string): (value: string | null) => boolean {
+  const folded = fold(wanted);
+  return (value) => value !== null && fold(value) === folded;
+}
+
+function samePlate(wanted: string): (plate: string | null) => boolean {
+  const matches = matchesPattern(plateKey(wanted));
+  return (plate) => plate !== null && matches(plateKey(plate));
+}

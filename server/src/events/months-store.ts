@@ -20,33 +20,35 @@ export const PARTITIONS = `
 export type PartitionRow = { table: string; bounds: string };
 
 /** The partitions, oldest first. */
-export const partitionsOf = (rows: readonly PartitionRow[]): EventMonth[] =>
-  rows
+export function partitionsOf(rows: readonly PartitionRow[]): EventMonth[] {
+  return rows
     .flatMap(({ table, bounds }) => {
       const [, first, last] = BOUNDS.exec(bounds) ?? [];
       if (first === undefined || last === undefined) return [];
       return [{ table, from: timeOfId(first), until: timeOfId(last) }];
     })
     .sort((a, b) => a.from - b.from);
+}
 
 /** The partitions that there are, oldest first. */
-export const listEventMonths = async (db: Executor): Promise<EventMonth[]> =>
-  partitionsOf((await db.execute<PartitionRow>(sql.raw(PARTITIONS))).rows);
+export async function listEventMonths(db: Executor): Promise<EventMonth[]> {
+  return partitionsOf((await db.execute<PartitionRow>(sql.raw(PARTITIONS))).rows);
+}
 
 /** Whether a partition holds the events of a month (`YYYY-MM` in UTC). */
-export const holdsMonth = ({ from, until }: Interval, month: string): boolean => {
+export function holdsMonth({ from, until }: Interval, month: string): boolean {
   const start = Date.parse(`${month}-01T00:00:00Z`);
   return start >= from && start < until;
-};
+}
 
 /**
  * The size of each month with its indexes, in bytes, by table; null where it cannot be told. On a cluster the partitions lie
  * on other nodes, so what counts there is what its own function says.
  */
-export const readMonthSizes = async (
+export async function readMonthSizes(
   db: Executor,
   months: readonly EventMonth[],
-): Promise<ReadonlyMap<string, number | null>> => {
+): Promise<ReadonlyMap<string, number | null>> {
   const tables = months.map(({ table }) => table);
   const { rows: found } = await db.execute<{ cluster: boolean }>(sql`
     SELECT to_regprocedure('citus_total_relation_size(regclass, boolean)') IS NOT NULL AS cluster`);
@@ -57,4 +59,4 @@ export const readMonthSizes = async (
     sql`SELECT name, ${size} AS bytes FROM unnest(${sql.param(tables)}::text[]) AS name`,
   );
   return new Map(rows.map(({ name, bytes }) => [name, bytes]));
-};
+}

@@ -11,6 +11,7 @@ const LOCK_TIMEOUT = '2s';
 
 /** How many months before the current one have a partition each. */
 const MONTHLY = 24;
+
 /** How many years before those have a partition each. All that is older shares one. */
 const YEARLY = 5;
 
@@ -19,67 +20,14 @@ const YEARLY = 5;
  * year or all earlier years. So a device that tells of every month since 2000 adds few partitions, which every list would
  * have to look at.
  */
-export const sharedSpan = (time: number, now: number): Interval => {
+export function sharedSpan(time: number, now: number): Interval {
   const today = new Date(now);
   const monthly = Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - MONTHLY);
   if (time >= monthly) return { from: startOf('month', time), until: endOf('month', time) };
   const yearly = Date.UTC(new Date(monthly).getUTCFullYear() - YEARLY, 0);
   if (time < yearly) return { from: 0, until: yearly };
   return { from: startOf('year', time), until: Math.min(endOf('year', time), monthly) };
-};
-
-/** The part of a span around a moment in it that none of the partitions covers; none may cover the moment. */
-const freeAround = (time: number, span: Interval, partitions: readonly Interval[]): Interval =>
-  partitions.reduce(
-    ({ from, until }, taken) =>
-      taken.until <= time
-        ? { from: Math.max(from, taken.until), until }
-        : { from, until: Math.min(until, taken.from) },
-    span,
-  );
-
-const isMonth = ({ from, until }: Interval): boolean =>
-  from === startOf('month', from) && until === endOf('month', from);
-
-const usualName = (span: Interval): string => {
-  const month = new Date(span.from).toISOString().slice(0, 7).replace('-', '_');
-  return isMonth(span) ? `events_${month}` : `events_from_${month}`;
-};
-const boundsOf = ({ from, until }: Interval): string =>
-  `FOR VALUES FROM ('${firstIdAt(from)}') TO ('${firstIdAt(until)}')`;
-
-const list = async (db: Pool | PoolClient): Promise<Interval[]> =>
-  partitionsOf((await db.query<PartitionRow>(PARTITIONS)).rows);
-
-const isIn =
-  (time: number) =>
-  ({ from, until }: Interval): boolean =>
-    time >= from && time < until;
-
-// A partition is known by its bounds: a table of its name may also be one that was detached and kept.
-const freeName = async (db: PoolClient, name: string): Promise<string> => {
-  const { rows } = await db.query<{ taken: boolean }>('SELECT to_regclass($1) IS NOT NULL AS taken', [name]);
-  return rows[0]?.taken ? `${name}_${Date.now()}` : name;
-};
-
-/** @returns what the partition of that moment covers, whoever created it */
-const create = (pool: Pool, time: number, now: number): Promise<Interval> =>
-  transact(pool, async (client) => {
-    await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
-    await client.query('SELECT pg_advisory_xact_lock($1)', [locks.partition]);
-    const partitions = await list(client);
-    const present = partitions.find(isIn(time));
-    if (present) return present;
-    const partition = freeAround(time, sharedSpan(time, now), partitions);
-    const name = await freeName(client, usualName(partition));
-    // Made beside the table and attached, because reading and writing go on meanwhile;
-    // CREATE TABLE … PARTITION OF would lock the whole of events.
-    await client.query(
-      `CREATE TABLE ${name} (LIKE events INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING CONSTRAINTS)`,
-    );
-    await client.query(`ALTER TABLE events ATTACH PARTITION ${name} ${boundsOf(partition)}`);
-    return partition;
-  });
+}
 
 /** The partitions of events, created ahead and on demand, by any number of processes. */
 export interface Partitions {
@@ -94,7 +42,7 @@ export interface Partitions {
 }
 
 /** @param clock the time of the database, in Unix milliseconds: it decides which months have a partition each */
-export const createPartitions = (pool: Pool, clock: () => number = Date.now): Partitions => {
+export function createPartitions(pool: Pool, clock: () => number = Date.now): Partitions {
   let known: Interval[] = [];
   // The partition used last, so that the common case is two comparisons.
   let latest: Interval = { from: 0, until: 0 };
@@ -142,4 +90,62 @@ export const createPartitions = (pool: Pool, clock: () => number = Date.now): Pa
       latest = { from: 0, until: 0 };
     },
   };
-};
+}
+
+/** The part of a span around a moment in it that none of the partitions covers; none may cover the moment. */
+function freeAround(time: number, span: Interval, partitions: readonly Interval[]): Interval {
+  return partitions.reduce(
+    ({ from, until }, taken) =>
+      taken.until <= time
+        ? { from: Math.max(from, taken.until), until }
+        : { from, until: Math.min(until, taken.from) },
+    span,
+  );
+}
+
+function isMonth({ from, until }: Interval): boolean {
+  return from === startOf('month', from) && until === endOf('month', from);
+}
+
+function usualName(span: Interval): string {
+  const month = new Date(span.from).toISOString().slice(0, 7).replace('-', '_');
+  return isMonth(span) ? `events_${month}` : `events_from_${month}`;
+}
+
+function boundsOf({ from, until }: Interval): string {
+  return `FOR VALUES FROM ('${firstIdAt(from)}') TO ('${firstIdAt(until)}')`;
+}
+
+async function list(db: Pool | PoolClient): Promise<Interval[]> {
+  return partitionsOf((await db.query<PartitionRow>(PARTITIONS)).rows);
+}
+
+function isIn(time: number) {
+  return ({ from, until }: Interval): boolean => time >= from && time < until;
+}
+
+// A partition is known by its bounds: a table of its name may also be one that was detached and kept.
+async function freeName(db: PoolClient, name: string): Promise<string> {
+  const { rows } = await db.query<{ taken: boolean }>('SELECT to_regclass($1) IS NOT NULL AS taken', [name]);
+  return rows[0]?.taken ? `${name}_${Date.now()}` : name;
+}
+
+/** @returns what the partition of that moment covers, whoever created it */
+function create(pool: Pool, time: number, now: number): Promise<Interval> {
+  return transact(pool, async (client) => {
+    await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+    await client.query('SELECT pg_advisory_xact_lock($1)', [locks.partition]);
+    const partitions = await list(client);
+    const present = partitions.find(isIn(time));
+    if (present) return present;
+    const partition = freeAround(time, sharedSpan(time, now), partitions);
+    const name = await freeName(client, usualName(partition));
+    // Made beside the table and attached, because reading and writing go on meanwhile;
+    // CREATE TABLE … PARTITION OF would lock the whole of events.
+    await client.query(
+      `CREATE TABLE ${name} (LIKE events INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING CONSTRAINTS)`,
+    );
+    await client.query(`ALTER TABLE events ATTACH PARTITION ${name} ${boundsOf(partition)}`);
+    return partition;
+  });
+}

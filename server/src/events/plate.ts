@@ -4,7 +4,7 @@ const PLAIN = /^[A-Z0-9]*$/;
  * A plate as it is compared: in one case, without blanks and hyphens. Letters of every script stay what they are,
  * however they are composed.
  */
-export const plateKey = (plate: string): string => {
+export function plateKey(plate: string): string {
   if (PLAIN.test(plate)) return plate;
   return (
     plate
@@ -14,7 +14,7 @@ export const plateKey = (plate: string): string => {
       .toUpperCase()
       .normalize('NFC')
   );
-};
+}
 
 /**
  * How a plate filter is looked up: as one exact key, or, with `*`, as a LIKE pattern (escaped with a backslash). One of
@@ -22,18 +22,16 @@ export const plateKey = (plate: string): string => {
  */
 export type PlateFilter = { equals: string } | { like: string } | { backwardsLike: string };
 
-const escaped = (key: string): string => key.replace(/[\\%_]/g, '\\$&');
-
-export const plateFilter = (filter: string): PlateFilter => {
+export function plateFilter(filter: string): PlateFilter {
   const key = plateKey(filter);
   if (!key.includes('*')) return { equals: key };
   const [, end] = /^\*+([^*]+)$/.exec(key) ?? [];
   if (end !== undefined) return { backwardsLike: `${escaped([...end].reverse().join(''))}%` };
   return { like: escaped(key).replace(/\*+/g, '%') };
-};
+}
 
 /** Whether a plate's key is of the form of a pattern's key, in which `*` stands for any run of characters. */
-export const matchesPattern = (patternKey: string): ((key: string) => boolean) => {
+export function matchesPattern(patternKey: string): (key: string) => boolean {
   const [start = '', ...rest] = patternKey.split('*');
   const end = rest.pop();
   if (end === undefined) return (key) => key === start;
@@ -48,4 +46,8 @@ export const matchesPattern = (patternKey: string): ((key: string) => boolean) =
     }
     return at <= key.length - end.length;
   };
-};
+}
+
+function escaped(key: string): string {
+  return key.replace(/[\\%_]/g, '\\$&');
+}

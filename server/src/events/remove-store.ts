@@ -56,7 +56,7 @@ const REMEMBERED_DAYS = 400;
  * idempotency key. To be called before the event is deleted. Statements that insert events with a key wait until the
  * transaction ends, and then see what it wrote: none of them can bring the event back.
  */
-export const rememberDeletion = async (tx: Transaction, eventId: string): Promise<void> => {
+export async function rememberDeletion(tx: Transaction, eventId: string): Promise<void> {
   const { rows } = await tx.execute<{ content_hash: string | null }>(
     sql`SELECT content_hash FROM events WHERE id = ${eventId}::uuid`,
   );
@@ -67,12 +67,14 @@ export const rememberDeletion = async (tx: Transaction, eventId: string): Promis
   await tx.execute(sql`
     INSERT INTO deleted_events (event_id, content_hash) VALUES (${eventId}::uuid, ${hash}::uuid)
     ON CONFLICT (event_id) DO UPDATE SET content_hash = excluded.content_hash, at = now()`);
-};
-
-const isForgotten = (column: SQL): SQL => sql`${column} < now() - make_interval(days => ${REMEMBERED_DAYS})`;
+}
 
 /** Forgets deletions, and time zones that were replaced, after so long that no device retries any more. */
-export const forgetOldDeletions = async (db: Executor): Promise<void> => {
+export async function forgetOldDeletions(db: Executor): Promise<void> {
   await db.execute(sql`DELETE FROM deleted_events WHERE ${isForgotten(sql`at`)}`);
   await db.execute(sql`DELETE FROM former_timezones WHERE ${isForgotten(sql`replaced_at`)}`);
-};
+}
+
+function isForgotten(column: SQL): SQL {
+  return sql`${column} < now() - make_interval(days => ${REMEMBERED_DAYS})`;
+}

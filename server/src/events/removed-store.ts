@@ -19,28 +19,8 @@ interface RemovedRow extends Record<string, unknown> {
   until: string;
 }
 
-/**
- * The types and months in which events with a violation type were counted at some time. A row of the totals stays when
- * its count becomes 0, so this is known after the events were removed.
- */
-const findViolations = async (
-  db: Executor,
-  removed: readonly RemovedRow[],
-): Promise<(row: RemovedRow) => boolean> => {
-  // Plan: event_period_totals_pkey at each of the months.
-  const { rows } = await db.execute<{ key: string }>(sql`
-    SELECT DISTINCT start || event_type AS key FROM event_period_totals
-    WHERE period = 'month' AND start = ANY (${sql.param(removed.map(({ month }) => month))}::date[])
-      AND violation_type <> ''`);
-  const known = new Set(rows.map(({ key }) => key));
-  return ({ month, event_type }) => known.has(month + event_type);
-};
-
 /** What retention removed events from within an interval, of each type month by month. */
-export const listRemovedEvents = async (
-  db: Executor,
-  { from, until }: Interval,
-): Promise<RemovedEvents[]> => {
+export async function listRemovedEvents(db: Executor, { from, until }: Interval): Promise<RemovedEvents[]> {
   const { rows } = await db.execute<RemovedRow>(sql`
     SELECT event_type, month, max(until) AS until FROM retention_removals
     WHERE class = 'events' AND rows > 0 AND until > ${moment(from)}
@@ -54,11 +34,30 @@ export const listRemovedEvents = async (
     from: Date.parse(row.month),
     until: new Date(row.until).getTime(),
   }));
-};
+}
 
 /** Whether any of it is within the interval. @param concerns which of it counts; all unless given */
-export const isRemovedWithin = (
+export function isRemovedWithin(
   removed: readonly RemovedEvents[],
   { from, until }: Interval,
   concerns: (span: RemovedEvents) => boolean = () => true,
-): boolean => removed.some((span) => span.from < until && span.until > from && concerns(span));
+): boolean {
+  return removed.some((span) => span.from < until && span.until > from && concerns(span));
+}
+
+/**
+ * The types and months in which events with a violation type were counted at some time. A row of the totals stays when
+ * its count becomes 0, so this is known after the events were removed.
+ */
+async function findViolations(
+  db: Executor,
+  removed: readonly RemovedRow[],
+): Promise<(row: RemovedRow) => boolean> {
+  // Plan: event_period_totals_pkey at each of the months.
+  const { rows } = await db.execute<{ key: string }>(sql`
+    SELECT DISTINCT start || event_type AS key FROM event_period_totals
+    WHERE period = 'month' AND start = ANY (${sql.param(removed.map(({ month }) => month))}::date[])
+      AND violation_type <> ''`);
+  const known = new Set(rows.map(({ key }) => key));
+  return ({ month, event_type }) => known.has(month + event_type);
+}

@@ -1,8 +1,13 @@
 import { type EventType, type Severity, severity } from '@gantry/contract/events';
 
 /** The rank by which severities sort: 1 LOW … 4 CRITICAL. */
-export const rankOf = (value: Severity): number => severity.options.indexOf(value) + 1;
-export const severityOfRank = (rank: number): Severity | null => severity.options[rank - 1] ?? null;
+export function rankOf(value: Severity): number {
+  return severity.options.indexOf(value) + 1;
+}
+
+export function severityOfRank(rank: number): Severity | null {
+  return severity.options[rank - 1] ?? null;
+}
 
 /** The severity of an event by its violation type (upper case). */
 export const byViolation: ReadonlyMap<string, Severity> = new Map(
@@ -37,28 +42,28 @@ export const byExcess: readonly { upTo: number; severity: Severity }[] = [
   { upTo: Number.POSITIVE_INFINITY, severity: 'CRITICAL' },
 ];
 
-const ofExcess = (speed: number | null, limit: number | null): Severity | null => {
-  if (speed === null || limit === null || speed <= limit) return null;
-  return byExcess.find(({ upTo }) => speed - limit <= upTo)?.severity ?? null;
-};
-
-const worse = (a: Severity | null, b: Severity | null): Severity | null => {
-  if (a === null || b === null) return a ?? b;
-  return rankOf(a) >= rankOf(b) ? a : b;
-};
-
 /**
  * How urgent an event is when its device does not say: by its violation type, else by its event type,
  * and at least by how far the speed exceeds the location's limit (both km/h). Null when nothing is wrong.
  */
-export const severityOf = (event: {
+export function severityOf(event: {
   eventType: EventType;
   violationType: string | null;
   vehicleSpeed: number | null;
   speedLimit: number | null;
-}): Severity | null => {
+}): Severity | null {
   const excess = ofExcess(event.vehicleSpeed, event.speedLimit);
   const violation = event.violationType?.toUpperCase() ?? '';
   if (violation === 'SPEEDING') return excess ?? SPEEDING_WITHOUT_EXCESS;
   return worse(byViolation.get(violation) ?? byEventType[event.eventType], excess);
-};
+}
+
+function ofExcess(speed: number | null, limit: number | null): Severity | null {
+  if (speed === null || limit === null || speed <= limit) return null;
+  return byExcess.find(({ upTo }) => speed - limit <= upTo)?.severity ?? null;
+}
+
+function worse(a: Severity | null, b: Severity | null): Severity | null {
+  if (a === null || b === null) return a ?? b;
+  return rankOf(a) >= rankOf(b) ? a : b;
+}

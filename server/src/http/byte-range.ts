@@ -8,7 +8,7 @@ const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;
  * @returns null: the whole file, as for several ranges and everything that is not understood; `none` when no byte of it
  * is meant
  */
-export const readRange = (header: string | undefined, bytes: number): ByteRange | 'none' | null => {
+export function readRange(header: string | undefined, bytes: number): ByteRange | 'none' | null {
   const [, first, last] = RANGE.exec(header?.trim() ?? '') ?? [];
   if (first === undefined || last === undefined || (first === '' && last === '')) return null;
   if (first === '') {
@@ -19,4 +19,4 @@ export const readRange = (header: string | undefined, bytes: number): ByteRange 
   return start >= bytes
     ? 'none'
     : { start, end: last === '' ? bytes - 1 : Math.min(Number(last), bytes - 1) };
-};
+}

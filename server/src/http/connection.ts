@@ -8,19 +8,46 @@ import { WireError } from '../rpc/errors.ts';
 /** How long a refused connection is still read, in milliseconds: a sender that is cut off never sees the answer. */
 const LINGER_MS = 2_000;
 
-const unknownMethod = (): WireError =>
-  new WireError('METHOD_NOT_SUPPORTED', 'Call queries with GET and mutations with POST', {
-    headers: { allow: 'GET, POST' },
-  });
-
 /** What Node says of bytes that are no request; `rawPacket` are the bytes. */
 type ConnectionError = Error & { code?: string; rawPacket?: unknown };
 
 const REQUEST_LINE = /^[A-Z-]{1,30} \/\S* HTTP\/1\.[01]\r\n/;
-const looksLikeRequest = ({ rawPacket }: ConnectionError): boolean =>
-  Buffer.isBuffer(rawPacket) && REQUEST_LINE.test(rawPacket.toString('latin1', 0, 2_000));
 
-const refusalOf = (error: ConnectionError): WireError => {
+const answered = new WeakSet<Socket>();
+
+/** Answers on the bare connection what never became a request. */
+export function refuseConnection(error: ConnectionError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || (!socket.writable && !answered.has(socket))) {
+    socket.destroy();
+    return;
+  }
+  refuse(socket, refusalOf(error));
+}
+
+/** Gives the cases that Node answers by itself, without our envelope or not at all, to us. */
+export function takeOverFromNode(server: Server): void {
+  server.on('checkContinue', (request, response) => {
+    if (!announcesTooMuch(request)) response.writeContinue();
+    server.emit('request', request, response);
+  });
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('connect', (_request, socket: Socket) => {
+    socket.resume();
+    refuse(socket, unknownMethod());
+  });
+}
+
+function unknownMethod(): WireError {
+  return new WireError('METHOD_NOT_SUPPORTED', 'Call queries with GET and mutations with POST', {
+    headers: { allow: 'GET, POST' },
+  });
+}
+
+function looksLikeRequest({ rawPacket }: ConnectionError): boolean {
+  return Buffer.isBuffer(rawPacket) && REQUEST_LINE.test(rawPacket.toString('latin1', 0, 2_000));
+}
+
+function refusalOf(error: ConnectionError): WireError {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new WireError('TIMEOUT', 'The request did not arrive in time: send it within 30 seconds');
   }
@@ -29,11 +56,9 @@ const refusalOf = (error: ConnectionError): WireError => {
   }
   if (error.code === 'HPE_INVALID_METHOD' && looksLikeRequest(error)) return unknownMethod();
   return new WireError('BAD_REQUEST', 'The request is not well-formed HTTP');
-};
+}
 
-const answered = new WeakSet<Socket>();
-
-const refuse = (socket: Socket, { code, message, headers }: WireError): void => {
+function refuse(socket: Socket, { code, message, headers }: WireError): void {
   if (answered.has(socket)) return;
   answered.add(socket);
   const body = errorBodyFor(code, message);
@@ -50,26 +75,4 @@ const refuse = (socket: Socket, { code, message, headers }: WireError): void => 
   socket.end(`HTTP/1.1 ${httpStatus} ${STATUS_CODES[httpStatus]}\r\n${lines.join('')}\r\n${json}`);
   const lingering = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once('close', () => clearTimeout(lingering));
-};
-
-/** Answers on the bare connection what never became a request. */
-export const refuseConnection = (error: ConnectionError, socket: Socket): void => {
-  if (error.code === 'ECONNRESET' || (!socket.writable && !answered.has(socket))) {
-    socket.destroy();
-    return;
-  }
-  refuse(socket, refusalOf(error));
-};
-
-/** Gives the cases that Node answers by itself, without our envelope or not at all, to us. */
-export const takeOverFromNode = (server: Server): void => {
-  server.on('checkContinue', (request, response) => {
-    if (!announcesTooMuch(request)) response.writeContinue();
-    server.emit('request', request, response);
-  });
-  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  server.on('connect', (_request, socket: Socket) => {
-    socket.resume();
-    refuse(socket, unknownMethod());
-  });
-};
+}

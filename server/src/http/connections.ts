@@ -11,11 +11,12 @@ const WARN_EVERY_MS = 60_000;
  * @param wanted what the settings say
  * @param openFiles how many files it may have open; null where that is not known
  */
-export const mostConnections = (wanted: number, openFiles: number | null): number =>
-  openFiles === null ? wanted : Math.min(wanted, Math.max(FEWEST, openFiles - OTHER_FILES));
+export function mostConnections(wanted: number, openFiles: number | null): number {
+  return openFiles === null ? wanted : Math.min(wanted, Math.max(FEWEST, openFiles - OTHER_FILES));
+}
 
 /** Closes connections beyond so many as soon as they come, so that those that are open go on being served. */
-export const limitConnections = (server: Server, most: number, log: Logger): void => {
+export function limitConnections(server: Server, most: number, log: Logger): void {
   let dropped = 0;
   let warnedAt = Number.NEGATIVE_INFINITY;
   server.maxConnections = most;
@@ -27,4 +28,4 @@ export const limitConnections = (server: Server, most: number, log: Logger): voi
     log.warn({ most, dropped }, 'connections are closed at once because the maximum number is open');
     dropped = 0;
   });
-};
+}

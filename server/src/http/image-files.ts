@@ -16,18 +16,12 @@ const HARMLESS = {
   'content-security-policy': "sandbox; default-src 'none'",
 };
 
-const isKnown = (header: string | undefined, tag: string): boolean =>
-  (header ?? '')
-    .split(',')
-    .map((each) => each.trim().replace(/^W\//, ''))
-    .some((each) => each === '*' || each === tag);
-
 /** Serves the pictures of events, by their SHA-256, to everybody who is logged in. */
-export const serveImageFiles = (
+export function serveImageFiles(
   server: FastifyInstance,
   app: Core & AuthServices & ImageServices,
   callerOf: CallerOf,
-): void => {
+): void {
   const open = async (sha256: string, range: { start: number; end: number } | undefined) => {
     try {
       return await app.images.blobs.get(sha256, range);
@@ -71,4 +65,11 @@ export const serveImageFiles = (
   };
 
   server.route({ method: ['GET', 'HEAD'], url: '/images/:sha256', handler: serve });
-};
+}
+
+function isKnown(header: string | undefined, tag: string): boolean {
+  return (header ?? '')
+    .split(',')
+    .map((each) => each.trim().replace(/^W\//, ''))
+    .some((each) => each === '*' || each === tag);
+}

@@ -3,7 +3,7 @@ import type { Core } from '../platform/context.ts';
 import { getHealth } from '../system/service.ts';
 
 /** Serves what machines ask: is the process alive, can it do its work, and how is it doing. */
-export const serveProbes = (server: FastifyInstance, app: Core): void => {
+export function serveProbes(server: FastifyInstance, app: Core): void {
   server.get('/live', () => ({ status: 'live' }));
 
   server.get('/ready', async (_request, reply) => {
@@ -17,4 +17,4 @@ export const serveProbes = (server: FastifyInstance, app: Core): void => {
     reply.header('content-type', app.metrics.registry.contentType);
     return app.metrics.render();
   });
-};
+}

@@ -7,11 +7,11 @@ import { drain } from '../rpc/body.ts';
 import type { CallerOf } from '../rpc/caller.ts';
 
 /** Serves the files of reports to those who show their token. */
-export const serveReportFiles = (
+export function serveReportFiles(
   server: FastifyInstance,
   app: Core & AuthServices & ReportServices,
   callerOf: CallerOf,
-): void => {
+): void {
   server.get<{ Params: { id: string } }>(
     '/reports/:id/file',
     { exposeHeadRoute: false },
@@ -29,4 +29,4 @@ export const serveReportFiles = (
         .send(stream);
     },
   );
-};
+}

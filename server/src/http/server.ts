@@ -35,57 +35,9 @@ import { serveReportFiles } from './report-files.ts';
 const MAX_HEADER_BYTES = 64 * 1024;
 const KEEP_ALIVE_MS = 72_000;
 const MAX_CHECK_MS = 2_000;
+
 /** A connection on which nothing moves for this much longer than a call may take is closed: nobody reads its answer. */
 const STALLED_MS = 5_000;
-
-/** What Fastify and its plugins refuse by themselves is the sender's doing: they give it a status below 500. */
-const asWireError = (error: unknown): unknown => {
-  if (!(error instanceof Error) || error instanceof WireError || !('statusCode' in error)) return error;
-  const { statusCode } = error;
-  if (typeof statusCode !== 'number' || statusCode < 400 || statusCode > 499) return error;
-  return 'code' in error && error.code === 'FST_ERR_BAD_URL'
-    ? new WireError('BAD_REQUEST', 'The address is not well-formed')
-    : new WireError('BAD_REQUEST', 'This form of request is not supported');
-};
-
-/** Node's HTTP server, which gives requests to /trpc to `trpc`, and preflights and all others to Fastify. */
-const createHttp = (
-  timeoutMs: number,
-  isPreflight: (request: IncomingMessage) => boolean,
-  trpc: Handler,
-  fastify: RequestListener,
-): Server => {
-  const http = createHttpServer(
-    {
-      requestTimeout: timeoutMs,
-      // Left at its 60 s, Node takes the longer of the two times for the whole request.
-      headersTimeout: timeoutMs,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      connectionsCheckingInterval: Math.min(timeoutMs, MAX_CHECK_MS),
-      requireHostHeader: false,
-    },
-    (request, response) => {
-      const target = isPreflight(request) ? null : trpcTarget(request.url ?? '');
-      if (target) trpc(request, response, target);
-      else fastify(request, response);
-    },
-  );
-  http.timeout = timeoutMs + STALLED_MS;
-  takeOverFromNode(http);
-  return http;
-};
-
-/** Lets every method through to the handlers with its body unread: what is wrong with a body matters to nobody there. */
-const readNoBodies = (server: FastifyInstance): void => {
-  for (const method of METHODS) {
-    if (method !== 'CONNECT') server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
-  }
-};
-
-const say = (reply: FastifyReply, headers: readonly string[]): void => {
-  for (let at = 0; at < headers.length; at += 2) reply.header(headers[at] ?? '', headers[at + 1]);
-};
 
 /** What is served beside the API uses these; the API uses what its router was made for. */
 type ServedApp = Core & AuthServices & RealtimeServices & ImageServices & ReportServices;
@@ -95,12 +47,12 @@ type ServedApp = Core & AuthServices & RealtimeServices & ImageServices & Report
  * @param app what the procedures of the router are handed
  * @param timeoutMs how long a request may take to arrive, and then to be answered, in milliseconds
  */
-export const createServer = async (
+export async function createServer(
   app: ServedApp,
   router: AnyTRPCRouter,
   timeoutMs = REQUEST_TIMEOUT_MS,
   limits = ANSWER_LIMITS,
-): Promise<FastifyInstance> => {
+): Promise<FastifyInstance> {
   const allowed = allowOrigins(app.config.WEB_ORIGIN, app.config.PREVIEW_ORIGINS);
   const callerOf = createCallerOf(app.config.TRUSTED_PROXIES, app.log);
   const isPreflight = ({ method, headers: { origin } }: IncomingMessage): boolean =>
@@ -187,9 +139,10 @@ export const createServer = async (
   serveImageFiles(server, app, callerOf);
   await serveDocuments(server, router);
   return server;
-};
+}
 
 const IDLE_SWEEP_MS = 50;
+
 /** Longest wait for what is under way, in milliseconds: callers that send or read slowly must not hold up the end. */
 const CLOSE_PATIENCE_MS = 18_000;
 
@@ -198,7 +151,7 @@ const CLOSE_PATIENCE_MS = 18_000;
  * meanwhile is closed: its keep-alive would otherwise hold up the end for more than a minute.
  * @param patienceMs how long what is under way may take, in milliseconds
  */
-export const closeServer = async (server: FastifyInstance, patienceMs = CLOSE_PATIENCE_MS): Promise<void> => {
+export async function closeServer(server: FastifyInstance, patienceMs = CLOSE_PATIENCE_MS): Promise<void> {
   const sweep = setInterval(() => server.server.closeIdleConnections(), IDLE_SWEEP_MS);
   const limit = setTimeout(() => server.server.closeAllConnections(), patienceMs);
   try {
@@ -207,4 +160,53 @@ export const closeServer = async (server: FastifyInstance, patienceMs = CLOSE_PA
     clearInterval(sweep);
     clearTimeout(limit);
   }
-};
+}
+
+/** What Fastify and its plugins refuse by themselves is the sender's doing: they give it a status below 500. */
+function asWireError(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof WireError || !('statusCode' in error)) return error;
+  const { statusCode } = error;
+  if (typeof statusCode !== 'number' || statusCode < 400 || statusCode > 499) return error;
+  return 'code' in error && error.code === 'FST_ERR_BAD_URL'
+    ? new WireError('BAD_REQUEST', 'The address is not well-formed')
+    : new WireError('BAD_REQUEST', 'This form of request is not supported');
+}
+
+/** Node's HTTP server, which gives requests to /trpc to `trpc`, and preflights and all others to Fastify. */
+function createHttp(
+  timeoutMs: number,
+  isPreflight: (request: IncomingMessage) => boolean,
+  trpc: Handler,
+  fastify: RequestListener,
+): Server {
+  const http = createHttpServer(
+    {
+      requestTimeout: timeoutMs,
+      // Left at its 60 s, Node takes the longer of the two times for the whole request.
+      headersTimeout: timeoutMs,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      connectionsCheckingInterval: Math.min(timeoutMs, MAX_CHECK_MS),
+      requireHostHeader: false,
+    },
+    (request, response) => {
+      const target = isPreflight(request) ? null : trpcTarget(request.url ?? '');
+      if (target) trpc(request, response, target);
+      else fastify(request, response);
+    },
+  );
+  http.timeout = timeoutMs + STALLED_MS;
+  takeOverFromNode(http);
+  return http;
+}
+
+/** Lets every method through to the handlers with its body unread: what is wrong with a body matters to nobody there. */
+function readNoBodies(server: FastifyInstance): void {
+  for (const method of METHODS) {
+    if (method !== 'CONNECT') server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  }
+}
+
+function say(reply: FastifyReply, headers: readonly string[]): void {
+  for (let at = 0; at < headers.length; at += 2) reply.header(headers[at] ?? '', headers[at + 1]);
+}

@@ -15,7 +15,7 @@ export interface BreakerOptions {
   readonly refusal: () => Error;
 }
 
-export const createBreaker = ({ failures, openMs, refusal }: BreakerOptions): Breaker => {
+export function createBreaker({ failures, openMs, refusal }: BreakerOptions): Breaker {
   let inARow = 0;
   /** By the monotonic clock. */
   let openUntil = Number.NEGATIVE_INFINITY;
@@ -43,4 +43,4 @@ export const createBreaker = ({ failures, openMs, refusal }: BreakerOptions): Br
       }
     },
   };
-};
+}

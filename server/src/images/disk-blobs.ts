@@ -8,28 +8,8 @@ import type { BlobStore } from './blobs.ts';
 
 const KEY = /^[0-9a-f]{64}$/;
 
-const namesIn = async (folder: string): Promise<string[]> =>
-  (await ignoreErrno(readdir(folder), 'ENOENT')) ?? [];
-
-/** Makes a folder survive a power failure, and those above it that had to be made. */
-const makeFolder = async (folder: string): Promise<void> => {
-  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (first === undefined) return;
-  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
-};
-
-const writeDurably = async (path: string, bytes: Uint8Array): Promise<void> => {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(bytes);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-};
-
 /** Files in a folder, in 65,536 folders inside it: a key `abcd…` lies in `ab/cd`. */
-export const createDiskBlobs = (folder: string): BlobStore => {
+export function createDiskBlobs(folder: string): BlobStore {
   const pathOf = (key: string): string => {
     if (!KEY.test(key)) throw new Error(`Not a key: ${key}`);
     return join(folder, key.slice(0, 2), key.slice(2, 4), key);
@@ -75,4 +55,25 @@ export const createDiskBlobs = (folder: string): BlobStore => {
 
     async [Symbol.asyncDispose]() {},
   };
-};
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return (await ignoreErrno(readdir(folder), 'ENOENT')) ?? [];
+}
+
+/** Makes a folder survive a power failure, and those above it that had to be made. */
+async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+}
+
+async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

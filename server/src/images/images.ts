@@ -43,29 +43,12 @@ const WRITES_AT_ONCE = 8;
 
 const LIMITS: ImageLimits = { bytes: 64_000_000, events: 2_000, putMs: 15_000, failures: 5, openMs: 500 };
 
-const cannotBeStored = (cause?: unknown): AppError =>
-  unavailable('The images of the event cannot be stored at the moment: send the event again later', cause);
 /** What a sender hears whose pictures were not stored in time. */
-export const picturesTookTooLong = (): AppError =>
-  unavailable('Storing the images of the event took too long: send the event again in a moment');
+export function picturesTookTooLong(): AppError {
+  return unavailable('Storing the images of the event took too long: send the event again in a moment');
+}
 
-const bytesOf = ({ pictures }: PicturesOfEvent): number =>
-  pictures.reduce((sum, { bytes }) => sum + bytes.length, 0);
-
-/** What `work` comes to, unless it takes longer; then `late` is thrown, and it goes on by itself. */
-const within = async (ms: number, work: Promise<void>, late: () => Error): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), ms);
-  });
-  try {
-    await Promise.race([work, tooLate]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
-
-export const createImages = ({ db, blobs, log, limits }: ImagesParts): Images => {
+export function createImages({ db, blobs, log, limits }: ImagesParts): Images {
   const { bytes: mostBytes, events: mostEvents, putMs, failures, openMs } = { ...LIMITS, ...limits };
   const inTurn = pLimit(WRITES_AT_ONCE);
   const breaker = createBreaker({ failures, openMs, refusal: cannotBeStored });
@@ -125,4 +108,28 @@ export const createImages = ({ db, blobs, log, limits }: ImagesParts): Images =>
       }
     },
   };
-};
+}
+
+function cannotBeStored(cause?: unknown): AppError {
+  return unavailable(
+    'The images of the event cannot be stored at the moment: send the event again later',
+    cause,
+  );
+}
+
+function bytesOf({ pictures }: PicturesOfEvent): number {
+  return pictures.reduce((sum, { bytes }) => sum + bytes.length, 0);
+}
+
+/** What `work` comes to, unless it takes longer; then `late` is thrown, and it goes on by itself. */
+async function within(ms: number, work: Promise<void>, late: () => Error): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms);
+  });
+  try {
+    await Promise.race([work, tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

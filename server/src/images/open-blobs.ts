@@ -4,12 +4,9 @@ import type { BlobStore } from './blobs.ts';
 import { createDiskBlobs } from './disk-blobs.ts';
 import { createS3Blobs } from './s3-blobs.ts';
 
-const credentialsOf = ({ S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey }: Config) =>
-  accessKeyId === undefined || secretAccessKey === undefined ? undefined : { accessKeyId, secretAccessKey };
-
 /** The place for pictures that the configuration names. Nothing is asked of it yet. */
-export const openBlobs = async (config: Config): Promise<BlobStore> =>
-  config.S3_BUCKET === undefined
+export async function openBlobs(config: Config): Promise<BlobStore> {
+  return config.S3_BUCKET === undefined
     ? createDiskBlobs(join(config.DATA_DIR, 'images'))
     : createS3Blobs({
         bucket: config.S3_BUCKET,
@@ -17,3 +14,10 @@ export const openBlobs = async (config: Config): Promise<BlobStore> =>
         region: config.S3_REGION,
         credentials: credentialsOf(config),
       });
+}
+
+function credentialsOf({ S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey }: Config) {
+  return accessKeyId === undefined || secretAccessKey === undefined
+    ? undefined
+    : { accessKeyId, secretAccessKey };
+}

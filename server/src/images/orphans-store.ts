@@ -6,27 +6,27 @@ import type { Executor } from '../platform/database/transaction.ts';
 const YOUNG = sql.raw(`interval '1 hour'`);
 
 /** The first of those events that images belong to, before a moment (Unix milliseconds) and after an id. */
-export const pageOfEventsWithImages = async (
+export async function pageOfEventsWithImages(
   db: Executor,
   until: number,
   after: string | null,
   limit: number,
-): Promise<string[]> => {
+): Promise<string[]> {
   // Plan: the primary key of event_images.
   const { rows } = await db.execute<{ event_id: string }>(sql`
     SELECT DISTINCT event_id FROM event_images
     WHERE event_id < ${firstIdAt(until)}::uuid AND ${after === null ? sql`true` : sql`event_id > ${after}::uuid`}
     ORDER BY event_id LIMIT ${limit}`);
   return rows.map((row) => row.event_id);
-};
+}
 
 /** Which events images came for within a time: from a moment on, or from the beginning, until an hour ago. */
-export const listEventsWithImagesSince = async (
+export async function listEventsWithImagesSince(
   db: Executor,
   since: Date | null,
   after: string | null,
   limit: number,
-): Promise<string[]> => {
+): Promise<string[]> {
   // Plan: event_images_by_time.
   const { rows } = await db.execute<{ event_id: string }>(sql`
     SELECT DISTINCT event_id FROM event_images
@@ -34,15 +34,15 @@ export const listEventsWithImagesSince = async (
       AND ${after === null ? sql`true` : sql`event_id > ${after}::uuid`}
     ORDER BY event_id LIMIT ${limit}`);
   return rows.map((row) => row.event_id);
-};
+}
 
 /** Notes that images no longer belong to these events. */
-export const removeReferences = async (tx: Executor, eventIds: readonly string[]): Promise<void> => {
+export async function removeReferences(tx: Executor, eventIds: readonly string[]): Promise<void> {
   await tx.execute(sql`DELETE FROM event_images WHERE event_id = ANY (${sql.param(eventIds)}::uuid[])`);
-};
+}
 
 /** The same for those of the events that are not there, and were not about to be within the last hour. */
-export const removeDanglingReferences = async (db: Executor, eventIds: readonly string[]): Promise<void> => {
+export async function removeDanglingReferences(db: Executor, eventIds: readonly string[]): Promise<void> {
   // Two statements, because events may lie on other nodes.
   const { rows } = await db.execute<{ id: string }>(
     sql`SELECT id FROM events WHERE id = ANY (${sql.param(eventIds)}::uuid[])`,
@@ -52,17 +52,17 @@ export const removeDanglingReferences = async (db: Executor, eventIds: readonly 
   if (gone.length === 0) return;
   await db.execute(sql`
     DELETE FROM event_images WHERE event_id = ANY (${sql.param(gone)}::uuid[]) AND at < now() - ${YOUNG}`);
-};
+}
 
 const IS_ORPHAN = sql`touched_at < now() - ${YOUNG}
   AND NOT EXISTS (SELECT FROM event_images WHERE event_images.sha256 = images.sha256)`;
 
 /** Some images, in the order of their hashes, and which of them nothing refers to. */
-export const pageOfImages = async (
+export async function pageOfImages(
   db: Executor,
   after: string | null,
   limit: number,
-): Promise<{ readonly last: string | null; readonly orphans: string[] }> => {
+): Promise<{ readonly last: string | null; readonly orphans: string[] }> {
   const { rows } = await db.execute<{ sha256: string; orphan: boolean }>(sql`
     SELECT encode(sha256, 'hex') AS sha256, ${IS_ORPHAN} AS orphan FROM (
       SELECT sha256, touched_at FROM images
@@ -72,15 +72,12 @@ export const pageOfImages = async (
     last: rows.at(-1)?.sha256 ?? null,
     orphans: rows.filter(({ orphan }) => orphan).map(({ sha256 }) => sha256),
   };
-};
-
-const among = (hashes: readonly string[]) =>
-  sql`sha256 IN (SELECT decode(hex, 'hex') FROM unnest(${sql.param(hashes)}::text[]) AS hex)`;
+}
 
 /** Notes that the files of orphans may be gone from here on: whoever stores such an image now stores its file again. */
-export const markAsUnstored = async (db: Executor, hashes: readonly string[]): Promise<void> => {
+export async function markAsUnstored(db: Executor, hashes: readonly string[]): Promise<void> {
   await db.execute(sql`UPDATE images SET stored_at = NULL WHERE ${among(hashes)} AND ${IS_ORPHAN}`);
-};
+}
 
 /** An image that is about to be gone. */
 export interface OrphanImage extends Record<string, unknown> {
@@ -94,9 +91,13 @@ export interface OrphanImage extends Record<string, unknown> {
  * Removes those images that are orphans still, and whose file is in doubt. Until the transaction ends nobody stores them
  * again, so their files can be removed meanwhile.
  */
-export const removeOrphans = async (tx: Executor, hashes: readonly string[]): Promise<OrphanImage[]> => {
+export async function removeOrphans(tx: Executor, hashes: readonly string[]): Promise<OrphanImage[]> {
   const { rows } = await tx.execute<OrphanImage>(sql`
     DELETE FROM images WHERE ${among(hashes)} AND stored_at IS NULL AND ${IS_ORPHAN}
     RETURNING encode(sha256, 'hex') AS sha256, bytes, to_char(touched_at AT TIME ZONE 'UTC', 'YYYY-MM') AS month`);
   return rows;
-};
+}
+
+function among(hashes: readonly string[]) {
+  return sql`sha256 IN (SELECT decode(hex, 'hex') FROM unnest(${sql.param(hashes)}::text[]) AS hex)`;
+}

@@ -16,27 +16,16 @@ const MAX_SIDE = 20_000;
 
 const DATA_URL = /^data:/i;
 const IMAGE_URL = /^data:image\/(jpeg|png|webp);base64,/i;
+
 /** How base64 of the three formats begins. */
 const IMAGE_BASE64 = /^(?:\/9j\/|iVBORw0KGgo|UklGR)/;
+
 /** Markup, and base64 of markup, of GIF and of PDF: files that are no pictures we keep, and no addresses either. */
 const OTHER_FILE = /^\s*<|^(?:PHN2Zy|PD94bWwg|PCFET0NUWVBF|PCFkb2N0eXBl|PGh0bWw|PEhUTUw|R0lGOD|JVBERi)/;
+
 /** Of a short text: longer ones are base64 or refused. */
 const REFERENCE_MAX = 2048;
 const ONLY_BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
-
-const isImageData = (value: string): boolean =>
-  DATA_URL.test(value) ||
-  (IMAGE_BASE64.test(value) && (value.length > REFERENCE_MAX || ONLY_BASE64.test(value)));
-
-/** The bytes, or null when it is not base64 throughout: what Node skips shows in the length. */
-const decodeBase64 = (text: string): Buffer | null => {
-  const bytes = Buffer.from(text, 'base64');
-  if (bytes.length === Buffer.byteLength(text, 'base64')) return bytes;
-  const dense = text.replace(/\s+/g, '');
-  return dense.length < text.length ? decodeBase64(dense) : null;
-};
-
-const claimedType = (subtype: string) => `image/${subtype.toLowerCase()}`;
 
 const ONE_OF_THREE = 'send a JPEG, PNG or WebP image in base64, or its address';
 
@@ -47,7 +36,7 @@ const ONE_OF_THREE = 'send a JPEG, PNG or WebP image in base64, or its address';
  * @returns null when the value is an address or another short text
  * @throws AppError `badRequest` for everything that claims to be a picture and is none
  */
-export const readImage = (value: string, path: string): Picture | null => {
+export function readImage(value: string, path: string): Picture | null {
   if (OTHER_FILE.test(value)) throw invalidInput(path, `This is not an image: ${ONE_OF_THREE}`);
   if (!isImageData(value)) return null;
   const url = IMAGE_URL.exec(value);
@@ -74,7 +63,28 @@ export const readImage = (value: string, path: string): Picture | null => {
     );
   }
   return { sha256: hash('sha256', bytes, 'hex'), mediaType, width, height, bytes };
-};
+}
 
 /** Where a picture is served. */
-export const addressOfImage = (sha256: string): string => `/images/${sha256}`;
+export function addressOfImage(sha256: string): string {
+  return `/images/${sha256}`;
+}
+
+function isImageData(value: string): boolean {
+  return (
+    DATA_URL.test(value) ||
+    (IMAGE_BASE64.test(value) && (value.length > REFERENCE_MAX || ONLY_BASE64.test(value)))
+  );
+}
+
+/** The bytes, or null when it is not base64 throughout: what Node skips shows in the length. */
+function decodeBase64(text: string): Buffer | null {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length === Buffer.byteLength(text, 'base64')) return bytes;
+  const dense = text.replace(/\s+/g, '');
+  return dense.length < text.length ? decodeBase64(dense) : null;
+}
+
+function claimedType(subtype: string) {
+  return `image/${subtype.toLowerCase()}`;
+}

@@ -14,28 +14,14 @@ export interface S3Options {
 
 /** What lies in the bucket under this name is ours. */
 const PREFIX = 'images/';
+
 /** Longest wait for an answer; with the second attempt it stays under the limit of a request. */
 const ANSWER_MS = 8_000;
 const CONNECT_MS = 3_000;
 const ATTEMPTS = 2;
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && (error.name === 'NoSuchKey' || error.name === 'NotFound');
-
-const orNull = async <Found>(promise: Promise<Found>): Promise<Found | null> => {
-  try {
-    return await promise;
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
-};
-
-/** The SDK takes a quarter of a second to load, so only those who need it load it. */
-const loadSdk = () => import('@aws-sdk/client-s3');
-
 /** Files in a bucket of an S3-compatible store. It is first called when the first file is. */
-export const createS3Blobs = async (options: S3Options): Promise<BlobStore> => {
+export async function createS3Blobs(options: S3Options): Promise<BlobStore> {
   const {
     S3Client,
     PutObjectCommand,
@@ -91,4 +77,22 @@ export const createS3Blobs = async (options: S3Options): Promise<BlobStore> => {
       client.destroy();
     },
   };
-};
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'NoSuchKey' || error.name === 'NotFound');
+}
+
+async function orNull<Found>(promise: Promise<Found>): Promise<Found | null> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+/** The SDK takes a quarter of a second to load, so only those who need it load it. */
+function loadSdk() {
+  return import('@aws-sdk/client-s3');
+}

@@ -7,10 +7,10 @@ export interface ImageServices {
   readonly images: Images;
 }
 
-export const startImages = async ({
+export async function startImages({
   core: { config, db, log },
   resources,
-}: Foundation): Promise<ImageServices> => {
+}: Foundation): Promise<ImageServices> {
   const blobs = resources.use(await openBlobs(config));
   return { images: createImages({ db, log, blobs }) };
-};
+}

@@ -9,8 +9,6 @@ export interface StoredImage {
   readonly bytes: number;
 }
 
-const digest = (sha256: string) => sql`decode(${sha256}, 'hex')`;
-
 /** The pictures of one event. Pictures are locked in one order, so that two events with the same ones do not deadlock. */
 export interface PicturesOfEvent {
   readonly eventId: string;
@@ -23,10 +21,10 @@ export interface PicturesOfEvent {
  * When they are sent again the hour begins again, also for what is just being collected.
  * @returns the hashes of those whose file has to be stored
  */
-export const noteImages = async (
+export async function noteImages(
   db: Executor,
   { eventId, eventType, pictures }: PicturesOfEvent,
-): Promise<ReadonlySet<string>> => {
+): Promise<ReadonlySet<string>> {
   const rows = [...new Map(pictures.map((picture) => [picture.sha256, picture])).values()];
   const { rows: lacking } = await db.execute<{ sha256: string }>(sql`
     WITH given AS (
@@ -52,16 +50,20 @@ export const noteImages = async (
     )
     SELECT encode(sha256, 'hex') AS sha256 FROM noted WHERE stored_at IS NULL`);
   return new Set(lacking.map(({ sha256 }) => sha256));
-};
+}
 
 /** Notes that the file of a picture is stored. */
-export const noteImageStored = async (db: Executor, sha256: string): Promise<void> => {
+export async function noteImageStored(db: Executor, sha256: string): Promise<void> {
   await db.execute(sql`UPDATE images SET stored_at = now() WHERE sha256 = ${digest(sha256)}`);
-};
+}
 
 /** A picture whose file is stored; null when there is none. */
-export const findImage = async (db: Executor, sha256: string): Promise<StoredImage | null> => {
+export async function findImage(db: Executor, sha256: string): Promise<StoredImage | null> {
   const { rows } = await db.execute<{ mediaType: MediaType; bytes: number }>(sql`
     SELECT media_type AS "mediaType", bytes FROM images WHERE sha256 = ${digest(sha256)} AND stored_at IS NOT NULL`);
   return rows[0] ?? null;
-};
+}
+
+function digest(sha256: string) {
+  return sql`decode(${sha256}, 'hex')`;
+}

@@ -33,8 +33,6 @@ import {
 /** What changes of incidents get. */
 export type IncidentContext = ActorContext<Core & { readonly outbox: Outbox }>;
 
-const nameOfActor = ({ firstName, lastName }: Actor): string => `${firstName} ${lastName}`;
-
 /** What a person did to an incident, for the timeline, the activity log and everybody who is told. */
 export interface AppliedCommand {
   readonly action: IncidentAction | 'create';
@@ -46,12 +44,12 @@ export interface AppliedCommand {
 }
 
 /** Writes down what was done and tells of it, in the transaction that does it. Answers the incident. */
-export const recordCommand = async (
+export async function recordCommand(
   { app, actor, caller }: IncidentContext,
   tx: Transaction,
   { action, before, after, note, details }: AppliedCommand,
   nameOf: NameOf,
-): Promise<Incident> => {
+): Promise<Incident> {
   const at = after.updatedAt;
   const by = { id: actor.id, name: nameOfActor(actor) };
   const incident = incidentOf(after, nameOf);
@@ -64,18 +62,73 @@ export const recordCommand = async (
   const body: IncidentChange = { action, incident, by, note, at };
   await publish(app, tx, [{ topic: 'incidents', body }]);
   return incident;
-};
+}
+
+/**
+ * What they cannot have seen. Without an expectation that is what others did of the same kind while this request was under
+ * way; it is settled before anything is waited for.
+ */
+export async function unseenBy(
+  { app, actor, caller }: IncidentContext,
+  tx: Transaction,
+  id: string,
+  action: IncidentAction,
+  expectedUpdatedAt: string | undefined,
+): Promise<Unseen> {
+  if (expectedUpdatedAt !== undefined) {
+    return { since: new Date(resolveTime(expectedUpdatedAt, app.settings.current().timezone)) };
+  }
+  const after = isUuid(id) ? await findLastStep(tx, id) : 0;
+  return { action, userId: actor.id, after, began: caller.since };
+}
+
+/** What comes with a change: a note, and what the timeline says beyond the states. */
+export interface CommandNotes {
+  readonly note?: string | null;
+  readonly describe?: (before: IncidentRow, after: IncidentRow, nameOf: NameOf) => Record<string, unknown>;
+}
+
+/**
+ * Does something about an incident, or, when it is so already, nothing. Of several at once each finds what the one
+ * before has left.
+ * @throws AppError `notFound`; `forbidden` when it is assigned to somebody else and the role minds; `conflict` when the
+ * state does not allow it, or it was changed by somebody else meanwhile
+ */
+export async function changeIncident(
+  ctx: IncidentContext,
+  tx: Transaction,
+  id: string,
+  wanted: Omit<IncidentCommand, 'requiredAssignee'>,
+  { note = null, describe }: CommandNotes = {},
+): Promise<Incident> {
+  const requiredAssignee = changesOnlyOwnIncidents(ctx.actor.role) ? ctx.actor.id : undefined;
+  const command = { ...wanted, requiredAssignee };
+  const before = await lockIncident(tx, id);
+  const after = await applyCommand(tx, before.id, command);
+  if (after === null) await refuseIfAgainstRules(tx, before, command);
+  const current = after ?? before;
+  const nameOf = await findNames(tx, [current.reportedBy, current.assignedTo, before.assignedTo]);
+  if (after === null) return incidentOf(before, nameOf);
+  if (command.eventId !== undefined)
+    await attachEvents(tx, [{ incidentId: after.id, eventId: command.eventId }]);
+  const details = describe?.(before, after, nameOf) ?? null;
+  return recordCommand(ctx, tx, { action: command.action, before, after, note, details }, nameOf);
+}
+
+function nameOfActor({ firstName, lastName }: Actor): string {
+  return `${firstName} ${lastName}`;
+}
 
 /**
  * Says which rule a command broke that was not done, by the incident as it is; it is locked. When there is none, everything
  * was as the command would have it.
  * @throws AppError `forbidden` or `conflict`
  */
-const refuseIfAgainstRules = async (
+async function refuseIfAgainstRules(
   tx: Transaction,
   row: IncidentRow,
   command: IncidentCommand,
-): Promise<void> => {
+): Promise<void> {
   const nameOf = await findNames(tx, [row.assignedTo]);
   const assignee = nameOf(row.assignedTo)?.name ?? null;
   if (
@@ -101,55 +154,4 @@ const refuseIfAgainstRules = async (
   const who = nameOfOther(step?.userId ?? null)?.name ?? null;
   if (isElsewhere || step?.action === 'assign') throw assignedRefusal(assignee, who);
   if (step) throw changedRefusal({ action: step.action, at: step.at, who });
-};
-
-/**
- * What they cannot have seen. Without an expectation that is what others did of the same kind while this request was under
- * way; it is settled before anything is waited for.
- */
-export const unseenBy = async (
-  { app, actor, caller }: IncidentContext,
-  tx: Transaction,
-  id: string,
-  action: IncidentAction,
-  expectedUpdatedAt: string | undefined,
-): Promise<Unseen> => {
-  if (expectedUpdatedAt !== undefined) {
-    return { since: new Date(resolveTime(expectedUpdatedAt, app.settings.current().timezone)) };
-  }
-  const after = isUuid(id) ? await findLastStep(tx, id) : 0;
-  return { action, userId: actor.id, after, began: caller.since };
-};
-
-/** What comes with a change: a note, and what the timeline says beyond the states. */
-export interface CommandNotes {
-  readonly note?: string | null;
-  readonly describe?: (before: IncidentRow, after: IncidentRow, nameOf: NameOf) => Record<string, unknown>;
 }
-
-/**
- * Does something about an incident, or, when it is so already, nothing. Of several at once each finds what the one
- * before has left.
- * @throws AppError `notFound`; `forbidden` when it is assigned to somebody else and the role minds; `conflict` when the
- * state does not allow it, or it was changed by somebody else meanwhile
- */
-export const changeIncident = async (
-  ctx: IncidentContext,
-  tx: Transaction,
-  id: string,
-  wanted: Omit<IncidentCommand, 'requiredAssignee'>,
-  { note = null, describe }: CommandNotes = {},
-): Promise<Incident> => {
-  const requiredAssignee = changesOnlyOwnIncidents(ctx.actor.role) ? ctx.actor.id : undefined;
-  const command = { ...wanted, requiredAssignee };
-  const before = await lockIncident(tx, id);
-  const after = await applyCommand(tx, before.id, command);
-  if (after === null) await refuseIfAgainstRules(tx, before, command);
-  const current = after ?? before;
-  const nameOf = await findNames(tx, [current.reportedBy, current.assignedTo, before.assignedTo]);
-  if (after === null) return incidentOf(before, nameOf);
-  if (command.eventId !== undefined)
-    await attachEvents(tx, [{ incidentId: after.id, eventId: command.eventId }]);
-  const details = describe?.(before, after, nameOf) ?? null;
-  return recordCommand(ctx, tx, { action: command.action, before, after, note, details }, nameOf);
-};

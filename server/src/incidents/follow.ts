@@ -2,11 +2,11 @@ import type { FollowIncidentsInput, IncidentChange } from '@gantry/contract/inci
 import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
 
 /** Tells what is done about all incidents, or about those that are asked for. @throws AppError as `follow` does */
-export const followIncidents = (
+export function followIncidents(
   ctx: FollowContext,
   { lastEventId, ...wanted }: FollowIncidentsInput,
   signal: AbortSignal | undefined,
-): AsyncGenerator<StreamMessage<'incidents'>> => {
+): AsyncGenerator<StreamMessage<'incidents'>> {
   const { type, severity } = wanted;
   const [id, sensorId, locationId] = [wanted.id, wanted.sensorId, wanted.locationId].map((each) =>
     each?.toLowerCase(),
@@ -18,4 +18,4 @@ export const followIncidents = (
     (sensorId === undefined || incident.sensorId === sensorId) &&
     (locationId === undefined || incident.locationId === locationId);
   return follow(ctx, { topic: 'incidents', matches, lastEventId }, signal);
-};
+}

@@ -23,19 +23,23 @@ const typesByName: ReadonlyMap<string, IncidentType> = new Map([
   ['WRONG_WAY', 'WRONG_WAY_DRIVER'],
 ]);
 
-const typeNamed = (name: unknown): IncidentType | undefined =>
-  typeof name === 'string' ? typesByName.get(name.trim().toUpperCase()) : undefined;
-
-const metadataOf = ({ metadataJson }: Report): { incidentType?: unknown } =>
-  metadataJson === null ? {} : JSON.parse(metadataJson);
-
 /** The type of incident that an event tells of: by its violation type, else by `metadata.incidentType`, else OTHER. */
-export const incidentTypeOf = (report: Report): IncidentType =>
-  typeNamed(report.violationType) ?? typeNamed(metadataOf(report).incidentType) ?? 'OTHER';
+export function incidentTypeOf(report: Report): IncidentType {
+  return typeNamed(report.violationType) ?? typeNamed(metadataOf(report).incidentType) ?? 'OTHER';
+}
 
 /** The longest title that the contract allows, in characters. */
 const TITLE_MAX = 200;
 
 /** What an incident is called that an event opens: "Collision at Main Street / 5th Avenue". */
-export const titleOf = (type: IncidentType, place: string): string =>
-  [...`${names[type]} at ${place}`].slice(0, TITLE_MAX).join('');
+export function titleOf(type: IncidentType, place: string): string {
+  return [...`${names[type]} at ${place}`].slice(0, TITLE_MAX).join('');
+}
+
+function typeNamed(name: unknown): IncidentType | undefined {
+  return typeof name === 'string' ? typesByName.get(name.trim().toUpperCase()) : undefined;
+}
+
+function metadataOf({ metadataJson }: Report): { incidentType?: unknown } {
+  return metadataJson === null ? {} : JSON.parse(metadataJson);
+}

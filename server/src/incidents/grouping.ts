@@ -24,33 +24,16 @@ export interface Grouping<Row> {
   readonly attached: readonly { readonly incidentId: string; readonly row: Row }[];
 }
 
-/** Whether it still is, or already was, the same incident at that time. */
-const takesIn = ({ openedAt, lastEventAt }: OpenIncident, time: number): boolean =>
-  time > openedAt - SAME_INCIDENT_MS && time < lastEventAt + SAME_INCIDENT_MS;
-
-/** Where the incident that takes in an event of that time is; of several, the one that was opened nearest to it. */
-const placeOf = (incidents: readonly OpenIncident[], time: number): number => {
-  let best = -1;
-  let distance = Number.POSITIVE_INFINITY;
-  for (const [place, incident] of incidents.entries()) {
-    const away = Math.abs(incident.openedAt - time);
-    if (away >= distance || !takesIn(incident, time)) continue;
-    best = place;
-    distance = away;
-  }
-  return best;
-};
-
 /**
  * Goes through the events in the order of their time. One that happened less than 15 minutes before the opening of an open
  * incident of its sensor, or after the latest event of it, belongs to that incident, however long it has been open; another
  * opens an incident of its own.
  */
-export const groupByIncident = <Row extends Report>(
+export function groupByIncident<Row extends Report>(
   rows: readonly Row[],
   open: readonly OpenIncident[],
   newId: () => string,
-): Grouping<Row> => {
+): Grouping<Row> {
   const ofSensor = new Map<string, OpenIncident[]>();
   const incidentsOf = (sensorId: string): OpenIncident[] => {
     const known = ofSensor.get(sensorId) ?? [];
@@ -77,4 +60,22 @@ export const groupByIncident = <Row extends Report>(
     incidents.push({ id: incidentId, sensorId, openedAt: time, lastEventAt: time });
   }
   return { opening, attached };
-};
+}
+
+/** Whether it still is, or already was, the same incident at that time. */
+function takesIn({ openedAt, lastEventAt }: OpenIncident, time: number): boolean {
+  return time > openedAt - SAME_INCIDENT_MS && time < lastEventAt + SAME_INCIDENT_MS;
+}
+
+/** Where the incident that takes in an event of that time is; of several, the one that was opened nearest to it. */
+function placeOf(incidents: readonly OpenIncident[], time: number): number {
+  let best = -1;
+  let distance = Number.POSITIVE_INFINITY;
+  for (const [place, incident] of incidents.entries()) {
+    const away = Math.abs(incident.openedAt - time);
+    if (away >= distance || !takesIn(incident, time)) continue;
+    best = place;
+    distance = away;
+  }
+  return best;
+}

@@ -24,30 +24,28 @@ const sortKeys = {
 };
 
 /** PostgreSQL would refuse to compare an id with a text of any other form; such a text is nothing's id. */
-export const refersTo = (column: PgColumn, id: string): SQL => (isUuid(id) ? eq(column, id) : sql`false`);
+export function refersTo(column: PgColumn, id: string): SQL {
+  return isUuid(id) ? eq(column, id) : sql`false`;
+}
 
 /** The incidents that were opened in the interval. */
-export const openedIn = ({ from, until }: Interval): SQL | undefined =>
-  and(
+export function openedIn({ from, until }: Interval): SQL | undefined {
+  return and(
     Number.isFinite(from) ? gte(incidents.openedAt, new Date(from)) : undefined,
     Number.isFinite(until) ? lt(incidents.openedAt, new Date(until)) : undefined,
   );
-
-const assigned = (to: string, callerId: string): SQL => {
-  if (to === 'nobody') return isNull(incidents.assignedTo);
-  return refersTo(incidents.assignedTo, to === 'me' ? callerId : to);
-};
+}
 
 /**
  * One page of the incidents that meet the filters, and how many do. The search text is taken literally.
  * @param callerId whom `me` stands for
  */
-export const listIncidents = async (
+export async function listIncidents(
   db: Executor,
   input: ListIncidentsInput,
   interval: Interval,
   callerId: string,
-): Promise<Page<IncidentRow>> => {
+): Promise<Page<IncidentRow>> {
   const { status, type, severity, sensorId, locationId, assignedTo, search } = input;
   const wanted = and(
     // One state as an equality, so that its index has the incidents in order.
@@ -74,21 +72,15 @@ export const listIncidents = async (
     .offset(input.skip);
   const [counted] = await db.select({ total: count() }).from(incidents).where(wanted);
   return { items, total: counted?.total ?? 0 };
-};
+}
 
 const { openedAt, acknowledgedAt, resolvedAt, backlog } = incidents;
-
-// An event may be dated up to five minutes ahead, and what it opens be dealt with before: that took no time.
-const secondsUntil = (moment: typeof acknowledgedAt, which = sql``) =>
-  sql<number>`coalesce(sum(greatest(0, extract(epoch FROM ${moment} - ${openedAt}))) ${which}, 0)::double precision`;
 
 /** Nobody could acknowledge what came in late when it happened. */
 const inTime = sql`FILTER (WHERE NOT ${backlog})`;
 
-const toMilliseconds = (seconds: number): number => Math.round(seconds * 1000) / 1000;
-
 /** Counts the incidents that were opened in the interval, and how long it took to act upon them. */
-export const getIncidentStats = async (db: Executor, interval: Interval): Promise<IncidentStats> => {
+export async function getIncidentStats(db: Executor, interval: Interval): Promise<IncidentStats> {
   const rows = await db
     .select({
       status: incidents.status,
@@ -131,4 +123,18 @@ export const getIncidentStats = async (db: Executor, interval: Interval): Promis
       sum((row) => row.resolved),
     ),
   };
-};
+}
+
+function assigned(to: string, callerId: string): SQL {
+  if (to === 'nobody') return isNull(incidents.assignedTo);
+  return refersTo(incidents.assignedTo, to === 'me' ? callerId : to);
+}
+
+// An event may be dated up to five minutes ahead, and what it opens be dealt with before: that took no time.
+function secondsUntil(moment: typeof acknowledgedAt, which = sql``) {
+  return sql<number>`coalesce(sum(greatest(0, extract(epoch FROM ${moment} - ${openedAt}))) ${which}, 0)::double precision`;
+}
+
+function toMilliseconds(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
+}

@@ -26,66 +26,16 @@ import { recordTimeline } from './timeline-store.ts';
 
 type Assigned = { readonly incidentId: string; readonly row: EventRow };
 
-const coordinatesOf = (
-  row: EventRow,
-  ofSensors: ReadonlyMap<string, Coordinates | null>,
-): Coordinates | null =>
-  row.locationJson === null ? (ofSensors.get(row.sensorId) ?? null) : JSON.parse(row.locationJson);
-
-const incidentsOf = async (tx: Executor, opening: readonly Assigned[]): Promise<NewIncident[]> => {
-  const placeless = opening.flatMap(({ row }) => (row.locationJson === null ? [row.sensorId] : []));
-  const ofSensors = await findSensorCoordinates(tx, [...new Set(placeless)]);
-  return opening.map(({ incidentId, row }) => {
-    const type = incidentTypeOf(row);
-    return {
-      id: incidentId,
-      title: titleOf(type, row.locationName ?? row.sensorName),
-      description: row.description,
-      type,
-      severity: row.severity ?? rankOf('MEDIUM'),
-      location: coordinatesOf(row, ofSensors),
-      locationId: row.locationId,
-      sensorId: row.sensorId,
-      openedAt: new Date(row.time),
-    };
-  });
-};
-
-const attachmentsOf = (assigned: readonly Assigned[]): Attachment[] =>
-  assigned.map(({ incidentId, row }) => ({ incidentId, eventId: row.id }));
-
-/** Opens the incidents, each with the event that tells of it. */
-const open = async (tx: Executor, opening: readonly Assigned[]): Promise<IncidentRow[]> => {
-  if (opening.length === 0) return [];
-  const opened = await insertIncidents(tx, await incidentsOf(tx, opening));
-  await attachEvents(tx, attachmentsOf(opening));
-  const eventOf = new Map(opening.map(({ incidentId, row }) => [incidentId, row.id]));
-  await recordTimeline(
-    tx,
-    opened.map(({ id, updatedAt, status }) => ({
-      incidentId: id,
-      at: updatedAt,
-      userId: null,
-      action: 'create',
-      fromStatus: null,
-      toStatus: status,
-      note: null,
-      details: { eventId: eventOf.get(id) },
-    })),
-  );
-  return opened;
-};
-
 /**
  * Opens incidents for those of the freshly stored events that are of type INCIDENT, in the transaction that stores them.
  * An event of a sensor with an open incident that took in another one less than a quarter of an hour before is attached to
  * that one instead. Transactions that concern the same sensor take turns here, so at most one incident comes of what they say together.
  */
-export const openIncidents = async (
+export async function openIncidents(
   app: { readonly outbox: Outbox },
   tx: Executor,
   rows: readonly EventRow[],
-): Promise<void> => {
+): Promise<void> {
   const reports = rows.filter(({ eventType }) => eventType === 'INCIDENT');
   if (reports.length === 0) return;
   const sensorIds = [...new Set(reports.map(({ sensorId }) => sensorId))];
@@ -118,4 +68,56 @@ export const openIncidents = async (
     tx,
     told.map((body) => ({ topic: 'incidents' as const, body })),
   );
-};
+}
+
+function coordinatesOf(
+  row: EventRow,
+  ofSensors: ReadonlyMap<string, Coordinates | null>,
+): Coordinates | null {
+  return row.locationJson === null ? (ofSensors.get(row.sensorId) ?? null) : JSON.parse(row.locationJson);
+}
+
+async function incidentsOf(tx: Executor, opening: readonly Assigned[]): Promise<NewIncident[]> {
+  const placeless = opening.flatMap(({ row }) => (row.locationJson === null ? [row.sensorId] : []));
+  const ofSensors = await findSensorCoordinates(tx, [...new Set(placeless)]);
+  return opening.map(({ incidentId, row }) => {
+    const type = incidentTypeOf(row);
+    return {
+      id: incidentId,
+      title: titleOf(type, row.locationName ?? row.sensorName),
+      description: row.description,
+      type,
+      severity: row.severity ?? rankOf('MEDIUM'),
+      location: coordinatesOf(row, ofSensors),
+      locationId: row.locationId,
+      sensorId: row.sensorId,
+      openedAt: new Date(row.time),
+    };
+  });
+}
+
+function attachmentsOf(assigned: readonly Assigned[]): Attachment[] {
+  return assigned.map(({ incidentId, row }) => ({ incidentId, eventId: row.id }));
+}
+
+/** Opens the incidents, each with the event that tells of it. */
+async function open(tx: Executor, opening: readonly Assigned[]): Promise<IncidentRow[]> {
+  if (opening.length === 0) return [];
+  const opened = await insertIncidents(tx, await incidentsOf(tx, opening));
+  await attachEvents(tx, attachmentsOf(opening));
+  const eventOf = new Map(opening.map(({ incidentId, row }) => [incidentId, row.id]));
+  await recordTimeline(
+    tx,
+    opened.map(({ id, updatedAt, status }) => ({
+      incidentId: id,
+      at: updatedAt,
+      userId: null,
+      action: 'create',
+      fromStatus: null,
+      toStatus: status,
+      note: null,
+      details: { eventId: eventOf.get(id) },
+    })),
+  );
+  return opened;
+}

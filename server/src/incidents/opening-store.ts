@@ -23,9 +23,9 @@ const LOCK_SENSORS = prepare(
  * Keeps every other transaction that calls this for one of the sensors waiting until this one ends. The locks are taken
  * in the order of their numbers, so that two that share several sensors cannot wait for one another.
  */
-export const lockIncidentsOf = async (tx: Executor, sensorIds: readonly string[]): Promise<void> => {
+export async function lockIncidentsOf(tx: Executor, sensorIds: readonly string[]): Promise<void> {
   await LOCK_SENSORS(tx, { sensorIds: uuidArray(sensorIds, (id) => id) });
-};
+}
 
 // Plan: incidents_open_of_sensor, which has none but those that are open.
 const LOCK_OPEN = prepare<{ id: string; sensorId: string; openedAt: number; lastEventAt: number }>(
@@ -46,30 +46,31 @@ const LOCK_OPEN = prepare<{ id: string; sensorId: string; openedAt: number; last
  * The incidents of these sensors that are neither resolved nor closed and might take in an event of the time from `first`
  * to `last` (Unix milliseconds). They stay so until the transaction ends.
  */
-export const lockOpenIncidents = (
+export function lockOpenIncidents(
   tx: Executor,
   sensorIds: readonly string[],
   first: number,
   last: number,
-): Promise<OpenIncident[]> =>
-  LOCK_OPEN(tx, {
+): Promise<OpenIncident[]> {
+  return LOCK_OPEN(tx, {
     sensorIds: uuidArray(sensorIds, (id) => id),
     first: new Date(first - SAME_INCIDENT_MS).toISOString(),
     last: new Date(last + SAME_INCIDENT_MS).toISOString(),
   });
+}
 
 /** Where the sensors stand, of those that say so. */
-export const findSensorCoordinates = async (
+export async function findSensorCoordinates(
   tx: Executor,
   sensorIds: readonly string[],
-): Promise<ReadonlyMap<string, Coordinates | null>> => {
+): Promise<ReadonlyMap<string, Coordinates | null>> {
   if (sensorIds.length === 0) return new Map();
   const rows = await tx
     .select({ id: sensors.id, coordinates: sensors.coordinates })
     .from(sensors)
     .where(inArray(sensors.id, [...sensorIds]));
   return new Map(rows.map(({ id, coordinates }) => [id, coordinates]));
-};
+}
 
 // With every third event an INCIDENT, 5,800 events/s came in, where three statements with their values in the text let 4,850.
 const TAKE_IN = prepare(
@@ -99,14 +100,14 @@ const TAKE_IN = prepare(
  * Attaches events to open incidents, which are locked, and writes that down.
  * @returns those incidents as they are now
  */
-export const attachToOpenIncidents = async (
+export async function attachToOpenIncidents(
   tx: Executor,
   attachments: readonly Attachment[],
-): Promise<IncidentRow[]> => {
+): Promise<IncidentRow[]> {
   if (attachments.length === 0) return [];
   const grown = await TAKE_IN(tx, {
     incidentIds: uuidArray(attachments, ({ incidentId }) => incidentId),
     eventIds: uuidArray(attachments, ({ eventId }) => eventId),
   });
   return grown.map(readIncident);
-};
+}

@@ -4,11 +4,13 @@ import { eq } from 'drizzle-orm';
 import { locations, sensors, users } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 
-export const hasLocation = async (db: Executor, id: string): Promise<boolean> =>
-  isUuid(id) && (await db.$count(locations, eq(locations.id, id))) > 0;
+export async function hasLocation(db: Executor, id: string): Promise<boolean> {
+  return isUuid(id) && (await db.$count(locations, eq(locations.id, id))) > 0;
+}
 
-export const hasSensor = async (db: Executor, id: string): Promise<boolean> =>
-  isUuid(id) && (await db.$count(sensors, eq(sensors.id, id))) > 0;
+export async function hasSensor(db: Executor, id: string): Promise<boolean> {
+  return isUuid(id) && (await db.$count(sensors, eq(sensors.id, id))) > 0;
+}
 
 /** Somebody who might take an incident. */
 export interface Candidate {
@@ -20,7 +22,7 @@ export interface Candidate {
 }
 
 /** The user with the id, whatever they may do; null when there is none. */
-export const findCandidate = async (db: Executor, id: string): Promise<Candidate | null> => {
+export async function findCandidate(db: Executor, id: string): Promise<Candidate | null> {
   if (!isUuid(id)) return null;
   const { firstName, lastName, role, isActive } = users;
   const [row] = await db
@@ -28,4 +30,4 @@ export const findCandidate = async (db: Executor, id: string): Promise<Candidate
     .from(users)
     .where(eq(users.id, id));
   return row ?? null;
-};
+}

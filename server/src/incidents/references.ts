@@ -8,15 +8,15 @@ import { findCandidate, hasLocation, hasSensor } from './references-store.ts';
 // What an incident refers to must exist when it is entered. It may go later.
 
 /** @throws AppError `badRequest` for a location or sensor that does not exist; null and undefined refer to none */
-export const requirePlaces = async (
+export async function requirePlaces(
   db: Executor,
   { locationId, sensorId }: { locationId?: string | null | undefined; sensorId?: string | null | undefined },
-): Promise<void> => {
+): Promise<void> {
   if (locationId && !(await hasLocation(db, locationId)))
     throw invalidInput('locationId', 'No location has this locationId: use the id of an existing one');
   if (sensorId && !(await hasSensor(db, sensorId)))
     throw invalidInput('sensorId', 'No sensor has this sensorId: use the id of an existing one');
-};
+}
 
 /**
  * An incident can be assigned to those who can do something about it.
@@ -24,7 +24,7 @@ export const requirePlaces = async (
  * @returns the id as the database has it
  * @throws AppError `badRequest` when there is no such user, or they are inactive or may not manage incidents
  */
-export const requireAssignee = async (db: Executor, field: string, userId: string): Promise<string> => {
+export async function requireAssignee(db: Executor, field: string, userId: string): Promise<string> {
   const user = await findCandidate(db, userId);
   if (!user) throw invalidInput(field, 'No user has this id: use the id of an existing one');
   if (!user.isActive || !mayDo(user.role, 'manageIncidents')) {
@@ -35,22 +35,22 @@ export const requireAssignee = async (db: Executor, field: string, userId: strin
     );
   }
   return user.id;
-};
+}
 
 /**
  * @param pathOf where the input names the event at this position
  * @returns the ids as the database has them, each once
  * @throws AppError `badRequest` for an event that does not exist
  */
-export const requireEvents = async (
+export async function requireEvents(
   db: Executor,
   eventIds: readonly string[],
   pathOf: (position: number) => string,
-): Promise<string[]> => {
+): Promise<string[]> {
   const wanted = eventIds.map((eventId) => eventId.toLowerCase());
   const known = wanted.length === 0 ? new Map() : await findEvents(db, wanted.filter(isUuid));
   const unknown = wanted.findIndex((eventId) => !known.has(eventId));
   if (unknown >= 0)
     throw invalidInput(pathOf(unknown), 'No event has this id: use the id of an existing one');
   return [...new Set(wanted)];
-};
+}

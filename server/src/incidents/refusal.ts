@@ -23,11 +23,9 @@ const done: Record<IncidentAction | 'create', string> = {
 const nextStatuses: Record<IncidentAction, Partial<Record<IncidentStatus, IncidentStatus>>> = incidentStates;
 
 /** Whether the table of states has the action for the state. */
-export const allows = (action: IncidentAction, status: IncidentStatus): boolean =>
-  nextStatuses[action][status] !== undefined;
-
-const list = (words: readonly string[]): string =>
-  words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+export function allows(action: IncidentAction, status: IncidentStatus): boolean {
+  return nextStatuses[action][status] !== undefined;
+}
 
 /** A step that stands in the way of another: that which brought an incident into its state, for example. */
 export interface Arrival {
@@ -38,7 +36,7 @@ export interface Arrival {
 }
 
 /** The state of the incident does not allow the action: says who brought it there, and what can be done instead. */
-export const stateRefusal = (status: IncidentStatus, arrival: Arrival | null): AppError => {
+export function stateRefusal(status: IncidentStatus, arrival: Arrival | null): AppError {
   const possible = list(
     incidentAction.options.filter((action) => allows(action, status)).map((a) => done[a]),
   );
@@ -49,30 +47,37 @@ export const stateRefusal = (status: IncidentStatus, arrival: Arrival | null): A
       ? `${arrival.who ?? 'An event'} ${done[arrival.action]} this incident at ${arrival.at.toISOString()}: it is ${now}`
       : `This incident is ${now}`,
   );
-};
+}
 
 /** Somebody else has the incident, and the role of whoever asked does not reach that far. */
-export const assigneeRefusal = (assignee: string): AppError =>
-  new AppError(
+export function assigneeRefusal(assignee: string): AppError {
+  return new AppError(
     'forbidden',
     `This incident is assigned to ${assignee}: with your role you can change what is assigned to you or to nobody`,
   );
+}
 
 /**
  * @param assignee who has it by now; null: nobody
  * @param who whoever assigned it; null: that is not known
  */
-export const assignedRefusal = (assignee: string | null, who: string | null): AppError =>
-  new AppError(
+export function assignedRefusal(assignee: string | null, who: string | null): AppError {
+  return new AppError(
     'conflict',
     who === null
       ? `This incident is now assigned to ${assignee ?? 'nobody'}: reload it before you assign it`
       : `${who} assigned this incident to ${assignee ?? 'nobody'} in the meantime: reload it before you assign it`,
   );
+}
 
 /** Somebody changed the incident meanwhile. */
-export const changedRefusal = ({ action, who, at }: Arrival): AppError =>
-  new AppError(
+export function changedRefusal({ action, who, at }: Arrival): AppError {
+  return new AppError(
     'conflict',
     `${who ?? 'An event'} ${done[action]} this incident at ${at.toISOString()}: reload it before you change it`,
   );
+}
+
+function list(words: readonly string[]): string {
+  return words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}

@@ -15,22 +15,16 @@ import { changeIncident, type IncidentContext, recordCommand, unseenBy } from '.
 import { requireAssignee, requireEvents, requirePlaces } from './references.ts';
 import { attachEvents, type IncidentFields, type IncidentRow, insertIncidents } from './store.ts';
 
-/** @throws AppError `forbidden` when the role may not assign an incident to this user */
-const requireReach = (actor: Actor, userId: string | null): void => {
-  if (userId === null || userId.toLowerCase() === actor.id || !changesOnlyOwnIncidents(actor.role)) return;
-  throw new AppError('forbidden', 'With your role you can assign an incident only to yourself or to nobody');
-};
-
 /**
  * Opens an incident by hand.
  * @throws AppError `badRequest` when something that it refers to does not exist; `forbidden` when the role may not
  * assign it so
  */
-export const createIncident = (
+export function createIncident(
   ctx: IncidentContext,
   { eventIds, severity, ...fields }: CreateIncidentInput,
-): Promise<Incident> =>
-  inTransaction(ctx.app.db, async (tx) => {
+): Promise<Incident> {
+  return inTransaction(ctx.app.db, async (tx) => {
     requireReach(ctx.actor, fields.assignedTo);
     await requirePlaces(tx, fields);
     const assignedTo = fields.assignedTo && (await requireAssignee(tx, 'assignedTo', fields.assignedTo));
@@ -50,6 +44,7 @@ export const createIncident = (
     const details = Object.keys(known).length > 0 ? known : null;
     return recordCommand(ctx, tx, { action: 'create', before: null, after, note: null, details }, nameOf);
   });
+}
 
 type Step = 'acknowledge' | 'start' | 'resolve' | 'close' | 'reopen' | 'addNote';
 
@@ -57,21 +52,23 @@ type Step = 'acknowledge' | 'start' | 'resolve' | 'close' | 'reopen' | 'addNote'
  * Takes an incident on to its next state, or back to the first; or notes something.
  * @throws AppError as `changeIncident` does
  */
-export const moveIncident = (
+export function moveIncident(
   ctx: IncidentContext,
   action: Step,
   { id, note }: { id: string; note: string | null },
-): Promise<Incident> => inTransaction(ctx.app.db, (tx) => changeIncident(ctx, tx, id, { action }, { note }));
+): Promise<Incident> {
+  return inTransaction(ctx.app.db, (tx) => changeIncident(ctx, tx, id, { action }, { note }));
+}
 
 /**
  * Gives an incident to somebody, or to nobody.
  * @throws AppError as `changeIncident` does; `badRequest` when the user cannot take it
  */
-export const assignIncident = (
+export function assignIncident(
   ctx: IncidentContext,
   { id, userId, expectedAssignee, expectedUpdatedAt }: AssignIncidentInput,
-): Promise<Incident> =>
-  inTransaction(ctx.app.db, async (tx) => {
+): Promise<Incident> {
+  return inTransaction(ctx.app.db, async (tx) => {
     const unseen = await unseenBy(ctx, tx, id, 'assign', expectedUpdatedAt);
     requireReach(ctx.actor, userId);
     const assignedTo = userId === null ? null : await requireAssignee(tx, 'userId', userId);
@@ -85,31 +82,17 @@ export const assignIncident = (
       }),
     });
   });
-
-const shownAs = (row: IncidentRow, field: keyof IncidentFields): unknown =>
-  field === 'severity' ? severityOfRank(row.severity) : row[field];
-
-/** The fields that differ, as they were and as they are. */
-const differences = (
-  before: IncidentRow,
-  after: IncidentRow,
-  fields: IncidentFields,
-): Record<string, unknown> =>
-  Object.fromEntries(
-    (Object.keys(fields) as (keyof IncidentFields)[])
-      .map((field) => [field, { from: shownAs(before, field), to: shownAs(after, field) }] as const)
-      .filter(([, { from, to }]) => JSON.stringify(from) !== JSON.stringify(to)),
-  );
+}
 
 /**
  * Sets the fields that are given; `null` clears one. What is so already leaves no trace.
  * @throws AppError as `changeIncident` does; `badRequest` when a location or sensor does not exist
  */
-export const updateIncident = (
+export function updateIncident(
   ctx: IncidentContext,
   { id, severity, expectedUpdatedAt, ...input }: UpdateIncidentInput,
-): Promise<Incident> =>
-  inTransaction(ctx.app.db, async (tx) => {
+): Promise<Incident> {
+  return inTransaction(ctx.app.db, async (tx) => {
     const unseen = await unseenBy(ctx, tx, id, 'update', expectedUpdatedAt);
     await requirePlaces(tx, input);
     const fields: IncidentFields = {
@@ -121,17 +104,42 @@ export const updateIncident = (
       describe: (before, after) => differences(before, after, fields),
     });
   });
+}
 
 /**
  * Notes that an event belongs to an incident; one that does already changes nothing.
  * @throws AppError as `changeIncident` does; `badRequest` when there is no such event
  */
-export const attachEvent = (
+export function attachEvent(
   ctx: IncidentContext,
   { id, eventId: wanted }: { id: string; eventId: string },
-): Promise<Incident> =>
-  inTransaction(ctx.app.db, async (tx) => {
+): Promise<Incident> {
+  return inTransaction(ctx.app.db, async (tx) => {
     const [eventId = wanted] = await requireEvents(tx, [wanted], () => 'eventId');
     const deed = { action: 'attachEvent' as const, eventId };
     return changeIncident(ctx, tx, id, deed, { describe: () => ({ eventId }) });
   });
+}
+
+/** @throws AppError `forbidden` when the role may not assign an incident to this user */
+function requireReach(actor: Actor, userId: string | null): void {
+  if (userId === null || userId.toLowerCase() === actor.id || !changesOnlyOwnIncidents(actor.role)) return;
+  throw new AppError('forbidden', 'With your role you can assign an incident only to yourself or to nobody');
+}
+
+function shownAs(row: IncidentRow, field: keyof IncidentFields): unknown {
+  return field === 'severity' ? severityOfRank(row.severity) : row[field];
+}
+
+/** The fields that differ, as they were and as they are. */
+function differences(
+  before: IncidentRow,
+  after: IncidentRow,
+  fields: IncidentFields,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    (Object.keys(fields) as (keyof IncidentFields)[])
+      .map((field) => [field, { from: shownAs(before, field), to: shownAs(after, field) }] as const)
+      .filter(([, { from, to }]) => JSON.stringify(from) !== JSON.stringify(to)),
+  );
+}

@@ -22,57 +22,52 @@ export type NewIncident = typeof incidents.$inferInsert;
 const columns = Object.entries(getTableColumns(incidents));
 
 /** Reads an incident from the row of a statement that drizzle did not build. */
-export const readIncident = (row: Readonly<Record<string, unknown>>): IncidentRow =>
-  Object.fromEntries(
+export function readIncident(row: Readonly<Record<string, unknown>>): IncidentRow {
+  return Object.fromEntries(
     columns.map(([field, column]) => {
       const value = row[column.name];
       return [field, value === null ? null : column.mapFromDriverValue(value)];
     }),
   ) as IncidentRow;
+}
 
 /** An incident as answers show it. */
-export const incidentOf = ({ lastEventAt: _, ...row }: IncidentRow, nameOf: NameOf): Incident => ({
-  ...row,
-  severity: severityOfRank(row.severity) ?? 'MEDIUM',
-  reportedBy: nameOf(row.reportedBy),
-  assignedTo: nameOf(row.assignedTo),
-});
-
-const only = ([row]: readonly IncidentRow[]): IncidentRow => {
-  if (!row) throw notFound('Incident');
-  return row;
-};
+export function incidentOf({ lastEventAt: _, ...row }: IncidentRow, nameOf: NameOf): Incident {
+  return {
+    ...row,
+    severity: severityOfRank(row.severity) ?? 'MEDIUM',
+    reportedBy: nameOf(row.reportedBy),
+    assignedTo: nameOf(row.assignedTo),
+  };
+}
 
 /** @throws AppError `notFound` */
-export const getIncidentRow = async (db: Executor, id: string): Promise<IncidentRow> =>
-  only(isUuid(id) ? await db.select().from(incidents).where(eq(incidents.id, id)) : []);
+export async function getIncidentRow(db: Executor, id: string): Promise<IncidentRow> {
+  return only(isUuid(id) ? await db.select().from(incidents).where(eq(incidents.id, id)) : []);
+}
 
 /**
  * Reads an incident as it is before a change, and keeps others from changing it until the transaction ends.
  * @throws AppError `notFound`
  */
-export const lockIncident = async (tx: Transaction, id: string): Promise<IncidentRow> =>
-  only(isUuid(id) ? await tx.select().from(incidents).where(eq(incidents.id, id)).for('no key update') : []);
+export async function lockIncident(tx: Transaction, id: string): Promise<IncidentRow> {
+  return only(
+    isUuid(id) ? await tx.select().from(incidents).where(eq(incidents.id, id)).for('no key update') : [],
+  );
+}
 
 /** How old an event is when it opens an incident, for that to be part of a backlog. */
 const BACKLOG_AGE = sql`interval '15 minutes'`;
 
-/** Whether an incident is opened by what happened a while ago. The database's clock decides. */
-const isBacklog = ({ openedAt }: NewIncident): SQL | false =>
-  openedAt instanceof Date &&
-  sql`${openedAt.toISOString()}::timestamptz < statement_timestamp() - ${BACKLOG_AGE}`;
-
 /** Stores new incidents, in the order in which they are given, and notes which are part of a backlog. */
-export const insertIncidents = async (
-  tx: Executor,
-  values: readonly NewIncident[],
-): Promise<IncidentRow[]> =>
-  values.length === 0
+export async function insertIncidents(tx: Executor, values: readonly NewIncident[]): Promise<IncidentRow[]> {
+  return values.length === 0
     ? []
     : tx
         .insert(incidents)
         .values(values.map((value) => ({ ...value, backlog: isBacklog(value) })))
         .returning();
+}
 
 /** The moment of a change. The row is locked before this statement begins, so none is dated before the one it follows. */
 export const moment = sql<Date>`greatest(statement_timestamp(), ${incidents.updatedAt} + interval '1 millisecond')`;
@@ -120,34 +115,20 @@ export interface IncidentCommand {
   readonly eventId?: string;
 }
 
-const isAssignedTo = (userId: string | null): SQL =>
-  sql`${incidents.assignedTo}::text IS NOT DISTINCT FROM ${userId?.toLowerCase() ?? null}::text`;
-
-const differs = (fields: IncidentFields): SQL | undefined =>
-  or(
-    ...Object.entries(fields).map(([name, value]) => {
-      const column = incidents[name as keyof IncidentFields];
-      return sql`${column} IS DISTINCT FROM ${sql.param(value, column)}`;
-    }),
-  );
-
 /** Whether the fields of the incident are as they are wanted. */
-export const hasFields = async (db: Executor, id: string, fields: IncidentFields): Promise<boolean> =>
-  (await db.$count(incidents, and(eq(incidents.id, id), differs(fields) ?? sql`false`))) === 0;
-
-const lacks = (eventId: string): SQL => sql`NOT EXISTS (
-  SELECT FROM ${incidentEvents}
-  WHERE ${incidentEvents.incidentId} = ${incidents.id} AND ${incidentEvents.eventId} = ${eventId})`;
+export async function hasFields(db: Executor, id: string, fields: IncidentFields): Promise<boolean> {
+  return (await db.$count(incidents, and(eq(incidents.id, id), differs(fields) ?? sql`false`))) === 0;
+}
 
 /**
  * Changes an incident, if the table of states allows the action and every condition holds; the database decides.
  * @returns the incident as it is now; null when nothing changed
  */
-export const applyCommand = async (
+export async function applyCommand(
   tx: Transaction,
   id: string,
   { action, requiredAssignee, expectedAssignee, unseen, fields, eventId }: IncidentCommand,
-): Promise<IncidentRow | null> => {
+): Promise<IncidentRow | null> {
   const next: Partial<Record<IncidentStatus, IncidentStatus>> = incidentStates[action];
   const [row] = await tx
     .update(incidents)
@@ -172,7 +153,7 @@ export const applyCommand = async (
     )
     .returning();
   return row ?? null;
-};
+}
 
 /** An event that belongs to an incident. */
 export interface Attachment {
@@ -181,19 +162,19 @@ export interface Attachment {
 }
 
 /** Notes which events belong to which incidents; what is noted already stays. */
-export const attachEvents = async (tx: Executor, attachments: readonly Attachment[]): Promise<void> => {
+export async function attachEvents(tx: Executor, attachments: readonly Attachment[]): Promise<void> {
   if (attachments.length > 0)
     await tx
       .insert(incidentEvents)
       .values([...attachments])
       .onConflictDoNothing();
-};
+}
 
 /** The newest events of an incident, and how many were attached. */
-export const findEventsOf = async (
+export async function findEventsOf(
   db: Executor,
   incidentId: string,
-): Promise<{ events: Event[]; eventCount: number }> => {
+): Promise<{ events: Event[]; eventCount: number }> {
   const ofIncident = eq(incidentEvents.incidentId, incidentId);
   const newest = await db
     .select({ eventId: incidentEvents.eventId })
@@ -207,4 +188,36 @@ export const findEventsOf = async (
   const events = ids.flatMap((id) => found.get(id) ?? []);
   if (ids.length < MAX_INCIDENT_EVENTS) return { events, eventCount: ids.length };
   return { events, eventCount: await db.$count(incidentEvents, ofIncident) };
-};
+}
+
+function only([row]: readonly IncidentRow[]): IncidentRow {
+  if (!row) throw notFound('Incident');
+  return row;
+}
+
+/** Whether an incident is opened by what happened a while ago. The database's clock decides. */
+function isBacklog({ openedAt }: NewIncident): SQL | false {
+  return (
+    openedAt instanceof Date &&
+    sql`${openedAt.toISOString()}::timestamptz < statement_timestamp() - ${BACKLOG_AGE}`
+  );
+}
+
+function isAssignedTo(userId: string | null): SQL {
+  return sql`${incidents.assignedTo}::text IS NOT DISTINCT FROM ${userId?.toLowerCase() ?? null}::text`;
+}
+
+function differs(fields: IncidentFields): SQL | undefined {
+  return or(
+    ...Object.entries(fields).map(([name, value]) => {
+      const column = incidents[name as keyof IncidentFields];
+      return sql`${column} IS DISTINCT FROM ${sql.param(value, column)}`;
+    }),
+  );
+}
+
+function lacks(eventId: string): SQL {
+  return sql`NOT EXISTS (
+  SELECT FROM ${incidentEvents}
+  WHERE ${incidentEvents.incidentId} = ${incidents.id} AND ${incidentEvents.eventId} = ${eventId})`;
+}

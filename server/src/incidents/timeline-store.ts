@@ -23,9 +23,9 @@ export interface TimelineRow {
 }
 
 /** Writes down what was done, in the transaction that does it and after the incident was changed. */
-export const recordTimeline = async (tx: Executor, rows: readonly TimelineRow[]): Promise<void> => {
+export async function recordTimeline(tx: Executor, rows: readonly TimelineRow[]): Promise<void> {
   if (rows.length > 0) await tx.insert(timeline).values([...rows]);
-};
+}
 
 const columns = {
   id: timeline.id,
@@ -40,7 +40,7 @@ const columns = {
 type ReadRow = Omit<TimelineRow, 'incidentId'> & { readonly id: number };
 
 /** What was done, oldest first. Of very much, what people did and then the latest events are kept. */
-export const listTimeline = async (db: Executor, incidentId: string): Promise<ReadRow[]> => {
+export async function listTimeline(db: Executor, incidentId: string): Promise<ReadRow[]> {
   const rows = await db
     .select(columns)
     .from(timeline)
@@ -48,14 +48,14 @@ export const listTimeline = async (db: Executor, incidentId: string): Promise<Re
     .orderBy(asc(sql`${timeline.userId} IS NULL AND ${timeline.action} = 'attachEvent'`), desc(timeline.id))
     .limit(MAX_INCIDENT_TIMELINE);
   return rows.sort((a, b) => a.id - b.id);
-};
+}
 
 /** The last step that brought the incident into the state. */
-export const findArrival = async (
+export async function findArrival(
   db: Executor,
   incidentId: string,
   status: IncidentStatus,
-): Promise<ReadRow | null> => {
+): Promise<ReadRow | null> {
   const [row] = await db
     .select(columns)
     .from(timeline)
@@ -69,7 +69,7 @@ export const findArrival = async (
     .orderBy(desc(timeline.id))
     .limit(1);
   return row ?? null;
-};
+}
 
 /** Which steps somebody who changes an incident cannot have seen. */
 export type Unseen =
@@ -84,9 +84,58 @@ export type Unseen =
       readonly began: number;
     };
 
+/** That there is no such step; for the condition of a change. */
+export function nothingUnseen(incidentId: string, unseen: Unseen): SQL {
+  return sql`NOT EXISTS (SELECT FROM ${timeline} WHERE ${unseenSteps(incidentId, unseen)})`;
+}
+
+/** The last such step; null: there is none. */
+export async function findUnseen(db: Executor, incidentId: string, unseen: Unseen): Promise<ReadRow | null> {
+  const [row] = await db
+    .select(columns)
+    .from(timeline)
+    .where(unseenSteps(incidentId, unseen))
+    .orderBy(desc(timeline.id))
+    .limit(1);
+  return row ?? null;
+}
+
+/** The last time that the incident was assigned; null: it was opened so. */
+export async function findLastAssignment(db: Executor, incidentId: string): Promise<ReadRow | null> {
+  const [row] = await db
+    .select(columns)
+    .from(timeline)
+    .where(and(eq(timeline.incidentId, incidentId), eq(timeline.action, 'assign')))
+    .orderBy(desc(timeline.id))
+    .limit(1);
+  return row ?? null;
+}
+
+/** The number of the last step; 0: there is none. */
+export async function findLastStep(db: Executor, incidentId: string): Promise<number> {
+  const [row] = await db
+    .select({ id: max(timeline.id) })
+    .from(timeline)
+    .where(eq(timeline.incidentId, incidentId));
+  return row?.id ?? 0;
+}
+
+/** A step as answers show it. */
+export function timelineEntryOf(row: ReadRow, nameOf: NameOf): IncidentTimelineEntry {
+  return {
+    action: row.action,
+    at: row.at,
+    by: nameOf(row.userId),
+    from: row.fromStatus,
+    to: row.toStatus,
+    note: row.note,
+    details: row.details,
+  };
+}
+
 /** The steps, taken by people, that are unseen. Events that are attached and notes are in nobody's way. */
-const unseenSteps = (incidentId: string, unseen: Unseen): SQL | undefined =>
-  and(
+function unseenSteps(incidentId: string, unseen: Unseen): SQL | undefined {
+  return and(
     eq(timeline.incidentId, incidentId),
     isNotNull(timeline.userId),
     'since' in unseen
@@ -100,53 +149,4 @@ const unseenSteps = (incidentId: string, unseen: Unseen): SQL | undefined =>
           ),
         ),
   );
-
-/** That there is no such step; for the condition of a change. */
-export const nothingUnseen = (incidentId: string, unseen: Unseen): SQL =>
-  sql`NOT EXISTS (SELECT FROM ${timeline} WHERE ${unseenSteps(incidentId, unseen)})`;
-
-/** The last such step; null: there is none. */
-export const findUnseen = async (
-  db: Executor,
-  incidentId: string,
-  unseen: Unseen,
-): Promise<ReadRow | null> => {
-  const [row] = await db
-    .select(columns)
-    .from(timeline)
-    .where(unseenSteps(incidentId, unseen))
-    .orderBy(desc(timeline.id))
-    .limit(1);
-  return row ?? null;
-};
-
-/** The last time that the incident was assigned; null: it was opened so. */
-export const findLastAssignment = async (db: Executor, incidentId: string): Promise<ReadRow | null> => {
-  const [row] = await db
-    .select(columns)
-    .from(timeline)
-    .where(and(eq(timeline.incidentId, incidentId), eq(timeline.action, 'assign')))
-    .orderBy(desc(timeline.id))
-    .limit(1);
-  return row ?? null;
-};
-
-/** The number of the last step; 0: there is none. */
-export const findLastStep = async (db: Executor, incidentId: string): Promise<number> => {
-  const [row] = await db
-    .select({ id: max(timeline.id) })
-    .from(timeline)
-    .where(eq(timeline.incidentId, incidentId));
-  return row?.id ?? 0;
-};
-
-/** A step as answers show it. */
-export const timelineEntryOf = (row: ReadRow, nameOf: NameOf): IncidentTimelineEntry => ({
-  action: row.action,
-  at: row.at,
-  by: nameOf(row.userId),
-  from: row.fromStatus,
-  to: row.toStatus,
-  note: row.note,
-  details: row.details,
-});
+}

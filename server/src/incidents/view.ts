@@ -10,7 +10,7 @@ import { listTimeline, timelineEntryOf } from './timeline-store.ts';
 // The answers that are read: rows with the names of the people in them.
 
 /** @throws AppError `notFound` */
-export const viewIncident = async ({ app: { db } }: ActorContext, id: string): Promise<IncidentDetail> => {
+export async function viewIncident({ app: { db } }: ActorContext, id: string): Promise<IncidentDetail> {
   const row = await getIncidentRow(db, id);
   const [attached, timeline] = await Promise.all([findEventsOf(db, row.id), listTimeline(db, row.id)]);
   const people = timeline.map(({ userId }) => userId);
@@ -20,15 +20,15 @@ export const viewIncident = async ({ app: { db } }: ActorContext, id: string): P
     ...attached,
     timeline: timeline.map((entry) => timelineEntryOf(entry, nameOf)),
   };
-};
+}
 
-export const viewIncidents = async (
+export async function viewIncidents(
   { app, actor }: ActorContext,
   input: ListIncidentsInput,
-): Promise<Page<Incident>> => {
+): Promise<Page<Incident>> {
   const interval = resolveInterval(input, app.settings.current().timezone);
   const { items, total } = await listIncidents(app.db, input, interval, actor.id);
   const people = items.flatMap(({ reportedBy, assignedTo }) => [reportedBy, assignedTo]);
   const nameOf = await findNames(app.db, people);
   return { items: items.map((row) => incidentOf(row, nameOf)), total };
-};
+}

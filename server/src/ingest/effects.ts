@@ -14,52 +14,17 @@ export type EffectServices = Pick<Core, 'config'> &
   WatchlistServices &
   Pick<WebhookServices, 'webhooks'> & { readonly outbox: Outbox };
 
-/** The event as lists show it. */
-const asListed = (row: StoredRow): Event => ({
-  id: row.id,
-  eventType: row.eventType,
-  description: row.description,
-  timestamp: new Date(row.time),
-  sensorId: row.sensorId,
-  sensorName: row.sensorName,
-  processed: row.processed,
-  archived: row.archived,
-  violationType: row.violationType,
-  licensePlateNumber: row.plate,
-  vehicleType: row.vehicleType,
-  vehicleSpeed: row.vehicleSpeed,
-  locationName: row.locationName,
-  severity: row.severity === null ? null : severityOfRank(row.severity),
-  createdAt: row.createdAt,
-});
-
-/** The row as it will be once it is stored; the database decides when that is, and no filter asks for it. */
-const asIfStored = (row: EventRow): StoredRow => ({
-  ...row,
-  createdAt: new Date(),
-  processed: false,
-  archived: false,
-});
-
-const opensIncident = ({ config }: EffectServices, row: EventRow): boolean =>
-  row.eventType === 'INCIDENT' && config.FEATURES.includes('incidents');
-
-const entriesFor = ({ config, watchlist }: EffectServices, row: EventRow) =>
-  row.plateKey !== null && config.FEATURES.includes('watchlist') ? watchlist.match(row) : [];
-
-const concernsWebhooks = ({ webhooks }: EffectServices, row: EventRow): boolean =>
-  webhooks.wantsEvents() && webhooks.occurrencesOf([asListed(asIfStored(row))]).length > 0;
-
 /** Whether more follows from an event than that it is stored: an incident, an alert, a message to a webhook. */
-export const hasEffects = (parts: EffectServices, row: EventRow): boolean =>
-  opensIncident(parts, row) || entriesFor(parts, row).length > 0 || concernsWebhooks(parts, row);
+export function hasEffects(parts: EffectServices, row: EventRow): boolean {
+  return opensIncident(parts, row) || entriesFor(parts, row).length > 0 || concernsWebhooks(parts, row);
+}
 
 /** Brings about what follows from these events when the transaction commits. None of them is read again. */
-export const applyEffects = async (
+export async function applyEffects(
   parts: EffectServices,
   tx: Executor,
   rows: readonly StoredRow[],
-): Promise<void> => {
+): Promise<void> {
   await openIncidents(
     parts,
     tx,
@@ -72,4 +37,47 @@ export const applyEffects = async (
   );
   const { webhooks } = parts;
   if (webhooks.wantsEvents()) await webhooks.enqueue(tx, webhooks.occurrencesOf(rows.map(asListed)));
-};
+}
+
+/** The event as lists show it. */
+function asListed(row: StoredRow): Event {
+  return {
+    id: row.id,
+    eventType: row.eventType,
+    description: row.description,
+    timestamp: new Date(row.time),
+    sensorId: row.sensorId,
+    sensorName: row.sensorName,
+    processed: row.processed,
+    archived: row.archived,
+    violationType: row.violationType,
+    licensePlateNumber: row.plate,
+    vehicleType: row.vehicleType,
+    vehicleSpeed: row.vehicleSpeed,
+    locationName: row.locationName,
+    severity: row.severity === null ? null : severityOfRank(row.severity),
+    createdAt: row.createdAt,
+  };
+}
+
+/** The row as it will be once it is stored; the database decides when that is, and no filter asks for it. */
+function asIfStored(row: EventRow): StoredRow {
+  return {
+    ...row,
+    createdAt: new Date(),
+    processed: false,
+    archived: false,
+  };
+}
+
+function opensIncident({ config }: EffectServices, row: EventRow): boolean {
+  return row.eventType === 'INCIDENT' && config.FEATURES.includes('incidents');
+}
+
+function entriesFor({ config, watchlist }: EffectServices, row: EventRow) {
+  return row.plateKey !== null && config.FEATURES.includes('watchlist') ? watchlist.match(row) : [];
+}
+
+function concernsWebhooks({ webhooks }: EffectServices, row: EventRow): boolean {
+  return webhooks.wantsEvents() && webhooks.occurrencesOf([asListed(asIfStored(row))]).length > 0;
+}

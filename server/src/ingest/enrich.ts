@@ -9,47 +9,18 @@ import { heldAt } from '../platform/history.ts';
 import type { KnownSensor } from '../sensors/sensor-keys.ts';
 import { ANY_TIME, type EventTimes, timeOfEvent } from './event-time.ts';
 
-/** The same value with the keys of all objects in order, so that it is always written in the same way. */
-const inOrder = (value: unknown): unknown => {
-  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
-  if (Array.isArray(value)) return value.map(inOrder);
-  const entries = Object.entries(value).map(([key, member]): [string, unknown] => [key, inOrder(member)]);
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
-};
-
-/**
- * 128 bits that tell whether two events say the same, in the form of a UUID because that is compact to store.
- * What makes the id (sensor, time, idempotency key) is no part of it, nor is the API key, which may be a new one.
- */
-const hashContent = (event: ReportedEvent): string => {
-  const content = JSON.stringify([
-    event.eventType,
-    event.description,
-    event.location,
-    event.images,
-    event.tags,
-    event.violationType,
-    event.licensePlateNumber,
-    event.vehicleType,
-    event.vehicleSpeed,
-    event.severity,
-    inOrder(event.metadata),
-  ]);
-  return uuidOf(hash('sha256', content, 'hex'));
-};
-
 /**
  * Turns what a device said into what is stored: gives it its id, severity and the name of its place.
  * @param zone IANA time zone for a timestamp without an offset
  * @throws AppError as `timeOfEvent` does
  */
-export const enrich = (
+export function enrich(
   event: ReportedEvent,
   sensor: KnownSensor,
   zone: string,
   now: number,
   times: EventTimes = ANY_TIME,
-): EventRow => {
+): EventRow {
   const time = timeOfEvent(event.timestamp, zone, now, times);
   const { idempotencyKey } = event;
   const id = idempotencyKey === undefined ? newEventId(time) : keyedEventId(time, sensor.id, idempotencyKey);
@@ -82,4 +53,33 @@ export const enrich = (
     tagsJson: event.tags.length > 0 ? JSON.stringify(event.tags) : null,
     contentHash,
   };
-};
+}
+
+/** The same value with the keys of all objects in order, so that it is always written in the same way. */
+function inOrder(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  if (Array.isArray(value)) return value.map(inOrder);
+  const entries = Object.entries(value).map(([key, member]): [string, unknown] => [key, inOrder(member)]);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/**
+ * 128 bits that tell whether two events say the same, in the form of a UUID because that is compact to store.
+ * What makes the id (sensor, time, idempotency key) is no part of it, nor is the API key, which may be a new one.
+ */
+function hashContent(event: ReportedEvent): string {
+  const content = JSON.stringify([
+    event.eventType,
+    event.description,
+    event.location,
+    event.images,
+    event.tags,
+    event.violationType,
+    event.licensePlateNumber,
+    event.vehicleType,
+    event.vehicleSpeed,
+    event.severity,
+    inOrder(event.metadata),
+  ]);
+  return uuidOf(hash('sha256', content, 'hex'));
+}

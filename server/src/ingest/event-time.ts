@@ -14,20 +14,13 @@ export const ANY_TIME: EventTimes = { oldestDays: null, mayBeWrong: () => false 
 
 /** How far ahead of the service a device's clock may be. */
 const MAX_AHEAD_MS = 5 * 60_000;
+
 /** Nothing that is older was reported by a device. */
 const EARLIEST = Date.UTC(2000, 0, 1);
 const DAY_MS = 86_400_000;
+
 /** Until a clock has been measured anew. */
 const RETRY_SECONDS = 5;
-
-const isAhead = (time: number, now: number): boolean => time > now + MAX_AHEAD_MS;
-
-const refuseByClock = (times: EventTimes, isRefused: (now: number) => boolean, message: string): AppError =>
-  times.mayBeWrong(isRefused)
-    ? new AppError('unavailable', 'The clocks of the service disagree: send the event again in a moment', {
-        retryAfterSeconds: RETRY_SECONDS,
-      })
-    : invalidInput('timestamp', message);
 
 /**
  * When an event happened, in Unix milliseconds.
@@ -35,12 +28,12 @@ const refuseByClock = (times: EventTimes, isRefused: (now: number) => boolean, m
  * @param zone IANA time zone for a timestamp without an offset
  * @throws AppError `badRequest` when it is out of bounds; `unavailable` when that may be the fault of the service's clocks
  */
-export const timeOfEvent = (
+export function timeOfEvent(
   timestamp: string | undefined,
   zone: string,
   now: number,
   times: EventTimes,
-): number => {
+): number {
   if (timestamp === undefined) return now;
   const time = resolveTime(timestamp, zone);
   if (isAhead(time, now)) {
@@ -60,4 +53,16 @@ export const timeOfEvent = (
     );
   }
   return time;
-};
+}
+
+function isAhead(time: number, now: number): boolean {
+  return time > now + MAX_AHEAD_MS;
+}
+
+function refuseByClock(times: EventTimes, isRefused: (now: number) => boolean, message: string): AppError {
+  return times.mayBeWrong(isRefused)
+    ? new AppError('unavailable', 'The clocks of the service disagree: send the event again in a moment', {
+        retryAfterSeconds: RETRY_SECONDS,
+      })
+    : invalidInput('timestamp', message);
+}

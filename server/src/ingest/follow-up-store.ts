@@ -23,10 +23,10 @@ const TAKE = prepare<{ id: string }>(
  * another transaction is just working on are left to it.
  * @returns the ids of those that were still on it
  */
-export const claimFollowUps = async (tx: Executor, ids: readonly string[]): Promise<ReadonlySet<string>> => {
+export async function claimFollowUps(tx: Executor, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const taken = await TAKE(tx, { ids: uuidArray(ids, (id) => id) });
   return new Set(taken.map(({ id }) => id));
-};
+}
 
 /** An event that is still to be followed up, and how many attempts at it have failed. */
 export interface LeftToFollowUp {
@@ -35,20 +35,18 @@ export interface LeftToFollowUp {
 }
 
 /** Those whose turn has come. Those that failed least come first, so that an event that always fails delays no other. */
-export const listOverdueFollowUps = async (
-  db: Executor,
-  limit: number,
-): Promise<readonly LeftToFollowUp[]> => {
+export async function listOverdueFollowUps(db: Executor, limit: number): Promise<readonly LeftToFollowUp[]> {
   // Plan: events_to_follow_up_by_turn.
   const { rows } = await db.execute<{ id: string; attempts: number }>(sql`
     SELECT event_id AS id, attempts FROM events_to_follow_up WHERE retry_at <= now()
     ORDER BY attempts, retry_at LIMIT ${limit}`);
   return rows;
-};
+}
 
 /** The first pause after a failure, and the longest one, in seconds. Each is twice as long as the one before. */
 const FIRST_PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_SECONDS = 3_600;
+
 /** 2 s doubled so often is more than an hour. */
 const MOST_DOUBLINGS = 11;
 
@@ -56,7 +54,7 @@ const MOST_DOUBLINGS = 11;
  * Counts a failed attempt at each of these events and puts the next one off. Those that another transaction is working on are
  * left to it.
  */
-export const postponeFollowUp = async (db: Executor, ids: readonly string[]): Promise<void> => {
+export async function postponeFollowUp(db: Executor, ids: readonly string[]): Promise<void> {
   await db.execute(sql`
     WITH ours AS (
       SELECT event_id FROM events_to_follow_up WHERE event_id = ANY (${sql.param(ids)}::uuid[])
@@ -66,7 +64,7 @@ export const postponeFollowUp = async (db: Executor, ids: readonly string[]): Pr
     SET attempts = attempts + 1, retry_at = now() + make_interval(secs =>
       least(${LONGEST_PAUSE_SECONDS}::float8, ${FIRST_PAUSE_SECONDS} * power(2, least(attempts, ${MOST_DOUBLINGS}))))
     FROM ours WHERE noted.event_id = ours.event_id`);
-};
+}
 
 /** What has waited too long to be followed up. */
 export interface LateFollowUp {
@@ -76,12 +74,12 @@ export interface LateFollowUp {
 }
 
 /** Counts the events that have waited for more than so many seconds. */
-export const countLateFollowUp = async (db: Executor, seconds: number): Promise<LateFollowUp> => {
+export async function countLateFollowUp(db: Executor, seconds: number): Promise<LateFollowUp> {
   const { rows } = await db.execute<{ events: number; oldest: number | null }>(sql`
     SELECT count(*) AS events, extract(epoch FROM now() - min(at))::float8 AS oldest
     FROM events_to_follow_up WHERE at < now() - make_interval(secs => ${seconds})`);
   return { events: rows[0]?.events ?? 0, oldestSeconds: rows[0]?.oldest ?? 0 };
-};
+}
 
 interface StoredEvent extends Record<string, unknown> {
   id: string;
@@ -104,7 +102,7 @@ interface StoredEvent extends Record<string, unknown> {
 }
 
 /** Stored events, but for their pictures, tags and content hash; those that are gone are not among them. */
-export const findStoredRows = async (db: Executor, ids: readonly string[]): Promise<StoredRow[]> => {
+export async function findStoredRows(db: Executor, ids: readonly string[]): Promise<StoredRow[]> {
   const { rows } = await db.execute<StoredEvent>(sql`
     SELECT id, event_type, violation_type, vehicle_type, severity, sensor_id, sensor_name, location_id, location_name,
       plate, vehicle_speed, description, location::text, metadata::text, created_at, processed, archived
@@ -133,4 +131,4 @@ export const findStoredRows = async (db: Executor, ids: readonly string[]): Prom
     processed: row.processed,
     archived: row.archived,
   }));
-};
+}

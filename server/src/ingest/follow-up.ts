@@ -35,14 +35,18 @@ export interface FollowUpParts {
 /** Between two transactions: what comes meanwhile is brought about together. */
 const PAUSE_MS = 10;
 const EVENTS_AT_ONCE = 1_000;
+
 /** Groups beyond this are not kept in memory; they are found in the database later. */
 const MOST_WAITING = 1_000;
+
 /** For so long a group that fails is halved and tried again at once; what then remains is put off. */
 const HALVING_MS = 10_000;
 const LOOK_MS = 2_000;
+
 /** What has waited for so long is counted, every so often. */
 const LATE_SECONDS = 60;
 const COUNT_MS = 15_000;
+
 /** Longer than this nobody's acknowledgement waits for what follows. */
 const PATIENCE_MS = 1_000;
 
@@ -52,23 +56,11 @@ interface Batch {
   readonly done: () => void;
 }
 
-/** Of those that failed together only one may be to blame: each time they are tried in groups a quarter of the size. */
-const inGroups = (left: readonly LeftToFollowUp[]): readonly string[][] => {
-  const groups: { size: number; ids: string[] }[] = [];
-  for (const { id, attempts } of left) {
-    const size = Math.max(1, EVENTS_AT_ONCE >> Math.min(2 * attempts, 10));
-    const last = groups.at(-1);
-    if (last && last.size === size && last.ids.length < size) last.ids.push(id);
-    else groups.push({ size, ids: [id] });
-  }
-  return groups.map(({ ids }) => ids);
-};
-
 /**
  * Follows events up a moment after their commit, many at once. They are on a list in the database until the transaction
  * that brings about what follows from them, so that this happens once, whatever fails meanwhile.
  */
-export const startFollowUp = ({ db, log, applyEffects, reportLate }: FollowUpParts): FollowUp => {
+export function startFollowUp({ db, log, applyEffects, reportLate }: FollowUpParts): FollowUp {
   let waiting: Batch[] = [];
   let running: Promise<void> | null = null;
   let stopped = false;
@@ -205,4 +197,16 @@ export const startFollowUp = ({ db, log, applyEffects, reportLate }: FollowUpPar
       await Promise.all([running, looking[Symbol.asyncDispose]()]);
     },
   };
-};
+}
+
+/** Of those that failed together only one may be to blame: each time they are tried in groups a quarter of the size. */
+function inGroups(left: readonly LeftToFollowUp[]): readonly string[][] {
+  const groups: { size: number; ids: string[] }[] = [];
+  for (const { id, attempts } of left) {
+    const size = Math.max(1, EVENTS_AT_ONCE >> Math.min(2 * attempts, 10));
+    const last = groups.at(-1);
+    if (last && last.size === size && last.ids.length < size) last.ids.push(id);
+    else groups.push({ size, ids: [id] });
+  }
+  return groups.map(({ ids }) => ids);
+}

@@ -10,12 +10,12 @@ import { findContentHashes } from './insert-store.ts';
  * follows from its time, and a time without an offset means another moment since.
  * @param zones the time zone in force, and then those that were before
  */
-export const asFirstSaid = async (
+export async function asFirstSaid(
   { devices }: Pick<Core, 'devices'>,
   sensor: KnownSensor,
   event: ReportedEvent,
   zones: readonly string[],
-): Promise<ReportedEvent> => {
+): Promise<ReportedEvent> {
   const { timestamp, idempotencyKey } = event;
   if (idempotencyKey === undefined || timestamp === undefined || !isLocalTime(timestamp)) return event;
   const attempts = zones.map((zone) => {
@@ -28,4 +28,4 @@ export const asFirstSaid = async (
   );
   const first = attempts.find(({ id }) => known.has(id));
   return first ? { ...event, timestamp: new Date(first.time).toISOString() } : event;
-};
+}

@@ -69,22 +69,23 @@ export interface Statement<Input> {
   readonly valuesOf: (input: Input) => unknown[];
 }
 
-const statement = <Input>(
-  name: string,
-  write: (add: Parameters<Input>['add']) => string,
-): Statement<Input> => {
+function statement<Input>(name: string, write: (add: Parameters<Input>['add']) => string): Statement<Input> {
   const { add, valuesOf } = createParameters<Input>();
   return { name, text: write(add), valuesOf };
-};
+}
 
-const idsOf = (rows: readonly EventRow[]): Buffer => uuidArray(rows, ({ id }) => id);
+function idsOf(rows: readonly EventRow[]): Buffer {
+  return uuidArray(rows, ({ id }) => id);
+}
 
 /** Adds the columns of the events as parameters. @returns them by the names of their columns */
-const addEvents = (add: Parameters<Group>['add']): ReadonlyMap<string, string> =>
-  new Map(eventColumns.map(({ name, encode }) => [name, add(({ rows }) => encode(rows))]));
+function addEvents(add: Parameters<Group>['add']): ReadonlyMap<string, string> {
+  return new Map(eventColumns.map(({ name, encode }) => [name, add(({ rows }) => encode(rows))]));
+}
 
-const insertOf = (events: ReadonlyMap<string, string>): string =>
-  `INSERT INTO events (${namesOf(eventColumns)}) ${rowsOf(eventColumns, [...events.values()])}`;
+function insertOf(events: ReadonlyMap<string, string>): string {
+  return `INSERT INTO events (${namesOf(eventColumns)}) ${rowsOf(eventColumns, [...events.values()])}`;
+}
 
 /** The columns that say which vehicle passed where, as the arrays of one row of `traffic_unfolded` name them. */
 const trafficColumns = ['id', 'event_type', 'sensor_id', 'location_id', 'vehicle_type', 'vehicle_speed'];
@@ -93,10 +94,12 @@ const TRAFFIC =
 
 // An event that a person deleted stays deleted. Writing what is known of its deletion once more violates the key of that table,
 // and a statement that writes to it waits for deletions under way before it sees anything (events/remove-store.ts).
-const refuseDeleted = (ids: string): string => `deleted AS (
+function refuseDeleted(ids: string): string {
+  return `deleted AS (
       INSERT INTO deleted_events (event_id, content_hash)
       SELECT event_id, content_hash FROM deleted_events WHERE event_id = ANY (${ids})
     )`;
+}
 
 interface Variant {
   /** Whether any of the events has an idempotency key. */
@@ -107,8 +110,8 @@ interface Variant {
 
 // The common case: no event of the group is stored yet, so what it adds to the totals is known beforehand.
 // One statement, so one round trip and one commit for the whole group: 40 µs an event in groups of 60, half of it for indexes.
-const insertNew = (name: string, { keyed, followed }: Variant): Statement<NewGroup> =>
-  statement(name, (add) => {
+function insertNew(name: string, { keyed, followed }: Variant): Statement<NewGroup> {
+  return statement(name, (add) => {
     const events = addEvents(add);
     const ids = events.get('id') ?? '';
     const count = add(({ rows }) => rows.length);
@@ -134,6 +137,7 @@ const insertNew = (name: string, { keyed, followed }: Variant): Statement<NewGro
     );
     return `WITH ${parts.join(', ')} SELECT now()::timestamptz(3) AS at`;
   });
+}
 
 /** By whether any of the events has an idempotency key, and whether any has to be followed up. */
 export const INSERT_NEW = {

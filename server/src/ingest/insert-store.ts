@@ -8,43 +8,6 @@ import { tally } from './tally.ts';
 /** Longest wait for one group's commit, in milliseconds. */
 const COMMIT_TIMEOUT_MS = 10_000;
 
-const hasKeys = (rows: readonly EventRow[]): boolean => rows.some(({ contentHash }) => contentHash !== null);
-
-/** Events with a key may be sent to several processes at once: in one order, so that these wait but do not deadlock. */
-const inLockOrder = (rows: readonly EventRow[]): readonly EventRow[] =>
-  hasKeys(rows) ? [...rows].sort((a, b) => (a.id < b.id ? -1 : 1)) : rows;
-
-/** The first and the last of the ids, by the order of time. */
-const endsOf = (rows: readonly EventRow[]): (string | undefined)[] => {
-  let [first, last] = [rows[0]?.id, rows[0]?.id];
-  for (const { id } of rows) {
-    if (first === undefined || id < first) first = id;
-    if (last === undefined || id > last) last = id;
-  }
-  return [first, last];
-};
-
-/** The statement, waited for no longer than that. pg takes a time-out for each query, but its types do not name it. */
-const within = (query: QueryConfig): QueryConfig =>
-  ({ ...query, query_timeout: COMMIT_TIMEOUT_MS }) as QueryConfig;
-
-const queryOf = <Input>({ name, text, valuesOf }: Statement<Input>, input: Input): QueryConfig =>
-  within({ name, text, values: valuesOf(input) });
-
-/** The content hashes of those of the events that a person deleted, by id. */
-const findDeleted = async (
-  client: Pick<KeptClient, 'query'>,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> => {
-  const { rows } = await client.query<{ event_id: string; content_hash: string }>(
-    within({
-      text: 'SELECT event_id, content_hash FROM deleted_events WHERE event_id = ANY($1::uuid[])',
-      values: [ids],
-    }),
-  );
-  return new Map(rows.map((row) => [row.event_id, row.content_hash]));
-};
-
 const INSERT_MISSING_ATTEMPTS = 3;
 const NONE: ReadonlySet<string> = new Set();
 
@@ -56,12 +19,94 @@ export interface Inserted {
   readonly at: Date | null;
 }
 
-/** Stores those of the events that are new. */
-const insertMissing = async (
+/**
+ * Stores a group of events and counts them, in one transaction.
+ * @param followed those of the events from which more follows: they are noted to be followed up
+ * @param expectsKnown whether some are likely to be stored already: the statement that allows for it is tried first
+ */
+export async function insertEvents(
   client: KeptClient,
   rows: readonly EventRow[],
   followed: readonly EventRow[],
-): Promise<Inserted> => {
+  expectsKnown: boolean,
+): Promise<Inserted> {
+  const ordered = inLockOrder(rows);
+  if (expectsKnown) return insertMissing(client, ordered, followed);
+  const variants = INSERT_NEW[hasKeys(rows) ? 'keyed' : 'unkeyed'];
+  const insert = followed.length === 0 ? variants.alone : variants.followed;
+  const group = { rows: ordered, followed, counts: tally(ordered), ends: endsOf(rows) };
+  try {
+    const { rows: stored } = await client.query<{ at: Date }>(queryOf(insert, group));
+    return { known: NONE, at: stored[0]?.at ?? null };
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+  }
+  return insertMissing(client, ordered, followed);
+}
+
+/** The content hashes of those of the events that are stored, or that a person deleted, by id. */
+export async function findContentHashes(
+  client: Pick<KeptClient, 'query'>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string | null>> {
+  const { rows } = await client.query<{ id: string; content_hash: string | null }>(
+    within({ text: 'SELECT id, content_hash FROM events WHERE id = ANY($1::uuid[])', values: [ids] }),
+  );
+  const stored = new Map(rows.map((row) => [row.id, row.content_hash]));
+  // After the events, so that one that is deleted meanwhile is found here.
+  const others = ids.filter((id) => !stored.has(id));
+  if (others.length === 0) return stored;
+  return new Map([...stored, ...(await findDeleted(client, others))]);
+}
+
+function hasKeys(rows: readonly EventRow[]): boolean {
+  return rows.some(({ contentHash }) => contentHash !== null);
+}
+
+/** Events with a key may be sent to several processes at once: in one order, so that these wait but do not deadlock. */
+function inLockOrder(rows: readonly EventRow[]): readonly EventRow[] {
+  return hasKeys(rows) ? [...rows].sort((a, b) => (a.id < b.id ? -1 : 1)) : rows;
+}
+
+/** The first and the last of the ids, by the order of time. */
+function endsOf(rows: readonly EventRow[]): (string | undefined)[] {
+  let [first, last] = [rows[0]?.id, rows[0]?.id];
+  for (const { id } of rows) {
+    if (first === undefined || id < first) first = id;
+    if (last === undefined || id > last) last = id;
+  }
+  return [first, last];
+}
+
+/** The statement, waited for no longer than that. pg takes a time-out for each query, but its types do not name it. */
+function within(query: QueryConfig): QueryConfig {
+  return { ...query, query_timeout: COMMIT_TIMEOUT_MS } as QueryConfig;
+}
+
+function queryOf<Input>({ name, text, valuesOf }: Statement<Input>, input: Input): QueryConfig {
+  return within({ name, text, values: valuesOf(input) });
+}
+
+/** The content hashes of those of the events that a person deleted, by id. */
+async function findDeleted(
+  client: Pick<KeptClient, 'query'>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await client.query<{ event_id: string; content_hash: string }>(
+    within({
+      text: 'SELECT event_id, content_hash FROM deleted_events WHERE event_id = ANY($1::uuid[])',
+      values: [ids],
+    }),
+  );
+  return new Map(rows.map((row) => [row.event_id, row.content_hash]));
+}
+
+/** Stores those of the events that are new. */
+async function insertMissing(
+  client: KeptClient,
+  rows: readonly EventRow[],
+  followed: readonly EventRow[],
+): Promise<Inserted> {
   const known = new Set(rows.map(({ id }) => id));
   let left = rows;
   for (let attempt = 1; ; attempt++) {
@@ -81,44 +126,4 @@ const insertMissing = async (
       if (left.length === 0) return { known, at: null };
     }
   }
-};
-
-/**
- * Stores a group of events and counts them, in one transaction.
- * @param followed those of the events from which more follows: they are noted to be followed up
- * @param expectsKnown whether some are likely to be stored already: the statement that allows for it is tried first
- */
-export const insertEvents = async (
-  client: KeptClient,
-  rows: readonly EventRow[],
-  followed: readonly EventRow[],
-  expectsKnown: boolean,
-): Promise<Inserted> => {
-  const ordered = inLockOrder(rows);
-  if (expectsKnown) return insertMissing(client, ordered, followed);
-  const variants = INSERT_NEW[hasKeys(rows) ? 'keyed' : 'unkeyed'];
-  const insert = followed.length === 0 ? variants.alone : variants.followed;
-  const group = { rows: ordered, followed, counts: tally(ordered), ends: endsOf(rows) };
-  try {
-    const { rows: stored } = await client.query<{ at: Date }>(queryOf(insert, group));
-    return { known: NONE, at: stored[0]?.at ?? null };
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-  }
-  return insertMissing(client, ordered, followed);
-};
-
-/** The content hashes of those of the events that are stored, or that a person deleted, by id. */
-export const findContentHashes = async (
-  client: Pick<KeptClient, 'query'>,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string | null>> => {
-  const { rows } = await client.query<{ id: string; content_hash: string | null }>(
-    within({ text: 'SELECT id, content_hash FROM events WHERE id = ANY($1::uuid[])', values: [ids] }),
-  );
-  const stored = new Map(rows.map((row) => [row.id, row.content_hash]));
-  // After the events, so that one that is deleted meanwhile is found here.
-  const others = ids.filter((id) => !stored.has(id));
-  if (others.length === 0) return stored;
-  return new Map([...stored, ...(await findDeleted(client, others))]);
-};
+}

@@ -25,40 +25,21 @@ interface WithPictures {
   readonly pictures: readonly Picture[];
 }
 
-/** @throws AppError `badRequest` at `images.<n>` for what claims to be a picture and is none */
-const takeOutPictures = (event: ReportedEvent): WithPictures => {
-  const read = event.images.map((value, at) => ({ value, picture: readImage(value, `images.${at}`) }));
-  const images = read.map(({ value, picture }) => (picture ? addressOfImage(picture.sha256) : value));
-  return { event: { ...event, images }, pictures: read.flatMap(({ picture }) => picture ?? []) };
-};
-
 /**
  * An event with pictures must be on its way to its commit within so many milliseconds: with the commit's own limit this
  * stays under the time after which its sender is told that it took too long.
  */
 const PICTURES_MS = 18_000;
 
-/** The pictures come before the event, so that no event is acknowledged whose pictures are lost. */
-const writeWithPictures = async (
-  app: IngestContext['app'],
-  row: EventRow,
-  pictures: readonly Picture[],
-): Promise<WriteOutcome> => {
-  const until = performance.now() + PICTURES_MS;
-  await app.images.keep({ eventId: row.id, eventType: row.eventType, pictures }, until);
-  if (performance.now() > until) throw picturesTookTooLong();
-  return app.eventWriter.write(row, until);
-};
-
 /**
  * Takes in one event that passed validation. It resolves after the commit.
  * @throws AppError `badRequest` for a timestamp out of bounds; `conflict` when its idempotency key was used for
  * other content at the same time; `unavailable` when it should be sent again, be it because of its pictures
  */
-export const ingestEvent = async (
+export async function ingestEvent(
   { app, sensor }: IngestContext,
   reported: ReportedEvent,
-): Promise<Ingested> => {
+): Promise<Ingested> {
   const { event, pictures } =
     reported.images.length === 0 ? { event: reported, pictures: [] } : takeOutPictures(reported);
   const { timezone } = app.settings.current();
@@ -74,4 +55,23 @@ export const ingestEvent = async (
     );
   }
   return { eventId: row.id, duplicate: outcome === 'duplicate' };
-};
+}
+
+/** @throws AppError `badRequest` at `images.<n>` for what claims to be a picture and is none */
+function takeOutPictures(event: ReportedEvent): WithPictures {
+  const read = event.images.map((value, at) => ({ value, picture: readImage(value, `images.${at}`) }));
+  const images = read.map(({ value, picture }) => (picture ? addressOfImage(picture.sha256) : value));
+  return { event: { ...event, images }, pictures: read.flatMap(({ picture }) => picture ?? []) };
+}
+
+/** The pictures come before the event, so that no event is acknowledged whose pictures are lost. */
+async function writeWithPictures(
+  app: IngestContext['app'],
+  row: EventRow,
+  pictures: readonly Picture[],
+): Promise<WriteOutcome> {
+  const until = performance.now() + PICTURES_MS;
+  await app.images.keep({ eventId: row.id, eventType: row.eventType, pictures }, until);
+  if (performance.now() > until) throw picturesTookTooLong();
+  return app.eventWriter.write(row, until);
+}

@@ -5,14 +5,6 @@ import { createShares } from './shares.ts';
 /** Characters of an event's short texts, at most; the long ones are counted. */
 const SHORT_TEXTS = 1_000;
 
-/** About how many characters an event is, for what bounds a queue. */
-const sizeOf = (row: EventRow): number =>
-  SHORT_TEXTS +
-  (row.description?.length ?? 0) +
-  (row.metadataJson?.length ?? 0) +
-  (row.imagesJson?.length ?? 0) +
-  (row.tagsJson?.length ?? 0);
-
 /** What became of an event: it is durable (`stored`), was so already (`duplicate`), or its key is taken by other content. */
 export type WriteOutcome = 'stored' | 'duplicate' | 'conflict';
 
@@ -35,8 +27,10 @@ export interface Group {
 
 const MAX_GROUP_EVENTS = 1_000;
 const MAX_GROUP_CHARS = 8_000_000;
+
 /** Half of it is for one sensor alone (shares.ts). */
 const LIMITS = { events: 40_000, chars: 192_000_000, leastEvents: 1_000, leastChars: MAX_GROUP_CHARS };
+
 /** An event that waited this long for its turn is sent back; with the commit's own limit this stays under 30 s. */
 export const MAX_WAIT_MS = 10_000;
 
@@ -57,31 +51,7 @@ interface Taken {
   readonly rest: Waiting[];
 }
 
-/** Takes from the front of the queue, of each sensor at most so many, until the group is full. */
-const takeFront = (queue: readonly Waiting[], before: readonly Waiting[], mostOfOne: number): Taken => {
-  const group = [...before];
-  let chars = group.reduce((sum, { row }) => sum + sizeOf(row), 0);
-  const taken = new Map<string, number>();
-  const passed: Waiting[] = [];
-  for (let at = 0; at < queue.length; at++) {
-    const waiting = queue[at] as Waiting;
-    const size = sizeOf(waiting.row);
-    if (group.length === MAX_GROUP_EVENTS || (group.length > 0 && chars + size > MAX_GROUP_CHARS)) {
-      return { group, rest: [...passed, ...queue.slice(at)] };
-    }
-    const ofSensor = mostOfOne < MAX_GROUP_EVENTS ? (taken.get(waiting.row.sensorId) ?? 0) : 0;
-    if (ofSensor >= mostOfOne) {
-      passed.push(waiting);
-      continue;
-    }
-    if (mostOfOne < MAX_GROUP_EVENTS) taken.set(waiting.row.sensorId, ofSensor + 1);
-    chars += size;
-    group.push(waiting);
-  }
-  return { group, rest: passed };
-};
-
-export const createEventQueue = (): EventQueue => {
+export function createEventQueue(): EventQueue {
   let queue: Waiting[] = [];
   const shares = createShares(LIMITS);
 
@@ -133,4 +103,39 @@ export const createEventQueue = (): EventQueue => {
       return all;
     },
   };
-};
+}
+
+/** About how many characters an event is, for what bounds a queue. */
+function sizeOf(row: EventRow): number {
+  return (
+    SHORT_TEXTS +
+    (row.description?.length ?? 0) +
+    (row.metadataJson?.length ?? 0) +
+    (row.imagesJson?.length ?? 0) +
+    (row.tagsJson?.length ?? 0)
+  );
+}
+
+/** Takes from the front of the queue, of each sensor at most so many, until the group is full. */
+function takeFront(queue: readonly Waiting[], before: readonly Waiting[], mostOfOne: number): Taken {
+  const group = [...before];
+  let chars = group.reduce((sum, { row }) => sum + sizeOf(row), 0);
+  const taken = new Map<string, number>();
+  const passed: Waiting[] = [];
+  for (let at = 0; at < queue.length; at++) {
+    const waiting = queue[at] as Waiting;
+    const size = sizeOf(waiting.row);
+    if (group.length === MAX_GROUP_EVENTS || (group.length > 0 && chars + size > MAX_GROUP_CHARS)) {
+      return { group, rest: [...passed, ...queue.slice(at)] };
+    }
+    const ofSensor = mostOfOne < MAX_GROUP_EVENTS ? (taken.get(waiting.row.sensorId) ?? 0) : 0;
+    if (ofSensor >= mostOfOne) {
+      passed.push(waiting);
+      continue;
+    }
+    if (mostOfOne < MAX_GROUP_EVENTS) taken.set(waiting.row.sensorId, ofSensor + 1);
+    chars += size;
+    group.push(waiting);
+  }
+  return { group, rest: passed };
+}

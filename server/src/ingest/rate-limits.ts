@@ -12,8 +12,10 @@ export interface RateLimits {
 
 /** A sensor that is said to send less is measured by this, so that a low guess at registration keeps nothing out. */
 const LEAST_PER_MINUTE = 20;
+
 /** What may always come at once: two full batches of a device that was offline. */
 const LEAST_BURST = 2_000;
+
 /** Sensors that are remembered. A forgotten one starts with everything it may send at once. */
 const MOST_SENSORS = 100_000;
 
@@ -27,10 +29,10 @@ interface Bucket {
  * A token bucket for each sensor: it fills at `factor` times the sensor's `eventsPerMin` (at least 20) and holds a minute of
  * that.
  */
-export const createRateLimits = (
+export function createRateLimits(
   factor: number,
   monotonic: () => number = () => performance.now(),
-): RateLimits => {
+): RateLimits {
   const buckets = new Map<string, Bucket>();
 
   return {
@@ -57,4 +59,4 @@ export const createRateLimits = (
       );
     },
   };
-};
+}

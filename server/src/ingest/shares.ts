@@ -28,7 +28,7 @@ export interface ShareLimits {
  * A sensor may fill what is left when the queue is divided by the sensors that wait and one more. So a sensor alone may fill
  * half of it, and whatever those that wait send, there is always a share for one that comes.
  */
-export const createShares = ({ events, chars, leastEvents, leastChars }: ShareLimits): Shares => {
+export function createShares({ events, chars, leastEvents, leastChars }: ShareLimits): Shares {
   const shares = new Map<string, Share>();
   const queued: Share = { events: 0, chars: 0 };
 
@@ -73,4 +73,4 @@ export const createShares = ({ events, chars, leastEvents, leastChars }: ShareLi
       queued.chars = 0;
     },
   };
-};
+}

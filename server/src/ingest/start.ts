@@ -17,10 +17,10 @@ export interface IngestServices {
 const PARTITION_CHECK_MS = 3_600_000;
 
 /** @param others what the effects of events need */
-export const startIngest = async (
+export async function startIngest(
   { core: { config, log, devices, metrics, clock }, pools, resources }: Foundation,
   others: Omit<EffectServices, 'config'>,
-): Promise<IngestServices> => {
+): Promise<IngestServices> {
   const partitions = createPartitions(pools.devices, clock.now);
   await partitions.ensureAhead();
   resources.use(
@@ -56,4 +56,4 @@ export const startIngest = async (
     eventTimes: { oldestDays: config.OLDEST_EVENT_DAYS ?? null, mayBeWrong: clock.mayBeWrong },
     eventRates: createRateLimits(config.EVENT_RATE_FACTOR),
   };
-};
+}

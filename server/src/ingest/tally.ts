@@ -11,7 +11,7 @@ export interface Count {
 const HOUR_MS = 3_600_000;
 
 /** Counts a group of new events the way `event_totals` does. */
-export const tally = (rows: readonly EventRow[]): Count[] => {
+export function tally(rows: readonly EventRow[]): Count[] {
   const counts = new Map<string, Count>();
   for (const row of rows) {
     const hour = Math.floor(row.time / HOUR_MS);
@@ -21,4 +21,4 @@ export const tally = (rows: readonly EventRow[]): Count[] => {
     else counts.set(key, { hour: hour * 3_600, of: row, n: 1 });
   }
   return [...counts.values()];
-};
+}

@@ -13,6 +13,7 @@ import { createEventQueue, MAX_WAIT_MS, type Waiting, type WriteOutcome } from '
 /** After the database went away, events are refused at once for this long before one group tries it again. */
 const AWAY_MS = 500;
 const ATTEMPTS = 3;
+
 /**
  * After an event was met that is stored already, this many groups with idempotency keys are stored by the statement that
  * allows for it. Devices repeat themselves after an outage, all at once, and a refused statement costs a round trip.

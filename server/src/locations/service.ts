@@ -16,25 +16,26 @@ import {
   updateLocation as updateIn,
 } from './store.ts';
 
-export const createLocation = (
+export function createLocation(
   { app, actor, caller }: ActorContext,
   input: CreateLocationInput,
-): Promise<Location> =>
-  inTransaction(app.db, async (tx) => {
+): Promise<Location> {
+  return inTransaction(app.db, async (tx) => {
     const location = await getLocation(tx, await insertLocation(tx, input));
     const details = { locationId: location.id, name: location.name };
     await recordActivity(tx, actor.id, caller, 'locations.create', details);
     return location;
   });
+}
 
 /**
  * Sets the fields that are given. Ingestion forgets what it cached of the name and the speed limit.
  * @throws AppError `notFound`
  */
-export const updateLocation = async (
+export async function updateLocation(
   { app, actor, caller }: ActorContext<Core & Pick<SensorServices, 'sensorKeys' | 'publicSensors'>>,
   input: UpdateLocationInput,
-): Promise<Location> => {
+): Promise<Location> {
   const concernsIngestion = input.name !== undefined || input.speedLimit !== undefined;
   const location = await inTransaction(app.db, async (tx) => {
     const before = await getSpeedLimitLocked(tx, input.id);
@@ -50,16 +51,16 @@ export const updateLocation = async (
   if (concernsIngestion) app.sensorKeys.forgetAll();
   app.publicSensors.forget();
   return location;
-};
+}
 
 /**
  * Only a location without sensors can go; PostgreSQL's foreign key decides, also against a sensor that is just moving in.
  * @throws AppError `notFound`; `badRequest` while sensors stand there
  */
-export const deleteLocation = async (
+export async function deleteLocation(
   { app, actor, caller }: ActorContext,
   id: string,
-): Promise<{ success: true; id: string }> => {
+): Promise<{ success: true; id: string }> {
   try {
     return await inTransaction(app.db, async (tx) => {
       const limit = await getSpeedLimitLocked(tx, id);
@@ -77,4 +78,4 @@ export const deleteLocation = async (
       { cause: error },
     );
   }
-};
+}

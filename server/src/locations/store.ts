@@ -24,28 +24,20 @@ const columns = {
   updatedAt: locations.updatedAt,
 };
 
-const selectLocations = (db: Executor) =>
-  db
-    .select(columns)
-    .from(locations)
-    .leftJoin(sensors, eq(sensors.locationId, locations.id))
-    .groupBy(locations.id)
-    .$dynamic();
-
 /** @throws AppError `notFound` */
-export const getLocation = async (db: Executor, id: string): Promise<Location> => {
+export async function getLocation(db: Executor, id: string): Promise<Location> {
   const [row] = isUuid(id) ? await selectLocations(db).where(eq(locations.id, id)) : [];
   if (!row) throw notFound('Location');
   return row;
-};
+}
 
 const sortKeys = { name: sortedName(locations.name), createdAt: locations.createdAt };
 
 /** Locations whose name or address contains the search text, taken literally and without regard to case. */
-export const listLocations = async (
+export async function listLocations(
   db: Executor,
   { skip, take, search, sortBy, sortOrder }: ListLocationsInput,
-): Promise<Page<Location>> => {
+): Promise<Page<Location>> {
   const sought =
     search === undefined
       ? undefined
@@ -58,13 +50,13 @@ export const listLocations = async (
     .offset(skip);
   const [counted] = await db.select({ total: count() }).from(locations).where(sought);
   return { items, total: counted?.total ?? 0 };
-};
+}
 
 /**
  * The speed limit (km/h) of a location, which others cannot change until the transaction ends.
  * @throws AppError `notFound`
  */
-export const getSpeedLimitLocked = async (tx: Executor, id: string): Promise<number | null> => {
+export async function getSpeedLimitLocked(tx: Executor, id: string): Promise<number | null> {
   const [row] = isUuid(id)
     ? await tx
         .select({ speedLimit: locations.speedLimit })
@@ -74,37 +66,37 @@ export const getSpeedLimitLocked = async (tx: Executor, id: string): Promise<num
     : [];
   if (!row) throw notFound('Location');
   return row.speedLimit;
-};
+}
 
 /** @returns the id of the new location */
-export const insertLocation = async (db: Executor, fields: CreateLocationInput): Promise<string> => {
+export async function insertLocation(db: Executor, fields: CreateLocationInput): Promise<string> {
   const [row] = await db.insert(locations).values(fields).returning({ id: locations.id });
   if (!row) throw new Error('PostgreSQL did not answer the inserted location');
   return row.id;
-};
+}
 
 /**
  * Sets the fields that are given; `null` clears one.
  * @throws AppError `notFound`
  */
-export const updateLocation = async (
+export async function updateLocation(
   db: Executor,
   { id, ...fields }: UpdateLocationInput,
-): Promise<Location> => {
+): Promise<Location> {
   if (!isUuid(id)) throw notFound('Location');
   await db
     .update(locations)
     .set({ ...fields, updatedAt: sql`now()` })
     .where(eq(locations.id, id));
   return getLocation(db, id);
-};
+}
 
 /**
  * PostgreSQL refuses (23503) while sensors stand there.
  * @returns what is gone
  * @throws AppError `notFound`
  */
-export const deleteLocation = async (db: Executor, id: string): Promise<{ id: string; name: string }> => {
+export async function deleteLocation(db: Executor, id: string): Promise<{ id: string; name: string }> {
   const [row] = isUuid(id)
     ? await db.delete(locations).where(eq(locations.id, id)).returning({
         id: locations.id,
@@ -113,4 +105,13 @@ export const deleteLocation = async (db: Executor, id: string): Promise<{ id: st
     : [];
   if (!row) throw notFound('Location');
   return row;
-};
+}
+
+function selectLocations(db: Executor) {
+  return db
+    .select(columns)
+    .from(locations)
+    .leftJoin(sensors, eq(sensors.locationId, locations.id))
+    .groupBy(locations.id)
+    .$dynamic();
+}

@@ -31,12 +31,16 @@ export interface ClockParts {
 }
 
 const MEASURE_EVERY_MS = 60_000;
+
 /** How often to look whether a measurement is due: each minute, or at once when the clock of this process has jumped. */
 const LOOK_MS = 5_000;
+
 /** Further apart than this the clocks need somebody's attention. */
 const SKEWED_MS = 5_000;
+
 /** By more than this no clock drifts between two measurements: it was set. */
 const JUMP_MS = 3_000;
+
 /** An answer that took longer says too little; half of it is how wrong the measurement may be. */
 const LONGEST_ANSWER_MS = 4_000;
 
@@ -50,13 +54,13 @@ interface Measurement {
 }
 
 /** A clock that was not measured yet. */
-export const createClock = ({
+export function createClock({
   readDatabaseTime,
   log,
   reportSkew,
   wall = () => Date.now(),
   monotonic = () => performance.now(),
-}: ClockParts): Clock & { readonly isDue: () => boolean } => {
+}: ClockParts): Clock & { readonly isDue: () => boolean } {
   let last: Measurement | null = null;
   let underway: Promise<void> | null = null;
   let hasWarned = false;
@@ -109,10 +113,10 @@ export const createClock = ({
       return true;
     },
   };
-};
+}
 
 /** Measures the clock each minute until it is disposed of; resolves after the first attempt, whether or not it succeeded. */
-export const startClock = async (parts: ClockParts): Promise<Clock & AsyncDisposable> => {
+export async function startClock(parts: ClockParts): Promise<Clock & AsyncDisposable> {
   const clock = createClock(parts);
   const failure = 'the time of the database could not be read; it is tried again';
   await clock.measure().catch((err: unknown) => parts.log.warn({ err }, failure));
@@ -120,4 +124,4 @@ export const startClock = async (parts: ClockParts): Promise<Clock & AsyncDispos
     if (clock.isDue()) await clock.measure();
   });
   return Object.assign(clock, { [Symbol.asyncDispose]: () => rounds[Symbol.asyncDispose]() });
-};
+}

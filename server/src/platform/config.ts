@@ -3,27 +3,11 @@ import { switchableFeatures } from '@gantry/contract/system';
 import { z } from 'zod';
 import { parseAllowedHost } from './hosts.ts';
 
-const isOrigin = (value: string): boolean =>
-  URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && new URL(value).origin === value;
-
 const PREVIEW_ORIGIN = /^https?:\/\/\*\.[a-z0-9.-]+(?::\d{1,5})?$/i;
-
-const list = (value: string): string[] =>
-  value
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
 
 const flag = z
   .enum(['true', 'false'], { error: 'must be true or false' })
   .transform((value) => value === 'true');
-
-const number = (min: number, max: number) =>
-  z.coerce
-    .number({ error: 'must be a number' })
-    .int('must be a whole number')
-    .min(min, `must be at least ${min}`)
-    .max(max, `must be at most ${max}`);
 
 /**
  * Every setting, as an environment variable (or a line in `.env`). The descriptions are the source of
@@ -228,7 +212,7 @@ export class ConfigError extends Error {
  * Reads the settings from environment variables; an empty one counts as unset.
  * @throws ConfigError naming each wrong key
  */
-export const readConfig = (env: Record<string, string | undefined>): Config => {
+export function readConfig(env: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );
@@ -236,4 +220,23 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
   if (result.success) return result.data;
   const lines = result.error.issues.map((issue) => `  ${issue.path.join('.')} ${issue.message}`);
   throw new ConfigError(`The configuration cannot be used:\n${lines.join('\n')}`);
-};
+}
+
+function isOrigin(value: string): boolean {
+  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && new URL(value).origin === value;
+}
+
+function list(value: string): string[] {
+  return value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+function number(min: number, max: number) {
+  return z.coerce
+    .number({ error: 'must be a number' })
+    .int('must be a whole number')
+    .min(min, `must be at least ${min}`)
+    .max(max, `must be at most ${max}`);
+}

@@ -32,82 +32,15 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/(\. Received )[\s\S]*/, '$1[value]'],
 ];
 
-const scrub = (text: string): string =>
-  SECRETS.reduce(
-    (kept, [secret, said]) => kept.replace(secret, said),
-    text.slice(0, MOST_MESSAGE),
-  ).toWellFormed();
-
 /** Classes of SQLSTATE whose primary messages name things of the schema or the server, never a value. */
 const MESSAGES_WITHOUT_VALUES = /^(?:08|0A|23|25|28|2B|3D|3F|40|42|53|54|55|57|58|XX)/;
 
-/** The members of an input's path that the schema names; a key that a sender chose may be anything. */
-const pathOf = (path: readonly PropertyKey[]): string =>
-  path
-    .map((part) =>
-      typeof part === 'number' || /^[a-z]+(?:[A-Z][a-z]+)*$/.test(String(part)) ? String(part) : '*',
-    )
-    .join('.');
-
 const STATEMENT_FAILED = 'A statement failed';
-
-const isStatementError = (error: Error): boolean => 'query' in error && 'params' in error;
-
-/** A message in place of one that may carry values; null when the error's own is free of them. */
-const replacementOf = (error: Error): string | null => {
-  if (error instanceof DatabaseError) {
-    return MESSAGES_WITHOUT_VALUES.test(error.code ?? '') ? null : 'PostgreSQL refused a value';
-  }
-  if (isStatementError(error)) return STATEMENT_FAILED;
-  if (error instanceof ZodError) {
-    const issues = error.issues
-      .slice(0, 5)
-      .map(({ code, path }) => `${code} at ${pathOf(path) || 'the root'}`);
-    return `The value does not fit its schema: ${issues.join(', ')}`;
-  }
-  // The parser of JSON repeats a piece of the text.
-  return error instanceof SyntaxError ? 'The text could not be parsed' : null;
-};
-
-const causesOf = (error: Error): Error[] => {
-  const causes: Error[] = [];
-  for (let at = error.cause; at instanceof Error && causes.length < MOST_CAUSES; at = at.cause)
-    causes.push(at);
-  return causes;
-};
-
-const messageOf = (error: Error): string => {
-  const replacement = replacementOf(error);
-  if (replacement !== null) return replacement;
-  // Who wraps an error often repeats its message.
-  for (const cause of causesOf(error)) {
-    const instead = replacementOf(cause);
-    if (instead !== null && cause.message !== '' && error.message.includes(cause.message)) return instead;
-  }
-  return error.message.includes('Failed query:') ? STATEMENT_FAILED : scrub(error.message);
-};
 
 const FRAME = /^ {4}at [^\n]*(?::\d+:\d+\)?|\(<anonymous>\)|\(native\))$/;
 
-const framesOf = ({ stack, message }: Error): string | undefined => {
-  if (typeof stack !== 'string') return undefined;
-  // A message may have lines that look like frames, so it is taken out before they are looked for.
-  const at = stack.indexOf(message);
-  const frames = (at === -1 ? stack : stack.slice(at + message.length))
-    .split('\n')
-    .filter((line) => FRAME.test(line))
-    .slice(0, MOST_FRAMES);
-  return frames.length === 0 ? undefined : frames.join('\n');
-};
-
-const typeOf = (error: Error): string =>
-  /^error$/i.test(error.name) ? error.constructor.name || 'Error' : error.name;
-
-const shortText = (value: unknown): string | undefined =>
-  typeof value === 'string' && /^[\w-]{1,100}$/.test(value) ? value : undefined;
-
 /** Describes what was thrown, without values of statements and inputs: see {@link DescribedError}. */
-export const describeError = (thrown: unknown, depth = 0): DescribedError => {
+export function describeError(thrown: unknown, depth = 0): DescribedError {
   if (!(thrown instanceof Error)) {
     return {
       type: typeof thrown,
@@ -134,13 +67,13 @@ export const describeError = (thrown: unknown, depth = 0): DescribedError => {
         errors: thrown.errors.slice(0, 5).map((each: unknown) => describeError(each, depth + 1)),
       }),
   };
-};
+}
 
 /**
  * An error as a sentence or two that may be stored and shown to people: its message and those of its causes, as far as
  * they are free of values.
  */
-export const safeText = (thrown: unknown): string => {
+export function safeText(thrown: unknown): string {
   const sentences: string[] = [];
   for (let at: DescribedError | undefined = describeError(thrown); at; at = at.cause ?? at.errors?.[0]) {
     const code = at.code !== undefined && /^[0-9A-Z]{5}$/.test(at.code) ? ` (SQLSTATE ${at.code})` : '';
@@ -148,4 +81,77 @@ export const safeText = (thrown: unknown): string => {
     if (!sentences.includes(sentence)) sentences.push(sentence);
   }
   return sentences.join(': ');
-};
+}
+
+function scrub(text: string): string {
+  return SECRETS.reduce(
+    (kept, [secret, said]) => kept.replace(secret, said),
+    text.slice(0, MOST_MESSAGE),
+  ).toWellFormed();
+}
+
+/** The members of an input's path that the schema names; a key that a sender chose may be anything. */
+function pathOf(path: readonly PropertyKey[]): string {
+  return path
+    .map((part) =>
+      typeof part === 'number' || /^[a-z]+(?:[A-Z][a-z]+)*$/.test(String(part)) ? String(part) : '*',
+    )
+    .join('.');
+}
+
+function isStatementError(error: Error): boolean {
+  return 'query' in error && 'params' in error;
+}
+
+/** A message in place of one that may carry values; null when the error's own is free of them. */
+function replacementOf(error: Error): string | null {
+  if (error instanceof DatabaseError) {
+    return MESSAGES_WITHOUT_VALUES.test(error.code ?? '') ? null : 'PostgreSQL refused a value';
+  }
+  if (isStatementError(error)) return STATEMENT_FAILED;
+  if (error instanceof ZodError) {
+    const issues = error.issues
+      .slice(0, 5)
+      .map(({ code, path }) => `${code} at ${pathOf(path) || 'the root'}`);
+    return `The value does not fit its schema: ${issues.join(', ')}`;
+  }
+  // The parser of JSON repeats a piece of the text.
+  return error instanceof SyntaxError ? 'The text could not be parsed' : null;
+}
+
+function causesOf(error: Error): Error[] {
+  const causes: Error[] = [];
+  for (let at = error.cause; at instanceof Error && causes.length < MOST_CAUSES; at = at.cause)
+    causes.push(at);
+  return causes;
+}
+
+function messageOf(error: Error): string {
+  const replacement = replacementOf(error);
+  if (replacement !== null) return replacement;
+  // Who wraps an error often repeats its message.
+  for (const cause of causesOf(error)) {
+    const instead = replacementOf(cause);
+    if (instead !== null && cause.message !== '' && error.message.includes(cause.message)) return instead;
+  }
+  return error.message.includes('Failed query:') ? STATEMENT_FAILED : scrub(error.message);
+}
+
+function framesOf({ stack, message }: Error): string | undefined {
+  if (typeof stack !== 'string') return undefined;
+  // A message may have lines that look like frames, so it is taken out before they are looked for.
+  const at = stack.indexOf(message);
+  const frames = (at === -1 ? stack : stack.slice(at + message.length))
+    .split('\n')
+    .filter((line) => FRAME.test(line))
+    .slice(0, MOST_FRAMES);
+  return frames.length === 0 ? undefined : frames.join('\n');
+}
+
+function typeOf(error: Error): string {
+  return /^error$/i.test(error.name) ? error.constructor.name || 'Error' : error.name;
+}
+
+function shortText(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[\w-]{1,100}$/.test(value) ? value : undefined;
+}

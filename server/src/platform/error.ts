@@ -33,12 +33,16 @@ export class AppError extends Error {
 }
 
 /** No thing of this noun has the id. */
-export const notFound = (noun: string): AppError => new AppError('notFound', `${noun} not found`);
+export function notFound(noun: string): AppError {
+  return new AppError('notFound', `${noun} not found`);
+}
 
 /** One field of the input breaks a rule that only the service can know. */
-export const invalidInput = (path: string, message: string): AppError =>
-  new AppError('badRequest', message, { issues: [{ path, message }] });
+export function invalidInput(path: string, message: string): AppError {
+  return new AppError('badRequest', message, { issues: [{ path, message }] });
+}
 
 /** The service cannot do this now but expects to soon. */
-export const unavailable = (message: string, cause?: unknown): AppError =>
-  new AppError('unavailable', message, { retryAfterSeconds: 1, cause });
+export function unavailable(message: string, cause?: unknown): AppError {
+  return new AppError('unavailable', message, { retryAfterSeconds: 1, cause });
+}

@@ -8,8 +8,11 @@ export interface Since<Value> {
 export type History<Value> = readonly Since<Value>[];
 
 /** What has always been so. */
-export const always = <Value>(value: Value): History<Value> => [{ since: Number.NEGATIVE_INFINITY, value }];
+export function always<Value>(value: Value): History<Value> {
+  return [{ since: Number.NEGATIVE_INFINITY, value }];
+}
 
 /** What held at a moment; what was first before there is anything, undefined for an empty history. */
-export const heldAt = <Value>(history: History<Value>, time: number): Value | undefined =>
-  (history.findLast(({ since }) => since <= time) ?? history[0])?.value;
+export function heldAt<Value>(history: History<Value>, time: number): Value | undefined {
+  return (history.findLast(({ since }) => since <= time) ?? history[0])?.value;
+}

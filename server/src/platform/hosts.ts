@@ -4,38 +4,41 @@ import ipaddr from 'ipaddr.js';
 /** Public by their number, but answered by the machine that a cloud runs us on. */
 const METADATA = new Set(['168.63.129.16']);
 
-const isPublicIpv4 = (address: ipaddr.IPv4): boolean =>
-  address.range() === 'unicast' && !METADATA.has(address.toString());
-
 /** All of IPv6 that is given out. What lies outside is local, deprecated or reserved. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+
 /** What stands for an address of IPv4, its last four bytes: as sockets write it, and as networks without IPv4 reach it. */
 const STANDS_FOR_IPV4 = [ipaddr.IPv6.parseCIDR('::ffff:0:0/96'), ipaddr.IPv6.parseCIDR('64:ff9b::/96')];
 
-const isPublicIpv6 = (address: ipaddr.IPv6): boolean =>
-  STANDS_FOR_IPV4.some((range) => address.match(range))
-    ? isPublicIpv4(new ipaddr.IPv4(address.toByteArray().slice(12)))
-    : address.range() === 'unicast' && address.match(GLOBAL_IPV6);
-
 /** Whether an IP address is one of the public internet: no loopback, private, link-local, metadata or reserved one. */
-export const isPublicAddress = (address: string): boolean => {
+export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
   const parsed = ipaddr.parse(address);
   return parsed instanceof ipaddr.IPv4 ? isPublicIpv4(parsed) : isPublicIpv6(parsed);
-};
-
-/** A host as URLs write it, so that two spellings of one compare equal; null when it is none. */
-const canonicalHost = (host: string): string | null => {
-  const text = `http://${isIP(host) === 6 ? `[${host}]` : host}/`;
-  return URL.canParse(text) ? new URL(text).hostname : null;
-};
+}
 
 const HOST_AND_PORT = /^(\[[^\]]+\]|[^:/?#@*\\\s]+)(?::(\d{1,5}))?$/;
 
 /** A host, or a host and port, in the form in which they are compared; null when the text is neither. */
-export const parseAllowedHost = (text: string): string | null => {
+export function parseAllowedHost(text: string): string | null {
   if (isIP(text) === 6) return canonicalHost(text);
   const [, host, port] = HOST_AND_PORT.exec(text) ?? [];
   const canonical = host === undefined ? null : canonicalHost(host);
   return canonical === null || port === undefined ? canonical : `${canonical}:${Number(port)}`;
-};
+}
+
+function isPublicIpv4(address: ipaddr.IPv4): boolean {
+  return address.range() === 'unicast' && !METADATA.has(address.toString());
+}
+
+function isPublicIpv6(address: ipaddr.IPv6): boolean {
+  return STANDS_FOR_IPV4.some((range) => address.match(range))
+    ? isPublicIpv4(new ipaddr.IPv4(address.toByteArray().slice(12)))
+    : address.range() === 'unicast' && address.match(GLOBAL_IPV6);
+}
+
+/** A host as URLs write it, so that two spellings of one compare equal; null when it is none. */
+function canonicalHost(host: string): string | null {
+  const text = `http://${isIP(host) === 6 ? `[${host}]` : host}/`;
+  return URL.canParse(text) ? new URL(text).hostname : null;
+}

@@ -8,24 +8,6 @@ export interface LocalDay extends Interval {
   readonly day: string;
 }
 
-const addDays = (day: string, count: number): string =>
-  new Date(Date.parse(day) + count * DAY_MS).toISOString().slice(0, 10);
-
-const dayAt = (moment: number, zone: string): string =>
-  DateTime.fromMillis(moment, { zone }).toFormat('yyyy-MM-dd');
-
-/** The days that an interval touches, whole. A day that the zone skipped is left out: it has no time in it. */
-const wholeDays = function* ({ from, until }: Interval, zone: string): Generator<LocalDay> {
-  let day = dayAt(from, zone);
-  for (let start = resolveTime(day, zone); start < until; ) {
-    const next = addDays(day, 1);
-    const end = resolveTime(next, zone);
-    if (start < end) yield { day, from: start, until: end };
-    day = next;
-    start = end;
-  }
-};
-
 /** The local days of an interval, in order; the first and the last may be parts of one. */
 export function* localDays(interval: Interval, zone: string): Generator<LocalDay> {
   for (const { day, from, until } of wholeDays(interval, zone)) {
@@ -54,4 +36,24 @@ export function weekBounds({ from, until }: Interval, zone: string, firstDay: nu
     bounds.push(resolveTime(start, zone));
   }
   return bounds;
+}
+
+function addDays(day: string, count: number): string {
+  return new Date(Date.parse(day) + count * DAY_MS).toISOString().slice(0, 10);
+}
+
+function dayAt(moment: number, zone: string): string {
+  return DateTime.fromMillis(moment, { zone }).toFormat('yyyy-MM-dd');
+}
+
+/** The days that an interval touches, whole. A day that the zone skipped is left out: it has no time in it. */
+function* wholeDays({ from, until }: Interval, zone: string): Generator<LocalDay> {
+  let day = dayAt(from, zone);
+  for (let start = resolveTime(day, zone); start < until; ) {
+    const next = addDays(day, 1);
+    const end = resolveTime(next, zone);
+    if (start < end) yield { day, from: start, until: end };
+    day = next;
+    start = end;
+  }
 }

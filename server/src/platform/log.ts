@@ -1,16 +1,11 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { describeError } from './describe-error.ts';
 
-const describeReason = (value: unknown): unknown => {
-  if (value instanceof Error) return describeError(value);
-  return typeof value === 'string' ? describeError(value).message : value;
-};
-
 /**
  * The log of the service: JSON lines, on standard output unless a destination is given. Errors under the keys `err`,
  * `error`, `reason` and `cause` are described without the values of the statements and inputs that failed.
  */
-export const createLog = (level: string, destination?: DestinationStream): Logger => {
+export function createLog(level: string, destination?: DestinationStream): Logger {
   const options = {
     level,
     serializers: { err: describeError, error: describeReason, reason: describeReason, cause: describeReason },
@@ -23,4 +18,9 @@ export const createLog = (level: string, destination?: DestinationStream): Logge
     },
   };
   return destination ? pino(options as never, destination) : pino(options as never);
-};
+}
+
+function describeReason(value: unknown): unknown {
+  if (value instanceof Error) return describeError(value);
+  return typeof value === 'string' ? describeError(value).message : value;
+}

@@ -39,7 +39,7 @@ export interface Siblings {
  * A fresh set of metrics; one per service, so that several can live in one process. With siblings each has a label
  * `worker`, and they are not summed: the sum would fall when a worker is started anew, which reads as a reset of all.
  */
-export const createMetrics = (siblings: Siblings | null = null): Metrics => {
+export function createMetrics(siblings: Siblings | null = null): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const tell = () => registry.metrics();
@@ -112,4 +112,4 @@ export const createMetrics = (siblings: Siblings | null = null): Metrics => {
       });
     },
   };
-};
+}

@@ -18,10 +18,10 @@ export interface Rounds extends AsyncDisposable {
  * Does work again and again until it is disposed of; disposing waits for the round under way.
  * @param work is told whether it is to come to its end
  */
-export const startPeriodic = (
+export function startPeriodic(
   { everyMs, log, failure }: PeriodicOptions,
   work: (isOver: () => boolean) => Promise<unknown>,
-): Rounds => {
+): Rounds {
   let over = false;
   let round: Promise<void> | null = null;
 
@@ -50,4 +50,4 @@ export const startPeriodic = (
       await round;
     },
   };
-};
+}

@@ -5,7 +5,7 @@ export interface Readiness {
   drain(): void;
 }
 
-export const createReadiness = (): Readiness => {
+export function createReadiness(): Readiness {
   let isDraining = false;
   return {
     get isDraining() {
@@ -15,4 +15,4 @@ export const createReadiness = (): Readiness => {
       isDraining = true;
     },
   };
-};
+}

@@ -14,10 +14,10 @@ export interface SettingsCache {
  * @param load reads the settings from the database
  * @param loadFormer reads the time zones that were set before
  */
-export const createSettingsCache = async (
+export async function createSettingsCache(
   load: () => Promise<TimezoneSettings>,
   loadFormer: () => Promise<readonly string[]> = async () => [],
-): Promise<SettingsCache> => {
+): Promise<SettingsCache> {
   const latest = await keepLatest(async () => {
     const [settings, former] = await Promise.all([load(), loadFormer()]);
     return { settings, former };
@@ -27,4 +27,4 @@ export const createSettingsCache = async (
     formerZones: () => latest.current().former,
     refresh: latest.refresh,
   };
-};
+}

@@ -41,7 +41,7 @@ export interface FoundationOptions {
 }
 
 /** Reads a cache again whenever a change of it is announced, and from time to time. */
-export const keepFresh = (
+export function keepFresh(
   {
     core: { log },
     listener,
@@ -51,19 +51,19 @@ export const keepFresh = (
   channel: Channel,
   refresh: () => Promise<void>,
   failure: string,
-): void => {
+): void {
   const announced = () => {
     refresh().catch((err: unknown) => log.warn({ err }, failure));
   };
   listener.on(channel, announced, announced);
   resources.use(startPeriodic({ everyMs: timings.refreshCachesMs, log, failure }, refresh));
-};
+}
 
 /**
  * Waits for the database, migrates it, and opens what every room uses.
  * @throws UnsuitableDatabase for a server that Gantry cannot work with
  */
-export const startFoundation = async (options: FoundationOptions): Promise<Foundation> => {
+export async function startFoundation(options: FoundationOptions): Promise<Foundation> {
   const { config, log, resources, connectionString } = options;
   await waitForDatabase(connectionString, { allowUnsafe: config.ALLOW_UNSAFE_DATABASE, log });
   const migrations = await migrate(connectionString, { folder: options.migrations, log });
@@ -106,4 +106,4 @@ export const startFoundation = async (options: FoundationOptions): Promise<Found
   const foundation = { core, pools, listener, resources, timings: options.timings };
   keepFresh(foundation, channels.settings, settings.refresh, 'the settings could not be read again');
   return foundation;
-};
+}

@@ -15,60 +15,31 @@ const DAY_MS = 86_400_000;
 const HAS_OFFSET = /(?:Z|[+-]\d{2}:\d{2})$/;
 
 /** Whether the moment that an ISO text stands for depends on the time zone. */
-export const isLocalTime = (iso: string): boolean => isPlainDate(iso) || !HAS_OFFSET.test(normalize(iso));
-
-/** The text as Date.parse reads it: `T` before the time, a dot before the fraction, a colon in the offset. */
-const normalize = (iso: string): string =>
-  iso
-    .toUpperCase()
-    .replace(' ', 'T')
-    .replace(',', '.')
-    .replace(/([+-]\d{2})(\d{2})$/, '$1:$2');
-
-/**
- * The moment at which clocks in the zone show `local` (Unix milliseconds of the same reading in UTC).
- * No zone changes its clocks twice within two days, so the offsets a day before and after are all there can be.
- */
-const momentOf = (local: number, zone: IANAZone): number => {
-  const offsetAt = (moment: number): number => Math.round(zone.offset(moment) * 60_000);
-  const before = local - offsetAt(local - DAY_MS);
-  const after = local - offsetAt(local + DAY_MS);
-  const showing = [before, after].filter((moment) => moment + offsetAt(moment) === local);
-  return showing.length > 0 ? Math.min(...showing) : before;
-};
+export function isLocalTime(iso: string): boolean {
+  return isPlainDate(iso) || !HAS_OFFSET.test(normalize(iso));
+}
 
 /**
  * The moment (Unix milliseconds) that an ISO text stands for; without an offset it is local to `zone`.
  * A local time that daylight saving skips is moved forward by the gap; of one that occurs twice the first is meant.
  */
-export const resolveTime = (iso: string, zone: string): number => {
+export function resolveTime(iso: string, zone: string): number {
   if (isPlainDate(iso)) return momentOf(Date.parse(iso), IANAZone.create(zone));
   const text = normalize(iso);
   return HAS_OFFSET.test(text) ? Date.parse(text) : momentOf(Date.parse(`${text}Z`), IANAZone.create(zone));
-};
+}
 
 const TO_THE_MINUTE = /[T ]\d{2}:\d{2}(?:Z|[+-]\d{2}:?\d{2})?$/i;
 const HAS_FRACTION = /[.,]\d/;
-
-/** How long what the text names lasts: a minute, a second or, where it has a fraction, a millisecond. */
-const lengthOf = (iso: string): number => {
-  if (TO_THE_MINUTE.test(iso)) return 60_000;
-  return HAS_FRACTION.test(iso) ? 1 : 1_000;
-};
-
-const endOf = (iso: string, zone: string): number =>
-  isPlainDate(iso)
-    ? momentOf(Date.parse(iso) + DAY_MS, IANAZone.create(zone))
-    : resolveTime(iso, zone) + lengthOf(iso);
 
 /**
  * Resolves a range as clients give it: both bounds inclusive, the end with all of the day, minute or second that it names.
  * @throws AppError `badRequest` when it ends before it starts
  */
-export const resolveInterval = (
+export function resolveInterval(
   range: { startDate?: string | undefined; endDate?: string | undefined },
   zone: string,
-): Interval => {
+): Interval {
   const from = range.startDate === undefined ? Number.NEGATIVE_INFINITY : resolveTime(range.startDate, zone);
   const until = range.endDate === undefined ? Number.POSITIVE_INFINITY : endOf(range.endDate, zone);
   // A day that a zone skipped is empty, and not the wrong way round.
@@ -76,4 +47,37 @@ export const resolveInterval = (
     throw invalidInput('endDate', 'The end is before the start: swap startDate and endDate');
   }
   return { from, until };
-};
+}
+
+/** The text as Date.parse reads it: `T` before the time, a dot before the fraction, a colon in the offset. */
+function normalize(iso: string): string {
+  return iso
+    .toUpperCase()
+    .replace(' ', 'T')
+    .replace(',', '.')
+    .replace(/([+-]\d{2})(\d{2})$/, '$1:$2');
+}
+
+/**
+ * The moment at which clocks in the zone show `local` (Unix milliseconds of the same reading in UTC).
+ * No zone changes its clocks twice within two days, so the offsets a day before and after are all there can be.
+ */
+function momentOf(local: number, zone: IANAZone): number {
+  const offsetAt = (moment: number): number => Math.round(zone.offset(moment) * 60_000);
+  const before = local - offsetAt(local - DAY_MS);
+  const after = local - offsetAt(local + DAY_MS);
+  const showing = [before, after].filter((moment) => moment + offsetAt(moment) === local);
+  return showing.length > 0 ? Math.min(...showing) : before;
+}
+
+/** How long what the text names lasts: a minute, a second or, where it has a fraction, a millisecond. */
+function lengthOf(iso: string): number {
+  if (TO_THE_MINUTE.test(iso)) return 60_000;
+  return HAS_FRACTION.test(iso) ? 1 : 1_000;
+}
+
+function endOf(iso: string, zone: string): number {
+  return isPlainDate(iso)
+    ? momentOf(Date.parse(iso) + DAY_MS, IANAZone.create(zone))
+    : resolveTime(iso, zone) + lengthOf(iso);
+}

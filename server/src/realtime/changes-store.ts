@@ -27,13 +27,13 @@ const RECORD = prepare(
  * Writes down what subscribers are to be told, and wakes the processes they are connected to, when it commits. Bodies are
  * kept as superjson writes them, so that their dates come back as dates.
  */
-export const recordChanges = async (
+export async function recordChanges(
   tx: Executor,
   changes: readonly { topic: Topic; body: object }[],
-): Promise<void> => {
+): Promise<void> {
   const given = changes.map(({ topic, body }) => ({ topic, body: superjson.serialize(body) }));
   await RECORD(tx, { changes: JSON.stringify(given) });
-};
+}
 
 /** One row of the feed. */
 export interface Change {
@@ -93,7 +93,7 @@ const READ = {
 };
 
 /** What was committed from a position on, as far as nothing can come in between any more. */
-export const readChanges = async (pool: Pool, from: Position): Promise<FeedPage> => {
+export async function readChanges(pool: Pool, from: Position): Promise<FeedPage> {
   const values = [String(from.xid), String(from.seq)];
   const { rows } = await pool.query<FeedRow>({ ...READ, values });
   const [first] = rows;
@@ -119,25 +119,25 @@ export const readChanges = async (pool: Pool, from: Position): Promise<FeedPage>
       ? { xid: last.xid, seq: last.seq + 1n, index: 0 }
       : { xid: BigInt(first.horizon), seq: 0n, index: 0 };
   return { changes, next, isFull, isHeldUp: first.is_held_up, at: first.now.getTime() };
-};
+}
 
 /** Where the feed ends now: what commits from here on comes after it. */
-export const readHorizon = async (pool: Pool): Promise<{ position: Position; at: number }> => {
+export async function readHorizon(pool: Pool): Promise<{ position: Position; at: number }> {
   const { rows } = await pool.query<{ horizon: string; now: Date }>(
     'SELECT pg_snapshot_xmin(pg_current_snapshot()) AS horizon, now() AS now',
   );
   const [row] = rows;
   if (!row) throw new Error('PostgreSQL did not tell its oldest transaction');
   return { position: { xid: BigInt(row.horizon), seq: 0n, index: 0 }, at: row.now.getTime() };
-};
+}
 
 /**
  * Forgets changes that no transaction of this server wrote. A restored dump brings them along: the numbers of their
  * transactions are ahead of the server's, so that they would be told as new once it reaches them.
  */
-export const forgetForeignChanges = async (pool: Pool): Promise<void> => {
+export async function forgetForeignChanges(pool: Pool): Promise<void> {
   await pool.query('DELETE FROM changes WHERE xid >= pg_snapshot_xmax(pg_current_snapshot())');
-};
+}
 
 const PRUNED_AT_ONCE = 5_000;
 
@@ -145,7 +145,7 @@ const PRUNED_AT_ONCE = 5_000;
  * Forgets changes that are older than that, at most some thousands; of many processes one does it.
  * @returns how many are gone
  */
-export const pruneChanges = async (pool: Pool, olderThanHours: number): Promise<number> => {
+export async function pruneChanges(pool: Pool, olderThanHours: number): Promise<number> {
   const { rowCount } = await pool.query(
     `WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock($1) AS mine),
      old AS (
@@ -157,4 +157,4 @@ export const pruneChanges = async (pool: Pool, olderThanHours: number): Promise<
     [locks.prune, olderThanHours, PRUNED_AT_ONCE],
   );
   return rowCount ?? 0;
-};
+}

@@ -12,6 +12,7 @@ import type { RealtimeServices } from './start.ts';
 
 /** Things that wait for one subscriber that does not take them. */
 const INBOX_CAPACITY = 1_000;
+
 /** After this long without anything to tell, a subscriber is told that there is nothing. */
 const IDLE_MS = 10_000;
 
@@ -35,51 +36,13 @@ type Note = { readonly id: string; readonly note: StreamNote };
 /** What was told of each mark, which is one and the same for all streams that are up to date. */
 const upToDateAt = new WeakMap<Mark, Note>();
 
-const upToDate = (mark: Mark): Note => {
-  let told = upToDateAt.get(mark);
-  if (!told) {
-    told = { id: writeMark(mark), note: { type: 'upToDate', at: new Date(mark.at) } };
-    upToDateAt.set(mark, told);
-  }
-  return told;
-};
-const missed = (mark: Mark, count: number | null) => ({
-  id: writeMark(mark),
-  note: { type: 'missed', count } as const,
-});
-
-const expired = (): AppError => new AppError('unauthorized', 'Invalid or expired token');
-
-/** Ends the inbox as soon as the token is not good any more. @returns stops looking */
-const watchToken = (ctx: FollowContext, inbox: Inbox): (() => void) => {
-  const end = () => inbox.end(expired());
-  const stopWatching = ctx.app.sessionWatch.watch(ctx.actor.token, end);
-  const untilExpiry = ctx.actor.token.expiresAt.getTime() - Date.now();
-  const expiry = setTimeout(end, Math.max(0, untilExpiry));
-  return () => {
-    stopWatching();
-    clearTimeout(expiry);
-  };
-};
-
-/** Where the last message left off; null when what followed it is not kept any more, or was never here. */
-const resumeFrom = async (pool: Pool, lastEventId: string, now: Mark): Promise<Mark | null> => {
-  const mark = readMark(lastEventId);
-  if (!mark)
-    throw invalidInput('lastEventId', 'This is not the id of a message: omit it to start a new stream');
-  if (mark.at <= now.at - KEPT_HOURS * 3_600_000) return null;
-  // Another process, or this one for another subscriber, may have read further than the hub.
-  const isKnown = mark.position.xid <= now.position.xid;
-  return isKnown || mark.position.xid <= (await readHorizon(pool)).position.xid ? mark : null;
-};
-
 /**
  * Tells what happens from now on, or from the last message on, in the order in which it was committed and without gaps:
  * first from the database, then as it comes. It ends when the signal is aborted.
  * @throws AppError `unauthorized` when the token is not good any more; `unavailable` when the service drains;
  * `badRequest` for a lastEventId that is none
  */
-export const follow = async function* <Name extends Topic>(
+export async function* follow<Name extends Topic>(
   ctx: FollowContext,
   { topic, matches, lastEventId }: SubscriptionRequest<Name>,
   signal: AbortSignal | undefined,
@@ -134,4 +97,47 @@ export const follow = async function* <Name extends Topic>(
     release();
     signal?.removeEventListener('abort', left);
   }
-};
+}
+
+function upToDate(mark: Mark): Note {
+  let told = upToDateAt.get(mark);
+  if (!told) {
+    told = { id: writeMark(mark), note: { type: 'upToDate', at: new Date(mark.at) } };
+    upToDateAt.set(mark, told);
+  }
+  return told;
+}
+
+function missed(mark: Mark, count: number | null) {
+  return {
+    id: writeMark(mark),
+    note: { type: 'missed', count } as const,
+  };
+}
+
+function expired(): AppError {
+  return new AppError('unauthorized', 'Invalid or expired token');
+}
+
+/** Ends the inbox as soon as the token is not good any more. @returns stops looking */
+function watchToken(ctx: FollowContext, inbox: Inbox): () => void {
+  const end = () => inbox.end(expired());
+  const stopWatching = ctx.app.sessionWatch.watch(ctx.actor.token, end);
+  const untilExpiry = ctx.actor.token.expiresAt.getTime() - Date.now();
+  const expiry = setTimeout(end, Math.max(0, untilExpiry));
+  return () => {
+    stopWatching();
+    clearTimeout(expiry);
+  };
+}
+
+/** Where the last message left off; null when what followed it is not kept any more, or was never here. */
+async function resumeFrom(pool: Pool, lastEventId: string, now: Mark): Promise<Mark | null> {
+  const mark = readMark(lastEventId);
+  if (!mark)
+    throw invalidInput('lastEventId', 'This is not the id of a message: omit it to start a new stream');
+  if (mark.at <= now.at - KEPT_HOURS * 3_600_000) return null;
+  // Another process, or this one for another subscriber, may have read further than the hub.
+  const isKnown = mark.position.xid <= now.position.xid;
+  return isKnown || mark.position.xid <= (await readHorizon(pool)).position.xid ? mark : null;
+}

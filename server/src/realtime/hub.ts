@@ -20,7 +20,9 @@ export interface Subscriber {
   readonly end: (reason: Error) => void;
 }
 
-const drained = (): Error => unavailable('The service is stopping: connect again');
+function drained(): Error {
+  return unavailable('The service is stopping: connect again');
+}
 
 export interface HubOptions {
   readonly pool: Pool;
@@ -30,8 +32,10 @@ export interface HubOptions {
 
 /** Between two looks into the feed, so that a busy service does not look for each commit. */
 const PAUSE_MS = 20;
+
 /** Without being woken the feed is looked into this often: should a message be lost, that is how late one is told. */
 const LOOK_MS = 1_000;
+
 /** A position that was not brought up to date for longer than this is no place for a new subscriber to begin. */
 const FRESH_MS = 3 * LOOK_MS;
 

@@ -24,7 +24,7 @@ export interface Inbox {
  * An inbox that holds so many things. One that is full drops all that comes until it was emptied, so that what was
  * dropped lies together in one place.
  */
-export const createInbox = (capacity: number): Inbox => {
+export function createInbox(capacity: number): Inbox {
   let waiting: FeedItem[] = [];
   let dropped = 0;
   let lastDropped: Mark | null = null;
@@ -77,4 +77,4 @@ export const createInbox = (capacity: number): Inbox => {
       return isOpen() ? next() : null;
     },
   };
-};
+}

@@ -28,18 +28,6 @@ const EVENTS_AT_ONCE = 1_000;
 /** Finds events by their ids; those that are gone are not among them. */
 export type FindEvents = (ids: readonly string[]) => Promise<ReadonlyMap<string, Event>>;
 
-const itemsOf = (change: Change, events: ReadonlyMap<string, Event>): FeedItem[] => {
-  const { xid, seq, topic, at } = change;
-  if (topic !== 'events') {
-    const thing = change.body as TopicPayloads[typeof topic];
-    return [{ topic, thing, mark: { position: { xid, seq: seq + 1n, index: 0 }, at } }];
-  }
-  return change.eventIds.flatMap((id, index) => {
-    const thing = events.get(id);
-    return thing ? [{ topic, thing, mark: { position: { xid, seq, index: index + 1 }, at } }] : [];
-  });
-};
-
 /** Changes that have few enough events to be fetched at once, and what they tell of. */
 export interface Portion {
   /** Where the feed goes on after it. */
@@ -50,7 +38,39 @@ export interface Portion {
   items(topic: Topic): Promise<readonly FeedItem[]>;
 }
 
-const createPortion = (findEvents: FindEvents, changes: readonly Change[], last: Change): Portion => {
+/** The changes of a page in portions, in order. Everybody who asks a portion is given the same items. */
+export function portionsOf(findEvents: FindEvents, changes: readonly Change[]): readonly Portion[] {
+  const portions: [Change, ...Change[]][] = [];
+  let room = 0;
+  for (const change of changes) {
+    const size = change.eventIds.length;
+    const last = portions.at(-1);
+    if (last && size <= room) last.push(change);
+    else portions.push([change]);
+    room = (last && size <= room ? room : EVENTS_AT_ONCE) - size;
+  }
+  return portions.map((some) => createPortion(findEvents, some, some.at(-1) ?? some[0]));
+}
+
+/** The items that come after the position, of some that are in order. */
+export function itemsAfter(items: readonly FeedItem[], from: Position): readonly FeedItem[] {
+  const first = items.findIndex(({ mark }) => compare(mark.position, from) > 0);
+  return first === 0 ? items : first === -1 ? [] : items.slice(first);
+}
+
+function itemsOf(change: Change, events: ReadonlyMap<string, Event>): FeedItem[] {
+  const { xid, seq, topic, at } = change;
+  if (topic !== 'events') {
+    const thing = change.body as TopicPayloads[typeof topic];
+    return [{ topic, thing, mark: { position: { xid, seq: seq + 1n, index: 0 }, at } }];
+  }
+  return change.eventIds.flatMap((id, index) => {
+    const thing = events.get(id);
+    return thing ? [{ topic, thing, mark: { position: { xid, seq, index: index + 1 }, at } }] : [];
+  });
+}
+
+function createPortion(findEvents: FindEvents, changes: readonly Change[], last: Change): Portion {
   const ids = changes.flatMap(({ eventIds }) => eventIds);
   const read = new Map<Topic, Promise<readonly FeedItem[]>>();
   const readAll = async (topic: Topic): Promise<readonly FeedItem[]> => {
@@ -72,24 +92,4 @@ const createPortion = (findEvents: FindEvents, changes: readonly Change[], last:
       return items;
     },
   };
-};
-
-/** The changes of a page in portions, in order. Everybody who asks a portion is given the same items. */
-export const portionsOf = (findEvents: FindEvents, changes: readonly Change[]): readonly Portion[] => {
-  const portions: [Change, ...Change[]][] = [];
-  let room = 0;
-  for (const change of changes) {
-    const size = change.eventIds.length;
-    const last = portions.at(-1);
-    if (last && size <= room) last.push(change);
-    else portions.push([change]);
-    room = (last && size <= room ? room : EVENTS_AT_ONCE) - size;
-  }
-  return portions.map((some) => createPortion(findEvents, some, some.at(-1) ?? some[0]));
-};
-
-/** The items that come after the position, of some that are in order. */
-export const itemsAfter = (items: readonly FeedItem[], from: Position): readonly FeedItem[] => {
-  const first = items.findIndex(({ mark }) => compare(mark.position, from) > 0);
-  return first === 0 ? items : first === -1 ? [] : items.slice(first);
-};
+}

@@ -8,11 +8,11 @@ export interface Position {
   readonly index: number;
 }
 
-export const compare = (a: Position, b: Position): number => {
+export function compare(a: Position, b: Position): number {
   if (a.xid !== b.xid) return a.xid < b.xid ? -1 : 1;
   if (a.seq !== b.seq) return a.seq < b.seq ? -1 : 1;
   return a.index - b.index;
-};
+}
 
 /** A position and when it was reached, which tells whether what follows it is still kept. */
 export interface Mark {
@@ -26,13 +26,14 @@ const MAX_XID = 2n ** 64n - 1n;
 const MAX_SEQ = 2n ** 63n - 1n;
 
 /** The mark as the id of a message. */
-export const writeMark = ({ position: { xid, seq, index }, at }: Mark): string =>
-  `${xid}.${seq}.${index}.${at}`;
+export function writeMark({ position: { xid, seq, index }, at }: Mark): string {
+  return `${xid}.${seq}.${index}.${at}`;
+}
 
 /** The mark that the id of a message stands for; null when it is none. */
-export const readMark = (id: string): Mark | null => {
+export function readMark(id: string): Mark | null {
   const [, xid, seq, index, at] = MARK.exec(id) ?? [];
   if (xid === undefined || seq === undefined) return null;
   const position = { xid: BigInt(xid), seq: BigInt(seq), index: Number(index) };
   return position.xid > MAX_XID || position.seq > MAX_SEQ ? null : { position, at: Number(at) };
-};
+}

@@ -6,8 +6,8 @@ import { forgetForeignChanges, KEPT_HOURS, pruneChanges } from './changes-store.
 const EVERY_MS = 600_000;
 
 /** Forgets, every ten minutes until it is disposed of, the changes that nobody can ask for any more. */
-export const startPruning = ({ pool, log }: { pool: Pool; log: Logger }): AsyncDisposable =>
-  startPeriodic(
+export function startPruning({ pool, log }: { pool: Pool; log: Logger }): AsyncDisposable {
+  return startPeriodic(
     { everyMs: EVERY_MS, log, failure: 'old changes could not be removed now; the next run will try again' },
     async (isOver) => {
       await forgetForeignChanges(pool);
@@ -15,3 +15,4 @@ export const startPruning = ({ pool, log }: { pool: Pool; log: Logger }): AsyncD
       while (!isOver() && (await pruneChanges(pool, KEPT_HOURS + 1)) > 0);
     },
   );
+}

@@ -26,15 +26,15 @@ export interface Outbox {
 }
 
 /** Tells subscribers and webhooks of what happened, if and when the transaction that causes it commits. */
-export const publish = async (
+export async function publish(
   { outbox }: { readonly outbox: Outbox },
   tx: Executor,
   happenings: readonly Notice[],
-): Promise<void> => {
+): Promise<void> {
   if (happenings.length === 0) return;
   await recordChanges(tx, happenings);
   await outbox.enqueue(
     tx,
     happenings.map(({ topic, body }) => ({ kind: webhookKinds[topic], subject: body })),
   );
-};
+}

@@ -11,8 +11,10 @@ export interface SharedPage extends Omit<FeedPage, 'changes'> {
 
 /** How long a page is kept, in milliseconds: streams that reconnect together ask for it within a moment. */
 const KEPT_MS = 2_000;
+
 /** Most pages that are kept. The hub adds up to fifty in a second. */
 const KEPT_PAGES = 200;
+
 /** Most events in all pages that are kept, about 8 MB, and in a single one. */
 const KEPT_EVENTS = 5_000;
 
@@ -33,24 +35,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-// What is committed before a page's end does not change any more, so that a page serves every position within it. Nobody
-// at its end is served by it: they are to be told what came after it was read.
-const covers = (page: SharedPage, position: Position): boolean =>
-  compare(page.from, position) <= 0 && compare(position, page.next) < 0;
-
-const sizeOf = (portions: readonly Portion[]): number => portions.reduce((sum, { size }) => sum + size, 0);
-
-/** The first portions, as many as have few enough events, but at least one. */
-const someOf = (portions: readonly Portion[]): readonly Portion[] => {
-  let events = 0;
-  const beyond = portions.findIndex(({ size }, index) => {
-    events += size;
-    return index > 0 && events > KEPT_EVENTS;
-  });
-  return beyond === -1 ? portions : portions.slice(0, beyond);
-};
-
-export const createSharedPages = (pool: Pool, findEvents: FindEvents): SharedPages => {
+export function createSharedPages(pool: Pool, findEvents: FindEvents): SharedPages {
   let kept: SharedPage[] = [];
   let waiting: Waiting[] = [];
   let isReading = false;
@@ -119,4 +104,24 @@ export const createSharedPages = (pool: Pool, findEvents: FindEvents): SharedPag
       });
     },
   };
-};
+}
+
+// What is committed before a page's end does not change any more, so that a page serves every position within it. Nobody
+// at its end is served by it: they are to be told what came after it was read.
+function covers(page: SharedPage, position: Position): boolean {
+  return compare(page.from, position) <= 0 && compare(position, page.next) < 0;
+}
+
+function sizeOf(portions: readonly Portion[]): number {
+  return portions.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** The first portions, as many as have few enough events, but at least one. */
+function someOf(portions: readonly Portion[]): readonly Portion[] {
+  let events = 0;
+  const beyond = portions.findIndex(({ size }, index) => {
+    events += size;
+    return index > 0 && events > KEPT_EVENTS;
+  });
+  return beyond === -1 ? portions : portions.slice(0, beyond);
+}

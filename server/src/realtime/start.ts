@@ -20,13 +20,13 @@ export interface RealtimeServices {
 /** Streams that one process carries; a user has one for each open screen. */
 const MOST_STREAMS = { ofOneUser: 50, inAll: 2_000 };
 
-export const startRealtime = async (
+export async function startRealtime(
   { core: { pool, log }, listener, resources }: Foundation,
   { findEvents, outbox }: Pick<RealtimeServices, 'findEvents' | 'outbox'>,
-): Promise<RealtimeServices> => {
+): Promise<RealtimeServices> {
   const realtime = new Hub({ pool, findEvents, log });
   listener.on(channels.changes, realtime.wake, realtime.wake);
   await forgetForeignChanges(pool);
   resources.use(startPruning({ pool, log }));
   return { realtime, streams: createStreams(MOST_STREAMS), findEvents, outbox };
-};
+}

@@ -10,7 +10,7 @@ export interface Streams {
   admit(userId: string): () => void;
 }
 
-export const createStreams = (most: { ofOneUser: number; inAll: number }): Streams => {
+export function createStreams(most: { ofOneUser: number; inAll: number }): Streams {
   const open = new Map<string, number>();
   let all = 0;
   return {
@@ -31,4 +31,4 @@ export const createStreams = (most: { ofOneUser: number; inAll: number }): Strea
       };
     },
   };
-};
+}

@@ -24,10 +24,10 @@ export interface FetchedFile {
  * @throws AppError `unauthorized`, `forbidden`; `notFound` when there is no such report, or its file is not here;
  * `conflict` when it is not done
  */
-export const openReportFile = async (
+export async function openReportFile(
   ctx: RequestContext<Core & AuthServices & ReportServices>,
   id: string,
-): Promise<FetchedFile> => {
+): Promise<FetchedFile> {
   const { app } = ctx;
   const actor = await signIn(ctx);
   requirePermission(actor, 'viewReports', permissionNames.viewReports);
@@ -49,4 +49,4 @@ export const openReportFile = async (
     throw error;
   }
   return { ...file, name: fileNameOf(row), contentType: contentTypes[row.format] };
-};
+}

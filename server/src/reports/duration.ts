@@ -1,5 +1,5 @@
 /** 1 d 2 h, 5 min 10 s: the two largest units. */
-export const formatDuration = (seconds: number): string => {
+export function formatDuration(seconds: number): string {
   const units = [
     { name: 'd', size: 86_400 },
     { name: 'h', size: 3_600 },
@@ -12,4 +12,4 @@ export const formatDuration = (seconds: number): string => {
   const whole = Math.floor(seconds / (large?.size ?? 1));
   const rest = small ? Math.floor((seconds % (large?.size ?? 1)) / small.size) : 0;
   return `${whole} ${large?.name}${rest > 0 ? ` ${rest} ${small?.name}` : ''}`;
-};
+}

@@ -10,7 +10,7 @@ interface Named {
 }
 
 /** The name that the file of a report is given: what it is about, and of which days. */
-export const fileNameOf = ({ kind, format, startsAt, endsAt, settings }: Named): string => {
+export function fileNameOf({ kind, format, startsAt, endsAt, settings }: Named): string {
   const day = (moment: number): string => {
     const local = DateTime.fromMillis(moment, { zone: settings.timezone });
     return local.toFormat('yyyy-MM-dd');
@@ -18,4 +18,4 @@ export const fileNameOf = ({ kind, format, startsAt, endsAt, settings }: Named):
   const [first, last] = [day(startsAt.getTime()), day(endsAt.getTime() - 1)];
   const days = first === last ? first : `${first}_${last}`;
   return `${kind.toLowerCase().replaceAll('_', '-')}_${days}.${format.toLowerCase()}`;
-};
+}

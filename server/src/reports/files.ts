@@ -26,7 +26,7 @@ export interface ReportFiles {
 const DRAFT = '.part';
 
 /** Keeps them in a folder of this machine. */
-export const createReportFiles = (folder: string): ReportFiles => {
+export function createReportFiles(folder: string): ReportFiles {
   const pathOf = (key: string): string => {
     if (!/^[\w-]+\.\w+(\.part)?$/.test(key)) throw new Error(`${key} is no name of a report's file`);
     return join(folder, key);
@@ -75,4 +75,4 @@ export const createReportFiles = (folder: string): ReportFiles => {
       return found;
     },
   };
-};
+}

@@ -19,14 +19,9 @@ export interface LocalTime {
 /** Clocks are set back by less than this. */
 const LONGEST_SHIFT_MS = 3 * 3_600_000;
 const QUARTER_MS = 900_000;
+
 /** Most quarters of an hour whose offset is kept: a year's. */
 const MOST_KEPT = 35_136;
-
-const offsetText = (minutes: number): string => {
-  const two = (n: number): string => String(Math.trunc(n)).padStart(2, '0');
-  const size = Math.abs(minutes);
-  return `${minutes < 0 ? '-' : '+'}${two(size / 60)}:${two(size % 60)}`;
-};
 
 const dayIn: Readonly<Record<TimezoneSettings['dateFormat'], (y: string, m: string, d: string) => string>> = {
   'DD/MM/YYYY': (y, m, d) => `${d}/${m}/${y}`,
@@ -35,27 +30,7 @@ const dayIn: Readonly<Record<TimezoneSettings['dateFormat'], (y: string, m: stri
   'DD.MM.YYYY': (y, m, d) => `${d}.${m}.${y}`,
 };
 
-const hourOf12 = (time: string): string => {
-  const hour = Number(time.slice(0, 2));
-  return `${hour % 12 === 0 ? 12 : hour % 12}${time.slice(2)} ${hour < 12 ? 'AM' : 'PM'}`;
-};
-
-/** Asking for the offset costs more than the rest, and clocks change only at quarters of an hour, so it is kept. */
-const createOffsets = (timezone: string): ((moment: number) => number) => {
-  const zone = IANAZone.create(timezone);
-  const kept = new Map<number, number>();
-  return (moment) => {
-    const quarter = Math.floor(moment / QUARTER_MS);
-    const known = kept.get(quarter);
-    if (known !== undefined) return known;
-    const offset = Math.round(zone.offset(quarter * QUARTER_MS));
-    if (kept.size >= MOST_KEPT) kept.clear();
-    kept.set(quarter, offset);
-    return offset;
-  };
-};
-
-export const createLocalTime = ({ timezone, dateFormat, use24HourFormat }: TimezoneSettings): LocalTime => {
+export function createLocalTime({ timezone, dateFormat, use24HourFormat }: TimezoneSettings): LocalTime {
   const offsetAt = createOffsets(timezone);
   const wall = (moment: number): Date => new Date(moment + offsetAt(moment) * 60_000);
   const day = (moment: number): string => wall(moment).toISOString().slice(0, 10);
@@ -84,4 +59,30 @@ export const createLocalTime = ({ timezone, dateFormat, use24HourFormat }: Timez
       return `${showDay(day(moment))} ${use24HourFormat ? time : hourOf12(time)}${offset ? ` ${offset}` : ''}`;
     },
   };
-};
+}
+
+function offsetText(minutes: number): string {
+  const two = (n: number): string => String(Math.trunc(n)).padStart(2, '0');
+  const size = Math.abs(minutes);
+  return `${minutes < 0 ? '-' : '+'}${two(size / 60)}:${two(size % 60)}`;
+}
+
+function hourOf12(time: string): string {
+  const hour = Number(time.slice(0, 2));
+  return `${hour % 12 === 0 ? 12 : hour % 12}${time.slice(2)} ${hour < 12 ? 'AM' : 'PM'}`;
+}
+
+/** Asking for the offset costs more than the rest, and clocks change only at quarters of an hour, so it is kept. */
+function createOffsets(timezone: string): (moment: number) => number {
+  const zone = IANAZone.create(timezone);
+  const kept = new Map<number, number>();
+  return (moment) => {
+    const quarter = Math.floor(moment / QUARTER_MS);
+    const known = kept.get(quarter);
+    if (known !== undefined) return known;
+    const offset = Math.round(zone.offset(quarter * QUARTER_MS));
+    if (kept.size >= MOST_KEPT) kept.clear();
+    kept.set(quarter, offset);
+    return offset;
+  };
+}

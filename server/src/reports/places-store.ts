@@ -5,17 +5,17 @@ import { sortedName } from '../platform/database/folded.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 
 /** The names of sensors and locations by their ids; of those that are gone there is none. */
-export const findPlaceNames = async (
+export async function findPlaceNames(
   db: Executor,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> => {
+): Promise<ReadonlyMap<string, string>> {
   if (ids.length === 0) return new Map();
   const wanted = sql`${sql.param(ids)}::uuid[]`;
   const { rows } = await db.execute<{ id: string; name: string }>(sql`
     SELECT id, name FROM sensors WHERE id = ANY(${wanted})
     UNION ALL SELECT id, name FROM locations WHERE id = ANY(${wanted})`);
   return new Map(rows.map(({ id, name }) => [id, name]));
-};
+}
 
 /** A place whose traffic is told: a location, or a sensor that stands at none. */
 export interface TrafficPlace {
@@ -24,32 +24,19 @@ export interface TrafficPlace {
   readonly name: string;
 }
 
-const equals = (column: SQL, value: string): SQL =>
-  isUuid(value) ? sql`${column} = ${value}::uuid` : sql`false`;
-
 /** A sensor that never said anything has nothing to be told of, and there may be thousands that are yet to be mounted. */
 const hasBeenHeardOf = sql`(
   EXISTS (SELECT FROM sensor_status_history WHERE sensor_id = sensors.id AND to_status = 'ONLINE')
   OR EXISTS (SELECT FROM traffic_places WHERE traffic_places.sensor_id = sensors.id)
 )`;
 
-const wanted = ({ sensorId, locationId }: ReportFilters): { locations: SQL; sensors: SQL } => {
-  if (sensorId !== undefined && locationId !== undefined) {
-    const both = [equals(sql`id`, sensorId), equals(sql`location_id`, locationId)];
-    return { locations: sql`false`, sensors: sql.join(both, sql` AND `) };
-  }
-  if (sensorId !== undefined) return { locations: sql`false`, sensors: equals(sql`id`, sensorId) };
-  if (locationId !== undefined) return { locations: equals(sql`id`, locationId), sensors: sql`false` };
-  return { locations: sql`true`, sensors: sql`location_id IS NULL AND ${hasBeenHeardOf}` };
-};
-
 /** The next places after a name and id that the filters let pass. */
-export const listTrafficPlaces = async (
+export async function listTrafficPlaces(
   db: Executor,
   filters: ReportFilters,
   after: TrafficPlace | null,
   take: number,
-): Promise<TrafficPlace[]> => {
+): Promise<TrafficPlace[]> {
   const { locations, sensors } = wanted(filters);
   const behind =
     after === null
@@ -61,4 +48,18 @@ export const listTrafficPlaces = async (
       UNION ALL SELECT 'sensor', id, name FROM sensors WHERE ${sensors}
     ) AS places WHERE ${behind} ORDER BY ${sortedName(sql`name`)}, id LIMIT ${take}`);
   return rows;
-};
+}
+
+function equals(column: SQL, value: string): SQL {
+  return isUuid(value) ? sql`${column} = ${value}::uuid` : sql`false`;
+}
+
+function wanted({ sensorId, locationId }: ReportFilters): { locations: SQL; sensors: SQL } {
+  if (sensorId !== undefined && locationId !== undefined) {
+    const both = [equals(sql`id`, sensorId), equals(sql`location_id`, locationId)];
+    return { locations: sql`false`, sensors: sql.join(both, sql` AND `) };
+  }
+  if (sensorId !== undefined) return { locations: sql`false`, sensors: equals(sql`id`, sensorId) };
+  if (locationId !== undefined) return { locations: equals(sql`id`, locationId), sensors: sql`false` };
+  return { locations: sql`true`, sensors: sql`location_id IS NULL AND ${hasBeenHeardOf}` };
+}

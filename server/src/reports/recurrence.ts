@@ -14,6 +14,7 @@ export interface Recurrence {
 }
 
 const DAY_MS = 86_400_000;
+
 /** Days in which every rhythm has its turn, more than one for the shortest month. */
 const LONGEST_WAIT = 64;
 
@@ -24,43 +25,21 @@ const isTurn: Readonly<Record<ReportPeriod, (day: DateTime, rhythm: Recurrence) 
   MONTHLY: (day, { dayOfMonth }) => day.day === Math.min(dayOfMonth ?? 1, day.daysInMonth ?? 31),
 };
 
-const dayOf = (moment: number, timezone: string): DateTime => {
-  const { year, month, day } = DateTime.fromMillis(moment, { zone: timezone });
-  return DateTime.utc(year, month, day);
-};
-
-const textOf = (day: DateTime): string => day.toFormat('yyyy-MM-dd');
-
-/** The moments (Unix milliseconds) at which it runs on the days from `first` on, `step` days apart (1 or -1). */
-const turns = function* (
-  rhythm: Recurrence,
-  timezone: string,
-  first: DateTime,
-  step: 1 | -1,
-): Generator<number> {
-  for (let n = 0; n < LONGEST_WAIT; n++) {
-    const day = DateTime.fromMillis(first.toMillis() + n * step * DAY_MS, { zone: 'utc' });
-    const hour = String(rhythm.hour).padStart(2, '0');
-    // A skipped hour is moved to the next one; of one that comes twice the first is meant.
-    if (isTurn[rhythm.every](day, rhythm)) yield resolveTime(`${textOf(day)}T${hour}:00`, timezone);
-  }
-};
-
 /** The first moment after `after` at which it runs (Unix milliseconds). */
-export const nextRun = (rhythm: Recurrence, timezone: string, after: number): number => {
+export function nextRun(rhythm: Recurrence, timezone: string, after: number): number {
   for (const moment of turns(rhythm, timezone, dayOf(after, timezone).minus({ days: 1 }), 1)) {
     if (moment > after) return moment;
   }
   throw new Error(`A ${rhythm.every} schedule never runs: ${JSON.stringify(rhythm)}`);
-};
+}
 
 /** The last moment up to `until` at which it runs (Unix milliseconds). */
-export const lastRun = (rhythm: Recurrence, timezone: string, until: number): number => {
+export function lastRun(rhythm: Recurrence, timezone: string, until: number): number {
   for (const moment of turns(rhythm, timezone, dayOf(until, timezone).plus({ days: 1 }), -1)) {
     if (moment <= until) return moment;
   }
   throw new Error(`A ${rhythm.every} schedule never ran: ${JSON.stringify(rhythm)}`);
-};
+}
 
 const firstAndLast: Readonly<
   Record<ReportPeriod, (day: DateTime, firstDayOfWeek: number) => [DateTime, DateTime]>
@@ -80,11 +59,30 @@ const firstAndLast: Readonly<
  * The whole local day, week or month before the moment at which a schedule was due.
  * @param firstDayOfWeek 0 Sunday … 6 Saturday
  */
-export const periodBefore = (
+export function periodBefore(
   every: ReportPeriod,
   due: number,
   { timezone, firstDayOfWeek }: { timezone: string; firstDayOfWeek: number },
-): Interval => {
+): Interval {
   const [first, last] = firstAndLast[every](dayOf(due, timezone), firstDayOfWeek);
   return resolveInterval({ startDate: textOf(first), endDate: textOf(last) }, timezone);
-};
+}
+
+function dayOf(moment: number, timezone: string): DateTime {
+  const { year, month, day } = DateTime.fromMillis(moment, { zone: timezone });
+  return DateTime.utc(year, month, day);
+}
+
+function textOf(day: DateTime): string {
+  return day.toFormat('yyyy-MM-dd');
+}
+
+/** The moments (Unix milliseconds) at which it runs on the days from `first` on, `step` days apart (1 or -1). */
+function* turns(rhythm: Recurrence, timezone: string, first: DateTime, step: 1 | -1): Generator<number> {
+  for (let n = 0; n < LONGEST_WAIT; n++) {
+    const day = DateTime.fromMillis(first.toMillis() + n * step * DAY_MS, { zone: 'utc' });
+    const hour = String(rhythm.hour).padStart(2, '0');
+    // A skipped hour is moved to the next one; of one that comes twice the first is meant.
+    if (isTurn[rhythm.every](day, rhythm)) yield resolveTime(`${textOf(day)}T${hour}:00`, timezone);
+  }
+}

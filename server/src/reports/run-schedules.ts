@@ -7,11 +7,21 @@ import { lastRun, nextRun, periodBefore } from './recurrence.ts';
 import { changeSchedule, takeDueSchedule, takeScheduleOfOtherZone } from './schedules-store.ts';
 import { insertReport } from './store.ts';
 
+/** Has every schedule that is due make its report, each in a transaction of its own and by one process alone. */
+export async function runDueSchedules(db: Database, log: Logger): Promise<void> {
+  const byItsClock = (work: (tx: Transaction, now: number) => Promise<boolean>): Promise<boolean> =>
+    inTransaction(db, async (tx) => work(tx, await readDatabaseTime(tx)));
+  while (await byItsClock(moveOne));
+  let made = 0;
+  while (await byItsClock(runOne)) made++;
+  if (made > 0) log.info({ reports: made }, 'scheduled reports are made');
+}
+
 /**
  * Has one schedule that is due make its report. Of several turns that were missed, the last one is made.
  * @returns whether there was one
  */
-const runOne = async (tx: Transaction, now: number): Promise<boolean> => {
+async function runOne(tx: Transaction, now: number): Promise<boolean> {
   const settings = await getTimezoneSettings(tx);
   const schedule = await takeDueSchedule(tx, settings.timezone);
   if (!schedule) return false;
@@ -37,24 +47,14 @@ const runOne = async (tx: Transaction, now: number): Promise<boolean> => {
     nextRunAt: new Date(nextRun(schedule, settings.timezone, at)),
   });
   return true;
-};
+}
 
 /** Computes one schedule anew for which the time zone has changed. @returns whether there was one */
-const moveOne = async (tx: Transaction, now: number): Promise<boolean> => {
+async function moveOne(tx: Transaction, now: number): Promise<boolean> {
   const { timezone } = await getTimezoneSettings(tx);
   const schedule = await takeScheduleOfOtherZone(tx, timezone);
   if (!schedule) return false;
   const nextRunAt = schedule.enabled ? new Date(nextRun(schedule, timezone, now)) : null;
   await changeSchedule(tx, schedule.id, { timezone, nextRunAt });
   return true;
-};
-
-/** Has every schedule that is due make its report, each in a transaction of its own and by one process alone. */
-export const runDueSchedules = async (db: Database, log: Logger): Promise<void> => {
-  const byItsClock = (work: (tx: Transaction, now: number) => Promise<boolean>): Promise<boolean> =>
-    inTransaction(db, async (tx) => work(tx, await readDatabaseTime(tx)));
-  while (await byItsClock(moveOne));
-  let made = 0;
-  while (await byItsClock(runOne)) made++;
-  if (made > 0) log.info({ reports: made }, 'scheduled reports are made');
-};
+}

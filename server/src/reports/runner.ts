@@ -22,18 +22,14 @@ const SIGN_OF_LIFE_MS = 1_000;
 class NoLongerWanted extends Error {
   override readonly name = 'NoLongerWanted';
 }
+
 /** This process is about to end. */
 class ProcessEnds extends Error {
   override readonly name = 'ProcessEnds';
 }
 
-const sentenceFor = (error: unknown): string =>
-  error instanceof ReportFailure && error.failure === 'refused'
-    ? error.message
-    : 'The report could not be made; the log of the service has the cause';
-
 /** Makes the reports that wait, one at a time in each process, so that the service's daily work goes on beside it. */
-export const createReportRunner = ({ db, files, makeReport, log }: RunnerOptions): JobRunner => {
+export function createReportRunner({ db, files, makeReport, log }: RunnerOptions): JobRunner {
   const watchOver = (report: ReportRow, progress: Progress, stop: AbortController): (() => void) => {
     let asking = false;
     const timer = setInterval(() => {
@@ -91,4 +87,10 @@ export const createReportRunner = ({ db, files, makeReport, log }: RunnerOptions
     claim: (_, most) => claimReports(db, most),
     perform: make,
   });
-};
+}
+
+function sentenceFor(error: unknown): string {
+  return error instanceof ReportFailure && error.failure === 'refused'
+    ? error.message
+    : 'The report could not be made; the log of the service has the cause';
+}

@@ -11,37 +11,29 @@ export type ScheduleRow = typeof reportSchedules.$inferSelect;
 export type NewSchedule = typeof reportSchedules.$inferInsert;
 
 /** Rows as answers show them, with the names of the people in them. */
-export const showSchedules = async (
-  db: Executor,
-  rows: readonly ScheduleRow[],
-): Promise<ReportSchedule[]> => {
+export async function showSchedules(db: Executor, rows: readonly ScheduleRow[]): Promise<ReportSchedule[]> {
   const nameOf = await findNames(
     db,
     rows.map(({ createdBy }) => createdBy),
   );
   return rows.map((row) => ({ ...row, createdBy: nameOf(row.createdBy) }));
-};
-
-const only = ([row]: readonly ScheduleRow[]): ScheduleRow => {
-  if (!row) throw notFound('Schedule');
-  return row;
-};
+}
 
 /** @throws AppError `badRequest` when there are as many as there can be */
-export const insertSchedule = async (tx: Transaction, schedule: NewSchedule): Promise<ScheduleRow> => {
+export async function insertSchedule(tx: Transaction, schedule: NewSchedule): Promise<ScheduleRow> {
   await tx.execute(sql`LOCK TABLE report_schedules IN SHARE ROW EXCLUSIVE MODE`);
   const [counted] = await tx.select({ n: count() }).from(reportSchedules);
   if ((counted?.n ?? 0) >= MAX_REPORT_SCHEDULES) {
     throw new AppError('badRequest', `There are ${MAX_REPORT_SCHEDULES} schedules already: delete one first`);
   }
   return only(await tx.insert(reportSchedules).values(schedule).returning());
-};
+}
 
 /** One page of the schedules, newest first. */
-export const listSchedules = async (
+export async function listSchedules(
   db: Executor,
   { skip, take }: ListSchedulesInput,
-): Promise<Page<ScheduleRow>> => {
+): Promise<Page<ScheduleRow>> {
   const items = await db
     .select()
     .from(reportSchedules)
@@ -50,27 +42,32 @@ export const listSchedules = async (
     .offset(skip);
   const [counted] = await db.select({ total: count() }).from(reportSchedules);
   return { items, total: counted?.total ?? 0 };
-};
+}
 
 /** Reads a schedule, and keeps others from changing or running it until the transaction ends. @throws AppError `notFound` */
-export const lockSchedule = async (tx: Transaction, id: string): Promise<ScheduleRow> =>
-  only(
+export async function lockSchedule(tx: Transaction, id: string): Promise<ScheduleRow> {
+  return only(
     isUuid(id) ? await tx.select().from(reportSchedules).where(eq(reportSchedules.id, id)).for('update') : [],
   );
+}
 
-export const changeSchedule = async (
+export async function changeSchedule(
   tx: Executor,
   id: string,
   fields: Partial<NewSchedule>,
-): Promise<ScheduleRow> =>
-  only(await tx.update(reportSchedules).set(fields).where(eq(reportSchedules.id, id)).returning());
+): Promise<ScheduleRow> {
+  return only(await tx.update(reportSchedules).set(fields).where(eq(reportSchedules.id, id)).returning());
+}
 
 /** @throws AppError `notFound` */
-export const removeSchedule = async (tx: Executor, id: string): Promise<ScheduleRow> =>
-  only(isUuid(id) ? await tx.delete(reportSchedules).where(eq(reportSchedules.id, id)).returning() : []);
+export async function removeSchedule(tx: Executor, id: string): Promise<ScheduleRow> {
+  return only(
+    isUuid(id) ? await tx.delete(reportSchedules).where(eq(reportSchedules.id, id)).returning() : [],
+  );
+}
 
 /** A schedule that is due in this time zone, which no other process has in hand; null when there is none. */
-export const takeDueSchedule = async (tx: Transaction, timezone: string): Promise<ScheduleRow | null> => {
+export async function takeDueSchedule(tx: Transaction, timezone: string): Promise<ScheduleRow | null> {
   const [row] = await tx
     .select()
     .from(reportSchedules)
@@ -85,13 +82,13 @@ export const takeDueSchedule = async (tx: Transaction, timezone: string): Promis
     .limit(1)
     .for('update', { skipLocked: true });
   return row ?? null;
-};
+}
 
 /** A schedule whose next moment was computed for another time zone than this; null when there is none. */
-export const takeScheduleOfOtherZone = async (
+export async function takeScheduleOfOtherZone(
   tx: Transaction,
   timezone: string,
-): Promise<ScheduleRow | null> => {
+): Promise<ScheduleRow | null> {
   const [row] = await tx
     .select()
     .from(reportSchedules)
@@ -99,4 +96,9 @@ export const takeScheduleOfOtherZone = async (
     .limit(1)
     .for('update', { skipLocked: true });
   return row ?? null;
-};
+}
+
+function only([row]: readonly ScheduleRow[]): ScheduleRow {
+  if (!row) throw notFound('Schedule');
+  return row;
+}

@@ -20,20 +20,8 @@ import {
   showSchedules,
 } from './schedules-store.ts';
 
-const showOne = async ({ app: { db } }: ActorContext, row: ScheduleRow): Promise<ReportSchedule> => {
-  const [shown] = await showSchedules(db, [row]);
-  if (!shown) throw new Error('A schedule that is there was not shown');
-  return shown;
-};
-
-const nextRunOf = (rhythm: Recurrence & { enabled: boolean }, timezone: string): Date | null =>
-  rhythm.enabled ? new Date(nextRun(rhythm, timezone, Date.now())) : null;
-
 /** @throws AppError `badRequest` when there are too many */
-export const createSchedule = async (
-  ctx: ActorContext,
-  input: CreateScheduleInput,
-): Promise<ReportSchedule> => {
+export async function createSchedule(ctx: ActorContext, input: CreateScheduleInput): Promise<ReportSchedule> {
   const { app, actor, caller } = ctx;
   const { timezone } = app.settings.current();
   const nextRunAt = nextRunOf(input, timezone);
@@ -46,26 +34,13 @@ export const createSchedule = async (
     return created;
   });
   return showOne(ctx, row);
-};
-
-/** @throws AppError `badRequest` when the fields do not go together */
-const requireWhole = (schedule: ScheduleRow): void => {
-  const missing = missingDay(schedule);
-  if (missing !== null) throw invalidInput(missing, `Set ${missing} for ${schedule.every}`);
-  const [filter] = filtersOutOfPlace(schedule.kind, schedule.filters);
-  if (filter !== undefined) {
-    throw invalidInput(
-      `filters.${filter}`,
-      `A report of the kind ${schedule.kind} cannot be filtered by ${filter}`,
-    );
-  }
-};
+}
 
 /** Sets the fields that are given. @throws AppError `notFound`; `badRequest` when they do not go together */
-export const updateSchedule = async (
+export async function updateSchedule(
   ctx: ActorContext,
   { id, ...input }: UpdateScheduleInput,
-): Promise<ReportSchedule> => {
+): Promise<ReportSchedule> {
   const { app, actor, caller } = ctx;
   const { timezone } = app.settings.current();
   const changes: Partial<ScheduleRow> = given(input);
@@ -86,12 +61,36 @@ export const updateSchedule = async (
     return changed;
   });
   return showOne(ctx, row);
-};
+}
 
 /** Removes a schedule; what it had made stays. @throws AppError `notFound` */
-export const deleteSchedule = ({ app, actor, caller }: ActorContext, id: string) =>
-  inTransaction(app.db, async (tx) => {
+export function deleteSchedule({ app, actor, caller }: ActorContext, id: string) {
+  return inTransaction(app.db, async (tx) => {
     const { id: scheduleId, kind } = await removeSchedule(tx, id);
     await recordActivity(tx, actor.id, caller, 'reports.deleteSchedule', { scheduleId, kind });
     return { success: true as const, id: scheduleId };
   });
+}
+
+async function showOne({ app: { db } }: ActorContext, row: ScheduleRow): Promise<ReportSchedule> {
+  const [shown] = await showSchedules(db, [row]);
+  if (!shown) throw new Error('A schedule that is there was not shown');
+  return shown;
+}
+
+function nextRunOf(rhythm: Recurrence & { enabled: boolean }, timezone: string): Date | null {
+  return rhythm.enabled ? new Date(nextRun(rhythm, timezone, Date.now())) : null;
+}
+
+/** @throws AppError `badRequest` when the fields do not go together */
+function requireWhole(schedule: ScheduleRow): void {
+  const missing = missingDay(schedule);
+  if (missing !== null) throw invalidInput(missing, `Set ${missing} for ${schedule.every}`);
+  const [filter] = filtersOutOfPlace(schedule.kind, schedule.filters);
+  if (filter !== undefined) {
+    throw invalidInput(
+      `filters.${filter}`,
+      `A report of the kind ${schedule.kind} cannot be filtered by ${filter}`,
+    );
+  }
+}

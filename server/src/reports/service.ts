@@ -14,21 +14,16 @@ import {
   showReports,
 } from './store.ts';
 
-const showOne = async ({ app: { db } }: ActorContext, row: ReportRow): Promise<Report> => {
-  const [shown] = await showReports(db, [row]);
-  if (!shown) throw new Error('A report that is there was not shown');
-  return shown;
-};
-
 /** @throws AppError `notFound` */
-export const viewReport = async (ctx: ActorContext, id: string): Promise<Report> =>
-  showOne(ctx, await getReportRow(ctx.app.db, id));
+export async function viewReport(ctx: ActorContext, id: string): Promise<Report> {
+  return showOne(ctx, await getReportRow(ctx.app.db, id));
+}
 
 /**
  * Notes that a report is to be made; it is made a moment later.
  * @throws AppError `badRequest` for a range that cannot be; `tooManyRequests` when too many wait
  */
-export const generateReport = async (ctx: ActorContext, input: GenerateReportInput): Promise<Report> => {
+export async function generateReport(ctx: ActorContext, input: GenerateReportInput): Promise<Report> {
   const { app, actor, caller } = ctx;
   const settings = app.settings.current();
   const { from, until } = requireRange(input, settings.timezone);
@@ -49,10 +44,10 @@ export const generateReport = async (ctx: ActorContext, input: GenerateReportInp
     return created;
   });
   return showOne(ctx, row);
-};
+}
 
 /** Stops a report within a second or two. @throws AppError `notFound`; `conflict` when it is finished */
-export const cancelReport = async (ctx: ActorContext, id: string): Promise<Report> => {
+export async function cancelReport(ctx: ActorContext, id: string): Promise<Report> {
   const { app, actor, caller } = ctx;
   const row = await inTransaction(app.db, async (tx) => {
     const cancelled = await cancelIn(tx, id);
@@ -60,13 +55,10 @@ export const cancelReport = async (ctx: ActorContext, id: string): Promise<Repor
     return cancelled;
   });
   return showOne(ctx, row);
-};
+}
 
 /** Removes a report and its file; one that is under way stops. @throws AppError `notFound` */
-export const deleteReport = async (
-  { app, actor, caller }: ActorContext<Core & ReportServices>,
-  id: string,
-) => {
+export async function deleteReport({ app, actor, caller }: ActorContext<Core & ReportServices>, id: string) {
   const removed = await inTransaction(app.db, async (tx) => {
     const row = await removeReport(tx, id);
     const { id: reportId, kind, format } = row;
@@ -75,4 +67,10 @@ export const deleteReport = async (
   });
   if (removed.fileKey !== null) await app.reportFiles.remove(removed.fileKey);
   return { success: true as const, id: removed.id };
-};
+}
+
+async function showOne({ app: { db } }: ActorContext, row: ReportRow): Promise<Report> {
+  const [shown] = await showReports(db, [row]);
+  if (!shown) throw new Error('A report that is there was not shown');
+  return shown;
+}

@@ -13,10 +13,10 @@ export interface ReportServices {
 }
 
 /** Makes reports as soon as they are asked for or due. At the end of the process the one under way is given back. */
-export const startReports = (
+export function startReports(
   { core: { config, db, log }, listener, resources, timings }: Foundation,
   connectionString: string,
-): ReportServices => {
+): ReportServices {
   const folder = join(config.DATA_DIR, 'reports');
   const files = createReportFiles(folder);
   const runner = createReportRunner({
@@ -41,4 +41,4 @@ export const startReports = (
     }),
   );
   return { reportFiles: files };
-};
+}

@@ -17,50 +17,31 @@ export type NewReport = Pick<
   Partial<Pick<ReportRow, 'scheduleId' | 'dueAt'>>;
 
 /** Where the file of a report is fetched. */
-export const urlOfFile = (id: string): string => `/reports/${id}/file`;
-
-const reportOf = (row: ReportRow, nameOf: NameOf): Report => ({
-  id: row.id,
-  kind: row.kind,
-  format: row.format,
-  status: row.status,
-  progress: row.progress,
-  rowCount: row.rowCount,
-  range: { startDate: row.startsAt, endDate: new Date(row.endsAt.getTime() - 1) },
-  filters: row.filters,
-  timezone: row.settings.timezone,
-  createdBy: nameOf(row.createdBy),
-  scheduleId: row.scheduleId,
-  createdAt: row.createdAt,
-  startedAt: row.startedAt,
-  finishedAt: row.finishedAt,
-  fileName: row.fileKey === null ? null : fileNameOf(row),
-  size: row.size,
-  error: row.error,
-  url: row.fileKey === null ? null : urlOfFile(row.id),
-});
+export function urlOfFile(id: string): string {
+  return `/reports/${id}/file`;
+}
 
 /** Rows as answers show them, with the names of the people in them. */
-export const showReports = async (db: Executor, rows: readonly ReportRow[]): Promise<Report[]> => {
+export async function showReports(db: Executor, rows: readonly ReportRow[]): Promise<Report[]> {
   const nameOf = await findNames(
     db,
     rows.map(({ createdBy }) => createdBy),
   );
   return rows.map((row) => reportOf(row, nameOf));
-};
+}
 
 const unfinished = inArray(reports.status, ['QUEUED', 'RUNNING']);
 
 /** Notes that a report is to be made, a moment after the transaction commits. */
-export const insertReport = async (tx: Transaction, report: NewReport): Promise<ReportRow> => {
+export async function insertReport(tx: Transaction, report: NewReport): Promise<ReportRow> {
   const [row] = await tx.insert(reports).values(report).returning();
   if (!row) throw new Error('PostgreSQL did not answer the inserted report');
   await notify(tx, channels.reports, '');
   return row;
-};
+}
 
 /** @throws AppError `tooManyRequests` when as many reports as may are waiting or under way */
-export const requireQueueSpace = async (tx: Executor): Promise<void> => {
+export async function requireQueueSpace(tx: Executor): Promise<void> {
   const [counted] = await tx.select({ n: count() }).from(reports).where(unfinished);
   if ((counted?.n ?? 0) < MAX_UNFINISHED_REPORTS) return;
   throw new AppError(
@@ -68,20 +49,20 @@ export const requireQueueSpace = async (tx: Executor): Promise<void> => {
     `${MAX_UNFINISHED_REPORTS} reports are waiting or under way: wait for one, or cancel it`,
     { retryAfterSeconds: 30 },
   );
-};
+}
 
 /** @throws AppError `notFound` */
-export const getReportRow = async (db: Executor, id: string): Promise<ReportRow> => {
+export async function getReportRow(db: Executor, id: string): Promise<ReportRow> {
   const [row] = isUuid(id) ? await db.select().from(reports).where(eq(reports.id, id)) : [];
   if (!row) throw notFound('Report');
   return row;
-};
+}
 
 /** One page of the reports, newest first. */
-export const listReports = async (
+export async function listReports(
   db: Executor,
   { kind, status, skip, take }: ListReportsInput,
-): Promise<Page<ReportRow>> => {
+): Promise<Page<ReportRow>> {
   const wanted = and(kind && eq(reports.kind, kind), status && eq(reports.status, status));
   const items = await db
     .select()
@@ -92,13 +73,13 @@ export const listReports = async (
     .offset(skip);
   const [counted] = await db.select({ total: count() }).from(reports).where(wanted);
   return { items, total: counted?.total ?? 0 };
-};
+}
 
 /**
  * Stops a report that is not finished; of this and its end at once, whichever comes first counts.
  * @throws AppError `notFound`; `conflict` when it is finished
  */
-export const cancelReport = async (tx: Executor, id: string): Promise<ReportRow> => {
+export async function cancelReport(tx: Executor, id: string): Promise<ReportRow> {
   const [row] = isUuid(id)
     ? await tx
         .update(reports)
@@ -109,17 +90,17 @@ export const cancelReport = async (tx: Executor, id: string): Promise<ReportRow>
   if (row) return row;
   const { status } = await getReportRow(tx, id);
   throw new AppError('conflict', `The report is ${status} already, so there is nothing to cancel`);
-};
+}
 
 /** Removes a report. @returns what it was. @throws AppError `notFound` */
-export const removeReport = async (tx: Executor, id: string): Promise<ReportRow> => {
+export async function removeReport(tx: Executor, id: string): Promise<ReportRow> {
   const [row] = isUuid(id) ? await tx.delete(reports).where(eq(reports.id, id)).returning() : [];
   if (!row) throw notFound('Report');
   return row;
-};
+}
 
 /** Those of the keys under which files are kept that belong to a report. */
-export const findKeysInUse = async (db: Executor, keys: readonly string[]): Promise<ReadonlySet<string>> => {
+export async function findKeysInUse(db: Executor, keys: readonly string[]): Promise<ReadonlySet<string>> {
   const rows =
     keys.length === 0
       ? []
@@ -128,4 +109,27 @@ export const findKeysInUse = async (db: Executor, keys: readonly string[]): Prom
           .from(reports)
           .where(inArray(reports.fileKey, [...keys]));
   return new Set(rows.flatMap(({ key }) => (key === null ? [] : [key])));
-};
+}
+
+function reportOf(row: ReportRow, nameOf: NameOf): Report {
+  return {
+    id: row.id,
+    kind: row.kind,
+    format: row.format,
+    status: row.status,
+    progress: row.progress,
+    rowCount: row.rowCount,
+    range: { startDate: row.startsAt, endDate: new Date(row.endsAt.getTime() - 1) },
+    filters: row.filters,
+    timezone: row.settings.timezone,
+    createdBy: nameOf(row.createdBy),
+    scheduleId: row.scheduleId,
+    createdAt: row.createdAt,
+    startedAt: row.startedAt,
+    finishedAt: row.finishedAt,
+    fileName: row.fileKey === null ? null : fileNameOf(row),
+    size: row.size,
+    error: row.error,
+    url: row.fileKey === null ? null : urlOfFile(row.id),
+  };
+}

@@ -17,6 +17,7 @@ import {
 /** What a thread may use for objects and text, in MB: pages are kept until they are numbered, a spreadsheet until its end. */
 const HEAP_MB: Readonly<Record<ReportFormat, number>> = { CSV: 64, PDF: 192, XLSX: 512 };
 const YOUNG_HEAP_MB = 8;
+
 /** How long a thread may take to end by itself. */
 const STOP_MS = 2_000;
 
@@ -51,21 +52,11 @@ export interface MakerOptions {
   readonly heapMb?: Readonly<Record<ReportFormat, number>>;
 }
 
-/** What a thread said of an error, as an error that can be logged. */
-const errorOf = ({ type, message, cause, ...told }: DescribedError): Error =>
-  Object.assign(new Error(message, { cause: cause && errorOf(cause) }), { name: type, ...told });
-
 const OUT_OF_MEMORY = 'It takes more memory than a report may have: choose a shorter range';
 
-const failureOf = (error: unknown): ReportFailure =>
-  hasErrno(error, 'ERR_WORKER_OUT_OF_MEMORY')
-    ? new ReportFailure('refused', OUT_OF_MEMORY, error)
-    : new ReportFailure('broken', 'The thread of a report failed', error);
-
 /** Makes each report in a thread with a small memory of its own, so that nothing else waits for it. */
-export const createReportMaker =
-  ({ connectionString, folder, heapMb = HEAP_MB }: MakerOptions): MakeReport =>
-  async (report, fileKey, tell, signal) => {
+export function createReportMaker({ connectionString, folder, heapMb = HEAP_MB }: MakerOptions): MakeReport {
+  return async (report, fileKey, tell, signal) => {
     signal.throwIfAborted();
     const order: ThreadJob = { connectionString, folder, fileKey, report };
     const worker = new Worker(reportWorker, {
@@ -96,3 +87,15 @@ export const createReportMaker =
     if (outcome instanceof ReportFailure) throw outcome;
     return outcome;
   };
+}
+
+/** What a thread said of an error, as an error that can be logged. */
+function errorOf({ type, message, cause, ...told }: DescribedError): Error {
+  return Object.assign(new Error(message, { cause: cause && errorOf(cause) }), { name: type, ...told });
+}
+
+function failureOf(error: unknown): ReportFailure {
+  return hasErrno(error, 'ERR_WORKER_OUT_OF_MEMORY')
+    ? new ReportFailure('refused', OUT_OF_MEMORY, error)
+    : new ReportFailure('broken', 'The thread of a report failed', error);
+}

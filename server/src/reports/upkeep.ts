@@ -18,18 +18,18 @@ const ROUNDS_BETWEEN_CLEARING = 240;
 const LEFT_OVER_MS = 3_600_000;
 
 /** Removes files of this machine that no report has (any more): it was removed elsewhere, or its process died. */
-export const removeOrphanFiles = async (db: Database, files: ReportFiles, olderMs: number): Promise<void> => {
+export async function removeOrphanFiles(db: Database, files: ReportFiles, olderMs: number): Promise<void> {
   const names = await files.listOlderThan(olderMs);
   const inUse = await findKeysInUse(db, names);
   for (const name of names) if (!inUse.has(name)) await files.remove(name);
-};
+}
 
 /** What is done in each sweep: due schedules make their reports, and reports whose process is gone wait again. */
-export const createUpkeep = ({ db, files, log, deadMs }: UpkeepOptions): (() => Promise<void>) => {
+export function createUpkeep({ db, files, log, deadMs }: UpkeepOptions): () => Promise<void> {
   let rounds = 0;
   return async () => {
     await runDueSchedules(db, log);
     await requeueAbandonedReports(db, deadMs);
     if (rounds++ % ROUNDS_BETWEEN_CLEARING === 0) await removeOrphanFiles(db, files, LEFT_OVER_MS);
   };
-};
+}

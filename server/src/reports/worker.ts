@@ -21,20 +21,20 @@ import { writeReport } from './write.ts';
 /** How often it says how far it is, in milliseconds. */
 const PROGRESS_MS = 200;
 
-const failureOf = (error: unknown): Failure => {
+function failureOf(error: unknown): Failure {
   if (error instanceof AppError) return 'refused';
   return isDatabaseAway(error) || isTransient(error) ? 'passing' : 'broken';
-};
+}
 
 /**
  * Lets others go first, above all who takes events in: a report has time, but comes to its end (decision 13). Only on Linux
  * do threads have a priority of their own; elsewhere that of the whole service would fall.
  */
-const lowerPriority = (): void => {
+function lowerPriority(): void {
   if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-};
+}
 
-const make = async (order: ThreadJob, progress: Progress, signal: AbortSignal): Promise<MadeFile> => {
+async function make(order: ThreadJob, progress: Progress, signal: AbortSignal): Promise<MadeFile> {
   const { connectionString, folder, fileKey, report } = order;
   // The next statement fails too, and says so.
   const pool = createPool(connectionString, REPORT_CONNECTIONS, () => undefined, {
@@ -48,9 +48,9 @@ const make = async (order: ThreadJob, progress: Progress, signal: AbortSignal): 
   } finally {
     await pool.end();
   }
-};
+}
 
-const run = async (): Promise<void> => {
+async function run(): Promise<void> {
   lowerPriority();
   const stop = new AbortController();
   const say = (said: ThreadMessage) => parentPort?.postMessage(said);
@@ -66,6 +66,6 @@ const run = async (): Promise<void> => {
     clearInterval(timer);
     parentPort?.close();
   }
-};
+}
 
 await run();

@@ -10,56 +10,19 @@ import { findPlaceNames } from './places-store.ts';
 import type { ReportRow } from './store.ts';
 import type { Progress } from './thread-messages.ts';
 
-/** The filters as they are read, with the names of what they refer to. */
-const describeFilters = async (db: Database, filters: ReportFilters): Promise<string> => {
-  const names = await findPlaceNames(db, Object.values(filters).filter(isUuid));
-  const said = Object.entries(filters).map(([name, value]) => {
-    const place = names.get(value.toLowerCase());
-    return `${name} = ${place === undefined ? value : `${place} (${value})`}`;
-  });
-  return said.length === 0 ? 'none' : said.join('; ');
-};
-
-const factsOf = async (
-  db: Database,
-  { interval, filters, settings, now }: ReportScope,
-): Promise<Figure[]> => {
-  const { show } = createLocalTime(settings);
-  return [
-    { name: 'Range', value: `${show(interval.from)} to ${show(interval.until - 1)}` },
-    { name: 'Time zone', value: settings.timezone },
-    { name: 'Filters', value: await describeFilters(db, filters) },
-    { name: 'Generated', value: show(now) },
-  ];
-};
-
-const watched = async function* (
-  batches: AsyncIterable<Batch>,
-  progress: Progress,
-  signal: AbortSignal,
-): AsyncGenerator<readonly Row[]> {
-  for await (const batch of batches) {
-    signal.throwIfAborted();
-    progress.rowCount += batch.rows.length;
-    yield batch.rows;
-    // A retreat would look odd, and the end is when the file is there.
-    progress.progress = Math.max(progress.progress, Math.min(0.99, batch.progress));
-  }
-};
-
 /**
  * Reads what a report is about and writes its file, as much as is asked for at a time.
  * @param progress kept up to date meanwhile
  * @returns how many rows the file has
  * @throws AppError `badRequest` when its format cannot hold it; whatever ended the signal
  */
-export const writeReport = async (
+export async function writeReport(
   db: Database,
   row: ReportRow,
   to: Writable,
   progress: Progress,
   signal: AbortSignal,
-): Promise<number> => {
+): Promise<number> {
   const { columns, title, rows, summary, sections } = kinds[row.kind];
   const scope: ReportScope = {
     interval: { from: row.startsAt.getTime(), until: row.endsAt.getTime() },
@@ -79,4 +42,38 @@ export const writeReport = async (
   const written = await formats[row.format].write(document, to);
   signal.throwIfAborted();
   return written;
-};
+}
+
+/** The filters as they are read, with the names of what they refer to. */
+async function describeFilters(db: Database, filters: ReportFilters): Promise<string> {
+  const names = await findPlaceNames(db, Object.values(filters).filter(isUuid));
+  const said = Object.entries(filters).map(([name, value]) => {
+    const place = names.get(value.toLowerCase());
+    return `${name} = ${place === undefined ? value : `${place} (${value})`}`;
+  });
+  return said.length === 0 ? 'none' : said.join('; ');
+}
+
+async function factsOf(db: Database, { interval, filters, settings, now }: ReportScope): Promise<Figure[]> {
+  const { show } = createLocalTime(settings);
+  return [
+    { name: 'Range', value: `${show(interval.from)} to ${show(interval.until - 1)}` },
+    { name: 'Time zone', value: settings.timezone },
+    { name: 'Filters', value: await describeFilters(db, filters) },
+    { name: 'Generated', value: show(now) },
+  ];
+}
+
+async function* watched(
+  batches: AsyncIterable<Batch>,
+  progress: Progress,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Row[]> {
+  for await (const batch of batches) {
+    signal.throwIfAborted();
+    progress.rowCount += batch.rows.length;
+    yield batch.rows;
+    // A retreat would look odd, and the end is when the file is there.
+    progress.progress = Math.max(progress.progress, Math.min(0.99, batch.progress));
+  }
+}

@@ -20,49 +20,40 @@ export interface MonthCount {
 }
 
 type CountRow = MonthCount & Record<string, unknown>;
-const monthOf = (moment: SQL): SQL => sql`to_char(${moment} AT TIME ZONE 'UTC', 'YYYY-MM')`;
 
 /** Counts the events of these types before a moment, by month and type, from the totals. */
-export const countEventsBefore = async (
+export async function countEventsBefore(
   db: Executor,
   types: readonly EventType[],
   cutoff: number,
-): Promise<MonthCount[]> => {
+): Promise<MonthCount[]> {
   if (cutoff <= FIRST_EVENT) return [];
   const { rows } = await db.execute<CountRow>(sql`
     SELECT ${monthOf(sql`at`)} AS month, event_type AS "eventType", sum(n)::bigint AS rows, 0 AS bytes
     FROM ${countedByPeriod('month', { from: FIRST_EVENT, until: cutoff })}
     WHERE event_type = ANY (${sql.param([...types])}::text[]) GROUP BY 1, 2 HAVING sum(n) <> 0`);
   return rows;
-};
-
-/** A condition on the columns event_id and event_type: the event is due. */
-const eventIsDue = ({ events }: Cutoffs): SQL => {
-  const parts = [...events].map(
-    ([type, cutoff]) => sql`(event_type = ${type} AND event_id < ${firstIdAt(cutoff)}::uuid)`,
-  );
-  return parts.length === 0 ? sql`false` : sql`(${sql.join(parts, sql` OR `)})`;
-};
+}
 
 /** Counts the events under a hold that are due, by month and type. */
-export const countHeldDue = async (db: Executor, due: Cutoffs): Promise<MonthCount[]> => {
+export async function countHeldDue(db: Executor, due: Cutoffs): Promise<MonthCount[]> {
   const { rows } = await db.execute<CountRow>(sql`
     SELECT ${monthOf(sql`event_time(event_id)`)} AS month, event_type AS "eventType",
       count(DISTINCT event_id) AS rows, 0 AS bytes
     FROM ${heldEvents} WHERE ${eventIsDue(due)} GROUP BY 1, 2`);
   return rows;
-};
+}
 
 /** The months in which any event is under a hold. */
-export const listHeldMonths = async (db: Executor): Promise<ReadonlySet<string>> => {
+export async function listHeldMonths(db: Executor): Promise<ReadonlySet<string>> {
   const { rows } = await db.execute<{ month: string }>(
     sql`SELECT DISTINCT ${monthOf(sql`event_time(event_id)`)} AS month FROM ${heldEvents}`,
   );
   return new Set(rows.map(({ month }) => month));
-};
+}
 
 /** Counts the images that no event refers to once everything is gone that is due, by the month in which they came last. */
-export const countImagesDue = async (db: Executor, due: Cutoffs): Promise<MonthCount[]> => {
+export async function countImagesDue(db: Executor, due: Cutoffs): Promise<MonthCount[]> {
   const tooOld = due.images === null ? sql`false` : sql`event_id < ${firstIdAt(due.images)}::uuid`;
   const { rows } = await db.execute<CountRow>(sql`
     SELECT ${monthOf(sql`touched_at`)} AS month, NULL AS "eventType", count(*) AS rows,
@@ -74,30 +65,42 @@ export const countImagesDue = async (db: Executor, due: Cutoffs): Promise<MonthC
       )
     ) GROUP BY 1`);
   return rows;
-};
+}
 
 /** Counts the reports that were finished before a moment, by the month in which they were made. */
-export const countReportsBefore = async (db: Executor, cutoff: number): Promise<MonthCount[]> => {
+export async function countReportsBefore(db: Executor, cutoff: number): Promise<MonthCount[]> {
   const { rows } = await db.execute<CountRow>(sql`
     SELECT ${monthOf(sql`created_at`)} AS month, NULL AS "eventType", count(*) AS rows,
       coalesce(sum(size), 0)::bigint AS bytes
     FROM reports WHERE finished_at < ${moment(cutoff)} GROUP BY 1`);
   return rows;
-};
+}
 
 /** Counts the days of places whose traffic is counted before a moment, by month. */
-export const countTrafficBefore = async (db: Executor, cutoff: number): Promise<MonthCount[]> => {
+export async function countTrafficBefore(db: Executor, cutoff: number): Promise<MonthCount[]> {
   // Plan: the unique index of traffic_rollups at days.
   const { rows } = await db.execute<CountRow>(sql`
     SELECT ${monthOf(sql`slot`)} AS month, NULL AS "eventType", count(*) AS rows, 0 AS bytes
     FROM traffic_rollups WHERE minutes = 1440 AND vehicle_type IS NULL AND slot < ${moment(cutoff)} GROUP BY 1`);
   return rows;
-};
+}
 
 /** Counts what was written to the activity log before a moment, by month. */
-export const countActivityBefore = async (db: Executor, cutoff: number): Promise<MonthCount[]> => {
+export async function countActivityBefore(db: Executor, cutoff: number): Promise<MonthCount[]> {
   const { rows } = await db.execute<CountRow>(sql`
     SELECT ${monthOf(sql`at`)} AS month, NULL AS "eventType", count(*) AS rows, 0 AS bytes
     FROM activity WHERE at < ${moment(cutoff)} GROUP BY 1`);
   return rows;
-};
+}
+
+function monthOf(moment: SQL): SQL {
+  return sql`to_char(${moment} AT TIME ZONE 'UTC', 'YYYY-MM')`;
+}
+
+/** A condition on the columns event_id and event_type: the event is due. */
+function eventIsDue({ events }: Cutoffs): SQL {
+  const parts = [...events].map(
+    ([type, cutoff]) => sql`(event_type = ${type} AND event_id < ${firstIdAt(cutoff)}::uuid)`,
+  );
+  return parts.length === 0 ? sql`false` : sql`(${sql.join(parts, sql` OR `)})`;
+}

@@ -16,68 +16,23 @@ import {
 
 const END_OF_TIME = Date.UTC(9000, 0);
 
-const sumOf = (counts: readonly { rows: number }[]): number =>
-  counts.reduce((sum, { rows }) => sum + rows, 0);
-const keyOf = ({ month, eventType: type }: MonthCount): string => `${month} ${type}`;
-
 /** Whether retention takes the partition away as a whole. */
-export const dropsWholeMonth = (
+export function dropsWholeMonth(
   due: Cutoffs,
   partition: EventMonth,
   heldMonths: ReadonlySet<string>,
-): boolean =>
-  coversEveryType(due, partition.until) && ![...heldMonths].some((month) => holdsMonth(partition, month));
-
-const previewEvents = async (db: Executor, due: Cutoffs): Promise<PreviewedRemoval[]> => {
-  if (due.events.size === 0) return [];
-  const cutoffs = [...new Set(due.events.values())];
-  const counts: MonthCount[] = [];
-  for (const cutoff of cutoffs) {
-    const types = [...due.events].filter(([, each]) => each === cutoff).map(([type]) => type);
-    counts.push(...(await countEventsBefore(db, types, cutoff)));
-  }
-  const held = new Map((await countHeldDue(db, due)).map((count) => [keyOf(count), count.rows]));
-  const heldMonths = await listHeldMonths(db);
-  const partitions = await listEventMonths(db);
-  const sizes = await readMonthSizes(db, partitions);
-  const all = await countEventsBefore(db, eventType.options, END_OF_TIME);
-  return counts.map((count) => {
-    const partition = partitions.find((each) => holdsMonth(each, count.month));
-    const beside = sumOf(all.filter(({ month }) => partition !== undefined && holdsMonth(partition, month)));
-    const size = partition && sizes.get(partition.table);
-    const staying = held.get(keyOf(count)) ?? 0;
-    const rows = count.rows - staying;
-    return {
-      class: 'events',
-      eventType: count.eventType,
-      month: count.month,
-      rows,
-      bytes: size === undefined || size === null ? null : Math.round((size * rows) / Math.max(1, beside)),
-      held: staying,
-      wholeMonth: partition !== undefined && dropsWholeMonth(due, partition, heldMonths),
-    };
-  });
-};
-
-const plain = (name: PreviewedRemoval['class'], counts: readonly MonthCount[], sized: boolean) =>
-  counts.map(
-    ({ month, rows, bytes }): PreviewedRemoval => ({
-      class: name,
-      eventType: null,
-      month,
-      rows,
-      bytes: sized ? bytes : null,
-      held: 0,
-      wholeMonth: false,
-    }),
+): boolean {
+  return (
+    coversEveryType(due, partition.until) && ![...heldMonths].some((month) => holdsMonth(partition, month))
   );
+}
 
 /** What the rules would remove at a moment (Unix milliseconds). Images are those that nothing refers to any more then. */
-export const previewRemovals = async (
+export async function previewRemovals(
   db: Executor,
   rules: RetentionRules,
   now: number,
-): Promise<RetentionPreview> => {
+): Promise<RetentionPreview> {
   const due = cutoffsOf(rules, now);
   const events = await previewEvents(db, due);
   const images = plain('images', await countImagesDue(db, due), true);
@@ -106,4 +61,57 @@ export const previewRemovals = async (
     },
     held: events.reduce((sum, { held }) => sum + held, 0),
   };
-};
+}
+
+function sumOf(counts: readonly { rows: number }[]): number {
+  return counts.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+function keyOf({ month, eventType: type }: MonthCount): string {
+  return `${month} ${type}`;
+}
+
+async function previewEvents(db: Executor, due: Cutoffs): Promise<PreviewedRemoval[]> {
+  if (due.events.size === 0) return [];
+  const cutoffs = [...new Set(due.events.values())];
+  const counts: MonthCount[] = [];
+  for (const cutoff of cutoffs) {
+    const types = [...due.events].filter(([, each]) => each === cutoff).map(([type]) => type);
+    counts.push(...(await countEventsBefore(db, types, cutoff)));
+  }
+  const held = new Map((await countHeldDue(db, due)).map((count) => [keyOf(count), count.rows]));
+  const heldMonths = await listHeldMonths(db);
+  const partitions = await listEventMonths(db);
+  const sizes = await readMonthSizes(db, partitions);
+  const all = await countEventsBefore(db, eventType.options, END_OF_TIME);
+  return counts.map((count) => {
+    const partition = partitions.find((each) => holdsMonth(each, count.month));
+    const beside = sumOf(all.filter(({ month }) => partition !== undefined && holdsMonth(partition, month)));
+    const size = partition && sizes.get(partition.table);
+    const staying = held.get(keyOf(count)) ?? 0;
+    const rows = count.rows - staying;
+    return {
+      class: 'events',
+      eventType: count.eventType,
+      month: count.month,
+      rows,
+      bytes: size === undefined || size === null ? null : Math.round((size * rows) / Math.max(1, beside)),
+      held: staying,
+      wholeMonth: partition !== undefined && dropsWholeMonth(due, partition, heldMonths),
+    };
+  });
+}
+
+function plain(name: PreviewedRemoval['class'], counts: readonly MonthCount[], sized: boolean) {
+  return counts.map(
+    ({ month, rows, bytes }): PreviewedRemoval => ({
+      class: name,
+      eventType: null,
+      month,
+      rows,
+      bytes: sized ? bytes : null,
+      held: 0,
+      wholeMonth: false,
+    }),
+  );
+}

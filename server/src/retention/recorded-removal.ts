@@ -25,13 +25,14 @@ export interface Run extends RunParts {
  * Removes something in one transaction, in which it is written down too and nothing comes under a legal hold.
  * @throws RunLost when another process has taken over
  */
-export const removeRecorded = (
+export function removeRecorded(
   run: Run,
   work: (tx: Transaction) => Promise<readonly Removal[]>,
-): Promise<readonly Removal[]> =>
-  inTransaction(run.db, async (tx) => {
+): Promise<readonly Removal[]> {
+  return inTransaction(run.db, async (tx) => {
     await lockOutHolds(tx);
     const removals = await work(tx);
     await recordRemovals(tx, run.id, removals);
     return removals;
   });
+}

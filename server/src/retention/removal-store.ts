@@ -9,43 +9,37 @@ import { moment } from '../platform/database/moment.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
 
-const firstId = (time: number): SQL => sql`${firstIdAt(time)}::uuid`;
-
 /** The first ids of a type within an interval that come after one, in their order. */
-export const pageOfIds = async (
+export async function pageOfIds(
   db: Executor,
   eventType: EventType,
   { from, until }: Interval,
   after: string | null,
   limit: number,
-): Promise<string[]> => {
+): Promise<string[]> {
   const start = after === null ? sql`id >= ${firstId(from)}` : sql`id > ${after}::uuid`;
   // Plan: events_by_type of one partition.
   const { rows } = await db.execute<{ id: string }>(sql`
     SELECT id FROM events WHERE event_type = ${eventType} AND ${start} AND id < ${firstId(until)}
     ORDER BY id LIMIT ${limit}`);
   return rows.map(({ id }) => id);
-};
+}
 
 /** How long to wait for those who write into a month, and for its vacuum, which makes way after a second. */
 const WRITERS_WAIT_MS = 3_000;
+
 /** While the last step is waited for, everybody else waits behind it for events of any month: so briefly. */
 const EVERYBODY_WAITS_MS = 300;
-
-/** Lets statements of the transaction wait for a lock for so long at most. */
-const waitForLocksAtMost = async (tx: Executor, ms: number): Promise<void> => {
-  await tx.execute(sql`SELECT set_config('lock_timeout', ${`${ms}ms`}, true)`);
-};
 
 /**
  * Takes a partition of events away as a whole, off everything that counts the events that there are; nobody writes into it
  * from here to the end of the transaction. Traffic stays counted.
  * @throws an error of SQLSTATE 55P03 when somebody uses it, or events as a whole, for too long: then try again
  */
-export const dropMonth = async (
+export async function dropMonth(
   tx: Transaction,
   { table, from, until }: EventMonth,
-): Promise<RemovedCount[]> => {
+): Promise<RemovedCount[]> {
   await waitForLocksAtMost(tx, WRITERS_WAIT_MS);
   await tx.execute(sql`LOCK TABLE ${sql.raw(table)} IN SHARE ROW EXCLUSIVE MODE`);
   const { rows } = await tx.execute<RemovedCount & Record<string, unknown>>(
@@ -60,7 +54,7 @@ export const dropMonth = async (
   await waitForLocksAtMost(tx, EVERYBODY_WAITS_MS);
   await tx.execute(sql`DROP TABLE ${sql.raw(table)}`);
   return rows;
-};
+}
 
 /** Things that went, of one month. */
 export interface RemovedRecords extends Record<string, unknown> {
@@ -71,11 +65,11 @@ export interface RemovedRecords extends Record<string, unknown> {
 }
 
 /** Removes the oldest entries of the activity log, as far as they were written before a moment. */
-export const removeActivityBefore = async (
+export async function removeActivityBefore(
   tx: Executor,
   cutoff: number,
   limit: number,
-): Promise<RemovedRecords[]> => {
+): Promise<RemovedRecords[]> {
   // Plan: activity_pkey. Ids follow the time closely, so those that are due come first.
   const { rows } = await tx.execute<RemovedRecords>(sql`
     WITH gone AS (
@@ -84,14 +78,14 @@ export const removeActivityBefore = async (
     )
     SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM') AS month, count(*) AS rows, 0 AS bytes FROM gone GROUP BY 1`);
   return rows;
-};
+}
 
 /** Removes reports that were finished before a moment. Their files go a while later (reports/rounds.ts). */
-export const removeReportsBefore = async (
+export async function removeReportsBefore(
   tx: Executor,
   cutoff: number,
   limit: number,
-): Promise<RemovedRecords[]> => {
+): Promise<RemovedRecords[]> {
   const { rows } = await tx.execute<RemovedRecords>(sql`
     WITH gone AS (
       DELETE FROM reports WHERE id IN (
@@ -102,4 +96,13 @@ export const removeReportsBefore = async (
       coalesce(sum(size), 0)::bigint AS bytes
     FROM gone GROUP BY 1`);
   return rows;
-};
+}
+
+function firstId(time: number): SQL {
+  return sql`${firstIdAt(time)}::uuid`;
+}
+
+/** Lets statements of the transaction wait for a lock for so long at most. */
+async function waitForLocksAtMost(tx: Executor, ms: number): Promise<void> {
+  await tx.execute(sql`SELECT set_config('lock_timeout', ${`${ms}ms`}, true)`);
+}

@@ -13,6 +13,7 @@ import { dropMonth, pageOfIds } from './removal-store.ts';
 
 /** Events that one transaction removes: a tenth of a second. */
 const BATCH = 2_000;
+
 /** Between two batches, so that others come to their turn. */
 const PAUSE_MS = 20;
 
@@ -21,7 +22,17 @@ const DROP_PAUSE_MS = 700;
 
 const IN_USE = new Set(['55P03', '40P01', '57014']);
 
-const removeOfType = async (run: Run, type: EventType, span: Interval): Promise<void> => {
+/** Removes the events that are due: whole partitions where everything in them is, else one batch after another. */
+export async function removeDueEvents(run: Run, due: Cutoffs): Promise<void> {
+  if (due.events.size === 0) return;
+  for (const partition of await listEventMonths(run.db)) {
+    if (run.stopped()) return;
+    if (coversEveryType(due, partition.until) && (await dropWhole(run, due, partition))) continue;
+    await removeInBatches(run, due, partition);
+  }
+}
+
+async function removeOfType(run: Run, type: EventType, span: Interval): Promise<void> {
   let after: string | null = null;
   while (!run.stopped()) {
     let page: string[] = [];
@@ -38,16 +49,16 @@ const removeOfType = async (run: Run, type: EventType, span: Interval): Promise<
     if (page.length < BATCH) return;
     await sleep(PAUSE_MS);
   }
-};
+}
 
-const removeInBatches = async (run: Run, due: Cutoffs, { from, until }: Interval): Promise<void> => {
+async function removeInBatches(run: Run, due: Cutoffs, { from, until }: Interval): Promise<void> {
   for (const [type, cutoff] of due.events) {
     if (cutoff > from) await removeOfType(run, type, { from, until: Math.min(cutoff, until) });
   }
-};
+}
 
 /** @returns whether the partition went; not when something in it came under a hold meanwhile */
-const tryToDrop = (run: Run, due: Cutoffs, partition: EventMonth): Promise<boolean> => {
+function tryToDrop(run: Run, due: Cutoffs, partition: EventMonth): Promise<boolean> {
   let dropped = false;
   return removeRecorded(run, async (tx) => {
     if (!dropsWholeMonth(due, partition, await listHeldMonths(tx))) return [];
@@ -63,9 +74,9 @@ const tryToDrop = (run: Run, due: Cutoffs, partition: EventMonth): Promise<boole
       until: partition.until,
     }));
   }).then(() => dropped);
-};
+}
 
-const dropWhole = async (run: Run, due: Cutoffs, partition: EventMonth): Promise<boolean> => {
+async function dropWhole(run: Run, due: Cutoffs, partition: EventMonth): Promise<boolean> {
   for (let attempt = 1; attempt <= DROP_ATTEMPTS && !run.stopped(); attempt++) {
     try {
       return await tryToDrop(run, due, partition);
@@ -76,14 +87,4 @@ const dropWhole = async (run: Run, due: Cutoffs, partition: EventMonth): Promise
     }
   }
   return false;
-};
-
-/** Removes the events that are due: whole partitions where everything in them is, else one batch after another. */
-export const removeDueEvents = async (run: Run, due: Cutoffs): Promise<void> => {
-  if (due.events.size === 0) return;
-  for (const partition of await listEventMonths(run.db)) {
-    if (run.stopped()) return;
-    if (coversEveryType(due, partition.until) && (await dropWhole(run, due, partition))) continue;
-    await removeInBatches(run, due, partition);
-  }
-};
+}

@@ -14,18 +14,30 @@ import { type Run, removeRecorded } from './recorded-removal.ts';
 
 const EVENTS_AT_ONCE = 2_000;
 const IMAGES_AT_ONCE = 10_000;
+
 /** Files that are removed within one transaction. */
 const FILES_AT_ONCE = 100;
 const REMOVALS_AT_ONCE = 8;
+
 /** How much earlier than the last run to look: what came then was too young to be judged. */
 const OVERLAP_MS = 2 * 3_600_000;
 
+/**
+ * Removes the images that no event refers to, or only events that are so old that their images are due.
+ * @param since when the last run began that did all of this (Unix milliseconds), if there was one
+ */
+export async function removeDueImages(run: Run, due: Cutoffs, since: number | null): Promise<void> {
+  if (due.images !== null) await releaseOldImages(run, due.images);
+  await releaseImagesOfNone(run, due, since);
+  await collectOrphans(run);
+}
+
 /** Goes through something page by page, each beginning after the last id of the one before. */
-const throughPages = async (
+async function throughPages(
   run: Run,
   read: (after: string | null) => Promise<string[]>,
   work: (ids: readonly string[]) => Promise<unknown>,
-): Promise<void> => {
+): Promise<void> {
   let after: string | null = null;
   while (!run.stopped()) {
     const ids: string[] = await read(after);
@@ -33,10 +45,10 @@ const throughPages = async (
     await work(ids);
     after = ids.at(-1) ?? null;
   }
-};
+}
 
-const releaseOldImages = (run: Run, cutoff: number): Promise<void> =>
-  throughPages(
+function releaseOldImages(run: Run, cutoff: number): Promise<void> {
+  return throughPages(
     run,
     (after) => pageOfEventsWithImages(run.db, cutoff, after, EVENTS_AT_ONCE),
     (ids) =>
@@ -49,9 +61,10 @@ const releaseOldImages = (run: Run, cutoff: number): Promise<void> =>
         return [];
       }),
   );
+}
 
 /** Events that were never stored after all, and those that went with their month. */
-const releaseImagesOfNone = async (run: Run, due: Cutoffs, since: number | null): Promise<void> => {
+async function releaseImagesOfNone(run: Run, due: Cutoffs, since: number | null): Promise<void> {
   const cutoff = lastCutoff(due);
   if (cutoff !== null) {
     await throughPages(
@@ -66,9 +79,9 @@ const releaseImagesOfNone = async (run: Run, due: Cutoffs, since: number | null)
     (after) => listEventsWithImagesSince(run.db, from, after, EVENTS_AT_ONCE),
     (ids) => removeDanglingReferences(run.db, ids),
   );
-};
+}
 
-const removeImages = async (run: Run, hashes: readonly string[]): Promise<void> => {
+async function removeImages(run: Run, hashes: readonly string[]): Promise<void> {
   await markAsUnstored(run.db, hashes);
   const inTurn = pLimit(REMOVALS_AT_ONCE);
   await removeRecorded(run, async (tx) => {
@@ -83,9 +96,9 @@ const removeImages = async (run: Run, hashes: readonly string[]): Promise<void> 
       whole: false,
     }));
   });
-};
+}
 
-const collectOrphans = async (run: Run): Promise<void> => {
+async function collectOrphans(run: Run): Promise<void> {
   let after: string | null = null;
   do {
     const { last, orphans }: { last: string | null; orphans: string[] } = await pageOfImages(
@@ -98,14 +111,4 @@ const collectOrphans = async (run: Run): Promise<void> => {
     }
     after = last;
   } while (after !== null && !run.stopped());
-};
-
-/**
- * Removes the images that no event refers to, or only events that are so old that their images are due.
- * @param since when the last run began that did all of this (Unix milliseconds), if there was one
- */
-export const removeDueImages = async (run: Run, due: Cutoffs, since: number | null): Promise<void> => {
-  if (due.images !== null) await releaseOldImages(run, due.images);
-  await releaseImagesOfNone(run, due, since);
-  await collectOrphans(run);
-};
+}

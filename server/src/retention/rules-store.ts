@@ -14,29 +14,18 @@ interface SettingsRow extends Record<string, unknown> {
   updated_by: string | null;
 }
 
-const read = async (db: Executor, lock = sql``): Promise<SettingsRow> => {
-  const { rows } = await db.execute<SettingsRow>(sql`SELECT * FROM retention_settings ${lock}`);
-  if (!rows[0]) throw new Error('The row of the retention settings is missing');
-  return rows[0];
-};
-
-const rulesOf = (row: SettingsRow): RetentionRules => ({
-  events: { default: row.events_days, byType: row.events_by_type },
-  images: row.images_days,
-  reports: row.reports_days,
-  activity: row.activity_days,
-  traffic: row.traffic_days,
-});
-
 /** How long each class is kept. */
-export const getRules = async (db: Executor): Promise<RetentionRules> => rulesOf(await read(db));
+export async function getRules(db: Executor): Promise<RetentionRules> {
+  return rulesOf(await read(db));
+}
 
 /** The same, kept as they are until the transaction ends. */
-export const lockRules = async (tx: Executor): Promise<RetentionRules> =>
-  rulesOf(await read(tx, sql`FOR UPDATE`));
+export async function lockRules(tx: Executor): Promise<RetentionRules> {
+  return rulesOf(await read(tx, sql`FOR UPDATE`));
+}
 
 /** How long each class is kept, and who said so. */
-export const getRetentionSettings = async (db: Executor): Promise<RetentionSettings> => {
+export async function getRetentionSettings(db: Executor): Promise<RetentionSettings> {
   const row = await read(db);
   const nameOf = await findNames(db, [row.updated_by]);
   return {
@@ -44,22 +33,40 @@ export const getRetentionSettings = async (db: Executor): Promise<RetentionSetti
     updatedAt: row.updated_at === null ? null : new Date(row.updated_at),
     updatedBy: nameOf(row.updated_by),
   };
-};
+}
 
 /** The rules with those classes changed that are given. */
-export const changedRules = (rules: RetentionRules, input: RetentionInput): RetentionRules => ({
-  events: input.events ?? rules.events,
-  images: input.images === undefined ? rules.images : input.images,
-  reports: input.reports === undefined ? rules.reports : input.reports,
-  activity: input.activity === undefined ? rules.activity : input.activity,
-  traffic: input.traffic === undefined ? rules.traffic : input.traffic,
-});
+export function changedRules(rules: RetentionRules, input: RetentionInput): RetentionRules {
+  return {
+    events: input.events ?? rules.events,
+    images: input.images === undefined ? rules.images : input.images,
+    reports: input.reports === undefined ? rules.reports : input.reports,
+    activity: input.activity === undefined ? rules.activity : input.activity,
+    traffic: input.traffic === undefined ? rules.traffic : input.traffic,
+  };
+}
 
-export const storeRules = async (tx: Executor, rules: RetentionRules, userId: string): Promise<void> => {
+export async function storeRules(tx: Executor, rules: RetentionRules, userId: string): Promise<void> {
   await tx.execute(sql`
     UPDATE retention_settings SET events_days = ${rules.events.default}::integer,
       events_by_type = ${JSON.stringify(rules.events.byType)}::jsonb, images_days = ${rules.images}::integer,
       reports_days = ${rules.reports}::integer, activity_days = ${rules.activity}::integer,
       traffic_days = ${rules.traffic}::integer,
       updated_at = now(), updated_by = ${userId}::uuid`);
-};
+}
+
+async function read(db: Executor, lock = sql``): Promise<SettingsRow> {
+  const { rows } = await db.execute<SettingsRow>(sql`SELECT * FROM retention_settings ${lock}`);
+  if (!rows[0]) throw new Error('The row of the retention settings is missing');
+  return rows[0];
+}
+
+function rulesOf(row: SettingsRow): RetentionRules {
+  return {
+    events: { default: row.events_days, byType: row.events_by_type },
+    images: row.images_days,
+    reports: row.reports_days,
+    activity: row.activity_days,
+    traffic: row.traffic_days,
+  };
+}

@@ -13,56 +13,19 @@ import { finishRun, lastCompletedStart, refuseStep } from './runs-store.ts';
 import { requireSmallStep, StepTooLarge } from './step.ts';
 
 const RECORDS_AT_ONCE = 5_000;
+
 /** Longest text of a failure that is kept. */
 const ERROR_MAX = 500;
-
-const removeRecords = async (
-  run: Run,
-  name: 'activity' | 'reports',
-  cutoff: number | null,
-  remove: (tx: Transaction, cutoff: number, limit: number) => Promise<RemovedRecords[]>,
-): Promise<void> => {
-  if (cutoff === null) return;
-  let removed: readonly unknown[];
-  do {
-    removed = await removeRecorded(run, async (tx) =>
-      (await remove(tx, cutoff, RECORDS_AT_ONCE)).map((each) => ({
-        class: name,
-        eventType: null,
-        month: each.month,
-        rows: each.rows,
-        bytes: each.bytes,
-        whole: false,
-      })),
-    );
-  } while (removed.length > 0 && !run.stopped());
-};
-
-const removeAllDue = async (run: Run): Promise<void> => {
-  const since = await lastCompletedStart(run.db);
-  const rules = await getRetentionSettings(run.db);
-  const now = await readDatabaseTime(run.db);
-  const due = cutoffsOf(rules, now);
-  if (run.startedBy === null && hasLimits(due)) {
-    requireSmallStep(now, since, rules.updatedAt?.getTime() ?? null);
-  }
-  await removeDueEvents(run, due);
-  await removeRecords(run, 'reports', due.reports, removeReportsBefore);
-  await removeRecords(run, 'activity', due.activity, removeActivityBefore);
-  await removeDueTraffic(run, due.traffic);
-  await removeDueImages(run, due, since);
-  await forgetOldDeletions(run.db);
-};
 
 /**
  * Does a run that was begun: removes what is due by the rules, batch by batch, and writes down how it ended. A failure is
  * written down and logged; the next run goes on from there.
  */
-export const executeRun = async (
+export async function executeRun(
   parts: RunParts,
   { id, startedBy }: Pick<Run, 'id' | 'startedBy'>,
   stopped: () => boolean,
-): Promise<void> => {
+): Promise<void> {
   const { db, log } = parts;
   try {
     await removeAllDue({ ...parts, id, startedBy, stopped });
@@ -78,4 +41,42 @@ export const executeRun = async (
     );
     await finishRun(db, id, 'FAILED', safeText(err).slice(0, ERROR_MAX).toWellFormed());
   }
-};
+}
+
+async function removeRecords(
+  run: Run,
+  name: 'activity' | 'reports',
+  cutoff: number | null,
+  remove: (tx: Transaction, cutoff: number, limit: number) => Promise<RemovedRecords[]>,
+): Promise<void> {
+  if (cutoff === null) return;
+  let removed: readonly unknown[];
+  do {
+    removed = await removeRecorded(run, async (tx) =>
+      (await remove(tx, cutoff, RECORDS_AT_ONCE)).map((each) => ({
+        class: name,
+        eventType: null,
+        month: each.month,
+        rows: each.rows,
+        bytes: each.bytes,
+        whole: false,
+      })),
+    );
+  } while (removed.length > 0 && !run.stopped());
+}
+
+async function removeAllDue(run: Run): Promise<void> {
+  const since = await lastCompletedStart(run.db);
+  const rules = await getRetentionSettings(run.db);
+  const now = await readDatabaseTime(run.db);
+  const due = cutoffsOf(rules, now);
+  if (run.startedBy === null && hasLimits(due)) {
+    requireSmallStep(now, since, rules.updatedAt?.getTime() ?? null);
+  }
+  await removeDueEvents(run, due);
+  await removeRecords(run, 'reports', due.reports, removeReportsBefore);
+  await removeRecords(run, 'activity', due.activity, removeActivityBefore);
+  await removeDueTraffic(run, due.traffic);
+  await removeDueImages(run, due, since);
+  await forgetOldDeletions(run.db);
+}

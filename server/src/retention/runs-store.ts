@@ -28,8 +28,8 @@ export class RunLost extends Error {
 }
 
 /** Begins a run, unless one is under way. @returns its id, or null */
-export const beginRun = (db: Database, startedBy: string | null): Promise<string | null> =>
-  inTransaction(db, async (tx) => {
+export function beginRun(db: Database, startedBy: string | null): Promise<string | null> {
+  return inTransaction(db, async (tx) => {
     await tx.execute(sql`
       UPDATE retention_runs SET status = 'STOPPED', finished_at = now()
       WHERE status = 'RUNNING' AND beat_at < now() - make_interval(mins => ${SILENT_MINUTES})`);
@@ -37,16 +37,17 @@ export const beginRun = (db: Database, startedBy: string | null): Promise<string
       INSERT INTO retention_runs (started_by) VALUES (${startedBy}::uuid) ON CONFLICT DO NOTHING RETURNING id`);
     return rows[0]?.id ?? null;
   });
+}
 
 /**
  * Writes down what a transaction of the run removes, and that the run is alive.
  * @throws RunLost when it is no longer the one under way
  */
-export const recordRemovals = async (
+export async function recordRemovals(
   tx: Executor,
   runId: string,
   removals: readonly Removal[],
-): Promise<void> => {
+): Promise<void> {
   const { rowCount } = await tx.execute(
     sql`UPDATE retention_runs SET beat_at = now() WHERE id = ${runId}::uuid AND status = 'RUNNING'`,
   );
@@ -62,40 +63,34 @@ export const recordRemovals = async (
     ON CONFLICT (run_id, class, event_type, month) DO UPDATE
     SET rows = known.rows + excluded.rows, bytes = known.bytes + excluded.bytes, whole = known.whole OR excluded.whole,
       until = greatest(known.until, excluded.until)`);
-};
+}
 
-export const finishRun = async (
+export async function finishRun(
   db: Executor,
   runId: string,
   status: 'COMPLETED' | 'STOPPED' | 'FAILED',
   error: string | null,
-): Promise<void> => {
+): Promise<void> {
   await db.execute(sql`
     UPDATE retention_runs SET status = ${status}, finished_at = now(), error = ${error}
     WHERE id = ${runId}::uuid AND status = 'RUNNING'`);
-};
+}
 
 /** Ends a run that removed nothing because it would have removed too much at once. */
-export const refuseStep = async (db: Executor, runId: string, error: string): Promise<void> => {
+export async function refuseStep(db: Executor, runId: string, error: string): Promise<void> {
   await db.execute(sql`UPDATE retention_runs SET step_refused = true WHERE id = ${runId}::uuid`);
   await finishRun(db, runId, 'FAILED', error);
-};
-
-/** When the last run began that meets a condition. Runs of the future are left out: the clock was wrong when they began. */
-const lastStart = async (db: Executor, condition: SQL): Promise<number | null> => {
-  const { rows } = await db.execute<{ at: string | null }>(
-    sql`SELECT max(started_at) AS at FROM retention_runs WHERE started_at <= now() AND ${condition}`,
-  );
-  return rows[0]?.at ? new Date(rows[0].at).getTime() : null;
-};
+}
 
 /** When the last run began that was completed (Unix milliseconds); null when there was none. */
-export const lastCompletedStart = (db: Executor): Promise<number | null> =>
-  lastStart(db, sql`status = 'COMPLETED'`);
+export function lastCompletedStart(db: Executor): Promise<number | null> {
+  return lastStart(db, sql`status = 'COMPLETED'`);
+}
 
 /** The same for the last run after which none is due on that day any more: it was completed, or it was too large. */
-export const lastSettledStart = (db: Executor): Promise<number | null> =>
-  lastStart(db, sql`(status = 'COMPLETED' OR step_refused)`);
+export function lastSettledStart(db: Executor): Promise<number | null> {
+  return lastStart(db, sql`(status = 'COMPLETED' OR step_refused)`);
+}
 
 interface RunRow extends Record<string, unknown> {
   id: string;
@@ -108,10 +103,10 @@ interface RunRow extends Record<string, unknown> {
 }
 
 /** One page of the runs, newest first. */
-export const listRuns = async (
+export async function listRuns(
   db: Executor,
   { skip, take, id }: { skip: number; take: number; id?: string },
-): Promise<Page<RetentionRun>> => {
+): Promise<Page<RetentionRun>> {
   const { rows } = await db.execute<RunRow>(sql`
     SELECT retention_runs.*, coalesce((
       SELECT jsonb_agg(jsonb_build_object('class', class, 'eventType', nullif(event_type, ''),
@@ -144,4 +139,12 @@ export const listRuns = async (
     })),
   }));
   return { items, total: counted[0]?.total ?? 0 };
-};
+}
+
+/** When the last run began that meets a condition. Runs of the future are left out: the clock was wrong when they began. */
+async function lastStart(db: Executor, condition: SQL): Promise<number | null> {
+  const { rows } = await db.execute<{ at: string | null }>(
+    sql`SELECT max(started_at) AS at FROM retention_runs WHERE started_at <= now() AND ${condition}`,
+  );
+  return rows[0]?.at ? new Date(rows[0].at).getTime() : null;
+}

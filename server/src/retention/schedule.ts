@@ -10,11 +10,11 @@ const HOUR = 3;
 const LOOK_MS = 600_000;
 
 /** When the daily run was due last before a moment, and is next (both Unix milliseconds). */
-export const dailyRuns = (now: number, zone: string): { last: number; next: number } => {
+export function dailyRuns(now: number, zone: string): { last: number; next: number } {
   const today = DateTime.fromMillis(now, { zone }).startOf('day').set({ hour: HOUR });
   const last = today.toMillis() <= now ? today : today.minus({ days: 1 });
   return { last: last.toMillis(), next: last.plus({ days: 1 }).toMillis() };
-};
+}
 
 /** Carries retention out: every day, and when it is asked to. */
 export interface Retention extends AsyncDisposable {
@@ -36,7 +36,7 @@ export interface RetentionParts extends RunParts {
  * Starts to look every ten minutes whether the daily run is due, until it is disposed of; disposing waits for the batch
  * under way. Every process does so, and the database gives a run to one.
  */
-export const startRetention = (parts: RetentionParts): Retention => {
+export function startRetention(parts: RetentionParts): Retention {
   const { db, log, zone } = parts;
   let stopped = false;
   const underway = new Set<Promise<void>>();
@@ -70,4 +70,4 @@ export const startRetention = (parts: RetentionParts): Retention => {
       await Promise.all(underway);
     },
   };
-};
+}

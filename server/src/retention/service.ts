@@ -15,11 +15,11 @@ import { listRuns } from './runs-store.ts';
 import type { RetentionServices } from './schedule.ts';
 
 /** Changes how long the given classes are kept. Nothing is removed before the next run. */
-export const setRetention = (
+export function setRetention(
   { app, actor, caller }: ActorContext,
   input: RetentionInput,
-): Promise<RetentionSettings> =>
-  inTransaction(app.db, async (tx) => {
+): Promise<RetentionSettings> {
+  return inTransaction(app.db, async (tx) => {
     const before = await lockRules(tx);
     const after = changedRules(before, input);
     if (JSON.stringify(after) !== JSON.stringify(before)) {
@@ -28,27 +28,29 @@ export const setRetention = (
     }
     return getRetentionSettings(tx);
   });
+}
 
 /** What would be removed now, by the rules in force with the given classes changed. */
-export const previewRetention = async (
+export async function previewRetention(
   { app }: ActorContext,
   input: RetentionInput,
-): Promise<RetentionPreview> =>
-  previewRemovals(app.db, changedRules(await getRules(app.db), input), await readDatabaseTime(app.db));
+): Promise<RetentionPreview> {
+  return previewRemovals(app.db, changedRules(await getRules(app.db), input), await readDatabaseTime(app.db));
+}
 
 /**
  * Begins a run of retention; it goes on after the answer.
  * @throws AppError `conflict` when one is under way
  */
-export const runRetention = async ({
+export async function runRetention({
   app,
   actor,
   caller,
-}: ActorContext<Core & RetentionServices>): Promise<RetentionRun> => {
+}: ActorContext<Core & RetentionServices>): Promise<RetentionRun> {
   const id = await app.retention.begin(actor.id);
   if (id === null) throw new AppError('conflict', 'Retention is already running: wait until it has finished');
   await recordActivity(app.db, actor.id, caller, 'storage.runRetention', { runId: id });
   const { items } = await listRuns(app.db, { skip: 0, take: 1, id });
   if (!items[0]) throw new Error('A run that was begun is not there');
   return items[0];
-};
+}

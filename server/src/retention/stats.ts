@@ -15,14 +15,27 @@ import { readStoredTotals } from './usage-store.ts';
 
 const END_OF_TIME = Date.UTC(9000, 0);
 
-const sumOf = (counts: readonly MonthCount[]): number => counts.reduce((sum, { rows }) => sum + rows, 0);
+/** What is stored, how much room it takes, and what goes next. */
+export async function getStorageStats(app: Core): Promise<StorageStats> {
+  return {
+    ...(await readStoredTotals(app.db)),
+    months: await readMonths(app),
+    reports: await sizeOfFolder(join(app.config.DATA_DIR, 'reports')),
+    disk: await sizeOfDisk(app.config.DATA_DIR),
+    nextRemoval: await readNextRemoval(app),
+  };
+}
+
+function sumOf(counts: readonly MonthCount[]): number {
+  return counts.reduce((sum, { rows }) => sum + rows, 0);
+}
 
 /** The months of a partition: the only one it is for, or those with events, which share its room. */
-const monthsOf = (
+function monthsOf(
   partition: EventMonth,
   counts: readonly MonthCount[],
   bytes: number | null,
-): StorageStats['months'] => {
+): StorageStats['months'] {
   const within = counts.filter(({ month }) => holdsMonth(partition, month));
   const all = sumOf(within);
   if (partition.until <= endOf('month', partition.from))
@@ -31,27 +44,18 @@ const monthsOf = (
     const events = sumOf(within.filter((each) => each.month === month));
     return { month, events, bytes: bytes === null ? null : Math.round((bytes * events) / all) };
   });
-};
+}
 
-const readMonths = async ({ db }: Core): Promise<StorageStats['months']> => {
+async function readMonths({ db }: Core): Promise<StorageStats['months']> {
   const partitions = await listEventMonths(db);
   const sizes = await readMonthSizes(db, partitions);
   const counts = await countEventsBefore(db, eventType.options, END_OF_TIME);
   return partitions.flatMap((partition) => monthsOf(partition, counts, sizes.get(partition.table) ?? null));
-};
+}
 
-const readNextRemoval = async ({ db, settings }: Core): Promise<StorageStats['nextRemoval']> => {
+async function readNextRemoval({ db, settings }: Core): Promise<StorageStats['nextRemoval']> {
   const rules = await getRules(db);
   const { next } = dailyRuns(await readDatabaseTime(db), settings.current().timezone);
   if (!hasLimits(cutoffsOf(rules, next))) return null;
   return { at: new Date(next), ...(await previewRemovals(db, rules, next)).totals };
-};
-
-/** What is stored, how much room it takes, and what goes next. */
-export const getStorageStats = async (app: Core): Promise<StorageStats> => ({
-  ...(await readStoredTotals(app.db)),
-  months: await readMonths(app),
-  reports: await sizeOfFolder(join(app.config.DATA_DIR, 'reports')),
-  disk: await sizeOfDisk(app.config.DATA_DIR),
-  nextRemoval: await readNextRemoval(app),
-});
+}

@@ -1,4 +1,5 @@
 const DAY_MS = 86_400_000;
+
 /** By how many days more than the last run a daily run may reach back, unless the rules were changed since. */
 const LARGEST_STEP_DAYS = 31;
 
@@ -7,8 +8,6 @@ export class StepTooLarge extends Error {
   override readonly name = 'StepTooLarge';
 }
 
-const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
-
 /**
  * Stops a daily run that follows the last one after too long a time: either the service was away, or a clock is wrong, and
  * what is removed does not come back. All moments in Unix milliseconds, by the clock of the database.
@@ -16,7 +15,7 @@ const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10
  * @param rulesChanged when the rules were changed last; null: never
  * @throws StepTooLarge saying what to do
  */
-export const requireSmallStep = (now: number, last: number | null, rulesChanged: number | null): void => {
+export function requireSmallStep(now: number, last: number | null, rulesChanged: number | null): void {
   if (last === null || (rulesChanged !== null && rulesChanged >= last)) return;
   const days = Math.floor((now - last) / DAY_MS);
   if (days <= LARGEST_STEP_DAYS) return;
@@ -25,4 +24,8 @@ export const requireSmallStep = (now: number, last: number | null, rulesChanged:
       `removes at most what became due within ${LARGEST_STEP_DAYS} days. Check that clock, look at ` +
       'storage.previewRetention, and call storage.runRetention to remove it.',
   );
-};
+}
+
+function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}

@@ -23,10 +23,8 @@ export interface StoredTotals {
   readonly images: { readonly count: number; readonly bytes: number };
 }
 
-const timeOf = (id: string | null): Date | null => (id === null ? null : new Date(timeOfId(id)));
-
 /** What is stored, from the totals and the ends of the events' primary key; images are counted row by row. */
-export const readStoredTotals = async (db: Executor): Promise<StoredTotals> => {
+export async function readStoredTotals(db: Executor): Promise<StoredTotals> {
   const { rows } = await db.execute<StatsRow>(sql`
     SELECT pg_database_size(current_database()) AS database_bytes,
       (SELECT coalesce(sum(n), 0)::bigint FROM ${countedEvents(EVER)}) AS event_count,
@@ -43,4 +41,8 @@ export const readStoredTotals = async (db: Executor): Promise<StoredTotals> => {
     newestEvent: timeOf(row.newest),
     images: { count: row.image_count, bytes: row.image_bytes },
   };
-};
+}
+
+function timeOf(id: string | null): Date | null {
+  return id === null ? null : new Date(timeOfId(id));
+}

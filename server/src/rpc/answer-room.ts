@@ -18,17 +18,6 @@ export const ANSWER_LIMITS: AnswerLimits = {
   inFlightBytes: 256 * 1024 * 1024,
 };
 
-const tooLarge = (limit: number): WireError =>
-  new WireError(
-    'BAD_REQUEST',
-    `The answer would be larger than ${limit / (1024 * 1024)} MB: request less at a time, page by page or with a filter, or in smaller batches`,
-  );
-
-const tooBusy = (): WireError =>
-  new WireError('SERVICE_UNAVAILABLE', 'Too many large answers are in progress: try again in a moment', {
-    headers: { 'retry-after': '1' },
-  });
-
 /** Bounds what answers that are not written out yet take together. */
 export interface AnswerRoom {
   /**
@@ -39,7 +28,7 @@ export interface AnswerRoom {
   take(response: ServerResponse, part: Serialized, isShared: boolean): void;
 }
 
-export const createAnswerRoom = ({ answerBytes, inFlightBytes }: AnswerLimits): AnswerRoom => {
+export function createAnswerRoom({ answerBytes, inFlightBytes }: AnswerLimits): AnswerRoom {
   const held = new WeakMap<ServerResponse, number>();
   let inFlight = 0;
 
@@ -64,18 +53,35 @@ export const createAnswerRoom = ({ answerBytes, inFlightBytes }: AnswerLimits): 
       hold(response, bytes);
     },
   };
-};
+}
 
 /** An answer may take this long to be read, in milliseconds, and a second more for each so many bytes. */
 const READING_MS = 30_000;
 const BYTES_PER_SECOND = 64 * 1024;
 
 /** Ends the connection of a large answer that is read so slowly that it would be held for long. */
-export const limitReading = (response: ServerResponse, bytes: number): void => {
+export function limitReading(response: ServerResponse, bytes: number): void {
   if (bytes <= SMALL_BYTES || response.writableFinished) return;
   const tooSlow = setTimeout(
     () => response.destroy(),
     READING_MS + (bytes / BYTES_PER_SECOND) * 1000,
   ).unref();
   response.once('close', () => clearTimeout(tooSlow));
-};
+}
+
+function tooLarge(limit: number): WireError {
+  return new WireError(
+    'BAD_REQUEST',
+    `The answer would be larger than ${limit / (1024 * 1024)} MB: request less at a time, page by page or with a filter, or in smaller batches`,
+  );
+}
+
+function tooBusy(): WireError {
+  return new WireError(
+    'SERVICE_UNAVAILABLE',
+    'Too many large answers are in progress: try again in a moment',
+    {
+      headers: { 'retry-after': '1' },
+    },
+  );
+}

@@ -4,56 +4,27 @@ import { WireError } from './errors.ts';
 
 /** Bodies of this size and less are neither counted nor queued. */
 const SMALL_BYTES = 64 * 1024;
+
 /** Most bytes of larger bodies that are held at the same time. Parsed, they may take six times as much. */
 const MAX_IN_FLIGHT_BYTES = 128 * 1024 * 1024;
 
-const tooLarge = (): WireError =>
-  new WireError('PAYLOAD_TOO_LARGE', `The request body is larger than 10 MB (${MAX_BODY_BYTES} bytes)`);
-
-const tooBusy = (): WireError =>
-  new WireError('SERVICE_UNAVAILABLE', 'Too many large requests at once: try again in a moment', {
-    headers: { 'retry-after': '1' },
-  });
-
-/** Nobody hears this; it only ends the request. */
-const cutShort = (): WireError =>
-  new WireError('BAD_REQUEST', 'The connection was closed before the whole body arrived');
-
-const declaredBytes = (request: IncomingMessage): number => Number(request.headers['content-length'] ?? 0);
-
 /** Whether the request announces a body that will be refused, so that it need not be sent at all. */
-export const announcesTooMuch = (request: IncomingMessage): boolean =>
-  declaredBytes(request) > MAX_BODY_BYTES;
-
-const announcesLittle = (request: IncomingMessage): boolean =>
-  request.headers['transfer-encoding'] === undefined && declaredBytes(request) <= SMALL_BYTES;
-
-const hasBody = (request: IncomingMessage): boolean =>
-  declaredBytes(request) > 0 || request.headers['transfer-encoding'] !== undefined;
+export function announcesTooMuch(request: IncomingMessage): boolean {
+  return declaredBytes(request) > MAX_BODY_BYTES;
+}
 
 /**
  * Reads what is still to come of a body that nobody wants and throws it away: a sender that finds the connection
  * closed while it writes never sees the answer. So one that asked for `Connection: close` gets it only at the end.
  */
-export const drain = (request: IncomingMessage, response: ServerResponse): void => {
+export function drain(request: IncomingMessage, response: ServerResponse): void {
   if (!hasBody(request) || request.readableEnded) return;
   request.resume();
   if (response.shouldKeepAlive) return;
   response.shouldKeepAlive = true;
   const close = () => request.socket.end();
   request.once('end', () => (response.writableFinished ? close() : response.once('finish', close)));
-};
-
-/** Reads a body that announces that it is small: HTTP lets no more of it through than is announced. */
-const readSmall = (request: IncomingMessage): Promise<Buffer> =>
-  new Promise((resolve, reject) => {
-    let body: Buffer | null = null;
-    request.on('data', (chunk: Buffer) => {
-      body = body === null ? chunk : Buffer.concat([body, chunk]);
-    });
-    request.on('end', () => resolve(body ?? Buffer.alloc(0)));
-    request.on('error', () => reject(cutShort()));
-  });
+}
 
 /** Reads request bodies, and bounds what all of them take together. */
 export interface BodyReader {
@@ -64,7 +35,7 @@ export interface BodyReader {
   read(request: IncomingMessage, response: ServerResponse): Promise<Buffer> | null;
 }
 
-export const createBodyReader = (): BodyReader => {
+export function createBodyReader(): BodyReader {
   let inFlight = 0;
   let turn = Promise.resolve();
 
@@ -125,4 +96,46 @@ export const createBodyReader = (): BodyReader => {
       });
     },
   };
-};
+}
+
+function tooLarge(): WireError {
+  return new WireError(
+    'PAYLOAD_TOO_LARGE',
+    `The request body is larger than 10 MB (${MAX_BODY_BYTES} bytes)`,
+  );
+}
+
+function tooBusy(): WireError {
+  return new WireError('SERVICE_UNAVAILABLE', 'Too many large requests at once: try again in a moment', {
+    headers: { 'retry-after': '1' },
+  });
+}
+
+/** Nobody hears this; it only ends the request. */
+function cutShort(): WireError {
+  return new WireError('BAD_REQUEST', 'The connection was closed before the whole body arrived');
+}
+
+function declaredBytes(request: IncomingMessage): number {
+  return Number(request.headers['content-length'] ?? 0);
+}
+
+function announcesLittle(request: IncomingMessage): boolean {
+  return request.headers['transfer-encoding'] === undefined && declaredBytes(request) <= SMALL_BYTES;
+}
+
+function hasBody(request: IncomingMessage): boolean {
+  return declaredBytes(request) > 0 || request.headers['transfer-encoding'] !== undefined;
+}
+
+/** Reads a body that announces that it is small: HTTP lets no more of it through than is announced. */
+function readSmall(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    let body: Buffer | null = null;
+    request.on('data', (chunk: Buffer) => {
+      body = body === null ? chunk : Buffer.concat([body, chunk]);
+    });
+    request.on('end', () => resolve(body ?? Buffer.alloc(0)));
+    request.on('error', () => reject(cutShort()));
+  });
+}

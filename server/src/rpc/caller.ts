@@ -7,7 +7,7 @@ import type { Caller } from '../platform/context.ts';
 export type CallerOf = (request: IncomingMessage, requestId: string) => Caller;
 
 /** @param proxies addresses or networks of proxies whose X-Forwarded-For is believed */
-export const createCallerOf = (proxies: readonly string[], log: Logger): CallerOf => {
+export function createCallerOf(proxies: readonly string[], log: Logger): CallerOf {
   const trusted = proxyAddress.compile([...proxies]);
   let hasWarned = false;
 
@@ -35,4 +35,4 @@ export const createCallerOf = (proxies: readonly string[], log: Logger): CallerO
     userAgent: request.headers['user-agent'] ?? null,
     authorization: request.headers.authorization ?? null,
   });
-};
+}

@@ -13,7 +13,7 @@ interface Pending {
  * A timer for each call costs 4 µs, this 0.5 µs: all have the same time, so the oldest is always the first to end.
  * @param milliseconds how long work may take
  */
-export const createDeadline = (milliseconds: number, late: () => Error): Deadline => {
+export function createDeadline(milliseconds: number, late: () => Error): Deadline {
   const pending = new Set<Pending>();
   let isArmed = false;
 
@@ -53,4 +53,4 @@ export const createDeadline = (milliseconds: number, late: () => Error): Deadlin
         );
       }),
   };
-};
+}

@@ -55,39 +55,11 @@ export interface Dispatcher<App> {
 
 const httpMethod = { query: 'GET', mutation: 'POST' } as const;
 
-/** How much of a name that came from outside is repeated. */
-const shown = (path: string): string => path.slice(0, 100).toWellFormed();
-
 interface Procedure<App> extends Prepared<App> {
   readonly type: string;
   /** Counts a call that was answered well, and its time in seconds. */
   readonly countOk: (seconds: number) => void;
 }
-
-/** Finding the series of a procedure by its labels costs 5 µs, so it is done at the first call only. */
-const counterOf = (path: string, { requests, requestSeconds }: Metrics): Procedure<never>['countOk'] => {
-  let series: { count: Counter.Internal; time: Histogram.Internal<'procedure'> } | null = null;
-  return (seconds) => {
-    series ??= {
-      count: requests.labels({ procedure: path, code: 'OK' }),
-      time: requestSeconds.labels({ procedure: path }),
-    };
-    series.count.inc();
-    series.time.observe(seconds);
-  };
-};
-
-/** A map, because a plain object would find procedures named `constructor`. */
-const proceduresOf = <App extends Core>(
-  router: AnyTRPCRouter,
-  metrics: Metrics,
-): ReadonlyMap<string, Procedure<App>> =>
-  new Map(
-    Object.entries<AnyTRPCProcedure>(router._def.procedures).map(([path, procedure]) => [
-      path,
-      { type: procedure._def.type, ...prepare<App>(path, procedure), countOk: counterOf(path, metrics) },
-    ]),
-  );
 
 export interface DispatcherOptions {
   /** How long a call may take, in milliseconds. */
@@ -95,11 +67,11 @@ export interface DispatcherOptions {
   readonly limits: AnswerLimits;
 }
 
-export const createDispatcher = <App extends Core>(
+export function createDispatcher<App extends Core>(
   router: AnyTRPCRouter,
   { metrics }: App,
   { timeoutMs, limits }: DispatcherOptions,
-): Dispatcher<App> => {
+): Dispatcher<App> {
   const room = createAnswerRoom(limits);
   const procedures = proceduresOf<App>(router, metrics);
   const deadline = createDeadline(
@@ -178,4 +150,35 @@ export const createDispatcher = <App extends Core>(
     subscribe: async (ctx, call, signal) =>
       (await procedures.get(call.path)?.run(ctx, call.input, signal)) as AsyncIterable<unknown>,
   };
-};
+}
+
+/** How much of a name that came from outside is repeated. */
+function shown(path: string): string {
+  return path.slice(0, 100).toWellFormed();
+}
+
+/** Finding the series of a procedure by its labels costs 5 µs, so it is done at the first call only. */
+function counterOf(path: string, { requests, requestSeconds }: Metrics): Procedure<never>['countOk'] {
+  let series: { count: Counter.Internal; time: Histogram.Internal<'procedure'> } | null = null;
+  return (seconds) => {
+    series ??= {
+      count: requests.labels({ procedure: path, code: 'OK' }),
+      time: requestSeconds.labels({ procedure: path }),
+    };
+    series.count.inc();
+    series.time.observe(seconds);
+  };
+}
+
+/** A map, because a plain object would find procedures named `constructor`. */
+function proceduresOf<App extends Core>(
+  router: AnyTRPCRouter,
+  metrics: Metrics,
+): ReadonlyMap<string, Procedure<App>> {
+  return new Map(
+    Object.entries<AnyTRPCProcedure>(router._def.procedures).map(([path, procedure]) => [
+      path,
+      { type: procedure._def.type, ...prepare<App>(path, procedure), countOk: counterOf(path, metrics) },
+    ]),
+  );
+}

@@ -45,50 +45,17 @@ export interface Failure {
 }
 
 const MAX_MESSAGE = 500;
-const shorten = (message: string): string =>
-  message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE).toWellFormed()}…`;
-
-const issuesOf = (error: ZodError): InputIssue[] =>
-  error.issues.slice(0, MAX_ISSUES).map((issue) => ({
-    path: shorten(issue.path.map(String).join('.')),
-    message: shorten(issue.message),
-  }));
 
 const PREFIX = 'Invalid input: ';
 
-const sentenceOf = (issues: readonly InputIssue[], total: number): string => {
-  const [first] = issues;
-  if (!first) return 'Invalid input';
-  const { path, message } = first;
-  const more = total > 1 ? ` (and ${total - 1} more)` : '';
-  if (path === '') return `${PREFIX}${message}${more}`;
-  // "take must be at most 100", but "name: Use at least 3 characters".
-  const isAboutPath = /^(?:Must|Has|Is) /.test(message);
-  const what = isAboutPath ? ` ${message[0]?.toLowerCase()}${message.slice(1)}` : `: ${message}`;
-  return `${PREFIX}${path}${what}${more}`;
-};
-
 /** The refusal of an input that does not fit its schema. */
-export const inputFailure = (error: ZodError): WireError => {
+export function inputFailure(error: ZodError): WireError {
   const issues = issuesOf(error);
   return new WireError('BAD_REQUEST', sentenceOf(issues, error.issues.length), { issues });
-};
-
-const told = (code: ErrorCode, message: string, issues?: readonly InputIssue[], headers = {}): Failure => ({
-  body: errorBodyFor(code, message, issues),
-  headers,
-  unexpected: false,
-});
-
-const retryAfter = (seconds: number | undefined): Record<string, string> =>
-  seconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(seconds))) };
-
-// tRPC calls it a bad request when an input does not fit; an output that does not is our own fault.
-const isInputError = (thrown: unknown): boolean =>
-  thrown instanceof TRPCError && thrown.code === 'BAD_REQUEST';
+}
 
 /** Gives a failure its place in the error table. Everything that is not meant for the caller becomes an internal error. */
-export const failureOf = (thrown: unknown): Failure => {
+export function failureOf(thrown: unknown): Failure {
   const cause = thrown instanceof TRPCError && thrown.cause ? thrown.cause : thrown;
   const error = cause instanceof ZodError && isInputError(thrown) ? inputFailure(cause) : cause;
   if (error instanceof SyntaxError && isInputError(thrown)) {
@@ -110,4 +77,44 @@ export const failureOf = (thrown: unknown): Failure => {
     headers: {},
     unexpected: true,
   };
-};
+}
+
+function shorten(message: string): string {
+  return message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE).toWellFormed()}…`;
+}
+
+function issuesOf(error: ZodError): InputIssue[] {
+  return error.issues.slice(0, MAX_ISSUES).map((issue) => ({
+    path: shorten(issue.path.map(String).join('.')),
+    message: shorten(issue.message),
+  }));
+}
+
+function sentenceOf(issues: readonly InputIssue[], total: number): string {
+  const [first] = issues;
+  if (!first) return 'Invalid input';
+  const { path, message } = first;
+  const more = total > 1 ? ` (and ${total - 1} more)` : '';
+  if (path === '') return `${PREFIX}${message}${more}`;
+  // "take must be at most 100", but "name: Use at least 3 characters".
+  const isAboutPath = /^(?:Must|Has|Is) /.test(message);
+  const what = isAboutPath ? ` ${message[0]?.toLowerCase()}${message.slice(1)}` : `: ${message}`;
+  return `${PREFIX}${path}${what}${more}`;
+}
+
+function told(code: ErrorCode, message: string, issues?: readonly InputIssue[], headers = {}): Failure {
+  return {
+    body: errorBodyFor(code, message, issues),
+    headers,
+    unexpected: false,
+  };
+}
+
+function retryAfter(seconds: number | undefined): Record<string, string> {
+  return seconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(seconds))) };
+}
+
+// tRPC calls it a bad request when an input does not fit; an output that does not is our own fault.
+function isInputError(thrown: unknown): boolean {
+  return thrown instanceof TRPCError && thrown.code === 'BAD_REQUEST';
+}

@@ -18,37 +18,6 @@ import { isEventSource, openSubscription, STREAM_HEADERS, subscriptionsOf } from
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** The status that all answers share, or 207 Multi-Status. */
-const commonStatus = (answers: readonly Answer[]): number => {
-  const [first] = answers;
-  return first && answers.every(({ status }) => status === first.status) ? first.status : 207;
-};
-
-const envelopeOf = ({ outcome }: Answer): string => {
-  if ('error' in outcome) return `{"error":{"json":${JSON.stringify(outcome.error)}}}`;
-  return resultEnvelope(outcome.result);
-};
-
-/** The only answer of a request; one that is sent to many is not put together again. */
-const alone = (answer: Answer): string | Buffer =>
-  'result' in answer.outcome && answer.outcome.result instanceof ReadyAnswer
-    ? answer.outcome.result.envelope
-    : envelopeOf(answer);
-
-/** A batch as one answer. */
-const together = (answers: readonly Answer[], form: 'object' | 'array') => {
-  const envelopes = answers.map(envelopeOf);
-  const json =
-    form === 'array'
-      ? `[${envelopes.join(',')}]`
-      : `{${envelopes.map((each, position) => `"${position}":${each}`).join(',')}}`;
-  return {
-    status: commonStatus(answers),
-    headers: Object.assign({}, ...answers.map(({ headers }) => headers)),
-    json,
-  };
-};
-
 /** A request to /trpc and what answers it. */
 interface Exchange {
   readonly request: IncomingMessage;
@@ -79,7 +48,7 @@ export interface HandlerOptions<App> {
  * Makes what answers requests to /trpc, straight from Node's HTTP server: on the way through Fastify an event cost 8 µs more
  * of 85.
  */
-export const createHandler = <App extends Core>(options: HandlerOptions<App>): Handler => {
+export function createHandler<App extends Core>(options: HandlerOptions<App>): Handler {
   const { router, app, allowed, callerOf, isClosing } = options;
   const dispatcher = createDispatcher(router, app, options);
   const subscriptions = subscriptionsOf(router);
@@ -177,4 +146,36 @@ export const createHandler = <App extends Core>(options: HandlerOptions<App>): H
     const exchange = { request, response, requestId: randomUUID() };
     answer(exchange, target).catch((error: unknown) => fail(exchange, error));
   };
-};
+}
+
+/** The status that all answers share, or 207 Multi-Status. */
+function commonStatus(answers: readonly Answer[]): number {
+  const [first] = answers;
+  return first && answers.every(({ status }) => status === first.status) ? first.status : 207;
+}
+
+function envelopeOf({ outcome }: Answer): string {
+  if ('error' in outcome) return `{"error":{"json":${JSON.stringify(outcome.error)}}}`;
+  return resultEnvelope(outcome.result);
+}
+
+/** The only answer of a request; one that is sent to many is not put together again. */
+function alone(answer: Answer): string | Buffer {
+  return 'result' in answer.outcome && answer.outcome.result instanceof ReadyAnswer
+    ? answer.outcome.result.envelope
+    : envelopeOf(answer);
+}
+
+/** A batch as one answer. */
+function together(answers: readonly Answer[], form: 'object' | 'array') {
+  const envelopes = answers.map(envelopeOf);
+  const json =
+    form === 'array'
+      ? `[${envelopes.join(',')}]`
+      : `{${envelopes.map((each, position) => `"${position}":${each}`).join(',')}}`;
+  return {
+    status: commonStatus(answers),
+    headers: Object.assign({}, ...answers.map(({ headers }) => headers)),
+    json,
+  };
+}

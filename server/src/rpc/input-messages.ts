@@ -42,62 +42,14 @@ const counted: Readonly<Record<string, string>> = {
 };
 
 const MOST_NAMED = 30;
-const list = (values: readonly unknown[]): string => {
-  const named = values.slice(0, MOST_NAMED).map(String).join(', ');
-  return values.length > MOST_NAMED ? `${named} and others` : named;
-};
-
-/** A key as its sender wrote it, cut: it may be of any length. */
-const named = (key: string): string => `"${key.slice(0, 50).toWellFormed()}"`;
-
-const mustBe = (what: string, issue: Issue): string =>
-  issue.input === undefined ? `Must be given (${what})` : `Must be ${what}`;
-
-const bound = (
-  origin: string,
-  limit: unknown,
-  side: 'at most' | 'at least',
-  isInclusive: boolean,
-): string => {
-  if (origin === 'string') return `Use ${side} ${limit} characters`;
-  const unit = counted[origin];
-  if (unit !== undefined) return `Must have ${side} ${limit} ${unit}`;
-  if (isInclusive) return `Must be ${side} ${limit}`;
-  return `Must be ${side === 'at most' ? 'less' : 'more'} than ${limit}`;
-};
-
-const ofFormat = (issue: Issue & { code: 'invalid_format' }): string => {
-  const { format, prefix, suffix, includes } = issue as typeof issue & Record<string, unknown>;
-  if (format === 'starts_with') return `Must begin with ${named(String(prefix))}`;
-  if (format === 'ends_with') return `Must end with ${named(String(suffix))}`;
-  if (format === 'includes') return `Must contain ${named(String(includes))}`;
-  const name = formatNames[String(format)];
-  return name === undefined ? 'Must have the documented form' : `Must be ${name}`;
-};
 
 const MUST_BE = 'Must be ';
-
-/** One sentence for all the forms that a value may have. */
-const ofUnion = ({ errors = [], options, discriminator }: Issue & { code: 'invalid_union' }): string => {
-  if (Array.isArray(options) && options.length > 0) {
-    return `Must have one of ${list(options)} as ${named(String(discriminator))}`;
-  }
-  const said = new Set<string>();
-  for (const [first] of errors) {
-    if (first)
-      said.add(first.path.length === 0 ? first.message : `${first.path.join('.')}: ${first.message}`);
-  }
-  const sentences = [...said];
-  if (sentences.length === 0) return 'Must have one of the documented forms';
-  if (!sentences.every((each) => each.startsWith(MUST_BE))) return sentences.join('; or: ');
-  return MUST_BE + sentences.map((each) => each.slice(MUST_BE.length)).join(' or ');
-};
 
 /**
  * What a caller is told of an input that does not fit, where its schema has no sentence of its own: what to send.
  * zod's texts say what it expected and received.
  */
-export const messageOfIssue = (issue: Issue): string => {
+export function messageOfIssue(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type': {
       const what = typeNames[issue.expected] ?? issue.expected;
@@ -125,9 +77,56 @@ export const messageOfIssue = (issue: Issue): string => {
     default:
       return 'Is not accepted: see the documentation of the procedure';
   }
-};
+}
 
 /** Lets all schemas of this process say these sentences. */
-export const useOwnMessages = (): void => {
+export function useOwnMessages(): void {
   z.config({ customError: messageOfIssue });
-};
+}
+
+function list(values: readonly unknown[]): string {
+  const named = values.slice(0, MOST_NAMED).map(String).join(', ');
+  return values.length > MOST_NAMED ? `${named} and others` : named;
+}
+
+/** A key as its sender wrote it, cut: it may be of any length. */
+function named(key: string): string {
+  return `"${key.slice(0, 50).toWellFormed()}"`;
+}
+
+function mustBe(what: string, issue: Issue): string {
+  return issue.input === undefined ? `Must be given (${what})` : `Must be ${what}`;
+}
+
+function bound(origin: string, limit: unknown, side: 'at most' | 'at least', isInclusive: boolean): string {
+  if (origin === 'string') return `Use ${side} ${limit} characters`;
+  const unit = counted[origin];
+  if (unit !== undefined) return `Must have ${side} ${limit} ${unit}`;
+  if (isInclusive) return `Must be ${side} ${limit}`;
+  return `Must be ${side === 'at most' ? 'less' : 'more'} than ${limit}`;
+}
+
+function ofFormat(issue: Issue & { code: 'invalid_format' }): string {
+  const { format, prefix, suffix, includes } = issue as typeof issue & Record<string, unknown>;
+  if (format === 'starts_with') return `Must begin with ${named(String(prefix))}`;
+  if (format === 'ends_with') return `Must end with ${named(String(suffix))}`;
+  if (format === 'includes') return `Must contain ${named(String(includes))}`;
+  const name = formatNames[String(format)];
+  return name === undefined ? 'Must have the documented form' : `Must be ${name}`;
+}
+
+/** One sentence for all the forms that a value may have. */
+function ofUnion({ errors = [], options, discriminator }: Issue & { code: 'invalid_union' }): string {
+  if (Array.isArray(options) && options.length > 0) {
+    return `Must have one of ${list(options)} as ${named(String(discriminator))}`;
+  }
+  const said = new Set<string>();
+  for (const [first] of errors) {
+    if (first)
+      said.add(first.path.length === 0 ? first.message : `${first.path.join('.')}: ${first.message}`);
+  }
+  const sentences = [...said];
+  if (sentences.length === 0) return 'Must have one of the documented forms';
+  if (!sentences.every((each) => each.startsWith(MUST_BE))) return sentences.join('; or: ');
+  return MUST_BE + sentences.map((each) => each.slice(MUST_BE.length)).join(' or ');
+}

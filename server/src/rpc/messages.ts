@@ -10,17 +10,8 @@ type Told<Thing> = { readonly id: string } & ({ readonly thing: Thing } | { read
 /** The message about each thing, which is one and the same for all streams, so that it is serialized once. */
 const messages = new WeakMap<object, object>();
 
-const messageOf = <Name extends string>(name: Name, thing: object): object => {
-  let message = messages.get(thing);
-  if (!message) {
-    message = { type: name, [name]: thing };
-    messages.set(thing, message);
-  }
-  return message;
-};
-
 /** Gives a stream of things the form in which subscribers get it: messages with ids, by which they can resume. */
-export const messagesOf = async function* <Name extends string, Thing extends object>(
+export async function* messagesOf<Name extends string, Thing extends object>(
   name: Name,
   stream: AsyncIterable<Told<Thing>>,
 ): AsyncGenerator<TrackedEnvelope<Message<Name, Thing>>> {
@@ -28,4 +19,13 @@ export const messagesOf = async function* <Name extends string, Thing extends ob
     const message = 'note' in told ? told.note : messageOf(name, told.thing);
     yield tracked(told.id, message as Message<Name, Thing>);
   }
-};
+}
+
+function messageOf<Name extends string>(name: Name, thing: object): object {
+  let message = messages.get(thing);
+  if (!message) {
+    message = { type: name, [name]: thing };
+    messages.set(thing, message);
+  }
+  return message;
+}

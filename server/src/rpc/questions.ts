@@ -7,32 +7,15 @@ import { AppError } from '../platform/error.ts';
 const MOST_WAITING = 200;
 const RETRY_AFTER_SECONDS = 5;
 
-const tooMany = (cause?: unknown): AppError =>
-  new AppError(
-    'unavailable',
-    'Too many lists and statistics are being requested: try again in a few seconds',
-    {
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
-      cause,
-    },
-  );
-
-const tooSlow = (cause: unknown): AppError =>
-  new AppError(
-    'tooSlow',
-    `This query takes the database longer than ${QUESTION_TIMEOUT_MS / 1000} seconds: narrow the time range, or search for more characters`,
-    { cause },
-  );
-
 /**
  * Answers a question on the connections that are there for questions, which are few, so that however many are asked,
  * events are stored and people log in as before.
  * @throws AppError `unavailable` when too many are asked at once; `tooSlow` when this one takes too long
  */
-export const answerQuestion = async <App extends Core, Context extends RequestContext<App>, Result>(
+export async function answerQuestion<App extends Core, Context extends RequestContext<App>, Result>(
   ctx: Context,
   answer: (ctx: Context) => Promise<Result> | Result,
-): Promise<Result> => {
+): Promise<Result> {
   const { questions } = ctx.app;
   if (questions.$client.waitingCount >= MOST_WAITING) throw tooMany();
   try {
@@ -42,4 +25,23 @@ export const answerQuestion = async <App extends Core, Context extends RequestCo
     if (isWithoutConnection(error)) throw tooMany(error);
     throw error;
   }
-};
+}
+
+function tooMany(cause?: unknown): AppError {
+  return new AppError(
+    'unavailable',
+    'Too many lists and statistics are being requested: try again in a few seconds',
+    {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+      cause,
+    },
+  );
+}
+
+function tooSlow(cause: unknown): AppError {
+  return new AppError(
+    'tooSlow',
+    `This query takes the database longer than ${QUESTION_TIMEOUT_MS / 1000} seconds: narrow the time range, or search for more characters`,
+    { cause },
+  );
+}

@@ -40,105 +40,30 @@ const methodTypes: Readonly<Record<string, Call['method']>> = {
 };
 
 const PREFIX = '/trpc/';
+
 /** What comes before the path when somebody takes us for a proxy. */
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 /** @returns null for an address elsewhere */
-export const trpcTarget = (url: string): Target | null => {
+export function trpcTarget(url: string): Target | null {
   const local = url.startsWith('/') ? url : url.replace(ORIGIN, '');
   if (!local.startsWith(PREFIX)) return null;
   const end = local.search(/[?#]/);
   return end === -1
     ? { path: local.slice(PREFIX.length), query: '' }
     : { path: local.slice(PREFIX.length, end), query: local.slice(end + 1) };
-};
-
-const decode = (path: string): string => {
-  if (!path.includes('%')) return path;
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    throw new WireError('BAD_REQUEST', 'The address is not well-formed');
-  }
-};
-
-/** A function that does its work when it is first called, and from then on repeats the outcome, failures too. */
-const once = <Result>(work: () => Result): (() => Result) => {
-  let outcome: { value: Result } | { error: unknown } | null = null;
-  return () => {
-    if (!outcome) {
-      try {
-        outcome = { value: work() };
-      } catch (error) {
-        outcome = { error };
-      }
-    }
-    if ('error' in outcome) throw outcome.error;
-    return outcome.value;
-  };
-};
+}
 
 const NO_QUERY: ParsedUrlQuery = {};
 
-const textOf = (query: ParsedUrlQuery, name: string): string | undefined => {
-  const value = query[name];
-  return Array.isArray(value) ? value[0] : value;
-};
-
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]*)/i;
-
-/** Refuses a body that is not plain JSON in UTF-8; it is checked when the input is wanted, not before the token. */
-const requireJson = (headers: IncomingHttpHeaders): void => {
-  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
-  if (type === 'application/json' && encoding === 'identity') return;
-  if (encoding.toLowerCase() !== 'identity') {
-    throw new WireError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without Content-Encoding');
-  }
-  if (!JSON_TYPE.test(type)) {
-    throw new WireError('UNSUPPORTED_MEDIA_TYPE', 'Send the body with Content-Type: application/json');
-  }
-  if (!/^utf-?8$/i.test(CHARSET.exec(type)?.[1] ?? 'utf-8')) {
-    throw new WireError('UNSUPPORTED_MEDIA_TYPE', 'Send the body in UTF-8');
-  }
-};
-
-const parseInput = ({ method, headers, body }: RawRequest, query: ParsedUrlQuery): unknown => {
-  if (method !== 'POST') {
-    const input = textOf(query, 'input');
-    return input ? parseJson(Buffer.from(input)) : undefined;
-  }
-  if (body === null || body.length === 0) return undefined;
-  requireJson(headers);
-  return parseJson(body);
-};
-
-const inputAt = (json: unknown, position: number): unknown => {
-  if (json === undefined || json === null) return undefined;
-  if (typeof json !== 'object' || Array.isArray(json)) {
-    throw new WireError(
-      'BAD_REQUEST',
-      'Send the inputs of a batch as an object keyed by position: {"0": {"json": …}}',
-    );
-  }
-  const key = String(position);
-  return Object.hasOwn(json, key) ? (json as Record<string, unknown>)[key] : undefined;
-};
-
-/** `null` is how some clients say "no input". */
-const orUndefined = (value: unknown): unknown => (value === null ? undefined : value);
-
-const batchForm = (headers: IncomingHttpHeaders): BatchForm => {
-  const accept = headers.accept ?? '';
-  if (accept.includes('application/jsonl') || headers['trpc-accept'] === 'application/jsonl') return 'lines';
-  return accept.includes(BATCH_ARRAY_TYPE) ? 'array' : 'object';
-};
 
 /**
  * Understands a request to /trpc/<path>. Inputs are parsed when they are asked for, after the caller was admitted.
  * @throws WireError BAD_REQUEST for a path that cannot be decoded, and a batch that is too large or carries more than one login
  */
-export const readRequest = (received: RawRequest): TrpcRequest => {
+export function readRequest(received: RawRequest): TrpcRequest {
   const { method: verb, headers, target } = received;
   const path = decode(target.path);
   const query = target.query === '' ? NO_QUERY : parseQuery(target.query);
@@ -161,4 +86,82 @@ export const readRequest = (received: RawRequest): TrpcRequest => {
     input: once(() => orUndefined(reviveInput(inputAt(inputs(), position)))),
   }));
   return { calls, batch: batchForm(headers) };
-};
+}
+
+function decode(path: string): string {
+  if (!path.includes('%')) return path;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    throw new WireError('BAD_REQUEST', 'The address is not well-formed');
+  }
+}
+
+/** A function that does its work when it is first called, and from then on repeats the outcome, failures too. */
+function once<Result>(work: () => Result): () => Result {
+  let outcome: { value: Result } | { error: unknown } | null = null;
+  return () => {
+    if (!outcome) {
+      try {
+        outcome = { value: work() };
+      } catch (error) {
+        outcome = { error };
+      }
+    }
+    if ('error' in outcome) throw outcome.error;
+    return outcome.value;
+  };
+}
+
+function textOf(query: ParsedUrlQuery, name: string): string | undefined {
+  const value = query[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** Refuses a body that is not plain JSON in UTF-8; it is checked when the input is wanted, not before the token. */
+function requireJson(headers: IncomingHttpHeaders): void {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
+  if (type === 'application/json' && encoding === 'identity') return;
+  if (encoding.toLowerCase() !== 'identity') {
+    throw new WireError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without Content-Encoding');
+  }
+  if (!JSON_TYPE.test(type)) {
+    throw new WireError('UNSUPPORTED_MEDIA_TYPE', 'Send the body with Content-Type: application/json');
+  }
+  if (!/^utf-?8$/i.test(CHARSET.exec(type)?.[1] ?? 'utf-8')) {
+    throw new WireError('UNSUPPORTED_MEDIA_TYPE', 'Send the body in UTF-8');
+  }
+}
+
+function parseInput({ method, headers, body }: RawRequest, query: ParsedUrlQuery): unknown {
+  if (method !== 'POST') {
+    const input = textOf(query, 'input');
+    return input ? parseJson(Buffer.from(input)) : undefined;
+  }
+  if (body === null || body.length === 0) return undefined;
+  requireJson(headers);
+  return parseJson(body);
+}
+
+function inputAt(json: unknown, position: number): unknown {
+  if (json === undefined || json === null) return undefined;
+  if (typeof json !== 'object' || Array.isArray(json)) {
+    throw new WireError(
+      'BAD_REQUEST',
+      'Send the inputs of a batch as an object keyed by position: {"0": {"json": …}}',
+    );
+  }
+  const key = String(position);
+  return Object.hasOwn(json, key) ? (json as Record<string, unknown>)[key] : undefined;
+}
+
+/** `null` is how some clients say "no input". */
+function orUndefined(value: unknown): unknown {
+  return value === null ? undefined : value;
+}
+
+function batchForm(headers: IncomingHttpHeaders): BatchForm {
+  const accept = headers.accept ?? '';
+  if (accept.includes('application/jsonl') || headers['trpc-accept'] === 'application/jsonl') return 'lines';
+  return accept.includes(BATCH_ARRAY_TYPE) ? 'array' : 'object';
+}

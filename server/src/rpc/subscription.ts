@@ -10,28 +10,23 @@ import type { Target } from './request.ts';
 
 /** A stream of which nothing could be written for this long has nobody at its other end: something is said every 10 s. */
 const STUCK_MS = 45_000;
+
 /** How long a stream gets to say that it ends, before its connection is closed. */
 const FAREWELL_MS = 2_000;
 
 /** The names of the procedures that are subscribed to. */
-export const subscriptionsOf = (router: AnyTRPCRouter): ReadonlySet<string> =>
-  new Set(
+export function subscriptionsOf(router: AnyTRPCRouter): ReadonlySet<string> {
+  return new Set(
     Object.entries<AnyTRPCProcedure>(router._def.procedures).flatMap(([path, procedure]) =>
       procedure._def.type === 'subscription' ? [path] : [],
     ),
   );
+}
 
 /** Whether the caller reads nothing but server-sent events. */
-export const isEventSource = ({ headers }: IncomingMessage): boolean =>
-  headers.accept?.includes('text/event-stream') ?? false;
-
-/** Closes the connection when its other end does not read any more, or has read nothing of the farewell. */
-const closeWhenStuck = (response: ServerResponse, draining: AbortSignal): void => {
-  response.setTimeout(STUCK_MS, () => response.destroy());
-  const farewell = () => void sleep(FAREWELL_MS, undefined, { ref: false }).then(() => response.destroy());
-  draining.addEventListener('abort', farewell, { once: true });
-  response.once('close', () => draining.removeEventListener('abort', farewell));
-};
+export function isEventSource({ headers }: IncomingMessage): boolean {
+  return headers.accept?.includes('text/event-stream') ?? false;
+}
 
 /** What the head of a stream says beyond that of every answer. */
 export const STREAM_HEADERS = {
@@ -42,25 +37,6 @@ export const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-/** The id to resume from: an EventSource sends it in a header, others may name it in the address. */
-const lastEventIdOf = ({ headers }: IncomingMessage, { query }: Target): string | undefined => {
-  const inHeader = headers['last-event-id'];
-  if (typeof inHeader === 'string' || query === '') return inHeader?.toString();
-  const { lastEventId, 'Last-Event-Id': spelledAsHeader } = parseQuery(query);
-  return [lastEventId ?? spelledAsHeader].flat()[0];
-};
-
-/** Adds the id to the input, as tRPC does. */
-const withLastEventId = (input: unknown, lastEventId: string | undefined): unknown => {
-  if (!lastEventId) return input;
-  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
-  return isObject ? { ...input, lastEventId } : (input ?? { lastEventId });
-};
-
-const failing = (error: unknown): AsyncIterable<never> => ({
-  [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }),
-});
-
 /** A request for a stream and what answers it. */
 export interface Subscribing {
   readonly request: IncomingMessage;
@@ -70,12 +46,12 @@ export interface Subscribing {
 }
 
 /** Opens a subscription. @returns its server-sent events, of which a refusal is one */
-export const openSubscription = async <App extends Core>(
+export async function openSubscription<App extends Core>(
   dispatcher: Dispatcher<App>,
   ctx: RequestContext<App>,
   { about, ending }: { readonly about: object; readonly ending: AbortSignal },
   { request, response, target, call }: Subscribing,
-): Promise<AsyncIterable<string>> => {
+): Promise<AsyncIterable<string>> {
   const left = new AbortController();
   response.once('close', () => left.abort());
   closeWhenStuck(response, ending);
@@ -90,4 +66,33 @@ export const openSubscription = async <App extends Core>(
     return body;
   };
   return writeFrames({ about, messages, describe });
-};
+}
+
+/** Closes the connection when its other end does not read any more, or has read nothing of the farewell. */
+function closeWhenStuck(response: ServerResponse, draining: AbortSignal): void {
+  response.setTimeout(STUCK_MS, () => response.destroy());
+  const farewell = () => void sleep(FAREWELL_MS, undefined, { ref: false }).then(() => response.destroy());
+  draining.addEventListener('abort', farewell, { once: true });
+  response.once('close', () => draining.removeEventListener('abort', farewell));
+}
+
+/** The id to resume from: an EventSource sends it in a header, others may name it in the address. */
+function lastEventIdOf({ headers }: IncomingMessage, { query }: Target): string | undefined {
+  const inHeader = headers['last-event-id'];
+  if (typeof inHeader === 'string' || query === '') return inHeader?.toString();
+  const { lastEventId, 'Last-Event-Id': spelledAsHeader } = parseQuery(query);
+  return [lastEventId ?? spelledAsHeader].flat()[0];
+}
+
+/** Adds the id to the input, as tRPC does. */
+function withLastEventId(input: unknown, lastEventId: string | undefined): unknown {
+  if (!lastEventId) return input;
+  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
+  return isObject ? { ...input, lastEventId } : (input ?? { lastEventId });
+}
+
+function failing(error: unknown): AsyncIterable<never> {
+  return {
+    [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }),
+  };
+}

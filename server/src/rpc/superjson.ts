@@ -4,31 +4,14 @@ import { MAX_DEPTH } from './json.ts';
 
 /** Most paths in the meta of one input. */
 const MAX_ANNOTATIONS = 10_000;
+
 /** Map and Set nest no deeper than this in the annotations. */
 const MAX_ANNOTATION_DEPTH = 8;
+
 /** Longest path, in characters. */
 const MAX_PATH = 10_000;
 
 type LeafType = 'Date' | 'undefined' | 'bigint' | 'number' | 'map' | 'set';
-
-const refuse = (message: string): never => {
-  throw new WireError('BAD_REQUEST', `The superjson meta cannot be used: ${message}`);
-};
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** Only what JavaScript itself wrote is a moment. A time written by hand stays text: the service's time zone decides what it means. */
-const reviveDate = (value: unknown): Date | string => {
-  if (typeof value === 'string') {
-    const date = new Date(value);
-    if (!Number.isNaN(date.getTime()) && date.toISOString() === value) return date;
-    if (isIsoTime(value)) return value;
-  }
-  return refuse('a Date must be an ISO 8601 text');
-};
-
-const isPair = (value: unknown): value is [unknown, unknown] => Array.isArray(value) && value.length === 2;
 
 const revivers: Record<LeafType, (value: unknown) => unknown> = {
   Date: reviveDate,
@@ -46,38 +29,8 @@ const revivers: Record<LeafType, (value: unknown) => unknown> = {
   set: (value) => (Array.isArray(value) ? new Set(value) : refuse('a set must be a list')),
 };
 
-const isLeafType = (value: unknown): value is LeafType =>
-  typeof value === 'string' && Object.hasOwn(revivers, value);
-
 /** A piece of a path up to what has a meaning in it: plain characters, an escaped one, or a dot. */
 const PIECES = /[^.\\]+|\\[.\\]?|\./g;
-
-/** Splits a superjson path: dots separate, a backslash escapes a dot and, since version 1, a backslash. */
-const segmentsOf = (path: string, version: number): string[] => {
-  if (path.length > MAX_PATH) return refuse('a path is too long');
-  if (!path.includes('\\')) return path.split('.', MAX_DEPTH + 1);
-  const segments: string[] = [];
-  let segment = '';
-  for (const [piece] of path.matchAll(PIECES)) {
-    if (piece === '.') {
-      segments.push(segment);
-      if (segments.length > MAX_DEPTH) break;
-      segment = '';
-    } else if (piece === '\\.') segment += '.';
-    else if (version >= 1 && piece === '\\\\') segment += '\\';
-    else segment += piece;
-  }
-  segments.push(segment);
-  return segments;
-};
-
-const childOf = (parent: unknown, key: string): unknown => {
-  const has = Array.isArray(parent)
-    ? key !== 'length' && Object.hasOwn(parent, key)
-    : isObject(parent) && Object.hasOwn(parent, key);
-  if (!has) return refuse(`it names "${key.slice(0, 50).toWellFormed()}", which is not in the JSON`);
-  return (parent as Record<string, unknown>)[key];
-};
 
 /**
  * Gives the values of an input the types that its superjson meta names. superjson's own way trusts the meta:
@@ -122,7 +75,7 @@ class Reviver {
  * It changes the envelope it is given, so it is called once.
  * @throws WireError BAD_REQUEST when it is no such envelope or its meta asks for more than is accepted
  */
-export const reviveInput = (envelope: unknown): unknown => {
+export function reviveInput(envelope: unknown): unknown {
   if (envelope === undefined || envelope === null) return undefined;
   if (!isObject(envelope) || (!Object.hasOwn(envelope, 'json') && Object.keys(envelope).length > 0)) {
     throw new WireError('BAD_REQUEST', 'Send the input as {"json": …}');
@@ -139,4 +92,57 @@ export const reviveInput = (envelope: unknown): unknown => {
   }
   if (meta.values === undefined || meta.values === null) return json;
   return new Reviver(typeof meta.v === 'number' ? meta.v : 0).revive(json, meta.values, 0);
-};
+}
+
+function refuse(message: string): never {
+  throw new WireError('BAD_REQUEST', `The superjson meta cannot be used: ${message}`);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Only what JavaScript itself wrote is a moment. A time written by hand stays text: the service's time zone decides what it means. */
+function reviveDate(value: unknown): Date | string {
+  if (typeof value === 'string') {
+    const date = new Date(value);
+    if (!Number.isNaN(date.getTime()) && date.toISOString() === value) return date;
+    if (isIsoTime(value)) return value;
+  }
+  return refuse('a Date must be an ISO 8601 text');
+}
+
+function isPair(value: unknown): value is [unknown, unknown] {
+  return Array.isArray(value) && value.length === 2;
+}
+
+function isLeafType(value: unknown): value is LeafType {
+  return typeof value === 'string' && Object.hasOwn(revivers, value);
+}
+
+/** Splits a superjson path: dots separate, a backslash escapes a dot and, since version 1, a backslash. */
+function segmentsOf(path: string, version: number): string[] {
+  if (path.length > MAX_PATH) return refuse('a path is too long');
+  if (!path.includes('\\')) return path.split('.', MAX_DEPTH + 1);
+  const segments: string[] = [];
+  let segment = '';
+  for (const [piece] of path.matchAll(PIECES)) {
+    if (piece === '.') {
+      segments.push(segment);
+      if (segments.length > MAX_DEPTH) break;
+      segment = '';
+    } else if (piece === '\\.') segment += '.';
+    else if (version >= 1 && piece === '\\\\') segment += '\\';
+    else segment += piece;
+  }
+  segments.push(segment);
+  return segments;
+}
+
+function childOf(parent: unknown, key: string): unknown {
+  const has = Array.isArray(parent)
+    ? key !== 'length' && Object.hasOwn(parent, key)
+    : isObject(parent) && Object.hasOwn(parent, key);
+  if (!has) return refuse(`it names "${key.slice(0, 50).toWellFormed()}", which is not in the JSON`);
+  return (parent as Record<string, unknown>)[key];
+}

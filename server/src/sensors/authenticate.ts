@@ -14,10 +14,10 @@ export interface DeviceContext<App = Core> extends RequestContext<App> {
  * @throws AppError `badRequest` without a key; `unauthorized` for a key that is no sensor's; `unavailable` while
  * the database is away and the key is not known
  */
-export const authenticateSensor = (
+export function authenticateSensor(
   { app }: RequestContext<Core & Pick<SensorServices, 'sensorKeys' | 'lastContacts'>>,
   rawInput: unknown,
-): KnownSensor | Promise<KnownSensor> => {
+): KnownSensor | Promise<KnownSensor> {
   const admit = (sensor: KnownSensor | null): KnownSensor => {
     if (!sensor) throw new AppError('unauthorized', 'Invalid API key');
     app.lastContacts.record(sensor.id);
@@ -30,4 +30,4 @@ export const authenticateSensor = (
   }
   const found = app.sensorKeys.find(apiKey);
   return found instanceof Promise ? found.then(admit) : admit(found);
-};
+}

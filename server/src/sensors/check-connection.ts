@@ -7,13 +7,28 @@ const USUAL_PORTS = [80, 443, 554];
 const ATTEMPT_MS = 2_000;
 const TOTAL_MS = 4_800;
 
+/**
+ * Opens a TCP connection to the address, and closes it at once; takes less than 5 seconds.
+ * @returns milliseconds until a host answered; null when none did
+ */
+export async function checkConnection({ host, port }: DeviceAddress): Promise<number | null> {
+  const end = performance.now() + TOTAL_MS;
+  for (const candidate of port === null ? USUAL_PORTS : [port]) {
+    const left = end - performance.now();
+    const latency = left > 0 ? await tryPort(host, candidate, Math.min(ATTEMPT_MS, left)) : null;
+    if (latency !== null) return latency;
+  }
+  return null;
+}
+
 /** A refused connection proves as well as an accepted one that a host answers there. */
-const isAnswer = (error: unknown): boolean =>
-  hasErrno(error, 'ECONNREFUSED') || (error instanceof AggregateError && error.errors.some(isAnswer));
+function isAnswer(error: unknown): boolean {
+  return hasErrno(error, 'ECONNREFUSED') || (error instanceof AggregateError && error.errors.some(isAnswer));
+}
 
 /** Milliseconds until the host answered on the port; null when it did not within the limit. */
-const tryPort = (host: string, port: number, limitMs: number): Promise<number | null> =>
-  new Promise((resolve) => {
+function tryPort(host: string, port: number, limitMs: number): Promise<number | null> {
+  return new Promise((resolve) => {
     const started = performance.now();
     const socket = connect({ host, port });
     const finish = (answered: boolean): void => {
@@ -25,17 +40,4 @@ const tryPort = (host: string, port: number, limitMs: number): Promise<number | 
     socket.once('connect', () => finish(true));
     socket.on('error', (error) => finish(isAnswer(error)));
   });
-
-/**
- * Opens a TCP connection to the address, and closes it at once; takes less than 5 seconds.
- * @returns milliseconds until a host answered; null when none did
- */
-export const checkConnection = async ({ host, port }: DeviceAddress): Promise<number | null> => {
-  const end = performance.now() + TOTAL_MS;
-  for (const candidate of port === null ? USUAL_PORTS : [port]) {
-    const left = end - performance.now();
-    const latency = left > 0 ? await tryPort(host, candidate, Math.min(ATTEMPT_MS, left)) : null;
-    if (latency !== null) return latency;
-  }
-  return null;
-};
+}

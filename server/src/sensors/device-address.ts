@@ -11,13 +11,11 @@ const PLAIN = /^([^:]+)(?::(\d{1,5}))?$/;
 const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
 const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*\\.?$`, 'i');
 
-const isHost = (text: string): boolean => isIP(text) !== 0 || (text.length <= 253 && HOST_NAME.test(text));
-
 /**
  * Reads `host`, `host:port`, `[v6]`, `[v6]:port` or a bare IPv6 address, the host being a name or an IP address.
  * @returns null for any other text
  */
-export const parseDeviceAddress = (text: string): DeviceAddress | null => {
+export function parseDeviceAddress(text: string): DeviceAddress | null {
   const address = text.trim();
   if (isIPv6(address)) return { host: address, port: null };
   const bracketed = BRACKETED.exec(address);
@@ -26,4 +24,8 @@ export const parseDeviceAddress = (text: string): DeviceAddress | null => {
   if (digits === undefined) return { host, port: null };
   const port = Number(digits);
   return port >= 1 && port <= 65_535 ? { host, port } : null;
-};
+}
+
+function isHost(text: string): boolean {
+  return isIP(text) !== 0 || (text.length <= 253 && HOST_NAME.test(text));
+}

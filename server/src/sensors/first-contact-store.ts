@@ -5,7 +5,9 @@ import { type SQL, sql } from 'drizzle-orm';
  * Until then it may not be mounted yet, and is not silent.
  * @param sensorId the column that names the sensor
  */
-export const firstContact = (sensorId: SQL): SQL => sql`least(
+export function firstContact(sensorId: SQL): SQL {
+  return sql`least(
   (SELECT min(at) FROM sensor_status_history
     WHERE sensor_status_history.sensor_id = ${sensorId} AND to_status IN ('ONLINE', 'ERROR')),
   (SELECT min(first_slot) FROM traffic_places WHERE traffic_places.sensor_id = ${sensorId}))`;
+}

@@ -2,13 +2,13 @@ import type { FollowSensorsInput } from '@gantry/contract/sensors';
 import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
 
 /** Tells of changes of status, of all sensors or of those that are asked for. @throws AppError as `follow` does */
-export const followStatusChanges = (
+export function followStatusChanges(
   ctx: FollowContext,
   { sensorId, status, lastEventId }: FollowSensorsInput,
   signal: AbortSignal | undefined,
-): AsyncGenerator<StreamMessage<'sensors'>> => {
+): AsyncGenerator<StreamMessage<'sensors'>> {
   const id = sensorId?.toLowerCase();
   const matches = (change: { sensorId: string; to: string }): boolean =>
     (id === undefined || change.sensorId === id) && (status === undefined || change.to === status);
   return follow(ctx, { topic: 'sensors', matches, lastEventId }, signal);
-};
+}

@@ -18,15 +18,17 @@ type Issue = HeartbeatInput['issues'][number];
 const REASON_MAX = 500;
 
 /** The issues in one bounded line: `CODE (message), CODE (message)`. */
-export const nameIssues = (issues: readonly Issue[]): string => {
+export function nameIssues(issues: readonly Issue[]): string {
   const line = issues
     .map(({ code, message }) => (message.trim() === '' ? code : `${code} (${message.trim()})`))
     .join(', ');
   return line.length <= REASON_MAX ? line : `${line.slice(0, REASON_MAX - 1).toWellFormed()}…`;
-};
+}
 
 /** A sensor that misses two heartbeats in a row is still heard of within the time-out. */
-export const intervalFor = (timeoutSeconds: number): number => Math.max(1, Math.floor(timeoutSeconds / 3));
+export function intervalFor(timeoutSeconds: number): number {
+  return Math.max(1, Math.floor(timeoutSeconds / 3));
+}
 
 export interface HeartbeatAnswer {
   readonly success: true;
@@ -36,26 +38,14 @@ export interface HeartbeatAnswer {
   readonly intervalSeconds: number;
 }
 
-/** A heartbeat that changes the status is told to whom it concerns. */
-const takeReport = async (
-  app: Core & Pick<RealtimeServices, 'outbox'>,
-  report: SelfReport,
-): Promise<StatusOutcome | null> =>
-  (await recordSteadyHeartbeat(app.devices, report)) ??
-  inTransaction(app.devices, async (tx) => {
-    const outcome = await recordHeartbeat(tx, report);
-    if (outcome && outcome.from !== outcome.to) await publishStatus(app, tx, [outcome], report.reason);
-    return outcome;
-  });
-
 /**
  * Takes in a sign of life and what the sensor says of itself. Only critical issues bear on its status.
  * @throws AppError `unauthorized` when the key died meanwhile
  */
-export const handleHeartbeat = async (
+export async function handleHeartbeat(
   { app, sensor }: DeviceContext<Core & SensorServices & Pick<RealtimeServices, 'outbox'>>,
   input: HeartbeatInput,
-): Promise<HeartbeatAnswer> => {
+): Promise<HeartbeatAnswer> {
   const critical = input.issues.filter(({ severity }) => severity === 'critical');
   const isCritical = critical.length > 0;
   const outcome = await takeReport(app, {
@@ -74,4 +64,19 @@ export const handleHeartbeat = async (
   }
   const intervalSeconds = intervalFor(app.config.HEARTBEAT_TIMEOUT_SECONDS);
   return { success: true, status: outcome.to, serverTime: outcome.at, intervalSeconds };
-};
+}
+
+/** A heartbeat that changes the status is told to whom it concerns. */
+async function takeReport(
+  app: Core & Pick<RealtimeServices, 'outbox'>,
+  report: SelfReport,
+): Promise<StatusOutcome | null> {
+  return (
+    (await recordSteadyHeartbeat(app.devices, report)) ??
+    inTransaction(app.devices, async (tx) => {
+      const outcome = await recordHeartbeat(tx, report);
+      if (outcome && outcome.from !== outcome.to) await publishStatus(app, tx, [outcome], report.reason);
+      return outcome;
+    })
+  );
+}

@@ -11,11 +11,11 @@ const FLUSH_MS = 2_000;
  * @param store writes the moments of many sensors at once
  * @param now the time in Unix milliseconds
  */
-export const createLastContacts = (
+export function createLastContacts(
   store: (contacts: ReadonlyMap<string, Date>) => Promise<void>,
   log: Logger,
   now: () => number = Date.now,
-): LastContacts => {
+): LastContacts {
   let contacts = new Map<string, Date>();
   let writing = Promise.resolve();
 
@@ -47,4 +47,4 @@ export const createLastContacts = (
       await writing.then(flush);
     },
   };
-};
+}

@@ -16,7 +16,7 @@ export interface PingAnswer {
  * Checks whether something answers at the device's address; takes less than 5 seconds.
  * @throws AppError `notFound`; `badRequest` when the sensor has no address, or none that can be connected to
  */
-export const pingSensor = async ({ app }: ActorContext, id: string): Promise<PingAnswer> => {
+export async function pingSensor({ app }: ActorContext, id: string): Promise<PingAnswer> {
   const sensor = await getSensor(app.db, id);
   if (sensor.ipAddress === null) {
     throw new AppError('badRequest', 'This sensor has no ipAddress: set one, then ping it');
@@ -33,4 +33,4 @@ export const pingSensor = async ({ app }: ActorContext, id: string): Promise<Pin
     return { id: sensor.id, reachable: false, latencyMs: null, lastPing: sensor.lastPing };
   const { lastPing } = await setLastPing(app.db, sensor.id);
   return { id: sensor.id, reachable: true, latencyMs: Math.round(latency * 10) / 10, lastPing };
-};
+}

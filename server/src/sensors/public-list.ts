@@ -23,7 +23,7 @@ interface Loading {
 }
 
 /** Keeps what `load` answers for a second, and loads one at a time however many ask. */
-export const keepList = (load: () => Promise<List>): PublicList => {
+export function keepList(load: () => Promise<List>): PublicList {
   let kept: { readonly list: List; readonly until: number } | null = null;
   let running: Loading | null = null;
   let next: Promise<List> | null = null;
@@ -60,12 +60,13 @@ export const keepList = (load: () => Promise<List>): PublicList => {
       if (running) running.isStale = true;
     },
   };
-};
+}
 
 /** @param view how API keys are shown to everybody */
-export const createPublicList = (db: Database, view: (apiKey: string) => string): PublicList =>
-  keepList(async () => {
+export function createPublicList(db: Database, view: (apiKey: string) => string): PublicList {
+  return keepList(async () => {
     const sensors = await listLocatedSensors(db);
     const shown = sensors.map((sensor) => ({ ...sensor, apiKey: view(sensor.apiKey) }));
     return writeAhead(listOutput.parse(shown));
   });
+}

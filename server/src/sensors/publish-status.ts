@@ -3,14 +3,15 @@ import { type Outbox, publish } from '../realtime/publish.ts';
 import type { StatusOutcome } from './status-store.ts';
 
 /** Tells of sensors whose status changed, in the transaction that changes it. */
-export const publishStatus = (
+export function publishStatus(
   app: { readonly outbox: Outbox },
   tx: Executor,
   outcomes: readonly StatusOutcome[],
   reason: string,
-): Promise<void> =>
-  publish(
+): Promise<void> {
+  return publish(
     app,
     tx,
     outcomes.map((outcome) => ({ topic: 'sensors', body: { ...outcome, reason } })),
   );
+}

@@ -30,14 +30,16 @@ export interface SensorKeys {
 }
 
 const MAX_KNOWN = 50_000;
+
 /** Unknown keys are remembered too, so that a device with a dead key does not cost a query each time. */
 const MAX_UNKNOWN = 10_000;
 const UNKNOWN_MS = 5_000;
+
 /** A bound on staleness should a message ever be lost without the connection noticing. */
 const KNOWN_MS = 60_000;
 
 /** @param load asks the database */
-export const createSensorKeys = (load: (apiKey: string) => Promise<KnownSensor | null>): SensorKeys => {
+export function createSensorKeys(load: (apiKey: string) => Promise<KnownSensor | null>): SensorKeys {
   const known = new LRUCache<string, KnownSensor>({ max: MAX_KNOWN, ttl: KNOWN_MS });
   const unknown = new LRUCache<string, true>({ max: MAX_UNKNOWN, ttl: UNKNOWN_MS });
   const loading = new Map<string, Promise<KnownSensor | null>>();
@@ -79,4 +81,4 @@ export const createSensorKeys = (load: (apiKey: string) => Promise<KnownSensor |
       unknown.clear();
     },
   };
-};
+}

@@ -25,39 +25,14 @@ type SensorContext = ActorContext<Core & SensorServices & Pick<RealtimeServices,
 
 const BY_HAND = 'set by hand';
 
-/** What the activity log says of a sensor; never its key. */
-const nameOf = ({ id, name, deviceId }: Sensor) => ({ sensorId: id, name, deviceId });
-
-const unknownLocation = (): AppError =>
-  invalidInput('locationId', 'No location has this locationId: use the id of an existing one');
-
-const requireLocationForm = (locationId: string | null | undefined): void => {
-  if (locationId && !isUuid(locationId)) throw unknownLocation();
-};
-
-/** Commits a change that ingestion must hear of: this process forgets at once, the others when they hear of the commit. */
-const changeSensor = async (
-  { app }: SensorContext,
-  change: (tx: Transaction) => Promise<Sensor>,
-): Promise<Sensor> => {
-  const sensor = await inTransaction(app.db, async (tx) => {
-    const changed = await change(tx);
-    await notify(tx, channels.sensors, changed.id);
-    return changed;
-  });
-  app.sensorKeys.forget(sensor.id);
-  app.publicSensors.forget();
-  return sensor;
-};
-
 /**
  * Registers a sensor, OFFLINE, with a new API key, which the answer shows.
  * @throws AppError `badRequest` when the deviceId is in use or the location does not exist
  */
-export const createSensor = async (
+export async function createSensor(
   { app, actor, caller }: SensorContext,
   input: CreateSensorInput,
-): Promise<Sensor> => {
+): Promise<Sensor> {
   requireLocationForm(input.locationId);
   try {
     const created = await inTransaction(app.db, async (tx) => {
@@ -84,13 +59,13 @@ export const createSensor = async (
       `The deviceId "${input.deviceId}" is already in use: choose another one`,
     );
   }
-};
+}
 
 /**
  * Sets the fields that are given. Heartbeats that come at the same time wait, and build on the result.
  * @throws AppError `notFound`; `badRequest` when the location does not exist
  */
-export const updateSensor = async (ctx: SensorContext, input: UpdateSensorInput): Promise<Sensor> => {
+export async function updateSensor(ctx: SensorContext, input: UpdateSensorInput): Promise<Sensor> {
   const { app, actor, caller } = ctx;
   try {
     return await changeSensor(ctx, async (tx) => {
@@ -121,16 +96,13 @@ export const updateSensor = async (ctx: SensorContext, input: UpdateSensorInput)
     if (isForeignKeyViolation(error)) throw unknownLocation();
     throw error;
   }
-};
+}
 
 /**
  * Removes a sensor: its key dies and its deviceId becomes free. Its events stay.
  * @throws AppError `notFound`
  */
-export const deleteSensor = async (
-  ctx: SensorContext,
-  id: string,
-): Promise<{ success: true; id: string }> => {
+export async function deleteSensor(ctx: SensorContext, id: string): Promise<{ success: true; id: string }> {
   const gone = await changeSensor(ctx, async (tx) => {
     const sensor = await deleteFrom(tx, id);
     await sensorPlaces.forget(tx, sensor.id);
@@ -138,17 +110,45 @@ export const deleteSensor = async (
     return sensor;
   });
   return { success: true, id: gone.id };
-};
+}
 
 /**
  * Gives a sensor a new key; the old one dies.
  * @throws AppError `notFound`
  */
-export const rotateKey = async (ctx: SensorContext, id: string): Promise<{ id: string; apiKey: string }> => {
+export async function rotateKey(ctx: SensorContext, id: string): Promise<{ id: string; apiKey: string }> {
   const sensor = await changeSensor(ctx, async (tx) => {
     const rotated = await setApiKey(tx, id, newApiKey());
     await recordActivity(tx, ctx.actor.id, ctx.caller, 'sensors.rotateKey', nameOf(rotated));
     return rotated;
   });
   return { id: sensor.id, apiKey: sensor.apiKey };
-};
+}
+
+/** What the activity log says of a sensor; never its key. */
+function nameOf({ id, name, deviceId }: Sensor) {
+  return { sensorId: id, name, deviceId };
+}
+
+function unknownLocation(): AppError {
+  return invalidInput('locationId', 'No location has this locationId: use the id of an existing one');
+}
+
+function requireLocationForm(locationId: string | null | undefined): void {
+  if (locationId && !isUuid(locationId)) throw unknownLocation();
+}
+
+/** Commits a change that ingestion must hear of: this process forgets at once, the others when they hear of the commit. */
+async function changeSensor(
+  { app }: SensorContext,
+  change: (tx: Transaction) => Promise<Sensor>,
+): Promise<Sensor> {
+  const sensor = await inTransaction(app.db, async (tx) => {
+    const changed = await change(tx);
+    await notify(tx, channels.sensors, changed.id);
+    return changed;
+  });
+  app.sensorKeys.forget(sensor.id);
+  app.publicSensors.forget();
+  return sensor;
+}

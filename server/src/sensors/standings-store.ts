@@ -24,11 +24,11 @@ export const locationLimits = historyTable<number>({
  * Where a sensor stood one time after another, with the limit that held there.
  * @param present where it stands now
  */
-export const readStandings = async (
+export async function readStandings(
   db: Executor,
   sensorId: string,
   present: string | null,
-): Promise<History<Standing>> => {
+): Promise<History<Standing>> {
   const places = (await sensorPlaces.read(db, [sensorId])).get(sensorId) ?? always(present);
   const ids = [...new Set(places.flatMap(({ value }) => value ?? []))];
   const { rows } = await db.execute<{ id: string; name: string; speed_limit: number | null }>(
@@ -38,4 +38,4 @@ export const readStandings = async (
     present: new Map(rows.map((row) => [row.id, { name: row.name, speedLimit: row.speed_limit }])),
     limits: await locationLimits.read(db, ids),
   });
-};
+}

@@ -13,15 +13,9 @@ export interface KnownLocations {
   readonly limits: ReadonlyMap<string, History<number | null>>;
 }
 
-/** The limits of a location in the past. */
-const limitsOf = ({ present, limits }: KnownLocations, locationId: string | null): History<number | null> => {
-  if (locationId === null) return always(null);
-  return limits.get(locationId) ?? always(present.get(locationId)?.speedLimit ?? null);
-};
-
 /** Where a sensor stood one time after another, with the limit that held there: it changes when the sensor moves, or a limit. */
-export const standingsOf = (places: History<string | null>, locations: KnownLocations): History<Standing> =>
-  places.flatMap(({ since, value: locationId }, n) => {
+export function standingsOf(places: History<string | null>, locations: KnownLocations): History<Standing> {
+  return places.flatMap(({ since, value: locationId }, n) => {
     const until = places[n + 1]?.since ?? Number.POSITIVE_INFINITY;
     const limits = limitsOf(locations, locationId);
     const locationName = locationId === null ? null : (locations.present.get(locationId)?.name ?? null);
@@ -31,3 +25,10 @@ export const standingsOf = (places: History<string | null>, locations: KnownLoca
       value: { locationId, locationName, speedLimit: heldAt(limits, at) ?? null },
     }));
   });
+}
+
+/** The limits of a location in the past. */
+function limitsOf({ present, limits }: KnownLocations, locationId: string | null): History<number | null> {
+  if (locationId === null) return always(null);
+  return limits.get(locationId) ?? always(present.get(locationId)?.speedLimit ?? null);
+}

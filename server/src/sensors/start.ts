@@ -15,10 +15,10 @@ export interface SensorServices {
   readonly lastContacts: LastContacts;
 }
 
-export const startSensors = (
+export function startSensors(
   { core, pools, listener, resources }: Foundation,
   { outbox }: Pick<RealtimeServices, 'outbox'>,
-): SensorServices => {
+): SensorServices {
   const { config, db, devices, questions, log, clock } = core;
   const sensorKeys = createSensorKeys((apiKey) => findSensorByKey(devices, apiKey));
   const publicSensors = createPublicList(questions, publicKeyView(config.PUBLIC_SENSOR_KEYS));
@@ -41,4 +41,4 @@ export const startSensors = (
   );
   resources.use(startSweeper({ db, log, outbox, publicSensors }, config.HEARTBEAT_TIMEOUT_SECONDS));
   return { sensorKeys, publicSensors, lastContacts };
-};
+}

@@ -23,10 +23,10 @@ export interface ChangeByHand {
 }
 
 /** Writes down a change of status, in the transaction that makes it. */
-export const recordStatusChange = async (db: Executor, change: ChangeByHand): Promise<void> => {
+export async function recordStatusChange(db: Executor, change: ChangeByHand): Promise<void> {
   const { sensorId, from: fromStatus, to: toStatus, reason, userId: changedBy, at } = change;
   await db.insert(history).values({ sensorId, fromStatus, toStatus, reason, changedBy, at });
-};
+}
 
 /**
  * When a change of status happens: after the row was locked, and not before the one before it. A transaction's own now()
@@ -35,19 +35,19 @@ export const recordStatusChange = async (db: Executor, change: ChangeByHand): Pr
 const CHANGED_AT = sql.raw('greatest(clock_timestamp()::timestamptz(3), status_since)');
 
 /** The time for a change of the status of a sensor whose row the transaction has locked. */
-export const timeOfChange = async (tx: Executor, sensorId: string): Promise<Date> => {
+export async function timeOfChange(tx: Executor, sensorId: string): Promise<Date> {
   const { rows } = await tx.execute<{ at: string }>(
     sql`SELECT ${CHANGED_AT} AS at FROM sensors WHERE id = ${sensorId}::uuid`,
   );
   return new Date(rows[0]?.at ?? Date.now());
-};
+}
 
 /** How a sensor's status came about, newest first. */
-export const listStatusChanges = async (
+export async function listStatusChanges(
   db: Executor,
   sensorId: string,
   { skip, take }: { skip: number; take: number },
-): Promise<Page<StatusChange>> => {
+): Promise<Page<StatusChange>> {
   const ofSensor = eq(history.sensorId, sensorId);
   const rows = await db
     .select({
@@ -69,7 +69,7 @@ export const listStatusChanges = async (
   );
   const items = rows.map((change) => ({ ...change, changedBy: nameOf(change.changedBy) }));
   return { items, total: counted?.total ?? 0 };
-};
+}
 
 /** What a sensor says of itself; `null` leaves what is known. */
 export interface SelfReport {
@@ -101,17 +101,67 @@ interface OutcomeRow extends Record<string, unknown> {
   server_time: string;
 }
 
-const toOutcome = (row: OutcomeRow): StatusOutcome => ({
-  sensorId: row.id,
-  sensorName: row.name,
-  from: row.old_status,
-  to: row.status,
-  at: new Date(row.server_time),
-});
-
 const OUTCOME = sql.raw('id, name, old_status, status, at AS server_time');
 
-const takeReport = async (db: Executor, report: SelfReport, only: SQL): Promise<StatusOutcome | null> => {
+/**
+ * Takes in a heartbeat that leaves the status as it is, as nearly all do. Null when it would change it, or when no
+ * sensor has the id and the key (any more): then nothing happened.
+ */
+export function recordSteadyHeartbeat(db: Executor, report: SelfReport): Promise<StatusOutcome | null> {
+  return takeReport(db, report, sql`before.status = before.next_status`);
+}
+
+/** Takes in a heartbeat; null when no sensor has the id and the key (any more). */
+export function recordHeartbeat(db: Executor, report: SelfReport): Promise<StatusOutcome | null> {
+  return takeReport(db, report, sql`true`);
+}
+
+/** What is said of a sensor that is OFFLINE because nothing was heard of it. */
+export function silenceReason(timeoutSeconds: number): string {
+  return `no heartbeat for ${timeoutSeconds} ${timeoutSeconds === 1 ? 'second' : 'seconds'}`;
+}
+
+/**
+ * Gives every sensor that is ONLINE and was not heard of for the time-out the status that follows from silence.
+ * @returns those that changed
+ */
+export async function silenceSensors(db: Executor, timeoutSeconds: number): Promise<StatusOutcome[]> {
+  // Of many processes the one that gets the lock does the work. A sensor that is being changed right now is not
+  // silent, or its turn comes with the next round.
+  const { rows } = await db.execute<OutcomeRow>(sql`
+    WITH turn AS MATERIALIZED (
+      SELECT pg_try_advisory_xact_lock(${locks.sweep}) AS mine
+    ), locked AS MATERIALIZED (
+      SELECT sensors.id, sensors.status, sensors.status_since FROM sensors, turn
+      WHERE turn.mine AND sensors.status = 'ONLINE'
+        AND greatest(sensors.last_heartbeat, sensors.status_since) < now() - make_interval(secs => ${timeoutSeconds})
+      ORDER BY sensors.id FOR NO KEY UPDATE OF sensors SKIP LOCKED
+    ), silent AS MATERIALIZED (
+      SELECT *, ${CHANGED_AT} AS at FROM locked
+    ), after AS (
+      UPDATE sensors SET status = ${JSON.stringify(nextStatus.silence)}::jsonb ->> silent.status,
+        status_since = silent.at, updated_at = now()
+      FROM silent WHERE sensors.id = silent.id
+      RETURNING sensors.id, sensors.name, silent.status AS old_status, sensors.status, silent.at
+    ), recorded AS (
+      INSERT INTO sensor_status_history (sensor_id, from_status, to_status, at, reason)
+      SELECT id, old_status, status, at, ${silenceReason(timeoutSeconds)}::text FROM after
+    )
+    SELECT ${OUTCOME} FROM after`);
+  return rows.map(toOutcome);
+}
+
+function toOutcome(row: OutcomeRow): StatusOutcome {
+  return {
+    sensorId: row.id,
+    sensorName: row.name,
+    from: row.old_status,
+    to: row.status,
+    at: new Date(row.server_time),
+  };
+}
+
+async function takeReport(db: Executor, report: SelfReport, only: SQL): Promise<StatusOutcome | null> {
   const { sensorId, apiKey, signal, reason, firmware, ipAddress, macAddress } = report;
   // The row is locked before its status is read, so that of several changes at once each builds on the one before.
   const { rows } = await db.execute<OutcomeRow>(sql`
@@ -145,49 +195,4 @@ const takeReport = async (db: Executor, report: SelfReport, only: SQL): Promise<
     SELECT ${OUTCOME} FROM after`);
   const [row] = rows;
   return row ? toOutcome(row) : null;
-};
-
-/**
- * Takes in a heartbeat that leaves the status as it is, as nearly all do. Null when it would change it, or when no
- * sensor has the id and the key (any more): then nothing happened.
- */
-export const recordSteadyHeartbeat = (db: Executor, report: SelfReport): Promise<StatusOutcome | null> =>
-  takeReport(db, report, sql`before.status = before.next_status`);
-
-/** Takes in a heartbeat; null when no sensor has the id and the key (any more). */
-export const recordHeartbeat = (db: Executor, report: SelfReport): Promise<StatusOutcome | null> =>
-  takeReport(db, report, sql`true`);
-
-/** What is said of a sensor that is OFFLINE because nothing was heard of it. */
-export const silenceReason = (timeoutSeconds: number): string =>
-  `no heartbeat for ${timeoutSeconds} ${timeoutSeconds === 1 ? 'second' : 'seconds'}`;
-
-/**
- * Gives every sensor that is ONLINE and was not heard of for the time-out the status that follows from silence.
- * @returns those that changed
- */
-export const silenceSensors = async (db: Executor, timeoutSeconds: number): Promise<StatusOutcome[]> => {
-  // Of many processes the one that gets the lock does the work. A sensor that is being changed right now is not
-  // silent, or its turn comes with the next round.
-  const { rows } = await db.execute<OutcomeRow>(sql`
-    WITH turn AS MATERIALIZED (
-      SELECT pg_try_advisory_xact_lock(${locks.sweep}) AS mine
-    ), locked AS MATERIALIZED (
-      SELECT sensors.id, sensors.status, sensors.status_since FROM sensors, turn
-      WHERE turn.mine AND sensors.status = 'ONLINE'
-        AND greatest(sensors.last_heartbeat, sensors.status_since) < now() - make_interval(secs => ${timeoutSeconds})
-      ORDER BY sensors.id FOR NO KEY UPDATE OF sensors SKIP LOCKED
-    ), silent AS MATERIALIZED (
-      SELECT *, ${CHANGED_AT} AS at FROM locked
-    ), after AS (
-      UPDATE sensors SET status = ${JSON.stringify(nextStatus.silence)}::jsonb ->> silent.status,
-        status_since = silent.at, updated_at = now()
-      FROM silent WHERE sensors.id = silent.id
-      RETURNING sensors.id, sensors.name, silent.status AS old_status, sensors.status, silent.at
-    ), recorded AS (
-      INSERT INTO sensor_status_history (sensor_id, from_status, to_status, at, reason)
-      SELECT id, old_status, status, at, ${silenceReason(timeoutSeconds)}::text FROM after
-    )
-    SELECT ${OUTCOME} FROM after`);
-  return rows.map(toOutcome);
-};
+}

@@ -38,66 +38,66 @@ export const sensorColumns = {
   updatedAt: sensors.updatedAt,
 };
 
-/** PostgreSQL would refuse to compare an id with a text of any other form; such a text is no sensor's id. */
-const hasId = (id: string) => (isUuid(id) ? eq(sensors.id, id) : sql`false`);
-
-const only = (rows: Sensor[]): Sensor => {
-  const [row] = rows;
-  if (!row) throw notFound('Sensor');
-  return row;
-};
-
 /** @throws AppError `notFound` */
-export const getSensor = async (db: Executor, id: string): Promise<Sensor> =>
-  only(await db.select(sensorColumns).from(sensors).where(hasId(id)));
+export async function getSensor(db: Executor, id: string): Promise<Sensor> {
+  return only(await db.select(sensorColumns).from(sensors).where(hasId(id)));
+}
 
 /**
  * Reads a sensor and keeps heartbeats and other changes away from it until the transaction ends.
  * @throws AppError `notFound`
  */
-export const getSensorLocked = async (tx: Executor, id: string): Promise<Sensor> =>
-  only(await tx.select(sensorColumns).from(sensors).where(hasId(id)).for('no key update'));
+export async function getSensorLocked(tx: Executor, id: string): Promise<Sensor> {
+  return only(await tx.select(sensorColumns).from(sensors).where(hasId(id)).for('no key update'));
+}
 
 /** PostgreSQL refuses a deviceId in use (23505) and an unknown location (23503). */
-export const insertSensor = async (
+export async function insertSensor(
   db: Executor,
   fields: CreateSensorInput & { apiKey: string },
-): Promise<Sensor> => only(await db.insert(sensors).values(fields).returning(sensorColumns));
+): Promise<Sensor> {
+  return only(await db.insert(sensors).values(fields).returning(sensorColumns));
+}
 
 /**
  * Sets the fields that are given; `null` clears one. PostgreSQL refuses an unknown location (23503).
  * @param statusSince when the status changes, if it does
  * @throws AppError `notFound`
  */
-export const updateSensor = async (
+export async function updateSensor(
   db: Executor,
   { id, ...fields }: UpdateSensorInput,
   statusSince?: Date,
-): Promise<Sensor> => {
+): Promise<Sensor> {
   const changes = { ...fields, ...(statusSince && { statusSince }), updatedAt: sql`now()` };
   return only(await db.update(sensors).set(changes).where(hasId(id)).returning(sensorColumns));
-};
+}
 
 /**
  * Removes the sensor and its status history; its events stay.
  * @returns what is gone
  * @throws AppError `notFound`
  */
-export const deleteSensor = async (db: Executor, id: string): Promise<Sensor> =>
-  only(await db.delete(sensors).where(hasId(id)).returning(sensorColumns));
+export async function deleteSensor(db: Executor, id: string): Promise<Sensor> {
+  return only(await db.delete(sensors).where(hasId(id)).returning(sensorColumns));
+}
 
 /** @throws AppError `notFound` */
-export const setApiKey = async (db: Executor, id: string, apiKey: string): Promise<Sensor> =>
-  only(
+export async function setApiKey(db: Executor, id: string, apiKey: string): Promise<Sensor> {
+  return only(
     await db.update(sensors).set({ apiKey, updatedAt: sql`now()` }).where(hasId(id)).returning(sensorColumns),
   );
+}
 
 /** Notes that the device's address answered just now. @throws AppError `notFound` */
-export const setLastPing = async (db: Executor, id: string): Promise<Sensor> =>
-  only(await db.update(sensors).set({ lastPing: sql`now()` }).where(hasId(id)).returning(sensorColumns));
+export async function setLastPing(db: Executor, id: string): Promise<Sensor> {
+  return only(
+    await db.update(sensors).set({ lastPing: sql`now()` }).where(hasId(id)).returning(sensorColumns),
+  );
+}
 
 /** What ingestion needs to know of the sensor with the key; null when no sensor has it. */
-export const findSensorByKey = async (db: Executor, apiKey: string): Promise<KnownSensor | null> => {
+export async function findSensorByKey(db: Executor, apiKey: string): Promise<KnownSensor | null> {
   const [row] = await db
     .select({
       id: sensors.id,
@@ -120,7 +120,7 @@ export const findSensorByKey = async (db: Executor, apiKey: string): Promise<Kno
   const standings = await readStandings(db, row.id, row.locationId);
   const until = standings.at(-1)?.since ?? Number.NEGATIVE_INFINITY;
   return { ...sensor, past: { until, standings } };
-};
+}
 
 // The rows are locked in the order of their ids, as everybody does who changes several sensors at once.
 const TOUCH = `
@@ -134,9 +134,9 @@ const TOUCH = `
   FROM locked WHERE sensors.id = locked.id`;
 
 /** Moves lastCommunication of many sensors forward, never back. Sensors that are gone are passed over. */
-export const touchSensors = async (pool: Pool, contacts: ReadonlyMap<string, Date>): Promise<void> => {
+export async function touchSensors(pool: Pool, contacts: ReadonlyMap<string, Date>): Promise<void> {
   await pool.query(TOUCH, [[...contacts.keys()], [...contacts.values()]]);
-};
+}
 
 const sortKeys = {
   name: sortedName(sensors.name),
@@ -147,10 +147,10 @@ const sortKeys = {
 };
 
 /** Sensors whose name or deviceId contains the search text, taken literally and without regard to case. */
-export const listSensors = async (
+export async function listSensors(
   db: Executor,
   { skip, take, search, type, status, sortBy, sortOrder }: ListSensorsInput,
-): Promise<Page<Sensor>> => {
+): Promise<Page<Sensor>> {
   const sought =
     search === undefined ? undefined : or(contains(sensors.name, search), contains(sensors.deviceId, search));
   const wanted = and(sought, type && eq(sensors.type, type), status && eq(sensors.status, status));
@@ -167,11 +167,11 @@ export const listSensors = async (
     .offset(skip);
   const [counted] = await db.select({ total: count() }).from(sensors).where(wanted);
   return { items, total: counted?.total ?? 0 };
-};
+}
 
 /** Every sensor with the location it stands at, newest first. */
-export const listLocatedSensors = (db: Executor): Promise<LocatedSensor[]> =>
-  db
+export function listLocatedSensors(db: Executor): Promise<LocatedSensor[]> {
+  return db
     .select({
       ...sensorColumns,
       location: { id: locations.id, name: locations.name, address: locations.address },
@@ -179,3 +179,15 @@ export const listLocatedSensors = (db: Executor): Promise<LocatedSensor[]> =>
     .from(sensors)
     .leftJoin(locations, eq(locations.id, sensors.locationId))
     .orderBy(desc(sensors.createdAt), desc(sensors.id));
+}
+
+/** PostgreSQL would refuse to compare an id with a text of any other form; such a text is no sensor's id. */
+function hasId(id: string) {
+  return isUuid(id) ? eq(sensors.id, id) : sql`false`;
+}
+
+function only(rows: Sensor[]): Sensor {
+  const [row] = rows;
+  if (!row) throw notFound('Sensor');
+  return row;
+}

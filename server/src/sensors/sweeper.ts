@@ -12,7 +12,7 @@ const FAILURE = 'silent sensors cannot be searched for now; the next run will tr
 type Parts = Pick<Core, 'db' | 'log'> & { readonly outbox: Outbox; readonly publicSensors: PublicList };
 
 /** Looks once for sensors that are ONLINE and sent no heartbeat for so long. */
-export const sweepOnce = async (parts: Parts, timeoutSeconds: number): Promise<void> => {
+export async function sweepOnce(parts: Parts, timeoutSeconds: number): Promise<void> {
   const { db, log, publicSensors } = parts;
   const silenced = await inTransaction(db, async (tx) => {
     const outcomes = await silenceSensors(tx, timeoutSeconds);
@@ -22,10 +22,11 @@ export const sweepOnce = async (parts: Parts, timeoutSeconds: number): Promise<v
   if (silenced === 0) return;
   publicSensors.forget();
   log.info({ sensors: silenced }, 'sensors have gone silent');
-};
+}
 
 /** Looks for silent sensors every 2 seconds until it is disposed of; disposing waits for the round under way. */
-export const startSweeper = (parts: Parts, timeoutSeconds: number): AsyncDisposable =>
-  startPeriodic({ everyMs: EVERY_MS, log: parts.log, failure: FAILURE }, () =>
+export function startSweeper(parts: Parts, timeoutSeconds: number): AsyncDisposable {
+  return startPeriodic({ everyMs: EVERY_MS, log: parts.log, failure: FAILURE }, () =>
     sweepOnce(parts, timeoutSeconds),
   );
+}

@@ -9,23 +9,23 @@ import { getSensor, listLocatedSensors, listSensors } from './store.ts';
 // The public answers. Each shows API keys only as the caller may see them.
 
 /** @throws AppError `notFound` */
-export const viewSensor = async (ctx: RequestContext<Core & AuthServices>, id: string): Promise<Sensor> => {
+export async function viewSensor(ctx: RequestContext<Core & AuthServices>, id: string): Promise<Sensor> {
   const view = await keyViewOf(ctx);
   const sensor = await getSensor(ctx.app.db, id);
   return { ...sensor, apiKey: view(sensor.apiKey) };
-};
+}
 
-export const viewSensors = async (
+export async function viewSensors(
   ctx: RequestContext<Core & AuthServices>,
   input: ListSensorsInput,
-): Promise<Page<Sensor>> => {
+): Promise<Page<Sensor>> {
   const view = await keyViewOf(ctx);
   const { items, total } = await listSensors(ctx.app.db, input);
   return { items: items.map((sensor) => ({ ...sensor, apiKey: view(sensor.apiKey) })), total };
-};
+}
 
-export const viewAllSensors = async (
+export async function viewAllSensors(
   ctx: RequestContext<Core & AuthServices & Pick<SensorServices, 'publicSensors'>>,
-): Promise<LocatedSensor[]> => {
+): Promise<LocatedSensor[]> {
   return (await seesKeys(ctx)) ? listLocatedSensors(ctx.app.db) : ctx.app.publicSensors.read();
-};
+}

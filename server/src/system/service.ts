@@ -8,28 +8,32 @@ import { featureFlags, featuresOnLicence } from './features.ts';
 import { getInstalledAt, isDatabaseReachable, updateTimezoneSettings } from './store.ts';
 
 /** The licence of this installation: everything that works here, without limits, for ever. */
-export const getLicense = async ({ db, config }: Core) => ({
-  valid: true,
-  type: 'enterprise',
-  expiresAt: null,
-  features: featuresOnLicence(config),
-  maxUsers: -1,
-  maxSensors: -1,
-  organization: config.ORGANIZATION,
-  issuedAt: await getInstalledAt(db),
-});
+export async function getLicense({ db, config }: Core) {
+  return {
+    valid: true,
+    type: 'enterprise',
+    expiresAt: null,
+    features: featuresOnLicence(config),
+    maxUsers: -1,
+    maxSensors: -1,
+    organization: config.ORGANIZATION,
+    issuedAt: await getInstalledAt(db),
+  };
+}
 
-export const getSettings = ({ config }: Core): SystemSettings => ({
-  appName: 'Gantry',
-  appVersion: version,
-  environment: config.NODE_ENV,
-  features: featureFlags(config),
-});
+export function getSettings({ config }: Core): SystemSettings {
+  return {
+    appName: 'Gantry',
+    appVersion: version,
+    environment: config.NODE_ENV,
+    features: featureFlags(config),
+  };
+}
 
 const HEALTH_WAIT_MS = 3_000;
 
 /** The truth about this process: without its database it is unhealthy, however well it answers itself. */
-export const getHealth = async ({ health: db, clock }: Core): Promise<Health> => {
+export async function getHealth({ health: db, clock }: Core): Promise<Health> {
   const connected = await Promise.race([
     isDatabaseReachable(db),
     new Promise<false>((resolve) => setTimeout(resolve, HEALTH_WAIT_MS, false).unref()),
@@ -40,13 +44,13 @@ export const getHealth = async ({ health: db, clock }: Core): Promise<Health> =>
     version,
     database: connected ? 'connected' : 'disconnected',
   };
-};
+}
 
 /** Changes the settings that are given, on every process. */
-export const changeTimezoneSettings = async (
+export async function changeTimezoneSettings(
   { app, actor, caller }: ActorContext,
   input: UpdateTimezoneInput,
-): Promise<TimezoneSettings> => {
+): Promise<TimezoneSettings> {
   const changed = await inTransaction(app.db, async (tx) => {
     const settings = await updateTimezoneSettings(tx, input);
     await recordActivity(tx, actor.id, caller, 'system.updateTimezoneSettings', { ...input });
@@ -55,4 +59,4 @@ export const changeTimezoneSettings = async (
   });
   await app.settings.refresh();
   return changed;
-};
+}

@@ -5,29 +5,19 @@ import type { Executor } from '../platform/database/transaction.ts';
 
 type SettingsRow = typeof settings.$inferSelect;
 
-const toTimezoneSettings = (row: SettingsRow): TimezoneSettings => ({
-  timezone: row.timezone,
-  use24HourFormat: row.use24HourFormat,
-  dateFormat: dateFormat.parse(row.dateFormat),
-  firstDayOfWeek: row.firstDayOfWeek,
-});
-
-const getRow = async (db: Executor): Promise<SettingsRow> => {
-  const [row] = await db.select().from(settings);
-  if (!row) throw new Error('The settings row is missing: the database was not migrated');
-  return row;
-};
-
-export const getTimezoneSettings = async (db: Executor): Promise<TimezoneSettings> =>
-  toTimezoneSettings(await getRow(db));
+export async function getTimezoneSettings(db: Executor): Promise<TimezoneSettings> {
+  return toTimezoneSettings(await getRow(db));
+}
 
 /** When this installation was first started. */
-export const getInstalledAt = async (db: Executor): Promise<Date> => (await getRow(db)).installedAt;
+export async function getInstalledAt(db: Executor): Promise<Date> {
+  return (await getRow(db)).installedAt;
+}
 
-export const updateTimezoneSettings = async (
+export async function updateTimezoneSettings(
   db: Executor,
   input: UpdateTimezoneInput,
-): Promise<TimezoneSettings> => {
+): Promise<TimezoneSettings> {
   if (input.timezone !== undefined) {
     await db.execute(sql`
       INSERT INTO former_timezones (timezone) SELECT timezone FROM settings WHERE timezone <> ${input.timezone}`);
@@ -38,26 +28,41 @@ export const updateTimezoneSettings = async (
     .returning();
   if (!row) throw new Error('The settings row is missing: the database was not migrated');
   return toTimezoneSettings(row);
-};
+}
 
 /** For how long a retry of a device may follow its first attempt, in days. */
 const RETRY_DAYS = 400;
 
 /** The time zones that were set within that time and are no more, the latest first. */
-export const listFormerTimezones = async (db: Executor): Promise<readonly string[]> => {
+export async function listFormerTimezones(db: Executor): Promise<readonly string[]> {
   const { rows } = await db.execute<{ timezone: string }>(sql`
     SELECT former_timezones.timezone FROM former_timezones JOIN settings ON settings.timezone <> former_timezones.timezone
     WHERE replaced_at > now() - make_interval(days => ${RETRY_DAYS})
     GROUP BY 1 ORDER BY max(replaced_at) DESC`);
   return rows.map(({ timezone }) => timezone);
-};
+}
 
 /** Whether the database answers. */
-export const isDatabaseReachable = async (db: Executor): Promise<boolean> => {
+export async function isDatabaseReachable(db: Executor): Promise<boolean> {
   try {
     await db.execute(sql`SELECT 1`);
     return true;
   } catch {
     return false;
   }
-};
+}
+
+function toTimezoneSettings(row: SettingsRow): TimezoneSettings {
+  return {
+    timezone: row.timezone,
+    use24HourFormat: row.use24HourFormat,
+    dateFormat: dateFormat.parse(row.dateFormat),
+    firstDayOfWeek: row.firstDayOfWeek,
+  };
+}
+
+async function getRow(db: Executor): Promise<SettingsRow> {
+  const [row] = await db.select().from(settings);
+  if (!row) throw new Error('The settings row is missing: the database was not migrated');
+  return row;
+}

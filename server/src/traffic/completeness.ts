@@ -2,34 +2,6 @@ import type { Sightings, Span, Watch } from './presence-store.ts';
 
 const SLOT_MS = 300_000;
 
-/** The time in a slot that each of some spans covers. They may overlap; what is known twice counts once. */
-const coverSlots = (
-  spans: readonly Span[],
-  seen: readonly Sightings[],
-  from: number,
-  until: number,
-): Float64Array => {
-  const covered = new Float64Array(Math.ceil((until - from) / SLOT_MS));
-  for (const span of spans) {
-    const start = Math.max(span.from, from);
-    const end = Math.min(span.until, until);
-    for (let at = start; at < end; ) {
-      const slot = Math.floor((at - from) / SLOT_MS);
-      const next = Math.min(from + (slot + 1) * SLOT_MS, end);
-      covered[slot] = Math.min(SLOT_MS, (covered[slot] ?? 0) + next - at);
-      at = next;
-    }
-  }
-  for (const { hours, alive } of seen)
-    for (const [n, hour] of hours.entries())
-      for (let bits = alive[n] ?? 0, slot = (hour - from) / SLOT_MS; bits > 0; bits >>= 1, slot++)
-        if ((bits & 1) === 1 && slot >= 0 && slot < covered.length) covered[slot] = SLOT_MS;
-  return covered;
-};
-
-const between = (time: number | null, least: number, most: number, otherwise: number): number =>
-  Math.min(Math.max(time ?? otherwise, least), most);
-
 /** What is known of the sensors of a place. */
 export interface Presence {
   readonly watches: readonly Watch[];
@@ -44,21 +16,16 @@ export interface Completeness {
   readonly whole: number;
 }
 
-const shareOf = (part: number, whole: number): number =>
-  whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000;
-
-const total = (parts: Float64Array): number => parts.reduce((sum, part) => sum + part, 0);
-
 /**
  * The share of each interval in which it is known what passed: the time that sensors cover over the time that they
  * stood there, up to `now`.
  * @param bounds the starts of the intervals and the end of the last one, on slots of five minutes
  */
-export const completenessOf = (
+export function completenessOf(
   { watches, online, seen }: Presence,
   bounds: readonly number[],
   now: number,
-): Completeness => {
+): Completeness {
   const first = bounds[0] ?? 0;
   const last = bounds.at(-1) ?? first;
   const expected = new Float64Array(bounds.length - 1);
@@ -81,4 +48,41 @@ export const completenessOf = (
     shares: Array.from(covered, (part, n) => shareOf(part, expected[n] ?? 0)),
     whole: shareOf(total(covered), total(expected)),
   };
-};
+}
+
+/** The time in a slot that each of some spans covers. They may overlap; what is known twice counts once. */
+function coverSlots(
+  spans: readonly Span[],
+  seen: readonly Sightings[],
+  from: number,
+  until: number,
+): Float64Array {
+  const covered = new Float64Array(Math.ceil((until - from) / SLOT_MS));
+  for (const span of spans) {
+    const start = Math.max(span.from, from);
+    const end = Math.min(span.until, until);
+    for (let at = start; at < end; ) {
+      const slot = Math.floor((at - from) / SLOT_MS);
+      const next = Math.min(from + (slot + 1) * SLOT_MS, end);
+      covered[slot] = Math.min(SLOT_MS, (covered[slot] ?? 0) + next - at);
+      at = next;
+    }
+  }
+  for (const { hours, alive } of seen)
+    for (const [n, hour] of hours.entries())
+      for (let bits = alive[n] ?? 0, slot = (hour - from) / SLOT_MS; bits > 0; bits >>= 1, slot++)
+        if ((bits & 1) === 1 && slot >= 0 && slot < covered.length) covered[slot] = SLOT_MS;
+  return covered;
+}
+
+function between(time: number | null, least: number, most: number, otherwise: number): number {
+  return Math.min(Math.max(time ?? otherwise, least), most);
+}
+
+function shareOf(part: number, whole: number): number {
+  return whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000;
+}
+
+function total(parts: Float64Array): number {
+  return parts.reduce((sum, part) => sum + part, 0);
+}

@@ -12,17 +12,19 @@ import { cutSegments, slotsWithin } from './segments.ts';
 export type Parts = Pick<Core, 'db' | 'settings'>;
 
 /** From the start of the first interval to the end of the last one. */
-export const rangeOf = (bounds: readonly number[]): Interval => ({
-  from: bounds[0] ?? 0,
-  until: bounds.at(-1) ?? 0,
-});
+export function rangeOf(bounds: readonly number[]): Interval {
+  return {
+    from: bounds[0] ?? 0,
+    until: bounds.at(-1) ?? 0,
+  };
+}
 
 /** In which share of each interval, and of all together, it is known what passed. */
-export const readCompleteness = async (
+export async function readCompleteness(
   db: Executor,
   place: Place,
   bounds: readonly number[],
-): Promise<Completeness> => {
+): Promise<Completeness> {
   const range = rangeOf(bounds);
   const watches = await findWatches(db, place, range);
   const sensorIds = watches.map(({ sensorId }) => sensorId);
@@ -31,18 +33,18 @@ export const readCompleteness = async (
     readSightings(db, sensorIds, range),
   ]);
   return completenessOf({ watches, online, seen }, bounds, Date.now());
-};
+}
 
 /** What passed in each interval, read from the longest slots that it can be told from. */
-export const readBuckets = async (
+export async function readBuckets(
   db: Executor,
   place: LimitedPlace,
   bounds: readonly number[],
   asked: RollupFields,
-): Promise<Bucket[]> => {
+): Promise<Bucket[]> {
   const segments = cutSegments(
     [{ minutes: slotsWithin(bounds), ...rangeOf(bounds) }],
     place.limits.map(({ since }) => since),
   );
   return bucketsOf(await readRollups(db, place, segments, asked), bounds, place.limits);
-};
+}

@@ -18,29 +18,8 @@ export interface Bucket {
   readonly byType: VolumesByType;
 }
 
-/** The last of the bounds that is not after the moment. */
-const indexOf = (bounds: readonly number[], time: number): number => {
-  let [low, high] = [0, bounds.length - 1];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if ((bounds[middle] ?? 0) <= time) low = middle;
-    else high = middle;
-  }
-  return low;
-};
-
-const sumByType = (all: readonly VolumesByType[]): VolumesByType => {
-  const sums = new Map<string, number>();
-  for (const { types, volumes } of all)
-    for (let i = 0; i < types.length; i++) {
-      const type = types[i] ?? '';
-      sums.set(type, (sums.get(type) ?? 0) + (volumes[i] ?? 0));
-    }
-  return { types: [...sums.keys()], volumes: [...sums.values()] };
-};
-
 /** All of the buckets in one. */
-export const sumOf = (buckets: readonly Bucket[]): Bucket => {
+export function sumOf(buckets: readonly Bucket[]): Bucket {
   const [only] = buckets;
   if (only && buckets.length === 1) return only;
   return {
@@ -51,9 +30,61 @@ export const sumOf = (buckets: readonly Bucket[]): Bucket => {
     },
     byType: sumByType(buckets.map(({ byType }) => byType)),
   };
-};
+}
 
-const bucketOf = (rollups: Rollups, n: number, limits: History<number | null>): Bucket => {
+/** Everything in one. @param limits as `bucketsOf` has them */
+export function wholeOf(rollups: Rollups, limits: History<number | null>): Bucket {
+  return sumOf(rollups.slots.map((_, n) => bucketOf(rollups, n, limits)));
+}
+
+/**
+ * Adds rollups up by intervals.
+ * @param bounds the starts of the intervals and the end of the last one
+ * @param limits the speed limits (km/h), none of which changed within a slot
+ */
+export function bucketsOf(
+  rollups: Rollups,
+  bounds: readonly number[],
+  limits: History<number | null>,
+): Bucket[] {
+  const parts = Array.from({ length: bounds.length - 1 }, (): Bucket[] => []);
+  for (const [n, slot] of rollups.slots.entries())
+    parts[indexOf(bounds, slot)]?.push(bucketOf(rollups, n, limits));
+  return parts.map(sumOf);
+}
+
+/** What is said of an interval. Without vehicles and without a sensor that was not silent its volume is unknown. */
+export function describeBucket({ speeds, judged, byType }: Bucket, completeness: number) {
+  return {
+    ...describeSpeeds(speeds, judged),
+    volume: speeds.volume > 0 || completeness > 0 ? speeds.volume : null,
+    byVehicleType: listByType(byType),
+    completeness,
+  };
+}
+
+/** The last of the bounds that is not after the moment. */
+function indexOf(bounds: readonly number[], time: number): number {
+  let [low, high] = [0, bounds.length - 1];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((bounds[middle] ?? 0) <= time) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+function sumByType(all: readonly VolumesByType[]): VolumesByType {
+  const sums = new Map<string, number>();
+  for (const { types, volumes } of all)
+    for (let i = 0; i < types.length; i++) {
+      const type = types[i] ?? '';
+      sums.set(type, (sums.get(type) ?? 0) + (volumes[i] ?? 0));
+    }
+  return { types: [...sums.keys()], volumes: [...sums.values()] };
+}
+
+function bucketOf(rollups: Rollups, n: number, limits: History<number | null>): Bucket {
   const speeds = {
     volume: rollups.volumes[n] ?? 0,
     measured: rollups.measured[n] ?? 0,
@@ -65,37 +96,10 @@ const bucketOf = (rollups: Rollups, n: number, limits: History<number | null>): 
     judged: judge(speeds, heldAt(limits, rollups.slots[n] ?? 0) ?? null),
     byType: { types: rollups.types[n] ?? [], volumes: rollups.typeCounts[n] ?? [] },
   };
-};
+}
 
-/** Everything in one. @param limits as `bucketsOf` has them */
-export const wholeOf = (rollups: Rollups, limits: History<number | null>): Bucket =>
-  sumOf(rollups.slots.map((_, n) => bucketOf(rollups, n, limits)));
-
-/**
- * Adds rollups up by intervals.
- * @param bounds the starts of the intervals and the end of the last one
- * @param limits the speed limits (km/h), none of which changed within a slot
- */
-export const bucketsOf = (
-  rollups: Rollups,
-  bounds: readonly number[],
-  limits: History<number | null>,
-): Bucket[] => {
-  const parts = Array.from({ length: bounds.length - 1 }, (): Bucket[] => []);
-  for (const [n, slot] of rollups.slots.entries())
-    parts[indexOf(bounds, slot)]?.push(bucketOf(rollups, n, limits));
-  return parts.map(sumOf);
-};
-
-const listByType = ({ types, volumes }: VolumesByType): FlowPoint['byVehicleType'] =>
-  sumsBySpelling(types.map((type, n) => [type, volumes[n] ?? 0] as const))
+function listByType({ types, volumes }: VolumesByType): FlowPoint['byVehicleType'] {
+  return sumsBySpelling(types.map((type, n) => [type, volumes[n] ?? 0] as const))
     .filter(([, volume]) => volume > 0)
     .map(([type, volume]) => ({ vehicleType: type || null, volume }));
-
-/** What is said of an interval. Without vehicles and without a sensor that was not silent its volume is unknown. */
-export const describeBucket = ({ speeds, judged, byType }: Bucket, completeness: number) => ({
-  ...describeSpeeds(speeds, judged),
-  volume: speeds.volume > 0 || completeness > 0 ? speeds.volume : null,
-  byVehicleType: listByType(byType),
-  completeness,
-});
+}

@@ -4,9 +4,11 @@ import { startPeriodic } from '../platform/periodic.ts';
 import { foldTraffic } from './fold-store.ts';
 
 const EVERY_MS = 5_000;
+
 /** Commit groups that one transaction takes at least, and at most while there are more. */
 const LEAST_AT_ONCE = 200;
 const MOST_AT_ONCE = 3_200;
+
 /**
  * While transactions are over within this time, they may take twice as many groups: what is alike is stored once. At 3,900
  * events/s one transaction a round took 45 % less time than three that began small again in every round.
@@ -17,7 +19,7 @@ const QUICK_MS = 1_000;
  * Folds what passed, every few seconds, until it is disposed of; disposing waits for the transaction under way.
  * Figures are right at any moment without it: it keeps them quick to read.
  */
-export const startFoldingTraffic = ({ db, log }: { db: Database; log: Logger }): AsyncDisposable => {
+export function startFoldingTraffic({ db, log }: { db: Database; log: Logger }): AsyncDisposable {
   let limit = LEAST_AT_ONCE;
 
   const foldSome = async (): Promise<{ isAll: boolean }> => {
@@ -37,4 +39,4 @@ export const startFoldingTraffic = ({ db, log }: { db: Database; log: Logger }):
       while (!isOver()) if ((await foldSome()).isAll) return;
     },
   );
-};
+}

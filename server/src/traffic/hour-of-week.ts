@@ -10,7 +10,7 @@ import { meanSpeed, type Speeds, sumOfSpeeds } from './speeds.ts';
  * What passes a sensor or a location in the hours of the week, local.
  * @throws AppError as `getFlow` does
  */
-export const getHourOfWeek = async ({ db, settings }: Parts, input: HourOfWeekInput): Promise<HourOfWeek> => {
+export async function getHourOfWeek({ db, settings }: Parts, input: HourOfWeekInput): Promise<HourOfWeek> {
   const { timezone: zone } = settings.current();
   const range = requireRange(input, zone);
   const place = await getPlace(db, input);
@@ -41,4 +41,4 @@ export const getHourOfWeek = async ({ db, settings }: Parts, input: HourOfWeekIn
       hours: described.slice((weekday - 1) * 24, weekday * 24),
     })),
   };
-};
+}

@@ -10,10 +10,10 @@ export const keptSince = sql.raw('(SELECT since FROM traffic_kept)');
  * Makes all traffic before a moment (Unix milliseconds, a midnight in UTC) a gap for good. Its rows may be removed
  * afterwards, one after another. Waits for a fold under way.
  */
-export const keepTrafficSince = async (tx: Transaction, time: number): Promise<void> => {
+export async function keepTrafficSince(tx: Transaction, time: number): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.traffic})`);
   await tx.execute(sql`UPDATE traffic_kept SET since = ${moment(time)} WHERE since < ${moment(time)}`);
-};
+}
 
 /** A day of a place whose counts went. */
 export interface RemovedDay extends Record<string, unknown> {
@@ -27,11 +27,11 @@ export interface RemovedDay extends Record<string, unknown> {
  * @param after the last day that was removed before; null to begin
  * @param limit days of one place each, at most
  */
-export const removeDaysNotKept = async (
+export async function removeDaysNotKept(
   tx: Transaction,
   after: RemovedDay | null,
   limit: number,
-): Promise<RemovedDay[]> => {
+): Promise<RemovedDay[]> {
   const behind =
     after === null
       ? sql`true`
@@ -49,4 +49,4 @@ export const removeDaysNotKept = async (
     )
     SELECT place_id, slot FROM days ORDER BY place_id, slot`);
   return rows;
-};
+}

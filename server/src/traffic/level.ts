@@ -10,8 +10,8 @@ export interface LiveFigures {
 }
 
 /** How a road is, by the table of the contract. */
-export const levelOf = ({ volume, meanSpeed, usualSpeed, isWatched }: LiveFigures): TrafficLevel => {
+export function levelOf({ volume, meanSpeed, usualSpeed, isWatched }: LiveFigures): TrafficLevel {
   if (volume === 0) return isWatched ? 'FREE' : 'NO_DATA';
   if (meanSpeed === null || usualSpeed === null || usualSpeed === 0) return 'NO_DATA';
   return LEVELS.find(({ from }) => meanSpeed / usualSpeed >= from)?.level ?? 'CONGESTED';
-};
+}

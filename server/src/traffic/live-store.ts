@@ -22,7 +22,7 @@ export interface LiveRow extends Record<string, unknown> {
 const USUAL = sql.raw(`interval '7 days'`);
 
 /** What passed every location within some minutes of the clock, and what it did in the seven days before. */
-export const readLive = async (db: Executor, range: Interval): Promise<LiveRow[]> => {
+export async function readLive(db: Executor, range: Interval): Promise<LiveRow[]> {
   // Plan: the unique index of traffic_rollups at minutes, and at days for each location.
   const { rows } = await db.execute<LiveRow>(sql`
     WITH passed AS (
@@ -49,4 +49,4 @@ export const readLive = async (db: Executor, range: Interval): Promise<LiveRow[]
       LEFT JOIN watched ON watched.location_id = id
     ORDER BY ${sortedName(sql`name`)}, id`);
   return rows;
-};
+}

@@ -10,35 +10,12 @@ const QUARTER_MS = HOUR_MS / 4;
 
 const NO_PEAK = { peakHour: null, peakHourFactor: null };
 
-const volumesOf = (buckets: readonly Bucket[]): number[] => buckets.map(({ speeds }) => speeds.volume);
-
-/** What is nearest to hours: the buckets themselves, or what makes hours of shorter ones. */
-const hoursFrom = (
-  bounds: readonly number[],
-  hours: readonly number[],
-  volumes: readonly number[],
-): number[] => {
-  const sums = hours.slice(1).map(() => 0);
-  let hour = 0;
-  for (const [n, volume] of volumes.entries()) {
-    while ((bounds[n] ?? 0) >= (hours[hour + 1] ?? Number.POSITIVE_INFINITY)) hour++;
-    sums[hour] = (sums[hour] ?? 0) + volume;
-  }
-  return sums;
-};
-
-/** The start of the hour with most vehicles, of several the first; null without vehicles. */
-const busiest = (bounds: readonly number[], volumes: readonly number[]): number | null => {
-  const most = Math.max(0, ...volumes);
-  return most === 0 ? null : (bounds[volumes.indexOf(most)] ?? null);
-};
-
 /**
  * The peak hour with its factor, for which that hour is read once more by quarters, as far as they are in the range.
  * @param bounds of the buckets, which are an hour long at most
  * @param hours the bounds of the hours
  */
-export const readPeak = async (
+export async function readPeak(
   db: Executor,
   place: Place,
   {
@@ -47,7 +24,7 @@ export const readPeak = async (
     hours,
   }: { buckets: readonly Bucket[]; bounds: readonly number[]; hours: readonly number[] },
   vehicleType: string | undefined,
-): Promise<Pick<Flow, 'peakHour' | 'peakHourFactor'>> => {
+): Promise<Pick<Flow, 'peakHour' | 'peakHourFactor'>> {
   const start = busiest(hours, hoursFrom(bounds, hours, volumesOf(buckets)));
   if (start === null) return NO_PEAK;
   const { from, until } = rangeOf(bounds);
@@ -62,4 +39,29 @@ export const readPeak = async (
     peakHour: { start: new Date(start), volume },
     peakHourFactor: most > 0 ? Math.round((volume / (4 * most)) * 10_000) / 10_000 : null,
   };
-};
+}
+
+function volumesOf(buckets: readonly Bucket[]): number[] {
+  return buckets.map(({ speeds }) => speeds.volume);
+}
+
+/** What is nearest to hours: the buckets themselves, or what makes hours of shorter ones. */
+function hoursFrom(
+  bounds: readonly number[],
+  hours: readonly number[],
+  volumes: readonly number[],
+): number[] {
+  const sums = hours.slice(1).map(() => 0);
+  let hour = 0;
+  for (const [n, volume] of volumes.entries()) {
+    while ((bounds[n] ?? 0) >= (hours[hour + 1] ?? Number.POSITIVE_INFINITY)) hour++;
+    sums[hour] = (sums[hour] ?? 0) + volume;
+  }
+  return sums;
+}
+
+/** The start of the hour with most vehicles, of several the first; null without vehicles. */
+function busiest(bounds: readonly number[], volumes: readonly number[]): number | null {
+  const most = Math.max(0, ...volumes);
+  return most === 0 ? null : (bounds[volumes.indexOf(most)] ?? null);
+}

@@ -17,17 +17,14 @@ export interface LimitedPlace extends Place {
 
 const SLOT_MS = 300_000;
 
-const onSlots = (limits: History<number | null>): History<number | null> =>
-  limits.map(({ since, value }) => ({ since: Math.floor(since / SLOT_MS) * SLOT_MS, value }));
-
 /**
  * The sensor or the location that is asked for.
  * @throws AppError `notFound`
  */
-export const getPlace = async (
+export async function getPlace(
   db: Executor,
   { sensorId, locationId }: { sensorId?: string | undefined; locationId?: string | undefined },
-): Promise<LimitedPlace> => {
+): Promise<LimitedPlace> {
   if (sensorId !== undefined) {
     const [row] = isUuid(sensorId)
       ? await db
@@ -51,4 +48,8 @@ export const getPlace = async (
   if (!row) throw notFound('Location');
   const limits = (await locationLimits.read(db, [row.id])).get(row.id) ?? always(row.speedLimit);
   return { kind: 'location', ...row, limits: onSlots(limits) };
-};
+}
+
+function onSlots(limits: History<number | null>): History<number | null> {
+  return limits.map(({ since, value }) => ({ since: Math.floor(since / SLOT_MS) * SLOT_MS, value }));
+}

@@ -21,17 +21,89 @@ export interface Watch {
   readonly until: number | null;
 }
 
-const milliseconds = (column: string) => sql.raw(`(extract(epoch FROM ${column}) * 1000)::bigint`);
+/** The sensors whose silence matters for a place within the range. */
+export function findWatches(db: Executor, place: Place, range: Interval): Promise<Watch[]> | Watch[] {
+  return place.kind === 'sensor'
+    ? [{ sensorId: place.id, from: null, until: null }]
+    : watchesOfLocation(db, place.id, range);
+}
+
+/** A time in which something is known of a sensor. */
+export interface Span extends Interval {
+  readonly sensorId: string;
+}
+
+/** The times in which sensors were ONLINE, by their status history, as far as traffic of them is kept. */
+export async function readOnlineSpans(
+  db: Executor,
+  sensorIds: readonly string[],
+  range: Interval,
+): Promise<Span[]> {
+  // Plan: sensor_status_history_of_sensor.
+  const { rows } = await db.execute<{ sensor_id: string; since: number; until: number | null }>(sql`
+    SELECT sensor_id, ${milliseconds('greatest(at, kept)')} AS since, ${milliseconds('until')} AS until
+    FROM (
+      SELECT sensor_id, to_status, ${keptSince} AS kept, at, lead(at) OVER (PARTITION BY sensor_id ORDER BY id) AS until
+      FROM sensor_status_history WHERE sensor_id = ANY (${sql.param(sensorIds)}::uuid[])
+    ) AS changes
+    WHERE to_status = 'ONLINE' AND at < ${moment(range.until)}
+      AND (until IS NULL OR until > greatest(kept, ${moment(range.from)}))`);
+  return rows.map(({ sensor_id, since, until }) => ({
+    sensorId: sensor_id,
+    from: since,
+    until: until ?? Number.POSITIVE_INFINITY,
+  }));
+}
+
+/** The hours (Unix milliseconds) in which a sensor saw anything, and in which twelfths of each: bit 0 is the first. */
+export interface Sightings {
+  readonly sensorId: string;
+  readonly hours: readonly number[];
+  readonly alive: readonly number[];
+}
+
+/** When sensors saw anything; an hour may come twice. */
+export async function readSightings(
+  db: Executor,
+  sensorIds: readonly string[],
+  range: Interval,
+): Promise<Sightings[]> {
+  const ids = sql`${sql.param(sensorIds)}::uuid[]`;
+  const [hours = sql`false`] = inSegments([{ minutes: 60, ...range }], sql`place_id = ANY (${ids})`);
+  // Plan: the unique index of traffic_rollups at hours. A month of one sensor is 720 rows.
+  const { rows } = await db.execute<{ sensor_id: string; hours: string; alive: string }>(sql`
+    SELECT sensor_id, array_agg(date_part('epoch', slot)::bigint)::text AS hours, array_agg(alive)::text AS alive
+    FROM (
+      SELECT place_id AS sensor_id, slot, alive::int FROM traffic_rollups WHERE ${hours} AND vehicle_type IS NULL
+      UNION ALL
+      SELECT sensor_id, date_bin('1 hour', slot, ${ORIGIN}),
+        bit_or(1 << (extract(minute FROM slot AT TIME ZONE 'UTC')::int / 5))
+      FROM (${passedIn(
+        groupsWithin(range),
+        sql`sensor_id = ANY (${ids}) AND sign > 0 AND ${passedWithin(range)}`,
+      )}) AS fresh GROUP BY 1, 2
+    ) AS seen GROUP BY 1`);
+  return rows.map((row) => ({
+    sensorId: row.sensor_id,
+    hours: numbersOf(row.hours).map((seconds) => seconds * 1_000),
+    alive: numbersOf(row.alive),
+  }));
+}
+
+function milliseconds(column: string) {
+  return sql.raw(`(extract(epoch FROM ${column}) * 1000)::bigint`);
+}
 
 /** The slot of the first or the last of some ids, which PostgreSQL 15 compares only as text. */
-const slotOf = (end: 'min' | 'max') =>
-  sql`date_bin('5 minutes', event_time(${sql.raw(end)}(id::text COLLATE "C")::uuid), ${ORIGIN})`;
+function slotOf(end: 'min' | 'max') {
+  return sql`date_bin('5 minutes', event_time(${sql.raw(end)}(id::text COLLATE "C")::uuid), ${ORIGIN})`;
+}
 
 /**
  * The sensors that a location had within the range, and from when to when: a sensor that stands there now, since it was
  * elsewhere last or was heard of first; another one from the first to the last vehicle that it saw there.
  */
-const watchesOfLocation = async (db: Executor, id: string, range: Interval): Promise<Watch[]> => {
+async function watchesOfLocation(db: Executor, id: string, range: Interval): Promise<Watch[]> {
   const { rows } = await db.execute<{ sensor_id: string; since: number; until: number | null }>(sql`
     WITH fresh AS (
       SELECT sensor_id, ${slotOf('min')} AS first_slot, ${slotOf('max')} AS last_slot
@@ -60,72 +132,4 @@ const watchesOfLocation = async (db: Executor, id: string, range: Interval): Pro
     SELECT sensor_id, ${milliseconds('since')} AS since, ${milliseconds('until')} AS until FROM watched
     WHERE since < ${moment(range.until)} AND (until IS NULL OR until > ${moment(range.from)})`);
   return rows.map(({ sensor_id, since, until }) => ({ sensorId: sensor_id, from: since, until }));
-};
-
-/** The sensors whose silence matters for a place within the range. */
-export const findWatches = (db: Executor, place: Place, range: Interval): Promise<Watch[]> | Watch[] =>
-  place.kind === 'sensor'
-    ? [{ sensorId: place.id, from: null, until: null }]
-    : watchesOfLocation(db, place.id, range);
-
-/** A time in which something is known of a sensor. */
-export interface Span extends Interval {
-  readonly sensorId: string;
 }
-
-/** The times in which sensors were ONLINE, by their status history, as far as traffic of them is kept. */
-export const readOnlineSpans = async (
-  db: Executor,
-  sensorIds: readonly string[],
-  range: Interval,
-): Promise<Span[]> => {
-  // Plan: sensor_status_history_of_sensor.
-  const { rows } = await db.execute<{ sensor_id: string; since: number; until: number | null }>(sql`
-    SELECT sensor_id, ${milliseconds('greatest(at, kept)')} AS since, ${milliseconds('until')} AS until
-    FROM (
-      SELECT sensor_id, to_status, ${keptSince} AS kept, at, lead(at) OVER (PARTITION BY sensor_id ORDER BY id) AS until
-      FROM sensor_status_history WHERE sensor_id = ANY (${sql.param(sensorIds)}::uuid[])
-    ) AS changes
-    WHERE to_status = 'ONLINE' AND at < ${moment(range.until)}
-      AND (until IS NULL OR until > greatest(kept, ${moment(range.from)}))`);
-  return rows.map(({ sensor_id, since, until }) => ({
-    sensorId: sensor_id,
-    from: since,
-    until: until ?? Number.POSITIVE_INFINITY,
-  }));
-};
-
-/** The hours (Unix milliseconds) in which a sensor saw anything, and in which twelfths of each: bit 0 is the first. */
-export interface Sightings {
-  readonly sensorId: string;
-  readonly hours: readonly number[];
-  readonly alive: readonly number[];
-}
-
-/** When sensors saw anything; an hour may come twice. */
-export const readSightings = async (
-  db: Executor,
-  sensorIds: readonly string[],
-  range: Interval,
-): Promise<Sightings[]> => {
-  const ids = sql`${sql.param(sensorIds)}::uuid[]`;
-  const [hours = sql`false`] = inSegments([{ minutes: 60, ...range }], sql`place_id = ANY (${ids})`);
-  // Plan: the unique index of traffic_rollups at hours. A month of one sensor is 720 rows.
-  const { rows } = await db.execute<{ sensor_id: string; hours: string; alive: string }>(sql`
-    SELECT sensor_id, array_agg(date_part('epoch', slot)::bigint)::text AS hours, array_agg(alive)::text AS alive
-    FROM (
-      SELECT place_id AS sensor_id, slot, alive::int FROM traffic_rollups WHERE ${hours} AND vehicle_type IS NULL
-      UNION ALL
-      SELECT sensor_id, date_bin('1 hour', slot, ${ORIGIN}),
-        bit_or(1 << (extract(minute FROM slot AT TIME ZONE 'UTC')::int / 5))
-      FROM (${passedIn(
-        groupsWithin(range),
-        sql`sensor_id = ANY (${ids}) AND sign > 0 AND ${passedWithin(range)}`,
-      )}) AS fresh GROUP BY 1, 2
-    ) AS seen GROUP BY 1`);
-  return rows.map((row) => ({
-    sensorId: row.sensor_id,
-    hours: numbersOf(row.hours).map((seconds) => seconds * 1_000),
-    alive: numbersOf(row.alive),
-  }));
-};

@@ -28,7 +28,7 @@ export function requireFewPoints({ from, until }: Interval, minutes: number): vo
  * The intervals that a range touches, as their starts in order and the end of the last one, in Unix milliseconds.
  * They are counted from local midnight, so that a day has 23 or 25 hours where the clocks change.
  */
-export const localBounds = (range: Interval, minutes: number, zone: string): number[] => {
+export function localBounds(range: Interval, minutes: number, zone: string): number[] {
   const days = dayBounds(range, zone);
   if (minutes * MINUTE_MS >= DAY_MS) return days;
   const step = minutes * MINUTE_MS;
@@ -40,4 +40,4 @@ export const localBounds = (range: Interval, minutes: number, zone: string): num
   const first = all.findLastIndex((bound) => bound <= range.from);
   const last = all.findIndex((bound) => bound >= range.until);
   return all.slice(first, last + 1);
-};
+}

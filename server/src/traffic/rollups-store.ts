@@ -41,23 +41,31 @@ interface RollupsRow extends Record<string, unknown> {
 }
 
 /** Some of PostgreSQL's arrays, `{1,2},{3}`. */
-export const listsOf = (arrays: string | null): number[][] =>
-  arrays === null ? [] : JSON.parse(`[${arrays.replaceAll('{', '[').replaceAll('}', ']')}]`);
+export function listsOf(arrays: string | null): number[][] {
+  return arrays === null ? [] : JSON.parse(`[${arrays.replaceAll('{', '[').replaceAll('}', ']')}]`);
+}
 
 /** One of them. */
-export const numbersOf = (array: string): number[] => listsOf(array)[0] ?? [];
+export function numbersOf(array: string): number[] {
+  return listsOf(array)[0] ?? [];
+}
 
 /** The condition that rows of `traffic_rollups` in these segments meet, for what comes before the slot in their index. */
-export const inSegments = (segments: readonly Segment[], rest: SQL): SQL[] =>
-  segments.map(
+export function inSegments(segments: readonly Segment[], rest: SQL): SQL[] {
+  return segments.map(
     ({ minutes, from, until }) =>
       sql`minutes = ${sql.raw(String(minutes))} AND ${rest}
         AND slot >= ${moment(from)} AND slot < ${moment(until)} AND slot >= ${keptSince}`,
   );
+}
 
 /** The condition that a vehicle in `traffic_unfolded` passed within the range. */
-export const passedWithin = ({ from, until }: Interval): SQL =>
-  sql.join([sql`true`, ...idWithin({ from, until }).map((condition) => sql`${condition}`)], sql` AND `);
+export function passedWithin({ from, until }: Interval): SQL {
+  return sql.join(
+    [sql`true`, ...idWithin({ from, until }).map((condition) => sql`${condition}`)],
+    sql` AND `,
+  );
+}
 
 /** What is asked of a place, beyond how many vehicles passed and the sum of their speeds. */
 export interface RollupFields {
@@ -81,12 +89,12 @@ const NOTHING: Rollups = {
 };
 
 /** What passed a place, in no order of slots; what belongs together may come in several. */
-export const readRollups = async (
+export async function readRollups(
   db: Executor,
   { kind, id }: Place,
   segments: readonly Segment[],
   { vehicleType: type, byType = false, histograms = false }: RollupFields,
-): Promise<Rollups> => {
+): Promise<Rollups> {
   const range = {
     from: Math.min(...segments.map(({ from }) => from)),
     until: Math.max(...segments.map(({ until }) => until)),
@@ -134,7 +142,7 @@ export const readRollups = async (
     types: row.types === null ? [] : JSON.parse(`[${row.types}]`),
     typeCounts: listsOf(row.type_counts),
   };
-};
+}
 
 /** The start of time for slots: they begin on full hours and days of UTC. */
 export const ORIGIN = sql.raw(`timestamptz '2000-01-01 00:00Z'`);
@@ -143,11 +151,13 @@ export const ORIGIN = sql.raw(`timestamptz '2000-01-01 00:00Z'`);
  * The rows of `traffic_unfolded` that may have something within the range. A bulk import leaves many rows, and to unnest
  * one costs far more than to look at its ends.
  */
-export const groupsWithin = ({ from, until }: Interval): SQL => sql`(
+export function groupsWithin({ from, until }: Interval): SQL {
+  return sql`(
   SELECT * FROM traffic_unfolded
   WHERE (last_id IS NULL OR last_id >= ${firstIdAt(from)}::uuid)
     AND (first_id IS NULL OR first_id < ${firstIdAt(until)}::uuid)
 )`;
+}
 
 /**
  * The events in rows of `traffic_unfolded`, as a query with the columns at, slot (of 5 minutes), sensor_id, location_id,
@@ -156,7 +166,8 @@ export const groupsWithin = ({ from, until }: Interval): SQL => sql`(
  * @param rows a table, or a query with the same columns
  * @param condition on id, sensor_id, location_id, vehicle_type, speed (km/h) and sign
  */
-export const passedIn = (rows: SQL, condition: SQL): SQL => sql`
+export function passedIn(rows: SQL, condition: SQL): SQL {
+  return sql`
   SELECT at, date_bin('5 minutes', at, ${ORIGIN}) AS slot, sensor_id, location_id, vehicle_type, vehicle, speed,
     ((speed + 999) / 1000)::smallint AS bin, sign
   FROM (
@@ -169,3 +180,4 @@ export const passedIn = (rows: SQL, condition: SQL): SQL => sql`
         AS one (id, event_type, sensor_id, location_id, vehicle_type, speed)
     ) AS events_told WHERE ${condition}
   ) AS passed WHERE at >= ${keptSince}`;
+}

@@ -9,16 +9,9 @@ export interface Segment extends Interval {
 }
 
 const MINUTE_MS = 60_000;
-const floor = (time: number, minutes: number): number =>
-  Math.floor(time / (minutes * MINUTE_MS)) * minutes * MINUTE_MS;
-const ceil = (time: number, minutes: number): number =>
-  Math.ceil(time / (minutes * MINUTE_MS)) * minutes * MINUTE_MS;
 
 /** Covers a range with the fewest slots: days of UTC within, and shorter ones at its ends. It touches them whole. */
-export const segmentsOf = (
-  range: Interval,
-  lengths: readonly SlotMinutes[] = [1_440, 60, 15, 5],
-): Segment[] => {
+export function segmentsOf(range: Interval, lengths: readonly SlotMinutes[] = [1_440, 60, 15, 5]): Segment[] {
   const [minutes = 5, ...shorter] = lengths;
   if (shorter.length === 0)
     return [{ minutes, from: floor(range.from, minutes), until: ceil(range.until, minutes) }];
@@ -29,15 +22,16 @@ export const segmentsOf = (
     { minutes, from, until },
     ...(until < range.until ? segmentsOf({ from: until, until: range.until }, shorter) : []),
   ];
-};
+}
 
 const LENGTHS: readonly SlotMinutes[] = [1_440, 60, 15, 5];
+
 /** Cuts at more moments than this would make a statement too long: then everything is read by the shortest slots. */
 const MOST_CUTS = 100;
 
 /** The same segments, in such slots that each of the moments (on five minutes) lies between two of them. */
-export const cutSegments = (segments: readonly Segment[], moments: readonly number[]): Segment[] =>
-  segments.flatMap((segment) => {
+export function cutSegments(segments: readonly Segment[], moments: readonly number[]): Segment[] {
+  return segments.flatMap((segment) => {
     const { from, until, minutes } = segment;
     const cuts = moments.filter((at) => at > from && at < until && at % (minutes * MINUTE_MS) !== 0);
     if (cuts.length === 0) return [segment];
@@ -46,7 +40,19 @@ export const cutSegments = (segments: readonly Segment[], moments: readonly numb
     const bounds = [from, ...cuts, until];
     return bounds.slice(1).flatMap((end, n) => segmentsOf({ from: bounds[n] ?? from, until: end }, lengths));
   });
+}
 
 /** The longest slots, up to an hour, that none of these moments falls into the middle of. */
-export const slotsWithin = (bounds: readonly number[]): SlotMinutes =>
-  ([60, 15] as const).find((minutes) => bounds.every((bound) => bound % (minutes * MINUTE_MS) === 0)) ?? 5;
+export function slotsWithin(bounds: readonly number[]): SlotMinutes {
+  return (
+    ([60, 15] as const).find((minutes) => bounds.every((bound) => bound % (minutes * MINUTE_MS) === 0)) ?? 5
+  );
+}
+
+function floor(time: number, minutes: number): number {
+  return Math.floor(time / (minutes * MINUTE_MS)) * minutes * MINUTE_MS;
+}
+
+function ceil(time: number, minutes: number): number {
+  return Math.ceil(time / (minutes * MINUTE_MS)) * minutes * MINUTE_MS;
+}

@@ -6,18 +6,11 @@ import { readPeak } from './peak.ts';
 import { getPlace } from './places-store.ts';
 import { localBounds, minutesOf, requireFewPoints } from './range.ts';
 
-/** Buckets of hours as buckets of days. */
-const intoLonger = (parts: readonly Bucket[], fine: readonly number[], bounds: readonly number[]): Bucket[] =>
-  bounds.slice(1).map((end, n) => {
-    const first = fine.indexOf(bounds[n] ?? 0);
-    return sumOf(parts.slice(first, fine.indexOf(end, first)));
-  });
-
 /**
  * What passed a sensor or a location, interval by interval.
  * @throws AppError `notFound`; `badRequest` for a range that ends before it starts, or is too long
  */
-export const getFlow = async ({ db, settings }: Parts, input: FlowInput): Promise<Flow> => {
+export async function getFlow({ db, settings }: Parts, input: FlowInput): Promise<Flow> {
   const { timezone } = settings.current();
   const minutes = minutesOf[input.interval];
   const range = requireRange(input, timezone);
@@ -44,4 +37,12 @@ export const getFlow = async ({ db, settings }: Parts, input: FlowInput): Promis
     ...peak,
     speedLimit: place.speedLimit,
   };
-};
+}
+
+/** Buckets of hours as buckets of days. */
+function intoLonger(parts: readonly Bucket[], fine: readonly number[], bounds: readonly number[]): Bucket[] {
+  return bounds.slice(1).map((end, n) => {
+    const first = fine.indexOf(bounds[n] ?? 0);
+    return sumOf(parts.slice(first, fine.indexOf(end, first)));
+  });
+}

@@ -11,10 +11,10 @@ import { describeSpeeds } from './speeds.ts';
  * The speeds of what passed a sensor or a location.
  * @throws AppError as `getFlow` does
  */
-export const getSpeedDistribution = async (
+export async function getSpeedDistribution(
   { db, settings }: Parts,
   input: SpeedDistributionInput,
-): Promise<SpeedDistribution> => {
+): Promise<SpeedDistribution> {
   const { timezone } = settings.current();
   const range = requireRange(input, timezone);
   const place = await getPlace(db, input);
@@ -50,4 +50,4 @@ export const getSpeedDistribution = async (
     completeness,
     speedLimit: place.speedLimit,
   };
-};
+}

@@ -16,7 +16,7 @@ export interface Speeds {
 }
 
 /** All of them in one. Bins are whole km/h, so histograms add up in an array that has a place for each. */
-export const sumOfSpeeds = (all: readonly Speeds[]): Speeds => {
+export function sumOfSpeeds(all: readonly Speeds[]): Speeds {
   let [volume, measured, speedSum] = [0, 0, 0];
   const byBin: number[] = [];
   for (const speeds of all) {
@@ -32,26 +32,26 @@ export const sumOfSpeeds = (all: readonly Speeds[]): Speeds => {
   }
   const bins = [...byBin.keys()].filter((bin) => byBin[bin] !== 0);
   return { volume, measured, speedSum, histogram: { bins, counts: bins.map((bin) => byBin[bin] ?? 0) } };
-};
-
-/** To a metre per hour. */
-const rounded = (speed: number): number => Math.round(speed * 1_000) / 1_000;
+}
 
 /** Mean speed in km/h of so many speeds with this sum (metres per hour); null without speeds. */
-export const meanOf = (measured: number, speedSum: number): number | null =>
-  measured > 0 ? rounded(speedSum / measured / 1_000) : null;
+export function meanOf(measured: number, speedSum: number): number | null {
+  return measured > 0 ? rounded(speedSum / measured / 1_000) : null;
+}
 
-export const meanSpeed = ({ measured, speedSum }: Speeds): number | null => meanOf(measured, speedSum);
+export function meanSpeed({ measured, speedSum }: Speeds): number | null {
+  return meanOf(measured, speedSum);
+}
 
 /**
  * Percentiles in km/h, interpolated between ranks (Hyndman and Fan, type 7, as PostgreSQL's percentile_cont).
  * A bin stands for its upper end, less what its speeds are below that on average, which the exact sum tells: speeds
  * in whole km/h are exact, and the error is always below 1 km/h.
  */
-export const speedPercentiles = (
+export function speedPercentiles(
   { speedSum, histogram: { bins, counts } }: Speeds,
   shares: readonly number[],
-): (number | null)[] => {
+): (number | null)[] {
   let total = 0;
   let sumOfBins = 0;
   for (let i = 0; i < bins.length; i++) {
@@ -71,7 +71,7 @@ export const speedPercentiles = (
     const upper = at(Math.min(Math.ceil(rank), total - 1));
     return Math.max(0, rounded(lower + (upper - lower) * (rank - Math.floor(rank)) + below));
   });
-};
+}
 
 /** Speeds that were judged by a limit: how many, and how many of them were above it. It adds up like speeds. */
 export interface Judged {
@@ -83,7 +83,7 @@ export interface Judged {
  * Judges speeds by the limit (km/h) that held; without one none is judged. Speeds are kept by whole km/h, so a limit counts
  * as the next whole one upwards: nobody is above it who kept to it.
  */
-export const judge = ({ histogram: { bins, counts } }: Speeds, limit: number | null): Judged => {
+export function judge({ histogram: { bins, counts } }: Speeds, limit: number | null): Judged {
   if (limit === null) return { measured: 0, over: 0 };
   const whole = Math.ceil(limit);
   let [measured, over] = [0, 0];
@@ -92,18 +92,25 @@ export const judge = ({ histogram: { bins, counts } }: Speeds, limit: number | n
     if ((bins[i] ?? 0) > whole) over += counts[i] ?? 0;
   }
   return { measured, over };
-};
+}
 
 /** Share (0 to 1) of the judged speeds that were above the limit; null when none was judged. */
-export const shareOf = ({ measured, over }: Judged): number | null =>
-  measured > 0 ? Math.round((over / measured) * 10_000) / 10_000 : null;
+export function shareOf({ measured, over }: Judged): number | null {
+  return measured > 0 ? Math.round((over / measured) * 10_000) / 10_000 : null;
+}
 
 /** Share (0 to 1) of the speeds that are above the limit (km/h); null without a limit or speeds. */
-export const shareOver = (speeds: Speeds, limit: number | null): number | null =>
-  shareOf(judge(speeds, limit));
+export function shareOver(speeds: Speeds, limit: number | null): number | null {
+  return shareOf(judge(speeds, limit));
+}
 
 /** All that is said of speeds, the same wherever it is. */
-export const describeSpeeds = (speeds: Speeds, judged: Judged) => {
+export function describeSpeeds(speeds: Speeds, judged: Judged) {
   const [v15 = null, v50 = null, v85 = null, v95 = null] = speedPercentiles(speeds, [0.15, 0.5, 0.85, 0.95]);
   return { meanSpeed: meanSpeed(speeds), v15, v50, v85, v95, shareOverLimit: shareOf(judged) };
-};
+}
+
+/** To a metre per hour. */
+function rounded(speed: number): number {
+  return Math.round(speed * 1_000) / 1_000;
+}

@@ -9,28 +9,14 @@ import { cutSegments, segmentsOf } from './segments.ts';
 import { shareOf } from './speeds.ts';
 import { listTopLocations, type TopLocation } from './top-store.ts';
 
-/** The share over the limit of a location whose limit changed within the range: each speed by the one that held. */
-const judgeAgain = async (db: Parts['db'], locationId: string, range: Interval): Promise<number | null> => {
-  const place = await getPlace(db, { locationId });
-  const cuts = place.limits.map(({ since }) => since);
-  const rollups = await readRollups(db, place, cutSegments(segmentsOf(range), cuts), { histograms: true });
-  return shareOf(wholeOf(rollups, place.limits).judged);
-};
-
-/** The highest first, those without a value last; of equal ones the greater id first. */
-const inOrder =
-  (by: TopLocationsInput['by']) =>
-  (a: TopLocation, b: TopLocation): number =>
-    (b[by] ?? -1) - (a[by] ?? -1) || (a.locationId < b.locationId ? 1 : -1);
-
 /**
  * The locations with most traffic, the quickest, or the most above the limit.
  * @throws AppError `badRequest` for a range that ends before it starts, or is too long
  */
-export const getTopLocations = async (
+export async function getTopLocations(
   { db, settings }: Parts,
   { by, limit, ...input }: TopLocationsInput,
-): Promise<TopLocations> => {
+): Promise<TopLocations> {
   const { timezone } = settings.current();
   const range = requireRange(input, timezone);
   const all = await listTopLocations(db, range);
@@ -42,4 +28,18 @@ export const getTopLocations = async (
   }
   const locations = judged.sort(inOrder(by)).slice(0, limit);
   return { timezone, locations: locations.map(({ isLimitChanged: _, ...shown }) => shown) };
-};
+}
+
+/** The share over the limit of a location whose limit changed within the range: each speed by the one that held. */
+async function judgeAgain(db: Parts['db'], locationId: string, range: Interval): Promise<number | null> {
+  const place = await getPlace(db, { locationId });
+  const cuts = place.limits.map(({ since }) => since);
+  const rollups = await readRollups(db, place, cutSegments(segmentsOf(range), cuts), { histograms: true });
+  return shareOf(wholeOf(rollups, place.limits).judged);
+}
+
+/** The highest first, those without a value last; of equal ones the greater id first. */
+function inOrder(by: TopLocationsInput['by']) {
+  return (a: TopLocation, b: TopLocation): number =>
+    (b[by] ?? -1) - (a[by] ?? -1) || (a.locationId < b.locationId ? 1 : -1);
+}

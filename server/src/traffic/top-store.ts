@@ -23,7 +23,7 @@ export type TopLocation = TopLocations['locations'][number] & {
 };
 
 /** All locations at which anything passed within the range, each judged by the limit that held at the end of it. */
-export const listTopLocations = async (db: Executor, range: Interval): Promise<TopLocation[]> => {
+export async function listTopLocations(db: Executor, range: Interval): Promise<TopLocation[]> {
   const segments = segmentsOf(range);
   const whole = { from: segments[0]?.from ?? range.from, until: segments.at(-1)?.until ?? range.until };
   const folded = inSegments(segments, sql`place_id = limited.id AND vehicle_type IS NULL`).map(
@@ -66,4 +66,4 @@ export const listTopLocations = async (db: Executor, range: Interval): Promise<T
     speedLimit: row.speed_limit,
     isLimitChanged: row.changed,
   }));
-};
+}

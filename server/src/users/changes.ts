@@ -18,26 +18,30 @@ export type WantedFields = { readonly [Field in keyof UserFields]?: UserFields[F
 export type Changes = Partial<UserFields>;
 
 /** What of the wanted fields is not so already. */
-export const changesOf = (user: UserFields, wanted: WantedFields): Changes =>
-  Object.fromEntries(
+export function changesOf(user: UserFields, wanted: WantedFields): Changes {
+  return Object.fromEntries(
     Object.entries(wanted).filter(
       ([field, value]) => value !== undefined && value !== user[field as keyof UserFields],
     ),
   );
+}
 
 /** Whether the user must log in again: their tokens speak of what they are no longer. */
-export const endsSessions = (changes: Changes): boolean =>
-  changes.role !== undefined || changes.isActive === false;
+export function endsSessions(changes: Changes): boolean {
+  return changes.role !== undefined || changes.isActive === false;
+}
 
 /** Whether an active administrator is none after the changes. */
-export const endsAdministration = (changes: Changes): boolean =>
-  (changes.role !== undefined && changes.role !== 'ADMIN') || changes.isActive === false;
+export function endsAdministration(changes: Changes): boolean {
+  return (changes.role !== undefined && changes.role !== 'ADMIN') || changes.isActive === false;
+}
 
 /** The changes as the activity log tells them: from what to what. Pictures are too large to be told. */
-export const describeChanges = (user: UserFields, changes: Changes): Record<string, unknown> =>
-  Object.fromEntries(
+export function describeChanges(user: UserFields, changes: Changes): Record<string, unknown> {
+  return Object.fromEntries(
     Object.entries(changes).map(([field, to]) => [
       field,
       field === 'avatar' ? (to === null ? 'removed' : 'set') : { from: user[field as keyof UserFields], to },
     ]),
   );
+}

@@ -18,23 +18,15 @@ export interface FirstAdministrator {
   readonly passwordFile: string | null;
 }
 
-const initialPassword = async ({ ADMIN_PASSWORD, DATA_DIR }: Config) => {
-  if (ADMIN_PASSWORD !== undefined) return { password: ADMIN_PASSWORD, isNew: false, file: null };
-  const candidate = generatePassword();
-  // An earlier start may have kept one and ended before it created the user: that one counts.
-  const password = await keepSecret(DATA_DIR, PASSWORD_FILE, () => candidate);
-  return { password, isNew: password === candidate, file: join(DATA_DIR, PASSWORD_FILE) };
-};
-
 /**
  * Creates the administrator of the settings when there are no users at all; null when there are. Of several
  * processes that start together one creates it, and only that one keeps a password.
  */
-export const createFirstAdministrator = async ({
+export async function createFirstAdministrator({
   db,
   passwords,
   config,
-}: Pick<Core, 'db' | 'config'> & Pick<AuthServices, 'passwords'>): Promise<FirstAdministrator | null> => {
+}: Pick<Core, 'db' | 'config'> & Pick<AuthServices, 'passwords'>): Promise<FirstAdministrator | null> {
   if (await hasUsers(db)) return null;
   return inTransaction(db, async (tx) => {
     await lockUsersTable(tx);
@@ -51,4 +43,12 @@ export const createFirstAdministrator = async ({
     });
     return { email, password: isNew ? password : null, passwordFile: file };
   });
-};
+}
+
+async function initialPassword({ ADMIN_PASSWORD, DATA_DIR }: Config) {
+  if (ADMIN_PASSWORD !== undefined) return { password: ADMIN_PASSWORD, isNew: false, file: null };
+  const candidate = generatePassword();
+  // An earlier start may have kept one and ended before it created the user: that one counts.
+  const password = await keepSecret(DATA_DIR, PASSWORD_FILE, () => candidate);
+  return { password, isNew: password === candidate, file: join(DATA_DIR, PASSWORD_FILE) };
+}

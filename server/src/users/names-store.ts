@@ -11,7 +11,15 @@ export interface NamedPerson {
 /** Says who is meant by a user id; null stays null. */
 export type NameOf = (userId: string | null) => NamedPerson | null;
 
-const ofAll = (db: Executor, ids: string[]) => {
+/** The names of users, also of those who were deleted; one whose name is not kept is "a former user". */
+export async function findNames(db: Executor, userIds: readonly (string | null)[]): Promise<NameOf> {
+  const ids = [...new Set(userIds.filter((userId) => userId !== null))];
+  const rows = ids.length === 0 ? [] : await ofAll(db, ids);
+  const names = new Map(rows.map(({ id, firstName, lastName }) => [id, `${firstName} ${lastName}`]));
+  return (userId) => (userId === null ? null : { id: userId, name: names.get(userId) ?? 'a former user' });
+}
+
+function ofAll(db: Executor, ids: string[]) {
   const { id, firstName, lastName } = users;
   const former = { id: formerUsers.id, firstName: formerUsers.firstName, lastName: formerUsers.lastName };
   return db
@@ -19,12 +27,4 @@ const ofAll = (db: Executor, ids: string[]) => {
     .from(users)
     .where(inArray(users.id, ids))
     .unionAll(db.select(former).from(formerUsers).where(inArray(formerUsers.id, ids)));
-};
-
-/** The names of users, also of those who were deleted; one whose name is not kept is "a former user". */
-export const findNames = async (db: Executor, userIds: readonly (string | null)[]): Promise<NameOf> => {
-  const ids = [...new Set(userIds.filter((userId) => userId !== null))];
-  const rows = ids.length === 0 ? [] : await ofAll(db, ids);
-  const names = new Map(rows.map(({ id, firstName, lastName }) => [id, `${firstName} ${lastName}`]));
-  return (userId) => (userId === null ? null : { id: userId, name: names.get(userId) ?? 'a former user' });
-};
+}

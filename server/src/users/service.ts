@@ -21,17 +21,11 @@ import {
 import { generatePassword } from './generated-password.ts';
 import { deleteLockedUser, getUser, insertUser, lockUser, updateLockedUser, userOf } from './store.ts';
 
-const lastAdministrator = (): AppError =>
-  new AppError(
-    'badRequest',
-    'This is the last active administrator: make another user an administrator first',
-  );
-
 /** @throws AppError `badRequest` when the e-mail is in use */
-export const createUser = async (
+export async function createUser(
   { app, actor, caller }: ActorContext<Core & Pick<AuthServices, 'passwords'>>,
   { password, ...input }: CreateUserInput,
-): Promise<User> => {
+): Promise<User> {
   const passwordHash = await app.passwords.hash(password);
   try {
     return await inTransaction(app.db, async (tx) => {
@@ -44,45 +38,30 @@ export const createUser = async (
     if (!isUniqueViolation(error)) throw error;
     throw new AppError('badRequest', `The e-mail ${input.email} is already in use: choose another one`);
   }
-};
-
-const change = (
-  { app, actor, caller }: ActorContext,
-  action: ActivityAction,
-  id: string,
-  wanted: WantedFields,
-): Promise<User> =>
-  inTransaction(app.db, async (tx) => {
-    const { user, isLastAdministrator } = await lockUser(tx, id);
-    const changes = changesOf(user, wanted);
-    if (Object.keys(changes).length === 0) return userOf(user);
-    if (isLastAdministrator && endsAdministration(changes)) throw lastAdministrator();
-    const changed = await updateLockedUser(tx, user.id, changes, { endSessions: endsSessions(changes) });
-    const details = { userId: user.id, email: user.email, changes: describeChanges(user, changes) };
-    await recordActivity(tx, actor.id, caller, action, details);
-    return changed;
-  });
+}
 
 /**
  * Changes what the input names. Deactivation ends the user's sessions; input that changes nothing leaves no trace.
  * @throws AppError `notFound`; `badRequest` when it would deactivate the last active administrator
  */
-export const updateUser = (ctx: ActorContext, { id, ...wanted }: UpdateUserInput): Promise<User> =>
-  change(ctx, 'users.update', id, wanted);
+export function updateUser(ctx: ActorContext, { id, ...wanted }: UpdateUserInput): Promise<User> {
+  return change(ctx, 'users.update', id, wanted);
+}
 
 /**
  * Gives the user another role, which ends their sessions; the role they have already leaves no trace.
  * @throws AppError `notFound`; `badRequest` when it would demote the last active administrator
  */
-export const updateRole = (ctx: ActorContext, { id, role }: UpdateRoleInput): Promise<User> =>
-  change(ctx, 'users.updateRole', id, { role });
+export function updateRole(ctx: ActorContext, { id, role }: UpdateRoleInput): Promise<User> {
+  return change(ctx, 'users.updateRole', id, { role });
+}
 
 /**
  * Deletes the user, which ends their sessions. What they did stays in the activity log, and their name stays with it.
  * @throws AppError `notFound`; `badRequest` for the last active administrator
  */
-export const deleteUser = ({ app, actor, caller }: ActorContext, id: string) =>
-  inTransaction(app.db, async (tx) => {
+export function deleteUser({ app, actor, caller }: ActorContext, id: string) {
+  return inTransaction(app.db, async (tx) => {
     const { user, isLastAdministrator } = await lockUser(tx, id);
     if (isLastAdministrator) throw lastAdministrator();
     await deleteLockedUser(tx, user);
@@ -90,15 +69,16 @@ export const deleteUser = ({ app, actor, caller }: ActorContext, id: string) =>
     await recordActivity(tx, actor.id, caller, 'users.delete', details);
     return { success: true as const, id: user.id };
   });
+}
 
 /**
  * Sets the password, or a generated one, which is answered this once. Ends the user's sessions.
  * @throws AppError `notFound`; `badRequest` when it is to be sent by mail, which this service cannot do
  */
-export const resetPassword = async (
+export async function resetPassword(
   { app, actor, caller }: ActorContext<Core & Pick<AuthServices, 'passwords'>>,
   { userId, newPassword, sendEmail }: ResetPasswordInput,
-): Promise<{ success: true; password?: string }> => {
+): Promise<{ success: true; password?: string }> {
   if (sendEmail) {
     throw invalidInput(
       'sendEmail',
@@ -116,4 +96,29 @@ export const resetPassword = async (
     await recordActivity(tx, actor.id, caller, 'users.resetPassword', details);
   });
   return newPassword === undefined ? { success: true, password } : { success: true };
-};
+}
+
+function lastAdministrator(): AppError {
+  return new AppError(
+    'badRequest',
+    'This is the last active administrator: make another user an administrator first',
+  );
+}
+
+function change(
+  { app, actor, caller }: ActorContext,
+  action: ActivityAction,
+  id: string,
+  wanted: WantedFields,
+): Promise<User> {
+  return inTransaction(app.db, async (tx) => {
+    const { user, isLastAdministrator } = await lockUser(tx, id);
+    const changes = changesOf(user, wanted);
+    if (Object.keys(changes).length === 0) return userOf(user);
+    if (isLastAdministrator && endsAdministration(changes)) throw lastAdministrator();
+    const changed = await updateLockedUser(tx, user.id, changes, { endSessions: endsSessions(changes) });
+    const details = { userId: user.id, email: user.email, changes: describeChanges(user, changes) };
+    await recordActivity(tx, actor.id, caller, action, details);
+    return changed;
+  });
+}

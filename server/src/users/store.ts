@@ -22,25 +22,28 @@ const columns = {
   createdAt: users.createdAt,
   updatedAt: users.updatedAt,
 };
+
 /** A user as the database has them: what is unknown is null. */
 export type UserRow = Pick<typeof users.$inferSelect, keyof typeof columns>;
 
 /** A user as callers see them: what is unknown is left out. */
-export const userOf = ({ phone, avatar, department, lastLogin, ...known }: UserRow): User => ({
-  ...known,
-  ...(phone !== null && { phone }),
-  ...(avatar !== null && { avatar }),
-  ...(department !== null && { department }),
-  ...(lastLogin !== null && { lastLogin }),
-});
+export function userOf({ phone, avatar, department, lastLogin, ...known }: UserRow): User {
+  return {
+    ...known,
+    ...(phone !== null && { phone }),
+    ...(avatar !== null && { avatar }),
+    ...(department !== null && { department }),
+    ...(lastLogin !== null && { lastLogin }),
+  };
+}
 
 /** @throws AppError `notFound` */
-export const getUser = async (db: Executor, id: string): Promise<User> => {
+export async function getUser(db: Executor, id: string): Promise<User> {
   if (!isUuid(id)) throw notFound('User');
   const [row] = await db.select(columns).from(users).where(eq(users.id, id));
   if (!row) throw notFound('User');
   return userOf(row);
-};
+}
 
 const sortExpressions = {
   firstName: sortedName(users.firstName),
@@ -50,21 +53,8 @@ const sortExpressions = {
   createdAt: users.createdAt,
 } as const;
 
-const matching = ({ search, role, department, isActive }: ListUsersInput): SQL | undefined =>
-  and(
-    search === undefined
-      ? undefined
-      : or(
-          contains(users.email, search),
-          contains(sql`${users.firstName} || ' ' || ${users.lastName}`, search),
-        ),
-    role === undefined ? undefined : eq(users.role, role),
-    department === undefined ? undefined : sql`${foldedText(users.department)} = ${foldedText(department)}`,
-    isActive === undefined ? undefined : eq(users.isActive, isActive),
-  );
-
 /** The users that fit; `search` looks into the e-mail and "first name last name". */
-export const listUsers = async (db: Executor, input: ListUsersInput): Promise<Page<User>> => {
+export async function listUsers(db: Executor, input: ListUsersInput): Promise<Page<User>> {
   const where = matching(input);
   const direction = input.sortOrder === 'asc' ? sql`asc nulls last` : sql`desc nulls last`;
   const [rows, [counted]] = await Promise.all([
@@ -78,17 +68,17 @@ export const listUsers = async (db: Executor, input: ListUsersInput): Promise<Pa
     db.select({ total: count() }).from(users).where(where),
   ]);
   return { items: rows.map(userOf), total: counted?.total ?? 0 };
-};
+}
 
 /**
  * Locks a user and all active administrators until the transaction ends, so that nobody else can change any of
  * them meanwhile. One statement locks in the order of ids: transactions that do this cannot deadlock.
  * @throws AppError `notFound`
  */
-export const lockUser = async (
+export async function lockUser(
   tx: Transaction,
   id: string,
-): Promise<{ user: UserRow; isLastAdministrator: boolean }> => {
+): Promise<{ user: UserRow; isLastAdministrator: boolean }> {
   if (!isUuid(id)) throw notFound('User');
   const isAdministrator = and(eq(users.role, 'ADMIN'), eq(users.isActive, true));
   const rows = await tx
@@ -101,26 +91,26 @@ export const lockUser = async (
   if (!user) throw notFound('User');
   const administrators = rows.filter((row) => row.role === 'ADMIN' && row.isActive);
   return { user, isLastAdministrator: administrators.length === 1 && administrators[0] === user };
-};
+}
 
 type NewUser = Pick<UserRow, 'email' | 'firstName' | 'lastName' | 'role' | 'phone' | 'department'> & {
   passwordHash: string;
 };
 
 /** Fails with a unique violation when the e-mail (lower case) is taken. */
-export const insertUser = async (db: Executor, values: NewUser): Promise<User> => {
+export async function insertUser(db: Executor, values: NewUser): Promise<User> {
   const [row] = await db.insert(users).values(values).returning(columns);
   if (!row) throw new Error('INSERT returned no row');
   return userOf(row);
-};
+}
 
 /** Changes a user who is locked. Ending the sessions makes every token issued so far worthless. */
-export const updateLockedUser = async (
+export async function updateLockedUser(
   tx: Transaction,
   id: string,
   values: Changes & { readonly passwordHash?: string },
   { endSessions }: { endSessions: boolean },
-): Promise<User> => {
+): Promise<User> {
   const [row] = await tx
     .update(users)
     .set({
@@ -133,23 +123,23 @@ export const updateLockedUser = async (
     .returning(columns);
   if (!row) throw notFound('User');
   return userOf(row);
-};
+}
 
 /** Deletes a user; their tokens die with them. Only the name is kept, for what they did. */
-export const deleteLockedUser = async (
+export async function deleteLockedUser(
   tx: Transaction,
   { id, firstName, lastName }: Pick<UserRow, 'id' | 'firstName' | 'lastName'>,
-): Promise<void> => {
+): Promise<void> {
   await tx.delete(users).where(eq(users.id, id));
   const name = { firstName, lastName };
   await tx
     .insert(formerUsers)
     .values({ id, ...name })
     .onConflictDoUpdate({ target: formerUsers.id, set: name });
-};
+}
 
 /** The id, as the database has it, of a user or of one who was deleted. @throws AppError `notFound` */
-export const getUserOrFormerId = async (db: Executor, id: string): Promise<string> => {
+export async function getUserOrFormerId(db: Executor, id: string): Promise<string> {
   if (!isUuid(id)) throw notFound('User');
   const [row] = await db
     .select({ id: users.id })
@@ -158,12 +148,27 @@ export const getUserOrFormerId = async (db: Executor, id: string): Promise<strin
     .unionAll(db.select({ id: formerUsers.id }).from(formerUsers).where(eq(formerUsers.id, id)));
   if (!row) throw notFound('User');
   return row.id;
-};
+}
 
-export const hasUsers = async (db: Executor): Promise<boolean> =>
-  (await db.select({ id: users.id }).from(users).limit(1)).length > 0;
+export async function hasUsers(db: Executor): Promise<boolean> {
+  return (await db.select({ id: users.id }).from(users).limit(1)).length > 0;
+}
 
 /** Keeps everybody else from adding or changing users until the transaction ends. */
-export const lockUsersTable = async (tx: Transaction): Promise<void> => {
+export async function lockUsersTable(tx: Transaction): Promise<void> {
   await tx.execute(sql`LOCK TABLE ${users} IN SHARE ROW EXCLUSIVE MODE`);
-};
+}
+
+function matching({ search, role, department, isActive }: ListUsersInput): SQL | undefined {
+  return and(
+    search === undefined
+      ? undefined
+      : or(
+          contains(users.email, search),
+          contains(sql`${users.firstName} || ' ' || ${users.lastName}`, search),
+        ),
+    role === undefined ? undefined : eq(users.role, role),
+    department === undefined ? undefined : sql`${foldedText(users.department)} = ${foldedText(department)}`,
+    isActive === undefined ? undefined : eq(users.isActive, isActive),
+  );
+}

@@ -25,31 +25,11 @@ interface InsertedAlert extends Record<string, unknown> {
   readonly created_at: string;
 }
 
-const alertOf = ({ entry, row }: Hit, { id, created_at }: InsertedAlert): WatchlistAlert => ({
-  id,
-  entryId: entry.id,
-  pattern: entry.pattern,
-  reason: entry.reason,
-  priority: entry.priority,
-  eventId: row.id,
-  licensePlateNumber: row.plate ?? '',
-  sensorId: row.sensorId,
-  sensorName: row.sensorName,
-  locationName: row.locationName,
-  timestamp: new Date(row.time),
-  createdAt: new Date(created_at),
-  acknowledgedAt: null,
-  acknowledgedBy: null,
-  note: null,
-});
-
-const pairOf = (entryId: string, eventId: string): string => `${entryId} ${eventId}`;
-
 /**
  * Stores an alert for each hit, in one statement however many they are.
  * @returns those that are new: an entry is told of an event once
  */
-export const insertAlerts = async (tx: Executor, hits: readonly Hit[]): Promise<WatchlistAlert[]> => {
+export async function insertAlerts(tx: Executor, hits: readonly Hit[]): Promise<WatchlistAlert[]> {
   const rows = hits.map(({ entry, row }) => ({
     entry_id: entry.id,
     pattern: entry.pattern,
@@ -76,39 +56,24 @@ export const insertAlerts = async (tx: Executor, hits: readonly Hit[]): Promise<
     const hit = byPair.get(pairOf(alert.entry_id, alert.event_id));
     return hit ? [alertOf(hit, alert)] : [];
   });
-};
+}
 
 type AlertRow = typeof watchlistAlerts.$inferSelect;
 
-const toAlerts = async (db: Executor, rows: readonly AlertRow[]): Promise<WatchlistAlert[]> => {
-  const nameOf = await findNames(
-    db,
-    rows.map(({ acknowledgedBy }) => acknowledgedBy),
-  );
-  return rows.map(({ plate, readAt, priority, acknowledgedBy, ...row }) => ({
-    ...row,
-    // Copied from an entry, whose table holds the ranks 1 to 4 only.
-    priority: severityOfRank(priority) as Severity,
-    licensePlateNumber: plate,
-    timestamp: readAt,
-    acknowledgedBy: nameOf(acknowledgedBy),
-  }));
-};
-
 /** @throws AppError `notFound` */
-export const getAlert = async (db: Executor, id: string): Promise<WatchlistAlert> => {
+export async function getAlert(db: Executor, id: string): Promise<WatchlistAlert> {
   const rows = isUuid(id) ? await db.select().from(watchlistAlerts).where(eq(watchlistAlerts.id, id)) : [];
   const [alert] = await toAlerts(db, rows);
   if (!alert) throw notFound('Watchlist alert');
   return alert;
-};
+}
 
 /** Alerts that were raised in the interval. */
-export const listAlerts = async (
+export async function listAlerts(
   db: Executor,
   { skip, take, acknowledged, entryId, priority, sortOrder }: ListAlertsInput,
   { from, until }: Interval,
-): Promise<Page<WatchlistAlert>> => {
+): Promise<Page<WatchlistAlert>> {
   if (entryId !== undefined && !isUuid(entryId)) return { items: [], total: 0 };
   const { createdAt, acknowledgedAt } = watchlistAlerts;
   const wanted = and(
@@ -132,18 +97,18 @@ export const listAlerts = async (
     .offset(skip);
   const [counted] = await db.select({ total: count() }).from(watchlistAlerts).where(wanted);
   return { items: await toAlerts(db, rows), total: counted?.total ?? 0 };
-};
+}
 
 /**
  * Acknowledges an alert that nobody acknowledged yet.
  * @returns null if somebody did, or there is none
  */
-export const setAcknowledged = async (
+export async function setAcknowledged(
   db: Executor,
   id: string,
   userId: string,
   note: string | null,
-): Promise<WatchlistAlert | null> => {
+): Promise<WatchlistAlert | null> {
   if (!isUuid(id)) return null;
   const rows = await db
     .update(watchlistAlerts)
@@ -152,4 +117,43 @@ export const setAcknowledged = async (
     .returning();
   const [alert] = await toAlerts(db, rows);
   return alert ?? null;
-};
+}
+
+function alertOf({ entry, row }: Hit, { id, created_at }: InsertedAlert): WatchlistAlert {
+  return {
+    id,
+    entryId: entry.id,
+    pattern: entry.pattern,
+    reason: entry.reason,
+    priority: entry.priority,
+    eventId: row.id,
+    licensePlateNumber: row.plate ?? '',
+    sensorId: row.sensorId,
+    sensorName: row.sensorName,
+    locationName: row.locationName,
+    timestamp: new Date(row.time),
+    createdAt: new Date(created_at),
+    acknowledgedAt: null,
+    acknowledgedBy: null,
+    note: null,
+  };
+}
+
+function pairOf(entryId: string, eventId: string): string {
+  return `${entryId} ${eventId}`;
+}
+
+async function toAlerts(db: Executor, rows: readonly AlertRow[]): Promise<WatchlistAlert[]> {
+  const nameOf = await findNames(
+    db,
+    rows.map(({ acknowledgedBy }) => acknowledgedBy),
+  );
+  return rows.map(({ plate, readAt, priority, acknowledgedBy, ...row }) => ({
+    ...row,
+    // Copied from an entry, whose table holds the ranks 1 to 4 only.
+    priority: severityOfRank(priority) as Severity,
+    licensePlateNumber: plate,
+    timestamp: readAt,
+    acknowledgedBy: nameOf(acknowledgedBy),
+  }));
+}

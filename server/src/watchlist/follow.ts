@@ -2,14 +2,14 @@ import type { FollowAlertsInput, WatchlistAlert } from '@gantry/contract/watchli
 import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
 
 /** Tells of reads of watched plates, of all entries or of one. @throws AppError as `follow` does */
-export const followAlerts = (
+export function followAlerts(
   ctx: FollowContext,
   { entryId, priority, lastEventId }: FollowAlertsInput,
   signal: AbortSignal | undefined,
-): AsyncGenerator<StreamMessage<'watchlist'>> => {
+): AsyncGenerator<StreamMessage<'watchlist'>> {
   const entry = entryId?.toLowerCase();
   const matches = (alert: WatchlistAlert): boolean =>
     (entry === undefined || alert.entryId === entry) &&
     (priority === undefined || alert.priority === priority);
   return follow(ctx, { topic: 'watchlist', matches, lastEventId }, signal);
-};
+}

@@ -14,8 +14,9 @@ export interface WatchedEntry {
 }
 
 /** Whether the entry counts for a read at that time (Unix milliseconds). */
-export const isValidAt = ({ validFrom, validUntil }: WatchedEntry, time: number): boolean =>
-  (validFrom === null || validFrom <= time) && (validUntil === null || time <= validUntil);
+export function isValidAt({ validFrom, validUntil }: WatchedEntry, time: number): boolean {
+  return (validFrom === null || validFrom <= time) && (validUntil === null || time <= validUntil);
+}
 
 /** The letters that cameras take for a digit and for one another. Letters of other scripts that look like them are others. */
 const CONFUSIONS = { '0': 'OQD', '1': 'IL', '8': 'B', '5': 'S', '2': 'Z' };
@@ -27,24 +28,15 @@ const digitOf = new Map(
 const CONFUSED = new RegExp(`[${[...digitOf.keys()].join('')}]`, 'g');
 
 /** A plate's key with the digit instead of each letter that is taken for it. */
-export const foldLookalikes = (key: string): string =>
-  key.replace(CONFUSED, (letter) => digitOf.get(letter) ?? letter);
+export function foldLookalikes(key: string): string {
+  return key.replace(CONFUSED, (letter) => digitOf.get(letter) ?? letter);
+}
 
 /** Longest piece of a pattern by which it is found; longer ones hardly tell more plates apart. */
 const PIECE_MAX = 4;
 
 /** Stands before and after every key, so that the ends of a pattern are pieces of their own. No text contains it. */
 const EDGE = '\u0000';
-
-const piecesOfLength = (text: string, length: number): string[] =>
-  Array.from({ length: Math.max(0, text.length - length + 1) }, (_, at) => text.slice(at, at + length));
-
-/** The longest pieces that every plate of the pattern must have in it. */
-const piecesOf = (foldedPattern: string): string[] => {
-  const fragments = `${EDGE}${foldedPattern}${EDGE}`.split('*');
-  const length = Math.min(PIECE_MAX, Math.max(...fragments.map((fragment) => fragment.length)));
-  return fragments.flatMap((fragment) => piecesOfLength(fragment, length));
-};
 
 interface Candidate {
   readonly entry: WatchedEntry;
@@ -54,35 +46,15 @@ interface Candidate {
 
 type Index = Map<string, Candidate[]>;
 
-const addTo = (index: Index, piece: string, candidate: Candidate): void => {
-  const found = index.get(piece);
-  if (found) found.push(candidate);
-  else index.set(piece, [candidate]);
-};
-
-/** Files each pattern under that piece of it which the fewest others have. */
-const indexByPiece = (patterns: readonly { pieces: readonly string[]; candidate: Candidate }[]): Index => {
-  const uses = new Map<string, number>();
-  for (const { pieces } of patterns) for (const piece of pieces) uses.set(piece, (uses.get(piece) ?? 0) + 1);
-  const index: Index = new Map();
-  for (const { pieces, candidate } of patterns) {
-    const rarest = pieces.reduce((best, piece) =>
-      (uses.get(piece) ?? 0) < (uses.get(best) ?? 0) ? piece : best,
-    );
-    addTo(index, rarest, candidate);
-  }
-  return index;
-};
-
 const NONE: readonly WatchedEntry[] = [];
 
 /**
  * Tells which entries a plate's key matches, each once, whether they are valid or not.
  * Everything is found by its folded key, fuzzy or not: patterns without `*` by all of it, the others by a piece.
  */
-export const createPlateMatcher = (
+export function createPlateMatcher(
   entries: readonly WatchedEntry[],
-): ((key: string) => readonly WatchedEntry[]) => {
+): (key: string) => readonly WatchedEntry[] {
   const whole: Index = new Map();
   const partial: { pieces: string[]; candidate: Candidate }[] = [];
   for (const entry of entries) {
@@ -117,4 +89,37 @@ export const createPlateMatcher = (
     }
     return found.length > 0 ? found : NONE;
   };
-};
+}
+
+function piecesOfLength(text: string, length: number): string[] {
+  return Array.from({ length: Math.max(0, text.length - length + 1) }, (_, at) =>
+    text.slice(at, at + length),
+  );
+}
+
+/** The longest pieces that every plate of the pattern must have in it. */
+function piecesOf(foldedPattern: string): string[] {
+  const fragments = `${EDGE}${foldedPattern}${EDGE}`.split('*');
+  const length = Math.min(PIECE_MAX, Math.max(...fragments.map((fragment) => fragment.length)));
+  return fragments.flatMap((fragment) => piecesOfLength(fragment, length));
+}
+
+function addTo(index: Index, piece: string, candidate: Candidate): void {
+  const found = index.get(piece);
+  if (found) found.push(candidate);
+  else index.set(piece, [candidate]);
+}
+
+/** Files each pattern under that piece of it which the fewest others have. */
+function indexByPiece(patterns: readonly { pieces: readonly string[]; candidate: Candidate }[]): Index {
+  const uses = new Map<string, number>();
+  for (const { pieces } of patterns) for (const piece of pieces) uses.set(piece, (uses.get(piece) ?? 0) + 1);
+  const index: Index = new Map();
+  for (const { pieces, candidate } of patterns) {
+    const rarest = pieces.reduce((best, piece) =>
+      (uses.get(piece) ?? 0) < (uses.get(best) ?? 0) ? piece : best,
+    );
+    addTo(index, rarest, candidate);
+  }
+  return index;
+}

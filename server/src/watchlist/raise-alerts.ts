@@ -6,11 +6,11 @@ import { type Hit, insertAlerts } from './alerts-store.ts';
  * Stores an alert for each event that an entry matches, and tells subscribers and webhooks if and when the transaction
  * commits. An entry is told of an event once, however often this is called.
  */
-export const raiseAlerts = async (
+export async function raiseAlerts(
   app: { readonly outbox: Outbox },
   tx: Executor,
   hits: readonly Hit[],
-): Promise<void> => {
+): Promise<void> {
   if (hits.length === 0) return;
   const alerts = await insertAlerts(tx, hits);
   await publish(
@@ -18,4 +18,4 @@ export const raiseAlerts = async (
     tx,
     alerts.map((body) => ({ topic: 'watchlist', body })),
   );
-};
+}

@@ -21,7 +21,6 @@ import { deleteEntry, insertEntry, updateEntry } from './store.ts';
 // No event is earlier and none will be later, so bounds beyond these say no more, and the database need not hold them.
 const EARLIEST = Date.UTC(2000, 0, 1);
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
-const momentOf = (time: number): Date => new Date(Math.min(Math.max(time, EARLIEST), LATEST));
 
 type WatchlistContext = ActorContext<Core & WatchlistServices>;
 
@@ -30,11 +29,72 @@ interface Validity {
   readonly validUntil: Date | null | undefined;
 }
 
+/** @throws AppError `badRequest` when it would end before it begins */
+export function createEntry(
+  ctx: WatchlistContext,
+  input: CreateWatchlistEntryInput,
+): Promise<WatchlistEntry> {
+  const { validFrom = null, validUntil = null } = resolveValidity(input, ctx.app.settings.current().timezone);
+  const fields = { ...input, validFrom, validUntil, createdBy: ctx.actor.id };
+  return changeList(ctx, 'watchlist.create', (tx) => insertEntry(tx, fields));
+}
+
+/**
+ * Sets the fields that are given. Alerts keep what the entry said when they were raised.
+ * @throws AppError `notFound`; `badRequest` when it would end before it begins
+ */
+export function changeEntry(
+  ctx: WatchlistContext,
+  { id, ...input }: UpdateWatchlistEntryInput,
+): Promise<WatchlistEntry> {
+  const changes = { ...input, ...resolveValidity(input, ctx.app.settings.current().timezone) };
+  const fields = givenFields(changes);
+  return changeList(ctx, 'watchlist.update', (tx) => updateEntry(tx, id, changes), { fields });
+}
+
+/**
+ * Takes an entry off the list. Its alerts stay.
+ * @throws AppError `notFound`
+ */
+export async function removeEntry(ctx: WatchlistContext, id: string): Promise<{ success: true; id: string }> {
+  const gone = await changeList(ctx, 'watchlist.delete', (tx) => deleteEntry(tx, id));
+  return { success: true, id: gone.id };
+}
+
+/**
+ * Of several who acknowledge an alert one does; the others are told who it was.
+ * @throws AppError `notFound`; `conflict` when somebody acknowledged it before
+ */
+export function acknowledgeAlert(
+  { app, actor, caller }: WatchlistContext,
+  { id, note }: AcknowledgeAlertInput,
+): Promise<WatchlistAlert> {
+  return inTransaction(app.db, async (tx) => {
+    const alert = await setAcknowledged(tx, id, actor.id, note);
+    if (!alert) {
+      const { acknowledgedBy, acknowledgedAt } = await getAlert(tx, id);
+      throw new AppError(
+        'conflict',
+        `${acknowledgedBy?.name} acknowledged this alert at ${acknowledgedAt?.toISOString()}`,
+      );
+    }
+    const details = { alertId: alert.id, entryId: alert.entryId, plate: alert.licensePlateNumber };
+    await recordActivity(tx, actor.id, caller, 'watchlist.acknowledgeAlert', details);
+    // Not webhooks: their receivers take every message of this kind for a new alert.
+    await recordChanges(tx, [{ topic: 'watchlist', body: alert }]);
+    return alert;
+  });
+}
+
+function momentOf(time: number): Date {
+  return new Date(Math.min(Math.max(time, EARLIEST), LATEST));
+}
+
 /** The moments that are meant, the last one inclusive; null and undefined stay what they are. */
-const resolveValidity = (
+function resolveValidity(
   { validFrom, validUntil }: Pick<UpdateWatchlistEntryInput, keyof Validity>,
   zone: string,
-): Validity => {
+): Validity {
   // Each by itself: what is changed is compared with what stays, once both are known.
   const lastOf = (end: string): number =>
     isPlainDate(end) ? resolveInterval({ endDate: end }, zone).until - 1 : resolveTime(end, zone);
@@ -42,18 +102,18 @@ const resolveValidity = (
     validFrom: typeof validFrom === 'string' ? momentOf(resolveTime(validFrom, zone)) : validFrom,
     validUntil: typeof validUntil === 'string' ? momentOf(lastOf(validUntil)) : validUntil,
   };
-};
+}
 
 /**
  * Makes a change of the list and writes it down. It counts in this process when that is done, in the others within a second.
  * @throws AppError `badRequest` when it would leave an entry that ends before it begins
  */
-const changeList = async (
+async function changeList(
   { app, actor, caller }: WatchlistContext,
   action: ActivityAction,
   change: (tx: Transaction) => Promise<WatchlistEntry>,
   more: Record<string, unknown> = {},
-): Promise<WatchlistEntry> => {
+): Promise<WatchlistEntry> {
   const changed = await inTransaction(app.db, async (tx) => {
     const entry = await change(tx);
     const { id: entryId, pattern, reason, validFrom, validUntil } = entry;
@@ -69,63 +129,4 @@ const changeList = async (
   });
   await app.watchlist.refresh();
   return changed;
-};
-
-/** @throws AppError `badRequest` when it would end before it begins */
-export const createEntry = (
-  ctx: WatchlistContext,
-  input: CreateWatchlistEntryInput,
-): Promise<WatchlistEntry> => {
-  const { validFrom = null, validUntil = null } = resolveValidity(input, ctx.app.settings.current().timezone);
-  const fields = { ...input, validFrom, validUntil, createdBy: ctx.actor.id };
-  return changeList(ctx, 'watchlist.create', (tx) => insertEntry(tx, fields));
-};
-
-/**
- * Sets the fields that are given. Alerts keep what the entry said when they were raised.
- * @throws AppError `notFound`; `badRequest` when it would end before it begins
- */
-export const changeEntry = (
-  ctx: WatchlistContext,
-  { id, ...input }: UpdateWatchlistEntryInput,
-): Promise<WatchlistEntry> => {
-  const changes = { ...input, ...resolveValidity(input, ctx.app.settings.current().timezone) };
-  const fields = givenFields(changes);
-  return changeList(ctx, 'watchlist.update', (tx) => updateEntry(tx, id, changes), { fields });
-};
-
-/**
- * Takes an entry off the list. Its alerts stay.
- * @throws AppError `notFound`
- */
-export const removeEntry = async (
-  ctx: WatchlistContext,
-  id: string,
-): Promise<{ success: true; id: string }> => {
-  const gone = await changeList(ctx, 'watchlist.delete', (tx) => deleteEntry(tx, id));
-  return { success: true, id: gone.id };
-};
-
-/**
- * Of several who acknowledge an alert one does; the others are told who it was.
- * @throws AppError `notFound`; `conflict` when somebody acknowledged it before
- */
-export const acknowledgeAlert = (
-  { app, actor, caller }: WatchlistContext,
-  { id, note }: AcknowledgeAlertInput,
-): Promise<WatchlistAlert> =>
-  inTransaction(app.db, async (tx) => {
-    const alert = await setAcknowledged(tx, id, actor.id, note);
-    if (!alert) {
-      const { acknowledgedBy, acknowledgedAt } = await getAlert(tx, id);
-      throw new AppError(
-        'conflict',
-        `${acknowledgedBy?.name} acknowledged this alert at ${acknowledgedAt?.toISOString()}`,
-      );
-    }
-    const details = { alertId: alert.id, entryId: alert.entryId, plate: alert.licensePlateNumber };
-    await recordActivity(tx, actor.id, caller, 'watchlist.acknowledgeAlert', details);
-    // Not webhooks: their receivers take every message of this kind for a new alert.
-    await recordChanges(tx, [{ topic: 'watchlist', body: alert }]);
-    return alert;
-  });
+}

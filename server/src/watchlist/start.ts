@@ -8,9 +8,9 @@ export interface WatchlistServices {
   readonly watchlist: Watchlist;
 }
 
-export const startWatchlist = async (foundation: Foundation): Promise<WatchlistServices> => {
+export async function startWatchlist(foundation: Foundation): Promise<WatchlistServices> {
   const { core, resources } = foundation;
   const watchlist = resources.use(await createWatchlist(() => loadWatchedEntries(core.db), core.log));
   keepFresh(foundation, channels.watchlist, watchlist.refresh, 'the watchlist could not be read again');
   return { watchlist };
-};
+}

@@ -13,31 +13,10 @@ import type { WatchedEntry } from './matching.ts';
 
 type EntryRow = typeof watchlistEntries.$inferSelect;
 
-/** The table holds the ranks 1 to 4 only. */
-const priorityOf = (rank: number): Severity => severityOfRank(rank) as Severity;
-
-const toEntries = async (db: Executor, rows: readonly EntryRow[]): Promise<WatchlistEntry[]> => {
-  const nameOf = await findNames(
-    db,
-    rows.map(({ createdBy }) => createdBy),
-  );
-  return rows.map((row) => ({
-    ...row,
-    priority: priorityOf(row.priority),
-    createdBy: nameOf(row.createdBy) as NamedPerson,
-  }));
-};
-
-const theEntry = async (db: Executor, rows: readonly EntryRow[]): Promise<WatchlistEntry> => {
-  const [entry] = await toEntries(db, rows);
-  if (!entry) throw notFound('Watchlist entry');
-  return entry;
-};
-
 type WatchedRow = Omit<WatchedEntry, 'priority'> & { readonly priority: number };
 
 /** The whole list, as ingestion looks for it. */
-export const loadWatchedEntries = async (db: Executor): Promise<WatchedEntry[]> => {
+export async function loadWatchedEntries(db: Executor): Promise<WatchedEntry[]> {
   // One JSON document: ten thousand entries take this process 10 ms, and 50 ms as rows with dates.
   const { rows } = await db.execute<{ entries: WatchedRow[] | null }>(sql`
     SELECT json_agg(json_build_object(
@@ -47,7 +26,7 @@ export const loadWatchedEntries = async (db: Executor): Promise<WatchedEntry[]> 
     FROM watchlist_entries`);
   const entries = rows[0]?.entries ?? [];
   return entries.map((entry) => ({ ...entry, priority: priorityOf(entry.priority) }));
-};
+}
 
 const countsNow = sql`(coalesce(${watchlistEntries.validFrom}, '-infinity') <= now()
   AND coalesce(${watchlistEntries.validUntil}, 'infinity') >= now())`;
@@ -60,10 +39,10 @@ const sortKeys = {
 };
 
 /** Entries whose pattern or reason contains the search text, taken literally and without regard to case. */
-export const listEntries = async (
+export async function listEntries(
   db: Executor,
   { skip, take, search, priority, active, sortBy, sortOrder }: ListWatchlistInput,
-): Promise<Page<WatchlistEntry>> => {
+): Promise<Page<WatchlistEntry>> {
   const wanted = and(
     search === undefined
       ? undefined
@@ -81,7 +60,7 @@ export const listEntries = async (
     .offset(skip);
   const [counted] = await db.select({ total: count() }).from(watchlistEntries).where(wanted);
   return { items: await toEntries(db, rows), total: counted?.total ?? 0 };
-};
+}
 
 /** What can be said of an entry; of one that is changed, undefined leaves it as it is. */
 export interface EntryFields {
@@ -93,34 +72,57 @@ export interface EntryFields {
   readonly fuzzy?: boolean | undefined;
 }
 
-export const insertEntry = async (
+export async function insertEntry(
   db: Executor,
   { priority, ...fields }: Omit<typeof watchlistEntries.$inferInsert, 'priority'> & { priority: Severity },
-): Promise<WatchlistEntry> => {
+): Promise<WatchlistEntry> {
   const values = { ...fields, priority: rankOf(priority) };
   return theEntry(db, await db.insert(watchlistEntries).values(values).returning());
-};
+}
 
 /** @throws AppError `notFound` */
-export const updateEntry = async (
+export async function updateEntry(
   db: Executor,
   id: string,
   { priority, ...fields }: EntryFields,
-): Promise<WatchlistEntry> => {
+): Promise<WatchlistEntry> {
   const changes = { ...fields, ...(priority && { priority: rankOf(priority) }), updatedAt: sql`now()` };
   const rows = isUuid(id)
     ? await db.update(watchlistEntries).set(changes).where(eq(watchlistEntries.id, id)).returning()
     : [];
   return theEntry(db, rows);
-};
+}
 
 /**
  * @returns what is gone
  * @throws AppError `notFound`
  */
-export const deleteEntry = async (db: Executor, id: string): Promise<WatchlistEntry> => {
+export async function deleteEntry(db: Executor, id: string): Promise<WatchlistEntry> {
   const rows = isUuid(id)
     ? await db.delete(watchlistEntries).where(eq(watchlistEntries.id, id)).returning()
     : [];
   return theEntry(db, rows);
-};
+}
+
+/** The table holds the ranks 1 to 4 only. */
+function priorityOf(rank: number): Severity {
+  return severityOfRank(rank) as Severity;
+}
+
+async function toEntries(db: Executor, rows: readonly EntryRow[]): Promise<WatchlistEntry[]> {
+  const nameOf = await findNames(
+    db,
+    rows.map(({ createdBy }) => createdBy),
+  );
+  return rows.map((row) => ({
+    ...row,
+    priority: priorityOf(row.priority),
+    createdBy: nameOf(row.createdBy) as NamedPerson,
+  }));
+}
+
+async function theEntry(db: Executor, rows: readonly EntryRow[]): Promise<WatchlistEntry> {
+  const [entry] = await toEntries(db, rows);
+  if (!entry) throw notFound('Watchlist entry');
+  return entry;
+}

@@ -19,10 +19,10 @@ const RETRY_MS = 500;
 const NONE: readonly WatchedEntry[] = [];
 
 /** @param load reads the list from the database */
-export const createWatchlist = async (
+export async function createWatchlist(
   load: () => Promise<readonly WatchedEntry[]>,
   log: Logger,
-): Promise<Watchlist> => {
+): Promise<Watchlist> {
   const matcher = await keepLatest(async () => createPlateMatcher(await load()));
   let reading: Promise<void> = Promise.resolve();
   let rested: Promise<unknown> = reading;
@@ -69,4 +69,4 @@ export const createWatchlist = async (
       await reading;
     },
   };
-};
+}

@@ -32,31 +32,17 @@ export interface AddressRules {
 
 /** Longest wait for the addresses of a name. */
 const RESOLVE_LIMIT_MS = 5_000;
-const nothingAfter = (ms: number): Promise<readonly LookupAddress[]> => sleep(ms, [], { ref: false });
-
-const inside = (host: string): UnusableAddress =>
-  new UnusableAddress(
-    `${host} is not on the public internet: webhooks may not reach into the operator’s own network. WEBHOOK_ALLOW_HOSTS can make exceptions`,
-  );
-
-const parseUrl = (text: string): URL => {
-  if (!URL.canParse(text)) throw new UnusableAddress('Use an address such as https://example.org/hook');
-  const url = new URL(text);
-  if (!(url.protocol in DEFAULT_PORTS)) throw new UnusableAddress('Use an address with http or https');
-  if (url.username !== '' || url.password !== '') {
-    throw new UnusableAddress('Leave user name and password out: the signature tells who sends');
-  }
-  return url;
-};
 
 /** The host of an address without the brackets that IPv6 has there. */
-export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '');
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '');
+}
 
 /** @param exceptions hosts, with or without a port, that are not looked at, as `parseException` writes them */
-export const createAddressRules = (
+export function createAddressRules(
   exceptions: readonly string[],
   resolveName: Resolve = resolveHost,
-): AddressRules => {
+): AddressRules {
   const excepted = new Set(exceptions);
   const isExcepted = ({ hostname, port, protocol }: URL): boolean =>
     excepted.has(hostname) || excepted.has(`${hostname}:${port || DEFAULT_PORTS[protocol]}`);
@@ -80,4 +66,24 @@ export const createAddressRules = (
       return addresses;
     },
   };
-};
+}
+
+function nothingAfter(ms: number): Promise<readonly LookupAddress[]> {
+  return sleep(ms, [], { ref: false });
+}
+
+function inside(host: string): UnusableAddress {
+  return new UnusableAddress(
+    `${host} is not on the public internet: webhooks may not reach into the operator’s own network. WEBHOOK_ALLOW_HOSTS can make exceptions`,
+  );
+}
+
+function parseUrl(text: string): URL {
+  if (!URL.canParse(text)) throw new UnusableAddress('Use an address such as https://example.org/hook');
+  const url = new URL(text);
+  if (!(url.protocol in DEFAULT_PORTS)) throw new UnusableAddress('Use an address with http or https');
+  if (url.username !== '' || url.password !== '') {
+    throw new UnusableAddress('Leave user name and password out: the signature tells who sends');
+  }
+  return url;
+}

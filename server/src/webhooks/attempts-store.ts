@@ -33,11 +33,11 @@ export interface AttemptResult {
  * Takes the deliveries of a hook that have been due for longest. Nobody else takes them until they are settled or, should
  * this process end before, until `leaseMs` milliseconds have passed.
  */
-export const takeDueDeliveries = async (
+export async function takeDueDeliveries(
   db: Executor,
   webhookId: string,
   { most, leaseMs }: { most: number; leaseMs: number },
-): Promise<Attempt[]> => {
+): Promise<Attempt[]> {
   const due = claimableIds(webhookDeliveries, {
     due: sql`webhook_id = ${webhookId} AND status = 'PENDING' AND due_at <= now()`,
     order: sql`due_at`,
@@ -50,26 +50,26 @@ export const takeDueDeliveries = async (
     WHERE hook.id = ${webhookId} AND hook.enabled AND taken.webhook_id = hook.id AND taken.id = ANY (${due})
     RETURNING taken.id, taken.kind, taken.body, taken.attempts AS number, taken.by_hand AS "byHand", hook.url, hook.secret`);
   return rows;
-};
+}
 
 /** Writes down that the receiver took it, unless that is known already. */
-export const settleDelivered = async (db: Executor, id: string, result: AttemptResult): Promise<void> => {
+export async function settleDelivered(db: Executor, id: string, result: AttemptResult): Promise<void> {
   await db.execute(sql`
     UPDATE webhook_deliveries SET status = 'DELIVERED', finished_at = now(),
       last_status = ${result.status}, last_answer = ${result.answer}, last_error = NULL
     WHERE id = ${id} AND status = 'PENDING'`);
-};
+}
 
 /**
  * Writes down that the attempt failed, unless the delivery was settled or begun anew meanwhile.
  * @param waitMs after how many milliseconds it is due again; null: never
  */
-export const settleFailed = async (
+export async function settleFailed(
   db: Executor,
   { id, number }: Pick<Attempt, 'id' | 'number'>,
   result: AttemptResult,
   waitMs: number | null,
-): Promise<void> => {
+): Promise<void> {
   const isDead = waitMs === null;
   await db.execute(sql`
     UPDATE webhook_deliveries SET
@@ -78,4 +78,4 @@ export const settleFailed = async (
       due_at = now() + ${waitMs ?? 0} * interval '1 millisecond',
       last_status = ${result.status}, last_answer = ${result.answer}, last_error = ${result.error}
     WHERE id = ${id} AND status = 'PENDING' AND attempts = ${number}`);
-};
+}

@@ -27,11 +27,11 @@ export const JITTER = 0.2;
  * @param chance 0 up to 1, evenly distributed
  * @returns null when there is no next one
  */
-export const delayAfter = (
+export function delayAfter(
   attempts: number,
   backOff: readonly number[] = BACK_OFF,
   chance: number = Math.random(),
-): number | null => {
+): number | null {
   const wait = backOff[attempts - 1];
   return wait === undefined ? null : Math.round(wait * (1 + JITTER * (2 * chance - 1)));
-};
+}

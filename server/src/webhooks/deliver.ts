@@ -12,8 +12,10 @@ import type { SendAttempt } from './send.ts';
 
 /** Most attempts that this process makes at once for one hook: a slow receiver holds up its own deliveries and no others. */
 const MOST_PER_HOOK = 4;
+
 /** Connections of the pool that deliveries use at most, so that others find one. */
 const MOST_STATEMENTS = 2;
+
 /** How much longer than the attempt itself its delivery is kept from others, in milliseconds. */
 const LEASE_MARGIN_MS = 10_000;
 
@@ -28,7 +30,7 @@ export interface DelivererOptions {
 }
 
 /** Makes the deliveries that are due; the groups of its jobs are webhooks. */
-export const createDeliverer = ({ db, log, send, limitMs, backOff }: DelivererOptions): JobRunner => {
+export function createDeliverer({ db, log, send, limitMs, backOff }: DelivererOptions): JobRunner {
   const statement = pLimit(MOST_STATEMENTS);
   const leaseMs = limitMs + LEASE_MARGIN_MS;
 
@@ -48,7 +50,7 @@ export const createDeliverer = ({ db, log, send, limitMs, backOff }: DelivererOp
       );
     },
   });
-};
+}
 
 export interface DeliveringOptions extends DelivererOptions {
   readonly listener: Pick<Listener, 'on'>;
@@ -57,11 +59,11 @@ export interface DeliveringOptions extends DelivererOptions {
 }
 
 /** Makes deliveries as soon as they are due. Disposing waits for the attempts under way. */
-export const startDelivering = ({
+export function startDelivering({
   listener,
   sweepMs = TIMINGS.sweepDeliveriesMs,
   ...options
-}: DeliveringOptions): AsyncDisposable => {
+}: DeliveringOptions): AsyncDisposable {
   const { db, log } = options;
   const runner = createDeliverer(options);
   return startJobs({
@@ -75,4 +77,4 @@ export const startDelivering = ({
       for (const webhookId of await listDueWebhooks(db)) runner.wake(webhookId);
     },
   });
-};
+}

@@ -26,10 +26,10 @@ const columns = {
 };
 
 /** Deliveries by the time at which they were written. */
-export const listDeliveries = async (
+export async function listDeliveries(
   db: Executor,
   { skip, take, webhookId, status, kind, sortOrder }: ListDeliveriesInput,
-): Promise<Page<Delivery>> => {
+): Promise<Page<Delivery>> {
   if (webhookId !== undefined && !isUuid(webhookId)) throw notFound('Webhook');
   const wanted = and(
     webhookId === undefined ? undefined : eq(deliveries.webhookId, webhookId),
@@ -47,36 +47,18 @@ export const listDeliveries = async (
   const [counted] = await db.select({ total: count() }).from(deliveries).where(wanted);
   const items = rows.map((row) => ({ ...row, dueAt: row.status === 'PENDING' ? row.dueAt : null }));
   return { items, total: counted?.total ?? 0 };
-};
-
-/**
- * Makes deliveries pending and due again. Of those that were pending already the attempts go on being counted, and the one
- * that is asked for here is noted as such, unless it is due anyway.
- */
-const makeDue = async (tx: Executor, which: SQL): Promise<number> => {
-  const { rows } = await tx.execute<{ count: number }>(sql`
-    WITH due AS (
-      UPDATE webhook_deliveries SET due_at = now(), finished_at = NULL, status = 'PENDING',
-        attempts = CASE status WHEN 'PENDING' THEN attempts ELSE 0 END,
-        by_hand = CASE WHEN status <> 'PENDING' THEN 0 WHEN attempts > 0 AND due_at > now() THEN by_hand + 1 ELSE by_hand END
-      WHERE ${which}
-      RETURNING webhook_id
-    ), woken AS (
-      ${addWakeUps(sql`SELECT webhook_id FROM due`)}
-    )
-    SELECT (SELECT count(*) FROM due) AS count, (SELECT * FROM woken) AS woken`);
-  return Number(rows[0]?.count ?? 0);
-};
+}
 
 /** Has one delivery attempted again, whatever became of it. @throws AppError `notFound` */
-export const redeliverOne = async (tx: Executor, id: string): Promise<void> => {
+export async function redeliverOne(tx: Executor, id: string): Promise<void> {
   const made = isUuid(id) ? await makeDue(tx, sql`id = ${id}`) : 0;
   if (made === 0) throw notFound('Delivery');
-};
+}
 
 /** Has all dead deliveries of a hook attempted again. @returns how many there are */
-export const redeliverDead = (tx: Executor, webhookId: string): Promise<number> =>
-  makeDue(tx, sql`webhook_id = ${webhookId} AND status = 'DEAD'`);
+export function redeliverDead(tx: Executor, webhookId: string): Promise<number> {
+  return makeDue(tx, sql`webhook_id = ${webhookId} AND status = 'DEAD'`);
+}
 
 /** A delivery that is to be made. */
 export interface NewDelivery {
@@ -90,7 +72,7 @@ export interface NewDelivery {
  * Writes deliveries, which are made a moment after the transaction commits. A hook that went or was switched off
  * meanwhile gets none; its row is locked, so that it cannot go before.
  */
-export const insertDeliveries = async (tx: Executor, deliveries: readonly NewDelivery[]): Promise<void> => {
+export async function insertDeliveries(tx: Executor, deliveries: readonly NewDelivery[]): Promise<void> {
   const column = (pick: (delivery: NewDelivery) => string) => sql.param(deliveries.map(pick));
   await tx.execute(sql`
     WITH given AS (
@@ -106,33 +88,23 @@ export const insertDeliveries = async (tx: Executor, deliveries: readonly NewDel
       RETURNING webhook_id
     )
     ${addWakeUps(sql`SELECT webhook_id FROM written`)}`);
-};
+}
 
 /** How long deliveries that were made are kept. */
 const KEPT = sql`interval '30 days'`;
 
-/** Does the work if no other process does so at the moment. */
-const ifFree = async (db: Database, work: (tx: Transaction) => Promise<void>): Promise<void> => {
-  await inTransaction(db, async (tx) => {
-    const { rows } = await tx.execute<{ free: boolean }>(
-      sql`SELECT pg_try_advisory_xact_lock(${locks.webhooks}) AS free`,
-    );
-    if (rows[0]?.free) await work(tx);
-  });
-};
-
 /** The hooks that have a delivery which is due: a retry, one whose process died, or one that nobody was told of. */
-export const listDueWebhooks = async (db: Database): Promise<string[]> => {
+export async function listDueWebhooks(db: Database): Promise<string[]> {
   const { rows } = await db.execute<{ id: string }>(sql`
     SELECT id FROM webhooks
     WHERE enabled AND EXISTS (
       SELECT FROM webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'PENDING' AND due_at <= now())`);
   return rows.map(({ id }) => id);
-};
+}
 
 /** Removes deliveries that were made long ago, of each hook at most `most`. */
-export const removeOldDeliveries = (db: Database, most: number): Promise<void> =>
-  ifFree(db, async (tx) => {
+export function removeOldDeliveries(db: Database, most: number): Promise<void> {
+  return ifFree(db, async (tx) => {
     await tx.execute(sql`
       DELETE FROM webhook_deliveries WHERE id IN (
         SELECT old.id FROM webhooks w CROSS JOIN LATERAL (
@@ -142,10 +114,41 @@ export const removeOldDeliveries = (db: Database, most: number): Promise<void> =
           ORDER BY d.created_at LIMIT ${most}
         ) AS old)`);
   });
+}
 
 /**
  * The last part of a statement: when the transaction commits, every process looks for due deliveries of the webhooks in the
  * rows `(webhook_id)` of the query. PostgreSQL sends each webhook once for a transaction.
  */
-export const addWakeUps = (of: SQL): SQL =>
-  sql`SELECT count(pg_notify(${channels.deliveries}, webhook_id::text)) FROM (${of}) AS waking`;
+export function addWakeUps(of: SQL): SQL {
+  return sql`SELECT count(pg_notify(${channels.deliveries}, webhook_id::text)) FROM (${of}) AS waking`;
+}
+
+/**
+ * Makes deliveries pending and due again. Of those that were pending already the attempts go on being counted, and the one
+ * that is asked for here is noted as such, unless it is due anyway.
+ */
+async function makeDue(tx: Executor, which: SQL): Promise<number> {
+  const { rows } = await tx.execute<{ count: number }>(sql`
+    WITH due AS (
+      UPDATE webhook_deliveries SET due_at = now(), finished_at = NULL, status = 'PENDING',
+        attempts = CASE status WHEN 'PENDING' THEN attempts ELSE 0 END,
+        by_hand = CASE WHEN status <> 'PENDING' THEN 0 WHEN attempts > 0 AND due_at > now() THEN by_hand + 1 ELSE by_hand END
+      WHERE ${which}
+      RETURNING webhook_id
+    ), woken AS (
+      ${addWakeUps(sql`SELECT webhook_id FROM due`)}
+    )
+    SELECT (SELECT count(*) FROM due) AS count, (SELECT * FROM woken) AS woken`);
+  return Number(rows[0]?.count ?? 0);
+}
+
+/** Does the work if no other process does so at the moment. */
+async function ifFree(db: Database, work: (tx: Transaction) => Promise<void>): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    const { rows } = await tx.execute<{ free: boolean }>(
+      sql`SELECT pg_try_advisory_xact_lock(${locks.webhooks}) AS free`,
+    );
+    if (rows[0]?.free) await work(tx);
+  });
+}

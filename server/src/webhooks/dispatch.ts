@@ -34,36 +34,15 @@ interface Subscriber {
 }
 type Subscribers = ReadonlyMap<WebhookKind, readonly Subscriber[]>;
 
-const subscribersOf = (hooks: readonly ActiveWebhook[]): Subscribers => {
-  const byKind = new Map<WebhookKind, Subscriber[]>();
-  for (const { id, kinds, filter } of hooks) {
-    for (const kind of kinds) {
-      const subscribers = byKind.get(kind) ?? [];
-      byKind.set(kind, subscribers);
-      subscribers.push({ id, matches: matchesKind(kind, filter) });
-    }
-  }
-  return byKind;
-};
-
 /** The bytes that a receiver gets of a delivery: fixed from here on. `data` is JSON already. */
-export const bodyOf = (id: string, kind: string, at: Date, data: string): string =>
-  `{"id":"${id}","kind":"${kind}","createdAt":"${at.toISOString()}","data":${data}}`;
-
-const deliveriesOf = ({ kind, subject }: Occurrence, subscribers: Subscribers, at: Date): NewDelivery[] => {
-  const wanting = (subscribers.get(kind) ?? []).filter(({ matches }) => matches(subject));
-  if (wanting.length === 0) return [];
-  const data = JSON.stringify(subject);
-  return wanting.map(({ id: webhookId }) => {
-    const id = randomUUID();
-    return { id, webhookId, kind, body: bodyOf(id, kind, at, data) };
-  });
-};
+export function bodyOf(id: string, kind: string, at: Date, data: string): string {
+  return `{"id":"${id}","kind":"${kind}","createdAt":"${at.toISOString()}","data":${data}}`;
+}
 
 /** @param load reads the enabled hooks from the database */
-export const createWebhookDispatch = async (
+export async function createWebhookDispatch(
   load: () => Promise<readonly ActiveWebhook[]>,
-): Promise<WebhookDispatch> => {
+): Promise<WebhookDispatch> {
   const subscribers = await keepLatest(async () => subscribersOf(await load()));
 
   const isWanted = ({ kind, subject }: Occurrence): boolean =>
@@ -90,4 +69,26 @@ export const createWebhookDispatch = async (
     },
     refresh: subscribers.refresh,
   };
-};
+}
+
+function subscribersOf(hooks: readonly ActiveWebhook[]): Subscribers {
+  const byKind = new Map<WebhookKind, Subscriber[]>();
+  for (const { id, kinds, filter } of hooks) {
+    for (const kind of kinds) {
+      const subscribers = byKind.get(kind) ?? [];
+      byKind.set(kind, subscribers);
+      subscribers.push({ id, matches: matchesKind(kind, filter) });
+    }
+  }
+  return byKind;
+}
+
+function deliveriesOf({ kind, subject }: Occurrence, subscribers: Subscribers, at: Date): NewDelivery[] {
+  const wanting = (subscribers.get(kind) ?? []).filter(({ matches }) => matches(subject));
+  if (wanting.length === 0) return [];
+  const data = JSON.stringify(subject);
+  return wanting.map(({ id: webhookId }) => {
+    const id = randomUUID();
+    return { id, webhookId, kind, body: bodyOf(id, kind, at, data) };
+  });
+}

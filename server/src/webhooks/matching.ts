@@ -43,11 +43,8 @@ const traits: Readonly<Record<WebhookKind, Trait>> = {
   },
 };
 
-const isUrgentEnough = (severity: Severity | null, least: Severity): boolean =>
-  severity !== null && rankOf(severity) >= rankOf(least);
-
 /** Tells whether a filter lets what happened pass. What a kind does not have, its filters do not ask for. */
-export const matchesKind = (kind: WebhookKind, filter: WebhookFilter): ((subject: object) => boolean) => {
+export function matchesKind(kind: WebhookKind, filter: WebhookFilter): (subject: object) => boolean {
   const { fields, of, severity } = traits[kind];
   const asked = Object.fromEntries(fields.map((field) => [field, filter[field]]));
   // It reads only the fields that are asked for, and those are there.
@@ -56,10 +53,15 @@ export const matchesKind = (kind: WebhookKind, filter: WebhookFilter): ((subject
   return (subject) =>
     (severity === null || minSeverity === undefined || isUrgentEnough(severity(subject), minSeverity)) &&
     matches(of(subject));
-};
+}
 
 /** The kinds as which an event is told. */
-export const kindsOfEvent = (event: Event): readonly WebhookKind[] =>
-  isViolation(event.eventType, event.violationType)
+export function kindsOfEvent(event: Event): readonly WebhookKind[] {
+  return isViolation(event.eventType, event.violationType)
     ? ['event.ingested', 'event.violation']
     : ['event.ingested'];
+}
+
+function isUrgentEnough(severity: Severity | null, least: Severity): boolean {
+  return severity !== null && rankOf(severity) >= rankOf(least);
+}

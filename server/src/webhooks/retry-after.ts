@@ -7,7 +7,7 @@ const MOST_MS = 24 * 3_600_000;
  * For how many milliseconds an answer asks to be left alone, at most a day; null when it does not say. A date counts from
  * the receiver's own clock, where the answer tells it.
  */
-export const retryAfterOf = ({ 'retry-after': value, date }: IncomingHttpHeaders): number | null => {
+export function retryAfterOf({ 'retry-after': value, date }: IncomingHttpHeaders): number | null {
   if (value === undefined) return null;
   const text = value.trim();
   if (/^\d+$/.test(text)) return Math.min(Number(text) * 1_000, MOST_MS);
@@ -16,4 +16,4 @@ export const retryAfterOf = ({ 'retry-after': value, date }: IncomingHttpHeaders
   const now = Date.parse(date ?? '');
   const wait = until - (Number.isNaN(now) ? Date.now() : now);
   return Number.isNaN(wait) ? null : Math.min(Math.max(0, wait), MOST_MS);
-};
+}

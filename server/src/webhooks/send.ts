@@ -16,7 +16,26 @@ export type SendAttempt = (attempt: Attempt) => Promise<AttemptResult>;
 /** Longest that one attempt takes, from resolving the name to the head of the answer, in milliseconds. */
 export const ATTEMPT_LIMIT_MS = 10_000;
 
-const headersOf = ({ id, kind, body, secret }: Attempt): http.OutgoingHttpHeaders => {
+/** Longest wait for the body of an answer, in milliseconds: the status has decided already. */
+const BODY_LIMIT_MS = 2_000;
+
+/** The statuses whose `Retry-After` counts. */
+const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
+
+/** @param limitMs longest that an attempt takes, in milliseconds */
+export function createSender(rules: AddressRules, limitMs: number = ATTEMPT_LIMIT_MS): SendAttempt {
+  return async (attempt) => {
+    const signal = AbortSignal.timeout(limitMs);
+    try {
+      return await exchange(attempt, rules, signal);
+    } catch (error) {
+      const reason = signal.aborted ? `It did not answer within ${limitMs / 1_000} s` : describe(error);
+      return { status: null, answer: null, error: storable(reason), retryAfterMs: null };
+    }
+  };
+}
+
+function headersOf({ id, kind, body, secret }: Attempt): http.OutgoingHttpHeaders {
   const timestamp = Math.floor(Date.now() / 1_000);
   return {
     'content-type': 'application/json',
@@ -27,12 +46,11 @@ const headersOf = ({ id, kind, body, secret }: Attempt): http.OutgoingHttpHeader
     'x-gantry-timestamp': timestamp,
     'x-gantry-signature': signatureOf(secret, timestamp, body),
   };
-};
+}
 
 /** The names are checked by the addresses that the connection then really uses, so a second answer of the DNS is no way in. */
-const lookupOf =
-  (rules: AddressRules, url: URL): LookupFunction =>
-  (_host, options, done) => {
+function lookupOf(rules: AddressRules, url: URL): LookupFunction {
+  return (_host, options, done) => {
     rules.resolve(url).then(
       (addresses) => {
         if (options.all) done(null, [...addresses]);
@@ -41,15 +59,15 @@ const lookupOf =
       (error: Error) => done(error, ''),
     );
   };
+}
 
 /** Text as it can be stored: PostgreSQL has no NUL. */
-const storable = (text: string): string => text.replaceAll('\u0000', '\uFFFD').toWellFormed();
-
-/** Longest wait for the body of an answer, in milliseconds: the status has decided already. */
-const BODY_LIMIT_MS = 2_000;
+function storable(text: string): string {
+  return text.replaceAll('\u0000', '\uFFFD').toWellFormed();
+}
 
 /** The beginning of the body, as far as it came: one that is slow or breaks off does not make the answer another. */
-const readBeginning = async (response: http.IncomingMessage): Promise<string> => {
+async function readBeginning(response: http.IncomingMessage): Promise<string> {
   const decoder = new StringDecoder('utf8');
   let text = '';
   let room = ANSWER_MAX_BYTES;
@@ -66,22 +84,15 @@ const readBeginning = async (response: http.IncomingMessage): Promise<string> =>
     clearTimeout(timer);
   }
   return storable(text);
-};
+}
 
-const failureOf = (status: number): string | null => {
+function failureOf(status: number): string | null {
   if (status >= 200 && status < 300) return null;
   if (status >= 300 && status < 400) return `It answered with a redirect (${status}), which is not followed`;
   return `It answered with status ${status}`;
-};
+}
 
-/** The statuses whose `Retry-After` counts. */
-const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
-
-const exchange = async (
-  attempt: Attempt,
-  rules: AddressRules,
-  signal: AbortSignal,
-): Promise<AttemptResult> => {
+async function exchange(attempt: Attempt, rules: AddressRules, signal: AbortSignal): Promise<AttemptResult> {
   const url = rules.parse(attempt.url);
   const request = (url.protocol === 'https:' ? https : http).request(url, {
     method: 'POST',
@@ -102,23 +113,10 @@ const exchange = async (
   } finally {
     request.destroy();
   }
-};
+}
 
-const describe = (error: unknown): string => {
+function describe(error: unknown): string {
   // Several addresses were tried, and none answered.
   const [first] = error instanceof AggregateError ? error.errors : [];
   return safeText(first ?? error).slice(0, 500);
-};
-
-/** @param limitMs longest that an attempt takes, in milliseconds */
-export const createSender =
-  (rules: AddressRules, limitMs: number = ATTEMPT_LIMIT_MS): SendAttempt =>
-  async (attempt) => {
-    const signal = AbortSignal.timeout(limitMs);
-    try {
-      return await exchange(attempt, rules, signal);
-    } catch (error) {
-      const reason = signal.aborted ? `It did not answer within ${limitMs / 1_000} s` : describe(error);
-      return { status: null, answer: null, error: storable(reason), retryAfterMs: null };
-    }
-  };
+}

@@ -25,36 +25,11 @@ import {
   wakeWebhook,
 } from './store.ts';
 
-const newSecret = (): string => `${SECRET_PREFIX}${randomBytes(32).toString('hex')}`;
-
-/** The address in its one spelling. @throws AppError `badRequest` when webhooks may not be sent there */
-const checkAddress = async (rules: AddressRules, text: string): Promise<string> => {
-  try {
-    const url = rules.parse(text);
-    await rules.resolve(url);
-    return url.href;
-  } catch (error) {
-    if (error instanceof UnusableAddress) throw invalidInput('url', error.message);
-    throw error;
-  }
-};
-
-/** A hook that waits for a plate looks it up, from then on and without anybody asking again: that is written down. */
-const recordPlate = async (
-  { actor, caller }: ActorContext,
-  tx: Executor,
-  webhookId: string,
-  plate: string | undefined,
-): Promise<void> => {
-  if (plate === undefined) return;
-  await recordActivity(tx, actor.id, caller, 'events.lookUpPlate', { plate, webhookId });
-};
-
 /** @throws AppError `badRequest` when the address cannot be used or there are too many webhooks */
-export const createWebhook = async (
+export async function createWebhook(
   ctx: ActorContext<Core & WebhookServices>,
   input: CreateWebhookInput,
-): Promise<CreatedWebhook> => {
+): Promise<CreatedWebhook> {
   const { app, actor, caller } = ctx;
   const url = await checkAddress(app.webhookAddresses, input.url);
   const secret = input.secret ?? newSecret();
@@ -68,16 +43,16 @@ export const createWebhook = async (
   });
   await app.webhooks.refresh();
   return created;
-};
+}
 
 /**
  * Sets the fields that are given. Of a hook that is switched on, what is pending is attempted at once.
  * @throws AppError `notFound`; `badRequest` when the address cannot be used
  */
-export const updateWebhook = async (
+export async function updateWebhook(
   ctx: ActorContext<Core & WebhookServices>,
   input: UpdateWebhookInput,
-): Promise<UpdatedWebhook> => {
+): Promise<UpdatedWebhook> {
   const { app, actor, caller } = ctx;
   const url = input.url === undefined ? undefined : await checkAddress(app.webhookAddresses, input.url);
   const secret = input.rotateSecret && newSecret();
@@ -98,13 +73,13 @@ export const updateWebhook = async (
   });
   await app.webhooks.refresh();
   return updated;
-};
+}
 
 /** Removes a hook; what was pending for it is not sent. @throws AppError `notFound` */
-export const deleteWebhook = async (
+export async function deleteWebhook(
   { app, actor, caller }: ActorContext<Core & WebhookServices>,
   id: string,
-): Promise<{ success: true; id: string }> => {
+): Promise<{ success: true; id: string }> {
   const gone = await inTransaction(app.db, async (tx) => {
     const { id: webhookId, url } = await deleteFrom(tx, id);
     await recordActivity(tx, actor.id, caller, 'webhooks.delete', { webhookId, url });
@@ -113,14 +88,14 @@ export const deleteWebhook = async (
   });
   await app.webhooks.refresh();
   return { success: true, id: gone };
-};
+}
 
 /**
  * Sends one delivery of kind `test` by the way that all others go.
  * @throws AppError `notFound`; `badRequest` while the hook is disabled
  */
-export const testWebhook = ({ app, actor, caller }: ActorContext, id: string) =>
-  inTransaction(app.db, async (tx) => {
+export function testWebhook({ app, actor, caller }: ActorContext, id: string) {
+  return inTransaction(app.db, async (tx) => {
     const hook = await getWebhook(tx, id);
     if (!hook.enabled)
       throw new AppError('badRequest', 'The webhook is disabled, so nothing is sent: enable it first');
@@ -131,14 +106,15 @@ export const testWebhook = ({ app, actor, caller }: ActorContext, id: string) =>
     await recordActivity(tx, actor.id, caller, 'webhooks.test', { webhookId: hook.id, deliveryId });
     return { deliveryId };
   });
+}
 
 /**
  * Has one delivery, or all dead ones of a hook, attempted again under the same ids.
  * @returns how many
  * @throws AppError `notFound`
  */
-export const redeliver = ({ app, actor, caller }: ActorContext, input: RedeliverInput) =>
-  inTransaction(app.db, async (tx) => {
+export function redeliver({ app, actor, caller }: ActorContext, input: RedeliverInput) {
+  return inTransaction(app.db, async (tx) => {
     if ('id' in input) {
       await redeliverOne(tx, input.id);
       await recordActivity(tx, actor.id, caller, 'webhooks.redeliver', { deliveryId: input.id });
@@ -149,3 +125,31 @@ export const redeliver = ({ app, actor, caller }: ActorContext, input: Redeliver
     await recordActivity(tx, actor.id, caller, 'webhooks.redeliver', { webhookId, count });
     return { count };
   });
+}
+
+function newSecret(): string {
+  return `${SECRET_PREFIX}${randomBytes(32).toString('hex')}`;
+}
+
+/** The address in its one spelling. @throws AppError `badRequest` when webhooks may not be sent there */
+async function checkAddress(rules: AddressRules, text: string): Promise<string> {
+  try {
+    const url = rules.parse(text);
+    await rules.resolve(url);
+    return url.href;
+  } catch (error) {
+    if (error instanceof UnusableAddress) throw invalidInput('url', error.message);
+    throw error;
+  }
+}
+
+/** A hook that waits for a plate looks it up, from then on and without anybody asking again: that is written down. */
+async function recordPlate(
+  { actor, caller }: ActorContext,
+  tx: Executor,
+  webhookId: string,
+  plate: string | undefined,
+): Promise<void> {
+  if (plate === undefined) return;
+  await recordActivity(tx, actor.id, caller, 'events.lookUpPlate', { plate, webhookId });
+}

@@ -15,23 +15,22 @@ export interface WebhookServices {
 }
 
 const REMOVAL_MS = 600_000;
+
 /** Most old deliveries of a hook that are removed at once. */
 const REMOVED_AT_ONCE = 10_000;
 
-const areOn = ({ core: { config } }: Foundation): boolean => config.FEATURES.includes('webhooks');
-
 /** What other rooms need of webhooks to write deliveries; while the feature is off, there is none to write. */
-export const startWebhooks = async (foundation: Foundation): Promise<WebhookServices> => {
+export async function startWebhooks(foundation: Foundation): Promise<WebhookServices> {
   const { config, db } = foundation.core;
   const webhooks = await createWebhookDispatch(async () =>
     areOn(foundation) ? listEnabledWebhooks(db) : [],
   );
   keepFresh(foundation, channels.webhooks, webhooks.refresh, 'the webhooks could not be read again');
   return { webhooks, webhookAddresses: createAddressRules(config.WEBHOOK_ALLOW_HOSTS) };
-};
+}
 
 /** Makes the deliveries. While the feature is off, what is pending stays so, and is made when it is on again. */
-export const startDeliveries = (foundation: Foundation, addresses: AddressRules): void => {
+export function startDeliveries(foundation: Foundation, addresses: AddressRules): void {
   const {
     core: { db, log },
     listener,
@@ -55,4 +54,8 @@ export const startDeliveries = (foundation: Foundation, addresses: AddressRules)
   resources.use(
     startPeriodic({ everyMs: REMOVAL_MS, log, failure }, () => removeOldDeliveries(db, REMOVED_AT_ONCE)),
   );
-};
+}
+
+function areOn({ core: { config } }: Foundation): boolean {
+  return config.FEATURES.includes('webhooks');
+}

@@ -18,11 +18,12 @@ import { findNames } from '../users/names-store.ts';
 import type { ActiveWebhook } from './dispatch.ts';
 
 /** The hooks that are enabled. */
-export const listEnabledWebhooks = (db: Executor): Promise<ActiveWebhook[]> =>
-  db
+export function listEnabledWebhooks(db: Executor): Promise<ActiveWebhook[]> {
+  return db
     .select({ id: webhooks.id, kinds: webhooks.kinds, filter: webhooks.filter })
     .from(webhooks)
     .where(eq(webhooks.enabled, true));
+}
 
 // All but the secret, which leaves only where it is made.
 const columns = {
@@ -40,34 +41,18 @@ type Row = Omit<Webhook, 'createdBy'> & { createdBy: string };
 
 const NO_FORTUNE: DeliveryHealth = { pending: 0, dead: 0, lastDelivery: null };
 
-const watched = async (db: Executor, rows: readonly Row[]): Promise<WatchedWebhook[]> => {
-  const nameOf = await findNames(
-    db,
-    rows.map(({ createdBy }) => createdBy),
-  );
-  const fortunes = await findDeliveryHealth(
-    db,
-    rows.map(({ id }) => id),
-  );
-  return rows.map((row) => ({
-    ...row,
-    createdBy: nameOf(row.createdBy),
-    ...(fortunes.get(row.id) ?? NO_FORTUNE),
-  }));
-};
-
 /** @throws AppError `notFound` */
-export const getWebhook = async (db: Executor, id: string): Promise<WatchedWebhook> => {
+export async function getWebhook(db: Executor, id: string): Promise<WatchedWebhook> {
   const rows = isUuid(id) ? await db.select(columns).from(webhooks).where(eq(webhooks.id, id)) : [];
   const [hook] = await watched(db, rows);
   if (!hook) throw notFound('Webhook');
   return hook;
-};
+}
 
-export const listWebhooks = async (
+export async function listWebhooks(
   db: Executor,
   { skip, take, sortOrder }: ListWebhooksInput,
-): Promise<Page<WatchedWebhook>> => {
+): Promise<Page<WatchedWebhook>> {
   const direction = sortOrder === 'asc' ? asc : desc;
   const rows = await db
     .select(columns)
@@ -77,17 +62,17 @@ export const listWebhooks = async (
     .offset(skip);
   const [counted] = await db.select({ total: count() }).from(webhooks);
   return { items: await watched(db, rows), total: counted?.total ?? 0 };
-};
+}
 
 /**
  * Adds a hook, in a transaction of its own, which keeps others from doing so meanwhile.
  * @returns its id
  * @throws AppError `badRequest` when there are as many as there can be
  */
-export const insertWebhook = async (
+export async function insertWebhook(
   tx: Executor,
   fields: CreateWebhookInput & { secret: string; createdBy: string },
-): Promise<string> => {
+): Promise<string> {
   await tx.execute(sql`LOCK TABLE webhooks IN SHARE ROW EXCLUSIVE MODE`);
   const [counted] = await tx.select({ total: count() }).from(webhooks);
   if ((counted?.total ?? 0) >= MAX_WEBHOOKS) {
@@ -96,13 +81,13 @@ export const insertWebhook = async (
   const [row] = await tx.insert(webhooks).values(fields).returning({ id: webhooks.id });
   if (!row) throw new Error('PostgreSQL did not answer the inserted webhook');
   return row.id;
-};
+}
 
 /** Sets the fields that are given. @throws AppError `notFound` */
-export const updateWebhook = async (
+export async function updateWebhook(
   tx: Executor,
   { id, rotateSecret: _, ...fields }: UpdateWebhookInput & { secret?: string },
-): Promise<void> => {
+): Promise<void> {
   const changed = isUuid(id)
     ? await tx
         .update(webhooks)
@@ -111,21 +96,21 @@ export const updateWebhook = async (
         .returning({ id: webhooks.id })
     : [];
   if (changed.length === 0) throw notFound('Webhook');
-};
+}
 
 /** Has what is pending for a hook attempted, after it was switched on again. */
-export const wakeWebhook = async (tx: Executor, id: string): Promise<void> => {
+export async function wakeWebhook(tx: Executor, id: string): Promise<void> {
   await notify(tx, channels.deliveries, id);
-};
+}
 
 /** Removes a hook and its deliveries. @returns what is gone. @throws AppError `notFound` */
-export const deleteWebhook = async (tx: Executor, id: string): Promise<{ id: string; url: string }> => {
+export async function deleteWebhook(tx: Executor, id: string): Promise<{ id: string; url: string }> {
   const [row] = isUuid(id)
     ? await tx.delete(webhooks).where(eq(webhooks.id, id)).returning({ id: webhooks.id, url: webhooks.url })
     : [];
   if (!row) throw notFound('Webhook');
   return row;
-};
+}
 
 /** How the deliveries of a hook fare. */
 export type DeliveryHealth = Pick<WatchedWebhook, 'pending' | 'dead' | 'lastDelivery'>;
@@ -139,10 +124,10 @@ interface HealthRow extends Record<string, unknown> {
 }
 
 /** How the deliveries of these hooks fare. Each question has an index of its own. */
-export const findDeliveryHealth = async (
+export async function findDeliveryHealth(
   db: Executor,
   webhookIds: readonly string[],
-): Promise<ReadonlyMap<string, DeliveryHealth>> => {
+): Promise<ReadonlyMap<string, DeliveryHealth>> {
   if (webhookIds.length === 0) return new Map();
   const { rows } = await db.execute<HealthRow>(sql`
     SELECT hook.id,
@@ -165,4 +150,20 @@ export const findDeliveryHealth = async (
       },
     ]),
   );
-};
+}
+
+async function watched(db: Executor, rows: readonly Row[]): Promise<WatchedWebhook[]> {
+  const nameOf = await findNames(
+    db,
+    rows.map(({ createdBy }) => createdBy),
+  );
+  const fortunes = await findDeliveryHealth(
+    db,
+    rows.map(({ id }) => id),
+  );
+  return rows.map((row) => ({
+    ...row,
+    createdBy: nameOf(row.createdBy),
+    ...(fortunes.get(row.id) ?? NO_FORTUNE),
+  }));
+}

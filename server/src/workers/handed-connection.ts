@@ -4,17 +4,11 @@ interface Closable {
   close(): void;
 }
 
-const isClosable = (handle: unknown): handle is Closable =>
-  typeof handle === 'object' && handle !== null && 'close' in handle && typeof handle.close === 'function';
-
-const handsOver = (message: unknown): boolean =>
-  typeof message === 'object' && message !== null && 'act' in message && message.act === 'newconn';
-
 /**
  * Closes the connection that the primary was handing to a worker when it died. Node forgets it (seen in 20 and 24),
  * and its client would wait for an answer for ever; closing one that did arrive changes nothing.
  */
-export const closeHandedConnection = ({ process }: Worker): void => {
+export function closeHandedConnection({ process }: Worker): void {
   const send = process.send.bind(process) as (...args: unknown[]) => boolean;
   let handed: Closable | null = null;
   process.send = (...args: unknown[]): boolean => {
@@ -23,4 +17,14 @@ export const closeHandedConnection = ({ process }: Worker): void => {
     return send(...args);
   };
   process.once('exit', () => handed?.close());
-};
+}
+
+function isClosable(handle: unknown): handle is Closable {
+  return (
+    typeof handle === 'object' && handle !== null && 'close' in handle && typeof handle.close === 'function'
+  );
+}
+
+function handsOver(message: unknown): boolean {
+  return typeof message === 'object' && message !== null && 'act' in message && message.act === 'newconn';
+}

@@ -2,7 +2,7 @@
  * Joins what several processes tell in Prometheus' text format: each metric is described once, and has the samples of
  * all of them. The samples must differ in a label.
  */
-export const joinMetrics = (texts: readonly string[]): string => {
+export function joinMetrics(texts: readonly string[]): string {
   const metrics = new Map<string, { about: Set<string>; samples: string[] }>();
   for (const text of texts) {
     let current = { about: new Set<string>(), samples: [] as string[] };
@@ -17,4 +17,4 @@ export const joinMetrics = (texts: readonly string[]): string => {
   }
   const parts = [...metrics.values()].map(({ about, samples }) => [...about, ...samples, ''].join('\n'));
   return parts.join('\n');
-};
+}

@@ -23,7 +23,7 @@ export interface Primary extends Siblings {
  * Joins the primary.
  * @param number of this worker, as the primary gave it; undefined where this process is none
  */
-export const joinPrimary = (number: string | undefined): Primary | null => {
+export function joinPrimary(number: string | undefined): Primary | null {
   if (number === undefined || !cluster.isWorker) return null;
   const tell = (message: FromWorker): void => {
     // A primary that is gone hears nothing; without a callback that would be an unhandled error here.
@@ -75,4 +75,4 @@ export const joinPrimary = (number: string | undefined): Primary | null => {
       return all;
     },
   };
-};
+}

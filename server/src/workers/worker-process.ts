@@ -37,20 +37,14 @@ export interface WorkerProcess {
   kill(): void;
 }
 
-const howItEnded = (worker: Worker): Promise<string> =>
-  once(worker, 'exit').then(
-    ([code, signal]) => (signal === null ? `exit code ${code}` : String(signal)),
-    (error: unknown) => String(error),
-  );
-
 /**
  * Starts a worker: this same program, with `environment` on top of the environment of this process.
  * @param gatherMetrics collects the metrics of all workers, for a worker that is asked for them
  */
-export const startWorkerProcess = (
+export function startWorkerProcess(
   environment: Readonly<Record<string, string>>,
   gatherMetrics: () => Promise<string>,
-): WorkerProcess => {
+): WorkerProcess {
   const worker = cluster.fork(environment);
   closeHandedConnection(worker);
   const questions = new PendingRequests();
@@ -100,4 +94,11 @@ export const startWorkerProcess = (
     askToStop: () => tell({ say: 'stop' }),
     kill: () => worker.process.kill('SIGKILL'),
   };
-};
+}
+
+function howItEnded(worker: Worker): Promise<string> {
+  return once(worker, 'exit').then(
+    ([code, signal]) => (signal === null ? `exit code ${code}` : String(signal)),
+    (error: unknown) => String(error),
+  );
+}

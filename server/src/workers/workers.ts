@@ -9,6 +9,7 @@ import { type Listening, startWorkerProcess, type WorkerProcess } from './worker
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 15_000;
 const LONG_ENOUGH_MS = 30_000;
+
 /** How long workers get to finish what they accepted: a request may take 30 s. */
 const STOP_MS = 35_000;
 
@@ -34,7 +35,7 @@ export interface Workers extends AsyncDisposable {
 }
 
 /** Workers that are yet to be started. */
-export const createWorkers = ({ count, environment, log }: WorkersOptions): Workers => {
+export function createWorkers({ count, environment, log }: WorkersOptions): Workers {
   const ending = new AbortController();
   const alive = new Set<WorkerProcess>();
   const kept: Promise<void>[] = [];
@@ -114,4 +115,4 @@ export const createWorkers = ({ count, environment, log }: WorkersOptions): Work
       clearTimeout(deadline);
     },
   };
-};
+}

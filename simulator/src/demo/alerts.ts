@@ -7,12 +7,14 @@ import { inBatches } from './in-batches.ts';
 import type { Part, Staff } from './staff.ts';
 
 const DAY_MS = 86_400_000;
+
 /** Most that are looked at in one go, the newest first. */
 const MOST = 500;
 
 /** Shares that somebody has looked at: of the reads of the last day, and of older ones. */
 const SEEN_OF_RECENT = 0.5;
 const SEEN_OF_OLD = 0.93;
+
 /** Shares of those that the field service has looked at, and about which something was noted. */
 const FIELD = 0.25;
 const NOTED = 0.6;
@@ -25,23 +27,13 @@ const NOTES = [
   'Lost after the next junction',
 ] as const;
 
-const listOpen = async ({ operator }: Staff): Promise<WatchlistAlert[]> => {
-  const { watchlist } = operator.client.api;
-  const found: WatchlistAlert[] = [];
-  for (let skip = 0; skip < MOST; skip += MAX_TAKE) {
-    const page = await watchlist.getAlerts.query({ acknowledged: false, skip, take: MAX_TAKE });
-    found.push(...page.alerts);
-    if (skip + MAX_TAKE >= page.total) break;
-  }
-  return found;
-};
-
 /** Whether somebody would have looked at the alert by `now` (Unix milliseconds). */
-export const isSeen = ({ id, timestamp }: Pick<WatchlistAlert, 'id' | 'timestamp'>, now: number): boolean =>
-  draw(`seen ${id}`) < (now - timestamp.getTime() > DAY_MS ? SEEN_OF_OLD : SEEN_OF_RECENT);
+export function isSeen({ id, timestamp }: Pick<WatchlistAlert, 'id' | 'timestamp'>, now: number): boolean {
+  return draw(`seen ${id}`) < (now - timestamp.getTime() > DAY_MS ? SEEN_OF_OLD : SEEN_OF_RECENT);
+}
 
 /** Acknowledges most of the alerts that are open at `now` (Unix milliseconds). */
-export const acknowledgeAlerts = async (staff: Staff, now: number, signal: AbortSignal): Promise<void> => {
+export async function acknowledgeAlerts(staff: Staff, now: number, signal: AbortSignal): Promise<void> {
   const seen = (await listOpen(staff)).filter((alert) => isSeen(alert, now));
   await inBatches(seen, signal, async ({ id }) => {
     const part: Part = draw(`doer ${id}`) < FIELD ? 'field' : 'operator';
@@ -51,10 +43,10 @@ export const acknowledgeAlerts = async (staff: Staff, now: number, signal: Abort
       if (!(error instanceof GantryError) || error.code !== 'CONFLICT') throw error;
     });
   });
-};
+}
 
 /** How watchlist and alerts stand, in a line. */
-export const describeWatchlist = async ({ operator }: Staff): Promise<string> => {
+export async function describeWatchlist({ operator }: Staff): Promise<string> {
   const { watchlist } = operator.client.api;
   const [{ total }, all, open] = await Promise.all([
     watchlist.getAll.query({ take: 1 }),
@@ -62,4 +54,15 @@ export const describeWatchlist = async ({ operator }: Staff): Promise<string> =>
     watchlist.getAlerts.query({ acknowledged: false, take: 1 }),
   ]);
   return `Watchlist: ${count(total)} plates, ${count(all.total)} alerts, ${count(open.total)} of them open`;
-};
+}
+
+async function listOpen({ operator }: Staff): Promise<WatchlistAlert[]> {
+  const { watchlist } = operator.client.api;
+  const found: WatchlistAlert[] = [];
+  for (let skip = 0; skip < MOST; skip += MAX_TAKE) {
+    const page = await watchlist.getAlerts.query({ acknowledged: false, skip, take: MAX_TAKE });
+    found.push(...page.alerts);
+    if (skip + MAX_TAKE >= page.total) break;
+  }
+  return found;
+}

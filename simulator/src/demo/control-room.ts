@@ -10,13 +10,13 @@ import type { Staff } from './staff.ts';
 const REVIEWED_AFTER_MS = 2 * 86_400_000;
 
 /** Does what the control room would have done about a stretch of the past, and says how things stand then. */
-export const workThroughPast = async (
+export async function workThroughPast(
   staff: Staff,
   features: DemoFeatures,
   { from, to }: Stretch,
   say: (line: string) => void,
   signal: AbortSignal,
-): Promise<void> => {
+): Promise<void> {
   const reviewed = { from, to: to - REVIEWED_AFTER_MS };
   if (reviewed.to > reviewed.from) {
     const { processed, archived } = await reviewViolations(
@@ -34,4 +34,4 @@ export const workThroughPast = async (
     await acknowledgeAlerts(staff, to, signal);
     say(await describeWatchlist(staff));
   }
-};
+}

@@ -8,7 +8,7 @@ export interface DemoFeatures {
 }
 
 /** Asks with a login that may see the watchlist: the settings do not name it, so a refusal means that it is off. */
-export const findFeatures = async ({ system, watchlist }: GantryClient['api']): Promise<DemoFeatures> => {
+export async function findFeatures({ system, watchlist }: GantryClient['api']): Promise<DemoFeatures> {
   const { features } = await system.getSettings.query();
   const hasWatchlist = await watchlist.getAll.query({ take: 1 }).then(
     () => true,
@@ -18,4 +18,4 @@ export const findFeatures = async ({ system, watchlist }: GantryClient['api']): 
     },
   );
   return { incidents: features.incidents, realtime: features.realtime, watchlist: hasWatchlist };
-};
+}

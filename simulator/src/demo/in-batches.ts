@@ -2,12 +2,12 @@
 const AT_ONCE = 50;
 
 /** Does the work for all items, a batch of them at a time, and begins no batch after the signal. */
-export const inBatches = async <Item>(
+export async function inBatches<Item>(
   items: readonly Item[],
   signal: AbortSignal,
   work: (item: Item) => Promise<unknown>,
-): Promise<void> => {
+): Promise<void> {
   for (let at = 0; at < items.length && !signal.aborted; at += AT_ONCE) {
     await Promise.all(items.slice(at, at + AT_ONCE).map(work));
   }
-};
+}

@@ -4,8 +4,10 @@ import { CLOSING_NOTES, notes } from './incident-notes.ts';
 import type { Part } from './staff.ts';
 
 const HOUR_MS = 3_600_000;
+
 /** What is older than this has been dealt with. */
 const RECENT_MS = 48 * HOUR_MS;
+
 /** What is newer than this has not been looked at. */
 const NEW_MS = 6 * HOUR_MS;
 
@@ -29,27 +31,25 @@ export type Step =
 type Dated = Pick<Incident, 'id' | 'openedAt'>;
 
 /** The state in which a control room would have an incident of that age; `now` in Unix milliseconds. */
-export const goalOf = ({ id, openedAt }: Dated, now: number): IncidentStatus => {
+export function goalOf({ id, openedAt }: Dated, now: number): IncidentStatus {
   const age = now - openedAt.getTime();
   const drawn = draw(`goal ${id}`);
   if (age > RECENT_MS) return drawn < CLOSED ? 'CLOSED' : 'RESOLVED';
   if (age < NEW_MS) return 'OPEN';
   if (drawn < STARTED) return 'IN_PROGRESS';
   return drawn < STARTED + SEEN ? 'ACKNOWLEDGED' : 'OPEN';
-};
-
-const positionOf = (status: IncidentStatus): number => incidentStatus.options.indexOf(status);
+}
 
 /**
  * What is to be done, in this order, to bring an incident from its state to the one where it should be by `now` (Unix
  * milliseconds).
  * @param assigned who has it; null: nobody
  */
-export const courseOf = (
+export function courseOf(
   incident: Dated & Pick<Incident, 'type' | 'status'>,
   assigned: Part | null,
   now: number,
-): Step[] => {
+): Step[] {
   const { id, type, status } = incident;
   const doer = assigned ?? (draw(`doer ${id}`) < FIELD ? 'field' : 'operator');
   const say = (action: 'acknowledge' | 'start' | 'resolve') =>
@@ -68,4 +68,8 @@ export const courseOf = (
   if (isTaken || goal < positionOf('ACKNOWLEDGED')) return steps;
   const assign: Step = { action: 'assign', by: 'operator', to: doer };
   return status === 'OPEN' ? [...steps.slice(0, 1), assign, ...steps.slice(1)] : [assign, ...steps];
-};
+}
+
+function positionOf(status: IncidentStatus): number {
+  return incidentStatus.options.indexOf(status);
+}

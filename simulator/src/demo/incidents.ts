@@ -11,34 +11,11 @@ const MOST = 500;
 
 const UNFINISHED = incidentStatus.options.filter((status) => status !== 'CLOSED');
 
-const listUnfinished = async ({ operator }: Staff, until: Date): Promise<Incident[]> => {
-  const { incidents } = operator.client.api;
-  const found: Incident[] = [];
-  for (let skip = 0; skip < MOST; skip += MAX_TAKE) {
-    const page = await incidents.getAll.query({ status: UNFINISHED, endDate: until, skip, take: MAX_TAKE });
-    found.push(...page.incidents);
-    if (skip + MAX_TAKE >= page.total) break;
-  }
-  return found;
-};
-
-/** Whoever of the staff has the incident; null for nobody, undefined for somebody else. */
-const assigneeOf = (staff: Staff, { assignedTo }: Incident): Part | null | undefined => {
-  if (assignedTo === null) return null;
-  return (['operator', 'field'] as const).find((part) => staff[part].id === assignedTo.id);
-};
-
-const carryOut = (staff: Staff, id: string, step: Step): Promise<unknown> => {
-  const { incidents } = staff[step.by].client.api;
-  if (step.action === 'assign') return incidents.assign.mutate({ id, userId: staff[step.to].id });
-  return incidents[step.action].mutate({ id, note: step.note });
-};
-
 /**
  * Does about the incidents that events opened until `now` (Unix milliseconds) what a control room would have done. What
  * people opened, took on or reopened is theirs.
  */
-export const dealWithIncidents = async (staff: Staff, now: number, signal: AbortSignal): Promise<void> => {
+export async function dealWithIncidents(staff: Staff, now: number, signal: AbortSignal): Promise<void> {
   const unfinished = await listUnfinished(staff, new Date(now));
   await inBatches(unfinished, signal, async (incident) => {
     const assigned = assigneeOf(staff, incident);
@@ -52,13 +29,36 @@ export const dealWithIncidents = async (staff: Staff, now: number, signal: Abort
       });
     }
   });
-};
+}
 
 /** How the incidents stand, in a line. */
-export const describeIncidents = async ({ operator }: Staff): Promise<string> => {
+export async function describeIncidents({ operator }: Staff): Promise<string> {
   const { total, byStatus } = await operator.client.api.incidents.getStats.query();
   const parts = byStatus
     .filter((one) => one.count > 0)
     .map((one) => `${count(one.count)} ${one.status.toLowerCase().replaceAll('_', ' ')}`);
   return `Incidents: ${count(total)}${parts.length > 0 ? `, of which ${parts.join(', ')}` : ''}`;
-};
+}
+
+async function listUnfinished({ operator }: Staff, until: Date): Promise<Incident[]> {
+  const { incidents } = operator.client.api;
+  const found: Incident[] = [];
+  for (let skip = 0; skip < MOST; skip += MAX_TAKE) {
+    const page = await incidents.getAll.query({ status: UNFINISHED, endDate: until, skip, take: MAX_TAKE });
+    found.push(...page.incidents);
+    if (skip + MAX_TAKE >= page.total) break;
+  }
+  return found;
+}
+
+/** Whoever of the staff has the incident; null for nobody, undefined for somebody else. */
+function assigneeOf(staff: Staff, { assignedTo }: Incident): Part | null | undefined {
+  if (assignedTo === null) return null;
+  return (['operator', 'field'] as const).find((part) => staff[part].id === assignedTo.id);
+}
+
+function carryOut(staff: Staff, id: string, step: Step): Promise<unknown> {
+  const { incidents } = staff[step.by].client.api;
+  if (step.action === 'assign') return incidents.assign.mutate({ id, userId: staff[step.to].id });
+  return incidents[step.action].mutate({ id, note: step.note });
+}

@@ -1,11 +1,11 @@
 const MINUTE_MS = 60_000;
 
 /** Says at most so many lines a minute; the next one after that tells how many were left out. */
-export const limitLines = (
+export function limitLines(
   perMinute: number,
   say: (line: string) => void,
   now: () => number = Date.now,
-): ((line: string) => void) => {
+): (line: string) => void {
   let since = Number.NEGATIVE_INFINITY;
   let said = 0;
   let left = 0;
@@ -23,4 +23,4 @@ export const limitLines = (
     said++;
     say(line);
   };
-};
+}

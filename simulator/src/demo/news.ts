@@ -13,34 +13,34 @@ const LINES_A_MINUTE = 10;
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 
 /** A new incident in a line; null for whatever else is done about one. */
-export const incidentLine = (
+export function incidentLine(
   message: { readonly type: 'change'; readonly change: IncidentChange } | StreamNote,
-): string | null => {
+): string | null {
   if (message.type !== 'change' || message.change.action !== 'create') return null;
   const { title, severity, openedAt } = message.change.incident;
   return `${clock.format(openedAt)} New incident, ${severity}: ${title}`;
-};
+}
 
 /** An alert in a line; null for a note about the stream. */
-export const alertLine = (
+export function alertLine(
   message: { readonly type: 'alert'; readonly alert: WatchlistAlert } | StreamNote,
-): string | null => {
+): string | null {
   if (message.type !== 'alert') return null;
   const { timestamp, priority, licensePlateNumber, locationName, sensorName, reason } = message.alert;
   const place = locationName ?? sensorName;
   const where = place === null ? '' : ` at ${place}`;
   return `${clock.format(timestamp)} Watchlist, ${priority}: ${licensePlateNumber}${where} (${reason})`;
-};
+}
 
 /**
  * Says each new incident and each alert as it happens, as far as somebody can read them, until it is stopped.
  * @param say takes a line that stays
  */
-export const followNews = (
+export function followNews(
   colleague: Colleague,
   { realtime, ...groups }: DemoFeatures,
   say: (line: string) => void,
-): { stop(): Promise<void> } => {
+): { stop(): Promise<void> } {
   const { incidents, watchlist } = colleague.client.api;
   const ending = new AbortController();
   const tell = limitLines(LINES_A_MINUTE, say);
@@ -72,4 +72,4 @@ export const followNews = (
       await Promise.all(following);
     },
   };
-};
+}

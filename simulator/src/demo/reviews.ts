@@ -10,7 +10,21 @@ type Events = GantryClient['api']['events'];
 const PROCESSED = 0.7;
 const ARCHIVED = 0.3;
 
-const listViolations = async (events: Events, stretch: Stretch): Promise<string[]> => {
+/** Marks a share of the violations in a stretch of time as processed, and some of those as archived. */
+export async function reviewViolations(
+  events: Events,
+  stretch: Stretch,
+  signal: AbortSignal,
+): Promise<{ processed: number; archived: number }> {
+  const ids = await listViolations(events, stretch);
+  const processed = ids.filter((id) => draw(id) < PROCESSED);
+  const archived = ids.filter((id) => draw(id) < ARCHIVED);
+  await inBatches(processed, signal, (id) => events.markAsProcessed.mutate({ id }));
+  await inBatches(archived, signal, (id) => events.markAsArchived.mutate({ id }));
+  return { processed: processed.length, archived: archived.length };
+}
+
+async function listViolations(events: Events, stretch: Stretch): Promise<string[]> {
   const range = { startDate: new Date(stretch.from), endDate: new Date(stretch.to) };
   const ids: string[] = [];
   for (const eventType of ['TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION'] as const) {
@@ -21,18 +35,4 @@ const listViolations = async (events: Events, stretch: Stretch): Promise<string[
     }
   }
   return ids;
-};
-
-/** Marks a share of the violations in a stretch of time as processed, and some of those as archived. */
-export const reviewViolations = async (
-  events: Events,
-  stretch: Stretch,
-  signal: AbortSignal,
-): Promise<{ processed: number; archived: number }> => {
-  const ids = await listViolations(events, stretch);
-  const processed = ids.filter((id) => draw(id) < PROCESSED);
-  const archived = ids.filter((id) => draw(id) < ARCHIVED);
-  await inBatches(processed, signal, (id) => events.markAsProcessed.mutate({ id }));
-  await inBatches(archived, signal, (id) => events.markAsArchived.mutate({ id }));
-  return { processed: processed.length, archived: archived.length };
-};
+}

@@ -20,27 +20,14 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-const isTaken = (host: string, port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect({ host, port });
-    const answer = (taken: boolean) => () => {
-      socket.destroy();
-      resolve(taken);
-    };
-    socket.once('connect', answer(true)).once('error', answer(false));
-  });
-
-/** The address at which this machine reaches a service that listens on `host`. */
-const reachable = (host: string): string => (host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host);
-
 /**
  * Starts the service as `npm start` does, and waits until it is ready.
  * @throws SimulationError when the port is taken, or the service ends or is not ready in time
  */
-export const startService = async (
+export async function startService(
   env: NodeJS.ProcessEnv,
   { host, port, signal }: { host: string; port: number; signal: AbortSignal },
-): Promise<Service> => {
+): Promise<Service> {
   const target = reachable(host);
   const url = `http://${target.includes(':') ? `[${target}]` : target}:${port}`;
   if (await isTaken(target, port)) {
@@ -86,4 +73,20 @@ export const startService = async (
     await sleep(100);
   }
   return { url, ended, stop };
-};
+}
+
+function isTaken(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    const answer = (taken: boolean) => () => {
+      socket.destroy();
+      resolve(taken);
+    };
+    socket.once('connect', answer(true)).once('error', answer(false));
+  });
+}
+
+/** The address at which this machine reaches a service that listens on `host`. */
+function reachable(host: string): string {
+  return host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+}

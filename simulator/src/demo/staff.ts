@@ -21,33 +21,15 @@ export interface Staff extends Readonly<Record<Part, Colleague>> {
 /** What each part must be allowed to do. */
 const NEEDS: Readonly<Record<Part, Permission>> = { operator: 'manageWatchlist', field: 'manageIncidents' };
 
-const logInAs = async (url: string, { email, password }: DemoLogin, needs: Permission) => {
-  const client = createGantryClient(url);
-  const logInAgain = () => client.login(email, password);
-  try {
-    const { id, role } = await logInAgain();
-    return mayDo(role, needs) ? { id, client, logInAgain } : null;
-  } catch (error) {
-    if (error instanceof GantryError) return null;
-    throw error;
-  }
-};
-
-const logOut = ({ client }: Colleague): Promise<void> =>
-  client.logout().catch((error: unknown) => {
-    // The service may be gone by now, and its tokens end by themselves.
-    if (!(error instanceof GantryError)) throw error;
-  });
-
 /**
  * Logs in the sample users that work in the control room, so that what is done there has a name. Whoever cannot log in
  * any more, or may not do the work, is replaced by `standIn`.
  */
-export const gatherStaff = async (
+export async function gatherStaff(
   url: string,
   logins: readonly DemoLogin[],
   standIn: Colleague,
-): Promise<Staff> => {
+): Promise<Staff> {
   const find = async (part: Part, role: Role): Promise<Colleague> => {
     const login = logins.find((one) => one.role === role);
     return (login && (await logInAs(url, login, NEEDS[part]))) ?? standIn;
@@ -60,4 +42,23 @@ export const gatherStaff = async (
       await Promise.all([...new Set([operator, field, standIn])].map(logOut));
     },
   };
-};
+}
+
+async function logInAs(url: string, { email, password }: DemoLogin, needs: Permission) {
+  const client = createGantryClient(url);
+  const logInAgain = () => client.login(email, password);
+  try {
+    const { id, role } = await logInAgain();
+    return mayDo(role, needs) ? { id, client, logInAgain } : null;
+  } catch (error) {
+    if (error instanceof GantryError) return null;
+    throw error;
+  }
+}
+
+function logOut({ client }: Colleague): Promise<void> {
+  return client.logout().catch((error: unknown) => {
+    // The service may be gone by now, and its tokens end by themselves.
+    if (!(error instanceof GantryError)) throw error;
+  });
+}

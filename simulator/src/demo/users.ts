@@ -24,40 +24,26 @@ const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789-_!+'
 const PASSWORD_LENGTH = 16;
 
 /** A random password that the service accepts. */
-export const randomPassword = (): string => {
+export function randomPassword(): string {
   for (;;) {
     const chars = Array.from({ length: PASSWORD_LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length)));
     if (passwordFlaws(chars.join('')).length === 0) return chars.join('');
   }
-};
+}
 
 /** Where the passwords of the sample users are kept. */
-export const loginsFile = (dataDir: string): string => join(dataDir, 'demo-users');
-
-const readLogins = async (path: string): Promise<Map<string, string>> => {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
-  const lines = text.split('\n').map((line) => line.split('\t'));
-  return new Map(lines.flatMap(([email, password]) => (email && password ? [[email, password]] : [])));
-};
-
-const writeLogins = async (path: string, logins: readonly DemoLogin[]): Promise<void> => {
-  const draft = `${path}.new`;
-  const lines = logins.map(({ email, password, role }) => `${email}\t${password}\t${role}\n`);
-  await writeFile(draft, lines.join(''), { mode: 0o600 });
-  await rename(draft, path);
-};
+export function loginsFile(dataDir: string): string {
+  return join(dataDir, 'demo-users');
+}
 
 /**
  * Makes sure that there is a user of each role other than ADMIN. Passwords are kept in the data folder, readable by
  * its owner only, before the users exist: a demo that is cut short loses none.
  */
-export const ensureDemoUsers = async (
+export async function ensureDemoUsers(
   { users }: GantryClient['api'],
   dataDir: string,
-): Promise<{ logins: readonly DemoLogin[]; isNew: boolean }> => {
+): Promise<{ logins: readonly DemoLogin[]; isNew: boolean }> {
   const path = loginsFile(dataDir);
   const kept = await readLogins(path);
   const wanted = SAMPLES.map((sample) => {
@@ -77,4 +63,20 @@ export const ensureDemoUsers = async (
     }
   }
   return { logins: wanted, isNew };
-};
+}
+
+async function readLogins(path: string): Promise<Map<string, string>> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  const lines = text.split('\n').map((line) => line.split('\t'));
+  return new Map(lines.flatMap(([email, password]) => (email && password ? [[email, password]] : [])));
+}
+
+async function writeLogins(path: string, logins: readonly DemoLogin[]): Promise<void> {
+  const draft = `${path}.new`;
+  const lines = logins.map(({ email, password, role }) => `${email}\t${password}\t${role}\n`);
+  await writeFile(draft, lines.join(''), { mode: 0o600 });
+  await rename(draft, path);
+}

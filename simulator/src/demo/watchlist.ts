@@ -15,11 +15,6 @@ interface Sample {
   readonly fuzzy?: boolean;
 }
 
-const plate = (vehicle: number): string => vehicleOf(vehicle).plate;
-
-/** As somebody in a hurry would read it. */
-const misread = (text: string): string => text.replaceAll('8', 'B').replaceAll('0', 'O').replaceAll('5', 'S');
-
 /** The vehicles are commuters: of a month some eighty reads in the past, and of the live fleet one in a minute or two. */
 export const samples: readonly Sample[] = [
   { pattern: plate(8), reason: 'Stolen van, police report 26-018342', priority: 'CRITICAL', since: 6 },
@@ -46,14 +41,11 @@ export const samples: readonly Sample[] = [
   { pattern: plate(14), reason: 'Missing person (found safe)', priority: 'HIGH', until: 12 },
 ];
 
-const daysBefore = (now: number, days: number | undefined): Date | null =>
-  days === undefined ? null : new Date(now - days * DAY_MS);
-
 /** Makes sure that there is an entry for each of the plates; one that was changed since stays as it is. */
-export const ensureWatchlist = async (
+export async function ensureWatchlist(
   { watchlist }: GantryClient['api'],
   now: number,
-): Promise<{ created: number }> => {
+): Promise<{ created: number }> {
   const ensure = async ({ pattern, since, until, ...said }: Sample): Promise<number> => {
     const { entries } = await watchlist.getAll.query({ search: pattern, take: MAX_TAKE });
     if (entries.some((entry) => entry.pattern === pattern)) return 0;
@@ -63,4 +55,17 @@ export const ensureWatchlist = async (
   };
   const created = await Promise.all(samples.map(ensure));
   return { created: created.reduce((sum, one) => sum + one, 0) };
-};
+}
+
+function plate(vehicle: number): string {
+  return vehicleOf(vehicle).plate;
+}
+
+/** As somebody in a hurry would read it. */
+function misread(text: string): string {
+  return text.replaceAll('8', 'B').replaceAll('0', 'O').replaceAll('5', 'S');
+}
+
+function daysBefore(now: number, days: number | undefined): Date | null {
+  return days === undefined ? null : new Date(now - days * DAY_MS);
+}

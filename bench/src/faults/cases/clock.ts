@@ -7,6 +7,7 @@ import type { Fault } from '../fault.ts';
 
 const DAY_MS = 86_400_000;
 const SHIFTED_CLOCK = fileURLToPath(new URL('../shifted-clock.mjs', import.meta.url));
+
 /** In the data folder, which is where the service is started. */
 const OFFSET_FILE = 'clock-offset';
 
@@ -17,8 +18,9 @@ const SHIFTS = [
   { name: 'year-behind', title: 'a year behind', ms: -366 * DAY_MS },
 ] as const;
 
-const countEvents = async (databaseUrl: string): Promise<number> =>
-  Number((await query<{ n: string }>(databaseUrl, 'SELECT count(*) AS n FROM events'))[0]?.n);
+async function countEvents(databaseUrl: string): Promise<number> {
+  return Number((await query<{ n: string }>(databaseUrl, 'SELECT count(*) AS n FROM events'))[0]?.n);
+}
 
 export const clock: readonly Fault[] = SHIFTS.map(({ name, title, ms }) => ({
   name: `clock-${name}`,

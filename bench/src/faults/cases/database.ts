@@ -7,23 +7,23 @@ import { descendantsOf, isRunning, signalTree } from '../processes.ts';
 const BACKENDS = `SELECT pid FROM pg_stat_activity
   WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND datname = current_database()`;
 
-const untilGone = async (pid: number, ms: number): Promise<boolean> => {
+async function untilGone(pid: number, ms: number): Promise<boolean> {
   const deadline = performance.now() + ms;
   while (performance.now() < deadline) {
     if (!(await isRunning(pid))) return true;
     await sleep(50);
   }
   return !(await isRunning(pid));
-};
+}
 
-const untilAnother = async ({ postmaster, victim }: Scene, former: number): Promise<void> => {
+async function untilAnother({ postmaster, victim }: Scene, former: number): Promise<void> {
   const deadline = performance.now() + 60_000;
   while (performance.now() < deadline) {
     const pid = await postmaster().catch(() => former);
     if (pid !== former && (await victim.isReady())) return;
     await sleep(100);
   }
-};
+}
 
 /** Callers who lock a table out at once, as many as a control room and its devices have. */
 const LOCKED_OUT_CALLERS = 500;

@@ -9,14 +9,14 @@ import type { Fault, Scene } from '../fault.ts';
 const run = promisify(execFile);
 
 /** A folder in memory of a size of its own, which is a small disk to whoever writes there. */
-const mount = async (folder: string, megabytes: number, onEnd: Scene['onEnd']): Promise<void> => {
+async function mount(folder: string, megabytes: number, onEnd: Scene['onEnd']): Promise<void> {
   await mkdir(folder, { recursive: true });
   await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0711`, 'tmpfs', folder]);
   onEnd(() => run('umount', ['-l', folder]));
-};
+}
 
 /** Makes the mounted folder read-only as soon as no file in it is being written. */
-const makeReadOnly = async (folder: string): Promise<void> => {
+async function makeReadOnly(folder: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       await run('mount', ['-o', 'remount,ro', folder]);
@@ -26,15 +26,15 @@ const makeReadOnly = async (folder: string): Promise<void> => {
       await sleep(10);
     }
   }
-};
+}
 
-const needsRoot = async (): Promise<string | null> => {
+async function needsRoot(): Promise<string | null> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root can mount a small disk';
   return null;
-};
+}
 
 /** Writes until nothing fits any more. @returns the file */
-const fill = async (folder: string): Promise<string> => {
+async function fill(folder: string): Promise<string> {
   const file = join(folder, 'filler');
   const megabyte = randomBytes(1 << 20);
   for (const size of [1 << 20, 1 << 12]) {
@@ -45,10 +45,10 @@ const fill = async (folder: string): Promise<string> => {
     }
   }
   return file;
-};
+}
 
 /** A small picture, different each time: a PNG whose text chunk is random. */
-const picture = (): string => {
+function picture(): string {
   const header = Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
     'base64',
@@ -64,13 +64,14 @@ const picture = (): string => {
     Buffer.alloc(4),
     header.subarray(end),
   ]).toString('base64');
-};
+}
 
-const readEventId = async (response: Response): Promise<string> =>
-  String(JSON.parse(await response.text()).result.data.json.eventId);
+async function readEventId(response: Response): Promise<string> {
+  return String(JSON.parse(await response.text()).result.data.json.eventId);
+}
 
 /** Sends events with pictures for a while; each one that is acknowledged must show its picture afterwards. */
-const sendPictures = async ({ destination, client, breach }: Scene, ms: number): Promise<void> => {
+async function sendPictures({ destination, client, breach }: Scene, ms: number): Promise<void> {
   const until = performance.now() + ms;
   const kept: string[] = [];
   while (performance.now() < until) {
@@ -102,7 +103,7 @@ const sendPictures = async ({ destination, client, breach }: Scene, ms: number):
       if (status !== 200) breach(`the picture of event ${id}, which was acknowledged, is answered ${status}`);
     }
   }
-};
+}
 
 export const disk: readonly Fault[] = [
   {

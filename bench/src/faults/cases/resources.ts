@@ -7,9 +7,11 @@ import { percentile } from '../../percentile.ts';
 import type { Destination } from '../devices.ts';
 import type { Fault } from '../fault.ts';
 
-const portOf = (url: string): number => Number(new URL(url).port);
+function portOf(url: string): number {
+  return Number(new URL(url).port);
+}
 
-const openSocket = async (url: string): Promise<Socket | null> => {
+async function openSocket(url: string): Promise<Socket | null> {
   const socket = connect(portOf(url), '127.0.0.1');
   socket.on('error', () => undefined);
   try {
@@ -18,10 +20,10 @@ const openSocket = async (url: string): Promise<Socket | null> => {
   } catch {
     return null;
   }
-};
+}
 
 /** Times of calls that a well-behaved caller makes one after another, in milliseconds and ascending. */
-const timeCalls = async ({ url }: Destination, token: string | null, ms: number): Promise<number[]> => {
+async function timeCalls({ url }: Destination, token: string | null, ms: number): Promise<number[]> {
   const times: number[] = [];
   const until = performance.now() + ms;
   while (performance.now() < until) {
@@ -35,10 +37,10 @@ const timeCalls = async ({ url }: Destination, token: string | null, ms: number)
     await sleep(10);
   }
   return times.sort((a, b) => a - b);
-};
+}
 
 /** Senders that say a little now and then, for as long as they are open. */
-const dawdle = async (url: string, count: number, first: string): Promise<Socket[]> => {
+async function dawdle(url: string, count: number, first: string): Promise<Socket[]> {
   const sockets: Socket[] = [];
   for (let n = 0; n < count; n++) {
     const socket = await openSocket(url);
@@ -49,7 +51,7 @@ const dawdle = async (url: string, count: number, first: string): Promise<Socket
     sockets.push(socket);
   }
   return sockets;
-};
+}
 
 export const resources: readonly Fault[] = [
   {

@@ -21,11 +21,11 @@ interface Screen {
   close(): void;
 }
 
-const openScreen = async (
+async function openScreen(
   url: string,
   token: string,
   lastEventId: string | null,
-): Promise<Screen & { lastId: string | null }> => {
+): Promise<Screen & { lastId: string | null }> {
   const leaving = new AbortController();
   const input = encodeURIComponent(JSON.stringify({ json: { eventType: 'INCIDENT' } }));
   const response = await fetch(`${url}/trpc/events.onIngested?input=${input}`, {
@@ -54,13 +54,14 @@ const openScreen = async (
       screen.isOpen = false;
     });
   return screen;
-};
+}
 
-const readToken = async (response: Response): Promise<string> =>
-  String(JSON.parse(await response.text()).result.data.json.token);
+async function readToken(response: Response): Promise<string> {
+  return String(JSON.parse(await response.text()).result.data.json.token);
+}
 
 /** Tokens of so many users, each of whom may open a limited number of streams. */
-const tokensOfUsers = async ({ client, victim }: Scene, count: number): Promise<string[]> => {
+async function tokensOfUsers({ client, victim }: Scene, count: number): Promise<string[]> {
   const tokens: string[] = [];
   for (let n = 0; n < count; n++) {
     const email = `screen-${n}@gantry.local`;
@@ -79,13 +80,15 @@ const tokensOfUsers = async ({ client, victim }: Scene, count: number): Promise<
     tokens.push(await readToken(response));
   }
   return tokens;
-};
+}
 
 /** Copies a folder with owners and links, which the database insists on. */
-const copy = (from: string, to: string) => promisify(execFile)('cp', ['-a', from, to]);
+function copy(from: string, to: string) {
+  return promisify(execFile)('cp', ['-a', from, to]);
+}
 
 /** A copy of the program with one more migration, as a newer version has it. */
-const makeNewerVersion = async (folder: string): Promise<string> => {
+async function makeNewerVersion(folder: string): Promise<string> {
   const server = join(folder, 'newer', 'server');
   await mkdir(server, { recursive: true });
   for (const part of ['dist', 'migrations', 'package.json'])
@@ -98,10 +101,11 @@ const makeNewerVersion = async (folder: string): Promise<string> => {
     'ALTER TABLE sensors ADD COLUMN trial integer;\nALTER TABLE events ADD COLUMN trial integer;\n',
   );
   return join(server, 'dist', 'main.js');
-};
+}
 
 const STREAMS = { users: 40, ofEach: 50 };
 const OPENED_AT_ONCE = 100;
+
 /**
  * Every stream has to be told something within this time after all of them were answered, in milliseconds. It takes half a
  * second where the two cores are shared with as much other work; with ten times that, the processes hardly run.
@@ -109,14 +113,14 @@ const OPENED_AT_ONCE = 100;
 const TOLD_WITHIN_MS = 10_000;
 
 /** Waits until every stream was told something, for as long as that may take. @returns how many were not */
-const untilAllTold = async (screens: readonly Screen[]): Promise<number> => {
+async function untilAllTold(screens: readonly Screen[]): Promise<number> {
   const deadline = performance.now() + TOLD_WITHIN_MS;
   for (;;) {
     const untold = screens.filter(({ messages }) => messages === 0).length;
     if (untold === 0 || performance.now() > deadline) return untold;
     await sleep(50);
   }
-};
+}
 
 export const serving: readonly Fault[] = [
   {

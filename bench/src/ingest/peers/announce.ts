@@ -1,11 +1,11 @@
 import type { Server } from 'node:http';
 
 /** Listens on a free port, tells the process that started this one, answers it how much memory is used, and ends with it. */
-export const announce = (server: Server): void => {
+export function announce(server: Server): void {
   server.listen(0, '127.0.0.1', () => {
     const address = server.address();
     if (address !== null && typeof address === 'object') process.send?.({ port: address.port });
   });
   process.on('message', () => process.send?.({ memory: process.memoryUsage.rss() }));
   process.once('disconnect', () => process.exit(0));
-};
+}

@@ -25,8 +25,8 @@ export const events = pgTable('events', {
 const random = Buffer.alloc(10);
 
 /** An id as the events of the table have it: version 7 layout, which begins with the time. */
-export const newId = (): string => {
+export function newId(): string {
   const time = Date.now().toString(16).padStart(12, '0');
   const rest = randomFillSync(random).toString('hex');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${rest.slice(0, 3)}-8${rest.slice(3, 6)}-${rest.slice(6, 18)}`;
-};
+}

@@ -15,16 +15,16 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /** The start of the period that a moment (Unix milliseconds) falls into; endless times stay what they are. */
-export const startOf = (period: Period, time: number): number => {
+export function startOf(period: Period, time: number): number {
   if (!Number.isFinite(time)) return time;
   if (period === 'hour') return Math.floor(time / HOUR_MS) * HOUR_MS;
   if (period === 'day') return Math.floor(time / DAY_MS) * DAY_MS;
   const date = new Date(time);
   return Date.UTC(date.getUTCFullYear(), period === 'month' ? date.getUTCMonth() : 0);
-};
+}
 
 /** The start of the period after the one that a moment falls into. */
-export const endOf = (period: Period, time: number): number => {
+export function endOf(period: Period, time: number): number {
   const start = startOf(period, time);
   if (!Number.isFinite(time)) return time;
   if (period === 'hour') return start + HOUR_MS;
@@ -32,10 +32,10 @@ export const endOf = (period: Period, time: number): number => {
   const date = new Date(start);
   if (period === 'month') return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
   return Date.UTC(date.getUTCFullYear() + 1, 0);
-};
+}
 
 /** Joins periods that follow one another. @param starts of the periods, in their order @param whole what they are cut to */
-export const runsOf = (period: Period, starts: readonly number[], whole: Interval): Interval[] => {
+export function runsOf(period: Period, starts: readonly number[], whole: Interval): Interval[] {
   const runs: { from: number; until: number }[] = [];
   for (const start of starts) {
     const last = runs.at(-1);
@@ -45,30 +45,7 @@ export const runsOf = (period: Period, starts: readonly number[], whole: Interva
   return runs
     .map(({ from, until }) => ({ from: Math.max(whole.from, from), until: Math.min(whole.until, until) }))
     .filter(({ from, until }) => from < until);
-};
-
-const nearestStart = (period: Period, time: number): number => {
-  const [start, end] = [startOf(period, time), endOf(period, time)];
-  return time - start <= end - time ? start : end;
-};
-
-/** From one moment to another, taken away when that is backwards. */
-const between = (source: Piece['source'], from: number, until: number): Piece[] => {
-  if (from === until) return [];
-  return from < until ? [{ source, from, until, sign: 1 }] : [{ source, from: until, until: from, sign: -1 }];
-};
-
-const coverBy = (source: Piece['source'], longer: readonly Period[], { from, until }: Interval): Piece[] => {
-  const [next, ...rest] = longer;
-  if (next === undefined) return between(source, from, until);
-  const inner = { from: nearestStart(next, from), until: nearestStart(next, until) };
-  if (inner.from >= inner.until) return between(source, from, until);
-  return [
-    ...between(source, from, inner.from),
-    ...coverBy(next, rest, inner),
-    ...between(source, inner.until, until),
-  ];
-};
+}
 
 /** How an interval is counted. */
 export interface Covering {
@@ -83,11 +60,34 @@ export interface Covering {
  * events. Every end is the nearer one: it is added, or the whole is taken and the rest of it taken away, so that it is
  * never more than half a period.
  */
-export const cover = (interval: Interval): Covering => {
+export function cover(interval: Interval): Covering {
   if (interval.from >= interval.until) return { pieces: [], hours: null };
   const hours = { from: nearestStart('hour', interval.from), until: nearestStart('hour', interval.until) };
   return {
     pieces: coverBy('events', PERIODS, interval),
     hours: hours.from < hours.until ? hours : null,
   };
-};
+}
+
+function nearestStart(period: Period, time: number): number {
+  const [start, end] = [startOf(period, time), endOf(period, time)];
+  return time - start <= end - time ? start : end;
+}
+
+/** From one moment to another, taken away when that is backwards. */
+function between(source: Piece['source'], from: number, until: number): Piece[] {
+  if (from === until) return [];
+  return from < until ? [{ source, from, until, sign: 1 }] : [{ source, from: until, until: from, sign: -1 }];
+}
+
+function coverBy(source: Piece['source'], longer: readonly Period[], { from, until }: Interval): Piece[] {
+  const [next, ...rest] = longer;
+  if (next === undefined) return between(source, from, until);
+  const inner = { from: nearestStart(next, from), until: nearestStart(next, until) };
+  if (inner.from >= inner.until) return between(source, from, until);
+  return [
+    ...between(source, from, inner.from),
+    ...coverBy(next, rest, inner),
+    ...between(source, inner.until, until),
+  ];
+}

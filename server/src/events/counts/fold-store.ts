@@ -4,9 +4,28 @@ import type { Database } from '../../platform/database/pool.ts';
 import { inTransaction } from '../../platform/database/transaction.ts';
 import { totalsKeys } from './keys.ts';
 
+/**
+ * Folds at most `limit` rows of each kind, unless another process is at it. Readers see either what was before or what
+ * comes after it.
+ * @returns the number of rows that were folded
+ */
+export async function foldTotals(db: Database, limit: number): Promise<number> {
+  if (!(await isSomethingToFold(db))) return 0;
+  return inTransaction(db, async (tx) => {
+    const { rows: locked } = await tx.execute<{ mine: boolean }>(
+      sql`SELECT pg_try_advisory_xact_lock(${locks.fold}) AS mine, set_config('synchronous_commit', 'off', true)`,
+    );
+    if (!locked[0]?.mine) return 0;
+    const totals = await tx.execute<{ rows: number }>(FOLD_TOTALS(limit));
+    const arrivals = await tx.execute<{ rows: number }>(FOLD_ARRIVALS(limit));
+    return (totals.rows[0]?.rows ?? 0) + (arrivals.rows[0]?.rows ?? 0);
+  });
+}
+
 // The rows are written in the order of their keys.
 // Plan: what is not folded by its place, then the primary keys of the folded hours and of the periods.
-const FOLD_TOTALS = (limit: number) => sql`
+function FOLD_TOTALS(limit: number) {
+  return sql`
   WITH taken AS (
     DELETE FROM event_totals_unfolded
     WHERE ctid = ANY (ARRAY(SELECT ctid FROM event_totals_unfolded LIMIT ${limit}))
@@ -25,8 +44,10 @@ const FOLD_TOTALS = (limit: number) => sql`
     ON CONFLICT (period, start, ${totalsKeys}) DO UPDATE SET n = known.n + excluded.n
   )
   SELECT count(*) AS rows FROM taken`;
+}
 
-const FOLD_ARRIVALS = (limit: number) => sql`
+function FOLD_ARRIVALS(limit: number) {
+  return sql`
   WITH taken AS (
     DELETE FROM event_arrivals_unfolded
     WHERE ctid = ANY (ARRAY(SELECT ctid FROM event_arrivals_unfolded LIMIT ${limit}))
@@ -37,28 +58,11 @@ const FOLD_ARRIVALS = (limit: number) => sql`
     ON CONFLICT (hour) DO UPDATE SET n = known.n + excluded.n
   )
   SELECT count(*) AS rows FROM taken`;
+}
 
 /** Whether anything was counted since the last fold. */
-const isSomethingToFold = async (db: Database): Promise<boolean> => {
+async function isSomethingToFold(db: Database): Promise<boolean> {
   const { rows } = await db.execute<{ due: boolean }>(sql`
     SELECT EXISTS (SELECT FROM event_totals_unfolded) OR EXISTS (SELECT FROM event_arrivals_unfolded) AS due`);
   return rows[0]?.due ?? false;
-};
-
-/**
- * Folds at most `limit` rows of each kind, unless another process is at it. Readers see either what was before or what
- * comes after it.
- * @returns the number of rows that were folded
- */
-export const foldTotals = async (db: Database, limit: number): Promise<number> => {
-  if (!(await isSomethingToFold(db))) return 0;
-  return inTransaction(db, async (tx) => {
-    const { rows: locked } = await tx.execute<{ mine: boolean }>(
-      sql`SELECT pg_try_advisory_xact_lock(${locks.fold}) AS mine, set_config('synchronous_commit', 'off', true)`,
-    );
-    if (!locked[0]?.mine) return 0;
-    const totals = await tx.execute<{ rows: number }>(FOLD_TOTALS(limit));
-    const arrivals = await tx.execute<{ rows: number }>(FOLD_ARRIVALS(limit));
-    return (totals.rows[0]?.rows ?? 0) + (arrivals.rows[0]?.rows ?? 0);
-  });
-};
+}

@@ -13,14 +13,8 @@ interface CountRow extends Record<string, unknown> {
   n: number;
 }
 
-const sumBy = (rows: readonly CountRow[], keyOf: (row: CountRow) => string): [string, number][] =>
-  sumsBySpelling(rows.map((row) => [keyOf(row), row.n] as const)).filter(([key]) => key !== '');
-
-const sumWhere = (rows: readonly CountRow[], counts: (row: CountRow) => boolean): number =>
-  rows.reduce((sum, row) => (counts(row) ? sum + row.n : sum), 0);
-
 /** Counts the events of an interval by what reviewers ask for; the most frequent come first. */
-export const getEventStats = async (db: Executor, interval: Interval): Promise<EventStats> => {
+export async function getEventStats(db: Executor, interval: Interval): Promise<EventStats> {
   // Plan: event_period_totals_pkey at years, months and days, event_totals_folded_pkey at hours, events_pkey at the parts
   // of an hour at the ends. At 10 million events: 2 ms without a range, 5 ms for half a year with ragged ends.
   const { rows } = await db.execute<CountRow>(sql`
@@ -37,4 +31,12 @@ export const getEventStats = async (db: Executor, interval: Interval): Promise<E
       count,
     })),
   };
-};
+}
+
+function sumBy(rows: readonly CountRow[], keyOf: (row: CountRow) => string): [string, number][] {
+  return sumsBySpelling(rows.map((row) => [keyOf(row), row.n] as const)).filter(([key]) => key !== '');
+}
+
+function sumWhere(rows: readonly CountRow[], counts: (row: CountRow) => boolean): number {
+  return rows.reduce((sum, row) => (counts(row) ? sum + row.n : sum), 0);
+}

@@ -8,89 +8,38 @@ import { keysOfEvent, totalsKeys } from './keys.ts';
 /** No event is as late as this, and up to here PostgreSQL and JavaScript write days in the same way. */
 const END_OF_TIME = Date.UTC(9000, 0);
 
-const day = (time: number): SQL => sql`${new Date(time).toISOString().slice(0, 10)}::date`;
-
-const range = (column: SQL, { from, until }: Interval, valueAt: (time: number) => SQL): SQL => sql`
-  ${from === Number.NEGATIVE_INFINITY ? sql`true` : sql`${column} >= ${valueAt(from)}`}
-  AND ${until === Number.POSITIVE_INFINITY ? sql`true` : sql`${column} < ${valueAt(until)}`}`;
-
-const firstId = (time: number): SQL => sql`${firstIdAt(time)}::uuid`;
-
 /** The conditions that the id of an event of an interval meets. */
-export const idWithin = ({ from, until }: Interval): SQL[] => [
-  ...(from === Number.NEGATIVE_INFINITY ? [] : [sql`id >= ${firstId(from)}`]),
-  ...(until === Number.POSITIVE_INFINITY ? [] : [sql`id < ${firstId(until)}`]),
-];
+export function idWithin({ from, until }: Interval): SQL[] {
+  return [
+    ...(from === Number.NEGATIVE_INFINITY ? [] : [sql`id >= ${firstId(from)}`]),
+    ...(until === Number.POSITIVE_INFINITY ? [] : [sql`id < ${firstId(until)}`]),
+  ];
+}
 
 /** The conditions that the id of an event of some intervals meets; these are in the order of time and apart. */
-export const idWithinAny = (spans: readonly Interval[]): SQL[] => {
+export function idWithinAny(spans: readonly Interval[]): SQL[] {
   const [first, last] = [spans.at(0), spans.at(-1)];
   if (first === undefined || last === undefined) return [sql`false`];
   const whole = idWithin({ from: first.from, until: last.until });
   if (spans.length === 1) return whole;
   const each = spans.map((span) => sql`(${sql.join(idWithin(span), sql` AND `)})`);
   return [...whole, sql`(${sql.join(each, sql` OR `)})`];
-};
-
-/** The interval as far as there can be events in it. */
-const withinTime = ({ from, until }: Interval): Interval => {
-  if (until <= 0 || from >= END_OF_TIME) return { from: 0, until: 0 };
-  return {
-    from: from <= 0 ? Number.NEGATIVE_INFINITY : from,
-    until: until >= END_OF_TIME ? Number.POSITIVE_INFINITY : until,
-  };
-};
+}
 
 /** The time by which rows are counted, as a first column: none, their own period, or one for all. */
 type Bucket = 'none' | 'own' | number;
-
-const bucketColumn = (bucket: Bucket, own: SQL): SQL => {
-  if (bucket === 'none') return sql``;
-  return sql`${bucket === 'own' ? own : moment(bucket)} AS at,`;
-};
-
-const fromPiece = (bucket: Bucket, piece: Piece): SQL => {
-  const n = piece.sign === 1 ? sql`n` : sql`-n`;
-  if (piece.source === 'hour')
-    return sql`
-      SELECT ${bucketColumn(bucket, sql`hour`)} ${totalsKeys}, ${n} FROM event_totals_folded
-      WHERE ${range(sql`hour`, piece, moment)}`;
-  if (piece.source === 'events')
-    return sql`
-      SELECT ${bucketColumn(bucket, sql`event_hour(id)`)} ${keysOfEvent}, ${sql.raw(String(piece.sign))}
-      FROM events WHERE ${range(sql`id`, piece, firstId)}`;
-  return sql`
-    SELECT ${bucketColumn(bucket, sql`start::timestamp AT TIME ZONE 'UTC'`)} ${totalsKeys}, ${n} FROM event_period_totals
-    WHERE period = ${piece.source} AND ${range(sql`start`, piece, day)}`;
-};
-
-const fromUnfolded = (bucket: Bucket, hours: Interval, period: Period): SQL => sql`
-  SELECT ${bucketColumn(bucket, sql`date_trunc(${period}, hour, 'UTC')`)} ${totalsKeys}, n FROM event_totals_unfolded
-  WHERE ${range(sql`hour`, hours, moment)}`;
-
-const fromCovering = (bucket: Bucket, interval: Interval): SQL[] => {
-  const { pieces, hours } = cover(interval);
-  const parts = pieces.map((piece) => fromPiece(bucket, piece));
-  return hours === null ? parts : [...parts, fromUnfolded(bucket, hours, 'hour')];
-};
-
-/** The parts in one; without any, a part without rows. */
-const unionOf = (bucket: Bucket, parts: SQL[]): SQL =>
-  sql.join(
-    parts.length > 0 ? parts : [fromPiece(bucket, { source: 'hour', from: 0, until: 0, sign: 1 })],
-    sql` UNION ALL `,
-  );
 
 /**
  * Rows that count the events of an interval, named `counted`, with the columns event_type, violation_type,
  * vehicle_type, severity, processed, archived and n; n may be negative, and what belongs together may be several rows.
  * To be read by one statement alone, since what is folded meanwhile moves from one table to others.
  */
-export const countedEvents = (interval: Interval): SQL =>
-  sql`(${unionOf('none', fromCovering('none', withinTime(interval)))}) AS counted (${totalsKeys}, n)`;
+export function countedEvents(interval: Interval): SQL {
+  return sql`(${unionOf('none', fromCovering('none', withinTime(interval)))}) AS counted (${totalsKeys}, n)`;
+}
 
 /** The same with the start of the period (in UTC) that the events fall into, in a first column named `at`. */
-export const countedByPeriod = (period: Period, interval: Interval): SQL => {
+export function countedByPeriod(period: Period, interval: Interval): SQL {
   const { from, until } = withinTime(interval);
   const first = startOf(period, from) === from ? from : endOf(period, from);
   const last = startOf(period, until);
@@ -106,14 +55,14 @@ export const countedByPeriod = (period: Period, interval: Interval): SQL => {
           ...fromCovering(last, { from: last, until }),
         ];
   return sql`(${unionOf('own', parts)}) AS counted (at, ${totalsKeys}, n)`;
-};
+}
 
 /**
  * The hours (in UTC) of an interval in which events may be that meet a condition, named `hours`, with the column hour.
  * It looks for days first, so that it can look at years.
  * @param condition a WHERE clause
  */
-export const hoursThatCount = (interval: Interval, condition: SQL): SQL => {
+export function hoursThatCount(interval: Interval, condition: SQL): SQL {
   const hours = { from: startOf('hour', interval.from), until: endOf('hour', interval.until - 1) };
   const days = { from: startOf('day', hours.from), until: endOf('day', hours.until - 1) };
   const fromDays = sql`
@@ -128,4 +77,67 @@ export const hoursThatCount = (interval: Interval, condition: SQL): SQL => {
     UNION SELECT hour FROM (SELECT * FROM event_totals_unfolded ${condition}) AS counted
     WHERE n > 0 AND ${range(sql`hour`, hours, moment)}
   ) AS hours`;
-};
+}
+
+function day(time: number): SQL {
+  return sql`${new Date(time).toISOString().slice(0, 10)}::date`;
+}
+
+function range(column: SQL, { from, until }: Interval, valueAt: (time: number) => SQL): SQL {
+  return sql`
+  ${from === Number.NEGATIVE_INFINITY ? sql`true` : sql`${column} >= ${valueAt(from)}`}
+  AND ${until === Number.POSITIVE_INFINITY ? sql`true` : sql`${column} < ${valueAt(until)}`}`;
+}
+
+function firstId(time: number): SQL {
+  return sql`${firstIdAt(time)}::uuid`;
+}
+
+/** The interval as far as there can be events in it. */
+function withinTime({ from, until }: Interval): Interval {
+  if (until <= 0 || from >= END_OF_TIME) return { from: 0, until: 0 };
+  return {
+    from: from <= 0 ? Number.NEGATIVE_INFINITY : from,
+    until: until >= END_OF_TIME ? Number.POSITIVE_INFINITY : until,
+  };
+}
+
+function bucketColumn(bucket: Bucket, own: SQL): SQL {
+  if (bucket === 'none') return sql``;
+  return sql`${bucket === 'own' ? own : moment(bucket)} AS at,`;
+}
+
+function fromPiece(bucket: Bucket, piece: Piece): SQL {
+  const n = piece.sign === 1 ? sql`n` : sql`-n`;
+  if (piece.source === 'hour')
+    return sql`
+      SELECT ${bucketColumn(bucket, sql`hour`)} ${totalsKeys}, ${n} FROM event_totals_folded
+      WHERE ${range(sql`hour`, piece, moment)}`;
+  if (piece.source === 'events')
+    return sql`
+      SELECT ${bucketColumn(bucket, sql`event_hour(id)`)} ${keysOfEvent}, ${sql.raw(String(piece.sign))}
+      FROM events WHERE ${range(sql`id`, piece, firstId)}`;
+  return sql`
+    SELECT ${bucketColumn(bucket, sql`start::timestamp AT TIME ZONE 'UTC'`)} ${totalsKeys}, ${n} FROM event_period_totals
+    WHERE period = ${piece.source} AND ${range(sql`start`, piece, day)}`;
+}
+
+function fromUnfolded(bucket: Bucket, hours: Interval, period: Period): SQL {
+  return sql`
+  SELECT ${bucketColumn(bucket, sql`date_trunc(${period}, hour, 'UTC')`)} ${totalsKeys}, n FROM event_totals_unfolded
+  WHERE ${range(sql`hour`, hours, moment)}`;
+}
+
+function fromCovering(bucket: Bucket, interval: Interval): SQL[] {
+  const { pieces, hours } = cover(interval);
+  const parts = pieces.map((piece) => fromPiece(bucket, piece));
+  return hours === null ? parts : [...parts, fromUnfolded(bucket, hours, 'hour')];
+}
+
+/** The parts in one; without any, a part without rows. */
+function unionOf(bucket: Bucket, parts: SQL[]): SQL {
+  return sql.join(
+    parts.length > 0 ? parts : [fromPiece(bucket, { source: 'hour', from: 0, until: 0, sign: 1 })],
+    sql` UNION ALL `,
+  );
+}

@@ -12,16 +12,9 @@ import { countByPeriod, findHourSpan, rangesOf } from './seek.ts';
 
 /** Up to how many passed over the index is read from its end rather than looking for the place. */
 const NEAR = 1_000;
+
 /** Up to how many events that are sought are all read and sorted; beyond, they are met soon enough along the index. */
 const FEW = 5_000;
-
-const countSought = async (db: Executor, { filters, interval }: EventQuery): Promise<number> => {
-  // Plan: as for statistics.
-  const { rows } = await db.execute<{ total: number }>(sql`
-    SELECT coalesce(sum(n), 0)::bigint AS total FROM ${countedEvents(interval)}
-    ${where(filters.map(({ onTotals }) => onTotals))}`);
-  return rows[0]?.total ?? 0;
-};
 
 interface Hour extends Record<string, unknown> {
   readonly hour: string;
@@ -30,8 +23,42 @@ interface Hour extends Record<string, unknown> {
   readonly n: number;
 }
 
+/** A page sorted by the time at which the events arrived. */
+export async function listByCreation(
+  db: Executor,
+  sought: EventQuery,
+  direction: Direction,
+  window: Window,
+): Promise<Page<Event>> {
+  const total = await countSought(db, sought);
+  if (window.skip >= total) return { items: [], total };
+  const order = orders.createdAt[direction];
+  if (isEndless(sought) && window.skip > NEAR)
+    return { items: await seek(db, direction, window, total), total };
+  if (isEndless(sought) || total > FEW) {
+    const conditions = conditionsOf(sought, await occupiedSpans(db, sought.interval));
+    return { items: await readPage(db, { conditions }, order, window), total };
+  }
+  const years = await countByPeriod(db, 'year', sought.filters, sought.interval);
+  const stretch = await findHourSpan(db, { ...sought, years }, 0, total - 1);
+  if (stretch === null) return { items: [], total };
+  const source = {
+    conditions: conditionsOf(sought, [sought.interval]),
+    ranges: await rangesOf(db, sought.filters, stretch),
+  };
+  return readSorted(db, source, 'createdAt', direction, window);
+}
+
+async function countSought(db: Executor, { filters, interval }: EventQuery): Promise<number> {
+  // Plan: as for statistics.
+  const { rows } = await db.execute<{ total: number }>(sql`
+    SELECT coalesce(sum(n), 0)::bigint AS total FROM ${countedEvents(interval)}
+    ${where(filters.map(({ onTotals }) => onTotals))}`);
+  return rows[0]?.total ?? 0;
+}
+
 /** The hours in which the events of two ranks (from 0, the earliest) arrived, the earlier one first. */
-const findHours = async (db: Executor, firstRank: number, lastRank: number): Promise<Hour[]> => {
+async function findHours(db: Executor, firstRank: number, lastRank: number): Promise<Hour[]> {
   // Plan: event_arrivals_folded_pkey in its order, a row for each hour of the history. A page at 99 % takes 16 to 19 ms
   // over HTTP, with 100 thousand events of a year as with 10 million.
   const { rows } = await db.execute<Hour>(sql`
@@ -42,15 +69,15 @@ const findHours = async (db: Executor, firstRank: number, lastRank: number): Pro
     WHERE (before <= ${firstRank} AND before + n > ${firstRank}) OR (before <= ${lastRank} AND before + n > ${lastRank})
     ORDER BY before`);
   return rows;
-};
+}
 
 /** Reads a page of all events in the order of their arrival, by looking for the hours that it is in. */
-const seek = async (
+async function seek(
   db: Executor,
   direction: Direction,
   { skip, take }: Window,
   total: number,
-): Promise<Event[]> => {
+): Promise<Event[]> {
   const length = Math.min(take, total - skip);
   const firstRank = direction === 'asc' ? skip : total - skip - length;
   const hours = await findHours(db, firstRank, firstRank + length - 1);
@@ -69,33 +96,8 @@ const seek = async (
     take: length,
   });
   return isAscending === (direction === 'asc') ? events : events.reverse();
-};
+}
 
-const isEndless = ({ filters, interval }: EventQuery): boolean =>
-  filters.length === 0 && !Number.isFinite(interval.from) && !Number.isFinite(interval.until);
-
-/** A page sorted by the time at which the events arrived. */
-export const listByCreation = async (
-  db: Executor,
-  sought: EventQuery,
-  direction: Direction,
-  window: Window,
-): Promise<Page<Event>> => {
-  const total = await countSought(db, sought);
-  if (window.skip >= total) return { items: [], total };
-  const order = orders.createdAt[direction];
-  if (isEndless(sought) && window.skip > NEAR)
-    return { items: await seek(db, direction, window, total), total };
-  if (isEndless(sought) || total > FEW) {
-    const conditions = conditionsOf(sought, await occupiedSpans(db, sought.interval));
-    return { items: await readPage(db, { conditions }, order, window), total };
-  }
-  const years = await countByPeriod(db, 'year', sought.filters, sought.interval);
-  const stretch = await findHourSpan(db, { ...sought, years }, 0, total - 1);
-  if (stretch === null) return { items: [], total };
-  const source = {
-    conditions: conditionsOf(sought, [sought.interval]),
-    ranges: await rangesOf(db, sought.filters, stretch),
-  };
-  return readSorted(db, source, 'createdAt', direction, window);
-};
+function isEndless({ filters, interval }: EventQuery): boolean {
+  return filters.length === 0 && !Number.isFinite(interval.from) && !Number.isFinite(interval.until);
+}

@@ -18,12 +18,39 @@ interface Group {
   readonly years: readonly Count[];
 }
 
+/** A page sorted by event type, those of one type by time. */
+export async function listByEventType(
+  db: Executor,
+  sought: EventQuery,
+  direction: Direction,
+  window: Window,
+): Promise<Page<Event>> {
+  const counts = await countGroups<string>(db, sought, sql`event_type`);
+  const groups = counts.map(({ key, years }) => ({ filter: ofType(key), years }));
+  return readGroups(db, sought, direction === 'asc' ? groups : groups.reverse(), direction, window);
+}
+
+/** A page sorted by severity, those of one severity by time, and those without one last, whatever the direction. */
+export async function listBySeverity(
+  db: Executor,
+  sought: EventQuery,
+  direction: Direction,
+  window: Window,
+): Promise<Page<Event>> {
+  const counts = await countGroups<number>(db, sought, sql`severity`);
+  const groups = counts.map(({ key, years }) => ({ rank: key, filter: ofSeverity(key), years }));
+  const ranked = groups.filter(({ rank }) => rank > 0);
+  const unranked = groups.filter(({ rank }) => rank === 0);
+  const ordered = [...(direction === 'asc' ? ranked : ranked.reverse()), ...unranked];
+  return readGroups(db, sought, ordered, direction, window);
+}
+
 /** Counts what is sought by kind and year, in the order of both. */
-const countGroups = async <Key>(
+async function countGroups<Key>(
   db: Executor,
   { filters, interval }: EventQuery,
   key: SQL,
-): Promise<{ key: Key; years: Count[] }[]> => {
+): Promise<{ key: Key; years: Count[] }[]> {
   // Plan: as for statistics.
   const { rows } = await db.execute<Count & { key: Key } & Record<string, unknown>>(sql`
     SELECT ${key} AS key, (extract(epoch FROM at) * 1000)::bigint AS start, sum(n)::bigint AS n
@@ -33,15 +60,15 @@ const countGroups = async <Key>(
     key: one,
     years: rows.filter((row) => row.key === one),
   }));
-};
+}
 
-const readGroups = async (
+async function readGroups(
   db: Executor,
   { filters, interval }: EventQuery,
   groups: readonly Group[],
   direction: Direction,
   { skip, take }: Window,
-): Promise<Page<Event>> => {
+): Promise<Page<Event>> {
   const items: Event[] = [];
   let before = 0;
   for (const { filter, years } of groups) {
@@ -54,31 +81,4 @@ const readGroups = async (
     before += n;
   }
   return { items, total: before };
-};
-
-/** A page sorted by event type, those of one type by time. */
-export const listByEventType = async (
-  db: Executor,
-  sought: EventQuery,
-  direction: Direction,
-  window: Window,
-): Promise<Page<Event>> => {
-  const counts = await countGroups<string>(db, sought, sql`event_type`);
-  const groups = counts.map(({ key, years }) => ({ filter: ofType(key), years }));
-  return readGroups(db, sought, direction === 'asc' ? groups : groups.reverse(), direction, window);
-};
-
-/** A page sorted by severity, those of one severity by time, and those without one last, whatever the direction. */
-export const listBySeverity = async (
-  db: Executor,
-  sought: EventQuery,
-  direction: Direction,
-  window: Window,
-): Promise<Page<Event>> => {
-  const counts = await countGroups<number>(db, sought, sql`severity`);
-  const groups = counts.map(({ key, years }) => ({ rank: key, filter: ofSeverity(key), years }));
-  const ranked = groups.filter(({ rank }) => rank > 0);
-  const unranked = groups.filter(({ rank }) => rank === 0);
-  const ordered = [...(direction === 'asc' ? ranked : ranked.reverse()), ...unranked];
-  return readGroups(db, sought, ordered, direction, window);
-};
+}

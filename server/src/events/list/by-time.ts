@@ -26,13 +26,44 @@ export interface EventQuery {
 const NEAR = 1_000;
 
 /** @param spans the parts of the interval that the events are in */
-export const conditionsOf = ({ filters }: EventQuery, spans: readonly Interval[]): SQL[] => [
-  ...idWithinAny(spans),
-  ...filters.map(({ onEvents }) => onEvents),
-];
+export function conditionsOf({ filters }: EventQuery, spans: readonly Interval[]): SQL[] {
+  return [...idWithinAny(spans), ...filters.map(({ onEvents }) => onEvents)];
+}
+
+/**
+ * Reads a page in the order of time.
+ * @param years how many events that are sought are in each year
+ */
+export async function readByTime(
+  db: Executor,
+  sought: EventQuery,
+  direction: Direction,
+  window: Window,
+  years: readonly Count[],
+): Promise<Event[]> {
+  const total = sumOf(years);
+  const [filter, ...more] = sought.filters;
+  const isIndexed = filter === undefined || (filter.isIndexed && more.length === 0);
+  const reading = fromNearerEnd(direction, window, total);
+  if (!isIndexed || reading.skip > NEAR) return seek(db, sought, direction, window, years);
+  return readFrom(db, { conditions: conditionsOf(sought, spansOf(years, sought, reading)) }, reading);
+}
+
+/** A page sorted by the time of the events. */
+export async function listByTime(
+  db: Executor,
+  sought: EventQuery,
+  direction: Direction,
+  window: Window,
+): Promise<Page<Event>> {
+  const years = await countByPeriod(db, 'year', sought.filters, sought.interval);
+  const total = sumOf(years);
+  if (window.skip >= total) return { items: [], total };
+  return { items: await readByTime(db, sought, direction, window, years), total };
+}
 
 /** The years with the events of a reading and with those that it passes over. */
-const spansOf = (years: readonly Count[], { interval }: EventQuery, reading: Reading): Interval[] => {
+function spansOf(years: readonly Count[], { interval }: EventQuery, reading: Reading): Interval[] {
   const isAscending = reading.direction === 'asc';
   const needed: number[] = [];
   let n = 0;
@@ -42,18 +73,20 @@ const spansOf = (years: readonly Count[], { interval }: EventQuery, reading: Rea
     n += year.n;
   }
   return runsOf('year', isAscending ? needed : needed.reverse(), interval);
-};
+}
 
-const sumOf = (counts: readonly Count[]): number => counts.reduce((sum, { n }) => sum + n, 0);
+function sumOf(counts: readonly Count[]): number {
+  return counts.reduce((sum, { n }) => sum + n, 0);
+}
 
 /** Reads a page by looking in the totals for the hours that it is in. */
-const seek = async (
+async function seek(
   db: Executor,
   sought: EventQuery,
   direction: Direction,
   { skip, take }: Window,
   years: readonly Count[],
-): Promise<Event[]> => {
+): Promise<Event[]> {
   const total = sumOf(years);
   const length = Math.min(take, total - skip);
   if (length <= 0) return [];
@@ -68,36 +101,4 @@ const seek = async (
   const ranges = await rangesOf(db, sought.filters, stretch);
   const conditions = sought.filters.map(({ onEvents }) => onEvents);
   return readFromNearerEnd(db, { conditions, ranges }, direction, within, stretch.n);
-};
-
-/**
- * Reads a page in the order of time.
- * @param years how many events that are sought are in each year
- */
-export const readByTime = async (
-  db: Executor,
-  sought: EventQuery,
-  direction: Direction,
-  window: Window,
-  years: readonly Count[],
-): Promise<Event[]> => {
-  const total = sumOf(years);
-  const [filter, ...more] = sought.filters;
-  const isIndexed = filter === undefined || (filter.isIndexed && more.length === 0);
-  const reading = fromNearerEnd(direction, window, total);
-  if (!isIndexed || reading.skip > NEAR) return seek(db, sought, direction, window, years);
-  return readFrom(db, { conditions: conditionsOf(sought, spansOf(years, sought, reading)) }, reading);
-};
-
-/** A page sorted by the time of the events. */
-export const listByTime = async (
-  db: Executor,
-  sought: EventQuery,
-  direction: Direction,
-  window: Window,
-): Promise<Page<Event>> => {
-  const years = await countByPeriod(db, 'year', sought.filters, sought.interval);
-  const total = sumOf(years);
-  if (window.skip >= total) return { items: [], total };
-  return { items: await readByTime(db, sought, direction, window, years), total };
-};
+}

@@ -13,29 +13,57 @@ export interface TotalledFilter {
   readonly isIndexed: boolean;
 }
 
-const onBoth = (condition: SQL, isIndexed: boolean): TotalledFilter => ({
-  onEvents: condition,
-  onTotals: condition,
-  isIndexed,
-});
-
-export const ofType = (eventType: string): TotalledFilter => onBoth(sql`event_type = ${eventType}`, true);
+export function ofType(eventType: string): TotalledFilter {
+  return onBoth(sql`event_type = ${eventType}`, true);
+}
 
 /** The rank from which on an index has the events; those below are found by the totals. */
 const INDEXED_SEVERITY = 3;
 
 /** @param rank 1 LOW … 4 CRITICAL, 0 none */
-export const ofSeverity = (rank: number): TotalledFilter =>
-  rank === 0
+export function ofSeverity(rank: number): TotalledFilter {
+  return rank === 0
     ? { onEvents: sql`severity IS NULL`, onTotals: sql`severity = 0`, isIndexed: false }
     : onBoth(sql`severity = ${sql.raw(String(rank))}`, rank >= INDEXED_SEVERITY);
+}
+
+/** The filters of a list that the totals know. */
+export async function countedFilters(db: Executor, input: ListEventsInput): Promise<TotalledFilter[]> {
+  return [
+    ...(input.eventType === undefined ? [] : [ofType(input.eventType)]),
+    ...(input.processed === undefined ? [] : [onBoth(sql`processed = ${input.processed}`, false)]),
+    ...(input.archived === undefined ? [] : [onBoth(sql`archived = ${input.archived}`, input.archived)]),
+    ...(input.violationType === undefined ? [] : [await ofKind(db, 'violation_type', input.violationType)]),
+    ...(input.vehicleType === undefined ? [] : [await ofKind(db, 'vehicle_type', input.vehicleType)]),
+  ];
+}
+
+/** The filters that only the events themselves can answer, but for the place. */
+export function rowFilters(input: ListEventsInput): SQL[] {
+  return [
+    ...(input.sensorId === undefined ? [] : [sql`sensor_id = ${input.sensorId}::uuid`]),
+    ...(input.licensePlateNumber === undefined ? [] : [plateCondition(input.licensePlateNumber)]),
+  ];
+}
+
+export function where(conditions: readonly SQL[]): SQL {
+  return conditions.length === 0 ? sql`` : sql`WHERE ${sql.join([...conditions], sql` AND `)}`;
+}
+
+function onBoth(condition: SQL, isIndexed: boolean): TotalledFilter {
+  return {
+    onEvents: condition,
+    onTotals: condition,
+    isIndexed,
+  };
+}
 
 /** A type that is said by the senders in whatever case. */
-const ofKind = async (
+async function ofKind(
   db: Executor,
   column: 'violation_type' | 'vehicle_type',
   sought: string,
-): Promise<TotalledFilter> => {
+): Promise<TotalledFilter> {
   const name = sql.raw(column);
   const [spelling, ...others] = await findSpellings(db, column, sought);
   return {
@@ -46,30 +74,12 @@ const ofKind = async (
     onTotals: sql`${foldedText(name)} = ${foldedText(sought)}`,
     isIndexed: column === 'violation_type' && others.length === 0,
   };
-};
+}
 
-/** The filters of a list that the totals know. */
-export const countedFilters = async (db: Executor, input: ListEventsInput): Promise<TotalledFilter[]> => [
-  ...(input.eventType === undefined ? [] : [ofType(input.eventType)]),
-  ...(input.processed === undefined ? [] : [onBoth(sql`processed = ${input.processed}`, false)]),
-  ...(input.archived === undefined ? [] : [onBoth(sql`archived = ${input.archived}`, input.archived)]),
-  ...(input.violationType === undefined ? [] : [await ofKind(db, 'violation_type', input.violationType)]),
-  ...(input.vehicleType === undefined ? [] : [await ofKind(db, 'vehicle_type', input.vehicleType)]),
-];
-
-const plateCondition = (filter: string): SQL => {
+function plateCondition(filter: string): SQL {
   const wanted = plateFilter(filter);
   if ('equals' in wanted) return sql`plate_key = ${wanted.equals}`;
   return 'like' in wanted
     ? sql`plate_key LIKE ${wanted.like}`
     : sql`reverse(plate_key) LIKE ${wanted.backwardsLike}`;
-};
-
-/** The filters that only the events themselves can answer, but for the place. */
-export const rowFilters = (input: ListEventsInput): SQL[] => [
-  ...(input.sensorId === undefined ? [] : [sql`sensor_id = ${input.sensorId}::uuid`]),
-  ...(input.licensePlateNumber === undefined ? [] : [plateCondition(input.licensePlateNumber)]),
-];
-
-export const where = (conditions: readonly SQL[]): SQL =>
-  conditions.length === 0 ? sql`` : sql`WHERE ${sql.join([...conditions], sql` AND `)}`;
+}

@@ -20,11 +20,7 @@ const sorts = {
 } as const;
 
 /** One page of the events that meet the filters, and how many do at the same moment. */
-export const listEvents = (
-  db: Executor,
-  input: ListEventsInput,
-  interval: Interval,
-): Promise<Page<Event>> => {
+export function listEvents(db: Executor, input: ListEventsInput, interval: Interval): Promise<Page<Event>> {
   if (input.sensorId !== undefined && !isUuid(input.sensorId))
     return Promise.resolve({ items: [], total: 0 });
   return inSnapshot(db, async (seen) => {
@@ -34,13 +30,13 @@ export const listEvents = (
       ? listBySearch(seen, { filters, others, interval }, input)
       : sorts[input.sortBy](seen, { filters, interval }, input.sortOrder, input);
   });
-};
+}
 
 /** The latest events, newest first. They are sought in this month and the last before the whole history is. */
-export const listRecentEvents = (
+export function listRecentEvents(
   db: Executor,
   input: { limit: number; eventType?: EventType | undefined },
-): Promise<Event[]> => {
+): Promise<Event[]> {
   const filters = input.eventType === undefined ? [] : [ofType(input.eventType)];
   const window = { skip: 0, take: input.limit };
   return inSnapshot(db, async (seen) => {
@@ -50,4 +46,4 @@ export const listRecentEvents = (
     if (latest.length === input.limit) return latest;
     return (await listByTime(seen, { filters, interval: ENDLESS }, 'desc', window)).items;
   });
-};
+}

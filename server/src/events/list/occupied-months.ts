@@ -6,18 +6,6 @@ import { runsOf } from '../counts/covering.ts';
 /** Into how many parts a history is divided at most. */
 const MOST_SPANS = 8;
 
-/** Closes the shortest gaps, until there are few enough. */
-const joinNearest = (spans: readonly Interval[]): Interval[] => {
-  const joined = [...spans];
-  while (joined.length > MOST_SPANS) {
-    const gaps = joined.slice(1).map(({ from }, index) => from - (joined[index]?.until ?? 0));
-    const at = gaps.indexOf(Math.min(...gaps));
-    const [before, after] = joined.slice(at, at + 2);
-    if (before && after) joined.splice(at, 2, { from: before.from, until: after.until });
-  }
-  return joined;
-};
-
 /** How many partitions may hold nothing before it pays to leave them out: for one, that of the next month. */
 const FEW_EMPTY = 2;
 
@@ -26,7 +14,7 @@ const FEW_EMPTY = 2;
  * leaves out the partitions of other months when it is planned; each of these costs a millisecond otherwise.
  * Where next to nothing can be left out it is the interval itself: bounds make each partition a quarter dearer to plan.
  */
-export const occupiedSpans = async (db: Executor, interval: Interval): Promise<Interval[]> => {
+export async function occupiedSpans(db: Executor, interval: Interval): Promise<Interval[]> {
   // Plan: event_period_totals_pkey at each month from the first to the last; what is not folded is read whole.
   const { rows } = await db.execute<{ start: number; partitions: number }>(sql`
     SELECT (extract(epoch FROM start) * 1000)::bigint AS start,
@@ -45,4 +33,16 @@ export const occupiedSpans = async (db: Executor, interval: Interval): Promise<I
   const isUnbroken = runsOf('month', months, ENDLESS).length === 1;
   if (isUnbroken && months.length >= partitions - FEW_EMPTY) return [interval];
   return joinNearest(runsOf('month', months, interval));
-};
+}
+
+/** Closes the shortest gaps, until there are few enough. */
+function joinNearest(spans: readonly Interval[]): Interval[] {
+  const joined = [...spans];
+  while (joined.length > MOST_SPANS) {
+    const gaps = joined.slice(1).map(({ from }, index) => from - (joined[index]?.until ?? 0));
+    const at = gaps.indexOf(Math.min(...gaps));
+    const [before, after] = joined.slice(at, at + 2);
+    if (before && after) joined.splice(at, 2, { from: before.from, until: after.until });
+  }
+  return joined;
+}

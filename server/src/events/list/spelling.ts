@@ -6,7 +6,7 @@ import { fold } from '../../platform/fold-case.ts';
  * @param counts names with their counts; a name may come several times
  * @returns names with their sums, the greatest first, of equal ones in the order of code points
  */
-export const sumsBySpelling = (counts: Iterable<readonly [name: string, n: number]>): [string, number][] => {
+export function sumsBySpelling(counts: Iterable<readonly [name: string, n: number]>): [string, number][] {
   const spellings = new Map<string, number>();
   for (const [name, n] of counts) spellings.set(name, (spellings.get(name) ?? 0) + n);
   const sums = new Map<string, { name: string; most: number; sum: number }>();
@@ -26,4 +26,4 @@ export const sumsBySpelling = (counts: Iterable<readonly [name: string, n: numbe
   return [...sums.values()]
     .sort((a, b) => b.sum - a.sum || (a.name < b.name ? -1 : 1))
     .map(({ name, sum }) => [name, sum]);
-};
+}

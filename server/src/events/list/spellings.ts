@@ -3,11 +3,11 @@ import { foldedText } from '../../platform/database/folded.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 
 /** The spellings, in lower case, in which events have a type that differs from the one sought in nothing but case. */
-export const findSpellings = async (
+export async function findSpellings(
   db: Executor,
   column: 'violation_type' | 'vehicle_type',
   sought: string,
-): Promise<string[]> => {
+): Promise<string[]> {
   const name = sql.raw(column);
   // Plan: event_period_totals_pkey at the years; what is not folded is read whole.
   const { rows } = await db.execute<{ spelling: string }>(sql`
@@ -15,4 +15,4 @@ export const findSpellings = async (
       SELECT ${name} FROM event_period_totals WHERE period = 'year' UNION SELECT ${name} FROM event_totals_unfolded
     ) AS counted (kind) WHERE ${foldedText(sql`kind`)} = ${foldedText(sought)}`);
   return rows.map(({ spelling }) => spelling);
-};
+}

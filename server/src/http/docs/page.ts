@@ -43,7 +43,7 @@ const START = `SwaggerUIBundle({
 `;
 
 /** Serves the API description and a page that shows it, with nothing fetched from elsewhere. */
-export const serveDocuments = async (server: FastifyInstance, router: AnyTRPCRouter): Promise<void> => {
+export async function serveDocuments(server: FastifyInstance, router: AnyTRPCRouter): Promise<void> {
   let openApi: string | undefined;
   server.get('/openapi.json', (_request, reply) => {
     // Made at the first request, because it would delay every start, and few processes are ever asked for it.
@@ -76,4 +76,4 @@ export const serveDocuments = async (server: FastifyInstance, router: AnyTRPCRou
       reply.type('text/javascript; charset=utf-8').send(START),
     );
   });
-};
+}

@@ -15,26 +15,9 @@ export interface ProcedureDocument {
   readonly output: JsonSchema;
 }
 
-const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): JsonSchema => {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, {
-    io,
-    unrepresentable: 'any',
-    override: ({ zodSchema, jsonSchema }) => {
-      if (zodSchema._zod.def.type === 'date')
-        Object.assign(jsonSchema, { type: 'string', format: 'date-time' });
-      // The bounds of a whole JavaScript number say nothing to a reader.
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-    },
-  });
-  return json;
-};
-
-const isSchema = (value: unknown): value is z.ZodType => value instanceof z.ZodType;
-
 /** Every procedure of the API with its schemas, from the validation itself, in the order of the router. */
-export const describeProcedures = (router: AnyTRPCRouter): ProcedureDocument[] =>
-  Object.entries(router._def.procedures).map(([path, procedure]) => {
+export function describeProcedures(router: AnyTRPCRouter): ProcedureDocument[] {
+  return Object.entries(router._def.procedures).map(([path, procedure]) => {
     const { type, inputs, output, ...def } = (procedure as { _def: Record<string, unknown> })._def;
     if (type !== 'query' && type !== 'mutation' && type !== 'subscription')
       throw new Error(`${path} is no kind of procedure that is known here`);
@@ -50,3 +33,23 @@ export const describeProcedures = (router: AnyTRPCRouter): ProcedureDocument[] =
       output: schemaOf(answer, 'output'),
     };
   });
+}
+
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      if (zodSchema._zod.def.type === 'date')
+        Object.assign(jsonSchema, { type: 'string', format: 'date-time' });
+      // The bounds of a whole JavaScript number say nothing to a reader.
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+    },
+  });
+  return json;
+}
+
+function isSchema(value: unknown): value is z.ZodType {
+  return value instanceof z.ZodType;
+}

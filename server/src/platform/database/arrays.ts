@@ -8,18 +8,9 @@ const DOUBLE = 701;
 
 const HEADER_BYTES = 20;
 const LENGTH_BYTES = 4;
+
 /** One UTF-16 unit takes at most this many bytes in UTF-8. */
 const MAX_UTF8_BYTES = 3;
-
-const allocate = (elementType: number, count: number, elementBytes: number): Buffer => {
-  const bytes = Buffer.allocUnsafe(HEADER_BYTES + count * LENGTH_BYTES + elementBytes);
-  bytes.writeInt32BE(count === 0 ? 0 : 1, 0); // dimensions
-  bytes.writeInt32BE(1, 4); // there may be nulls
-  bytes.writeInt32BE(elementType, 8);
-  bytes.writeInt32BE(count, 12);
-  bytes.writeInt32BE(1, 16); // index of the first element
-  return count === 0 ? bytes.subarray(0, 12) : bytes;
-};
 
 const HEX = new Int8Array(128).fill(0);
 for (let digit = 0; digit < 16; digit++) {
@@ -28,25 +19,63 @@ for (let digit = 0; digit < 16; digit++) {
   HEX[text.toUpperCase().charCodeAt(0)] = digit;
 }
 
-const hexAt = (text: string, at: number): number => HEX[text.charCodeAt(at)] ?? 0;
+/** `uuid[]` of what `pick` finds in each of the rows. */
+export function uuidArray<Row>(rows: readonly Row[], pick: (row: Row) => string | null): Buffer {
+  const bytes = allocate(UUID, rows.length, rows.length * 16);
+  return encode(bytes, rows, pick, (value, at) => writeUuid(bytes, value, at));
+}
+
+/** `text[]` of what `pick` finds in each of the rows. */
+export function textArray<Row>(rows: readonly Row[], pick: (row: Row) => string | null): Buffer {
+  let units = 0;
+  for (const row of rows) units += pick(row)?.length ?? 0;
+  const bytes = allocate(TEXT, rows.length, units * MAX_UTF8_BYTES);
+  return encode(bytes, rows, pick, (value, at) => at + bytes.write(value, at));
+}
+
+/** `smallint[]` of what `pick` finds in each of the rows. */
+export function smallintArray<Row>(rows: readonly Row[], pick: (row: Row) => number | null): Buffer {
+  const bytes = allocate(SMALLINT, rows.length, rows.length * 2);
+  return encode(bytes, rows, pick, (value, at) => bytes.writeInt16BE(value, at));
+}
+
+/** `double precision[]` of what `pick` finds in each of the rows. */
+export function doubleArray<Row>(rows: readonly Row[], pick: (row: Row) => number | null): Buffer {
+  const bytes = allocate(DOUBLE, rows.length, rows.length * 8);
+  return encode(bytes, rows, pick, (value, at) => bytes.writeDoubleBE(value, at));
+}
+
+function allocate(elementType: number, count: number, elementBytes: number): Buffer {
+  const bytes = Buffer.allocUnsafe(HEADER_BYTES + count * LENGTH_BYTES + elementBytes);
+  bytes.writeInt32BE(count === 0 ? 0 : 1, 0); // dimensions
+  bytes.writeInt32BE(1, 4); // there may be nulls
+  bytes.writeInt32BE(elementType, 8);
+  bytes.writeInt32BE(count, 12);
+  bytes.writeInt32BE(1, 16); // index of the first element
+  return count === 0 ? bytes.subarray(0, 12) : bytes;
+}
+
+function hexAt(text: string, at: number): number {
+  return HEX[text.charCodeAt(at)] ?? 0;
+}
 
 /** Writes the 16 bytes of a UUID given in its usual form, and answers where they end. */
-const writeUuid = (bytes: Buffer, uuid: string, at: number): number => {
+function writeUuid(bytes: Buffer, uuid: string, at: number): number {
   let to = at;
   for (let from = 0; from < 36; from += 2) {
     if (from === 8 || from === 13 || from === 18 || from === 23) from++;
     bytes[to++] = (hexAt(uuid, from) << 4) | hexAt(uuid, from + 1);
   }
   return to;
-};
+}
 
 /** Rows of one array: how each of them is picked and written. `write` answers where the next one begins. */
-const encode = <Row, Value>(
+function encode<Row, Value>(
   bytes: Buffer,
   rows: readonly Row[],
   pick: (row: Row) => Value | null,
   write: (value: Value, at: number) => number,
-): Buffer => {
+): Buffer {
   if (rows.length === 0) return bytes;
   let at = HEADER_BYTES;
   for (const row of rows) {
@@ -56,30 +85,4 @@ const encode = <Row, Value>(
     at = end;
   }
   return bytes.subarray(0, at);
-};
-
-/** `uuid[]` of what `pick` finds in each of the rows. */
-export const uuidArray = <Row>(rows: readonly Row[], pick: (row: Row) => string | null): Buffer => {
-  const bytes = allocate(UUID, rows.length, rows.length * 16);
-  return encode(bytes, rows, pick, (value, at) => writeUuid(bytes, value, at));
-};
-
-/** `text[]` of what `pick` finds in each of the rows. */
-export const textArray = <Row>(rows: readonly Row[], pick: (row: Row) => string | null): Buffer => {
-  let units = 0;
-  for (const row of rows) units += pick(row)?.length ?? 0;
-  const bytes = allocate(TEXT, rows.length, units * MAX_UTF8_BYTES);
-  return encode(bytes, rows, pick, (value, at) => at + bytes.write(value, at));
-};
-
-/** `smallint[]` of what `pick` finds in each of the rows. */
-export const smallintArray = <Row>(rows: readonly Row[], pick: (row: Row) => number | null): Buffer => {
-  const bytes = allocate(SMALLINT, rows.length, rows.length * 2);
-  return encode(bytes, rows, pick, (value, at) => bytes.writeInt16BE(value, at));
-};
-
-/** `double precision[]` of what `pick` finds in each of the rows. */
-export const doubleArray = <Row>(rows: readonly Row[], pick: (row: Row) => number | null): Buffer => {
-  const bytes = allocate(DOUBLE, rows.length, rows.length * 8);
-  return encode(bytes, rows, pick, (value, at) => bytes.writeDoubleBE(value, at));
-};
+}

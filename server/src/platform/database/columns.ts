@@ -12,42 +12,57 @@ export interface Column<Row> {
   readonly encode: (rows: readonly Row[]) => Buffer;
 }
 
-export const uuid = <Row>(name: string, pick: (row: Row) => string | null): Column<Row> => ({
-  name,
-  type: 'uuid',
-  encode: (rows) => uuidArray(rows, pick),
-});
-export const text = <Row>(name: string, pick: (row: Row) => string | null): Column<Row> => ({
-  name,
-  type: 'text',
-  encode: (rows) => textArray(rows, pick),
-});
-export const json = <Row>(name: string, pick: (row: Row) => string | null): Column<Row> => ({
-  ...text(name, pick),
-  as: `${name}::jsonb`,
-});
-export const smallint = <Row>(name: string, pick: (row: Row) => number | null): Column<Row> => ({
-  name,
-  type: 'smallint',
-  encode: (rows) => smallintArray(rows, pick),
-});
-export const double = <Row>(name: string, pick: (row: Row) => number | null, as = name): Column<Row> => ({
-  name,
-  type: 'double precision',
-  as,
-  encode: (rows) => doubleArray(rows, pick),
-});
+export function uuid<Row>(name: string, pick: (row: Row) => string | null): Column<Row> {
+  return {
+    name,
+    type: 'uuid',
+    encode: (rows) => uuidArray(rows, pick),
+  };
+}
+
+export function text<Row>(name: string, pick: (row: Row) => string | null): Column<Row> {
+  return {
+    name,
+    type: 'text',
+    encode: (rows) => textArray(rows, pick),
+  };
+}
+
+export function json<Row>(name: string, pick: (row: Row) => string | null): Column<Row> {
+  return {
+    ...text(name, pick),
+    as: `${name}::jsonb`,
+  };
+}
+
+export function smallint<Row>(name: string, pick: (row: Row) => number | null): Column<Row> {
+  return {
+    name,
+    type: 'smallint',
+    encode: (rows) => smallintArray(rows, pick),
+  };
+}
+
+export function double<Row>(name: string, pick: (row: Row) => number | null, as = name): Column<Row> {
+  return {
+    name,
+    type: 'double precision',
+    as,
+    encode: (rows) => doubleArray(rows, pick),
+  };
+}
 
 /** The names of the columns, as a list in SQL. */
-export const namesOf = <Row>(columns: readonly Column<Row>[]): string =>
-  columns.map(({ name }) => name).join(', ');
+export function namesOf<Row>(columns: readonly Column<Row>[]): string {
+  return columns.map(({ name }) => name).join(', ');
+}
 
 /**
  * A query that answers the rows.
  * @param parameters those of the statement that are the arrays of the columns
  */
-export const rowsOf = <Row>(columns: readonly Column<Row>[], parameters: readonly string[]): string => {
+export function rowsOf<Row>(columns: readonly Column<Row>[], parameters: readonly string[]): string {
   const arrays = columns.map(({ type }, index) => `${parameters[index]}::${type}[]`).join(', ');
   const values = columns.map(({ name, as = name }) => as).join(', ');
   return `SELECT ${values} FROM unnest(${arrays}) AS incoming (${namesOf(columns)})`;
-};
+}

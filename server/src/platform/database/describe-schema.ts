@@ -7,11 +7,6 @@ interface Line {
   text: string;
 }
 
-const lines = async (pool: Pool, query: string): Promise<string[]> => {
-  const { rows } = await pool.query<Line>(query);
-  return rows.map(({ text }) => text);
-};
-
 const FUNCTIONS = `
   SELECT pg_get_functiondef(p.oid) || ';' AS text
   FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
@@ -64,7 +59,7 @@ const INDEXES = `
   ORDER BY c.relname, x.relname`;
 
 /** The schema of a database as SQL, to be read and compared rather than run. */
-export const describeSchema = async (pool: Pool): Promise<string> => {
+export async function describeSchema(pool: Pool): Promise<string> {
   const parts = [
     ...(await lines(pool, COLLATIONS)),
     ...(await lines(pool, FUNCTIONS)),
@@ -74,4 +69,9 @@ export const describeSchema = async (pool: Pool): Promise<string> => {
     (await lines(pool, INDEXES)).join('\n'),
   ];
   return `-- The schema that server/migrations add up to. Generated: npm run generate\n\n${parts.join('\n\n')}\n`;
-};
+}
+
+async function lines(pool: Pool, query: string): Promise<string[]> {
+  const { rows } = await pool.query<Line>(query);
+  return rows.map(({ text }) => text);
+}

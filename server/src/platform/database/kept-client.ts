@@ -14,7 +14,7 @@ export interface KeptClient {
 }
 
 /** @param pool where it comes from: when it is first needed, and when the one before was lost */
-export const keepClient = (pool: Pool): KeptClient => {
+export function keepClient(pool: Pool): KeptClient {
   let kept: PoolClient | null = null;
 
   const drop = (client: PoolClient, reason: unknown): void => {
@@ -47,4 +47,4 @@ export const keepClient = (pool: Pool): KeptClient => {
       kept = null;
     },
   };
-};
+}

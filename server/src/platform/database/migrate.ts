@@ -17,7 +17,45 @@ interface Migration {
   checksum: string;
 }
 
-const readMigrations = async (folder: URL): Promise<Migration[]> => {
+export interface MigrateOptions {
+  /** The folder with the migrations. */
+  readonly folder: URL;
+  readonly log?: MigrationLog;
+  readonly patience?: LockPatience;
+}
+
+const silent: MigrationLog = { info: () => undefined, warn: () => undefined };
+
+/**
+ * Brings the schema up to date, each migration in its own transaction. Processes that start
+ * together take turns. It has connections of its own, because a migration may take longer than any ordinary statement.
+ * @returns the names of the migrations that were applied
+ * @throws Error when one of them fails, or never gets a lock that it needs
+ */
+export async function migrate(
+  connectionString: string,
+  { folder, log = silent, patience = usualPatience }: MigrateOptions,
+): Promise<string[]> {
+  const migrations = await readMigrations(folder);
+  const client = await connect(connectionString);
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [locks.migration]);
+    const due = await pending(client, migrations);
+    if (due.length > 0) {
+      const observer = await connect(connectionString);
+      try {
+        for (const migration of due) await apply({ client, observer, log, patience }, migration);
+      } finally {
+        await observer.end();
+      }
+    }
+    return due.map(({ name }) => name);
+  } finally {
+    await client.end();
+  }
+}
+
+async function readMigrations(folder: URL): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
   return Promise.all(
     names.map(async (name) => {
@@ -25,9 +63,9 @@ const readMigrations = async (folder: URL): Promise<Migration[]> => {
       return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
     }),
   );
-};
+}
 
-const inOwnTransaction = async (client: pg.Client, work: () => Promise<void>): Promise<void> => {
+async function inOwnTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
   await client.query('BEGIN');
   try {
     await work();
@@ -37,22 +75,23 @@ const inOwnTransaction = async (client: pg.Client, work: () => Promise<void>): P
     await client.query('ROLLBACK').catch(() => undefined);
     throw error;
   }
-};
+}
 
-const noteDown = async (client: pg.Client, { name, checksum }: Migration): Promise<void> => {
+async function noteDown(client: pg.Client, { name, checksum }: Migration): Promise<void> {
   await client.query('INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)', [name, checksum]);
-};
+}
 
-const applyWhole = (connections: MigrationConnections, migration: Migration): Promise<void> =>
-  withShortLocks(connections, migration.name, () =>
+function applyWhole(connections: MigrationConnections, migration: Migration): Promise<void> {
+  return withShortLocks(connections, migration.name, () =>
     inOwnTransaction(connections.client, async () => {
       await connections.client.query(migration.sql);
       await noteDown(connections.client, migration);
     }),
   );
+}
 
 /** After an interruption it goes on with the rows that are left. */
-const applyBatched = async (connections: MigrationConnections, migration: Migration): Promise<void> => {
+async function applyBatched(connections: MigrationConnections, migration: Migration): Promise<void> {
   const { client, log } = connections;
   const { name, sql } = migration;
   let changed = 0;
@@ -66,21 +105,21 @@ const applyBatched = async (connections: MigrationConnections, migration: Migrat
     );
   }
   await noteDown(client, migration);
-};
+}
 
-const announceLocks = async (
+async function announceLocks(
   { client, log }: MigrationConnections,
   name: string,
   note: Extract<MigrationNote, { kind: 'locks' }>,
-): Promise<void> => {
+): Promise<void> {
   const { rows, seconds } = await estimateSeconds(client, note);
   log.info(
     { migration: name, table: note.table, rows, seconds },
     `a migration takes about ${seconds} s; meanwhile these wait: ${note.waiting}`,
   );
-};
+}
 
-const apply = async (connections: MigrationConnections, migration: Migration): Promise<void> => {
+async function apply(connections: MigrationConnections, migration: Migration): Promise<void> {
   const { name, sql } = migration;
   const note = noteOf(name, sql);
   try {
@@ -93,9 +132,9 @@ const apply = async (connections: MigrationConnections, migration: Migration): P
         : 'the database is as it was before it';
     throw new Error(`Migration ${name} failed; ${state}`, { cause: error });
   }
-};
+}
 
-const pending = async (client: pg.Client, migrations: Migration[]): Promise<Migration[]> => {
+async function pending(client: pg.Client, migrations: Migration[]): Promise<Migration[]> {
   await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
     name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`);
   const { rows } = await client.query<{ name: string; checksum: string }>(
@@ -118,50 +157,12 @@ const pending = async (client: pg.Client, migrations: Migration[]): Promise<Migr
     }
     return known === undefined;
   });
-};
+}
 
-const connect = async (connectionString: string): Promise<pg.Client> => {
+async function connect(connectionString: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString, keepAlive: true, application_name: 'gantry migration' });
   // What runs on it fails with the same error.
   client.on('error', () => undefined);
   await client.connect();
   return client;
-};
-
-export interface MigrateOptions {
-  /** The folder with the migrations. */
-  readonly folder: URL;
-  readonly log?: MigrationLog;
-  readonly patience?: LockPatience;
 }
-
-const silent: MigrationLog = { info: () => undefined, warn: () => undefined };
-
-/**
- * Brings the schema up to date, each migration in its own transaction. Processes that start
- * together take turns. It has connections of its own, because a migration may take longer than any ordinary statement.
- * @returns the names of the migrations that were applied
- * @throws Error when one of them fails, or never gets a lock that it needs
- */
-export const migrate = async (
-  connectionString: string,
-  { folder, log = silent, patience = usualPatience }: MigrateOptions,
-): Promise<string[]> => {
-  const migrations = await readMigrations(folder);
-  const client = await connect(connectionString);
-  try {
-    await client.query('SELECT pg_advisory_lock($1)', [locks.migration]);
-    const due = await pending(client, migrations);
-    if (due.length > 0) {
-      const observer = await connect(connectionString);
-      try {
-        for (const migration of due) await apply({ client, observer, log, patience }, migration);
-      } finally {
-        await observer.end();
-      }
-    }
-    return due.map(({ name }) => name);
-  } finally {
-    await client.end();
-  }
-};

@@ -28,11 +28,46 @@ interface BackendClient extends pg.Client {
   readonly processID: number;
 }
 
+/**
+ * Runs `work`, one transaction, which takes locks, and again while it does not get them: each time it waits for a moment only.
+ * @throws Error naming who holds the lock, when it is never free; whatever else `work` throws
+ */
+export async function withShortLocks(
+  connections: MigrationConnections,
+  name: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  const { client, log, patience } = connections;
+  await client.query(`SET lock_timeout = ${patience.waitMs}`);
+  const began = performance.now();
+  for (;;) {
+    const { error, holders } = await attempt(connections, work);
+    if (error === null) return;
+    if (!isLockTimeout(error)) throw error;
+    if (performance.now() - began > patience.inAllMs) {
+      throw new Error(`It needs a lock that is held by ${holders}: end that transaction and start again`, {
+        cause: error,
+      });
+    }
+    log.warn({ migration: name, holders }, 'a migration waits for a lock that others hold');
+    await sleep(patience.pauseMs);
+  }
+}
+
+/** What migrations are applied with. */
+export interface MigrationConnections {
+  readonly client: pg.Client;
+  /** Another connection, on which it is looked up who holds a lock. */
+  readonly observer: pg.Client;
+  readonly log: MigrationLog;
+  readonly patience: LockPatience;
+}
+
 /** Runs `work`. @returns its error, if it failed, and who last kept it waiting for a lock */
-const attempt = async (
+async function attempt(
   { client, observer, patience }: MigrationConnections,
   work: () => Promise<void>,
-): Promise<{ error: unknown; holders: string }> => {
+): Promise<{ error: unknown; holders: string }> {
   let holders = 'nobody who is still there';
   let isOver = false;
   const look = async (): Promise<void> => {
@@ -55,41 +90,8 @@ const attempt = async (
     isOver = true;
     await looking;
   }
-};
+}
 
-const isLockTimeout = (error: unknown): boolean => sqlState(error) === '55P03';
-
-/**
- * Runs `work`, one transaction, which takes locks, and again while it does not get them: each time it waits for a moment only.
- * @throws Error naming who holds the lock, when it is never free; whatever else `work` throws
- */
-export const withShortLocks = async (
-  connections: MigrationConnections,
-  name: string,
-  work: () => Promise<void>,
-): Promise<void> => {
-  const { client, log, patience } = connections;
-  await client.query(`SET lock_timeout = ${patience.waitMs}`);
-  const began = performance.now();
-  for (;;) {
-    const { error, holders } = await attempt(connections, work);
-    if (error === null) return;
-    if (!isLockTimeout(error)) throw error;
-    if (performance.now() - began > patience.inAllMs) {
-      throw new Error(`It needs a lock that is held by ${holders}: end that transaction and start again`, {
-        cause: error,
-      });
-    }
-    log.warn({ migration: name, holders }, 'a migration waits for a lock that others hold');
-    await sleep(patience.pauseMs);
-  }
-};
-
-/** What migrations are applied with. */
-export interface MigrationConnections {
-  readonly client: pg.Client;
-  /** Another connection, on which it is looked up who holds a lock. */
-  readonly observer: pg.Client;
-  readonly log: MigrationLog;
-  readonly patience: LockPatience;
+function isLockTimeout(error: unknown): boolean {
+  return sqlState(error) === '55P03';
 }

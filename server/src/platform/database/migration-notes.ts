@@ -26,20 +26,20 @@ const notesOfOlder: Readonly<Record<string, string>> = {
 };
 
 /** @throws Error when its first line begins like a note and is none */
-export const noteOf = (name: string, sql: string): MigrationNote => {
+export function noteOf(name: string, sql: string): MigrationNote {
   const [first = ''] = (notesOfOlder[name] ?? sql).split('\n', 1);
   if (!first.startsWith('-- gantry:')) return { kind: 'whole' };
   if (/^-- gantry: batched\s*$/.test(first)) return { kind: 'batched' };
   const [, table, rows, waiting] = /^-- gantry: locks ([a-z_]+) (\d+) (.+)$/.exec(first) ?? [];
   if (!table || !rows || !waiting) throw new Error(`Migration ${name} begins with a note that is not known`);
   return { kind: 'locks', table, rowsPerSecond: Number(rows), waiting };
-};
+}
 
 /** About how many seconds it takes to go through the rows of the table, as PostgreSQL estimates their number. */
-export const estimateSeconds = async (
+export async function estimateSeconds(
   client: pg.Client,
   { table, rowsPerSecond }: Extract<MigrationNote, { kind: 'locks' }>,
-): Promise<{ rows: number; seconds: number }> => {
+): Promise<{ rows: number; seconds: number }> {
   // Of a table that was never analysed the estimate is -1, and it is small, or its size tells enough.
   const { rows } = await client.query<{ n: number }>(
     `SELECT coalesce(sum(CASE WHEN reltuples >= 0 THEN reltuples ELSE relpages * 50 END), 0)::float8 AS n
@@ -48,4 +48,4 @@ export const estimateSeconds = async (
   );
   const n = Math.round(rows[0]?.n ?? 0);
   return { rows: n, seconds: Math.ceil(n / rowsPerSecond) };
-};
+}

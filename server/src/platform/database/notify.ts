@@ -25,9 +25,9 @@ export const channels = {
 export type Channel = (typeof channels)[keyof typeof channels];
 
 /** Tells every process, this one included, when the transaction commits. */
-export const notify = async (db: Executor, channel: Channel, message: string): Promise<void> => {
+export async function notify(db: Executor, channel: Channel, message: string): Promise<void> {
   await db.execute(sql`SELECT pg_notify(${channel}, ${message})`);
-};
+}
 
 type Handler = (payload: string) => void;
 
@@ -38,8 +38,10 @@ export interface Listener extends AsyncDisposable {
 }
 
 const RECONNECT_MS = 500;
+
 /** How often the connection is asked whether it is still there: TCP alone would notice a lost one after minutes or hours. */
 const PROBE_MS = 5_000;
+
 /** Longest wait for the connection, and for the answer to any statement on it; then it counts as lost. */
 const ANSWER_LIMIT_MS = 5_000;
 
@@ -52,30 +54,11 @@ interface Connection {
   readonly destroy: () => void;
 }
 
-const createConnection = (connectionString: string): Connection => {
-  const socket = new Socket();
-  const client = new pg.Client({
-    connectionString,
-    stream: () => socket,
-    keepAlive: true,
-    application_name: 'gantry listener',
-    connectionTimeoutMillis: ANSWER_LIMIT_MS,
-    query_timeout: ANSWER_LIMIT_MS,
-  });
-  return { client, destroy: () => socket.destroy() };
-};
-
-const endConnection = async ({ client, destroy }: Connection): Promise<void> => {
-  const timer = setTimeout(destroy, END_LIMIT_MS);
-  await client.end();
-  clearTimeout(timer);
-};
-
 /**
  * Connects and keeps connected. A connection that does not answer for about ten seconds is replaced. While it is away
  * messages are lost, and every `onGap` is called once it is back.
  */
-export const listen = async (connectionString: string, log: Logger): Promise<Listener> => {
+export async function listen(connectionString: string, log: Logger): Promise<Listener> {
   const handlers = new Map<string, { onMessage: Handler; onGap: () => void }>();
   const ending = new AbortController();
   let current: Connection | null = null;
@@ -160,4 +143,23 @@ export const listen = async (connectionString: string, log: Logger): Promise<Lis
       if (last) await endConnection(last);
     },
   };
-};
+}
+
+function createConnection(connectionString: string): Connection {
+  const socket = new Socket();
+  const client = new pg.Client({
+    connectionString,
+    stream: () => socket,
+    keepAlive: true,
+    application_name: 'gantry listener',
+    connectionTimeoutMillis: ANSWER_LIMIT_MS,
+    query_timeout: ANSWER_LIMIT_MS,
+  });
+  return { client, destroy: () => socket.destroy() };
+}
+
+async function endConnection({ client, destroy }: Connection): Promise<void> {
+  const timer = setTimeout(destroy, END_LIMIT_MS);
+  await client.end();
+  clearTimeout(timer);
+}

@@ -11,24 +11,15 @@ export interface OpenDatabase extends AsyncDisposable {
   readonly connectionString: string;
 }
 
-/** The address of the embedded server of a data folder while it runs; null while it does not. */
-const findRunning = async (dataDir: string): Promise<string | null> => {
-  const folder = await ignoreErrno(realpath(join(dataDir, 'postgres')), 'ENOENT');
-  const lock = folder && (await readLock(folder));
-  if (!lock || !(await isServerOf(folder, lock.pid))) return null;
-  const password = (await readFile(join(dataDir, PASSWORD_FILE), 'utf8')).trim();
-  return addressOnPort(lock.port, password);
-};
-
 /**
  * Opens the database of an installation for a command: that of `DATABASE_URL`, or the embedded one, which is started, and
  * stopped again, where no service runs it.
  * @throws Error when there is no database yet
  */
-export const openDatabaseOf = async (config: {
+export async function openDatabaseOf(config: {
   readonly DATABASE_URL?: string | undefined;
   readonly DATA_DIR: string;
-}): Promise<OpenDatabase> => {
+}): Promise<OpenDatabase> {
   const found = config.DATABASE_URL ?? (await findRunning(config.DATA_DIR));
   if (found !== null) return { connectionString: found, [Symbol.asyncDispose]: async () => undefined };
   if (!(await ignoreErrno(realpath(join(config.DATA_DIR, 'postgres')), 'ENOENT')))
@@ -44,4 +35,13 @@ export const openDatabaseOf = async (config: {
       await claim[Symbol.asyncDispose]();
     },
   };
-};
+}
+
+/** The address of the embedded server of a data folder while it runs; null while it does not. */
+async function findRunning(dataDir: string): Promise<string | null> {
+  const folder = await ignoreErrno(realpath(join(dataDir, 'postgres')), 'ENOENT');
+  const lock = folder && (await readLock(folder));
+  if (!lock || !(await isServerOf(folder, lock.pid))) return null;
+  const password = (await readFile(join(dataDir, PASSWORD_FILE), 'utf8')).trim();
+  return addressOnPort(lock.port, password);
+}

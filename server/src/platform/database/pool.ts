@@ -22,6 +22,7 @@ const KEEP_ALIVE_MS = 10_000;
 
 // Counts fit a JavaScript number; nothing here comes near 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
 // Days stay plain text (2026-01-31): a Date would move them by the machine's time zone.
 pg.types.setTypeParser(pg.types.builtins.DATE, (text) => text);
 
@@ -32,12 +33,12 @@ pg.types.setTypeParser(pg.types.builtins.DATE, (text) => text);
 const SHORT_STATEMENTS = '-c max_parallel_workers_per_gather=0 -c jit=off';
 
 /** Opens a pool of up to `size` connections. What they are for is in `pools.ts`. */
-export const createPool = (
+export function createPool(
   connectionString: string,
   size: number,
   onError: (error: Error) => void,
   options: PoolOptions = {},
-): pg.Pool => {
+): pg.Pool {
   const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
   const pool = new pg.Pool({
     connectionString,
@@ -58,8 +59,11 @@ export const createPool = (
   pool.on('connect', (client) => client.on('error', () => undefined));
   giveBackOnlyAtRest(pool);
   return pool;
-};
+}
 
 /** The database as stores use it: drizzle over the pool, or a transaction of it. */
 export type Database = NodePgDatabase & { readonly $client: pg.Pool };
-export const createDatabase = (pool: pg.Pool): Database => drizzle(pool);
+
+export function createDatabase(pool: pg.Pool): Database {
+  return drizzle(pool);
+}

@@ -17,6 +17,7 @@ export interface Pools {
 
 /** Longest time the database works on one statement of a question, in milliseconds. */
 export const QUESTION_TIMEOUT_MS = 5_000;
+
 /** Whoever asks for the state of the service waits for 3 s. */
 const HEALTH_TIMEOUT_MS = 2_000;
 
@@ -43,11 +44,11 @@ const special = {
 export const SPECIAL_CONNECTIONS = Object.values(special).reduce((sum, { size }) => sum + size, 0);
 
 /** @param size the most connections of the ordinary pool */
-export const openPools = (
+export function openPools(
   connectionString: string,
   size: number,
   onError: (error: Error) => void,
-): Pools & AsyncDisposable => {
+): Pools & AsyncDisposable {
   const open = (options: Special): Pool => createPool(connectionString, options.size, onError, options);
   const pools = {
     ordinary: open({ size }),
@@ -62,4 +63,4 @@ export const openPools = (
       await Promise.all(Object.values(pools).map((pool) => pool.end()));
     },
   };
-};
+}

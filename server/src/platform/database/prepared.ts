@@ -13,7 +13,7 @@ const dialect = new PgDialect();
  * plans it when it first runs it. As elsewhere in drizzle, moments are answered as text.
  * @param name tells the statement from all others
  */
-export const prepare = <Row extends QueryResultRow>(name: string, statement: SQL): Prepared<Row> => {
+export function prepare<Row extends QueryResultRow>(name: string, statement: SQL): Prepared<Row> {
   const query = dialect.sqlToQuery(statement);
   return async (db, values) => {
     const ready = db._.session.prepareQuery<{ execute: QueryResult<Row>; all: unknown; values: unknown }>(
@@ -30,4 +30,4 @@ export const prepare = <Row extends QueryResultRow>(name: string, statement: SQL
       throw error instanceof Error ? Object.assign(error, { statement: name }) : error;
     }
   };
-};
+}

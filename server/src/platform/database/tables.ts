@@ -27,7 +27,9 @@ import {
 
 // The columns that ordinary queries use. server/migrations defines the schema; schema.sql shows it whole.
 
-const moment = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
+function moment(name: string) {
+  return timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
+}
 
 export const settings = pgTable('settings', {
   onlyRow: boolean('only_row').primaryKey(),

@@ -16,25 +16,15 @@ export type Executor = Database | Transaction;
 /** Longest wait for the answer to ROLLBACK, in milliseconds; after that the connection is ended, which does the same. */
 const ROLLBACK_TIMEOUT_MS = 5_000;
 
-/** PostgreSQL answers COMMIT with ROLLBACK, and no error, when a statement of the transaction failed before. */
-const commit = async (client: PoolClient): Promise<void> => {
-  const { command } = await client.query('COMMIT');
-  if (command !== 'COMMIT') throw new Error('The transaction was rolled back: one of its statements failed');
-};
-
-const rollBack = (client: PoolClient): Promise<unknown> =>
-  // pg takes a time-out for each query, but its types do not name it.
-  client.query({ text: 'ROLLBACK', query_timeout: ROLLBACK_TIMEOUT_MS } as { text: string });
-
 /**
  * Runs `work` in a transaction on a connection of its own: all of it is stored, or, when it throws, nothing. Where BEGIN,
  * COMMIT or ROLLBACK is not answered well, the connection is ended: nobody knows what is open on it.
  */
-export const transact = async <Result>(
+export async function transact<Result>(
   pool: Pool,
   work: (client: PoolClient) => Promise<Result>,
   begin = 'BEGIN',
-): Promise<Result> => {
+): Promise<Result> {
   const client = await pool.connect();
   let hasBegun = false;
   try {
@@ -55,24 +45,37 @@ export const transact = async <Result>(
     }
     throw error;
   }
-};
+}
 
 const dialect = new PgDialect();
 
 /** A transaction, as stores take it, that was begun on the connection. */
-export const over = (client: PoolClient): Transaction =>
-  new NodePgTransaction<NoTables, ExtractTablesWithRelations<NoTables>>(
+export function over(client: PoolClient): Transaction {
+  return new NodePgTransaction<NoTables, ExtractTablesWithRelations<NoTables>>(
     dialect,
     new NodePgSession(client, dialect, undefined),
     undefined,
   );
+}
 
 /**
  * Runs `work` in one transaction: all of it is stored, or, when it throws, nothing. Inside a transaction it becomes a part
  * of that one, and only this part is undone when it throws.
  */
-export const inTransaction = <Result>(
+export function inTransaction<Result>(
   db: Executor,
   work: (tx: Transaction) => Promise<Result>,
-): Promise<Result> =>
-  '$client' in db ? transact(db.$client, (client) => work(over(client))) : db.transaction(work);
+): Promise<Result> {
+  return '$client' in db ? transact(db.$client, (client) => work(over(client))) : db.transaction(work);
+}
+
+/** PostgreSQL answers COMMIT with ROLLBACK, and no error, when a statement of the transaction failed before. */
+async function commit(client: PoolClient): Promise<void> {
+  const { command } = await client.query('COMMIT');
+  if (command !== 'COMMIT') throw new Error('The transaction was rolled back: one of its statements failed');
+}
+
+function rollBack(client: PoolClient): Promise<unknown> {
+  // pg takes a time-out for each query, but its types do not name it.
+  return client.query({ text: 'ROLLBACK', query_timeout: ROLLBACK_TIMEOUT_MS } as { text: string });
+}

@@ -20,7 +20,25 @@ export class UnsuitableDatabase extends Error {
 /** Settings of the server that must not be off, or what was committed may not survive a failure of it. */
 const DURABILITY = ['fsync', 'synchronous_commit', 'full_page_writes'] as const;
 
-const requireDurable = (off: readonly string[], { allowUnsafe, log }: WaitOptions): void => {
+/**
+ * Waits until the database answers, up to 30 s: it may be starting at the same time.
+ * @throws UnsuitableDatabase when it answers but is too old, has the wrong encoding, or may lose what it committed
+ */
+export async function waitForDatabase(connectionString: string, options: WaitOptions): Promise<void> {
+  const { log } = options;
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await check(connectionString, options);
+    } catch (error) {
+      if (!isDatabaseAway(error) || performance.now() > deadline) throw error;
+      log.info({ reason: error }, 'waiting for the database');
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+function requireDurable(off: readonly string[], { allowUnsafe, log }: WaitOptions): void {
   if (off.length === 0) return;
   const settings = off.join(' and ');
   const danger = 'acknowledged events can be lost when the database server fails';
@@ -30,9 +48,9 @@ const requireDurable = (off: readonly string[], { allowUnsafe, log }: WaitOption
     );
   }
   log.warn(`the database server runs with ${settings} off, which ALLOW_UNSAFE_DATABASE accepts: ${danger}`);
-};
+}
 
-const check = async (connectionString: string, options: WaitOptions): Promise<void> => {
+async function check(connectionString: string, options: WaitOptions): Promise<void> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000 });
   await client.connect();
   try {
@@ -54,22 +72,4 @@ const check = async (connectionString: string, options: WaitOptions): Promise<vo
   } finally {
     await client.end();
   }
-};
-
-/**
- * Waits until the database answers, up to 30 s: it may be starting at the same time.
- * @throws UnsuitableDatabase when it answers but is too old, has the wrong encoding, or may lose what it committed
- */
-export const waitForDatabase = async (connectionString: string, options: WaitOptions): Promise<void> => {
-  const { log } = options;
-  const deadline = performance.now() + PATIENCE_MS;
-  for (;;) {
-    try {
-      return await check(connectionString, options);
-    } catch (error) {
-      if (!isDatabaseAway(error) || performance.now() > deadline) throw error;
-      log.info({ reason: error }, 'waiting for the database');
-      await sleep(PAUSE_MS);
-    }
-  }
-};
+}

@@ -14,5 +14,6 @@ export interface ClaimOptions {
  * them. Rows that another process claims at this moment are skipped. `attempts` names the claim: who records a result
  * must find it unchanged, or else the lease has expired and another process has the row.
  */
-export const claimableIds = (table: PgTable, { due, order, most }: ClaimOptions): SQL =>
-  sql`ARRAY(SELECT id FROM ${table} WHERE ${due} ORDER BY ${order} LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED)`;
+export function claimableIds(table: PgTable, { due, order, most }: ClaimOptions): SQL {
+  return sql`ARRAY(SELECT id FROM ${table} WHERE ${due} ORDER BY ${order} LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED)`;
+}

@@ -15,7 +15,7 @@ export interface JobsOptions extends PeriodicOptions {
  * Has the jobs of a table performed: a moment after the commit that adds them, by NOTIFY, and otherwise in a sweep every
  * `everyMs`. Every process does so; the lease gives each job to one of them. Disposing waits for the jobs under way.
  */
-export const startJobs = ({ runner, listener, channel, sweep, ...options }: JobsOptions): AsyncDisposable => {
+export function startJobs({ runner, listener, channel, sweep, ...options }: JobsOptions): AsyncDisposable {
   const sweeps = startPeriodic(options, sweep);
   listener.on(channel, (group) => runner.wake(group), sweeps.startNow);
   return {
@@ -24,4 +24,4 @@ export const startJobs = ({ runner, listener, channel, sweep, ...options }: Jobs
       await runner[Symbol.asyncDispose]();
     },
   };
-};
+}

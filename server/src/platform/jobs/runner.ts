@@ -30,7 +30,7 @@ interface Group {
 }
 
 /** Groups do not wait for one another: each may have as many jobs under way as `concurrency` says. */
-export const createJobRunner = <Job>(options: JobRunnerOptions<Job>): JobRunner => {
+export function createJobRunner<Job>(options: JobRunnerOptions<Job>): JobRunner {
   const { claim, perform, concurrency, log, failure } = options;
   const groups = new Map<string, Group>();
   const working = new Set<Promise<void>>();
@@ -87,4 +87,4 @@ export const createJobRunner = <Job>(options: JobRunnerOptions<Job>): JobRunner 
       while (working.size > 0) await Promise.all(working);
     },
   };
-};
+}

@@ -5,11 +5,6 @@ import { promisify } from 'node:util';
 import { hasErrno, ignoreErrno } from '../errno.ts';
 
 const run = promisify(execFile);
-const ps = (pid: number, column: string) =>
-  run('/bin/ps', ['-ww', '-o', `${column}=`, '-p', String(pid)], {
-    env: { LC_ALL: 'C', TZ: 'UTC' },
-    timeout: 5_000,
-  });
 
 /** Whether a process runs under this number. A zombie, which has ended and only waits for its parent, does not. */
 export async function isAlive(pid: number): Promise<boolean> {
@@ -66,6 +61,13 @@ export function isTaken(pid: number): boolean {
   } catch (error) {
     return hasErrno(error, 'EPERM');
   }
+}
+
+function ps(pid: number, column: string) {
+  return run('/bin/ps', ['-ww', '-o', `${column}=`, '-p', String(pid)], {
+    env: { LC_ALL: 'C', TZ: 'UTC' },
+    timeout: 5_000,
+  });
 }
 
 async function readStat(pid: number): Promise<{ state: string; startTime: string } | undefined> {

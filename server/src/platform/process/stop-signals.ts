@@ -13,8 +13,8 @@ const INTERRUPTED = 130;
  * Resolves with the name of the first signal that asks this process to stop. A later signal, more than two seconds
  * after the first, ends the process at once; what has to end with it hooks into the process's `exit` event.
  */
-export const untilSignalled = (): Promise<string> =>
-  new Promise((resolve) => {
+export function untilSignalled(): Promise<string> {
+  return new Promise((resolve) => {
     let first: number | null = null;
     for (const name of SIGNALS) {
       // Never removed: without a handler the default action of a repeated signal would cut the shutdown short.
@@ -25,3 +25,4 @@ export const untilSignalled = (): Promise<string> =>
       });
     }
   });
+}

@@ -11,47 +11,16 @@ const BYTE_ORDER_MARK = '\uFEFF';
 
 const unitOf: Partial<Record<Column['type'], string>> = { seconds: ' (s)' };
 
-const cellOf = (cell: Cell, { iso }: LocalTime): string | number | null => {
-  if (cell instanceof Date) return iso(cell.getTime());
-  return typeof cell === 'boolean' ? String(cell) : cell;
-};
-
 /** Besides what RFC 4180 asks for: what separates in other readers, and what some readers trim or take for a comment. */
 const QUOTED = /[\r\n;\t]|^[\s#]|\s$/;
 
 /** Lines of CSV that every reader splits into the same cells. Texts are guarded against formulas, numbers are not. */
-export const csvLines = (rows: readonly (readonly (string | number | null)[])[]): string =>
-  stringify(
+export function csvLines(rows: readonly (readonly (string | number | null)[])[]): string {
+  return stringify(
     rows.map((row) => row.map((cell) => (typeof cell === 'string' ? guardText(cell) : cell))),
     { record_delimiter: '\r\n', quoted_match: QUOTED },
   );
-
-/**
- * A line that readers which know comments leave out, and that the others take for a row: it has as many cells, and
- * nothing in it needs quotes, which would hide the `#`.
- */
-const commentLine = (text: string, columns: number): string =>
-  `# ${guardText(text.replaceAll(/\s+/g, ' ').replaceAll(',', ';').replaceAll('"', "'"))}${','.repeat(columns - 1)}\r\n`;
-
-const chunksOf = async function* (
-  { title, facts, columns, rows, settings }: ReportDocument,
-  count: (rows: number) => number,
-): AsyncGenerator<string> {
-  const local = createLocalTime(settings);
-  yield BYTE_ORDER_MARK + csvLines([columns.map(({ name, type }) => `${name}${unitOf[type] ?? ''}`)]);
-  for await (const part of rows) {
-    count(part.length);
-    if (part.length > 0) yield csvLines(part.map((row: Row) => row.map((cell) => cellOf(cell, local))));
-  }
-  const total = count(0);
-  const said = [
-    title,
-    ...facts.map(({ name, value }) => `${name}: ${value}`),
-    `Rows: ${total}`,
-    ...(total === 0 ? ['This range contains no data.'] : []),
-  ];
-  yield said.map((text) => commentLine(text, columns.length)).join('');
-};
+}
 
 /**
  * One table: names of columns in the first line, times in ISO 8601 with offset. What the file is about stands at its
@@ -70,3 +39,36 @@ export const csv: FileFormat = {
     return written;
   },
 };
+
+function cellOf(cell: Cell, { iso }: LocalTime): string | number | null {
+  if (cell instanceof Date) return iso(cell.getTime());
+  return typeof cell === 'boolean' ? String(cell) : cell;
+}
+
+/**
+ * A line that readers which know comments leave out, and that the others take for a row: it has as many cells, and
+ * nothing in it needs quotes, which would hide the `#`.
+ */
+function commentLine(text: string, columns: number): string {
+  return `# ${guardText(text.replaceAll(/\s+/g, ' ').replaceAll(',', ';').replaceAll('"', "'"))}${','.repeat(columns - 1)}\r\n`;
+}
+
+async function* chunksOf(
+  { title, facts, columns, rows, settings }: ReportDocument,
+  count: (rows: number) => number,
+): AsyncGenerator<string> {
+  const local = createLocalTime(settings);
+  yield BYTE_ORDER_MARK + csvLines([columns.map(({ name, type }) => `${name}${unitOf[type] ?? ''}`)]);
+  for await (const part of rows) {
+    count(part.length);
+    if (part.length > 0) yield csvLines(part.map((row: Row) => row.map((cell) => cellOf(cell, local))));
+  }
+  const total = count(0);
+  const said = [
+    title,
+    ...facts.map(({ name, value }) => `${name}: ${value}`),
+    `Rows: ${total}`,
+    ...(total === 0 ? ['This range contains no data.'] : []),
+  ];
+  yield said.map((text) => commentLine(text, columns.length)).join('');
+}

@@ -5,17 +5,20 @@ const bidi = bidiFactory();
 /** Letters that are written from right to left, and the digits and signs that have their own rules among them. */
 const RIGHT_TO_LEFT =
   /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Samaritan}\p{Script=Mandaic}\u0600-\u07ff]/u;
-export const hasRightToLeft = (text: string): boolean => RIGHT_TO_LEFT.test(text);
+
+export function hasRightToLeft(text: string): boolean {
+  return RIGHT_TO_LEFT.test(text);
+}
 
 const LEFT_TO_RIGHT_MARK = '\u200e';
 const RIGHT_TO_LEFT_MARK = '\u200f';
 
 /** The mark that gives a part of a text the direction of the whole, which its first letter decides. */
-export const directionMark = (text: string): string => {
+export function directionMark(text: string): string {
   if (!hasRightToLeft(text)) return '';
   const [paragraph] = bidi.getEmbeddingLevels(text).paragraphs;
   return (paragraph?.level ?? 0) % 2 === 1 ? RIGHT_TO_LEFT_MARK : LEFT_TO_RIGHT_MARK;
-};
+}
 
 /** A part of a line that is written in one direction. Its text stands in the order in which it is read. */
 export interface DirectedRun {
@@ -24,7 +27,7 @@ export interface DirectedRun {
 }
 
 /** The parts of a line from left to right, ordered by the Unicode Bidirectional Algorithm (UAX 9), brackets mirrored. */
-export const runsInVisualOrder = (line: string): DirectedRun[] => {
+export function runsInVisualOrder(line: string): DirectedRun[] {
   if (!hasRightToLeft(line)) return [{ text: line, isRightToLeft: false }];
   const embedding = bidi.getEmbeddingLevels(line);
   const mirrored = bidi.getMirroredCharactersMap(line, embedding.levels);
@@ -44,4 +47,4 @@ export const runsInVisualOrder = (line: string): DirectedRun[] => {
     from = until;
   }
   return runs;
-};
+}

@@ -14,7 +14,7 @@ const MOST_TILES_IN_ROW = 5;
 const LEAST_TILES_IN_ROW = 3;
 
 /** Figures as tiles. A number keeps all its digits, whatever size they take. */
-export const drawFigures = (pdf: Pdf, figures: readonly Figure[], top: number): number => {
+export function drawFigures(pdf: Pdf, figures: readonly Figure[], top: number): number {
   const lines = Math.ceil(figures.length / MOST_TILES_IN_ROW);
   const inLine = Math.max(LEAST_TILES_IN_ROW, Math.ceil(figures.length / lines));
   const width = (contentWidth - (inLine - 1) * TILE_GAP) / inLine;
@@ -42,22 +42,9 @@ export const drawFigures = (pdf: Pdf, figures: readonly Figure[], top: number): 
     y += height + TILE_GAP;
   }
   return y + (figures.length > 0 ? 8 : 0);
-};
+}
 
-const isHalf = ({ shape, isHalf: half = false }: Chart): boolean => shape === 'bars' || half;
-
-/** Courses take the whole width unless they say otherwise, comparisons stand two beside each other. */
-const linesOf = (charts: readonly Chart[]): Chart[][] => {
-  const lines: Chart[][] = [];
-  for (const chart of charts) {
-    const last = lines.at(-1);
-    if (last?.length === 1 && last[0] && isHalf(last[0]) && isHalf(chart)) last.push(chart);
-    else lines.push([chart]);
-  }
-  return lines;
-};
-
-export const drawCharts = (pdf: Pdf, charts: readonly Chart[], top: number): number => {
+export function drawCharts(pdf: Pdf, charts: readonly Chart[], top: number): number {
   const half = (contentWidth - GAP) / 2;
   const widthOf = (chart: Chart): number => (isHalf(chart) ? half : contentWidth);
   let y = top;
@@ -73,4 +60,19 @@ export const drawCharts = (pdf: Pdf, charts: readonly Chart[], top: number): num
     y += height + GAP;
   }
   return y;
-};
+}
+
+function isHalf({ shape, isHalf: half = false }: Chart): boolean {
+  return shape === 'bars' || half;
+}
+
+/** Courses take the whole width unless they say otherwise, comparisons stand two beside each other. */
+function linesOf(charts: readonly Chart[]): Chart[][] {
+  const lines: Chart[][] = [];
+  for (const chart of charts) {
+    const last = lines.at(-1);
+    if (last?.length === 1 && last[0] && isHalf(last[0]) && isHalf(chart)) last.push(chart);
+    else lines.push([chart]);
+  }
+  return lines;
+}

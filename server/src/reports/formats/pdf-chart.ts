@@ -15,13 +15,8 @@ const COURSE_HEIGHT = 150;
 const LEAST_BARS = 3;
 const LABEL = 7.5;
 
-const namesWidth = (width: number): number => Math.min(170, width * 0.42);
-const labelOf = (pdf: Pdf, label: string, width: number): Fitted =>
-  fit(pdf, label, { width: namesWidth(width) - 6, size: LABEL, least: 6 });
-const barHeight = (label: Fitted): number => Math.max(BAR, heightOfLines(label) + 5);
-
 /** How high a chart of this width is with its title. */
-export const heightOf = (pdf: Pdf, { shape, points }: Chart, width: number): number => {
+export function heightOf(pdf: Pdf, { shape, points }: Chart, width: number): number {
   if (shape === 'columns') return TITLE + COURSE_HEIGHT;
   const bars = points.map(({ label }) => barHeight(labelOf(pdf, label, width)));
   return (
@@ -31,23 +26,55 @@ export const heightOf = (pdf: Pdf, { shape, points }: Chart, width: number): num
       bars.reduce((sum, height) => sum + height, 0),
     )
   );
-};
+}
 
 /** Tops of a scale that four lines divide well. */
 const ROUND = [1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10];
 const SMALL = [4, 8, 12];
 
 /** The least round number that is not below the value, for a scale of four steps. */
-export const roundUp = (value: number): number => {
+export function roundUp(value: number): number {
   const small = SMALL.find((top) => top >= value);
   if (small !== undefined) return small;
   const power = 10 ** Math.floor(Math.log10(value));
   return (ROUND.find((factor) => factor * power >= value) ?? 10) * power;
-};
+}
 
-const told = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: 1 });
+const LINES = 4;
+const MOST_LABELS = 8;
+const AXIS = 7;
 
-const drawBars = (pdf: Pdf, { points }: Chart, { x, y, width }: Box): void => {
+const shapes = { bars: drawBars, columns: drawCourse } as const;
+
+/** Draws a chart with its title into a box; without points it says so. */
+export function drawChart(pdf: Pdf, chart: Chart, box: Box): void {
+  const titleAt = { x: box.x, y: box.y, width: box.width };
+  writeText(pdf, chart.title, titleAt, { size: 9.5, least: 7, font: 'bold', most: 1 });
+  const inner = { ...box, y: box.y + TITLE, height: box.height - TITLE };
+  if (chart.points.length > 0) {
+    shapes[chart.shape](pdf, chart, inner);
+    return;
+  }
+  writeText(pdf, 'Nothing in this range.', inner, { size: 8, color: colors.faint });
+}
+
+function namesWidth(width: number): number {
+  return Math.min(170, width * 0.42);
+}
+
+function labelOf(pdf: Pdf, label: string, width: number): Fitted {
+  return fit(pdf, label, { width: namesWidth(width) - 6, size: LABEL, least: 6 });
+}
+
+function barHeight(label: Fitted): number {
+  return Math.max(BAR, heightOfLines(label) + 5);
+}
+
+function told(value: number): string {
+  return value.toLocaleString('en', { maximumFractionDigits: 1 });
+}
+
+function drawBars(pdf: Pdf, { points }: Chart, { x, y, width }: Box): void {
   const names = namesWidth(width);
   const values = Math.max(...points.map(({ value }) => widthOf(pdf, told(value), LABEL)));
   const room = width - names - values - 8;
@@ -65,13 +92,9 @@ const drawBars = (pdf: Pdf, { points }: Chart, { x, y, width }: Box): void => {
     writeText(pdf, told(value), valueAt, { size: LABEL, color: colors.faint, isWhole: true });
     top += height;
   }
-};
+}
 
-const LINES = 4;
-const MOST_LABELS = 8;
-const AXIS = 7;
-
-const drawCourse = (pdf: Pdf, { points }: Chart, { x, y, width, height }: Box): void => {
+function drawCourse(pdf: Pdf, { points }: Chart, { x, y, width, height }: Box): void {
   const most = roundUp(Math.max(...points.map(({ value }) => value)));
   const steps = Array.from({ length: LINES + 1 }, (_, n) => (most / LINES) * n);
   const scale = Math.max(30, ...steps.map((value) => widthOf(pdf, told(value), AXIS))) + 6;
@@ -106,18 +129,4 @@ const drawCourse = (pdf: Pdf, { points }: Chart, { x, y, width, height }: Box): 
     const spot = { x: labelAt, y: top + high + 4, width: own + 1 };
     writeText(pdf, label, spot, { size: AXIS, color: colors.faint });
   });
-};
-
-const shapes = { bars: drawBars, columns: drawCourse } as const;
-
-/** Draws a chart with its title into a box; without points it says so. */
-export const drawChart = (pdf: Pdf, chart: Chart, box: Box): void => {
-  const titleAt = { x: box.x, y: box.y, width: box.width };
-  writeText(pdf, chart.title, titleAt, { size: 9.5, least: 7, font: 'bold', most: 1 });
-  const inner = { ...box, y: box.y + TITLE, height: box.height - TITLE };
-  if (chart.points.length > 0) {
-    shapes[chart.shape](pdf, chart, inner);
-    return;
-  }
-  writeText(pdf, 'Nothing in this range.', inner, { size: 8, color: colors.faint });
-};
+}

@@ -15,7 +15,6 @@ import {
 import { fontOfWoff } from './woff.ts';
 
 const { resolve } = createRequire(import.meta.url);
-const folderOf = (name: string): string => dirname(resolve(`${name}/package.json`));
 
 /** They have the letters of all European languages, Arabic, Hebrew and many signs; embedded, they show everywhere. */
 const dejaVu = join(folderOf('dejavu-fonts-ttf'), 'ttf');
@@ -34,6 +33,7 @@ export type FontName = keyof typeof files;
 
 /** Text that every font here can show, and that is written from left to right. */
 const COMMON = /^[\x20-\x7e\u00a1-\u024f\u0400-\u04ff\u2010-\u2015\u2018-\u2026]*$/;
+
 /** Letters that join, or stand in another order than they are read: the font has the rules for them. */
 const SHAPED = [
   { letters: /\p{Script=Arabic}/u, tag: 'arab' },
@@ -65,13 +65,26 @@ export interface PdfFonts {
   readonly missing: ReadonlyMap<object, ReadonlySet<string>>;
 }
 
-const single = (font: ReturnType<typeof openSync>): Font => {
+const ofDocuments = new WeakMap<Pdf, PdfFonts>();
+
+/** The fonts of a document. */
+export function fontsOf(pdf: Pdf): PdfFonts {
+  const fonts = ofDocuments.get(pdf) ?? createFonts(pdf);
+  ofDocuments.set(pdf, fonts);
+  return fonts;
+}
+
+function folderOf(name: string): string {
+  return dirname(resolve(`${name}/package.json`));
+}
+
+function single(font: ReturnType<typeof openSync>): Font {
   if (!('hasGlyphForCodePoint' in font)) throw new Error('A file of fonts holds more than one');
   return font;
-};
+}
 
 /** Unpacking a font takes a moment, and most reports do not need it. */
-const createFurther = (pdf: Pdf, name: keyof typeof further): HasGlyph => {
+function createFurther(pdf: Pdf, name: keyof typeof further): HasGlyph {
   let font: Font | null = null;
   return (codePoint) => {
     if (font === null) {
@@ -81,9 +94,9 @@ const createFurther = (pdf: Pdf, name: keyof typeof further): HasGlyph => {
     }
     return font.hasGlyphForCodePoint(codePoint);
   };
-};
+}
 
-const createFonts = (pdf: Pdf): PdfFonts => {
+function createFonts(pdf: Pdf): PdfFonts {
   for (const [name, file] of Object.entries(files)) pdf.registerFont(name, file);
   const known = { plain: single(openSync(files.plain)), bold: single(openSync(files.bold)) };
   let current: FontName = 'plain';
@@ -162,13 +175,4 @@ const createFonts = (pdf: Pdf): PdfFonts => {
       });
     },
   };
-};
-
-const ofDocuments = new WeakMap<Pdf, PdfFonts>();
-
-/** The fonts of a document. */
-export const fontsOf = (pdf: Pdf): PdfFonts => {
-  const fonts = ofDocuments.get(pdf) ?? createFonts(pdf);
-  ofDocuments.set(pdf, fonts);
-  return fonts;
-};
+}

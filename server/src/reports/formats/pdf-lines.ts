@@ -9,26 +9,16 @@ const ELLIPSIS = '…';
 /** Where a line may end: after blanks, hyphens and the like, and between Chinese, Japanese and Korean letters. */
 const BREAKABLE =
   /\S*?(?:[-_/·–—](?=\S)|\s+|(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}])(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}])|$)/gu;
-export const piecesOf = (text: string): string[] =>
-  (text.match(BREAKABLE) ?? []).filter((piece) => piece !== '');
 
-/** The longest beginning of the letters that is not wider, at least one letter. */
-const beginning = (pdf: Pdf, letters: readonly string[], width: number, end = ''): number => {
-  const { widthOf } = fontsOf(pdf);
-  let [least, most] = [1, letters.length];
-  while (least < most) {
-    const middle = Math.ceil((least + most) / 2);
-    if (widthOf(letters.slice(0, middle).join('').trimEnd() + end) > width) most = middle - 1;
-    else least = middle;
-  }
-  return least;
-};
+export function piecesOf(text: string): string[] {
+  return (text.match(BREAKABLE) ?? []).filter((piece) => piece !== '');
+}
 
 /** The width of the widest part that is not broken unless it must be. */
-export const widestPiece = (pdf: Pdf, text: string): number => {
+export function widestPiece(pdf: Pdf, text: string): number {
   const { widthOf, settable } = fontsOf(pdf);
   return Math.max(0, ...piecesOf(settable(text)).map((piece) => widthOf(piece.trimEnd())));
-};
+}
 
 /** Longer texts come from nobody in earnest; measuring them would take a while. */
 const LONGEST = 4_000;
@@ -37,7 +27,7 @@ const LONGEST = 4_000;
  * The lines of a text, none wider than `width`. A word that is wider is broken.
  * @param most lines; what does not fit into them is left out, which an ellipsis shows
  */
-export const linesOf = (pdf: Pdf, text: string, width: number, most = Number.POSITIVE_INFINITY): string[] => {
+export function linesOf(pdf: Pdf, text: string, width: number, most = Number.POSITIVE_INFINITY): string[] {
   const { widthOf, settable } = fontsOf(pdf);
   const whole = settable(text.length > LONGEST ? `${text.slice(0, LONGEST)}${ELLIPSIS}` : text).trim();
   const mark = directionMark(whole);
@@ -73,4 +63,16 @@ export const linesOf = (pdf: Pdf, text: string, width: number, most = Number.POS
     );
   }
   return lines.map((each) => mark + each.trimEnd());
-};
+}
+
+/** The longest beginning of the letters that is not wider, at least one letter. */
+function beginning(pdf: Pdf, letters: readonly string[], width: number, end = ''): number {
+  const { widthOf } = fontsOf(pdf);
+  let [least, most] = [1, letters.length];
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    if (widthOf(letters.slice(0, middle).join('').trimEnd() + end) > width) most = middle - 1;
+    else least = middle;
+  }
+  return least;
+}

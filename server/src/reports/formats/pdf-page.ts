@@ -4,6 +4,7 @@ import { linesOf, widestPiece } from './pdf-lines.ts';
 
 /** A4 on its side, in points. */
 export const page = { width: 841.89, height: 595.28, margin: 36, footer: 26 } as const;
+
 /** Where the content of a page ends. */
 export const bottom = page.height - page.margin - page.footer;
 export const contentWidth = page.width - 2 * page.margin;
@@ -19,8 +20,8 @@ export const colors = {
 } as const;
 
 /** @param title what a reader's window shows */
-export const createPdf = (title: string): Pdf =>
-  new PDFDocument({
+export function createPdf(title: string): Pdf {
+  return new PDFDocument({
     size: [page.width, page.height],
     margin: page.margin,
     // Kept until the end, because only then it is known how many there are.
@@ -29,6 +30,7 @@ export const createPdf = (title: string): Pdf =>
     info: { Title: title, Creator: 'Gantry' },
     lang: 'en',
   });
+}
 
 export interface Style {
   readonly size: number;
@@ -37,10 +39,10 @@ export interface Style {
   readonly align?: 'left' | 'right' | 'center';
 }
 
-export const setStyle = (pdf: Pdf, { size, font = 'plain', color = colors.ink }: Style): void => {
+export function setStyle(pdf: Pdf, { size, font = 'plain', color = colors.ink }: Style): void {
   fontsOf(pdf).use(font, size);
   pdf.fillColor(color);
-};
+}
 
 /** Lines of text, and the size of the font (points) at which they have room. */
 export interface Fitted {
@@ -63,7 +65,7 @@ export interface Fitting {
 const STEP = 0.5;
 
 /** The text in lines that are not wider than `width`: its font is made smaller before a word is broken. */
-export const fit = (pdf: Pdf, text: string, fitting: Fitting): Fitted => {
+export function fit(pdf: Pdf, text: string, fitting: Fitting): Fitted {
   const { width, font = 'plain', isWhole = false, most } = fitting;
   const fonts = fontsOf(pdf);
   let { size } = fitting;
@@ -74,12 +76,15 @@ export const fit = (pdf: Pdf, text: string, fitting: Fitting): Fitted => {
   else size = Math.max(Math.min(fitting.least, size), enough);
   fonts.use(font, size);
   return { size, lines: isWhole ? [fonts.settable(text)] : linesOf(pdf, text, width, most) };
-};
+}
 
 /** How far one line is below the other, as a multiple of the size of the font. */
 export const LEADING = 1.2;
+
 /** In points. */
-export const heightOfLines = ({ lines, size }: Fitted): number => lines.length * size * LEADING;
+export function heightOfLines({ lines, size }: Fitted): number {
+  return lines.length * size * LEADING;
+}
 
 export interface Spot {
   readonly x: number;
@@ -88,27 +93,27 @@ export interface Spot {
 }
 
 /** Writes lines below each other. */
-export const writeLines = (
+export function writeLines(
   pdf: Pdf,
   { lines, size }: Fitted,
   { x, y, width }: Spot,
   { font = 'plain', color = colors.ink, align = 'left' }: Omit<Style, 'size'> = {},
-): void => {
+): void {
   setStyle(pdf, { size, font, color });
   const { widthOf, write } = fontsOf(pdf);
   lines.forEach((line, at) => {
     const room = align === 'left' ? 0 : width - widthOf(line);
     write(line, x + (align === 'center' ? room / 2 : room), y + at * size * LEADING);
   });
-};
+}
 
 /** Writes text into a box as `fit` does. @returns how high it is */
-export const writeText = (
+export function writeText(
   pdf: Pdf,
   text: string,
   spot: Spot,
   style: Style & Partial<Omit<Fitting, 'width' | 'font' | 'size'>>,
-): number => {
+): number {
   const { size, font, least = size, isWhole, most } = style;
   const fitted = fit(pdf, text, {
     width: spot.width,
@@ -120,11 +125,11 @@ export const writeText = (
   });
   writeLines(pdf, fitted, spot, style);
   return heightOfLines(fitted);
-};
+}
 
 /** The width of a text in one line, in points. */
-export const widthOf = (pdf: Pdf, text: string, size: number, font: FontName = 'plain'): number => {
+export function widthOf(pdf: Pdf, text: string, size: number, font: FontName = 'plain'): number {
   const fonts = fontsOf(pdf);
   fonts.use(font, size);
   return fonts.widthOf(fonts.settable(text));
-};
+}

@@ -53,53 +53,47 @@ const NAMES = [
 ] as const;
 const scripts = NAMES.map((name) => ({ name, test: new RegExp(`\\p{Script=${name}}`, 'u') }));
 
-/** The English name of the script of a text that has no other; letters of none of these are signs. */
-const scriptOf = (text: string): string => scripts.find(({ test }) => test.test(text))?.name ?? 'sign';
-
 const EMOJI = /\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Regional_Indicator}/u;
+
 /** Characters that are not seen: joiners, marks of direction and variation selectors. */
 const UNSEEN = /\p{Default_Ignorable_Code_Point}/u;
 
-const covers = (has: HasGlyph, letter: string): boolean =>
-  [...letter].every((part) => UNSEEN.test(part) || has(part.codePointAt(0) ?? 0));
-
 const DIRECTION = /[\u200e\u200f\u061c\u2066-\u2069]/u;
+
 /** A letter without marks of direction, which have done their work, and without what is not seen and the font does not know. */
-export const visible = (letter: string, has: HasGlyph): string =>
-  [...letter]
+export function visible(letter: string, has: HasGlyph): string {
+  return [...letter]
     .filter((part) => !DIRECTION.test(part) && (!UNSEEN.test(part) || has(part.codePointAt(0) ?? 0)))
     .join('');
+}
 
 /** The font that sets a letter with its marks correctly; null for none. */
-export const fontFor = (letter: string, { own, rest, emoji }: Coverage): LetterFont | null => {
+export function fontFor(letter: string, { own, rest, emoji }: Coverage): LetterFont | null {
   if (EMOJI.test(letter) && covers(emoji, letter)) return 'emoji';
   if (covers(own, letter)) return 'own';
   if (PLAIN.test(letter) && covers(rest, letter)) return 'rest';
   return covers(emoji, letter) ? 'emoji' : null;
-};
+}
 
 const letters = new Intl.Segmenter('en', { granularity: 'grapheme' });
-export const lettersOf = (text: string): string[] => [...letters.segment(text)].map(({ segment }) => segment);
+
+export function lettersOf(text: string): string[] {
+  return [...letters.segment(text)].map(({ segment }) => segment);
+}
 
 /** Orders that would turn a text around whatever its letters are: nobody reads a plate as it was sent then. */
 const FORCED_DIRECTION = /[\u202a-\u202e\u2066-\u2069]/g;
-const controlPicture = (control: string): string => {
-  const code = control.charCodeAt(0);
-  if (code < 0x20) return String.fromCharCode(0x2400 + code);
-  return code === 0x7f ? '\u2421' : '\ufffd';
-};
 
-/** A placeholder keeps its own direction and is found again when it is written. */
-const placeholder = (name: string): string => `\u2068[${name}]\u2069`;
 /** The scripts of the letters in whose place something else stands. */
-export const missingIn = (text: string): string[] =>
-  [...text.matchAll(/\u2068\[([A-Za-z]+)\]\u2069/g)].map(([, name = '']) => name);
+export function missingIn(text: string): string[] {
+  return [...text.matchAll(/\u2068\[([A-Za-z]+)\]\u2069/g)].map(([, name = '']) => name);
+}
 
 /**
  * A text in one line that can be set correctly: blanks of every kind as one, controls made visible, and in the place of
  * letters that cannot be set the name of their script in brackets, as [Thai], or [sign].
  */
-export const settable = (text: string, coverage: Coverage): string => {
+export function settable(text: string, coverage: Coverage): string {
   const line = text
     .toWellFormed()
     .normalize('NFC')
@@ -119,4 +113,24 @@ export const settable = (text: string, coverage: Coverage): string => {
     else if (!set.endsWith(instead)) set += instead;
   }
   return set;
-};
+}
+
+/** The English name of the script of a text that has no other; letters of none of these are signs. */
+function scriptOf(text: string): string {
+  return scripts.find(({ test }) => test.test(text))?.name ?? 'sign';
+}
+
+function covers(has: HasGlyph, letter: string): boolean {
+  return [...letter].every((part) => UNSEEN.test(part) || has(part.codePointAt(0) ?? 0));
+}
+
+function controlPicture(control: string): string {
+  const code = control.charCodeAt(0);
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  return code === 0x7f ? '\u2421' : '\ufffd';
+}
+
+/** A placeholder keeps its own direction and is found again when it is written. */
+function placeholder(name: string): string {
+  return `\u2068[${name}]\u2069`;
+}

@@ -7,29 +7,57 @@ import { shareOut } from './pdf-shares.ts';
 import { drawTable, type Groups } from './pdf-table.ts';
 
 const { margin } = page;
+
 /** Most sections with a page of their own; all of them stand in the list. */
 const MOST_PAGES = 60;
+
 /** Most rows of all sections together. */
 const MOST_ROWS = 1_500;
+
 /** Most names in a sentence. */
 const MOST_NAMES = 60;
+
 /** Least room in which the list is worth beginning. */
 const ROOM_FOR_LIST = 90;
 
 type Sections = NonNullable<ReportDocument['sections']>;
+
 /** What is kept of a section until its rows are drawn. */
 type Kept = Pick<Section, 'id' | 'title' | 'rowCount' | 'row'>;
 
-/** A name that leaves what stands behind it in its place, whatever its direction. */
-const withinSentence = (name: string): string => (hasRightToLeft(name) ? `${name}\u200e` : name);
+/** How the rows are shared out among the sections, and a sentence about what is left out; null when nothing is. */
+export interface SectionsDrawn {
+  readonly groups: Groups;
+  readonly leftOut: string | null;
+  readonly total: number;
+}
 
-const listNames = (names: readonly string[]): string =>
-  names.length <= MOST_NAMES
+/** Draws the list of all sections, then a page for each. @returns what their rows need */
+export async function drawSections(
+  pdf: Pdf,
+  document: ReportDocument,
+  sections: Sections,
+  y: number,
+): Promise<SectionsDrawn> {
+  const read = await readSections(sections);
+  if (read.all.length > 0) await drawList(pdf, document, sections, read, y);
+  for (const section of read.whole) drawSection(pdf, section);
+  return shareRows(sections, read.all);
+}
+
+/** A name that leaves what stands behind it in its place, whatever its direction. */
+function withinSentence(name: string): string {
+  return hasRightToLeft(name) ? `${name}\u200e` : name;
+}
+
+function listNames(names: readonly string[]): string {
+  return names.length <= MOST_NAMES
     ? names.join(', ')
     : `${names.slice(0, MOST_NAMES).join(', ')} and ${names.length - MOST_NAMES} more`;
+}
 
 /** Reads all sections, and keeps those with a page of their own whole: the heaviest. */
-const readSections = async (sections: Sections): Promise<{ all: Kept[]; whole: Section[] }> => {
+async function readSections(sections: Sections): Promise<{ all: Kept[]; whole: Section[] }> {
   const all: Kept[] = [];
   let whole: Section[] = [];
   for await (const section of sections.list()) {
@@ -41,15 +69,15 @@ const readSections = async (sections: Sections): Promise<{ all: Kept[]; whole: S
     whole = whole.filter((each) => each !== lightest);
   }
   return { all, whole };
-};
+}
 
-const drawList = async (
+async function drawList(
   pdf: Pdf,
   { settings }: ReportDocument,
   { name, columns }: Sections,
   { all, whole }: { all: Kept[]; whole: Section[] },
   top: number,
-): Promise<void> => {
+): Promise<void> {
   let y = top;
   if (y + ROOM_FOR_LIST > bottom) {
     pdf.addPage();
@@ -67,9 +95,9 @@ const drawList = async (
     yield all.map(({ row }) => row);
   })();
   await drawTable(pdf, { columns, rows, settings }, y, all.length);
-};
+}
 
-const drawSection = (pdf: Pdf, { title, subtitle, figures, charts }: Section): void => {
+function drawSection(pdf: Pdf, { title, subtitle, figures, charts }: Section): void {
   pdf.addPage();
   pdf.rect(0, 0, page.width, 6).fill(colors.head);
   const spot = { x: margin, y: margin - 8, width: contentWidth };
@@ -78,16 +106,9 @@ const drawSection = (pdf: Pdf, { title, subtitle, figures, charts }: Section): v
   y += writeText(pdf, subtitle, { ...spot, y }, { size: 8.5, color: colors.faint }) + 8;
   y = drawFigures(pdf, figures, y);
   drawCharts(pdf, charts, y);
-};
-
-/** How the rows are shared out among the sections, and a sentence about what is left out; null when nothing is. */
-export interface SectionsDrawn {
-  readonly groups: Groups;
-  readonly leftOut: string | null;
-  readonly total: number;
 }
 
-const shareRows = ({ idOf }: Sections, all: readonly Kept[]): SectionsDrawn => {
+function shareRows({ idOf }: Sections, all: readonly Kept[]): SectionsDrawn {
   const shares = shareOut(new Map(all.map(({ id, rowCount }) => [id, rowCount])), MOST_ROWS);
   const titles = new Map(all.map(({ id, title }) => [id, title]));
   const cut = all
@@ -104,17 +125,4 @@ const shareRows = ({ idOf }: Sections, all: readonly Kept[]): SectionsDrawn => {
         : `Detail rows are left out for: ${listNames(cut)}; the CSV and XLSX have them all.`,
     total: all.reduce((sum, { rowCount }) => sum + rowCount, 0),
   };
-};
-
-/** Draws the list of all sections, then a page for each. @returns what their rows need */
-export const drawSections = async (
-  pdf: Pdf,
-  document: ReportDocument,
-  sections: Sections,
-  y: number,
-): Promise<SectionsDrawn> => {
-  const read = await readSections(sections);
-  if (read.all.length > 0) await drawList(pdf, document, sections, read, y);
-  for (const section of read.whole) drawSection(pdf, section);
-  return shareRows(sections, read.all);
-};
+}

@@ -2,7 +2,7 @@
  * Shares `room` rows out among groups, each of which gets as many as it needs or as many as any other.
  * @param needs how many rows each has
  */
-export const shareOut = (needs: ReadonlyMap<string, number>, room: number): Map<string, number> => {
+export function shareOut(needs: ReadonlyMap<string, number>, room: number): Map<string, number> {
   const shares = new Map<string, number>();
   let left = room;
   const byNeed = [...needs].sort(([, a], [, b]) => a - b);
@@ -12,4 +12,4 @@ export const shareOut = (needs: ReadonlyMap<string, number>, room: number): Map<
     left -= share;
   }
   return shares;
-};
+}

@@ -21,31 +21,24 @@ import {
 const ROW = 13;
 const PADDING = 4;
 const FONT = 7.5;
+
 /** The least size to which a word is made smaller before it is broken, and one in the head. */
 const LEAST_FONT = 5.5;
+
 /** After so many rows others get their turn: drawing keeps the process busy. */
 const ROWS_AT_ONCE = 20;
+
 /** Most texts of one column that are kept in lines. */
 const MOST_KEPT = 5_000;
+
 /** A row higher than that is nobody's name any more; what is left out shows in an ellipsis. */
 const MOST_LINES = 25;
-
-const decimals = (value: number, most: number): string =>
-  value.toLocaleString('en', { maximumFractionDigits: most });
 
 const numbers: Readonly<Partial<Record<ColumnType, (value: number) => string>>> = {
   integer: (value) => decimals(value, 0),
   decimal: (value) => decimals(value, 1),
   seconds: formatDuration,
   share: (value) => `${decimals(value * 100, 2)} %`,
-};
-
-const tell = (cell: Cell, type: ColumnType, { show, showDay }: LocalTime): string => {
-  if (cell === null) return '';
-  if (cell instanceof Date) return show(cell.getTime());
-  if (typeof cell === 'number') return (numbers[type] ?? String)(cell);
-  if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
-  return type === 'date' ? showDay(cell) : cell;
 };
 
 interface Laid {
@@ -60,85 +53,6 @@ interface Laid {
 
 /** A date and a time of day stay whole. Every digit is as wide as any other. */
 const WIDEST_MOMENT = Date.UTC(2028, 11, 28, 22, 28, 28);
-
-const samplesOf = ({ show, day, showDay }: LocalTime): Readonly<Partial<Record<ColumnType, string>>> => ({
-  time: show(WIDEST_MOMENT),
-  date: showDay(day(WIDEST_MOMENT)),
-});
-
-const withinPadding = (width: number): number => width - 2 * PADDING;
-
-/** Widths by the shares of the columns; none is narrower than its dates and the longest word of its name. */
-const widthsOf = (pdf: Pdf, shown: readonly Column[], local: LocalTime): number[] => {
-  const samples = samplesOf(local);
-  const least = shown.map(({ name, type }) => {
-    setStyle(pdf, { size: LEAST_FONT, font: 'bold' });
-    const head = widestPiece(pdf, name);
-    const sample = samples[type];
-    return 2 * PADDING + Math.max(head, sample === undefined ? 0 : widthOf(pdf, sample, FONT)) + 0.5;
-  });
-  const isFixed = shown.map(({ type }) => samples[type] !== undefined);
-  for (;;) {
-    const taken = least.reduce((sum, width, n) => sum + (isFixed[n] ? width : 0), 0);
-    const shares = shown.reduce((sum, { width }, n) => sum + (isFixed[n] ? 0 : width), 0);
-    const widths = shown.map(({ width }, n) =>
-      isFixed[n] ? (least[n] ?? 0) : (width / shares) * (contentWidth - taken),
-    );
-    const narrow = widths.findIndex((width, n) => !isFixed[n] && width < (least[n] ?? 0));
-    if (narrow === -1) return widths;
-    isFixed[narrow] = true;
-  }
-};
-
-const layOut = (pdf: Pdf, columns: readonly Column[], local: LocalTime): (Laid | null)[] => {
-  const shown = columns.filter(({ width }) => width > 0);
-  const widths = widthsOf(pdf, shown, local);
-  let x: number = page.margin;
-  return columns.map((column) => {
-    if (column.width === 0) return null;
-    const width = widths[shown.indexOf(column)] ?? 0;
-    const isNumber = numbers[column.type] !== undefined;
-    const isWhole = isNumber || column.type === 'date';
-    const kept = new Map<string, Fitted>();
-    const linesOf = (text: string): Fitted => {
-      const known = kept.get(text);
-      if (known !== undefined) return known;
-      const room = withinPadding(width);
-      const fitted = fit(pdf, text, {
-        width: room,
-        size: FONT,
-        least: LEAST_FONT,
-        isWhole,
-        most: MOST_LINES,
-      });
-      if (kept.size >= MOST_KEPT) kept.clear();
-      kept.set(text, fitted);
-      return fitted;
-    };
-    const align = isNumber ? ('right' as const) : ('left' as const);
-    const head = fit(pdf, column.name, {
-      width: withinPadding(width),
-      size: FONT,
-      least: LEAST_FONT,
-      font: 'bold',
-    });
-    const laid = { column, x, width, align, head, linesOf };
-    x += width;
-    return laid;
-  });
-};
-
-/** @returns how high it is */
-const drawHead = (pdf: Pdf, laid: readonly (Laid | null)[], y: number): number => {
-  const height = Math.max(...laid.map((place) => (place ? heightOfLines(place.head) : 0))) + 8;
-  pdf.rect(page.margin, y, contentWidth, height).fill(colors.head);
-  for (const place of laid) {
-    if (!place) continue;
-    const spot = { x: place.x + PADDING, y: y + 4, width: withinPadding(place.width) };
-    writeLines(pdf, place.head, spot, { font: 'bold', color: '#ffffff', align: place.align });
-  }
-  return height;
-};
 
 export interface TableContent {
   readonly columns: readonly Column[];
@@ -160,13 +74,13 @@ export interface Groups {
  * @param most rows; of groups it is their shares that count
  * @returns how many rows there are, whether there are more than `most`, and where the table ends
  */
-export const drawTable = async (
+export async function drawTable(
   pdf: Pdf,
   { columns, rows, settings }: TableContent,
   y: number,
   most: number,
   groups?: Groups,
-): Promise<{ count: number; isCut: boolean; y: number }> => {
+): Promise<{ count: number; isCut: boolean; y: number }> {
   const local = createLocalTime(settings);
   const laid = layOut(pdf, columns, local);
   let at = y;
@@ -235,4 +149,99 @@ export const drawTable = async (
     }
   }
   return { count, isCut: false, y: at };
-};
+}
+
+function decimals(value: number, most: number): string {
+  return value.toLocaleString('en', { maximumFractionDigits: most });
+}
+
+function tell(cell: Cell, type: ColumnType, { show, showDay }: LocalTime): string {
+  if (cell === null) return '';
+  if (cell instanceof Date) return show(cell.getTime());
+  if (typeof cell === 'number') return (numbers[type] ?? String)(cell);
+  if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
+  return type === 'date' ? showDay(cell) : cell;
+}
+
+function samplesOf({ show, day, showDay }: LocalTime): Readonly<Partial<Record<ColumnType, string>>> {
+  return {
+    time: show(WIDEST_MOMENT),
+    date: showDay(day(WIDEST_MOMENT)),
+  };
+}
+
+function withinPadding(width: number): number {
+  return width - 2 * PADDING;
+}
+
+/** Widths by the shares of the columns; none is narrower than its dates and the longest word of its name. */
+function widthsOf(pdf: Pdf, shown: readonly Column[], local: LocalTime): number[] {
+  const samples = samplesOf(local);
+  const least = shown.map(({ name, type }) => {
+    setStyle(pdf, { size: LEAST_FONT, font: 'bold' });
+    const head = widestPiece(pdf, name);
+    const sample = samples[type];
+    return 2 * PADDING + Math.max(head, sample === undefined ? 0 : widthOf(pdf, sample, FONT)) + 0.5;
+  });
+  const isFixed = shown.map(({ type }) => samples[type] !== undefined);
+  for (;;) {
+    const taken = least.reduce((sum, width, n) => sum + (isFixed[n] ? width : 0), 0);
+    const shares = shown.reduce((sum, { width }, n) => sum + (isFixed[n] ? 0 : width), 0);
+    const widths = shown.map(({ width }, n) =>
+      isFixed[n] ? (least[n] ?? 0) : (width / shares) * (contentWidth - taken),
+    );
+    const narrow = widths.findIndex((width, n) => !isFixed[n] && width < (least[n] ?? 0));
+    if (narrow === -1) return widths;
+    isFixed[narrow] = true;
+  }
+}
+
+function layOut(pdf: Pdf, columns: readonly Column[], local: LocalTime): (Laid | null)[] {
+  const shown = columns.filter(({ width }) => width > 0);
+  const widths = widthsOf(pdf, shown, local);
+  let x: number = page.margin;
+  return columns.map((column) => {
+    if (column.width === 0) return null;
+    const width = widths[shown.indexOf(column)] ?? 0;
+    const isNumber = numbers[column.type] !== undefined;
+    const isWhole = isNumber || column.type === 'date';
+    const kept = new Map<string, Fitted>();
+    const linesOf = (text: string): Fitted => {
+      const known = kept.get(text);
+      if (known !== undefined) return known;
+      const room = withinPadding(width);
+      const fitted = fit(pdf, text, {
+        width: room,
+        size: FONT,
+        least: LEAST_FONT,
+        isWhole,
+        most: MOST_LINES,
+      });
+      if (kept.size >= MOST_KEPT) kept.clear();
+      kept.set(text, fitted);
+      return fitted;
+    };
+    const align = isNumber ? ('right' as const) : ('left' as const);
+    const head = fit(pdf, column.name, {
+      width: withinPadding(width),
+      size: FONT,
+      least: LEAST_FONT,
+      font: 'bold',
+    });
+    const laid = { column, x, width, align, head, linesOf };
+    x += width;
+    return laid;
+  });
+}
+
+/** @returns how high it is */
+function drawHead(pdf: Pdf, laid: readonly (Laid | null)[], y: number): number {
+  const height = Math.max(...laid.map((place) => (place ? heightOfLines(place.head) : 0))) + 8;
+  pdf.rect(page.margin, y, contentWidth, height).fill(colors.head);
+  for (const place of laid) {
+    if (!place) continue;
+    const spot = { x: place.x + PADDING, y: y + 4, width: withinPadding(place.width) };
+    writeLines(pdf, place.head, spot, { font: 'bold', color: '#ffffff', align: place.align });
+  }
+  return height;
+}

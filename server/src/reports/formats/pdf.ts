@@ -13,7 +13,7 @@ const MOST_ROWS = 5_000;
 const { margin } = page;
 
 /** Title and what the report is about, at the top of the first page. @returns where it ends */
-const drawTitle = (pdf: Pdf, title: string, facts: readonly Figure[]): number => {
+function drawTitle(pdf: Pdf, title: string, facts: readonly Figure[]): number {
   pdf.rect(0, 0, page.width, 6).fill(colors.head);
   const titleAt = { x: margin, y: margin - 6, width: contentWidth };
   writeText(pdf, title, titleAt, { size: 20, font: 'bold', color: colors.head });
@@ -25,13 +25,13 @@ const drawTitle = (pdf: Pdf, title: string, facts: readonly Figure[]): number =>
     y += Math.max(13, writeText(pdf, String(value), spot, { size: 8.5 }) + 3);
   }
   return y + 8;
-};
+}
 
 /** Least room in which a table is worth beginning: its head and some rows. */
 const ROOM_FOR_TABLE = 120;
 
 /** What cannot be set is said on each page where it stands. */
-const noteMissing = (pdf: Pdf): void => {
+function noteMissing(pdf: Pdf): void {
   const scripts = fontsOf(pdf).missing.get(pdf.page);
   if (!scripts) return;
   const names = [...scripts].map((script) => `[${script}]`).join(', ');
@@ -42,9 +42,9 @@ const noteMissing = (pdf: Pdf): void => {
     { x: margin, y: bottom + 3, width: contentWidth },
     { size: 7, least: 5, color: colors.faint, most: 1 },
   );
-};
+}
 
-const numberPages = (pdf: Pdf, title: string, said: string): void => {
+function numberPages(pdf: Pdf, title: string, said: string): void {
   const { count } = pdf.bufferedPageRange();
   for (let at = 0; at < count; at++) {
     pdf.switchToPage(at);
@@ -60,18 +60,18 @@ const numberPages = (pdf: Pdf, title: string, said: string): void => {
     const number = `Page ${at + 1} of ${count}`;
     writeText(pdf, number, { x: margin, y, width: contentWidth }, { ...style, align: 'right' });
   }
-};
+}
 
 /** Writes onto a page that was left. */
-const onPage = (pdf: Pdf, wanted: object, work: () => void): void => {
+function onPage(pdf: Pdf, wanted: object, work: () => void): void {
   const { count } = pdf.bufferedPageRange();
   for (let at = 0; at < count; at++) {
     pdf.switchToPage(at);
     if (pdf.page === wanted) work();
   }
-};
+}
 
-const draw = async (pdf: Pdf, document: ReportDocument): Promise<number> => {
+async function draw(pdf: Pdf, document: ReportDocument): Promise<number> {
   const { title, facts, settings, sections, columns } = document;
   pdf.addPage();
   let y = drawTitle(pdf, title, facts);
@@ -112,7 +112,7 @@ const draw = async (pdf: Pdf, document: ReportDocument): Promise<number> => {
     `${settings.timezone} · ${isShort && !drawn ? `first ${count} rows` : isShort ? cut : `${count} rows`}`,
   );
   return count;
-};
+}
 
 const write: FileFormat['write'] = async (document, to) => {
   const pdf = createPdf(document.title);

@@ -10,7 +10,7 @@ const SFNT_ENTRY = 16;
  * tables again for every letter: 600 different ones took five minutes, and a third of a second from what this returns.
  * @throws RangeError or an error of zlib when it is no such file
  */
-export const fontOfWoff = (woff: Buffer): Buffer => {
+export function fontOfWoff(woff: Buffer): Buffer {
   const count = woff.readUInt16BE(12);
   const head = Buffer.alloc(SFNT_HEADER + SFNT_ENTRY * count);
   woff.copy(head, 0, 4, 8);
@@ -33,4 +33,4 @@ export const fontOfWoff = (woff: Buffer): Buffer => {
     end += padded.length;
   }
   return Buffer.concat(parts);
-};
+}

@@ -9,26 +9,31 @@ import type { FileFormat } from './format.ts';
 
 /** Most rows: the file is put together in memory, of which so many take half a gigabyte. */
 const MOST_ROWS = 100_000;
+
 /** Longest text that a cell may hold, in characters. */
 const LONGEST_TEXT = 32_767;
+
 /** A column that is narrower than its times shows none of them. In characters. */
 const WIDTH_OF_TIME = 30;
+
 /** What XML cannot hold, which a text from a device may have in it. */
 const NO_XML = /[^\P{Cc}\t\n\r]|[\uFFFE\uFFFF]/gu;
 
-const text = (value: string): ExcelCell => ({
-  type: String,
-  value: value.replace(NO_XML, '').slice(0, LONGEST_TEXT).toWellFormed(),
-});
+function text(value: string): ExcelCell {
+  return {
+    type: String,
+    value: value.replace(NO_XML, '').slice(0, LONGEST_TEXT).toWellFormed(),
+  };
+}
 
 /**
  * Spreadsheets know no time zones: what is shown is the reading of the local clocks, in the hour that comes twice in
  * autumn with its offset.
  */
-const timeFormats = (settings: TimezoneSettings) => {
+function timeFormats(settings: TimezoneSettings) {
   const day = settings.dateFormat.toLowerCase();
   return { date: day, time: `${day} ${settings.use24HourFormat ? 'hh:mm:ss' : 'h:mm:ss AM/PM'}` };
-};
+}
 
 const numberFormats: Partial<Record<ColumnType, string>> = {
   integer: '0',
@@ -39,11 +44,7 @@ const numberFormats: Partial<Record<ColumnType, string>> = {
 
 type ToCell = (cell: Cell) => ExcelCell;
 
-const cellsOf = (
-  { type }: Column,
-  local: LocalTime,
-  { date, time }: ReturnType<typeof timeFormats>,
-): ToCell => {
+function cellsOf({ type }: Column, local: LocalTime, { date, time }: ReturnType<typeof timeFormats>): ToCell {
   const format = numberFormats[type];
   return (cell) => {
     if (cell === null) return null;
@@ -56,14 +57,16 @@ const cellsOf = (
     if (typeof cell === 'boolean') return { type: Boolean, value: cell };
     return type === 'date' ? { type: Date, value: new Date(`${cell}T00:00:00Z`), format: date } : text(cell);
   };
-};
+}
 
-const factRow = ({ name, value }: Figure): ExcelRow => [
-  { type: String, value: name, fontWeight: 'bold' },
-  typeof value === 'number' ? { type: Number, value } : text(value),
-];
+function factRow({ name, value }: Figure): ExcelRow {
+  return [
+    { type: String, value: name, fontWeight: 'bold' },
+    typeof value === 'number' ? { type: Number, value } : text(value),
+  ];
+}
 
-const collect = async (rows: AsyncIterable<readonly Row[]>, toRow: (row: Row) => ExcelRow) => {
+async function collect(rows: AsyncIterable<readonly Row[]>, toRow: (row: Row) => ExcelRow) {
   const collected: ExcelRow[] = [];
   for await (const part of rows) {
     if (collected.length + part.length > MOST_ROWS) {
@@ -75,7 +78,7 @@ const collect = async (rows: AsyncIterable<readonly Row[]>, toRow: (row: Row) =>
     for (const row of part) collected.push(toRow(row));
   }
   return collected;
-};
+}
 
 const write: FileFormat['write'] = async (document: ReportDocument, to) => {
   const { columns, settings, title, facts } = document;

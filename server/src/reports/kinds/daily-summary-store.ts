@@ -16,31 +16,31 @@ export interface DayCount extends Record<string, unknown> {
 }
 
 /** The events of an interval by type, from the totals. */
-export const countEventsOf = async (db: Executor, interval: Interval): Promise<DayCount[]> => {
+export async function countEventsOf(db: Executor, interval: Interval): Promise<DayCount[]> {
   const { rows } = await db.execute<DayCount>(sql`
     SELECT event_type, violation_type, sum(n)::bigint AS n FROM ${countedEvents(interval)}
     GROUP BY 1, 2 HAVING sum(n) > 0`);
   return rows;
-};
+}
 
 /** The place with the most events of an interval; null when none has a name. */
-export const findBusiestPlace = async (
+export async function findBusiestPlace(
   db: Executor,
   interval: Interval,
-): Promise<{ place: string; n: number } | null> => {
+): Promise<{ place: string; n: number } | null> {
   // Plan: events_pkey at the range of ids of a day.
   const { rows } = await db.execute<{ place: string; n: number }>(sql`
     SELECT location_name AS place, count(*) AS n FROM events
     WHERE ${sql.join([sql`location_name IS NOT NULL`, ...idWithin(interval)], sql` AND `)}
     GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 1`);
   return rows[0] ?? null;
-};
+}
 
 /** How many incidents were opened and how many resolved in an interval. */
-export const countIncidentsOf = async (
+export async function countIncidentsOf(
   db: Executor,
   { from, until }: Interval,
-): Promise<{ opened: number; resolved: number }> => {
+): Promise<{ opened: number; resolved: number }> {
   const [start, end] = [new Date(from).toISOString(), new Date(until).toISOString()];
   const { rows } = await db.execute<{ opened: number; resolved: number }>(sql`
     SELECT
@@ -49,13 +49,13 @@ export const countIncidentsOf = async (
       (SELECT count(*) FROM incidents
         WHERE resolved_at >= ${start}::timestamptz AND resolved_at < ${end}::timestamptz) AS resolved`);
   return rows[0] ?? { opened: 0, resolved: 0 };
-};
+}
 
 /** Every sensor with the status it had at a moment, or got first after it. */
-export const listStatusesBefore = async (
+export async function listStatusesBefore(
   db: Executor,
   time: number,
-): Promise<{ id: string; status: SensorStatus; createdAt: number; firstContact: number | null }[]> => {
+): Promise<{ id: string; status: SensorStatus; createdAt: number; firstContact: number | null }[]> {
   // Plan: sensor_status_history_of_sensor, backwards and forwards from the moment, for each sensor.
   const { rows } = await db.execute<{
     id: string;
@@ -76,7 +76,7 @@ export const listStatusesBefore = async (
     createdAt: new Date(created_at).getTime(),
     firstContact: first_contact === null ? null : new Date(first_contact).getTime(),
   }));
-};
+}
 
 interface ChangeRecord extends Record<string, unknown> {
   sensor_id: string;
@@ -87,10 +87,10 @@ interface ChangeRecord extends Record<string, unknown> {
 }
 
 /** All changes of an interval, in order. */
-export const listStatusChanges = async (
+export async function listStatusChanges(
   db: Executor,
   { from, until }: Interval,
-): Promise<(StatusChange & { sensorId: string })[]> => {
+): Promise<(StatusChange & { sensorId: string })[]> {
   const { rows } = await db.execute<ChangeRecord>(sql`
     SELECT sensor_id, from_status, to_status, at, reason FROM sensor_status_history
     WHERE at >= ${moment(from)} AND at < ${moment(until)} ORDER BY id`);
@@ -101,4 +101,4 @@ export const listStatusChanges = async (
     at: new Date(row.at).getTime(),
     reason: row.reason,
   }));
-};
+}

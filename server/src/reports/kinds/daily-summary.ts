@@ -11,14 +11,15 @@ import { addTo, largest } from './largest.ts';
 import { createSensorDays } from './sensor-days.ts';
 import { shareBefore, untilNow } from './slices.ts';
 
-const areViolations = ({ event_type, violation_type }: DayCount): boolean =>
-  isViolation(event_type, violation_type);
+function areViolations({ event_type, violation_type }: DayCount): boolean {
+  return isViolation(event_type, violation_type);
+}
 
 /** TRAFFIC_VIOLATION → Traffic violation */
-const asWords = (name: string): string => {
+function asWords(name: string): string {
   const words = name.toLowerCase().replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
-};
+}
 
 const columns: readonly Column[] = [
   { name: 'Day', type: 'date', width: 11 },
@@ -34,19 +35,21 @@ const columns: readonly Column[] = [
   { name: 'Events there', type: 'integer', width: 9 },
 ];
 
-const sum = (counts: readonly DayCount[]): number => counts.reduce((total, { n }) => total + n, 0);
+function sum(counts: readonly DayCount[]): number {
+  return counts.reduce((total, { n }) => total + n, 0);
+}
 
-const violationsByType = (counts: readonly DayCount[]): Map<string, number> => {
+function violationsByType(counts: readonly DayCount[]): Map<string, number> {
   const byType = new Map<string, number>();
   for (const count of counts.filter(areViolations))
     addTo(byType, count.violation_type || count.event_type, count.n);
   return byType;
-};
+}
 
 type SensorsOf = Awaited<ReturnType<typeof createSensorDays>>;
 
 /** Of a day from which retention has removed events their number is not known: those cells are empty. */
-const rowOf = async (db: Executor, day: LocalDay, sensorsOf: SensorsOf): Promise<Row> => {
+async function rowOf(db: Executor, day: LocalDay, sensorsOf: SensorsOf): Promise<Row> {
   const counts = await countEventsOf(db, day);
   const removed = await listRemovedEvents(db, day);
   const isGone = isRemovedWithin(removed, day);
@@ -72,17 +75,17 @@ const rowOf = async (db: Executor, day: LocalDay, sensorsOf: SensorsOf): Promise
     busiest?.place ?? null,
     busiest?.n ?? null,
   ];
-};
+}
 
-const rows = async function* (db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
+async function* rows(db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
   const interval = untilNow(scope);
   const sensorsOf = await createSensorDays(db, scope);
   for (const day of localDays(interval, scope.settings.timezone)) {
     yield { rows: [await rowOf(db, day, sensorsOf)], progress: shareBefore(day.until, interval) };
   }
-};
+}
 
-const summary = async (db: Executor, scope: ReportScope): Promise<Summary> => {
+async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
   const interval = untilNow(scope);
   const counts = interval.from < interval.until ? await countEventsOf(db, interval) : [];
   const incidents = await countIncidentsOf(db, interval);
@@ -111,7 +114,7 @@ const summary = async (db: Executor, scope: ReportScope): Promise<Summary> => {
       { title: 'Violations by type', shape: 'bars', points: largest(violationsByType(counts)) },
     ],
   };
-};
+}
 
 /** Each local day of the range in one row. */
 export const dailySummary: KindOfReport = { title: 'Daily summary', columns, rows, summary };

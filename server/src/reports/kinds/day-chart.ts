@@ -7,7 +7,7 @@ import { untilNow } from './slices.ts';
 const MOST = 92;
 
 /** A course over the local days of the range, also those on which there was nothing. */
-export const dayChart = (title: string, byDay: ReadonlyMap<string, number>, scope: ReportScope): Chart => {
+export function dayChart(title: string, byDay: ReadonlyMap<string, number>, scope: ReportScope): Chart {
   const { showDay } = createLocalTime(scope.settings);
   const days = [...localDays(untilNow(scope), scope.settings.timezone)].map(({ day }) => day);
   const together = Math.max(1, Math.ceil(days.length / MOST));
@@ -18,4 +18,4 @@ export const dayChart = (title: string, byDay: ReadonlyMap<string, number>, scop
     points.push({ label: showDay(group[0] ?? ''), value });
   }
   return { title: together === 1 ? title : `${title} (${together} days each)`, shape: 'columns', points };
-};
+}

@@ -8,24 +8,14 @@ import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import type { Place } from './slices.ts';
 
-const wanted = (filters: ReportFilters, interval: Interval): SQL | undefined =>
-  and(
-    openedIn(interval),
-    filters.severity && eq(incidents.severity, rankOf(filters.severity)),
-    filters.incidentType && eq(incidents.type, filters.incidentType),
-    filters.incidentStatus && eq(incidents.status, filters.incidentStatus),
-    filters.sensorId === undefined ? undefined : refersTo(incidents.sensorId, filters.sensorId),
-    filters.locationId === undefined ? undefined : refersTo(incidents.locationId, filters.locationId),
-  );
-
 /** The next incidents that were opened in an interval, in the order of their opening. */
-export const listOpenedIncidents = (
+export function listOpenedIncidents(
   db: Executor,
   filters: ReportFilters,
   interval: Interval,
   after: Place | null,
   take: number,
-): Promise<IncidentRow[]> => {
+): Promise<IncidentRow[]> {
   const behind =
     after &&
     or(gt(incidents.openedAt, after.at), and(eq(incidents.openedAt, after.at), gt(incidents.id, after.id)));
@@ -36,7 +26,7 @@ export const listOpenedIncidents = (
     .where(and(wanted(filters, interval), behind ?? undefined))
     .orderBy(asc(incidents.openedAt), asc(incidents.id))
     .limit(take);
-};
+}
 
 export interface IncidentCount extends Record<string, unknown> {
   /** The start of the hour in UTC. */
@@ -54,11 +44,11 @@ export interface IncidentCount extends Record<string, unknown> {
 }
 
 /** The incidents that were opened in an interval, by hour and what they are. */
-export const countOpenedIncidents = async (
+export async function countOpenedIncidents(
   db: Executor,
   filters: ReportFilters,
   interval: Interval,
-): Promise<IncidentCount[]> => {
+): Promise<IncidentCount[]> {
   const took = (moment: SQL, which = sql``): SQL =>
     sql`coalesce(sum(greatest(0, extract(epoch FROM ${moment} - opened_at))) ${which}, 0)::double precision`;
   const inTime = sql`FILTER (WHERE NOT backlog)`;
@@ -69,4 +59,15 @@ export const countOpenedIncidents = async (
       count(resolved_at) AS resolved, ${took(sql`resolved_at`)} AS to_resolve
     FROM incidents WHERE ${wanted(filters, interval)} GROUP BY 1, 2, 3`);
   return rows;
-};
+}
+
+function wanted(filters: ReportFilters, interval: Interval): SQL | undefined {
+  return and(
+    openedIn(interval),
+    filters.severity && eq(incidents.severity, rankOf(filters.severity)),
+    filters.incidentType && eq(incidents.type, filters.incidentType),
+    filters.incidentStatus && eq(incidents.status, filters.incidentStatus),
+    filters.sensorId === undefined ? undefined : refersTo(incidents.sensorId, filters.sensorId),
+    filters.locationId === undefined ? undefined : refersTo(incidents.locationId, filters.locationId),
+  );
+}

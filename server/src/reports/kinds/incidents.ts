@@ -34,10 +34,11 @@ const columns: readonly Column[] = [
 ];
 
 /** In seconds. An event may be dated ahead of what was done about it: that took no time. */
-const took = (from: Date, until: Date | null): number | null =>
-  until && Math.max(0, Math.round((until.getTime() - from.getTime()) / 1000));
+function took(from: Date, until: Date | null): number | null {
+  return until && Math.max(0, Math.round((until.getTime() - from.getTime()) / 1000));
+}
 
-const toRows = async (db: Executor, items: readonly IncidentRow[]): Promise<Row[]> => {
+async function toRows(db: Executor, items: readonly IncidentRow[]): Promise<Row[]> {
   const people = items.flatMap(({ reportedBy, assignedTo }) => [reportedBy, assignedTo]);
   const places = items.flatMap(({ locationId, sensorId }) => [locationId, sensorId]);
   const nameOf = await findNames(db, people);
@@ -62,9 +63,9 @@ const toRows = async (db: Executor, items: readonly IncidentRow[]): Promise<Row[
     item.description,
     item.id,
   ]);
-};
+}
 
-const rows = (db: Executor, scope: ReportScope): AsyncIterable<Batch> => {
+function rows(db: Executor, scope: ReportScope): AsyncIterable<Batch> {
   const interval = untilNow(scope);
   return pagesOf<IncidentRow>({
     take: PAGE,
@@ -73,11 +74,13 @@ const rows = (db: Executor, scope: ReportScope): AsyncIterable<Batch> => {
     toRows: (items) => toRows(db, items),
     progress: ({ at }) => shareBefore(at.getTime(), interval),
   });
-};
+}
 
-const mean = (sum: number, n: number): string => (n === 0 ? '–' : formatDuration(sum / n));
+function mean(sum: number, n: number): string {
+  return n === 0 ? '–' : formatDuration(sum / n);
+}
 
-const summary = async (db: Executor, scope: ReportScope): Promise<Summary> => {
+async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
   const local = createLocalTime(scope.settings);
   const counts = await countOpenedIncidents(db, scope.filters, untilNow(scope));
   const [byDay, byType, bySeverity] = [
@@ -107,7 +110,7 @@ const summary = async (db: Executor, scope: ReportScope): Promise<Summary> => {
       { title: 'By severity', shape: 'bars', points: largest(bySeverity) },
     ],
   };
-};
+}
 
 /** The incidents that were opened in the range, and how long it took to act upon them. */
 export const incidents: KindOfReport = { title: 'Incidents', columns, rows, summary };

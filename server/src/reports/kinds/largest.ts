@@ -2,12 +2,13 @@
 const MOST = 10;
 
 /** Sums by name: what a chart of bars shows, largest first. */
-export const largest = (sums: ReadonlyMap<string, number>): { label: string; value: number }[] =>
-  [...sums]
+export function largest(sums: ReadonlyMap<string, number>): { label: string; value: number }[] {
+  return [...sums]
     .map(([label, value]) => ({ label, value }))
     .sort((a, b) => b.value - a.value || (a.label < b.label ? -1 : 1))
     .slice(0, MOST);
+}
 
-export const addTo = (sums: Map<string, number>, name: string, n: number): void => {
+export function addTo(sums: Map<string, number>, name: string, n: number): void {
   sums.set(name, (sums.get(name) ?? 0) + n);
-};
+}

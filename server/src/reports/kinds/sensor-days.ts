@@ -15,7 +15,7 @@ interface SensorSoFar {
  * How all sensors fared, to be asked for one interval after the other from the beginning of the scope on: what is kept
  * is the status of each, so that the history is read once.
  */
-export const createSensorDays = async (db: Executor, { interval, now }: ReportScope) => {
+export async function createSensorDays(db: Executor, { interval, now }: ReportScope) {
   const sensors = new Map<string, SensorSoFar>(
     (await listStatusesBefore(db, interval.from)).map(({ id, ...sensor }) => [id, sensor]),
   );
@@ -40,4 +40,4 @@ export const createSensorDays = async (db: Executor, { interval, now }: ReportSc
     }
     return { count, availability: availability(all) };
   };
-};
+}

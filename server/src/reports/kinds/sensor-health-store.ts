@@ -36,67 +36,21 @@ interface ChangeRecord extends Record<string, unknown> {
   reason: string;
 }
 
-const equals = (column: SQL, value: string | undefined): SQL[] => {
-  if (value === undefined) return [];
-  return [isUuid(value) ? sql`${column} = ${value}::uuid` : sql`false`];
-};
-
-const wanted = ({ sensorId, locationId, sensorType }: ReportFilters): SQL[] => [
-  ...equals(sql`s.id`, sensorId),
-  ...equals(sql`s.location_id`, locationId),
-  ...(sensorType === undefined ? [] : [sql`s.type = ${sensorType}`]),
-];
-
-const findBefore = async (
-  db: Executor,
-  ids: readonly string[],
-  time: number,
-): Promise<ReadonlyMap<string, SensorStatus>> => {
-  // Plan: sensor_status_history_of_sensor backwards from its end, for each sensor.
-  const { rows } = await db.execute<{ id: string; to_status: SensorStatus }>(sql`
-    SELECT wanted.id, last.to_status FROM unnest(${sql.param(ids)}::uuid[]) AS wanted (id)
-    CROSS JOIN LATERAL (
-      SELECT to_status FROM sensor_status_history
-      WHERE sensor_id = wanted.id AND at < ${moment(time)}
-      ORDER BY id DESC LIMIT 1
-    ) AS last`);
-  return new Map(rows.map(({ id, to_status }) => [id, to_status]));
-};
-
-const findChanges = async (
-  db: Executor,
-  ids: readonly string[],
-  { from, until }: Interval,
-): Promise<ReadonlyMap<string, StatusChange[]>> => {
-  const { rows } = await db.execute<ChangeRecord>(sql`
-    SELECT sensor_id, from_status, to_status, at, reason FROM sensor_status_history
-    WHERE sensor_id = ANY(${sql.param(ids)}::uuid[])
-      AND at >= ${moment(from)} AND at < ${moment(until)}
-    ORDER BY sensor_id, id`);
-  const bySensor = new Map<string, StatusChange[]>();
-  for (const { sensor_id, from_status, to_status, at, reason } of rows) {
-    const changes = bySensor.get(sensor_id) ?? [];
-    bySensor.set(sensor_id, changes);
-    changes.push({ from: from_status, to: to_status, at: new Date(at).getTime(), reason });
-  }
-  return bySensor;
-};
-
 /** How many sensors the filters let pass. */
-export const countSensors = async (db: Executor, filters: ReportFilters): Promise<number> => {
+export async function countSensors(db: Executor, filters: ReportFilters): Promise<number> {
   const { rows } = await db.execute<{ n: number }>(sql`
     SELECT count(*) AS n FROM sensors s WHERE ${sql.join([sql`true`, ...wanted(filters)], sql` AND `)}`);
   return rows[0]?.n ?? 0;
-};
+}
 
 /** The next sensors after a name and id, with what became of their status within the interval. */
-export const listSensorsWithHistory = async (
+export async function listSensorsWithHistory(
   db: Executor,
   filters: ReportFilters,
   interval: Interval,
   after: { name: string; id: string } | null,
   take: number,
-): Promise<NamedSensor[]> => {
+): Promise<NamedSensor[]> {
   const behind =
     after === null
       ? []
@@ -122,4 +76,52 @@ export const listSensorsWithHistory = async (
     before: before.get(row.id) ?? null,
     changes: changes.get(row.id) ?? [],
   }));
-};
+}
+
+function equals(column: SQL, value: string | undefined): SQL[] {
+  if (value === undefined) return [];
+  return [isUuid(value) ? sql`${column} = ${value}::uuid` : sql`false`];
+}
+
+function wanted({ sensorId, locationId, sensorType }: ReportFilters): SQL[] {
+  return [
+    ...equals(sql`s.id`, sensorId),
+    ...equals(sql`s.location_id`, locationId),
+    ...(sensorType === undefined ? [] : [sql`s.type = ${sensorType}`]),
+  ];
+}
+
+async function findBefore(
+  db: Executor,
+  ids: readonly string[],
+  time: number,
+): Promise<ReadonlyMap<string, SensorStatus>> {
+  // Plan: sensor_status_history_of_sensor backwards from its end, for each sensor.
+  const { rows } = await db.execute<{ id: string; to_status: SensorStatus }>(sql`
+    SELECT wanted.id, last.to_status FROM unnest(${sql.param(ids)}::uuid[]) AS wanted (id)
+    CROSS JOIN LATERAL (
+      SELECT to_status FROM sensor_status_history
+      WHERE sensor_id = wanted.id AND at < ${moment(time)}
+      ORDER BY id DESC LIMIT 1
+    ) AS last`);
+  return new Map(rows.map(({ id, to_status }) => [id, to_status]));
+}
+
+async function findChanges(
+  db: Executor,
+  ids: readonly string[],
+  { from, until }: Interval,
+): Promise<ReadonlyMap<string, StatusChange[]>> {
+  const { rows } = await db.execute<ChangeRecord>(sql`
+    SELECT sensor_id, from_status, to_status, at, reason FROM sensor_status_history
+    WHERE sensor_id = ANY(${sql.param(ids)}::uuid[])
+      AND at >= ${moment(from)} AND at < ${moment(until)}
+    ORDER BY sensor_id, id`);
+  const bySensor = new Map<string, StatusChange[]>();
+  for (const { sensor_id, from_status, to_status, at, reason } of rows) {
+    const changes = bySensor.get(sensor_id) ?? [];
+    bySensor.set(sensor_id, changes);
+    changes.push({ from: from_status, to: to_status, at: new Date(at).getTime(), reason });
+  }
+  return bySensor;
+}

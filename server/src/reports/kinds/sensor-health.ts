@@ -42,9 +42,11 @@ const entryOf: Readonly<Record<SensorStatus, string | null>> = {
   MAINTENANCE: 'MAINTENANCE',
 };
 
-const seconds = (ms: number): number => Math.round(ms / 1000);
+function seconds(ms: number): number {
+  return Math.round(ms / 1000);
+}
 
-const rowsOf = (sensor: NamedSensor, interval: Interval): Row[] => {
+function rowsOf(sensor: NamedSensor, interval: Interval): Row[] {
   const spells = statusPeriodsOf(sensor, interval);
   const lengths = lengthsOf(spells);
   const whose = [sensor.name, sensor.deviceId, sensor.type, sensor.location];
@@ -76,15 +78,17 @@ const rowsOf = (sensor: NamedSensor, interval: Interval): Row[] => {
       return entry === null ? [] : [told(entry, spell)];
     }),
   ];
-};
+}
 
 /** Unlike events, a status lasts, but only until now is it known. */
-const known = ({ interval, now }: ReportScope): Interval => ({
-  from: interval.from,
-  until: Math.max(interval.from, Math.min(interval.until, now)),
-});
+function known({ interval, now }: ReportScope): Interval {
+  return {
+    from: interval.from,
+    until: Math.max(interval.from, Math.min(interval.until, now)),
+  };
+}
 
-const sensorsOf = async function* (db: Executor, scope: ReportScope): AsyncGenerator<NamedSensor[]> {
+async function* sensorsOf(db: Executor, scope: ReportScope): AsyncGenerator<NamedSensor[]> {
   const interval = known(scope);
   for (let last: NamedSensor | null = null; ; ) {
     const page: NamedSensor[] = await listSensorsWithHistory(db, scope.filters, interval, last, PAGE);
@@ -92,9 +96,9 @@ const sensorsOf = async function* (db: Executor, scope: ReportScope): AsyncGener
     if (page.length < PAGE) return;
     last = page.at(-1) ?? null;
   }
-};
+}
 
-const rows = async function* (db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
+async function* rows(db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
   const total = await countSensors(db, scope.filters);
   const interval = known(scope);
   let read = 0;
@@ -104,18 +108,20 @@ const rows = async function* (db: Executor, scope: ReportScope): AsyncGenerator<
     const there = page.filter(({ createdAt }) => createdAt < interval.until);
     yield { rows: there.flatMap((sensor) => rowsOf(sensor, interval)), progress: read / Math.max(1, total) };
   }
-};
+}
 
-const add = (a: Lengths, b: Lengths): Lengths => ({
-  ONLINE: a.ONLINE + b.ONLINE,
-  OFFLINE: a.OFFLINE + b.OFFLINE,
-  ERROR: a.ERROR + b.ERROR,
-  MAINTENANCE: a.MAINTENANCE + b.MAINTENANCE,
-});
+function add(a: Lengths, b: Lengths): Lengths {
+  return {
+    ONLINE: a.ONLINE + b.ONLINE,
+    OFFLINE: a.OFFLINE + b.OFFLINE,
+    ERROR: a.ERROR + b.ERROR,
+    MAINTENANCE: a.MAINTENANCE + b.MAINTENANCE,
+  };
+}
 
 const MOST_BARS = 10;
 
-const summary = async (db: Executor, scope: ReportScope): Promise<Summary> => {
+async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
   let all: Lengths = { ONLINE: 0, OFFLINE: 0, ERROR: 0, MAINTENANCE: 0 };
   let count = 0;
   let worst: { label: string; value: number }[] = [];
@@ -141,7 +147,7 @@ const summary = async (db: Executor, scope: ReportScope): Promise<Summary> => {
     ],
     charts: [{ title: 'Longest unavailable (hours)', shape: 'bars', points: worst }],
   };
-};
+}
 
 /** How each sensor fared, and under it when it was silent (OFFLINE), out of order (ERROR) or in maintenance. */
 export const sensorHealth: KindOfReport = { title: 'Sensor health', columns, rows, summary };

@@ -32,10 +32,10 @@ export interface WatchedSensor {
  * What a sensor's status was from moment to moment. It begins when the sensor was registered, if that is within the
  * interval. Before the first contact it may not be mounted yet: that it is OFFLINE then says nothing, and is left out.
  */
-export const statusPeriodsOf = (
+export function statusPeriodsOf(
   { status, createdAt, firstContact, before, changes }: WatchedSensor,
   { from, until }: Interval,
-): StatusPeriod[] => {
+): StatusPeriod[] {
   const start = Math.max(from, createdAt);
   if (start >= until) return [];
   const spells: StatusPeriod[] = [];
@@ -59,22 +59,22 @@ export const statusPeriodsOf = (
   }
   close(until);
   return spells;
-};
+}
 
 export type Lengths = Readonly<Record<SensorStatus, number>>;
 
 /** How long it had each status, in milliseconds. */
-export const lengthsOf = (spells: readonly StatusPeriod[]): Lengths => {
+export function lengthsOf(spells: readonly StatusPeriod[]): Lengths {
   const sums: Record<SensorStatus, number> = { ONLINE: 0, OFFLINE: 0, ERROR: 0, MAINTENANCE: 0 };
   for (const { status, from, until } of spells) sums[status] += until - from;
   return sums;
-};
+}
 
 /**
  * The share of time (0 to 1) in which it was ONLINE. MAINTENANCE does not count, neither for nor against it; null when
  * there was nothing else.
  */
-export const availability = ({ ONLINE, OFFLINE, ERROR }: Lengths): number | null => {
+export function availability({ ONLINE, OFFLINE, ERROR }: Lengths): number | null {
   const counted = ONLINE + OFFLINE + ERROR;
   return counted === 0 ? null : ONLINE / counted;
-};
+}

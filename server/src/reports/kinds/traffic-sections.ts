@@ -10,6 +10,7 @@ import { flowOf, isByHour, partsOf, placeOf, placesOf, slicesOf } from './traffi
 
 /** Up to how many days the course of a place is told hour by hour. */
 const MOST_DAYS_IN_HOURS = 2;
+
 /** Most points of a course. */
 const MOST_POINTS = 92;
 
@@ -38,10 +39,12 @@ interface Known {
   readonly rowCount: number;
 }
 
-const isKnown = ({ points }: Pick<Flow, 'points'>): boolean => points.some(({ volume }) => volume !== null);
+function isKnown({ points }: Pick<Flow, 'points'>): boolean {
+  return points.some(({ volume }) => volume !== null);
+}
 
 /** A long range is read in parts, and its speeds once more all together: a V85 cannot be told from those of the parts. */
-const readPlace = async (db: Database, scope: ReportScope, place: TrafficPlace): Promise<Known | null> => {
+async function readPlace(db: Database, scope: ReportScope, place: TrafficPlace): Promise<Known | null> {
   const interval = isByHour(scope) ? '60min' : 'day';
   const slices = slicesOf(scope);
   const flows: Flow[] = [];
@@ -77,29 +80,33 @@ const readPlace = async (db: Database, scope: ReportScope, place: TrafficPlace):
     ),
     rowCount: points.length,
   };
-};
+}
 
-const sumOf = (points: readonly FlowPoint[]): number =>
-  points.reduce((sum, { volume }) => sum + (volume ?? 0), 0);
+function sumOf(points: readonly FlowPoint[]): number {
+  return points.reduce((sum, { volume }) => sum + (volume ?? 0), 0);
+}
 
 /** The share of the range's time in which it is known what passed. What was not read, because nothing is known, counts as such. */
-const completenessOf = (scope: ReportScope, points: readonly FlowPoint[]): number => {
+function completenessOf(scope: ReportScope, points: readonly FlowPoint[]): number {
   const length = slicesOf(scope).reduce((sum, { from, until }) => sum + until - from, 0);
   const known = points.reduce((sum, { start, end, completeness }) => sum + completeness * (+end - +start), 0);
   return length === 0 ? 0 : Math.min(1, Math.round((known / length) * 10_000) / 10_000);
-};
+}
 
-const meanPerDay = (points: readonly FlowPoint[]): number | null => {
+function meanPerDay(points: readonly FlowPoint[]): number | null {
   const known = points.filter(({ volume }) => volume !== null);
   return known.length === 0 ? null : Math.round(sumOf(known) / known.length);
-};
+}
 
-const inWords = (value: number | null, unit: string): string =>
-  value === null ? '–' : `${value.toLocaleString('en', { maximumFractionDigits: 1 })} ${unit}`;
-const percent = (share: number | null): string =>
-  share === null ? '–' : `${(share * 100).toLocaleString('en', { maximumFractionDigits: 2 })} %`;
+function inWords(value: number | null, unit: string): string {
+  return value === null ? '–' : `${value.toLocaleString('en', { maximumFractionDigits: 1 })} ${unit}`;
+}
 
-const figuresOf = (scope: ReportScope, { speeds, points, days, peak }: Known, local: LocalTime): Figure[] => {
+function percent(share: number | null): string {
+  return share === null ? '–' : `${(share * 100).toLocaleString('en', { maximumFractionDigits: 2 })} %`;
+}
+
+function figuresOf(scope: ReportScope, { speeds, points, days, peak }: Known, local: LocalTime): Figure[] {
   const perDay = meanPerDay(days);
   return [
     { name: 'Vehicles', value: sumOf(points) },
@@ -114,16 +121,16 @@ const figuresOf = (scope: ReportScope, { speeds, points, days, peak }: Known, lo
     { name: 'Speed limit', value: inWords(speeds.speedLimit, 'km/h') },
     { name: 'Over the limit', value: percent(speeds.shareOverLimit) },
   ];
-};
+}
 
 type Points = { label: string; value: number }[];
 
 /** Means of what the points have in common, as an hour of the day. */
-const meansBy = (
+function meansBy(
   points: readonly FlowPoint[],
   keys: readonly string[],
   keyOf: (at: number) => string,
-): Points => {
+): Points {
   const [sums, counts] = [new Map<string, number>(), new Map<string, number>()];
   for (const { start, volume } of points) {
     if (volume === null) continue;
@@ -131,12 +138,12 @@ const meansBy = (
     addTo(counts, keyOf(start.getTime()), 1);
   }
   return keys.map((key) => ({ label: key, value: (sums.get(key) ?? 0) / (counts.get(key) ?? 1) }));
-};
+}
 
 const HOURS = Array.from({ length: 24 }, (_, hour) => `${String(hour).padStart(2, '0')}:00`);
 const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
-const rhythmOf = (scope: ReportScope, { points, days }: Known, { wall }: LocalTime): Chart => {
+function rhythmOf(scope: ReportScope, { points, days }: Known, { wall }: LocalTime): Chart {
   const looks = { shape: 'columns', isHalf: true } as const;
   if (isByHour(scope)) {
     const hourOf = (at: number): string => `${wall(at).toISOString().slice(11, 13)}:00`;
@@ -144,10 +151,10 @@ const rhythmOf = (scope: ReportScope, { points, days }: Known, { wall }: LocalTi
   }
   const dayOf = (at: number): string => WEEKDAYS[wall(at).getUTCDay()] ?? '';
   return { title: 'Mean vehicles by day of the week', points: meansBy(days, WEEKDAYS, dayOf), ...looks };
-};
+}
 
 /** A V85 of several days cannot be told from those of each, so the highest stands for them. */
-const speedChart = (days: readonly FlowPoint[], { day, showDay }: LocalTime): Chart => {
+function speedChart(days: readonly FlowPoint[], { day, showDay }: LocalTime): Chart {
   const together = Math.max(1, Math.ceil(days.length / MOST_POINTS));
   const points: Points = [];
   for (let at = 0; at < days.length; at += together) {
@@ -162,9 +169,9 @@ const speedChart = (days: readonly FlowPoint[], { day, showDay }: LocalTime): Ch
     isHalf: true,
     points: points.some(({ value }) => value > 0) ? points : [],
   };
-};
+}
 
-const chartsOf = (scope: ReportScope, known: Known, local: LocalTime): Chart[] => {
+function chartsOf(scope: ReportScope, known: Known, local: LocalTime): Chart[] {
   const { points, days } = known;
   if (days.length <= MOST_DAYS_IN_HOURS && isByHour(scope)) {
     const course = (title: string, toValue: (point: FlowPoint) => number | null): Chart => ({
@@ -183,20 +190,22 @@ const chartsOf = (scope: ReportScope, known: Known, local: LocalTime): Chart[] =
   const byDay = new Map<string, number>();
   for (const { start, volume } of days) addTo(byDay, local.day(start.getTime()), volume ?? 0);
   return [dayChart('Vehicles per day', byDay, scope), rhythmOf(scope, known, local), speedChart(days, local)];
-};
+}
 
-const rowOf = (scope: ReportScope, place: TrafficPlace, { speeds, points, days }: Known): Row => [
-  place.name,
-  sumOf(points),
-  meanPerDay(days),
-  speeds.meanSpeed,
-  speeds.v85,
-  speeds.speedLimit,
-  speeds.shareOverLimit,
-  completenessOf(scope, points),
-];
+function rowOf(scope: ReportScope, place: TrafficPlace, { speeds, points, days }: Known): Row {
+  return [
+    place.name,
+    sumOf(points),
+    meanPerDay(days),
+    speeds.meanSpeed,
+    speeds.v85,
+    speeds.speedLimit,
+    speeds.shareOverLimit,
+    completenessOf(scope, points),
+  ];
+}
 
-const list = async function* (db: Database, scope: ReportScope): AsyncGenerator<Section> {
+async function* list(db: Database, scope: ReportScope): AsyncGenerator<Section> {
   const local = createLocalTime(scope.settings);
   for await (const place of placesOf(db, scope)) {
     const known = await readPlace(db, scope, place);
@@ -212,7 +221,7 @@ const list = async function* (db: Database, scope: ReportScope): AsyncGenerator<
       charts: chartsOf(scope, known, local),
     };
   }
-};
+}
 
 const PLACE_ID = 12;
 

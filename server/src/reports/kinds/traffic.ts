@@ -12,6 +12,7 @@ import { shareBefore } from './slices.ts';
 
 /** Up to how many days a range is told hour by hour; a longer one day by day. */
 const MOST_DAYS_BY_HOUR = 31;
+
 /** Days of a place that are read at once. */
 const SLICE_DAYS = 31;
 const PLACES = 100;
@@ -33,7 +34,7 @@ const columns: readonly Column[] = [
 ];
 
 /** The local days of the scope up to now, as parts of a month; their ends are those of days. */
-export const slicesOf = (scope: ReportScope): Interval[] => {
+export function slicesOf(scope: ReportScope): Interval[] {
   const interval = { from: scope.interval.from, until: Math.min(scope.interval.until, scope.now) };
   const days = [...localDays(interval, scope.settings.timezone)];
   const slices: Interval[] = [];
@@ -42,66 +43,79 @@ export const slicesOf = (scope: ReportScope): Interval[] => {
     if (first && last) slices.push({ from: first.from, until: last.until });
   }
   return slices;
-};
+}
 
 /** Whether the rows are hours; otherwise they are days. */
-export const isByHour = ({ interval, settings }: ReportScope): boolean => {
+export function isByHour({ interval, settings }: ReportScope): boolean {
   let days = 0;
   for (const _ of localDays(interval, settings.timezone)) if (++days > MOST_DAYS_BY_HOUR) return false;
   return true;
-};
+}
 
 /** What the figures of traffic are read with. */
-export const partsOf = (db: Database, { settings }: ReportScope) => ({
-  db,
-  settings: { current: () => settings, formerZones: () => [], refresh: async () => undefined },
-});
-export const placeOf = ({ kind, id }: TrafficPlace) =>
-  kind === 'location' ? { locationId: id } : { sensorId: id };
+export function partsOf(db: Database, { settings }: ReportScope) {
+  return {
+    db,
+    settings: { current: () => settings, formerZones: () => [], refresh: async () => undefined },
+  };
+}
+
+export function placeOf({ kind, id }: TrafficPlace) {
+  return kind === 'location' ? { locationId: id } : { sensorId: id };
+}
 
 /** What passed a place, hour by hour or day by day. */
-export const flowOf = (
+export function flowOf(
   db: Database,
   scope: ReportScope,
   place: TrafficPlace,
   { from, until }: Interval,
   interval: '60min' | 'day',
-) =>
-  getFlow(partsOf(db, scope), {
+) {
+  return getFlow(partsOf(db, scope), {
     ...placeOf(place),
     interval,
     startDate: new Date(from).toISOString(),
     endDate: new Date(until - 1).toISOString(),
     vehicleType: scope.filters.vehicleType,
   });
+}
 
 /** The places of the report in the order of their names. */
-export const placesOf = async function* (db: Database, scope: ReportScope): AsyncGenerator<TrafficPlace> {
+export async function* placesOf(db: Database, scope: ReportScope): AsyncGenerator<TrafficPlace> {
   for (let last: TrafficPlace | null = null; ; ) {
     const page: TrafficPlace[] = await listTrafficPlaces(db, scope.filters, last, PLACES);
     yield* page;
     if (page.length < PLACES) return;
     last = page.at(-1) ?? null;
   }
-};
+}
 
-const rowOf = (place: TrafficPlace, point: FlowPoint): Row => [
-  point.start,
-  point.end,
-  place.name,
-  point.volume,
-  point.meanSpeed,
-  point.v15,
-  point.v50,
-  point.v85,
-  point.v95,
-  point.shareOverLimit,
-  point.completeness,
-  place.kind,
-  place.id,
-];
+/**
+ * What passed each location, and each sensor that stands at none, hour by hour or, beyond a month, day by day. A gap, in
+ * which nothing is known, is a row without a volume.
+ */
+export const traffic: KindOfReport = { title: 'Traffic', columns, rows, summary };
 
-const rows = async function* (db: Database, scope: ReportScope): AsyncGenerator<Batch> {
+function rowOf(place: TrafficPlace, point: FlowPoint): Row {
+  return [
+    point.start,
+    point.end,
+    place.name,
+    point.volume,
+    point.meanSpeed,
+    point.v15,
+    point.v50,
+    point.v85,
+    point.v95,
+    point.shareOverLimit,
+    point.completeness,
+    place.kind,
+    place.id,
+  ];
+}
+
+async function* rows(db: Database, scope: ReportScope): AsyncGenerator<Batch> {
   const slices = slicesOf(scope);
   const interval = isByHour(scope) ? '60min' : 'day';
   const span = { from: slices[0]?.from ?? 0, until: slices.at(-1)?.until ?? 0 };
@@ -115,9 +129,9 @@ const rows = async function* (db: Database, scope: ReportScope): AsyncGenerator<
     }
     yield { rows: [], progress: shareBefore(slice.until, span) };
   }
-};
+}
 
-const summary = async (db: Database, scope: ReportScope): Promise<Summary> => {
+async function summary(db: Database, scope: ReportScope): Promise<Summary> {
   const local = createLocalTime(scope.settings);
   const [byDay, byPlace] = [new Map<string, number>(), new Map<string, number>()];
   for (const slice of slicesOf(scope)) {
@@ -148,10 +162,4 @@ const summary = async (db: Database, scope: ReportScope): Promise<Summary> => {
       { title: 'Busiest places', shape: 'bars', points: largest(byPlace) },
     ],
   };
-};
-
-/**
- * What passed each location, and each sensor that stands at none, hour by hour or, beyond a month, day by day. A gap, in
- * which nothing is known, is a row without a volume.
- */
-export const traffic: KindOfReport = { title: 'Traffic', columns, rows, summary };
+}

@@ -13,16 +13,11 @@ import { always, type History } from '../../platform/history.ts';
 import type { Interval } from '../../platform/time.ts';
 import { locationLimits } from '../../sensors/standings-store.ts';
 
-const refersTo = (column: SQL, id: string | undefined): SQL[] => {
-  if (id === undefined) return [];
-  return [isUuid(id) ? sql`${column} = ${id}::uuid` : sql`false`];
-};
-
 /** The conditions that events meet which the filters of a report let pass. */
-export const eventConditions = async (
+export async function eventConditions(
   db: Executor,
   { sensorId, locationId, severity, ...filters }: ReportFilters,
-): Promise<SQL[]> => {
+): Promise<SQL[]> {
   const { eventType, violationType, vehicleType, licensePlateNumber } = filters;
   const wanted = listEventsInput.parse({ eventType, violationType, vehicleType, licensePlateNumber });
   return [
@@ -32,10 +27,7 @@ export const eventConditions = async (
     ...refersTo(sql`location_id`, locationId),
     ...(severity === undefined ? [] : [sql`severity = ${rankOf(severity)}`]),
   ];
-};
-
-const conditions = async (db: Executor, filters: ReportFilters, interval: Interval): Promise<SQL> =>
-  sql.join([violationCondition, ...idWithin(interval), ...(await eventConditions(db, filters))], sql` AND `);
+}
 
 export interface Violation extends Event {
   readonly locationId: string | null;
@@ -43,33 +35,33 @@ export interface Violation extends Event {
 type ViolationRecord = EventRecord & { location_id: string | null };
 
 /** The next violations of an interval after an id, in the order of time. */
-export const listViolations = async (
+export async function listViolations(
   db: Executor,
   filters: ReportFilters,
   interval: Interval,
   after: string | null,
   take: number,
-): Promise<Violation[]> => {
+): Promise<Violation[]> {
   // Plan: events_pkey of a month from the last id on, or the index of a filter.
   const { rows } = await db.execute<ViolationRecord>(sql`
     SELECT ${listedColumns}, location_id FROM events
     WHERE ${await conditions(db, filters, interval)} ${after === null ? sql`` : sql`AND id > ${after}::uuid`}
     ORDER BY id LIMIT ${take}`);
   return rows.map((row) => ({ ...toEvent(row), locationId: row.location_id }));
-};
+}
 
 /** The speed limits (km/h) of these locations, as they were at all times. */
-export const findSpeedLimits = async (
+export async function findSpeedLimits(
   db: Executor,
   locationIds: readonly string[],
-): Promise<Map<string, History<number | null>>> => {
+): Promise<Map<string, History<number | null>>> {
   if (locationIds.length === 0) return new Map();
   const { rows } = await db.execute<{ id: string; speed_limit: number | null }>(
     sql`SELECT id, speed_limit FROM locations WHERE id = ANY(${sql.param(locationIds)}::uuid[])`,
   );
   const changed = await locationLimits.read(db, locationIds);
   return new Map(rows.map(({ id, speed_limit }) => [id, changed.get(id) ?? always(speed_limit)]));
-};
+}
 
 export interface ViolationCount extends Record<string, unknown> {
   /** The start of the hour in UTC. */
@@ -79,25 +71,37 @@ export interface ViolationCount extends Record<string, unknown> {
 }
 
 /** The violations of an interval by hour and by what they are. */
-export const countViolations = async (
+export async function countViolations(
   db: Executor,
   filters: ReportFilters,
   interval: Interval,
-): Promise<ViolationCount[]> => {
+): Promise<ViolationCount[]> {
   const { rows } = await db.execute<ViolationCount>(sql`
     SELECT event_hour(id) AS hour, coalesce(violation_type, event_type) AS kind, count(*) AS n FROM events
     WHERE ${await conditions(db, filters, interval)} GROUP BY 1, 2`);
   return rows;
-};
+}
 
 /** The violations of an interval by the name of their place. */
-export const countViolationsByPlace = async (
+export async function countViolationsByPlace(
   db: Executor,
   filters: ReportFilters,
   interval: Interval,
-): Promise<{ place: string; n: number }[]> => {
+): Promise<{ place: string; n: number }[]> {
   const { rows } = await db.execute<{ place: string; n: number }>(sql`
     SELECT coalesce(location_name, sensor_name, 'unknown') AS place, count(*) AS n FROM events
     WHERE ${await conditions(db, filters, interval)} GROUP BY 1`);
   return rows;
-};
+}
+
+function refersTo(column: SQL, id: string | undefined): SQL[] {
+  if (id === undefined) return [];
+  return [isUuid(id) ? sql`${column} = ${id}::uuid` : sql`false`];
+}
+
+async function conditions(db: Executor, filters: ReportFilters, interval: Interval): Promise<SQL> {
+  return sql.join(
+    [violationCondition, ...idWithin(interval), ...(await eventConditions(db, filters))],
+    sql` AND `,
+  );
+}

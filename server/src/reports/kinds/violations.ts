@@ -34,26 +34,28 @@ const columns: readonly Column[] = [
   { name: 'Event ID', type: 'text', width: 0 },
 ];
 
-const rowOf = (event: Violation, limit: number | null): Row => [
-  event.timestamp,
-  event.eventType,
-  event.violationType,
-  event.licensePlateNumber,
-  event.vehicleType,
-  event.vehicleSpeed,
-  limit,
-  event.severity,
-  event.sensorName,
-  event.locationName,
-  event.processed ? 'yes' : 'no',
-  event.archived ? 'yes' : 'no',
-  event.description,
-  event.createdAt,
-  event.sensorId,
-  event.id,
-];
+function rowOf(event: Violation, limit: number | null): Row {
+  return [
+    event.timestamp,
+    event.eventType,
+    event.violationType,
+    event.licensePlateNumber,
+    event.vehicleType,
+    event.vehicleSpeed,
+    limit,
+    event.severity,
+    event.sensorName,
+    event.locationName,
+    event.processed ? 'yes' : 'no',
+    event.archived ? 'yes' : 'no',
+    event.description,
+    event.createdAt,
+    event.sensorId,
+    event.id,
+  ];
+}
 
-const rows = async function* (db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
+async function* rows(db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
   const interval = untilNow(scope);
   const limits = new Map<string, History<number | null>>();
   const toRows = async (events: readonly Violation[]): Promise<Row[]> => {
@@ -75,9 +77,9 @@ const rows = async function* (db: Executor, scope: ReportScope): AsyncGenerator<
     });
     yield { rows: [], progress: shareBefore(slice.until, interval) };
   }
-};
+}
 
-const summary = async (db: Executor, scope: ReportScope): Promise<Summary> => {
+async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
   const local = createLocalTime(scope.settings);
   const [byKind, byPlace, byDay] = [
     new Map<string, number>(),
@@ -108,7 +110,7 @@ const summary = async (db: Executor, scope: ReportScope): Promise<Summary> => {
     ],
     charts,
   };
-};
+}
 
 /** The events that are violations, each with the limit that holds at its place now. */
 export const violations: KindOfReport = { title: 'Violations', columns, rows, summary };

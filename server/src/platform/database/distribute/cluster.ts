@@ -14,31 +14,6 @@ const HOW_TO_MAKE_A_CLUSTER = `
   3. On this server, the coordinator:  SELECT citus_set_coordinator_host('<name of this server>', 5432);
   4. On this server, for each worker:  SELECT citus_add_node('<name of the worker>', 5432);`;
 
-const refuseWithoutCitus = async (client: Client): Promise<void> => {
-  // Asked of what will be called, not of pg_extension: what counts is that this role sees it.
-  const { rows } = await client.query<{ present: boolean }>(
-    `SELECT EXISTS (SELECT FROM pg_proc
-      WHERE proname = 'create_distributed_table' AND pg_function_is_visible(oid)) AS present`,
-  );
-  if (rows[0]?.present) return;
-  throw new DistributionRefused(
-    `The citus extension is not there: this is one plain PostgreSQL, on which Gantry runs as it is. To make a cluster of it:${HOW_TO_MAKE_A_CLUSTER}`,
-  );
-};
-
-const refuseOldCitus = async (client: Client): Promise<void> => {
-  const { rows } = await client.query<{ version: string }>('SELECT citus_version() AS version');
-  const version = rows[0]?.version ?? '';
-  const [, major, minor] = /^Citus (\d+)\.(\d+)/.exec(version) ?? [];
-  const isNewEnough =
-    Number(major) > OLDEST_CITUS.major ||
-    (Number(major) === OLDEST_CITUS.major && Number(minor) >= OLDEST_CITUS.minor);
-  if (isNewEnough) return;
-  throw new DistributionRefused(
-    `Citus is too old: this is "${version}", and ${OLDEST_CITUS.major}.${OLDEST_CITUS.minor} or newer is needed`,
-  );
-};
-
 interface NodeRow {
   isCoordinator: boolean;
   holdsShards: boolean;
@@ -48,7 +23,7 @@ interface NodeRow {
  * How many nodes of the cluster hold shards.
  * @throws DistributionRefused when there is no such cluster
  */
-export const countNodes = async (client: Client): Promise<number> => {
+export async function countNodes(client: Client): Promise<number> {
   await refuseWithoutCitus(client);
   await refuseOldCitus(client);
   const { rows } = await client.query<NodeRow>(
@@ -65,10 +40,10 @@ export const countNodes = async (client: Client): Promise<number> => {
   throw new DistributionRefused(
     "The cluster has no node that holds shards. On this server, for each worker:  SELECT citus_add_node('<name of the worker>', 5432);",
   );
-};
+}
 
 /** @throws DistributionRefused when the schema is not there, or is older than what the steps speak of */
-export const refuseWithoutSchema = async (client: Client): Promise<void> => {
+export async function refuseWithoutSchema(client: Client): Promise<void> {
   const { rows } = await client.query<{ present: boolean }>(
     `SELECT to_regclass('events') IS NOT NULL AND to_regprocedure('event_hour(uuid)') IS NOT NULL
       AND to_regprocedure('gantry_fold(text)') IS NOT NULL AS present`,
@@ -77,13 +52,13 @@ export const refuseWithoutSchema = async (client: Client): Promise<void> => {
   throw new DistributionRefused(
     'This database does not have the schema of this version yet: start the service on it once, stop it, and run this again',
   );
-};
+}
 
 /**
  * While events are moved nobody can write them, for longer than a request may wait.
  * @throws DistributionRefused when a service is connected
  */
-export const refuseWhileServed = async (client: Client): Promise<void> => {
+export async function refuseWhileServed(client: Client): Promise<void> {
   const { rows } = await client.query<{ n: number }>(
     `SELECT count(*)::int AS n FROM pg_stat_activity
     WHERE datname = current_database() AND application_name LIKE 'gantry%'
@@ -94,4 +69,29 @@ export const refuseWhileServed = async (client: Client): Promise<void> => {
   throw new DistributionRefused(
     `A service is running on this database (connections: ${connections}). Stop it first: events cannot be written while they are moved`,
   );
-};
+}
+
+async function refuseWithoutCitus(client: Client): Promise<void> {
+  // Asked of what will be called, not of pg_extension: what counts is that this role sees it.
+  const { rows } = await client.query<{ present: boolean }>(
+    `SELECT EXISTS (SELECT FROM pg_proc
+      WHERE proname = 'create_distributed_table' AND pg_function_is_visible(oid)) AS present`,
+  );
+  if (rows[0]?.present) return;
+  throw new DistributionRefused(
+    `The citus extension is not there: this is one plain PostgreSQL, on which Gantry runs as it is. To make a cluster of it:${HOW_TO_MAKE_A_CLUSTER}`,
+  );
+}
+
+async function refuseOldCitus(client: Client): Promise<void> {
+  const { rows } = await client.query<{ version: string }>('SELECT citus_version() AS version');
+  const version = rows[0]?.version ?? '';
+  const [, major, minor] = /^Citus (\d+)\.(\d+)/.exec(version) ?? [];
+  const isNewEnough =
+    Number(major) > OLDEST_CITUS.major ||
+    (Number(major) === OLDEST_CITUS.major && Number(minor) >= OLDEST_CITUS.minor);
+  if (isNewEnough) return;
+  throw new DistributionRefused(
+    `Citus is too old: this is "${version}", and ${OLDEST_CITUS.major}.${OLDEST_CITUS.minor} or newer is needed`,
+  );
+}

@@ -13,7 +13,22 @@ export interface DistributeOptions {
   readonly say: (line: string) => void;
 }
 
-const connect = async (connectionString: string): Promise<pg.Client> => {
+/**
+ * Turns the schema on the coordinator of a Citus cluster into its distributed form, whatever part of it is there
+ * already.
+ * @throws DistributionRefused when that cannot be, with what to do; nothing was changed
+ * @throws Error when a step failed or may not be run; those before it stay, and another run goes on from there
+ */
+export async function distribute(options: DistributeOptions): Promise<void> {
+  const client = await connect(options.connectionString);
+  try {
+    await distributeOn(client, options);
+  } finally {
+    await client.end();
+  }
+}
+
+async function connect(connectionString: string): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString,
     application_name: 'gantry distribution',
@@ -28,25 +43,25 @@ const connect = async (connectionString: string): Promise<pg.Client> => {
   await client.query('SET statement_timeout = 0');
   await client.query('SET lock_timeout = 0');
   return client;
-};
+}
 
-const isTrue = async (client: pg.Client, query: string): Promise<boolean> => {
+async function isTrue(client: pg.Client, query: string): Promise<boolean> {
   const { rows } = await client.query<Record<string, boolean>>(query);
   return Object.values(rows[0] ?? {})[0] === true;
-};
+}
 
-const countBy = async (client: pg.Client, query: string): Promise<number> => {
+async function countBy(client: pg.Client, query: string): Promise<number> {
   const { rows } = await client.query<{ n: number }>(query);
   return rows[0]?.n ?? 0;
-};
+}
 
-const findDue = async (client: pg.Client, steps: readonly Step[]): Promise<Step[]> => {
+async function findDue(client: pg.Client, steps: readonly Step[]): Promise<Step[]> {
   const due: Step[] = [];
   for (const step of steps) if (!(await isTrue(client, step.isDone))) due.push(step);
   return due;
-};
+}
 
-const runStep = async (client: pg.Client, { name, statement, condition }: Step): Promise<void> => {
+async function runStep(client: pg.Client, { name, statement, condition }: Step): Promise<void> {
   if (condition && !(await isTrue(client, condition.query))) throw new Error(condition.otherwise);
   try {
     await client.query(statement);
@@ -56,18 +71,14 @@ const runStep = async (client: pg.Client, { name, statement, condition }: Step):
       { cause },
     );
   }
-};
+}
 
-const tellDryRun = (due: readonly Step[], say: DistributeOptions['say']): void => {
+function tellDryRun(due: readonly Step[], say: DistributeOptions['say']): void {
   for (const { name, why, statement } of due) say(`-- ${name}: ${why}\n${statement};`);
   if (due.length > 0) say('-- A dry run: nothing was changed.');
-};
+}
 
-const runAll = async (
-  client: pg.Client,
-  due: readonly Step[],
-  say: DistributeOptions['say'],
-): Promise<void> => {
+async function runAll(client: pg.Client, due: readonly Step[], say: DistributeOptions['say']): Promise<void> {
   client.on('notice', ({ message }) => say(`    ${message}`));
   for (const [index, step] of due.entries()) {
     say(`${index + 1} of ${due.length}: ${step.name}\n    ${step.statement};`);
@@ -75,9 +86,9 @@ const runAll = async (
     await runStep(client, step);
     say(`    done in ${((performance.now() - started) / 1000).toFixed(1)} s`);
   }
-};
+}
 
-const distributeOn = async (client: pg.Client, options: DistributeOptions): Promise<void> => {
+async function distributeOn(client: pg.Client, options: DistributeOptions): Promise<void> {
   const { shards, isDryRun } = options;
   const say = isDryRun ? (line: string) => options.say(`-- ${line}`) : options.say;
   const nodes = await countNodes(client);
@@ -107,19 +118,4 @@ const distributeOn = async (client: pg.Client, options: DistributeOptions): Prom
     say(
       `The schema is in its distributed form: events are in ${await countBy(client, COUNT_SHARDS)} shards.`,
     );
-};
-
-/**
- * Turns the schema on the coordinator of a Citus cluster into its distributed form, whatever part of it is there
- * already.
- * @throws DistributionRefused when that cannot be, with what to do; nothing was changed
- * @throws Error when a step failed or may not be run; those before it stay, and another run goes on from there
- */
-export const distribute = async (options: DistributeOptions): Promise<void> => {
-  const client = await connect(options.connectionString);
-  try {
-    await distributeOn(client, options);
-  } finally {
-    await client.end();
-  }
-};
+}

@@ -12,6 +12,7 @@ import { isServerOf, readLock, removeStaleLock } from './lock.ts';
 
 /** Milliseconds to get ready in. After a crash PostgreSQL first replays up to max_wal_size. */
 const START_MS = 300_000;
+
 /** Milliseconds that processes of a killed server get to notice that it is gone. */
 const LINGERING_MS = 30_000;
 const POLL_MS = 20;
@@ -37,15 +38,6 @@ export class PortTaken extends EmbeddedDatabaseError {
 
 /** Servers that this process answers for: however it exits, they are asked to stop. A kill cannot be caught. */
 const answeredFor = new Set<number>();
-
-function stopAllOnExit(): void {
-  for (const pid of answeredFor) send('SIGINT', pid);
-}
-
-function answerFor(pid: number): void {
-  if (answeredFor.size === 0) process.on('exit', stopAllOnExit);
-  answeredFor.add(pid);
-}
 
 /** To be called once the server is gone: its process number may be another program's soon. */
 export function forgetPostmaster(pid: number): void {
@@ -114,6 +106,15 @@ export async function stopPostmaster(pid: number): Promise<void> {
     throw new EmbeddedDatabaseError(`PostgreSQL (pid ${pid}) cannot be stopped: its storage may hang.`);
   }
   forgetPostmaster(pid);
+}
+
+function stopAllOnExit(): void {
+  for (const pid of answeredFor) send('SIGINT', pid);
+}
+
+function answerFor(pid: number): void {
+  if (answeredFor.size === 0) process.on('exit', stopAllOnExit);
+  answeredFor.add(pid);
 }
 
 /** Why a running server cannot be used as it is; undefined when it can. */
