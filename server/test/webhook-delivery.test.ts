@@ -12,7 +12,7 @@ import { createDatabase, createPool, type Database } from '../src/platform/datab
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { Resources } from '../src/platform/resources.ts';
 import { createAddressRules, type Resolve } from '../src/webhooks/address.ts';
-import { settleDelivered, settleFailed } from '../src/webhooks/attempts-store.ts';
+import { markDelivered, markFailed } from '../src/webhooks/attempts-store.ts';
 import { BACK_OFF, delayAfter, JITTER } from '../src/webhooks/back-off.ts';
 import { createDeliverer, startDelivering } from '../src/webhooks/deliver.ts';
 import { insertDeliveries, removeOldDeliveries } from '../src/webhooks/deliveries-store.ts';
@@ -389,20 +389,20 @@ describe('what is settled', () => {
     const [id = ''] = await enqueue(await addHook('http://127.0.0.1:1/'));
     for (const status of ['DELIVERED', 'DEAD']) {
       await pool.query('UPDATE webhook_deliveries SET status = $2, attempts = 1 WHERE id = $1', [id, status]);
-      await settleFailed(db, { id, number: 1 }, result, null);
-      await settleFailed(db, { id, number: 1 }, result, 10);
+      await markFailed(db, { id, number: 1 }, result, null);
+      await markFailed(db, { id, number: 1 }, result, 10);
       expect(await findDelivery(id)).toMatchObject({ status, last_status: null });
     }
-    await settleDelivered(db, id, { status: 200, answer: '', error: null });
+    await markDelivered(db, id, { status: 200, answer: '', error: null });
     expect((await findDelivery(id))?.status).toBe('DEAD');
   });
 
   it('counts only the attempt that is under way: an older one that fails changes nothing', async () => {
     const [id = ''] = await enqueue(await addHook('http://127.0.0.1:1/'));
     await pool.query('UPDATE webhook_deliveries SET attempts = 2 WHERE id = $1', [id]);
-    await settleFailed(db, { id, number: 1 }, result, null);
+    await markFailed(db, { id, number: 1 }, result, null);
     expect(await findDelivery(id)).toMatchObject({ status: 'PENDING', last_status: null });
-    await settleFailed(db, { id, number: 2 }, result, null);
+    await markFailed(db, { id, number: 2 }, result, null);
     expect(await findDelivery(id)).toMatchObject({ status: 'DEAD', last_status: 500 });
   });
 });

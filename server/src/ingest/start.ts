@@ -47,7 +47,7 @@ export async function startIngest(
       partitions,
       metrics,
       log,
-      hasConsequences: (row) => hasEffects(parts, row),
+      hasEffects: (row) => hasEffects(parts, row),
       followUp: followUp.add,
     }),
   );

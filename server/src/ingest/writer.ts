@@ -27,7 +27,7 @@ export interface EventWriterParts {
   readonly metrics: Metrics;
   readonly log: Logger;
   /** Whether an event has to be followed up once it is stored. */
-  readonly hasConsequences: (row: EventRow) => boolean;
+  readonly hasEffects: (row: EventRow) => boolean;
   /** Takes on the events of a committed group that have to be followed up; resolves when that is done, or has to wait. */
   readonly followUp: (rows: readonly StoredRow[]) => Promise<void>;
 }
@@ -41,7 +41,7 @@ export class EventWriter implements AsyncDisposable {
   readonly #partitions: Partitions;
   readonly #metrics: Metrics;
   readonly #log: Logger;
-  readonly #hasConsequences: (row: EventRow) => boolean;
+  readonly #hasEffects: (row: EventRow) => boolean;
   readonly #followUp: (rows: readonly StoredRow[]) => Promise<void>;
   readonly #queue = createEventQueue();
   #running: Promise<void> | null = null;
@@ -55,7 +55,7 @@ export class EventWriter implements AsyncDisposable {
     this.#partitions = parts.partitions;
     this.#metrics = parts.metrics;
     this.#log = parts.log;
-    this.#hasConsequences = parts.hasConsequences;
+    this.#hasEffects = parts.hasEffects;
     this.#followUp = parts.followUp;
   }
 
@@ -126,7 +126,7 @@ export class EventWriter implements AsyncDisposable {
   async #commit(group: readonly Waiting[]): Promise<Waiting[]> {
     try {
       const rows = group.map(({ row }) => row);
-      const followed = rows.filter(this.#hasConsequences);
+      const followed = rows.filter(this.#hasEffects);
       const { known, at } = await this.#insert(rows, followed);
       this.#awayUntil = null;
       this.#metrics.groupSize.observe(group.length);

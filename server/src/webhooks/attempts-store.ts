@@ -33,7 +33,7 @@ export interface AttemptResult {
  * Takes the deliveries of a hook that have been due for longest. Nobody else takes them until they are settled or, should
  * this process end before, until `leaseMs` milliseconds have passed.
  */
-export async function takeDueDeliveries(
+export async function claimDueDeliveries(
   db: Executor,
   webhookId: string,
   { most, leaseMs }: { most: number; leaseMs: number },
@@ -53,7 +53,7 @@ export async function takeDueDeliveries(
 }
 
 /** Writes down that the receiver took it, unless that is known already. */
-export async function settleDelivered(db: Executor, id: string, result: AttemptResult): Promise<void> {
+export async function markDelivered(db: Executor, id: string, result: AttemptResult): Promise<void> {
   await db.execute(sql`
     UPDATE webhook_deliveries SET status = 'DELIVERED', finished_at = now(),
       last_status = ${result.status}, last_answer = ${result.answer}, last_error = NULL
@@ -64,7 +64,7 @@ export async function settleDelivered(db: Executor, id: string, result: AttemptR
  * Writes down that the attempt failed, unless the delivery was settled or begun anew meanwhile.
  * @param waitMs after how many milliseconds it is due again; null: never
  */
-export async function settleFailed(
+export async function markFailed(
   db: Executor,
   { id, number }: Pick<Attempt, 'id' | 'number'>,
   result: AttemptResult,

@@ -5,7 +5,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { startJobs } from '../platform/jobs/jobs.ts';
 import { createJobRunner, type JobRunner } from '../platform/jobs/runner.ts';
 import { TIMINGS } from '../platform/timings.ts';
-import { type Attempt, settleDelivered, settleFailed, takeDueDeliveries } from './attempts-store.ts';
+import { type Attempt, claimDueDeliveries, markDelivered, markFailed } from './attempts-store.ts';
 import { delayAfter } from './back-off.ts';
 import { listDueWebhooks } from './deliveries-store.ts';
 import type { SendAttempt } from './send.ts';
@@ -38,15 +38,13 @@ export function createDeliverer({ db, log, send, limitMs, backOff }: DelivererOp
     concurrency: MOST_PER_HOOK,
     log,
     failure: 'deliveries are held up: the next sweep finds them',
-    claim: (webhookId, most) => statement(() => takeDueDeliveries(db, webhookId, { most, leaseMs })),
+    claim: (webhookId, most) => statement(() => claimDueDeliveries(db, webhookId, { most, leaseMs })),
     async perform(attempt) {
       const result = await send(attempt);
       const backOffMs = delayAfter(attempt.number - attempt.byHand, backOff);
       const wait = backOffMs && Math.max(backOffMs, result.retryAfterMs ?? 0);
       await statement(() =>
-        result.error === null
-          ? settleDelivered(db, attempt.id, result)
-          : settleFailed(db, attempt, result, wait),
+        result.error === null ? markDelivered(db, attempt.id, result) : markFailed(db, attempt, result, wait),
       );
     },
   });
