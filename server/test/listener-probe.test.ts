@@ -69,7 +69,8 @@ const startOn = async (url: string, name: string): Promise<Caller> => {
     ADMIN_PASSWORD: ADMIN.password,
     JWT_SECRET: 'a secret that both of the processes know',
   });
-  const app = await createApp(config, pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }));
+  const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+  const app = await createApp(config, log, null, { timings: { refreshCachesMs: 5_000 } });
   apps.push(app);
   return new Caller(await app.listen());
 };
@@ -115,7 +116,7 @@ describe('a process whose listener connection is lost without a sign', () => {
 });
 
 describe('a change that was announced to nobody', () => {
-  it('counts in every process after a minute', async () => {
+  it('counts in every process after the time in which caches are read again', async () => {
     const { apiKey } = await near.ok(
       'sensors.create',
       { name: 'Mast', deviceId: 'two', type: 'CAMERA' },

@@ -131,6 +131,18 @@ export async function readHorizon(pool: Pool): Promise<{ position: Position; at:
   return { position: { xid: BigInt(row.horizon), seq: 0n, index: 0 }, at: row.now.getTime() };
 }
 
+/** Which transactions have committed at a moment, by their number. */
+export type Committed = (xid: bigint) => boolean;
+
+/** Which transactions have committed by now: a later one may be numbered before them. */
+export async function readCommitted(pool: Pool): Promise<Committed> {
+  const { rows } = await pool.query<{ snapshot: string }>('SELECT pg_current_snapshot()::text AS snapshot');
+  const [, beyond = '0', running = ''] = rows[0]?.snapshot.split(':') ?? [];
+  const end = BigInt(beyond);
+  const underWay = new Set(running === '' ? [] : running.split(',').map(BigInt));
+  return (xid) => xid < end && !underWay.has(xid);
+}
+
 /**
  * Forgets changes that no transaction of this server wrote. A restored dump brings them along: the numbers of their
  * transactions are ahead of the server's, so that they would be told as new once it reaches them.

@@ -4,11 +4,14 @@ import type { SessionContext } from '../auth/session.ts';
 import type { AuthServices } from '../auth/start.ts';
 import type { Core } from '../platform/context.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
-import { KEPT_HOURS, readHorizon } from './changes-store.ts';
+import { type Committed, KEPT_HOURS, readHorizon } from './changes-store.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import { type FeedItem, itemsAfter, type TopicPayloads } from './items.ts';
 import { compare, type Mark, readMark, writeMark } from './position.ts';
 import type { RealtimeServices } from './start.ts';
+
+/** Nothing is past for a subscriber that resumes. */
+const NOTHING: Committed = () => false;
 
 /** Things that wait for one subscriber that does not take them. */
 const INBOX_CAPACITY = 1_000;
@@ -48,8 +51,9 @@ export async function* follow<Name extends Topic>(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StreamMessage<Name>> {
   const { pool, realtime } = ctx.app;
+  let isPast: Committed = NOTHING;
   const wanted = (item: FeedItem): item is FeedItem<Name> =>
-    item.topic === topic && matches((item as FeedItem<Name>).thing);
+    item.topic === topic && !isPast(item.mark.position.xid) && matches((item as FeedItem<Name>).thing);
   const release = ctx.app.streams.admit(ctx.actor.id);
   const inbox = createInbox(INBOX_CAPACITY);
   const left = () => inbox.end(null);
@@ -58,10 +62,12 @@ export async function* follow<Name extends Topic>(
   let quit: (() => void) | null = null;
   try {
     const now = await realtime.start();
-    let from = lastEventId === undefined ? now : await resumeFrom(pool, lastEventId, now);
+    let from = lastEventId === undefined ? null : await resumeFrom(pool, lastEventId, now);
     if (!from) {
+      // The position is held back by the oldest unfinished transaction, of whatever database of the server.
+      isPast = await realtime.past();
       from = now;
-      yield missed(now, null);
+      if (lastEventId !== undefined) yield missed(now, null);
     }
     for (let isBehind = from !== now; ; ) {
       const mark: Mark = from;

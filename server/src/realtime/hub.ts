@@ -5,7 +5,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { ignoreErrno } from '../platform/errno.ts';
 import { unavailable } from '../platform/error.ts';
-import { readChanges, readHorizon } from './changes-store.ts';
+import { type Committed, readChanges, readCommitted, readHorizon } from './changes-store.ts';
 import { type FeedItem, type FindEvents, itemsAfter, type Portion } from './items.ts';
 import { compare, type Mark, type Position } from './position.ts';
 import { createSharedPages, type SharedPage, type SharedPages } from './shared-pages.ts';
@@ -54,6 +54,7 @@ export class Hub implements AsyncDisposable {
   #telling: ReadonlySet<Topic> | null = null;
   readonly #pages: SharedPages;
   #starting: Promise<Mark> | null = null;
+  #reading: Promise<Committed> | null = null;
   #running: Promise<void> | null = null;
   #nudge: AbortController | null = null;
 
@@ -84,6 +85,14 @@ export class Hub implements AsyncDisposable {
       this.#starting = null;
     });
     return this.#starting;
+  }
+
+  /** What is past for a subscriber that begins now, although it may come after the position from which it is told. */
+  past(): Promise<Committed> {
+    this.#reading ??= readCommitted(this.#options.pool).finally(() => {
+      this.#reading = null;
+    });
+    return this.#reading;
   }
 
   /** What comes after the position, for a subscriber that is behind; many of them share what is read. */
