@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { type CheckResult, runChecks } from '../src/consistency/checks.ts';
 import { readConfig } from '../src/platform/config.ts';
 import { sqlState } from '../src/platform/database/failure.ts';
 import { openDatabaseOf } from '../src/platform/database/open.ts';
 import { safeText } from '../src/platform/describe-error.ts';
+import { type CheckResult, runChecks } from './check/checks.ts';
 
 const HELP = `npm run db:check -- [--repair] [--limit <number>] [--json]
 

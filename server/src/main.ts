@@ -5,7 +5,7 @@ import { type Config, readConfig } from './platform/config.ts';
 import { describeError, safeText } from './platform/describe-error.ts';
 import { createLog } from './platform/log.ts';
 import { untilSignalled } from './platform/process/stop-signals.ts';
-import { welcome } from './welcome.ts';
+import { welcome } from './system/welcome.ts';
 import { joinPrimary, type Primary } from './workers/primary.ts';
 import { WORKER_NUMBER } from './workers/workers.ts';
 

@@ -68,8 +68,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ['events', 'sensors'],
   ['images', 'incidents', 'locations', 'traffic', 'watchlist', 'webhooks'],
   ['ingest', 'analytics', 'reports', 'retention'],
-  ['api', 'http', 'workers', 'consistency'],
-  ['app.ts', 'welcome.ts'],
+  ['api', 'http', 'workers'],
+  ['app.ts'],
   ['main.ts'],
 ];
 const floorOf = (file: string): number => FLOORS.findIndex((rooms) => rooms.includes(roomOf(file)));

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { switchableFeatures } from '@gantry/contract/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CheckResult, runChecks } from '../src/consistency/checks.ts';
+import { type CheckResult, runChecks } from '../scripts/check/checks.ts';
 import { removeEvents } from '../src/events/remove-store.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';

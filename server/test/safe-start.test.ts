@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { waitForDatabase } from '../src/platform/database/wait.ts';
-import { welcome } from '../src/welcome.ts';
+import { welcome } from '../src/system/welcome.ts';
 import { createTestDatabase } from './harness.ts';
 import { type OwnDatabase, startOwnDatabase } from './own-database.ts';
 import { spawnService, untilItServes } from './service-process.ts';

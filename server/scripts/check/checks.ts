@@ -1,14 +1,14 @@
 import type { SwitchableFeature } from '@gantry/contract/system';
 import pg from 'pg';
-import { createDatabase } from '../platform/database/pool.ts';
-import { inTransaction } from '../platform/database/transaction.ts';
+import { createDatabase } from '../../src/platform/database/pool.ts';
+import { inTransaction } from '../../src/platform/database/transaction.ts';
 import type { Difference } from './check.ts';
-import { consequenceChecks } from './consequences-store.ts';
-import { toldChecks } from './told-store.ts';
+import { effectsChecks } from './effects-store.ts';
+import { feedChecks } from './feed-store.ts';
 import { totalsChecks } from './totals-store.ts';
 import { trafficChecks } from './traffic-store.ts';
 
-const checks = [...totalsChecks, ...trafficChecks, ...consequenceChecks, ...toldChecks];
+const checks = [...totalsChecks, ...trafficChecks, ...effectsChecks, ...feedChecks];
 
 /** What one check found. */
 export interface CheckResult {
@@ -28,7 +28,7 @@ export interface ChecksOptions {
   readonly isRepairing: boolean;
   /** Most differences that one check reports. */
   readonly limit: number;
-  /** Is told of each result as soon as it is there. */
+  /** Receives each result as soon as it is known. */
   readonly onResult: (result: CheckResult) => void;
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Executor, Transaction } from '../platform/database/transaction.ts';
+import type { Executor, Transaction } from '../../src/platform/database/transaction.ts';
 import type { Check, Difference } from './check.ts';
 
 // An event of type INCIDENT belongs to an incident, unless it is still to be followed up. Several statements, because
@@ -54,7 +54,7 @@ const SENSOR_STATUSES = sql`
     SELECT to_status FROM sensor_status_history WHERE sensor_id = sensors.id ORDER BY id DESC LIMIT 1
   ) AS latest WHERE sensors.status <> latest.to_status`;
 
-export const consequenceChecks: readonly Check[] = [
+export const effectsChecks: readonly Check[] = [
   {
     name: 'events without their incident',
     feature: 'incidents',

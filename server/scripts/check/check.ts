@@ -1,5 +1,5 @@
 import type { SwitchableFeature } from '@gantry/contract/system';
-import type { Executor, Transaction } from '../platform/database/transaction.ts';
+import type { Executor, Transaction } from '../../src/platform/database/transaction.ts';
 
 /** A place where what is derived differs from what it is derived from: a row, with what was counted and what is kept. */
 export type Difference = Readonly<Record<string, unknown>>;

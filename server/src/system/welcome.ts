@@ -1,10 +1,16 @@
-import { version } from './installation.ts';
-import type { Config } from './platform/config.ts';
-import type { FirstAdministrator } from './users/first-administrator.ts';
+import { version } from '../installation.ts';
+import type { Config } from '../platform/config.ts';
 
 export interface WelcomeParts {
   readonly config: Pick<Config, 'NODE_ENV'>;
-  readonly service: { readonly firstAdministrator: FirstAdministrator | null };
+  readonly service: {
+    /** The administrator that this start created; null when there was one already. */
+    readonly firstAdministrator: {
+      readonly email: string;
+      readonly password: string | null;
+      readonly passwordFile: string | null;
+    } | null;
+  };
   readonly url: string;
   /** Whether a person reads the output: what is not a terminal may be a log that is kept. */
   readonly isTerminal: boolean;
