@@ -6,7 +6,6 @@ import {
   type RequestListener,
   type Server,
 } from 'node:http';
-import cors from '@fastify/cors';
 import { REQUEST_TIMEOUT_MS } from '@gantry/contract/envelope';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
@@ -21,7 +20,7 @@ import { drain } from '../rpc/body.ts';
 import { createCallerOf } from '../rpc/caller.ts';
 import { failureOf, WireError } from '../rpc/errors.ts';
 import { createHandler, type Handler, JSON_TYPE } from '../rpc/handler.ts';
-import { commonHeaders, EXPOSED_HEADERS, headersForOrigin, requireOneHost } from '../rpc/headers.ts';
+import { commonHeaders, headersForOrigin, PREFLIGHT_HEADERS, requireOneHost } from '../rpc/headers.ts';
 import { allowOrigins } from '../rpc/origins.ts';
 import { trpcTarget } from '../rpc/request.ts';
 import { refuseConnection, takeOverFromNode } from './connection.ts';
@@ -122,16 +121,10 @@ export async function createServer(
   server.addHook('onRequest', async (request, reply) => {
     say(reply, commonHeaders(request.id));
     requireOneHost(request.raw);
-  });
-
-  await server.register(cors, {
-    origin: (origin, answer) => answer(null, origin !== undefined && allowed(origin)),
-    methods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
-    // The specification's three, and the one that clients of streams send when they reconnect.
-    allowedHeaders: ['Content-Type', 'Authorization', 'x-trpc-source', 'Last-Event-ID'],
-    exposedHeaders: EXPOSED_HEADERS,
-    maxAge: 600,
-    strictPreflight: false,
+    say(reply, headersForOrigin(request.headers.origin, allowed));
+    if (!isPreflight(request.raw)) return;
+    say(reply, PREFLIGHT_HEADERS);
+    return reply.code(204).send();
   });
 
   serveProbes(server, app);

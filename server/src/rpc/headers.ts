@@ -10,15 +10,33 @@ export function commonHeaders(requestId: string): string[] {
 }
 
 /** The headers that a page of an allowed origin may read. */
-export const EXPOSED_HEADERS = ['x-request-id', 'retry-after'];
+const EXPOSED_HEADERS = 'x-request-id, retry-after';
+
+/** What a page of an allowed origin may send, as the specification has it; browsers remember it for ten minutes. */
+export const PREFLIGHT_HEADERS: readonly string[] = [
+  'access-control-allow-methods',
+  'GET, POST, PUT, DELETE, OPTIONS',
+  // The specification's three, and the one that clients of streams send when they reconnect.
+  'access-control-allow-headers',
+  'Content-Type, Authorization, x-trpc-source, Last-Event-ID',
+  'access-control-max-age',
+  '600',
+  'content-length',
+  '0',
+];
 
 const ANY_ORIGIN = ['vary', 'Origin'];
 
 /** What an answer says of who may read it; a cache must not show it to pages of another origin. */
 export function headersForOrigin(origin: string | undefined, allowed: OriginCheck): readonly string[] {
   if (origin === undefined || !allowed(origin)) return ANY_ORIGIN;
-  const exposed = EXPOSED_HEADERS.join(', ');
-  return [...ANY_ORIGIN, 'access-control-allow-origin', origin, 'access-control-expose-headers', exposed];
+  return [
+    ...ANY_ORIGIN,
+    'access-control-allow-origin',
+    origin,
+    'access-control-expose-headers',
+    EXPOSED_HEADERS,
+  ];
 }
 
 /**
