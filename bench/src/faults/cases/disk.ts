@@ -15,6 +15,15 @@ async function mount(folder: string, megabytes: number, onEnd: Scene['onEnd']): 
   onEnd(() => run('umount', ['-l', folder]));
 }
 
+/** A file system of its own in a file, which can be frozen. */
+async function mountImage(file: string, folder: string, onEnd: Scene['onEnd']): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await run('truncate', ['-s', '64M', file]);
+  await run('mkfs.ext4', ['-q', file]);
+  await run('mount', ['-o', 'loop', file, folder]);
+  onEnd(() => run('umount', ['-l', folder]));
+}
+
 /** Makes the mounted folder read-only as soon as no file in it is being written. */
 async function makeReadOnly(folder: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -159,6 +168,28 @@ export const disk: readonly Fault[] = [
       const filler = await fill(join(scene.victim.dataDir, 'images'));
       await sleep(4_000);
       await rm(filler);
+      await sending;
+    },
+  },
+  {
+    name: 'images-slow',
+    title: 'the folder of pictures stalled for 8 s: whoever writes to it waits',
+    recoversWithin: 10,
+    isQuick: false,
+    obstacle: needsRoot,
+    async prepare({ dataDir, folder, onEnd }) {
+      await mountImage(join(folder, 'images.ext4'), join(dataDir, 'images'), onEnd);
+    },
+    async run(scene) {
+      const folder = join(scene.victim.dataDir, 'images');
+      const sending = sendPictures(scene, 12_000);
+      // Waited for below; until then nobody listens, should the scene break off.
+      sending.catch(() => undefined);
+      await sleep(1_000);
+      scene.onEnd(() => run('fsfreeze', ['-u', folder]).catch(() => undefined));
+      await run('fsfreeze', ['-f', folder]);
+      await sleep(8_000);
+      await run('fsfreeze', ['-u', folder]);
       await sending;
     },
   },
