@@ -39,10 +39,6 @@ export const timeRange = {
       "End, inclusive, not before the start. A plain date is the end of that day in the service's time zone, and a time to the minute or second the end of it.",
     ),
 };
-export interface TimeRange {
-  startDate?: string | undefined;
-  endDate?: string | undefined;
-}
 
 function isCalendarDate(year: number, month: number, day: number): boolean {
   const date = new Date(Date.UTC(2000, 0, 1));

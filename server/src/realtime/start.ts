@@ -12,7 +12,6 @@ export interface RealtimeServices {
   /** To be closed before the server, whose end its streams would hold up. */
   readonly realtime: Hub;
   readonly streams: Streams;
-  readonly findEvents: FindEvents;
   /** Where what is published goes besides the streams. */
   readonly outbox: Outbox;
 }
@@ -22,11 +21,11 @@ const MOST_STREAMS = { ofOneUser: 50, inAll: 2_000 };
 
 export async function startRealtime(
   { core: { pool, log }, listener, resources }: Foundation,
-  { findEvents, outbox }: Pick<RealtimeServices, 'findEvents' | 'outbox'>,
+  { findEvents, outbox }: { readonly findEvents: FindEvents; readonly outbox: Outbox },
 ): Promise<RealtimeServices> {
   const realtime = new Hub({ pool, findEvents, log });
   listener.on(channels.changes, realtime.wake, realtime.wake);
   await forgetForeignChanges(pool);
   resources.use(startPruning({ pool, log }));
-  return { realtime, streams: createStreams(MOST_STREAMS), findEvents, outbox };
+  return { realtime, streams: createStreams(MOST_STREAMS), outbox };
 }

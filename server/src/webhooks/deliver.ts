@@ -4,7 +4,6 @@ import { channels, type Listener } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { startJobs } from '../platform/jobs/jobs.ts';
 import { createJobRunner, type JobRunner } from '../platform/jobs/runner.ts';
-import { TIMINGS } from '../platform/timings.ts';
 import { type Attempt, claimDueDeliveries, markDelivered, markFailed } from './attempts-store.ts';
 import { delayAfter } from './back-off.ts';
 import { listDueWebhooks } from './deliveries-store.ts';
@@ -53,15 +52,11 @@ export function createDeliverer({ db, log, send, limitMs, backOff }: DelivererOp
 export interface DeliveringOptions extends DelivererOptions {
   readonly listener: Pick<Listener, 'on'>;
   /** How often to look for deliveries that are due, in milliseconds: a retry is at most that late. */
-  readonly sweepMs?: number;
+  readonly sweepMs: number;
 }
 
 /** Makes deliveries as soon as they are due. Disposing waits for the attempts under way. */
-export function startDelivering({
-  listener,
-  sweepMs = TIMINGS.sweepDeliveriesMs,
-  ...options
-}: DeliveringOptions): AsyncDisposable {
+export function startDelivering({ listener, sweepMs, ...options }: DeliveringOptions): AsyncDisposable {
   const { db, log } = options;
   const runner = createDeliverer(options);
   return startJobs({

@@ -65,11 +65,6 @@ export const formerUsers = pgTable('former_users', {
   deletedAt: moment('deleted_at').notNull().defaultNow(),
 });
 
-export const revokedTokens = pgTable('revoked_tokens', {
-  tokenId: uuid('token_id').primaryKey(),
-  expiresAt: moment('expires_at').notNull(),
-});
-
 export const sessions = pgTable('sessions', {
   id: uuid('id').primaryKey().defaultRandom(),
   userId: uuid('user_id').notNull(),
