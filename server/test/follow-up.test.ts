@@ -125,7 +125,7 @@ describe('an attempt that fails', () => {
     const [poisoned, ...others] = await left(ids);
     expect(others).toEqual([]);
     expect(poisoned).toMatchObject({ event_id: ids[6], attempts: 1 });
-    expect(poisoned?.pause).toBeLessThanOrEqual(2);
+    expect(poisoned?.pause).toBeLessThanOrEqual(3);
   });
 
   it('is put off for longer and longer, up to an hour', async () => {
@@ -138,7 +138,8 @@ describe('an attempt that fails', () => {
     expect(pauses[0]).toBeGreaterThan(1);
     expect(pauses[3]).toBeGreaterThan(14);
     expect(pauses[13]).toBeGreaterThan(3_500);
-    expect(pauses[13]).toBeLessThanOrEqual(3_600);
+    // A second more: the server's clock may be set back a little between the two statements.
+    expect(pauses[13]).toBeLessThanOrEqual(3_601);
     await gantry.pool.query('DELETE FROM events_to_follow_up');
   });
 
