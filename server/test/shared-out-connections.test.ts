@@ -211,7 +211,7 @@ describe('one process', () => {
     const isAll = (counts: Record<string, number>) =>
       Object.entries(expected).every(([name, n]) => (counts[name] ?? 0) >= n);
     // A report is made in a moment, unless it has to wait.
-    await whileLocked('event_totals', async () => {
+    await whileLocked('events', async () => {
       await gantry.ok('reports.generate', { kind: 'VIOLATIONS', format: 'CSV', ...range }, { token: admin });
       // The thread has a lower priority than the rest, so a busy machine starts it late.
       await eventually(sum, (counts) => (counts['gantry reports'] ?? 0) > 0, 60_000);
