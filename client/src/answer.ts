@@ -2,5 +2,6 @@
 export interface Answer {
   readonly ok: boolean;
   readonly retryAfter: string | null;
+  readonly requestId: string | null;
   json(): Promise<unknown>;
 }

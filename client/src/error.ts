@@ -11,6 +11,7 @@ interface ErrorDetail {
   httpStatus?: number | undefined;
   issues?: readonly InputIssue[] | undefined;
   retryAfter?: number | undefined;
+  requestId?: string | undefined;
   cause?: unknown;
 }
 
@@ -23,6 +24,8 @@ export class GantryError extends TRPCClientError<AppRouter> {
   readonly issues: readonly InputIssue[];
   /** After how many seconds trying again makes sense, when the service said so. */
   readonly retryAfter: number | undefined;
+  /** The id by which the log of the service knows the call, when there was an answer. */
+  readonly requestId: string | undefined;
 
   constructor(code: GantryErrorCode, message: string, detail: ErrorDetail = {}) {
     super(message, detail.cause instanceof Error ? { cause: detail.cause } : {});
@@ -33,6 +36,7 @@ export class GantryError extends TRPCClientError<AppRouter> {
     this.httpStatus = detail.httpStatus;
     this.issues = detail.issues ?? [];
     this.retryAfter = detail.retryAfter;
+    this.requestId = detail.requestId;
   }
 }
 
@@ -53,8 +57,10 @@ export function gantryErrorOf(error: TRPCClientError<AppRouter>): GantryError {
     });
   }
   const { code, httpStatus, issues } = data;
-  const retryAfter = secondsOf((meta?.response as Partial<Answer> | undefined)?.retryAfter);
-  return new GantryError(code, message, { httpStatus, issues, retryAfter, cause: error });
+  const answer = meta?.response as Partial<Answer> | undefined;
+  const retryAfter = secondsOf(answer?.retryAfter);
+  const requestId = answer?.requestId ?? undefined;
+  return new GantryError(code, message, { httpStatus, issues, retryAfter, requestId, cause: error });
 }
 
 function isKnown(data: ErrorBody['data'] | undefined): data is ErrorBody['data'] & { code: ErrorCode } {

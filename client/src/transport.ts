@@ -18,13 +18,19 @@ export function speakingFetch(base: string, fetch: Fetch, timeoutMs: number) {
       throw new GantryError('UNREACHABLE', `Cannot reach ${base}: ${reason}`, { cause });
     });
     const retryAfter = response.headers.get('retry-after');
+    const requestId = response.headers.get('x-request-id');
     try {
       const body: unknown = JSON.parse(text);
-      return { ok: response.ok, retryAfter, json: async () => body };
+      return { ok: response.ok, retryAfter, requestId, json: async () => body };
     } catch (cause) {
       const { status: httpStatus } = response;
       const message = `${base} answered ${httpStatus} with something that is not JSON: is it a Gantry service?`;
-      const detail = { httpStatus, retryAfter: secondsOf(retryAfter), cause };
+      const detail = {
+        httpStatus,
+        retryAfter: secondsOf(retryAfter),
+        requestId: requestId ?? undefined,
+        cause,
+      };
       throw new GantryError('INVALID_RESPONSE', message, detail);
     }
   };

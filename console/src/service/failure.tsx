@@ -1,0 +1,39 @@
+import { GantryError } from '@gantry/client';
+import { useTranslation } from 'react-i18next';
+import { Button } from '../ui/button.tsx';
+import { Icon } from '../ui/icon.tsx';
+
+/** What a failed call is to say: the sentence of the service, and the id by which its log knows the call. */
+export function sentenceOf(error: unknown): { sentence: string; requestId: string | undefined } {
+  if (error instanceof GantryError) return { sentence: error.message, requestId: error.requestId };
+  return { sentence: error instanceof Error ? error.message : String(error), requestId: undefined };
+}
+
+interface FailureProps {
+  readonly error: unknown;
+  readonly onRetry?: () => void;
+}
+
+/** A failed call where its result would be. */
+export function Failure({ error, onRetry }: FailureProps) {
+  const { t } = useTranslation('common');
+  const { sentence, requestId } = sentenceOf(error);
+  return (
+    <div role="alert" className="flex flex-col gap-2 rounded-md border border-critical bg-critical-surface p-3">
+      <p className="flex gap-2">
+        <Icon name="failure" className="mt-0.5 shrink-0 text-critical" />
+        <bdi>{sentence}</bdi>
+      </p>
+      {requestId !== undefined && (
+        <p className="text-sm text-muted">
+          {t('failure.requestId')} <bdi className="font-mono select-all">{requestId}</bdi>
+        </p>
+      )}
+      {onRetry && (
+        <Button className="self-start" onClick={onRetry}>
+          {t('failure.retry')}
+        </Button>
+      )}
+    </div>
+  );
+}

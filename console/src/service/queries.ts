@@ -1,0 +1,33 @@
+import { GantryError } from '@gantry/client';
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { setSessionEnded } from '../session/ended.ts';
+import { currentSession } from '../session/session.ts';
+
+/** Failures that pass by themselves: nothing answered, or the service asked to come back. */
+const PASSING = new Set(['UNREACHABLE', 'SERVICE_UNAVAILABLE', 'TOO_MANY_REQUESTS']);
+const MOST_RETRIES = 3;
+const MOST_WAIT_S = 10;
+
+function noticeEnd(error: unknown): void {
+  if (error instanceof GantryError && error.code === 'UNAUTHORIZED' && currentSession()) setSessionEnded(true);
+}
+
+/** Everything that the pages know of the service. */
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: noticeEnd }),
+  mutationCache: new MutationCache({ onError: noticeEnd }),
+  defaultOptions: {
+    queries: {
+      // The stream says what has changed; without it the pages ask again by themselves.
+      staleTime: 10_000,
+      refetchOnWindowFocus: true,
+      networkMode: 'always',
+      retry: (failures, error) =>
+        error instanceof GantryError && PASSING.has(error.code) && failures < MOST_RETRIES,
+      retryDelay: (failures, error) =>
+        1000 *
+        Math.min(MOST_WAIT_S, (error instanceof GantryError && error.retryAfter) || 0.5 * 2 ** failures),
+    },
+    mutations: { networkMode: 'always' },
+  },
+});

@@ -1,0 +1,35 @@
+import type { SensorStatus } from '@gantry/contract/sensors';
+import { useTranslation } from 'react-i18next';
+import type { ColorToken } from '../theme/token-color.ts';
+import { Moment } from '../time/moment.tsx';
+import { Badge, type Tone } from '../ui/badge.tsx';
+import type { IconName } from '../ui/icon.tsx';
+
+/** How a status looks in every list, on the map, and in every figure. The service decides which one holds. */
+export const statusLooks: Readonly<Record<SensorStatus, { tone: Tone; icon: IconName; color: ColorToken }>> = {
+  ONLINE: { tone: 'calm', icon: 'good', color: 'muted' },
+  OFFLINE: { tone: 'high', icon: 'offline', color: 'high' },
+  MAINTENANCE: { tone: 'low', icon: 'maintenance', color: 'low' },
+  ERROR: { tone: 'critical', icon: 'failure', color: 'critical' },
+};
+
+interface SensorStatusBadgeProps {
+  readonly status: SensorStatus;
+  /** Given, it is said when the sensor was last heard of, unless it is online. */
+  readonly lastHeartbeat?: Date | null;
+}
+
+export function SensorStatusBadge({ status, lastHeartbeat }: SensorStatusBadgeProps) {
+  const { t } = useTranslation('common');
+  const { tone, icon } = statusLooks[status];
+  return (
+    <Badge tone={tone} icon={icon}>
+      {t(`sensorStatus.${status}`)}
+      {status !== 'ONLINE' && lastHeartbeat && (
+        <span className="text-muted">
+          <Moment at={lastHeartbeat} as="ago" />
+        </span>
+      )}
+    </Badge>
+  );
+}

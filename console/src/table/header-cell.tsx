@@ -1,0 +1,46 @@
+import { classes } from '../ui/classes.ts';
+import { Icon } from '../ui/icon.tsx';
+import type { Column } from './data-table.tsx';
+
+/** By what, and in which direction, the service sorts. */
+export interface Sort {
+  readonly by: string;
+  readonly order: 'asc' | 'desc';
+}
+
+interface HeaderCellProps<Row> {
+  readonly column: Column<Row>;
+  readonly sort: Sort | undefined;
+  readonly onSort: ((sort: Sort) => void) | undefined;
+}
+
+/** The head of a column, with a button where it can be sorted by. */
+export function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) {
+  const { header, sortBy, isFigure, wideOnly } = column;
+  const isSorted = sort !== undefined && sortBy !== undefined && sort.by === sortBy;
+  const turned = isSorted && sort.order === 'desc' ? 'asc' : 'desc';
+  return (
+    <th
+      scope="col"
+      aria-sort={isSorted ? (sort.order === 'asc' ? 'ascending' : 'descending') : undefined}
+      className={classes(
+        'h-9 border-b px-2 text-sm font-medium text-muted',
+        isFigure ? 'text-end' : 'text-start',
+        wideOnly && 'max-md:hidden',
+      )}
+    >
+      {sortBy !== undefined && onSort ? (
+        <button
+          type="button"
+          className="inline-flex max-w-full items-center gap-1 hover:text-text"
+          onClick={() => onSort({ by: sortBy, order: turned })}
+        >
+          <span className="one-line">{header}</span>
+          {isSorted && <Icon name={sort.order === 'asc' ? 'ascending' : 'descending'} size={14} />}
+        </button>
+      ) : (
+        <span className="one-line block">{header}</span>
+      )}
+    </th>
+  );
+}

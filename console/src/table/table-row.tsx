@@ -1,0 +1,52 @@
+import type { MouseEvent, ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { classes } from '../ui/classes.ts';
+
+interface TableRowProps {
+  readonly rowKey: string;
+  /** From 1, in the whole list. */
+  readonly position: number;
+  readonly isActive: boolean;
+  readonly isSelected: boolean;
+  readonly onActivate: () => void;
+  readonly onSelect: ((range: boolean) => void) | undefined;
+  readonly children: ReactNode;
+}
+
+/** A row, with a box to select it where rows can be selected. */
+export function TableRow({ rowKey, position, isActive, isSelected, onActivate, onSelect, children }: TableRowProps) {
+  const { t } = useTranslation('common');
+  const onClick = (event: MouseEvent) => {
+    if ((event.target as HTMLElement).closest('a, button, input')) return;
+    if (event.shiftKey && onSelect) onSelect(true);
+    else onActivate();
+  };
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard moves the cursor with j, k and Enter
+    <tr
+      data-key={rowKey}
+      aria-rowindex={position}
+      aria-selected={isSelected || isActive}
+      onClick={onClick}
+      className={classes(
+        'h-[37px] cursor-default',
+        isActive ? 'bg-selected' : 'hover:bg-hover',
+        isSelected && 'font-medium',
+      )}
+    >
+      {onSelect && (
+        <td className={classes('border-b text-center', isActive && 'border-s-2 border-s-accent')}>
+          <input
+            type="checkbox"
+            aria-label={t('table.select')}
+            checked={isSelected}
+            className="size-4 accent-accent"
+            onClick={(event) => onSelect(event.shiftKey)}
+            onChange={() => undefined}
+          />
+        </td>
+      )}
+      {children}
+    </tr>
+  );
+}

@@ -1,0 +1,38 @@
+import { useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useShortcuts } from '../shortcuts/registry.tsx';
+
+interface SelectionOptions<Row> {
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  /** The row that `x` selects. */
+  readonly activeKey: string | null | undefined;
+}
+
+/** The rows that were selected, one by one, in ranges, or all that are loaded. */
+export function useSelection<Row>({ rows, keyOf, activeKey }: SelectionOptions<Row>) {
+  const { t } = useTranslation('common');
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const last = useRef<string | null>(null);
+  const toggle = (key: string, range: boolean) => {
+    const keys = rows.map(keyOf);
+    const [from, to] = [last.current === null ? -1 : keys.indexOf(last.current), keys.indexOf(key)];
+    const next = new Set(selected);
+    if (range && from >= 0) {
+      for (const each of keys.slice(Math.min(from, to), Math.max(from, to) + 1)) next.add(each);
+    } else if (!next.delete(key)) next.add(key);
+    last.current = key;
+    setSelected(next);
+  };
+  const clear = () => setSelected(new Set());
+  useShortcuts([
+    { keys: 'x', label: t('table.select'), scope: 'page', run: () => activeKey && toggle(activeKey, false) },
+    { keys: 'Shift+x', label: t('table.selectRange'), scope: 'page', run: () => activeKey && toggle(activeKey, true) },
+  ]);
+  return {
+    selected,
+    toggle: (row: Row, range: boolean) => toggle(keyOf(row), range),
+    selectAll: () => setSelected(new Set(rows.map(keyOf))),
+    clear,
+  };
+}

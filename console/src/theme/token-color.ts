@@ -1,0 +1,45 @@
+import { useSyncExternalStore } from 'react';
+import { useTheme } from './theme.ts';
+
+/** A colour of theme.css, by the name of its variable. */
+export type ColorToken =
+  | 'bg'
+  | 'surface'
+  | 'raised'
+  | 'line'
+  | 'line-strong'
+  | 'text'
+  | 'muted'
+  | 'accent'
+  | 'critical'
+  | 'high'
+  | 'medium'
+  | 'low'
+  | 'good';
+
+/** The colour as `rgb(…)` in the scheme of the moment, for what is drawn on a canvas. */
+export function tokenColor(token: ColorToken): string {
+  const probe = document.createElement('span');
+  probe.style.color = `var(--${token})`;
+  document.body.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
+
+/** Whether the page is dark at the moment. What is drawn on a canvas is drawn again when this changes. */
+export function useIsDark(): boolean {
+  const theme = useTheme();
+  const system = useSyncExternalStore(subscribe, () => query().matches);
+  return theme === 'system' ? system : theme === 'dark';
+}
+
+function query(): MediaQueryList {
+  return matchMedia('(prefers-color-scheme: dark)');
+}
+
+function subscribe(changed: () => void): () => void {
+  const list = query();
+  list.addEventListener('change', changed);
+  return () => list.removeEventListener('change', changed);
+}

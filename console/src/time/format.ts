@@ -1,0 +1,82 @@
+import type { TimezoneSettings } from '@gantry/contract/system';
+
+/** How moments are written everywhere in the console. */
+export interface TimeFormat {
+  /** IANA name. */
+  readonly zone: string;
+  /** `2026-11-22 14:03:22`, in the format of the service. */
+  dateTime(moment: Date): string;
+  date(moment: Date): string;
+  /** `14:03:22` */
+  time(moment: Date): string;
+  /** `14:03` */
+  minute(moment: Date): string;
+  /** `UTC+02:00`: what holds at that moment. */
+  offset(moment: Date): string;
+  /** `2 min ago`, in the user's language. */
+  ago(moment: Date, now?: number): string;
+  /** `2026-11-22`: the local day, for inputs and addresses. */
+  isoDay(moment: Date): string;
+}
+
+const UNITS = [
+  ['year', 31_557_600],
+  ['month', 2_629_800],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const;
+
+/** Makes the formats of a zone, a language, and the settings of the service. Digits and order are always left to right. */
+export function createTimeFormat(zone: string, language: string, settings: TimezoneSettings): TimeFormat {
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone: zone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+    timeZoneName: 'longOffset',
+  });
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
+  const read = (moment: Date): Record<string, string> =>
+    Object.fromEntries(parts.formatToParts(moment).map(({ type, value }) => [type, value]));
+
+  const dateOf = ({ year = '', month = '', day = '' }: Record<string, string>): string =>
+    settings.dateFormat
+      .replace('YYYY', year.padStart(4, '0'))
+      .replace('MM', month)
+      .replace('DD', day);
+  const clock = ({ hour = '', minute = '', second = '' }: Record<string, string>, withSeconds: boolean) => {
+    const seconds = withSeconds ? `:${second}` : '';
+    if (settings.use24HourFormat) return `${hour}:${minute}${seconds}`;
+    const hours = Number(hour);
+    return `${hours % 12 || 12}:${minute}${seconds} ${hours < 12 ? 'AM' : 'PM'}`;
+  };
+
+  return {
+    zone,
+    dateTime: (moment) => {
+      const all = read(moment);
+      return `${dateOf(all)} ${clock(all, true)}`;
+    },
+    date: (moment) => dateOf(read(moment)),
+    time: (moment) => clock(read(moment), true),
+    minute: (moment) => clock(read(moment), false),
+    offset: (moment) => {
+      const { timeZoneName = 'GMT' } = read(moment);
+      return timeZoneName === 'GMT' ? 'UTC' : timeZoneName.replace('GMT', 'UTC');
+    },
+    ago(moment, now = Date.now()) {
+      const seconds = Math.round((moment.getTime() - now) / 1000);
+      const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
+      return relative.format(Math.trunc(seconds / size), unit);
+    },
+    isoDay: (moment) => {
+      const { year = '', month = '', day = '' } = read(moment);
+      return `${year.padStart(4, '0')}-${month}-${day}`;
+    },
+  };
+}

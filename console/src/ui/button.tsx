@@ -1,0 +1,38 @@
+import type { ComponentProps } from 'react';
+import { classes } from './classes.ts';
+import { Icon, type IconName } from './icon.tsx';
+
+const kinds = {
+  plain: 'border-line-strong bg-raised hover:bg-hover',
+  primary: 'border-accent bg-accent text-on-accent hover:brightness-110',
+  quiet: 'border-transparent bg-transparent hover:bg-hover',
+  danger: 'border-critical bg-transparent text-critical hover:bg-critical-surface',
+} as const;
+
+interface ButtonProps extends ComponentProps<'button'> {
+  readonly kind?: keyof typeof kinds;
+  readonly icon?: IconName;
+  /** Shows the icon alone; `aria-label` says what it does. */
+  readonly iconOnly?: boolean;
+}
+
+/** A button. It is of the type `button` unless it says otherwise. */
+export function Button({ kind = 'plain', icon, iconOnly = false, className, children, ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      title={iconOnly ? rest['aria-label'] : undefined}
+      {...rest}
+      className={classes(
+        'inline-flex min-h-8 items-center justify-center gap-1.5 rounded-md border text-base whitespace-nowrap',
+        'disabled:cursor-not-allowed disabled:opacity-50 pointer-coarse:min-h-11',
+        iconOnly ? 'min-w-8 px-1.5 pointer-coarse:min-w-11' : 'px-3',
+        kinds[kind],
+        className,
+      )}
+    >
+      {icon && <Icon name={icon} />}
+      {!iconOnly && children}
+    </button>
+  );
+}

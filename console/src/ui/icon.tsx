@@ -1,0 +1,137 @@
+import {
+  Activity,
+  AlertTriangle,
+  ArrowDown,
+  ArrowUp,
+  Bell,
+  BellOff,
+  Bookmark,
+  Car,
+  Check,
+  ChevronDown,
+  ChevronLeft,
+  ChevronRight,
+  ChevronsLeft,
+  ChevronsRight,
+  CircleAlert,
+  CircleCheck,
+  CircleHelp,
+  CircleMinus,
+  CircleX,
+  Clock,
+  Copy,
+  Download,
+  Eye,
+  FileText,
+  Gauge,
+  Image,
+  KeyRound,
+  LayoutDashboard,
+  Link,
+  ListFilter,
+  LogOut,
+  MapPin,
+  Maximize,
+  Menu,
+  Moon,
+  Octagon,
+  Pencil,
+  Plus,
+  Radio,
+  RefreshCw,
+  RotateCcw,
+  Search,
+  Settings,
+  ShieldAlert,
+  Siren,
+  Trash2,
+  TrafficCone,
+  Users,
+  Volume2,
+  VolumeX,
+  Wrench,
+  X,
+} from 'lucide-react';
+import { classes } from './classes.ts';
+
+/** What icons mean here, and which drawing that is: one meaning has one drawing on every page. */
+const icons = {
+  acknowledge: Check,
+  activity: Activity,
+  add: Plus,
+  alert: Bell,
+  ascending: ArrowUp,
+  close: X,
+  collapse: ChevronsLeft,
+  copy: Copy,
+  critical: Octagon,
+  delete: Trash2,
+  descending: ArrowDown,
+  down: ChevronDown,
+  download: Download,
+  edit: Pencil,
+  events: Car,
+  expand: ChevronsRight,
+  failure: CircleAlert,
+  file: FileText,
+  filter: ListFilter,
+  fullScreen: Maximize,
+  good: CircleCheck,
+  help: CircleHelp,
+  high: AlertTriangle,
+  incident: Siren,
+  key: KeyRound,
+  link: Link,
+  location: MapPin,
+  low: CircleMinus,
+  maintenance: Wrench,
+  medium: TrafficCone,
+  menu: Menu,
+  muted: BellOff,
+  next: ChevronRight,
+  none: CircleMinus,
+  offline: CircleX,
+  overview: LayoutDashboard,
+  picture: Image,
+  previous: ChevronLeft,
+  refresh: RefreshCw,
+  reveal: Eye,
+  save: Bookmark,
+  search: Search,
+  sensor: Radio,
+  settings: Settings,
+  signOut: LogOut,
+  silent: VolumeX,
+  sound: Volume2,
+  theme: Moon,
+  time: Clock,
+  traffic: Gauge,
+  undo: RotateCcw,
+  users: Users,
+  watchlist: ShieldAlert,
+} as const;
+
+export type IconName = keyof typeof icons;
+
+interface IconProps {
+  readonly name: IconName;
+  readonly className?: string;
+  /** In pixels. */
+  readonly size?: number;
+}
+
+/** Icons that point somewhere point the other way where text runs from right to left. */
+const DIRECTED: ReadonlySet<IconName> = new Set(['next', 'previous', 'expand', 'collapse', 'signOut']);
+
+/** A drawing beside a text that says the same; screen readers skip it. */
+export function Icon({ name, className, size = 16 }: IconProps) {
+  const Drawing = icons[name];
+  return (
+    <Drawing
+      aria-hidden="true"
+      size={size}
+      strokeWidth={2}
+      className={classes('shrink-0', DIRECTED.has(name) && 'rtl:-scale-x-100', className)}
+    />
+  );
+}

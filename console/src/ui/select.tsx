@@ -1,0 +1,49 @@
+import { type ComponentProps, useId } from 'react';
+import { classes } from './classes.ts';
+
+export interface Option<Value extends string = string> {
+  readonly value: Value;
+  readonly label: string;
+}
+
+interface SelectProps<Value extends string> extends Omit<ComponentProps<'select'>, 'onChange' | 'value'> {
+  readonly label: string;
+  readonly value: Value;
+  readonly options: readonly Option<Value>[];
+  readonly onChange: (value: Value) => void;
+  /** The label is said to screen readers and not shown. */
+  readonly hideLabel?: boolean;
+}
+
+/** A choice of one. It is the browser's own, which every platform, keyboard and screen reader knows. */
+export function Select<Value extends string>({
+  label,
+  value,
+  options,
+  onChange,
+  hideLabel = false,
+  className,
+  ...rest
+}: SelectProps<Value>) {
+  const id = useId();
+  return (
+    <div className={classes('flex flex-col gap-1', className)}>
+      <label htmlFor={id} className={hideLabel ? 'sr-only' : 'text-sm text-muted'}>
+        {label}
+      </label>
+      <select
+        {...rest}
+        id={id}
+        value={value}
+        onChange={(event) => onChange(event.target.value as Value)}
+        className="min-h-8 rounded-md border border-line-strong bg-raised px-2 text-base pointer-coarse:min-h-11"
+      >
+        {options.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}

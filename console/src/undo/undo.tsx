@@ -1,0 +1,93 @@
+import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { sentenceOf } from '../service/failure.tsx';
+import { Key } from '../shortcuts/sheet.tsx';
+import { useShortcuts } from '../shortcuts/registry.tsx';
+import { Button } from '../ui/button.tsx';
+import { Icon } from '../ui/icon.tsx';
+
+/** How long an action can be undone, in milliseconds. */
+export const UNDO_MS = 8_000;
+
+interface Notice {
+  readonly id: number;
+  readonly text: string;
+  readonly isFailure: boolean;
+  readonly undo: (() => Promise<void>) | null;
+}
+
+interface Notices {
+  /** Says what was done, and how it is undone while that is possible. */
+  offerUndo(text: string, undo: () => Promise<void>): void;
+  /** Says something for a few seconds. */
+  say(text: string): void;
+  /** Says why something failed, until it is closed. */
+  sayFailure(error: unknown): void;
+}
+
+const Context = createContext<Notices | null>(null);
+
+/** The one queue of notices: what was just done, with `z` to undo the latest. */
+export function NoticeProvider({ children }: { readonly children: ReactNode }) {
+  const { t } = useTranslation('common');
+  const [notices, setNotices] = useState<readonly Notice[]>([]);
+  const next = useRef(1);
+  const close = useCallback((id: number) => setNotices((all) => all.filter((notice) => notice.id !== id)), []);
+  const add = useCallback(
+    (text: string, undo: Notice['undo'], isFailure: boolean) => {
+      const id = next.current++;
+      setNotices((all) => [...all.slice(-3), { id, text, undo, isFailure }]);
+      if (!isFailure) setTimeout(() => close(id), UNDO_MS);
+    },
+    [close],
+  );
+  const value = useMemo<Notices>(
+    () => ({
+      offerUndo: (text, undo) => add(text, undo, false),
+      say: (text) => add(text, null, false),
+      sayFailure: (error) => add(sentenceOf(error).sentence, null, true),
+    }),
+    [add],
+  );
+  const undo = async ({ id, undo: act }: Notice) => {
+    close(id);
+    await act?.().catch(value.sayFailure);
+  };
+  const latest = notices.findLast((notice) => notice.undo);
+  useShortcuts([
+    { keys: 'z', label: t('undo.latest'), scope: 'everywhere', run: () => latest && void undo(latest) },
+  ]);
+  return (
+    <Context value={value}>
+      {children}
+      <div
+        role="status"
+        aria-live="polite"
+        className="pointer-events-none fixed inset-x-0 bottom-14 z-50 flex flex-col items-center gap-2 px-3 sm:bottom-4"
+      >
+        {notices.map((notice) => (
+          <div
+            key={notice.id}
+            className="pointer-events-auto flex max-w-xl items-center gap-3 rounded-md border border-line-strong bg-raised py-1.5 ps-3 pe-1.5 shadow-xl"
+          >
+            {notice.isFailure && <Icon name="failure" className="text-critical" />}
+            <bdi className="line-clamp-3">{notice.text}</bdi>
+            {notice.undo && (
+              <Button kind="quiet" icon="undo" onClick={() => void undo(notice)}>
+                {t('undo.undo')} <Key name="z" />
+              </Button>
+            )}
+            <Button kind="quiet" icon="close" iconOnly aria-label={t('dialog.close')} onClick={() => close(notice.id)} />
+          </div>
+        ))}
+      </div>
+    </Context>
+  );
+}
+
+/** The queue of notices. */
+export function useNotices(): Notices {
+  const notices = useContext(Context);
+  if (!notices) throw new Error('Notices need a NoticeProvider around them');
+  return notices;
+}
