@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What is followed: a stream tells of one of them. */
+/** What is followed: a subscription of its own tells of each, and `live.onAny` of several. */
 export const topic = z.enum(['events', 'sensors', 'incidents', 'watchlist']);
 export type Topic = z.infer<typeof topic>;
 
@@ -14,7 +14,8 @@ export const resumable = {
     .describe('The id of the last message received. Messages after it are sent first.'),
 };
 
-const missed = z.object({
+/** The notes about a stream itself. */
+export const missed = z.object({
   type: z.literal('missed'),
   count: z
     .number()
@@ -23,7 +24,7 @@ const missed = z.object({
       'Number of messages that were not sent because the client was too slow; null if it is no longer known.',
     ),
 });
-const upToDate = z.object({
+export const upToDate = z.object({
   type: z.literal('upToDate'),
   at: z.date().describe('Everything committed before this time has been sent.'),
 });

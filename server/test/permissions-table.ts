@@ -92,6 +92,7 @@ export const mayCall = {
   'watchlist.getAlerts': incidents,
   'watchlist.onAlert': incidents,
   'watchlist.acknowledgeAlert': incidents,
+  'live.onAny': everybody,
   'users.getAll': administrators,
   'users.getById': administrators,
   'users.create': administrators,

@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { Hub } from '../src/realtime/hub.ts';
+import { selectTopics } from '../src/realtime/selection.ts';
 
 // Who joins while the hub is looking into the feed: the moment is made here, because outside it lasts microseconds.
 
@@ -51,7 +52,7 @@ const joinAfter = async (turns: number): Promise<{ joined: boolean; told: string
         joined =
           from !== null &&
           from.position.xid < 10n &&
-          hub.join({ topic: 'events', from, send: tell, end: () => undefined }) !== null;
+          hub.join({ topics: selectTopics(['events']), from, send: tell, end: () => undefined }) !== null;
         hasTried();
       })();
     }),
@@ -59,7 +60,7 @@ const joinAfter = async (turns: number): Promise<{ joined: boolean; told: string
     log: pino({ level: 'silent' }),
   });
   const from = await hub.start();
-  hub.join({ topic: 'incidents', from, send: () => undefined, end: () => undefined });
+  hub.join({ topics: selectTopics(['incidents']), from, send: () => undefined, end: () => undefined });
   await tried;
   await new Promise((resolve) => setTimeout(resolve, 60));
   await hub[Symbol.asyncDispose]();

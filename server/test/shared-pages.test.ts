@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { itemsAfter } from '../src/realtime/items.ts';
 import type { Position } from '../src/realtime/position.ts';
+import { selectTopics } from '../src/realtime/selection.ts';
 import { createSharedPages, type SharedPage } from '../src/realtime/shared-pages.ts';
 
 const AT = new Date('2026-01-01T00:00:00Z');
@@ -53,7 +54,7 @@ const findEvents = async (ids: readonly string[]) => {
 };
 
 const idsIn = async ({ portions }: SharedPage, from = at(0)): Promise<string[]> => {
-  const items = await Promise.all(portions.map((portion) => portion.items('events')));
+  const items = await Promise.all(portions.map((portion) => portion.items(selectTopics(['events']))));
   return itemsAfter(items.flat(), from).map(({ thing }) => (thing as Event).id);
 };
 

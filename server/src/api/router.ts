@@ -1,6 +1,7 @@
 import { authRouter } from './auth.ts';
 import { eventsRouter } from './events.ts';
 import { incidentsRouter } from './incidents.ts';
+import { liveRouter } from './live.ts';
 import { locationsRouter } from './locations.ts';
 import { router } from './procedures.ts';
 import { reportsRouter } from './reports.ts';
@@ -22,6 +23,7 @@ export const appRouter = router({
   webhooks: webhooksRouter,
   incidents: incidentsRouter,
   watchlist: watchlistRouter,
+  live: liveRouter,
   users: usersRouter,
   reports: reportsRouter,
   storage: storageRouter,

@@ -22,5 +22,5 @@ export async function* followEvents(
   if (filter.licensePlateNumber !== undefined) {
     await recordPlateLookUp(ctx, filter.licensePlateNumber, reason);
   }
-  yield* follow(ctx, { topic: 'events', matches, lastEventId }, signal);
+  yield* follow(ctx, { topics: ['events'], matches, lastEventId }, signal);
 }

@@ -17,5 +17,5 @@ export function followIncidents(
     (severity === undefined || incident.severity === severity) &&
     (sensorId === undefined || incident.sensorId === sensorId) &&
     (locationId === undefined || incident.locationId === locationId);
-  return follow(ctx, { topic: 'incidents', matches, lastEventId }, signal);
+  return follow(ctx, { topics: ['incidents'], matches, lastEventId }, signal);
 }

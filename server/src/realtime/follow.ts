@@ -8,6 +8,7 @@ import { type Committed, KEPT_HOURS, readHorizon } from './changes-store.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import { type FeedItem, itemsAfter, type TopicPayloads } from './items.ts';
 import { compare, type Mark, readMark, writeMark } from './position.ts';
+import { selectTopics } from './selection.ts';
 import type { RealtimeServices } from './start.ts';
 
 /** Nothing is past for a subscriber that resumes. */
@@ -24,13 +25,14 @@ export type FollowContext = SessionContext<Core & AuthServices & RealtimeService
 
 /** What a stream tells: a thing or a note, and the id to go on from. */
 export type StreamMessage<Name extends Topic> =
-  | { readonly id: string; readonly thing: TopicPayloads[Name] }
+  | { readonly id: string; readonly topic: Name; readonly thing: TopicPayloads[Name] }
   | { readonly id: string; readonly note: StreamNote };
 
 /** What somebody wants to be told. */
 export interface SubscriptionRequest<Name extends Topic> {
-  readonly topic: Name;
+  readonly topics: readonly Name[];
   readonly matches: (thing: TopicPayloads[Name]) => boolean;
+  /** The id of a message of any stream, whatever its topics: it is a position in the one feed. */
   readonly lastEventId: string | undefined;
 }
 
@@ -47,13 +49,14 @@ const upToDateAt = new WeakMap<Mark, Note>();
  */
 export async function* follow<Name extends Topic>(
   ctx: FollowContext,
-  { topic, matches, lastEventId }: SubscriptionRequest<Name>,
+  { topics: wantedTopics, matches, lastEventId }: SubscriptionRequest<Name>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StreamMessage<Name>> {
   const { pool, realtime } = ctx.app;
+  const topics = selectTopics(wantedTopics);
   let isPast: Committed = NOTHING;
   const wanted = (item: FeedItem): item is FeedItem<Name> =>
-    item.topic === topic && !isPast(item.mark.position.xid) && matches((item as FeedItem<Name>).thing);
+    !isPast(item.mark.position.xid) && matches((item as FeedItem<Name>).thing);
   const release = ctx.app.streams.admit(ctx.actor.id);
   const inbox = createInbox(INBOX_CAPACITY);
   const left = () => inbox.end(null);
@@ -72,14 +75,14 @@ export async function* follow<Name extends Topic>(
     for (let isBehind = from !== now; ; ) {
       const mark: Mark = from;
       const send = (item: FeedItem) => wanted(item) && inbox.offer(item);
-      quit = isBehind ? null : realtime.join({ topic, from: mark, send, end: inbox.end });
+      quit = isBehind ? null : realtime.join({ topics, from: mark, send, end: inbox.end });
       if (quit) break;
       const page = await realtime.readPast(mark.position);
       for (const portion of page.portions) {
         if (compare(portion.end.position, mark.position) <= 0) continue;
-        for (const item of itemsAfter(await portion.items(topic), mark.position)) {
+        for (const item of itemsAfter(await portion.items(topics), mark.position)) {
           if (!inbox.isOpen()) return;
-          if (wanted(item)) yield { id: writeMark(item.mark), thing: item.thing };
+          if (wanted(item)) yield thingMessage(item);
         }
       }
       from = { position: page.next, at: page.at };
@@ -89,8 +92,7 @@ export async function* follow<Name extends Topic>(
     while (inbox.isOpen()) {
       const delivery = await inbox.take(IDLE_MS);
       if (delivery?.kind === 'item') {
-        const { mark, thing } = delivery.item as FeedItem<Name>;
-        yield { id: writeMark(mark), thing };
+        yield thingMessage(delivery.item as FeedItem<Name>);
       } else if (delivery) {
         yield missed(delivery.mark, delivery.count);
       } else if (inbox.isOpen() && realtime.told) {
@@ -103,6 +105,10 @@ export async function* follow<Name extends Topic>(
     release();
     signal?.removeEventListener('abort', left);
   }
+}
+
+function thingMessage<Name extends Topic>({ topic, thing, mark }: FeedItem<Name>): StreamMessage<Name> {
+  return { id: writeMark(mark), topic, thing };
 }
 
 function upToDate(mark: Mark): Note {

@@ -12,7 +12,8 @@ import { createSharedPages, type SharedPage, type SharedPages } from './shared-p
 
 /** Somebody who is told what happens. */
 export interface Subscriber {
-  readonly topic: Topic;
+  /** What they follow, as `selectTopics` gives it. */
+  readonly topics: readonly Topic[];
   /** Up to where they know already. */
   readonly from: Mark;
   readonly send: (item: FeedItem) => void;
@@ -50,8 +51,8 @@ export class Hub implements AsyncDisposable {
   reached: Mark | null = null;
   /** When `#reached` was last up to date, by the monotonic clock. */
   #reachedAt = 0;
-  /** While a page is being told: its topics, which those who were here before had settled. */
-  #telling: ReadonlySet<Topic> | null = null;
+  /** While a page is being told: the selections of topics of those who were here before. */
+  #telling: ReadonlySet<readonly Topic[]> | null = null;
   readonly #pages: SharedPages;
   #starting: Promise<Mark> | null = null;
   #reading: Promise<Committed> | null = null;
@@ -108,7 +109,7 @@ export class Hub implements AsyncDisposable {
    */
   join(subscriber: Subscriber): (() => void) | null {
     if (this.#ending.signal.aborted) throw drained();
-    if (this.#telling && !this.#telling.has(subscriber.topic)) return null;
+    if (this.#telling && !this.#telling.has(subscriber.topics)) return null;
     if (this.reached && compare(subscriber.from.position, this.reached.position) < 0) return null;
     this.reached ??= subscriber.from;
     this.#subscribers.add(subscriber);
@@ -142,7 +143,7 @@ export class Hub implements AsyncDisposable {
     const from = this.reached.position;
     try {
       const page = this.#pages.share(from, await readChanges(pool, from));
-      this.#telling = new Set([...this.#subscribers].map(({ topic }) => topic));
+      this.#telling = new Set([...this.#subscribers].map(({ topics }) => topics));
       for (const portion of page.portions) await this.#send(portion, this.#telling, from);
       this.reached = { position: page.next, at: page.at };
       this.#reachedAt = performance.now();
@@ -155,11 +156,11 @@ export class Hub implements AsyncDisposable {
     }
   }
 
-  async #send(portion: Portion, topics: ReadonlySet<Topic>, from: Position): Promise<void> {
-    const items = new Map<Topic, readonly FeedItem[]>();
-    for (const topic of topics) items.set(topic, itemsAfter(await portion.items(topic), from));
+  async #send(portion: Portion, selections: ReadonlySet<readonly Topic[]>, from: Position): Promise<void> {
+    const items = new Map<readonly Topic[], readonly FeedItem[]>();
+    for (const topics of selections) items.set(topics, itemsAfter(await portion.items(topics), from));
     for (const subscriber of this.#subscribers) {
-      for (const item of itemsAfter(items.get(subscriber.topic) ?? [], subscriber.from.position))
+      for (const item of itemsAfter(items.get(subscriber.topics) ?? [], subscriber.from.position))
         subscriber.send(item);
     }
     // Should the rest of the page fail, these are not told again.

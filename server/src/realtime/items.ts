@@ -34,8 +34,12 @@ export interface Portion {
   readonly end: Mark;
   /** How many events it has. */
   readonly size: number;
-  /** What it tells of the topic, in order. The events are fetched when this is first asked, and again after a failure. */
-  items(topic: Topic): Promise<readonly FeedItem[]>;
+  /**
+   * What it tells of the topics, in the order of the feed. The events are fetched when they are first asked for, and again
+   * after a failure.
+   * @param topics as `selectTopics` gives them: those who pass the same object share the answer
+   */
+  items(topics: readonly Topic[]): Promise<readonly FeedItem[]>;
 }
 
 /** The changes of a page in portions, in order. Everybody who asks a portion is given the same items. */
@@ -72,22 +76,31 @@ function itemsOf(change: Change, events: ReadonlyMap<string, Event>): FeedItem[]
 
 function createPortion(findEvents: FindEvents, changes: readonly Change[], last: Change): Portion {
   const ids = changes.flatMap(({ eventIds }) => eventIds);
-  const read = new Map<Topic, Promise<readonly FeedItem[]>>();
-  const readAll = async (topic: Topic): Promise<readonly FeedItem[]> => {
-    const own = changes.filter((change) => change.topic === topic);
-    const isOfEvents = topic === 'events' && ids.length > 0;
-    const events = isOfEvents ? await findEvents(ids) : new Map<string, Event>();
+  const read = new Map<readonly Topic[], Promise<readonly FeedItem[]>>();
+  let found: Promise<ReadonlyMap<string, Event>> | null = null;
+  // Once for all selections: the message about an event is kept as long as this object, so there must be only one.
+  const findAll = (): Promise<ReadonlyMap<string, Event>> => {
+    found ??= findEvents(ids).catch((error: unknown) => {
+      found = null;
+      throw error;
+    });
+    return found;
+  };
+  const readAll = async (topics: readonly Topic[]): Promise<readonly FeedItem[]> => {
+    const own = changes.filter(({ topic }) => topics.includes(topic));
+    const areEvents = topics.includes('events') && ids.length > 0;
+    const events = areEvents ? await findAll() : new Map<string, Event>();
     return own.flatMap((change) => itemsOf(change, events));
   };
   return {
     end: { position: { xid: last.xid, seq: last.seq + 1n, index: 0 }, at: last.at },
     size: ids.length,
-    items(topic) {
-      let items = read.get(topic);
+    items(topics) {
+      let items = read.get(topics);
       if (!items) {
-        items = readAll(topic);
-        items.catch(() => read.delete(topic));
-        read.set(topic, items);
+        items = readAll(topics);
+        items.catch(() => read.delete(topics));
+        read.set(topics, items);
       }
       return items;
     },

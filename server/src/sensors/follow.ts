@@ -10,5 +10,5 @@ export function followStatusChanges(
   const id = sensorId?.toLowerCase();
   const matches = (change: { sensorId: string; to: string }): boolean =>
     (id === undefined || change.sensorId === id) && (status === undefined || change.to === status);
-  return follow(ctx, { topic: 'sensors', matches, lastEventId }, signal);
+  return follow(ctx, { topics: ['sensors'], matches, lastEventId }, signal);
 }

@@ -14,13 +14,22 @@ const featureOfPath: Readonly<Record<string, SwitchableFeature>> = { 'reports.ge
 
 /** @throws AppError `forbidden` when what the procedure belongs to is switched off */
 export function requireFeature({ FEATURES }: Switches, path: string, type: string): void {
-  const off = featuresOf(path, type).find((feature) => !FEATURES.includes(feature));
+  const off = disabledFeature({ FEATURES }, path, type);
   if (off) {
     throw new AppError(
       'forbidden',
       `The feature "${off}" is disabled: an administrator can add it to the setting FEATURES`,
     );
   }
+}
+
+/** The disabled feature that the procedure belongs to; undefined when it may be called. */
+export function disabledFeature(
+  { FEATURES }: Switches,
+  path: string,
+  type: string,
+): SwitchableFeature | undefined {
+  return featuresOf(path, type).find((feature) => !FEATURES.includes(feature));
 }
 
 /** The flags of the system settings: true only for what works. */

@@ -11,5 +11,5 @@ export function followAlerts(
   const matches = (alert: WatchlistAlert): boolean =>
     (entry === undefined || alert.entryId === entry) &&
     (priority === undefined || alert.priority === priority);
-  return follow(ctx, { topic: 'watchlist', matches, lastEventId }, signal);
+  return follow(ctx, { topics: ['watchlist'], matches, lastEventId }, signal);
 }

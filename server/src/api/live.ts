@@ -1,0 +1,70 @@
+import { type AnyMessage, anyMessage, followAnyInput } from '@gantry/contract/live';
+import { mayDo, permissionNames } from '@gantry/contract/permissions';
+import { type Topic, topic } from '@gantry/contract/realtime';
+import { requirePermission, type SessionContext } from '../auth/session.ts';
+import { follow } from '../realtime/follow.ts';
+import { messagesByTopic } from '../rpc/messages.ts';
+import type { ProcedureMeta } from '../rpc/procedure.ts';
+import { disabledFeature, requireFeature } from '../system/features.ts';
+import type { AppContext } from './context.ts';
+import { eventsRouter } from './events.ts';
+import { incidentsRouter } from './incidents.ts';
+import { router, signedIn } from './procedures.ts';
+import { sensorsRouter } from './sensors.ts';
+import { watchlistRouter } from './watchlist.ts';
+
+/** The subscription to each topic alone. Who may not open it may not follow the topic here either. */
+const subscriptions = {
+  events: { path: 'events.onIngested', procedure: eventsRouter.onIngested },
+  sensors: { path: 'sensors.onStatusChanged', procedure: sensorsRouter.onStatusChanged },
+  incidents: { path: 'incidents.onChanged', procedure: incidentsRouter.onChanged },
+  watchlist: { path: 'watchlist.onAlert', procedure: watchlistRouter.onAlert },
+} as const satisfies Record<Topic, object>;
+
+/** The key of a message under which the thing is that it tells of. */
+const names: { readonly [Each in Topic]: Exclude<keyof Extract<AnyMessage, { type: Each }>, 'type'> } = {
+  events: 'event',
+  sensors: 'change',
+  incidents: 'change',
+  watchlist: 'alert',
+};
+
+function permissionFor(each: Topic) {
+  return (subscriptions[each].procedure._def.meta as ProcedureMeta).permission;
+}
+
+function mayFollow({ app, actor }: SessionContext<AppContext>, each: Topic): boolean {
+  const permission = permissionFor(each);
+  return (
+    (!permission || mayDo(actor.role, permission)) &&
+    !disabledFeature(app.config, subscriptions[each].path, 'subscription')
+  );
+}
+
+/** @throws AppError `forbidden` as the subscription to the topic alone does */
+function requireTopic({ app, actor }: SessionContext<AppContext>, each: Topic): void {
+  const permission = permissionFor(each);
+  if (permission) requirePermission(actor, permission, permissionNames[permission]);
+  requireFeature(app.config, subscriptions[each].path, 'subscription');
+}
+
+/** The topics that are named, all of which the caller must be allowed to follow; otherwise all that they may follow. */
+function topicsFor(ctx: SessionContext<AppContext>, named: readonly Topic[] | undefined): readonly Topic[] {
+  for (const each of named ?? []) requireTopic(ctx, each);
+  return named ?? topic.options.filter((each) => mayFollow(ctx, each));
+}
+
+export const liveRouter = router({
+  onAny: signedIn
+    .meta({
+      summary: 'Stream events, sensor status changes, incident changes and alerts in one stream',
+      notes:
+        'Sends what `events.onIngested`, `sensors.onStatusChanged`, `incidents.onChanged` and `watchlist.onAlert` send, without filters and in the order in which it was committed. `type` is the name of the topic; all other keys are those of the single subscriptions. A named topic is refused (FORBIDDEN) if its own subscription would be. `missed` counts messages of all topics together. Over HTTP/1.1, browsers open at most six connections to a host, and every stream occupies one: use this stream instead of several others.',
+      message: anyMessage,
+    })
+    .input(followAnyInput)
+    .subscription(({ ctx, input: { topics, lastEventId }, signal }) => {
+      const request = { topics: topicsFor(ctx, topics), matches: () => true, lastEventId };
+      return messagesByTopic<AnyMessage, Topic>(names, follow(ctx, request, signal));
+    }),
+});
