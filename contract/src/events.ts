@@ -8,19 +8,13 @@ import { messagesOf, resumable } from './realtime.ts';
 import { apiKeyInput } from './sensors.ts';
 import { isStorableText, optionalText, text, trimmedText, UNSTORABLE } from './text.ts';
 import { timeInput, timeRange } from './time.ts';
+import { eventTypes, severities } from './values.ts';
 
-export const eventType = z.enum([
-  'TRAFFIC_VIOLATION',
-  'SEATBELT_VIOLATION',
-  'VEHICLE_DETECTION',
-  'SPEED_DETECTION',
-  'PLATE_RECOGNITION',
-  'INCIDENT',
-]);
+export const eventType = z.enum(eventTypes);
 export type EventType = z.infer<typeof eventType>;
 
 /** From least to most urgent; the position is the rank by which severity sorts. */
-export const severity = z.enum(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL']);
+export const severity = z.enum(severities);
 export type Severity = z.infer<typeof severity>;
 
 /** An event as lists show it. */

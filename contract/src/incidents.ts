@@ -9,21 +9,13 @@ import { person } from './person.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { editableText, optionalText, searchText, trimmedText } from './text.ts';
 import { timeInput, timeRange } from './time.ts';
+import { incidentStatuses, incidentTypes } from './values.ts';
 
-export const incidentType = z.enum([
-  'COLLISION',
-  'BREAKDOWN',
-  'OBSTRUCTION',
-  'ROADWORKS',
-  'WEATHER',
-  'CONGESTION',
-  'WRONG_WAY_DRIVER',
-  'OTHER',
-]);
+export const incidentType = z.enum(incidentTypes);
 export type IncidentType = z.infer<typeof incidentType>;
 
 /** In the order in which an incident goes through them; the position is what status sorts by. */
-export const incidentStatus = z.enum(['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS', 'RESOLVED', 'CLOSED']);
+export const incidentStatus = z.enum(incidentStatuses);
 export type IncidentStatus = z.infer<typeof incidentStatus>;
 
 export const incidentAction = z.enum([

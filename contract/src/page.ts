@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sortOrders } from './values.ts';
 
 /** Largest page that any list answers. */
 export const MAX_TAKE = 100;
@@ -11,7 +12,7 @@ export function paging(defaultTake: number) {
   };
 }
 
-export const sortOrder = z.enum(['asc', 'desc']);
+export const sortOrder = z.enum(sortOrders);
 export type SortOrder = z.infer<typeof sortOrder>;
 
 /** What a store answers for a list: one page of it and the count of the whole. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { roles } from './values.ts';
 
-export const role = z.enum(['ADMIN', 'OPERATOR', 'ANALYST', 'FIELD', 'VIEWER']);
+export const role = z.enum(roles);
 export type Role = z.infer<typeof role>;
 
 /** Who may do what: the specification's table of role permissions, and what it leaves open: `deleteEvents`, `manageWatchlist`. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { topics } from './values.ts';
 
 /** What is followed: a subscription of its own tells of each, and `live.onAny` of several. */
-export const topic = z.enum(['events', 'sensors', 'incidents', 'watchlist']);
+export const topic = z.enum(topics);
 export type Topic = z.infer<typeof topic>;
 
 /** What every subscription takes besides its filters. */

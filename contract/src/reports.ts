@@ -7,17 +7,18 @@ import { person } from './person.ts';
 import { sensorType } from './sensors.ts';
 import { trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
+import { reportFormats, reportKinds, reportStatuses } from './values.ts';
 
 // ── Reports ─────────────────────────────────────────────────────────────────────────────────────────
 
-export const reportKind = z.enum(['VIOLATIONS', 'TRAFFIC', 'INCIDENTS', 'SENSOR_HEALTH', 'DAILY_SUMMARY']);
+export const reportKind = z.enum(reportKinds);
 export type ReportKind = z.infer<typeof reportKind>;
 
-export const reportFormat = z.enum(['CSV', 'XLSX', 'PDF']);
+export const reportFormat = z.enum(reportFormats);
 export type ReportFormat = z.infer<typeof reportFormat>;
 
 /** QUEUED and RUNNING may still become any of the others, which are final. */
-export const reportStatus = z.enum(['QUEUED', 'RUNNING', 'DONE', 'FAILED', 'CANCELLED']);
+export const reportStatus = z.enum(reportStatuses);
 export type ReportStatus = z.infer<typeof reportStatus>;
 
 /** Most reports that may wait or be under way at once, and most schedules. */

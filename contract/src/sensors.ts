@@ -5,11 +5,12 @@ import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { editableText, optionalText, searchText, text, trimmedText } from './text.ts';
+import { sensorStatuses, sensorTypes } from './values.ts';
 
-export const sensorType = z.enum(['CAMERA', 'RADAR', 'ANPR', 'SPEED_DETECTOR', 'EDGE_CONTROLLER']);
+export const sensorType = z.enum(sensorTypes);
 export type SensorType = z.infer<typeof sensorType>;
 
-export const sensorStatus = z.enum(['ONLINE', 'OFFLINE', 'MAINTENANCE', 'ERROR']);
+export const sensorStatus = z.enum(sensorStatuses);
 export type SensorStatus = z.infer<typeof sensorStatus>;
 
 /** What a sensor does, or fails to do, that bears on its status. */

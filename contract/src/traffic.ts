@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { id } from './id.ts';
 import { trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
+import { trafficIntervals } from './values.ts';
 
 /** Most intervals that one answer may have. */
 export const MAX_POINTS = 10_000;
 
-export const trafficInterval = z.enum(['5min', '15min', '60min', 'day']);
+export const trafficInterval = z.enum(trafficIntervals);
 export type TrafficInterval = z.infer<typeof trafficInterval>;
 
 const range = {

@@ -17,7 +17,11 @@ const catalogues: Readonly<Record<Language, () => Promise<{ catalogue: Catalogue
   ar: () => import('./ar.ts'),
 };
 
-const stored = createStored<Language | null>('language', null, (value) => value === null || isLanguage(value));
+const stored = createStored<Language | null>(
+  'language',
+  null,
+  (value) => value === null || isLanguage(value),
+);
 
 function isLanguage(value: unknown): value is Language {
   return typeof value === 'string' && Object.hasOwn(languages, value);

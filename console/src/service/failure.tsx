@@ -19,7 +19,10 @@ export function Failure({ error, onRetry }: FailureProps) {
   const { t } = useTranslation('common');
   const { sentence, requestId } = sentenceOf(error);
   return (
-    <div role="alert" className="flex flex-col gap-2 rounded-md border border-critical bg-critical-surface p-3">
+    <div
+      role="alert"
+      className="flex flex-col gap-2 rounded-md border border-critical bg-critical-surface p-3"
+    >
       <p className="flex gap-2">
         <Icon name="failure" className="mt-0.5 shrink-0 text-critical" />
         <bdi>{sentence}</bdi>

@@ -9,7 +9,8 @@ const MOST_RETRIES = 3;
 const MOST_WAIT_S = 10;
 
 function noticeEnd(error: unknown): void {
-  if (error instanceof GantryError && error.code === 'UNAUTHORIZED' && currentSession()) setSessionEnded(true);
+  if (error instanceof GantryError && error.code === 'UNAUTHORIZED' && currentSession())
+    setSessionEnded(true);
 }
 
 /** Everything that the pages know of the service. */

@@ -72,7 +72,9 @@ function isTaken(target: EventTarget | null): boolean {
 }
 
 function nameOf({ key, shiftKey }: KeyboardEvent): string {
-  return shiftKey && (key.length > 1 || key.toLowerCase() !== key.toUpperCase()) ? `Shift+${key.toLowerCase()}` : key;
+  return shiftKey && (key.length > 1 || key.toLowerCase() !== key.toUpperCase())
+    ? `Shift+${key.toLowerCase()}`
+    : key;
 }
 
 /** Hears the keys for all pages. */
@@ -81,7 +83,8 @@ export function ShortcutProvider({ children }: { readonly children: ReactNode })
   useEffect(() => {
     let first: { key: string; at: number } | null = null;
     const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTaken(event.target)) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTaken(event.target))
+        return;
       const key = nameOf(event);
       const sequence = first && event.timeStamp - first.at < SEQUENCE_MS ? `${first.key} ${key}` : null;
       const list = registry.inOrder();

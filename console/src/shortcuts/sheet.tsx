@@ -13,7 +13,10 @@ export function ShortcutSheet() {
     <Dialog title={t('shortcuts.title')} open={open} onClose={() => setOpen(false)} width="wide">
       <div className="grid gap-6 sm:grid-cols-2">
         <Group title={t('shortcuts.page')} shortcuts={all.filter(({ scope }) => scope === 'page')} />
-        <Group title={t('shortcuts.everywhere')} shortcuts={all.filter(({ scope }) => scope === 'everywhere')} />
+        <Group
+          title={t('shortcuts.everywhere')}
+          shortcuts={all.filter(({ scope }) => scope === 'everywhere')}
+        />
       </div>
     </Dialog>
   );

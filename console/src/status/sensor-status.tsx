@@ -6,12 +6,13 @@ import { Badge, type Tone } from '../ui/badge.tsx';
 import type { IconName } from '../ui/icon.tsx';
 
 /** How a status looks in every list, on the map, and in every figure. The service decides which one holds. */
-export const statusLooks: Readonly<Record<SensorStatus, { tone: Tone; icon: IconName; color: ColorToken }>> = {
-  ONLINE: { tone: 'calm', icon: 'good', color: 'muted' },
-  OFFLINE: { tone: 'high', icon: 'offline', color: 'high' },
-  MAINTENANCE: { tone: 'low', icon: 'maintenance', color: 'low' },
-  ERROR: { tone: 'critical', icon: 'failure', color: 'critical' },
-};
+export const statusLooks: Readonly<Record<SensorStatus, { tone: Tone; icon: IconName; color: ColorToken }>> =
+  {
+    ONLINE: { tone: 'calm', icon: 'good', color: 'muted' },
+    OFFLINE: { tone: 'high', icon: 'offline', color: 'high' },
+    MAINTENANCE: { tone: 'low', icon: 'maintenance', color: 'low' },
+    ERROR: { tone: 'critical', icon: 'failure', color: 'critical' },
+  };
 
 interface SensorStatusBadgeProps {
   readonly status: SensorStatus;

@@ -11,7 +11,13 @@ const looks: Readonly<Record<Severity, { tone: Tone; icon: IconName }>> = {
 };
 
 /** How urgent something is: the severity of events and incidents, and the priority of watched plates. */
-export function SeverityBadge({ severity, filled }: { readonly severity: Severity; readonly filled?: boolean }) {
+export function SeverityBadge({
+  severity,
+  filled,
+}: {
+  readonly severity: Severity;
+  readonly filled?: boolean;
+}) {
   const { t } = useTranslation('common');
   return (
     <Badge {...looks[severity]} filled={filled ?? severity === 'CRITICAL'}>

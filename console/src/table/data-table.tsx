@@ -76,10 +76,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   useEffect(() => {
     if (hasMore && last >= rows.length - 60) loadMore?.();
   }, [hasMore, last, rows.length, loadMore]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the cursor moves the list, new rows do not
   useEffect(() => {
     const at = activeKey ? rows.findIndex(({ id }) => id === activeKey) : -1;
     if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
-    // biome-ignore lint/correctness/useExhaustiveDependencies: the cursor moves the list, new rows do not
   }, [activeKey]);
 
   if (pages.error && rows.length === 0) {
@@ -96,9 +96,17 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   return (
     <>
       <ThinBar active={pages.isFetching} />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-      <section ref={scroller} aria-label={label} tabIndex={0} className="min-h-0 grow overflow-auto contain-strict">
-        <table className="w-full table-fixed border-separate border-spacing-0" aria-rowcount={pages.total ?? -1}>
+      <section
+        ref={scroller}
+        aria-label={label}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+        tabIndex={0}
+        className="min-h-0 grow overflow-auto contain-strict"
+      >
+        <table
+          className="w-full table-fixed border-separate border-spacing-0"
+          aria-rowcount={pages.total ?? -1}
+        >
           <colgroup>
             {onSelect && <col className="w-9" />}
             {columns.map(({ id, width, wideOnly }) => (
@@ -107,14 +115,14 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           </colgroup>
           <thead className="sticky top-0 z-10 bg-surface">
             <tr>
-              {onSelect && <th className="border-b" aria-hidden="true" />}
+              {onSelect && <td className="border-b" />}
               {columns.map((column) => (
                 <HeaderCell key={column.id} column={column} sort={sort} onSort={onSort} />
               ))}
             </tr>
           </thead>
           <tbody>
-            {before > 0 && <tr aria-hidden="true" style={{ height: before }} />}
+            {before > 0 && <tr style={{ height: before }} />}
             {seen.map(({ index }) => {
               const row = rows[index];
               if (!row) return null;
@@ -143,7 +151,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 </TableRow>
               );
             })}
-            {after > 0 && <tr aria-hidden="true" style={{ height: after }} />}
+            {after > 0 && <tr style={{ height: after }} />}
           </tbody>
         </table>
       </section>

@@ -45,6 +45,7 @@ export function usePages<Row>({ queryKey, load, keyOf }: PagesOptions<Row>): Pag
     placeholderData: keepPreviousData,
   });
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a list has one way of naming its rows
   const rows = useMemo(() => {
     const byKey = new Map<string, Row>();
     for (const row of data?.pages.flatMap((page) => page.rows) ?? []) {
@@ -52,7 +53,6 @@ export function usePages<Row>({ queryKey, load, keyOf }: PagesOptions<Row>): Pag
       if (!byKey.has(key)) byKey.set(key, row);
     }
     return [...byKey.values()];
-    // biome-ignore lint/correctness/useExhaustiveDependencies: a list has one way of naming its rows
   }, [data]);
   return {
     rows,

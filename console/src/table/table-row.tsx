@@ -14,7 +14,15 @@ interface TableRowProps {
 }
 
 /** A row, with a box to select it where rows can be selected. */
-export function TableRow({ rowKey, position, isActive, isSelected, onActivate, onSelect, children }: TableRowProps) {
+export function TableRow({
+  rowKey,
+  position,
+  isActive,
+  isSelected,
+  onActivate,
+  onSelect,
+  children,
+}: TableRowProps) {
   const { t } = useTranslation('common');
   const onClick = (event: MouseEvent) => {
     if ((event.target as HTMLElement).closest('a, button, input')) return;
@@ -22,7 +30,6 @@ export function TableRow({ rowKey, position, isActive, isSelected, onActivate, o
     else onActivate();
   };
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard moves the cursor with j, k and Enter
     <tr
       data-key={rowKey}
       aria-rowindex={position}

@@ -22,7 +22,14 @@ export function useCursor<Row>({ rows, keyOf, activeKey, onMove, onOpen }: Curso
     { keys: 'j', label: t('table.next'), scope: 'page', run: () => moveTo(at + 1) },
     { keys: 'k', label: t('table.previous'), scope: 'page', run: () => moveTo(at - 1) },
     ...(onOpen
-      ? [{ keys: 'Enter', label: t('table.open'), scope: 'page' as const, run: () => active && onOpen(active) }]
+      ? [
+          {
+            keys: 'Enter',
+            label: t('table.open'),
+            scope: 'page' as const,
+            run: () => active && onOpen(active),
+          },
+        ]
       : []),
   ]);
   return { active, next: rows[at + 1], previous: at > 0 ? rows[at - 1] : undefined, moveTo, at };

@@ -27,7 +27,12 @@ export function useSelection<Row>({ rows, keyOf, activeKey }: SelectionOptions<R
   const clear = () => setSelected(new Set());
   useShortcuts([
     { keys: 'x', label: t('table.select'), scope: 'page', run: () => activeKey && toggle(activeKey, false) },
-    { keys: 'Shift+x', label: t('table.selectRange'), scope: 'page', run: () => activeKey && toggle(activeKey, true) },
+    {
+      keys: 'Shift+x',
+      label: t('table.selectRange'),
+      scope: 'page',
+      run: () => activeKey && toggle(activeKey, true),
+    },
   ]);
   return {
     selected,

@@ -45,10 +45,7 @@ export function createTimeFormat(zone: string, language: string, settings: Timez
     Object.fromEntries(parts.formatToParts(moment).map(({ type, value }) => [type, value]));
 
   const dateOf = ({ year = '', month = '', day = '' }: Record<string, string>): string =>
-    settings.dateFormat
-      .replace('YYYY', year.padStart(4, '0'))
-      .replace('MM', month)
-      .replace('DD', day);
+    settings.dateFormat.replace('YYYY', year.padStart(4, '0')).replace('MM', month).replace('DD', day);
   const clock = ({ hour = '', minute = '', second = '' }: Record<string, string>, withSeconds: boolean) => {
     const seconds = withSeconds ? `:${second}` : '';
     if (settings.use24HourFormat) return `${hour}:${minute}${seconds}`;

@@ -17,7 +17,14 @@ interface ButtonProps extends ComponentProps<'button'> {
 }
 
 /** A button. It is of the type `button` unless it says otherwise. */
-export function Button({ kind = 'plain', icon, iconOnly = false, className, children, ...rest }: ButtonProps) {
+export function Button({
+  kind = 'plain',
+  icon,
+  iconOnly = false,
+  className,
+  children,
+  ...rest
+}: ButtonProps) {
   return (
     <button
       type="button"

@@ -37,7 +37,10 @@ export function Field({ label, error, hint, hideLabel = false, lines, className,
         <textarea dir="auto" rows={lines} {...(common as ComponentProps<'textarea'>)} />
       )}
       {described && (
-        <p id={`${id}-note`} className={classes('text-sm', error === undefined ? 'text-muted' : 'text-critical')}>
+        <p
+          id={`${id}-note`}
+          className={classes('text-sm', error === undefined ? 'text-muted' : 'text-critical')}
+        >
           {error ?? hint}
         </p>
       )}

@@ -1,8 +1,8 @@
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { sentenceOf } from '../service/failure.tsx';
-import { Key } from '../shortcuts/sheet.tsx';
 import { useShortcuts } from '../shortcuts/registry.tsx';
+import { Key } from '../shortcuts/sheet.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 
@@ -32,7 +32,10 @@ export function NoticeProvider({ children }: { readonly children: ReactNode }) {
   const { t } = useTranslation('common');
   const [notices, setNotices] = useState<readonly Notice[]>([]);
   const next = useRef(1);
-  const close = useCallback((id: number) => setNotices((all) => all.filter((notice) => notice.id !== id)), []);
+  const close = useCallback(
+    (id: number) => setNotices((all) => all.filter((notice) => notice.id !== id)),
+    [],
+  );
   const add = useCallback(
     (text: string, undo: Notice['undo'], isFailure: boolean) => {
       const id = next.current++;
@@ -77,7 +80,13 @@ export function NoticeProvider({ children }: { readonly children: ReactNode }) {
                 {t('undo.undo')} <Key name="z" />
               </Button>
             )}
-            <Button kind="quiet" icon="close" iconOnly aria-label={t('dialog.close')} onClick={() => close(notice.id)} />
+            <Button
+              kind="quiet"
+              icon="close"
+              iconOnly
+              aria-label={t('dialog.close')}
+              onClick={() => close(notice.id)}
+            />
           </div>
         ))}
       </div>

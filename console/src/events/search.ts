@@ -1,0 +1,20 @@
+import { eventTypes, sortOrders } from '@gantry/contract/values';
+import { flag, moment, oneOf, text } from '../address/search.ts';
+
+/** What the address of the events page may say. The names are those of `events.getAll`. */
+export const eventsSearch = {
+  eventType: oneOf(eventTypes),
+  sensorId: text(),
+  processed: flag,
+  archived: flag,
+  violationType: text(200),
+  licensePlateNumber: text(200),
+  vehicleType: text(200),
+  locationName: text(),
+  startDate: moment,
+  endDate: moment,
+  sortBy: oneOf(['timestamp', 'createdAt', 'eventType', 'severity']),
+  sortOrder: oneOf(sortOrders),
+  /** The event whose details are shown. */
+  event: text(),
+};

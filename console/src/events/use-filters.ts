@@ -1,0 +1,56 @@
+import { eventTypes } from '@gantry/contract/values';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Filter } from '../filters/filter.ts';
+import { api } from '../service/service.ts';
+
+/** Every filter of `events.getAll`. */
+export function useEventFilters(): readonly Filter[] {
+  const { t } = useTranslation('events');
+  return useMemo(
+    () => [
+      {
+        kind: 'choice',
+        name: 'eventType',
+        label: t('fields.eventType'),
+        options: eventTypes.map((value) => ({ value, label: t(`types.${value}`) })),
+      },
+      { kind: 'text', name: 'violationType', label: t('fields.violationType') },
+      { kind: 'text', name: 'licensePlateNumber', label: t('fields.plate'), hint: t('filters.plateHint') },
+      { kind: 'text', name: 'vehicleType', label: t('fields.vehicleType') },
+      {
+        kind: 'lookUp',
+        name: 'sensorId',
+        label: t('fields.sensor'),
+        find: async (search) => {
+          const { sensors } = await api.sensors.getAll.query({
+            search,
+            take: 20,
+            sortBy: 'name',
+            sortOrder: 'asc',
+          });
+          return sensors.map(({ id, name }) => ({ value: id, label: name }));
+        },
+        nameOf: async (id) => (await api.sensors.getById.query({ id })).name,
+      },
+      { kind: 'text', name: 'locationName', label: t('fields.location') },
+      { kind: 'moment', name: 'startDate', label: t('filters.from') },
+      { kind: 'moment', name: 'endDate', label: t('filters.until') },
+      {
+        kind: 'yesNo',
+        name: 'processed',
+        label: t('filters.processed'),
+        yes: t('filters.done'),
+        no: t('filters.open'),
+      },
+      {
+        kind: 'yesNo',
+        name: 'archived',
+        label: t('filters.archived'),
+        yes: t('filters.yes'),
+        no: t('filters.no'),
+      },
+    ],
+    [t],
+  );
+}

@@ -1,0 +1,90 @@
+import { GantryError } from '@gantry/client';
+import type { AnyMessage } from '@gantry/contract/live';
+import { api } from '../service/service.ts';
+import { setSessionEnded } from '../session/ended.ts';
+import { currentConnection, setConnection } from './connection.ts';
+
+// A browser opens six connections to a host and a stream keeps one. So one tab of a browser follows the service, and hands
+// on what it receives to the others: the one that holds the lock. Without locks each tab follows by itself.
+
+const NAME = 'gantry.live';
+/** The service says something every ten seconds; after this long without a word the link is taken to be broken. */
+const SILENCE_MS = 25_000;
+/** A stream that the service ended is opened again after this. */
+const AGAIN_MS = 1_000;
+
+/** @param afterBreak whether it is the first one since the link was broken */
+type Handler = (message: AnyMessage, afterBreak: boolean) => void;
+type Shared = { readonly message: AnyMessage } | { readonly broken: number };
+
+const handlers = new Set<Handler>();
+
+/** Calls back with every message of the stream, in whichever tab it arrives. @returns stops that */
+export function onLive(handler: Handler): () => void {
+  handlers.add(handler);
+  return () => handlers.delete(handler);
+}
+
+/** Follows the service until the signal, in this tab or another one of the browser. */
+export function startLive(signal: AbortSignal): void {
+  const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(NAME) : null;
+  let heardAt = Date.now();
+  const receive = (shared: Shared) => {
+    if ('broken' in shared) return markBroken(shared.broken);
+    heardAt = Date.now();
+    const { message } = shared;
+    const afterBreak = currentConnection().state === 'broken';
+    const asOf =
+      message.type === 'upToDate' ? message.at.getTime() : Math.max(heardAt, currentConnection().asOf ?? 0);
+    setConnection({ state: 'live', asOf, brokenSince: null });
+    for (const handler of handlers) handler(message, afterBreak);
+  };
+  const share = (shared: Shared) => {
+    channel?.postMessage(shared);
+    receive(shared);
+  };
+  channel?.addEventListener('message', ({ data }) => receive(data as Shared));
+  const watch = setInterval(() => {
+    if (Date.now() - heardAt > SILENCE_MS) markBroken(heardAt);
+  }, 1_000);
+  signal.addEventListener('abort', () => {
+    clearInterval(watch);
+    channel?.close();
+  });
+  if (!('locks' in navigator)) return void lead(share, signal);
+  navigator.locks.request(NAME, { signal }, () => lead(share, signal)).catch(() => undefined);
+}
+
+function markBroken(since: number): void {
+  const { asOf, brokenSince } = currentConnection();
+  setConnection({ state: 'broken', asOf, brokenSince: brokenSince ?? since });
+}
+
+/** Keeps a stream open. The client resumes after the last message by itself while the link is broken. */
+async function lead(share: (shared: Shared) => void, signal: AbortSignal): Promise<void> {
+  let lastEventId: string | undefined;
+  while (!signal.aborted) {
+    await new Promise<void>((resolve) => {
+      const subscription = api.live.onAny.subscribe(lastEventId === undefined ? {} : { lastEventId }, {
+        onData: ({ id, data }) => {
+          lastEventId = id;
+          share({ message: data });
+        },
+        onConnectionStateChange: ({ state, error }) => {
+          if (state === 'connecting' && error) share({ broken: Date.now() });
+        },
+        onError: (error) => {
+          if (error instanceof GantryError && error.code === 'UNAUTHORIZED') setSessionEnded(true);
+          share({ broken: Date.now() });
+          resolve();
+        },
+        onComplete: resolve,
+      });
+      signal.addEventListener('abort', () => {
+        subscription.unsubscribe();
+        resolve();
+      });
+    });
+    if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  }
+}

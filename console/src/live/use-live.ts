@@ -1,0 +1,56 @@
+import type { AnyMessage } from '@gantry/contract/live';
+import { type QueryKey, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
+import { queryClient } from '../service/queries.ts';
+import { service } from '../service/service.ts';
+import { useSession } from '../session/session.ts';
+import { onLive, startLive } from './live.ts';
+
+/** Calls back with every message of the stream while the component is shown. */
+export function useLive(handler: (message: AnyMessage) => void): void {
+  const latest = useRef(handler);
+  latest.current = handler;
+  useEffect(() => onLive((message) => latest.current(message)), []);
+}
+
+/** What changes with the messages of each topic. Lists of events do not: their rows wait until they are asked for. */
+const changed: Readonly<Partial<Record<AnyMessage['type'], readonly QueryKey[]>>> = {
+  sensors: [service.sensors.pathKey()],
+  incidents: [service.incidents.pathKey()],
+  watchlist: [service.watchlist.getAlerts.pathKey()],
+};
+
+/** Changes within this time are asked for together, in milliseconds. */
+const TOGETHER_MS = 500;
+
+/** Follows the service while somebody is signed in, and has what changed asked for again. */
+export function useFollowing(): void {
+  const token = useSession()?.token;
+  const client = useQueryClient();
+  useEffect(() => {
+    if (token === undefined) return;
+    const stop = new AbortController();
+    startLive(stop.signal);
+    return () => stop.abort();
+  }, [token]);
+  useEffect(() => {
+    const waiting = new Map<AnyMessage['type'], ReturnType<typeof setTimeout>>();
+    const leave = onLive(({ type }, afterBreak) => {
+      // What was missed is not known one by one, so everything that is shown is asked for again.
+      if (type === 'missed' || afterBreak) void client.invalidateQueries();
+      const keys = changed[type];
+      if (!keys || waiting.has(type)) return;
+      waiting.set(
+        type,
+        setTimeout(() => {
+          waiting.delete(type);
+          for (const queryKey of keys) void queryClient.invalidateQueries({ queryKey });
+        }, TOGETHER_MS),
+      );
+    });
+    return () => {
+      leave();
+      for (const timer of waiting.values()) clearTimeout(timer);
+    };
+  }, [client]);
+}

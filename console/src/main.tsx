@@ -1,0 +1,39 @@
+import { DirectionProvider } from '@base-ui/react/direction-provider';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { useTranslation } from 'react-i18next';
+import { directionOf, startLocale } from './locale/locale.ts';
+import { router } from './routes.tsx';
+import { queryClient } from './service/queries.ts';
+import { ShortcutProvider } from './shortcuts/registry.tsx';
+import { applyTheme } from './theme/theme.ts';
+import './theme/theme.css';
+import { NoticeProvider } from './undo/undo.tsx';
+
+function Console() {
+  const { i18n } = useTranslation();
+  return (
+    <DirectionProvider direction={directionOf(i18n.language)}>
+      <QueryClientProvider client={queryClient}>
+        <ShortcutProvider>
+          <NoticeProvider>
+            <RouterProvider router={router} />
+          </NoticeProvider>
+        </ShortcutProvider>
+      </QueryClientProvider>
+    </DirectionProvider>
+  );
+}
+
+applyTheme();
+await startLocale();
+const root = document.getElementById('root');
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <Console />
+    </StrictMode>,
+  );
+}

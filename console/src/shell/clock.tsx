@@ -1,0 +1,29 @@
+import { useTranslation } from 'react-i18next';
+import { useShortcuts } from '../shortcuts/registry.tsx';
+import { useNow, useTime } from '../time/use-time.ts';
+import { setUtc, useUtc } from '../time/zone.ts';
+
+/** The time in the zone in which everything is shown. It is the button that changes to UTC and back. */
+export function Clock() {
+  const { t } = useTranslation('shell');
+  const time = useTime();
+  const now = new Date(useNow());
+  const utc = useUtc();
+  const turn = () => setUtc(!utc);
+  useShortcuts([{ keys: 'u', label: t('utc'), scope: 'everywhere', run: turn }]);
+  return (
+    <button
+      type="button"
+      onClick={turn}
+      aria-pressed={utc}
+      title={`${time.zone} · ${t('utc')}`}
+      className="figures flex items-baseline gap-2 rounded-md px-2 py-1 hover:bg-hover"
+      dir="ltr"
+    >
+      <span className="font-medium">{time.time(now)}</span>
+      <span className="text-sm text-muted max-md:hidden">
+        {time.date(now)} {time.offset(now)}
+      </span>
+    </button>
+  );
+}

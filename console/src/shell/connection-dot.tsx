@@ -1,0 +1,59 @@
+import { useTranslation } from 'react-i18next';
+import { useConnection } from '../live/connection.ts';
+import { useNow, useTime } from '../time/use-time.ts';
+import { Badge } from '../ui/badge.tsx';
+import { Icon } from '../ui/icon.tsx';
+
+/** A break that is over within this time is not worth a banner, in milliseconds. */
+const BANNER_MS = 1_000;
+
+/** How the link to the service is, in the top bar. */
+export function ConnectionDot() {
+  const { t } = useTranslation('shell');
+  const { state } = useConnection();
+  if (state === 'live')
+    return (
+      <Badge tone="calm" icon="good">
+        {t('connection.live')}
+      </Badge>
+    );
+  if (state === 'connecting')
+    return (
+      <Badge tone="calm" icon="refresh">
+        {t('connection.connecting')}
+      </Badge>
+    );
+  return (
+    <Badge tone="high" icon="offline">
+      {t('connection.broken')}
+    </Badge>
+  );
+}
+
+/** Whether what is shown may not be true any more, because the link has been broken for a second. */
+export function useIsStale(): boolean {
+  const { state, brokenSince } = useConnection();
+  const now = useNow();
+  return state === 'broken' && now - (brokenSince ?? now) >= BANNER_MS;
+}
+
+/** Says over the page that the link is broken, and of when the data is. */
+export function ConnectionBanner() {
+  const { t } = useTranslation('shell');
+  const { asOf } = useConnection();
+  const time = useTime();
+  if (!useIsStale()) return null;
+  return (
+    <p role="alert" className="flex items-center gap-2 border-b bg-high-surface px-4 py-1.5">
+      <Icon name="offline" className="text-high" />
+      <span>
+        {t('connection.banner')}{' '}
+        {asOf !== null && (
+          <>
+            {t('connection.asOf')} <span dir="ltr">{time.time(new Date(asOf))}</span>
+          </>
+        )}
+      </span>
+    </p>
+  );
+}

@@ -1,0 +1,46 @@
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { createStored } from '../preferences/stored.ts';
+import { Button } from '../ui/button.tsx';
+import { classes } from '../ui/classes.ts';
+import { Icon } from '../ui/icon.tsx';
+import { usePagesOfUser } from './use-pages.ts';
+
+const collapsed = createStored('navigation', false, (value) => typeof value === 'boolean');
+
+/** The pages, at the side of wide screens and at the bottom of narrow ones. */
+export function Navigation() {
+  const { t } = useTranslation('shell');
+  const isCollapsed = collapsed.use();
+  return (
+    <nav
+      aria-label={t('navigation')}
+      className={classes(
+        'order-last flex shrink-0 overflow-x-auto border-t bg-surface sm:order-first sm:flex-col sm:border-e sm:border-t-0 sm:p-2',
+        isCollapsed ? 'sm:w-14' : 'sm:w-48',
+      )}
+    >
+      {usePagesOfUser().map(({ to, name, icon }) => (
+        <Link
+          key={to}
+          to={to}
+          activeOptions={{ exact: to === '/' }}
+          title={t(`pages.${name}`)}
+          className="flex min-h-11 min-w-16 grow flex-col items-center justify-center gap-0.5 rounded-md px-2 text-xs text-muted hover:bg-hover sm:min-h-9 sm:grow-0 sm:flex-row sm:justify-start sm:gap-3 sm:text-base"
+          activeProps={{ className: 'bg-selected font-medium text-text!', 'aria-current': 'page' }}
+        >
+          <Icon name={icon} size={18} />
+          <span className={classes('one-line', isCollapsed && 'sm:sr-only')}>{t(`pages.${name}`)}</span>
+        </Link>
+      ))}
+      <Button
+        kind="quiet"
+        icon={isCollapsed ? 'expand' : 'collapse'}
+        iconOnly
+        aria-label={isCollapsed ? t('expand') : t('collapse')}
+        className="mt-auto hidden self-end sm:inline-flex"
+        onClick={() => collapsed.set(!isCollapsed)}
+      />
+    </nav>
+  );
+}

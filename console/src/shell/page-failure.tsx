@@ -1,0 +1,44 @@
+import { Link, useRouter } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { Failure } from '../service/failure.tsx';
+import { Empty } from '../ui/empty.tsx';
+
+/** A page that could not be shown at all. */
+export function PageFailure({ error, reset }: { readonly error: unknown; readonly reset: () => void }) {
+  const router = useRouter();
+  const again = () => {
+    reset();
+    void router.invalidate();
+  };
+  return (
+    <div className="p-4">
+      <Failure error={error} onRetry={again} />
+    </div>
+  );
+}
+
+/** An address that leads nowhere. */
+export function NotFound() {
+  const { t } = useTranslation('shell');
+  return (
+    <Empty
+      icon="help"
+      title={t('notFound.title')}
+      action={
+        <Link to="/" className="text-accent underline">
+          {t('notFound.home')}
+        </Link>
+      }
+    />
+  );
+}
+
+/** A page that the user's role may not see. */
+export function NotAllowed({ permission }: { readonly permission: string }) {
+  const { t } = useTranslation('shell');
+  return (
+    <Empty icon="key" title={t('notAllowed.title')}>
+      {t('notAllowed.text', { permission })}
+    </Empty>
+  );
+}

@@ -1,0 +1,36 @@
+import type { Permission } from '@gantry/contract/permissions';
+import type { SystemSettings } from '@gantry/contract/system';
+import type { IconName } from '../ui/icon.tsx';
+
+/** A page that the navigation leads to. */
+export interface Page {
+  readonly to: string;
+  readonly name:
+    | 'overview'
+    | 'events'
+    | 'incidents'
+    | 'watchlist'
+    | 'sensors'
+    | 'locations'
+    | 'traffic'
+    | 'reports'
+    | 'administration';
+  readonly icon: IconName;
+  /** The second key of its shortcut, after `g`. */
+  readonly key: string;
+  readonly permission?: Permission;
+  /** The part of the service that an operator may have switched off. */
+  readonly feature?: keyof SystemSettings['features'];
+}
+
+export const pages: readonly Page[] = [
+  { to: '/', name: 'overview', icon: 'overview', key: 'o' },
+  { to: '/events', name: 'events', icon: 'events', key: 'e' },
+  { to: '/incidents', name: 'incidents', icon: 'incident', key: 'i', feature: 'incidents' },
+  { to: '/watchlist', name: 'watchlist', icon: 'watchlist', key: 'w' },
+  { to: '/sensors', name: 'sensors', icon: 'sensor', key: 's' },
+  { to: '/locations', name: 'locations', icon: 'location', key: 'l', feature: 'locations' },
+  { to: '/traffic', name: 'traffic', icon: 'traffic', key: 't', feature: 'traffic' },
+  { to: '/reports', name: 'reports', icon: 'file', key: 'r', permission: 'viewReports', feature: 'reports' },
+  { to: '/administration', name: 'administration', icon: 'settings', key: 'a', permission: 'systemSettings' },
+];

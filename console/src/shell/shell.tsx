@@ -1,0 +1,70 @@
+import { Navigate, Outlet, useLocation, useNavigate, useSearch } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { DroppedParameters } from '../address/dropped.tsx';
+import { useFollowing } from '../live/use-live.ts';
+import { useKeepAlive } from '../session/keep-alive.ts';
+import { useSession } from '../session/session.ts';
+import { SessionEnded } from '../session/session-ended.tsx';
+import { useShortcuts } from '../shortcuts/registry.tsx';
+import { ShortcutSheet } from '../shortcuts/sheet.tsx';
+import { classes } from '../ui/classes.ts';
+import { ConnectionBanner, useIsStale } from './connection-dot.tsx';
+import { Navigation } from './navigation.tsx';
+import { TopBar } from './top-bar.tsx';
+import { usePagesOfUser } from './use-pages.ts';
+
+/** What is around every page, for whoever is signed in. */
+export function Shell() {
+  const session = useSession();
+  const { href } = useLocation();
+  if (!session) return <Navigate to="/sign-in" search={href === '/' ? {} : { to: href }} replace />;
+  return <SignedInShell />;
+}
+
+function SignedInShell() {
+  const { t } = useTranslation('shell');
+  const { kiosk } = useSearch({ from: '/shell' });
+  const isStale = useIsStale();
+  useFollowing();
+  useKeepAlive();
+  useGoTo();
+  return (
+    <div className={classes('flex h-dvh flex-col', kiosk && 'text-lg')}>
+      <a
+        href="#main"
+        className="fixed start-2 top-2 z-50 -translate-y-20 rounded-md bg-accent px-3 py-2 text-on-accent focus:translate-y-0"
+      >
+        {t('skip')}
+      </a>
+      {!kiosk && <TopBar />}
+      <ConnectionBanner />
+      <div className="flex min-h-0 grow flex-col sm:flex-row">
+        {!kiosk && <Navigation />}
+        <main
+          id="main"
+          tabIndex={-1}
+          className={classes('flex min-h-0 min-w-0 grow flex-col outline-none', isStale && 'stale')}
+        >
+          <DroppedParameters />
+          <Outlet />
+        </main>
+      </div>
+      <ShortcutSheet />
+      <SessionEnded />
+    </div>
+  );
+}
+
+/** `g` and the key of a page lead to it. */
+function useGoTo(): void {
+  const { t } = useTranslation('shell');
+  const navigate = useNavigate();
+  useShortcuts(
+    usePagesOfUser().map(({ to, name, key }) => ({
+      keys: `g ${key}`,
+      label: t('goTo', { page: t(`pages.${name}`) }),
+      scope: 'everywhere' as const,
+      run: () => void navigate({ to }),
+    })),
+  );
+}
