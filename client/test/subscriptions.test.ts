@@ -46,6 +46,53 @@ describe('a subscription', () => {
     expect(addresses.join(' ')).not.toContain(client.token);
   });
 
+  it('brings everything in one stream, each message with the type of its topic', async () => {
+    const client = createGantryClient(gantry.url);
+    await client.login(ADMIN.email, ADMIN.password);
+    const told: string[] = [];
+    let isReady = false;
+    const subscription = client.api.live.onAny.subscribe(
+      { topics: ['events', 'sensors', 'incidents', 'watchlist'] },
+      {
+        onData: ({ data }) => {
+          switch (data.type) {
+            case 'events':
+              return told.push(`${data.event.eventType} at ${data.event.timestamp instanceof Date}`);
+            case 'sensors':
+              return told.push(`${data.change.from} to ${data.change.to}`);
+            case 'incidents':
+              return told.push(`${data.change.action} ${data.change.incident.status}`);
+            case 'watchlist':
+              return told.push(`${data.alert.priority} ${data.alert.licensePlateNumber}`);
+            case 'missed':
+              return told.push(`missed ${data.count}`);
+            case 'upToDate':
+              isReady = true;
+          }
+        },
+      },
+    );
+    await eventually(
+      async () => isReady,
+      (is) => is,
+    );
+    const has = (count: number) =>
+      eventually(
+        async () => told.length,
+        (length) => length === count,
+      );
+    await client.api.watchlist.create.mutate({ pattern: 'ANY 1', reason: 'stolen', priority: 'HIGH' });
+    await client.api.sensors.heartbeat.mutate({ apiKey });
+    await has(1);
+    await client.api.incidents.create.mutate({ title: 'Oil on the road', type: 'OBSTRUCTION' });
+    await has(2);
+    const plate = { eventType: 'PLATE_RECOGNITION', licensePlateNumber: 'ANY 1' } as const;
+    await client.api.events.ingest.mutate({ apiKey, ...plate });
+    await has(4);
+    subscription.unsubscribe();
+    expect(told).toEqual(['OFFLINE to ONLINE', 'create OPEN', 'PLATE_RECOGNITION at true', 'HIGH ANY 1']);
+  });
+
   it('goes on after its connection was cut, without a gap', async () => {
     const cuts: (() => Promise<void>)[] = [];
     const client = createGantryClient({

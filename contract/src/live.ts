@@ -10,7 +10,6 @@ export const followAnyInput = z
     topics: z
       .array(topic)
       .min(1)
-      .max(topic.options.length)
       .optional()
       .describe(
         'What to follow. By default everything that is enabled and that the role of the caller may follow.',

@@ -1,4 +1,5 @@
 import type { Event } from '@gantry/contract/events';
+import type { Topic } from '@gantry/contract/realtime';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
@@ -35,8 +36,17 @@ const feedWith = (onRead: () => void): Pool => {
   return { query } as unknown as Pool;
 };
 
+interface Followed {
+  /** By the subscriber who is there before. */
+  readonly first: readonly Topic[];
+  readonly newcomer: readonly Topic[];
+}
+
 /** Joins so many turns of the microtask queue after the page was asked for. @returns what the subscriber was told */
-const joinAfter = async (turns: number): Promise<{ joined: boolean; told: string[] }> => {
+const joinAfter = async (
+  turns: number,
+  { first, newcomer }: Followed,
+): Promise<{ joined: boolean; told: string[] }> => {
   const told: string[] = [];
   let joined = false;
   let hasTried = (): void => undefined;
@@ -52,7 +62,7 @@ const joinAfter = async (turns: number): Promise<{ joined: boolean; told: string
         joined =
           from !== null &&
           from.position.xid < 10n &&
-          hub.join({ topics: selectTopics(['events']), from, send: tell, end: () => undefined }) !== null;
+          hub.join({ topics: selectTopics(newcomer), from, send: tell, end: () => undefined }) !== null;
         hasTried();
       })();
     }),
@@ -60,7 +70,7 @@ const joinAfter = async (turns: number): Promise<{ joined: boolean; told: string
     log: pino({ level: 'silent' }),
   });
   const from = await hub.start();
-  hub.join({ topics: selectTopics(['incidents']), from, send: () => undefined, end: () => undefined });
+  hub.join({ topics: selectTopics(first), from, send: () => undefined, end: () => undefined });
   await tried;
   await new Promise((resolve) => setTimeout(resolve, 60));
   await hub[Symbol.asyncDispose]();
@@ -68,10 +78,13 @@ const joinAfter = async (turns: number): Promise<{ joined: boolean; told: string
 };
 
 describe('a subscriber who joins while the hub reads a page', () => {
-  it('is told what stands in it, or has to catch up first', async () => {
-    for (let turns = 0; turns < 40; turns++) {
-      const { joined, told } = await joinAfter(turns);
+  it.each<[string, Followed]>([
+    ['of another topic', { first: ['incidents'], newcomer: ['events'] }],
+    ['of more topics', { first: ['events'], newcomer: ['events', 'incidents'] }],
+    ['of fewer topics', { first: ['events', 'incidents'], newcomer: ['events'] }],
+  ])('is told what stands in it, or has to catch up first: %s', async (_, followed) => {
+    const all = await Promise.all(Array.from({ length: 40 }, (_, turns) => joinAfter(turns, followed)));
+    for (const [turns, { joined, told }] of all.entries())
       expect({ turns, told: told.length > 0 || !joined }).toEqual({ turns, told: true });
-    }
   });
 });

@@ -1,8 +1,9 @@
 import type { Event } from '@gantry/contract/events';
+import type { Topic } from '@gantry/contract/realtime';
 import type { Pool } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { itemsAfter } from '../src/realtime/items.ts';
-import type { Position } from '../src/realtime/position.ts';
+import { compare, type Position } from '../src/realtime/position.ts';
 import { selectTopics } from '../src/realtime/selection.ts';
 import { createSharedPages, type SharedPage } from '../src/realtime/shared-pages.ts';
 
@@ -69,6 +70,46 @@ describe('pages of the feed', () => {
     expect(fetched).toHaveLength(60);
     await pages.read(at(20, 1));
     expect(feed.reads).toBe(1);
+  });
+
+  it('tell of several topics in the order of the feed, and fetch their events once for all selections', async () => {
+    const feed = createFeed(0, 0);
+    const pages = createSharedPages(feed.pool, findEvents);
+    fetched.length = 0;
+    const body = { sensorId: 's' };
+    const changes = (['events', 'sensors', 'watchlist', 'events', 'sensors'] as const).map((topic, n) => ({
+      xid: 1n + BigInt(n >> 1),
+      seq: BigInt(n),
+      topic,
+      at: 0,
+      eventIds: topic === 'events' ? [`${n}-0`, `${n}-1`] : [],
+      body: topic === 'events' ? null : body,
+    }));
+    const rest = { next: at(9), isFull: false, isHeldUp: false, at: 0 };
+    const [portion] = pages.share(at(1), { changes, ...rest }).portions;
+    const itemsOf = (...topics: Topic[]) => portion?.items(selectTopics(topics)) ?? Promise.resolve([]);
+    const [both, turned, events, sensors] = await Promise.all([
+      itemsOf('events', 'sensors'),
+      itemsOf('sensors', 'events'),
+      itemsOf('events'),
+      itemsOf('sensors'),
+    ]);
+    expect(both.map(({ topic }) => topic)).toEqual([
+      'events',
+      'events',
+      'sensors',
+      'events',
+      'events',
+      'sensors',
+    ]);
+    expect(
+      both.every(({ mark }, n) => n === 0 || compare(mark.position, both[n - 1]?.mark.position ?? at(9)) > 0),
+    ).toBe(true);
+    expect(turned).toBe(both);
+    expect(itemsAfter(both, { xid: 1n, seq: 0n, index: 1 })).toEqual(both.slice(1));
+    expect(fetched).toEqual(['0-0', '0-1', '3-0', '3-1']);
+    const things = new Set(both.map(({ thing }) => thing));
+    for (const { thing } of [...events, ...sensors]) expect(things).toContain(thing);
   });
 
   it('are read anew for whoever stands at their end', async () => {
