@@ -23,7 +23,10 @@ const sourcesHash = async () => {
   );
   const hash = createHash('sha256').update(process.env.GANTRY_API ?? '');
   for (const path of [...FILES.map((file) => join(root, file)), ...found.flat().sort()]) {
-    hash.update(path.slice(root.length)).update('\0').update(await readFile(path));
+    hash
+      .update(path.slice(root.length))
+      .update('\0')
+      .update(await readFile(path));
   }
   return hash.digest('hex');
 };

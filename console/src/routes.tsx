@@ -7,6 +7,7 @@ import {
 } from '@tanstack/react-router';
 import { type Parameter, readSearch } from './address/search.ts';
 import { eventsSearch } from './events/search.ts';
+import { requireSession } from './session/require-session.ts';
 import { SignInPage } from './session/sign-in-page.tsx';
 import { NotFound, PageFailure } from './shell/page-failure.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -23,10 +24,14 @@ const signIn = createRoute({
   component: SignInPage,
 });
 
+/** `?kiosk=1` is the form for the wall. */
+const kiosk: Parameter<1> = (raw) => (raw === 1 || raw === true ? 1 : undefined);
+
 const shell = createRoute({
   getParentRoute: () => root,
   id: '/shell',
-  validateSearch: readSearch({ kiosk: (raw) => (raw === 1 || raw === true ? 1 : undefined) }),
+  validateSearch: readSearch({ kiosk }),
+  beforeLoad: requireSession,
   component: Shell,
 });
 
@@ -48,6 +53,8 @@ export const router = createRouter({
   defaultPreload: 'intent',
   defaultErrorComponent: PageFailure,
   scrollRestoration: true,
+  // What a page does not know is not part of its address.
+  search: { strict: true },
 });
 
 declare module '@tanstack/react-router' {

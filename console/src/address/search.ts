@@ -1,3 +1,5 @@
+import { noteDropped } from './dropped.ts';
+
 /** One parameter of an address. @returns what it says; undefined when it says nothing that the page understands */
 export type Parameter<Value> = (raw: unknown) => Value | undefined;
 
@@ -6,20 +8,30 @@ type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 /** What an address says: the parameters that are there and valid. */
 export type SearchOf<P extends Parameters> = { [Name in keyof P]?: Exclude<ReturnType<P[Name]>, undefined> };
 
+/** The names that any route understands: a route is given the parameters of those around and inside it, too. */
+const known = new Set<string>();
+
 /**
  * Makes the `validateSearch` of a route: every parameter counts by itself, so a bad one is dropped and the others stay.
- * The shell names what was dropped. The library that checks the service's inputs is not used here: it would be a tenth of
+ * The page says what was dropped. The library that checks the service's inputs is not used here: it would be a tenth of
  * the first load.
  */
 export function readSearch<P extends Parameters>(
   parameters: P,
 ): (raw: Record<string, unknown>) => SearchOf<P> {
+  for (const name of Object.keys(parameters)) known.add(name);
   return (raw) => {
     const search: Record<string, unknown> = {};
     for (const [name, read] of Object.entries(parameters)) {
       const value = read(raw[name]);
       if (value !== undefined) search[name] = value;
     }
+    noteDropped(
+      Object.keys(raw).filter(
+        (name) =>
+          raw[name] !== undefined && (name in parameters ? search[name] === undefined : !known.has(name)),
+      ),
+    );
     return search as SearchOf<P>;
   };
 }

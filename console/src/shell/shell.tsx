@@ -1,6 +1,7 @@
-import { Navigate, Outlet, useLocation, useNavigate, useSearch } from '@tanstack/react-router';
+import { Outlet, useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
-import { DroppedParameters } from '../address/dropped.tsx';
+import { DroppedNotice } from '../address/dropped-notice.tsx';
 import { useFollowing } from '../live/use-live.ts';
 import { useKeepAlive } from '../session/keep-alive.ts';
 import { useSession } from '../session/session.ts';
@@ -16,9 +17,12 @@ import { usePagesOfUser } from './use-pages.ts';
 /** What is around every page, for whoever is signed in. */
 export function Shell() {
   const session = useSession();
-  const { href } = useLocation();
-  if (!session) return <Navigate to="/sign-in" search={href === '/' ? {} : { to: href }} replace />;
-  return <SignedInShell />;
+  const navigate = useNavigate();
+  const isSignedIn = session !== null;
+  useEffect(() => {
+    if (!isSignedIn) void navigate({ to: '/sign-in', replace: true });
+  }, [isSignedIn, navigate]);
+  return isSignedIn && <SignedInShell />;
 }
 
 function SignedInShell() {
@@ -45,7 +49,7 @@ function SignedInShell() {
           tabIndex={-1}
           className={classes('flex min-h-0 min-w-0 grow flex-col outline-none', isStale && 'stale')}
         >
-          <DroppedParameters />
+          <DroppedNotice />
           <Outlet />
         </main>
       </div>

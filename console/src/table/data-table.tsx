@@ -140,7 +140,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                     <td
                       key={cell.id}
                       className={classes(
-                        'one-line border-b px-2',
+                        'one-line border-b px-2 align-middle',
                         columns[at]?.isFigure && 'figures text-end',
                         columns[at]?.wideOnly && 'max-md:hidden',
                       )}
