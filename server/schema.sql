@@ -74,6 +74,19 @@ CREATE TABLE event_period_totals (
   n bigint NOT NULL
 ) WITH (fillfactor=70);
 
+CREATE TABLE event_reviews (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  seq bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  event_id uuid NOT NULL,
+  decision text COLLATE "C" NOT NULL,
+  reason text,
+  user_id uuid NOT NULL,
+  at timestamp(3) with time zone NOT NULL,
+  before jsonb NOT NULL,
+  after jsonb NOT NULL,
+  undone_at timestamp(3) with time zone
+);
+
 CREATE TABLE event_totals (
   hour timestamp with time zone NOT NULL,
   event_type text COLLATE "C" NOT NULL,
@@ -496,6 +509,8 @@ ALTER TABLE event_arrivals_folded ADD CONSTRAINT event_arrivals_folded_pkey PRIM
 ALTER TABLE event_images ADD CONSTRAINT event_images_pkey PRIMARY KEY (event_id, sha256);
 ALTER TABLE event_period_totals ADD CONSTRAINT event_period_totals_pkey PRIMARY KEY (period, start, event_type, violation_type, vehicle_type, severity, processed, archived);
 ALTER TABLE event_period_totals ADD CONSTRAINT event_period_totals_period_check CHECK ((period = ANY (ARRAY['day'::text, 'month'::text, 'year'::text])));
+ALTER TABLE event_reviews ADD CONSTRAINT event_reviews_pkey PRIMARY KEY (id);
+ALTER TABLE event_reviews ADD CONSTRAINT event_reviews_decision_check CHECK ((decision = ANY (ARRAY['CONFIRMED'::text, 'REJECTED'::text, 'SECOND_LOOK'::text])));
 ALTER TABLE event_totals_folded ADD CONSTRAINT event_totals_folded_pkey PRIMARY KEY (hour, event_type, violation_type, vehicle_type, severity, processed, archived);
 ALTER TABLE events ADD CONSTRAINT events_pkey PRIMARY KEY (id);
 ALTER TABLE failed_logins ADD CONSTRAINT failed_logins_pkey PRIMARY KEY (key);
@@ -572,6 +587,7 @@ CREATE INDEX activity_of_user ON public.activity USING btree (user_id, id DESC);
 CREATE INDEX deleted_events_by_time ON public.deleted_events USING btree (at);
 CREATE INDEX event_images_by_image ON public.event_images USING btree (sha256);
 CREATE INDEX event_images_by_time ON public.event_images USING brin (at);
+CREATE INDEX event_reviews_of_event ON public.event_reviews USING btree (event_id, seq);
 CREATE INDEX events_archived ON ONLY public.events USING btree (id) WHERE archived;
 CREATE INDEX events_by_creation ON ONLY public.events USING btree (created_at, id);
 CREATE INDEX events_by_location ON ONLY public.events USING btree (location_key, id) WHERE (location_key IS NOT NULL);

@@ -101,6 +101,7 @@ describe('the steps to a cluster', () => {
       'event_arrivals',
       'event_images',
       'event_period_totals',
+      'event_reviews',
       'event_totals',
       'events_to_follow_up',
       'failed_logins',

@@ -12,7 +12,7 @@ export type ActivityAction =
   | `users.${'create' | 'update' | 'delete' | 'updateRole' | 'resetPassword'}`
   | `sensors.${'create' | 'update' | 'delete' | 'rotateKey'}`
   | `locations.${'create' | 'update' | 'delete'}`
-  | `events.${'markAsProcessed' | 'markAsArchived' | 'delete' | 'lookUpPlate'}`
+  | `events.${'markAsProcessed' | 'markAsArchived' | 'review' | 'undoReview' | 'delete' | 'lookUpPlate'}`
   | `incidents.${'create' | 'update' | 'acknowledge' | 'assign' | 'start' | 'resolve' | 'reopen' | 'close' | 'addNote' | 'attachEvent'}`
   | `watchlist.${'create' | 'update' | 'delete' | 'acknowledgeAlert'}`
   | `webhooks.${'create' | 'update' | 'delete' | 'test' | 'redeliver'}`
