@@ -120,6 +120,7 @@ describe('the steps to a cluster', () => {
       'retention_runs',
       'retention_settings',
       'revoked_tokens',
+      'saved_views',
       'schema_migrations',
       'sensor_places',
       'sensor_status_history',

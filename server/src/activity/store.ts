@@ -15,6 +15,7 @@ export type ActivityAction =
   | `events.${'markAsProcessed' | 'markAsArchived' | 'review' | 'undoReview' | 'delete' | 'lookUpPlate'}`
   | `incidents.${'create' | 'update' | 'acknowledge' | 'assign' | 'start' | 'resolve' | 'reopen' | 'close' | 'addNote' | 'attachEvent'}`
   | `watchlist.${'create' | 'update' | 'delete' | 'acknowledgeAlert'}`
+  | `views.${'create' | 'update' | 'delete' | 'setDefault'}`
   | `webhooks.${'create' | 'update' | 'delete' | 'test' | 'redeliver'}`
   | `reports.${'generate' | 'download' | 'cancel' | 'delete' | 'createSchedule' | 'updateSchedule' | 'deleteSchedule'}`
   | `storage.${'setRetention' | 'runRetention' | 'setHold' | 'releaseHold'}`
