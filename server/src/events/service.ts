@@ -4,7 +4,7 @@ import type { Page } from '@gantry/contract/page';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
 import { readDatabaseTime } from '../platform/database/database-time.ts';
-import { inTransaction } from '../platform/database/transaction.ts';
+import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { lockOutHolds, requireNotHeld } from './holds-store.ts';
@@ -46,14 +46,16 @@ export function deleteEvent({ app, actor, caller }: ActorContext, id: string): P
  * Writes down that the user looks a plate up, and why if they said so.
  * @param plate as it was asked for
  * @param total how many events were found, if they were counted
+ * @param db the transaction that looks it up, if there is one
  */
 export function recordPlateLookUp(
   { app, actor, caller }: ActorContext,
   plate: string,
   reason: string | undefined,
   total?: number,
+  db: Executor = app.db,
 ): Promise<void> {
-  return recordActivity(app.db, actor.id, caller, 'events.lookUpPlate', {
+  return recordActivity(db, actor.id, caller, 'events.lookUpPlate', {
     plate,
     ...(reason !== undefined && { reason }),
     ...(total !== undefined && { total }),
