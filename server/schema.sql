@@ -74,6 +74,19 @@ CREATE TABLE event_period_totals (
   n bigint NOT NULL
 ) WITH (fillfactor=70);
 
+CREATE TABLE event_reviews (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  seq bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  event_id uuid NOT NULL,
+  decision text COLLATE "C" NOT NULL,
+  reason text,
+  user_id uuid NOT NULL,
+  at timestamp(3) with time zone NOT NULL,
+  before jsonb NOT NULL,
+  after jsonb NOT NULL,
+  undone_at timestamp(3) with time zone
+);
+
 CREATE TABLE event_totals (
   hour timestamp with time zone NOT NULL,
   event_type text COLLATE "C" NOT NULL,
@@ -303,6 +316,18 @@ CREATE TABLE revoked_tokens (
   expires_at timestamp(3) with time zone NOT NULL
 );
 
+CREATE TABLE saved_views (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  page text NOT NULL,
+  name text NOT NULL,
+  search text NOT NULL,
+  owner_id uuid,
+  created_by uuid NOT NULL,
+  is_default boolean NOT NULL DEFAULT false,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
 CREATE TABLE sensor_places (
   sensor_id uuid NOT NULL,
   since timestamp with time zone NOT NULL,
@@ -496,6 +521,8 @@ ALTER TABLE event_arrivals_folded ADD CONSTRAINT event_arrivals_folded_pkey PRIM
 ALTER TABLE event_images ADD CONSTRAINT event_images_pkey PRIMARY KEY (event_id, sha256);
 ALTER TABLE event_period_totals ADD CONSTRAINT event_period_totals_pkey PRIMARY KEY (period, start, event_type, violation_type, vehicle_type, severity, processed, archived);
 ALTER TABLE event_period_totals ADD CONSTRAINT event_period_totals_period_check CHECK ((period = ANY (ARRAY['day'::text, 'month'::text, 'year'::text])));
+ALTER TABLE event_reviews ADD CONSTRAINT event_reviews_pkey PRIMARY KEY (id);
+ALTER TABLE event_reviews ADD CONSTRAINT event_reviews_decision_check CHECK ((decision = ANY (ARRAY['CONFIRMED'::text, 'REJECTED'::text, 'SECOND_LOOK'::text])));
 ALTER TABLE event_totals_folded ADD CONSTRAINT event_totals_folded_pkey PRIMARY KEY (hour, event_type, violation_type, vehicle_type, severity, processed, archived);
 ALTER TABLE events ADD CONSTRAINT events_pkey PRIMARY KEY (id);
 ALTER TABLE failed_logins ADD CONSTRAINT failed_logins_pkey PRIMARY KEY (key);
@@ -532,6 +559,9 @@ ALTER TABLE retention_settings ADD CONSTRAINT retention_settings_pkey PRIMARY KE
 ALTER TABLE retention_settings ADD CONSTRAINT activity_is_kept CHECK ((activity_days >= 90));
 ALTER TABLE retention_settings ADD CONSTRAINT retention_settings_only_row_check CHECK (only_row);
 ALTER TABLE revoked_tokens ADD CONSTRAINT revoked_tokens_pkey PRIMARY KEY (token_id);
+ALTER TABLE saved_views ADD CONSTRAINT saved_views_pkey PRIMARY KEY (id);
+ALTER TABLE saved_views ADD CONSTRAINT saved_views_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id) ON DELETE CASCADE;
+ALTER TABLE saved_views ADD CONSTRAINT saved_views_check CHECK (((owner_id IS NULL) OR ((owner_id = created_by) AND (NOT is_default))));
 ALTER TABLE sensor_places ADD CONSTRAINT sensor_places_pkey PRIMARY KEY (sensor_id, since);
 ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_pkey PRIMARY KEY (id);
 ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_sensor_id_fkey FOREIGN KEY (sensor_id) REFERENCES sensors(id) ON DELETE CASCADE;
@@ -572,6 +602,7 @@ CREATE INDEX activity_of_user ON public.activity USING btree (user_id, id DESC);
 CREATE INDEX deleted_events_by_time ON public.deleted_events USING btree (at);
 CREATE INDEX event_images_by_image ON public.event_images USING btree (sha256);
 CREATE INDEX event_images_by_time ON public.event_images USING brin (at);
+CREATE INDEX event_reviews_of_event ON public.event_reviews USING btree (event_id, seq);
 CREATE INDEX events_archived ON ONLY public.events USING btree (id) WHERE archived;
 CREATE INDEX events_by_creation ON ONLY public.events USING btree (created_at, id);
 CREATE INDEX events_by_location ON ONLY public.events USING btree (location_key, id) WHERE (location_key IS NOT NULL);
@@ -600,6 +631,10 @@ CREATE INDEX reports_unfinished ON public.reports USING btree (created_at, id) W
 CREATE INDEX retention_runs_by_start ON public.retention_runs USING btree (started_at, id);
 CREATE UNIQUE INDEX retention_runs_under_way ON public.retention_runs USING btree ((true)) WHERE (status = 'RUNNING'::text);
 CREATE INDEX revoked_tokens_expiry ON public.revoked_tokens USING btree (expires_at);
+CREATE UNIQUE INDEX saved_views_by_name ON public.saved_views USING btree (created_by, page, lower(name));
+CREATE UNIQUE INDEX saved_views_default ON public.saved_views USING btree (page) WHERE is_default;
+CREATE INDEX saved_views_of_owner ON public.saved_views USING btree (owner_id) WHERE (owner_id IS NOT NULL);
+CREATE INDEX saved_views_shared ON public.saved_views USING btree (page) WHERE (owner_id IS NULL);
 CREATE INDEX sensor_status_history_by_time ON public.sensor_status_history USING btree (at);
 CREATE INDEX sensor_status_history_of_sensor ON public.sensor_status_history USING btree (sensor_id, id DESC);
 CREATE INDEX sensors_by_creation ON public.sensors USING btree (created_at, id);

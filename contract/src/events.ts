@@ -170,7 +170,7 @@ export const eventFilters = {
 };
 
 /** Looking a plate up is written down; here a user may say why. */
-const lookUpReason = {
+export const lookUpReason = {
   reason: filterText(500).describe(
     'Why the plate is looked up. Recorded in the activity log with the user and the time.',
   ),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eventType, severity } from './events.ts';
+import { eventFilters, eventType, lookUpReason, severity } from './events.ts';
 import { id } from './id.ts';
 import { incidentStatus, incidentType } from './incidents.ts';
 import { pageTotals, paging } from './page.ts';
@@ -32,6 +32,9 @@ const reportFilterFields = z.object({
   licensePlateNumber: wanted(200).describe(
     'Case, blanks and hyphens are ignored; `*` matches any sequence of characters.',
   ),
+  processed: z.boolean().optional(),
+  archived: z.boolean().optional(),
+  locationName: wanted(300).describe('Ignoring case.'),
   severity: severity.optional(),
   sensorId: id.optional(),
   locationId: id.optional(),
@@ -53,6 +56,7 @@ export const filtersOfKind = {
     'sensorId',
     'locationId',
   ],
+  EVENTS: Object.keys(eventFilters) as (keyof typeof eventFilters)[],
   TRAFFIC: ['vehicleType', 'sensorId', 'locationId'],
   INCIDENTS: ['severity', 'sensorId', 'locationId', 'incidentType', 'incidentStatus'],
   SENSOR_HEALTH: ['sensorId', 'locationId', 'sensorType'],
@@ -88,6 +92,7 @@ export const generateReportInput = z
       "End, inclusive. A plain date is the end of that day in the service's time zone. At most five years after the start.",
     ),
     filters: reportFilters.prefault({}),
+    ...lookUpReason,
   })
   .superRefine(refuseFiltersOutOfPlace);
 export type GenerateReportInput = z.infer<typeof generateReportInput>;

@@ -31,7 +31,14 @@ export const incidentStatuses = ['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS', 'RESOLVE
 
 export const sortOrders = ['asc', 'desc'] as const;
 
-export const reportKinds = ['VIOLATIONS', 'TRAFFIC', 'INCIDENTS', 'SENSOR_HEALTH', 'DAILY_SUMMARY'] as const;
+export const reportKinds = [
+  'VIOLATIONS',
+  'EVENTS',
+  'TRAFFIC',
+  'INCIDENTS',
+  'SENSOR_HEALTH',
+  'DAILY_SUMMARY',
+] as const;
 
 export const reportFormats = ['CSV', 'XLSX', 'PDF'] as const;
 

@@ -66,7 +66,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['auth', 'system'],
   ['users', 'realtime'],
   ['events', 'sensors'],
-  ['images', 'incidents', 'locations', 'traffic', 'watchlist', 'webhooks'],
+  ['images', 'incidents', 'locations', 'traffic', 'views', 'watchlist', 'webhooks'],
   ['ingest', 'analytics', 'reports', 'retention'],
   ['api', 'http', 'workers'],
   ['app.ts'],

@@ -34,7 +34,15 @@ const anEvent = fc.record({
     .map((time) => new Date(time).toISOString()),
 });
 
-/** Sends events, and marks, archives and deletes some of them. */
+/** Reviews an event, reviews it again, and takes that back. */
+const reviewTwice = async (id: string): Promise<void> => {
+  const input = { id, decision: 'REJECTED', reason: 'A shadow' };
+  await gantry.ok('events.review', input, { token });
+  const { id: again } = await gantry.ok('events.review', { id, decision: 'CONFIRMED' }, { token });
+  await gantry.ok('events.undoReview', { id: again }, { token });
+};
+
+/** Sends events, and marks, archives, reviews and deletes some of them. */
 const haveALife = async (seed: number): Promise<void> => {
   const events = fc.sample(anEvent, { numRuns: 200, seed });
   const { results } = await gantry.ok('events.ingestBatch', { apiKey, events });
@@ -46,6 +54,7 @@ const haveALife = async (seed: number): Promise<void> => {
         gantry.ok(verbs[n % 3] ?? '', { id }, { token }),
       ),
   );
+  await Promise.all(results.slice(90, 110).map(({ eventId }: { eventId: string }) => reviewTwice(eventId)));
 };
 
 const expectTotalsToBeRight = async (): Promise<void> => {

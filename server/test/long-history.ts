@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { foldTotals } from '../src/events/counts/fold-store.ts';
+import { lockMarks, type Marks, setMarks } from '../src/events/marks-store.ts';
 import { createPartitions } from '../src/events/partitions.ts';
 import { removeEvent } from '../src/events/remove-store.ts';
-import { setArchived, setProcessed } from '../src/events/store.ts';
 import { createDatabase, createPool, type Database } from '../src/platform/database/pool.ts';
 import { createTestDatabase } from './harness.ts';
 
@@ -131,6 +131,14 @@ const fill = async (
   }
 };
 
+/** Sets a flag of an event that is not set yet, as the service does. */
+export const marking = (flag: keyof Marks) => async (db: Database, id: string, by: string) => {
+  const before = await lockMarks(db, id);
+  if (!before || before[flag]) return;
+  const mark = { by, at: new Date().toISOString() };
+  await setMarks(db, id, { before, after: { ...before, [flag]: mark } });
+};
+
 /** A database with such a history, and nobody else at work on it. */
 export interface LongHistory extends AsyncDisposable {
   readonly pool: pg.Pool;
@@ -162,7 +170,7 @@ export const createLongHistory = async (shape: Shape): Promise<LongHistory> => {
       const { rows } = await pool.query<{ id: string }>(
         'SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM events) AS e WHERE n % 97 = 0',
       );
-      const changes = [setProcessed, setArchived, removeEvent];
+      const changes = [marking('processed'), marking('archived'), removeEvent];
       for (const [n, { id }] of rows.entries()) await changes[n % 3]?.(db, id, SENSORS[0] ?? '');
     },
     async [Symbol.asyncDispose]() {
@@ -176,6 +184,9 @@ export const createLongHistory = async (shape: Shape): Promise<LongHistory> => {
   await pool.query(`
     INSERT INTO event_images (event_id, sha256, event_type)
     SELECT gen_random_uuid(), sha256(n::text::bytea), 'INCIDENT' FROM generate_series(1, 20000) AS n`);
+  await pool.query(`
+    INSERT INTO event_reviews (event_id, decision, user_id, at, before, after)
+    SELECT gen_random_uuid(), 'CONFIRMED', gen_random_uuid(), now(), '{}', '{}' FROM generate_series(1, 20000)`);
   await pool.query('VACUUM (ANALYZE)');
   return history;
 };

@@ -4,10 +4,10 @@ import { foldTotals } from '../src/events/counts/fold-store.ts';
 import { getEventStats } from '../src/events/counts/stats-store.ts';
 import { listEvents, listRecentEvents } from '../src/events/list/list.ts';
 import { removeEvent } from '../src/events/remove-store.ts';
-import { getEvent, setArchived, setProcessed } from '../src/events/store.ts';
+import { getEvent } from '../src/events/store.ts';
 import { createDatabase, type Database } from '../src/platform/database/pool.ts';
 import type { Interval } from '../src/platform/time.ts';
-import { createLongHistory, EVEN, type LongHistory, SENSORS } from './long-history.ts';
+import { createLongHistory, EVEN, type LongHistory, marking, SENSORS } from './long-history.ts';
 import { noteStatements, type Statement } from './noted-statements.ts';
 
 // Which way the database goes about each question, as it says itself of the very statements that the service sends.
@@ -161,10 +161,10 @@ const ROWS: readonly Row[] = [
     PERIODS,
   ],
   ['one event', () => getEvent(db, one(0)), PKEY],
-  ['marking one', () => setProcessed(db, one(1), user), 'events_unprocessed', PKEY],
-  ['marking it again', () => setProcessed(db, one(1), user), PKEY, 'events_unprocessed'],
-  ['archiving one', () => setArchived(db, one(2), user), PKEY],
-  ['deleting one', () => removeEvent(db, one(3)), PKEY, 'event_images_pkey'],
+  ['marking one', () => marking('processed')(db, one(1), user), PKEY, 'events_unprocessed'],
+  ['marking it again', () => marking('processed')(db, one(1), user), PKEY, 'events_unprocessed'],
+  ['archiving one', () => marking('archived')(db, one(2), user), PKEY],
+  ['deleting one', () => removeEvent(db, one(3)), PKEY, 'event_images_pkey', 'event_reviews_of_event'],
   ['statistics', () => getEventStats(db, ENDLESS), PERIODS],
   ['statistics of days', () => getEventStats(db, DAYS), PERIODS, HOURS],
   ['statistics of a ragged range', () => getEventStats(db, RAGGED), PKEY, ...COUNTS],
@@ -221,7 +221,9 @@ describe('a question to a long history', () => {
     expect(statements.length).toBeGreaterThan(30);
     const impossible =
       /GROUPING SETS|ROLLUP|CUBE|RECURSIVE|LATERAL|FOR (NO KEY )?(UPDATE|SHARE|KEY)|SKIP LOCKED|MERGE/i;
-    expect(statements.filter((text) => impossible.test(text))).toEqual([]);
+    // A row that is locked by its id lies in one shard, which a cluster can do.
+    const ofOneShard = /WHERE id = \$1::uuid FOR UPDATE$/;
+    expect(statements.filter((text) => impossible.test(text) && !ofOneShard.test(text))).toEqual([]);
   });
 });
 

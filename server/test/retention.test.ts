@@ -361,6 +361,16 @@ describe('images', () => {
     expect(await rowsOf('SELECT FROM event_images')).toEqual([]);
   });
 
+  it('and reviews go with their events, one by one or with a whole month', async () => {
+    const review = (id: string) => gantry.ok('events.review', { id, decision: 'CONFIRMED' }, { token });
+    const ids = [await report(inMonth(9)), await report(daysAgo(50)), await report(daysAgo(2))];
+    for (const id of ids) await review(id);
+    await ask('setRetention', { events: { default: 30 } });
+    await carryOut();
+    expect(await isThere(tableOf(9))).toBe(false);
+    expect(await rowsOf('SELECT event_id FROM event_reviews')).toEqual([{ event_id: ids[2] }]);
+  });
+
   it('of events that stay go when they are due themselves, unless the event is held', async () => {
     const [old, young, held] = [34, 35, 36].map((shade) => png({ shade })) as [Buffer, Buffer, Buffer];
     const oldId = await report(daysAgo(50), { images: [dataUrl(old, 'image/png')] });

@@ -12,9 +12,10 @@ export type ActivityAction =
   | `users.${'create' | 'update' | 'delete' | 'updateRole' | 'resetPassword'}`
   | `sensors.${'create' | 'update' | 'delete' | 'rotateKey'}`
   | `locations.${'create' | 'update' | 'delete'}`
-  | `events.${'markAsProcessed' | 'markAsArchived' | 'delete' | 'lookUpPlate'}`
+  | `events.${'markAsProcessed' | 'markAsArchived' | 'review' | 'undoReview' | 'delete' | 'lookUpPlate'}`
   | `incidents.${'create' | 'update' | 'acknowledge' | 'assign' | 'start' | 'resolve' | 'reopen' | 'close' | 'addNote' | 'attachEvent'}`
   | `watchlist.${'create' | 'update' | 'delete' | 'acknowledgeAlert'}`
+  | `views.${'create' | 'update' | 'delete' | 'setDefault'}`
   | `webhooks.${'create' | 'update' | 'delete' | 'test' | 'redeliver'}`
   | `reports.${'generate' | 'download' | 'cancel' | 'delete' | 'createSchedule' | 'updateSchedule' | 'deleteSchedule'}`
   | `storage.${'setRetention' | 'runRetention' | 'setHold' | 'releaseHold'}`

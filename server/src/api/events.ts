@@ -19,12 +19,25 @@ import {
 } from '@gantry/contract/events';
 import { byId } from '@gantry/contract/id';
 import { pageCount } from '@gantry/contract/page';
+import { mayDo } from '@gantry/contract/permissions';
+import {
+  eventHistory,
+  getReviewsInput,
+  latestReviews,
+  recordedReview,
+  review,
+  reviewEventInput,
+  UNDO_REVIEW_SECONDS,
+  undoReviewInput,
+} from '@gantry/contract/reviews';
 import { z } from 'zod';
 import { getEventStats } from '../events/counts/stats-store.ts';
 import { followEvents } from '../events/follow.ts';
 import { listRecentEvents } from '../events/list/list.ts';
+import { reviewEvent, undoReview, viewEventHistory, viewReviews } from '../events/reviews.ts';
 import { deleteEvent, lookUpEvents, markAsArchived, markAsProcessed } from '../events/service.ts';
 import { getEvent } from '../events/store.ts';
+import { findIncidentIdsOf } from '../incidents/store.ts';
 import { ingestEvent } from '../ingest/pipeline.ts';
 import { unavailable } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
@@ -134,6 +147,43 @@ export const eventsRouter = router({
     .mutation(async ({ ctx, input }) => {
       await markAsArchived(ctx, input.id);
       return { success: true as const };
+    }),
+
+  review: allowed('manageIncidents')
+    .meta({
+      summary: 'Confirm or reject an event, or ask for a second look',
+      notes:
+        'CONFIRMED marks the event as processed; REJECTED, which needs a `reason`, marks it as processed and archives it; SECOND_LOOK marks nothing. A review replaces the one before: what that one marked and the new one does not is no longer marked. With `expected`, a review by somebody else that you did not see is not replaced: CONFLICT names who reviewed the event, how and when. With `expected: null` the same applies to an event without a review that somebody else marked as processed.',
+    })
+    .input(reviewEventInput)
+    .output(review)
+    .mutation(({ ctx, input }) => reviewEvent(ctx, input)),
+
+  undoReview: allowed('manageIncidents')
+    .meta({
+      summary: 'Undo your own latest review of an event',
+      notes: `Possible for ${UNDO_REVIEW_SECONDS} seconds, and only while nobody has reviewed the event again. \`processed\` and \`archived\` become what they were before the review, except where somebody changed them since. The review remains in the history of the event.`,
+    })
+    .input(undoReviewInput)
+    .output(recordedReview)
+    .mutation(({ ctx, input }) => undoReview(ctx, input.id)),
+
+  getReviews: signedIn
+    .meta({ question: true, summary: 'Get the latest review of each of up to 100 events' })
+    .input(getReviewsInput)
+    .output(latestReviews)
+    .query(({ ctx, input }) => viewReviews(ctx, input.eventIds)),
+
+  getHistory: signedIn
+    .meta({ summary: 'Get what people did with an event: reviews, marks and incidents' })
+    .input(byId)
+    .output(eventHistory)
+    .query(async ({ ctx, input }) => {
+      const history = await viewEventHistory(ctx, input.id);
+      const seesIncidents =
+        mayDo(ctx.actor.role, 'manageIncidents') && ctx.app.config.FEATURES.includes('incidents');
+      const incidentIds = seesIncidents ? await findIncidentIdsOf(ctx.app.db, history.eventId) : null;
+      return { ...history, incidentIds };
     }),
 
   delete: allowed('deleteEvents')

@@ -59,7 +59,7 @@ export const reportsRouter = router({
     .meta({
       summary: 'Request a report',
       notes:
-        'The report is made shortly afterwards, even if the service restarts in the meantime. A CSV file contains all rows. XLSX is limited to 100,000 rows; a larger report is FAILED and says so. PDF contains the first 5,000 rows; for TRAFFIC, a summary of each place and 1,500 rows divided among the places. It names what it leaves out.',
+        'The report is made shortly afterwards, even if the service restarts in the meantime. A CSV file contains all rows. XLSX is limited to 100,000 rows; a larger report is FAILED and says so. PDF contains the first 5,000 rows; for TRAFFIC, a summary of each place and 1,500 rows divided among the places. It names what it leaves out. EVENTS contains what `events.getAll` lists with the same filters and range, in the order of time. A filter by plate is recorded in the activity log, as a search for it is, with the `reason` if given.',
     })
     .input(generateReportInput)
     .output(report)
@@ -97,7 +97,7 @@ export const reportsRouter = router({
     .meta({
       summary: 'Schedule a daily, weekly or monthly report',
       notes:
-        'Each report covers the whole previous day, week (beginning on the first day of the week in the settings) or month. If several runs were missed while the service was down, only the last of them is made.',
+        'Each report covers the whole previous day, week (beginning on the first day of the week in the settings) or month. If several runs were missed while the service was down, only the last of them is made. A filter by plate is recorded in the activity log, as a search for it is.',
     })
     .input(createScheduleInput)
     .output(reportSchedule)

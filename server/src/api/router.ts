@@ -10,6 +10,7 @@ import { storageRouter } from './storage.ts';
 import { systemRouter } from './system.ts';
 import { trafficRouter } from './traffic.ts';
 import { usersRouter } from './users.ts';
+import { viewsRouter } from './views.ts';
 import { watchlistRouter } from './watchlist.ts';
 import { webhooksRouter } from './webhooks.ts';
 
@@ -27,6 +28,7 @@ export const appRouter = router({
   users: usersRouter,
   reports: reportsRouter,
   storage: storageRouter,
+  views: viewsRouter,
   system: systemRouter,
 });
 

@@ -3,6 +3,7 @@ import { isUuid } from '@gantry/contract/id';
 import { type SQL, sql } from 'drizzle-orm';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { COUNTED_COLUMNS, countingOf } from './counts/counting.ts';
+import { removeReviewsOf } from './reviews-store.ts';
 
 /** How many events of a type and a month were removed. */
 export interface RemovedCount {
@@ -40,6 +41,8 @@ export async function removeEvents(
       DELETE FROM event_images WHERE event_id = ANY (${sql.param(ids)}::uuid[])
     )${fromTraffic ? traffic : sql``}
     SELECT ${removedCount} FROM gone GROUP BY 1, 2`);
+  // A statement of its own, because it also sees the reviews that the one before has waited for.
+  await removeReviewsOf(tx, ids);
   return rows;
 }
 

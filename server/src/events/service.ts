@@ -3,20 +3,21 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
-import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
+import { readDatabaseTime } from '../platform/database/database-time.ts';
+import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { lockOutHolds, requireNotHeld } from './holds-store.ts';
 import { listEvents } from './list/list.ts';
+import { lockMarks, type Marks, setMarks } from './marks-store.ts';
 import { rememberDeletion, removeEvent } from './remove-store.ts';
-import { type ReviewOutcome, setArchived, setProcessed } from './store.ts';
 
 /**
  * Marks an event as processed; one that is so already stays as it is.
  * @throws AppError `notFound`
  */
 export function markAsProcessed(ctx: ActorContext, id: string): Promise<void> {
-  return review(ctx, id, 'events.markAsProcessed', setProcessed);
+  return mark(ctx, id, 'events.markAsProcessed', 'processed');
 }
 
 /**
@@ -24,7 +25,7 @@ export function markAsProcessed(ctx: ActorContext, id: string): Promise<void> {
  * @throws AppError `notFound`
  */
 export function markAsArchived(ctx: ActorContext, id: string): Promise<void> {
-  return review(ctx, id, 'events.markAsArchived', setArchived);
+  return mark(ctx, id, 'events.markAsArchived', 'archived');
 }
 
 /**
@@ -45,14 +46,16 @@ export function deleteEvent({ app, actor, caller }: ActorContext, id: string): P
  * Writes down that the user looks a plate up, and why if they said so.
  * @param plate as it was asked for
  * @param total how many events were found, if they were counted
+ * @param db the transaction that looks it up, if there is one
  */
 export function recordPlateLookUp(
   { app, actor, caller }: ActorContext,
   plate: string,
   reason: string | undefined,
   total?: number,
+  db: Executor = app.db,
 ): Promise<void> {
-  return recordActivity(app.db, actor.id, caller, 'events.lookUpPlate', {
+  return recordActivity(db, actor.id, caller, 'events.lookUpPlate', {
     plate,
     ...(reason !== undefined && { reason }),
     ...(total !== undefined && { total }),
@@ -69,15 +72,18 @@ export async function lookUpEvents(ctx: ActorContext, input: ListEventsInput): P
   return page;
 }
 
-function review(
+function mark(
   { app, actor, caller }: ActorContext,
   id: string,
   action: 'events.markAsProcessed' | 'events.markAsArchived',
-  change: (tx: Transaction, id: string, userId: string) => Promise<ReviewOutcome>,
+  flag: keyof Marks,
 ): Promise<void> {
   return inTransaction(app.db, async (tx) => {
-    const outcome = await change(tx, id, actor.id);
-    if (outcome === 'absent') throw notFound('Event');
-    if (outcome === 'changed') await recordActivity(tx, actor.id, caller, action, { eventId: id });
+    const before = await lockMarks(tx, id);
+    if (!before) throw notFound('Event');
+    if (before[flag]) return;
+    const at = new Date(await readDatabaseTime(tx)).toISOString();
+    await setMarks(tx, id, { before, after: { ...before, [flag]: { by: actor.id, at } } });
+    await recordActivity(tx, actor.id, caller, action, { eventId: id });
   });
 }

@@ -216,6 +216,17 @@ function differs(fields: IncidentFields): SQL | undefined {
   );
 }
 
+/** The incidents that an event is attached to, the latest attachment first. */
+export async function findIncidentIdsOf(db: Executor, eventId: string): Promise<string[]> {
+  const rows = await db
+    .select({ incidentId: incidentEvents.incidentId })
+    .from(incidentEvents)
+    .where(eq(incidentEvents.eventId, eventId))
+    .orderBy(desc(incidentEvents.attachedAt), incidentEvents.incidentId)
+    .limit(MAX_INCIDENT_EVENTS);
+  return rows.map(({ incidentId }) => incidentId);
+}
+
 function lacks(eventId: string): SQL {
   return sql`NOT EXISTS (
   SELECT FROM ${incidentEvents}

@@ -3,8 +3,8 @@ import type { TimezoneSettings } from '@gantry/contract/system';
 import type { Database } from '../platform/database/pool.ts';
 import type { Interval } from '../platform/time.ts';
 
-/** What a cell holds: `integer` and `decimal` are numbers, `seconds` a length of time, `share` a number from 0 to 1. */
-export type ColumnType = 'text' | 'integer' | 'decimal' | 'seconds' | 'share' | 'time' | 'date';
+/** What a cell holds: `integer`, `decimal` and `degrees` are numbers, `seconds` a length of time, `share` a number from 0 to 1. */
+export type ColumnType = 'text' | 'integer' | 'decimal' | 'degrees' | 'seconds' | 'share' | 'time' | 'date';
 
 export interface Column {
   readonly name: string;

@@ -1,6 +1,7 @@
 import type { ReportKind } from '@gantry/contract/reports';
 import type { KindOfReport } from './document.ts';
 import { dailySummary } from './kinds/daily-summary.ts';
+import { events } from './kinds/events.ts';
 import { incidents } from './kinds/incidents.ts';
 import { sensorHealth } from './kinds/sensor-health.ts';
 import { traffic } from './kinds/traffic.ts';
@@ -9,6 +10,7 @@ import { violations } from './kinds/violations.ts';
 
 export const kinds: Readonly<Record<ReportKind, KindOfReport>> = {
   VIOLATIONS: violations,
+  EVENTS: events,
   TRAFFIC: { ...traffic, sections: trafficSections },
   INCIDENTS: incidents,
   SENSOR_HEALTH: sensorHealth,

@@ -2,12 +2,14 @@ import {
   type CreateScheduleInput,
   filtersOutOfPlace,
   missingDay,
+  type ReportFilters,
   type ReportSchedule,
   type UpdateScheduleInput,
 } from '@gantry/contract/reports';
 import { recordActivity } from '../activity/store.ts';
+import { recordPlateLookUp } from '../events/service.ts';
 import type { ActorContext } from '../platform/context.ts';
-import { inTransaction } from '../platform/database/transaction.ts';
+import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { invalidInput } from '../platform/error.ts';
 import { given } from '../platform/given.ts';
 import { nextRun, type Recurrence } from './recurrence.ts';
@@ -31,6 +33,7 @@ export async function createSchedule(ctx: ActorContext, input: CreateScheduleInp
       scheduleId: created.id,
       ...input,
     });
+    await recordPlate(ctx, tx, input.filters);
     return created;
   });
   return showOne(ctx, row);
@@ -58,6 +61,7 @@ export async function updateSchedule(
       scheduleId: changed.id,
       ...changes,
     });
+    if (input.filters) await recordPlate(ctx, tx, input.filters);
     return changed;
   });
   return showOne(ctx, row);
@@ -70,6 +74,12 @@ export function deleteSchedule({ app, actor, caller }: ActorContext, id: string)
     await recordActivity(tx, actor.id, caller, 'reports.deleteSchedule', { scheduleId, kind });
     return { success: true as const, id: scheduleId };
   });
+}
+
+/** A schedule that looks for a plate looks it up, at every run. */
+async function recordPlate(ctx: ActorContext, tx: Transaction, filters: ReportFilters): Promise<void> {
+  const { licensePlateNumber: plate } = filters;
+  if (plate !== undefined) await recordPlateLookUp(ctx, plate, undefined, undefined, tx);
 }
 
 async function showOne({ app: { db } }: ActorContext, row: ScheduleRow): Promise<ReportSchedule> {

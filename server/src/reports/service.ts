@@ -1,5 +1,6 @@
 import type { GenerateReportInput, Report } from '@gantry/contract/reports';
 import { recordActivity } from '../activity/store.ts';
+import { recordPlateLookUp } from '../events/service.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { requireRange } from '../platform/range.ts';
@@ -41,6 +42,8 @@ export async function generateReport(ctx: ActorContext, input: GenerateReportInp
     });
     const details = { reportId: created.id, kind, format, startDate, endDate, filters };
     await recordActivity(tx, actor.id, caller, 'reports.generate', details);
+    const { licensePlateNumber: plate } = filters;
+    if (plate !== undefined) await recordPlateLookUp(ctx, plate, input.reason, undefined, tx);
     return created;
   });
   return showOne(ctx, row);

@@ -46,9 +46,9 @@ export async function writeReport(
 
 /** The filters as they are read, with the names of what they refer to. */
 async function describeFilters(db: Database, filters: ReportFilters): Promise<string> {
-  const names = await findPlaceNames(db, Object.values(filters).filter(isUuid));
+  const names = await findPlaceNames(db, Object.values(filters).filter(isId));
   const said = Object.entries(filters).map(([name, value]) => {
-    const place = names.get(value.toLowerCase());
+    const place = typeof value === 'string' ? names.get(value.toLowerCase()) : undefined;
     return `${name} = ${place === undefined ? value : `${place} (${value})`}`;
   });
   return said.length === 0 ? 'none' : said.join('; ');
@@ -76,4 +76,8 @@ async function* watched(
     // A retreat would look odd, and the end is when the file is there.
     progress.progress = Math.max(progress.progress, Math.min(0.99, batch.progress));
   }
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && isUuid(value);
 }

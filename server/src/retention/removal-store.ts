@@ -5,6 +5,7 @@ import { totalsKeys } from '../events/counts/keys.ts';
 import { firstIdAt } from '../events/id.ts';
 import type { EventMonth } from '../events/months-store.ts';
 import { type RemovedCount, removedCount } from '../events/remove-store.ts';
+import { removeReviewsWithin } from '../events/reviews-store.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
@@ -51,8 +52,11 @@ export async function dropMonth(
     INSERT INTO event_totals (hour, ${totalsKeys}, n)
     SELECT hour, ${totalsKeys}, -sum(n) FROM event_totals WHERE hour >= ${moment(from)} AND hour < ${moment(until)}
     GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(n) <> 0`);
+  await removeReviewsWithin(tx, { from, until });
   await waitForLocksAtMost(tx, EVERYBODY_WAITS_MS);
   await tx.execute(sql`DROP TABLE ${sql.raw(table)}`);
+  // Those that were under way until the table was free.
+  await removeReviewsWithin(tx, { from, until });
   return rows;
 }
 

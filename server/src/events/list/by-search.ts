@@ -2,9 +2,8 @@ import type { Event, ListEventsInput } from '@gantry/contract/events';
 import type { Page } from '@gantry/contract/page';
 import { type SQL, sql } from 'drizzle-orm';
 import type { Executor } from '../../platform/database/transaction.ts';
-import { spellingsOf } from '../../platform/fold-case.ts';
 import { conditionsOf, type EventQuery } from './by-time.ts';
-import { where } from './filters.ts';
+import { atPlaceNamed, where } from './filters.ts';
 import { occupiedSpans } from './occupied-months.ts';
 import { orders, readFromNearerEnd, readPage, readSorted } from './page.ts';
 
@@ -66,11 +65,9 @@ async function countPlaces(
   conditions: readonly SQL[],
   name: string,
 ): Promise<{ key: string; n: number }[]> {
-  // The name is stored in lower case as the database has it, which differs from one server to another.
-  const keys = sql`array_append(${sql.param(spellingsOf(name))}::text[], lower(${name}::text))`;
   // Plan: events_by_location, alone, as above.
   const { rows } = await db.execute<{ key: string; n: number }>(sql`
     SELECT location_key AS key, count(*) AS n FROM events
-    ${where([...conditions, sql`location_key = ANY(${keys})`])} GROUP BY 1`);
+    ${where([...conditions, atPlaceNamed(name)])} GROUP BY 1`);
   return rows;
 }

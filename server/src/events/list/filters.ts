@@ -2,6 +2,7 @@ import type { ListEventsInput } from '@gantry/contract/events';
 import { type SQL, sql } from 'drizzle-orm';
 import { foldedText } from '../../platform/database/folded.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
+import { spellingsOf } from '../../platform/fold-case.ts';
 import { plateFilter } from '../plate.ts';
 import { findSpellings } from './spellings.ts';
 
@@ -44,6 +45,13 @@ export function rowFilters(input: ListEventsInput): SQL[] {
     ...(input.sensorId === undefined ? [] : [sql`sensor_id = ${input.sensorId}::uuid`]),
     ...(input.licensePlateNumber === undefined ? [] : [plateCondition(input.licensePlateNumber)]),
   ];
+}
+
+/** Events at a place of this name, without regard to case. */
+export function atPlaceNamed(name: string): SQL {
+  // The name is stored in lower case as the database has it, which differs from one server to another.
+  const keys = sql`array_append(${sql.param(spellingsOf(name))}::text[], lower(${name}::text))`;
+  return sql`location_key = ANY(${keys})`;
 }
 
 export function where(conditions: readonly SQL[]): SQL {

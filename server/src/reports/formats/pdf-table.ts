@@ -37,6 +37,7 @@ const MOST_LINES = 25;
 const numbers: Readonly<Partial<Record<ColumnType, (value: number) => string>>> = {
   integer: (value) => decimals(value, 0),
   decimal: (value) => decimals(value, 1),
+  degrees: (value) => decimals(value, 6),
   seconds: formatDuration,
   share: (value) => `${decimals(value * 100, 2)} %`,
 };

@@ -38,6 +38,7 @@ function timeFormats(settings: TimezoneSettings) {
 const numberFormats: Partial<Record<ColumnType, string>> = {
   integer: '0',
   decimal: '0.##',
+  degrees: '0.000000',
   seconds: '0',
   share: '0.0%',
 };

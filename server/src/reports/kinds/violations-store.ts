@@ -29,9 +29,6 @@ export async function eventConditions(
   ];
 }
 
-export interface Violation extends Event {
-  readonly locationId: string | null;
-}
 type ViolationRecord = EventRecord & { location_id: string | null };
 
 /** The next violations of an interval after an id, in the order of time. */
@@ -41,7 +38,7 @@ export async function listViolations(
   interval: Interval,
   after: string | null,
   take: number,
-): Promise<Violation[]> {
+): Promise<(Event & { readonly locationId: string | null })[]> {
   // Plan: events_pkey of a month from the last id on, or the index of a filter.
   const { rows } = await db.execute<ViolationRecord>(sql`
     SELECT ${listedColumns}, location_id FROM events

@@ -1,74 +1,19 @@
 import type { Executor } from '../../platform/database/transaction.ts';
-import { type History, heldAt } from '../../platform/history.ts';
-import type { Batch, Chart, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
+import type { Batch, Chart, KindOfReport, ReportScope, Summary } from '../document.ts';
 import { createLocalTime } from '../local-time.ts';
 import { dayChart } from './day-chart.ts';
+import { createEventRows, eventColumns, type PlacedEvent } from './event-rows.ts';
 import { addTo, largest } from './largest.ts';
 import { pagesOf, shareBefore, slicesOf, untilNow } from './slices.ts';
-import {
-  countViolations,
-  countViolationsByPlace,
-  findSpeedLimits,
-  listViolations,
-  type Violation,
-} from './violations-store.ts';
+import { countViolations, countViolationsByPlace, listViolations } from './violations-store.ts';
 
 const PAGE = 500;
 
-const columns: readonly Column[] = [
-  { name: 'Time', type: 'time', width: 15 },
-  { name: 'Event type', type: 'text', width: 16 },
-  { name: 'Violation', type: 'text', width: 14 },
-  { name: 'Plate', type: 'text', width: 10 },
-  { name: 'Vehicle type', type: 'text', width: 9 },
-  { name: 'Speed (km/h)', type: 'decimal', width: 7 },
-  { name: 'Limit (km/h)', type: 'decimal', width: 7 },
-  { name: 'Severity', type: 'text', width: 8 },
-  { name: 'Sensor', type: 'text', width: 14 },
-  { name: 'Location', type: 'text', width: 18 },
-  { name: 'Processed', type: 'text', width: 0 },
-  { name: 'Archived', type: 'text', width: 0 },
-  { name: 'Description', type: 'text', width: 0 },
-  { name: 'Received', type: 'time', width: 0 },
-  { name: 'Sensor ID', type: 'text', width: 0 },
-  { name: 'Event ID', type: 'text', width: 0 },
-];
-
-function rowOf(event: Violation, limit: number | null): Row {
-  return [
-    event.timestamp,
-    event.eventType,
-    event.violationType,
-    event.licensePlateNumber,
-    event.vehicleType,
-    event.vehicleSpeed,
-    limit,
-    event.severity,
-    event.sensorName,
-    event.locationName,
-    event.processed ? 'yes' : 'no',
-    event.archived ? 'yes' : 'no',
-    event.description,
-    event.createdAt,
-    event.sensorId,
-    event.id,
-  ];
-}
-
 async function* rows(db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
   const interval = untilNow(scope);
-  const limits = new Map<string, History<number | null>>();
-  const toRows = async (events: readonly Violation[]): Promise<Row[]> => {
-    const places = new Set(events.flatMap(({ locationId }) => (locationId === null ? [] : [locationId])));
-    const unknown = [...places].filter((id) => !limits.has(id));
-    const found = await findSpeedLimits(db, unknown);
-    for (const id of unknown) limits.set(id, found.get(id) ?? []);
-    const limitOf = ({ locationId, timestamp }: Violation): number | null =>
-      heldAt(limits.get(locationId ?? '') ?? [], timestamp.getTime()) ?? null;
-    return events.map((event) => rowOf(event, limitOf(event)));
-  };
+  const toRows = createEventRows(db);
   for (const slice of slicesOf(interval)) {
-    yield* pagesOf<Violation>({
+    yield* pagesOf<PlacedEvent>({
       take: PAGE,
       read: (after, take) => listViolations(db, scope.filters, slice, after?.id ?? null, take),
       placeOf: ({ id, timestamp }) => ({ at: timestamp, id }),
@@ -113,4 +58,4 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
 }
 
 /** The events that are violations, each with the limit that holds at its place now. */
-export const violations: KindOfReport = { title: 'Violations', columns, rows, summary };
+export const violations: KindOfReport = { title: 'Violations', columns: eventColumns, rows, summary };

@@ -1,0 +1,84 @@
+import { isUuid } from '@gantry/contract/id';
+import { sql } from 'drizzle-orm';
+import type { Executor } from '../platform/database/transaction.ts';
+import { KEYS_OF_EVENT, TOTALS_KEYS } from './counts/keys.ts';
+
+/** Who marked an event, and when (ISO 8601). */
+export interface Mark {
+  readonly by: string | null;
+  readonly at: string | null;
+}
+
+/** The flags of an event that people set; null: not set. */
+export interface Marks {
+  readonly processed: Mark | null;
+  readonly archived: Mark | null;
+}
+
+/** The flags of an event before and after a change. */
+export interface MarksChange {
+  readonly before: Marks;
+  readonly after: Marks;
+}
+
+interface MarksRow extends Record<string, unknown> {
+  processed: boolean;
+  processed_at: string | null;
+  processed_by: string | null;
+  archived: boolean;
+  archived_at: string | null;
+  archived_by: string | null;
+}
+
+/** The flags of an event, which nobody else changes until the transaction ends; null when there is no such event. */
+export async function lockMarks(db: Executor, id: string): Promise<Marks | null> {
+  if (!isUuid(id)) return null;
+  // Plan: events_pkey or events_unprocessed of one partition.
+  const { rows } = await db.execute<MarksRow>(sql`
+    SELECT processed, processed_at, processed_by, archived, archived_at, archived_by
+    FROM events WHERE id = ${id}::uuid FOR UPDATE`);
+  const [row] = rows;
+  if (!row) return null;
+  return {
+    processed: row.processed ? markOf(row.processed_by, row.processed_at) : null,
+    archived: row.archived ? markOf(row.archived_by, row.archived_at) : null,
+  };
+}
+
+/**
+ * Sets both flags of an event, either way, and moves it in the totals once.
+ * @param change from the flags as they are, which are locked
+ */
+export async function setMarks(db: Executor, id: string, { before, after }: MarksChange): Promise<void> {
+  if (isSameMark(before.processed, after.processed) && isSameMark(before.archived, after.archived)) return;
+  const [wasProcessed, wasArchived] = [before.processed !== null, before.archived !== null];
+  const [processed, archived] = [after.processed !== null, after.archived !== null];
+  const isCountedAnew = wasProcessed !== processed || wasArchived !== archived;
+  await db.execute(sql`
+    WITH changed AS (
+      UPDATE events SET
+        processed = ${processed}, processed_at = ${after.processed?.at ?? null}::timestamptz,
+        processed_by = ${after.processed?.by ?? null}::uuid,
+        archived = ${archived}, archived_at = ${after.archived?.at ?? null}::timestamptz,
+        archived_by = ${after.archived?.by ?? null}::uuid
+      WHERE id = ${id}::uuid
+      RETURNING id, event_type, violation_type, vehicle_type, severity
+    ), moves AS (
+      SELECT id, event_type, violation_type, vehicle_type, severity, move.processed, move.archived, move.n
+      FROM changed CROSS JOIN (VALUES
+        (${wasProcessed}::boolean, ${wasArchived}::boolean, -1),
+        (${processed}::boolean, ${archived}::boolean, 1)
+      ) AS move (processed, archived, n) WHERE ${isCountedAnew}::boolean
+    )
+    INSERT INTO event_totals (hour, ${sql.raw(TOTALS_KEYS)}, n)
+    SELECT event_hour(id), ${sql.raw(KEYS_OF_EVENT)}, n FROM moves`);
+}
+
+/** Whether two flags are the same, also in who set them and when. */
+export function isSameMark(one: Mark | null, other: Mark | null): boolean {
+  return one?.at === other?.at && one?.by === other?.by && (one === null) === (other === null);
+}
+
+function markOf(by: string | null, at: string | null): Mark {
+  return { by, at: at === null ? null : new Date(at).toISOString() };
+}

@@ -1,0 +1,54 @@
+import { type ReviewDecision, UNDO_REVIEW_SECONDS } from '@gantry/contract/reviews';
+import { AppError } from '../platform/error.ts';
+
+/** What somebody did about an event, in words: "Dana Weber confirmed this event". */
+const done: Record<ReviewDecision, string> = {
+  CONFIRMED: 'confirmed this event',
+  REJECTED: 'rejected this event',
+  SECOND_LOOK: 'asked for a second look at this event',
+};
+
+/** What stands in the way of a review. */
+export interface Obstacle {
+  /** null: that is not known. */
+  readonly who: string | null;
+  readonly what: ReviewDecision | 'undid' | 'processed';
+  /** null: that is not known. */
+  readonly at: Date | null;
+}
+
+/** Somebody was faster. @param now Unix milliseconds, by the clock of the database */
+export function reviewedRefusal({ who, what, at }: Obstacle, now: number): AppError {
+  const words =
+    what === 'undid'
+      ? 'undid the review that you saw'
+      : what === 'processed'
+        ? 'marked this event as processed'
+        : done[what];
+  const when = at === null ? '' : ` ${ageOf(now - at.getTime())} ago (${at.toISOString()})`;
+  return new AppError('conflict', `${who ?? 'Somebody'} ${words}${when}: reload it before you review it`);
+}
+
+/** @param who the author of the review */
+export function notAuthorRefusal(who: string): AppError {
+  return new AppError('forbidden', `Only ${who} can undo this review: review the event again instead`);
+}
+
+export function undoneRefusal(at: Date): AppError {
+  return new AppError('conflict', `This review was undone at ${at.toISOString()}`);
+}
+
+export function tooLateRefusal(at: Date): AppError {
+  return new AppError(
+    'conflict',
+    `A review can be undone for ${UNDO_REVIEW_SECONDS} s, and this one was made at ${at.toISOString()}: review the event again instead`,
+  );
+}
+
+/** How long ago something was, as a person says it: `3 s`, `5 min`, `2 h`, `4 d`. */
+function ageOf(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 86_400 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 86_400)} d`;
+}

@@ -1,0 +1,163 @@
+import {
+  type EventHistory,
+  type RecordedReview,
+  type Review,
+  type ReviewDecision,
+  type ReviewEventInput,
+  UNDO_REVIEW_SECONDS,
+} from '@gantry/contract/reviews';
+import { recordActivity } from '../activity/store.ts';
+import type { ActorContext } from '../platform/context.ts';
+import { readDatabaseTime } from '../platform/database/database-time.ts';
+import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
+import { notFound } from '../platform/error.ts';
+import { findNames, type NameOf } from '../users/names-store.ts';
+import { isSameMark, lockMarks, type Mark, type Marks, setMarks } from './marks-store.ts';
+import { notAuthorRefusal, reviewedRefusal, tooLateRefusal, undoneRefusal } from './review-refusal.ts';
+import {
+  findLatestReviews,
+  findReview,
+  insertReview,
+  listReviews,
+  type ReviewRow,
+  setUndone,
+} from './reviews-store.ts';
+import { getEvent } from './store.ts';
+
+/**
+ * Records what an operator decided about an event, and marks the event accordingly. Of several at once each finds what the
+ * one before has left.
+ * @throws AppError `notFound`; `conflict` when the latest review is not the expected one
+ */
+export function reviewEvent(
+  { app, actor, caller }: ActorContext,
+  { id, decision, reason, expected }: ReviewEventInput,
+): Promise<Review> {
+  return inTransaction(app.db, async (tx) => {
+    const before = await lockMarks(tx, id);
+    if (!before) throw notFound('Event');
+    const [latest = null] = await findLatestReviews(tx, [id]);
+    const now = await readDatabaseTime(tx);
+    if (expected !== undefined) await requireSeen(tx, { actorId: actor.id, expected, latest, before, now });
+    const at = new Date(now);
+    const after = marksAfter(decision, before, latest, { by: actor.id, at: at.toISOString() });
+    await setMarks(tx, id, { before, after });
+    const row = { eventId: id, decision, reason, userId: actor.id, at, before, after };
+    const created = await insertReview(tx, row);
+    const details = { eventId: created.eventId, reviewId: created.id, decision, ...(reason && { reason }) };
+    await recordActivity(tx, actor.id, caller, 'events.review', details);
+    return showReview(created, await findNames(tx, [actor.id]));
+  });
+}
+
+/**
+ * Takes the user's own latest review of an event back. Flags that somebody changed after the review stay.
+ * @throws AppError `notFound`; `forbidden` when it is somebody else's; `conflict` when it was undone before, is no longer
+ * the latest, or is too old
+ */
+export function undoReview({ app, actor, caller }: ActorContext, id: string): Promise<RecordedReview> {
+  return inTransaction(app.db, async (tx) => {
+    const eventId = (await findReview(tx, id))?.eventId ?? '';
+    const current = await lockMarks(tx, eventId);
+    // Read again: what is under way at the same event is finished now.
+    const review = await findReview(tx, id);
+    if (!current || !review) throw notFound('Review');
+    const [latest] = await findLatestReviews(tx, [eventId]);
+    const nameOf = await findNames(tx, [review.userId, latest?.userId ?? null]);
+    const at = new Date(await readDatabaseTime(tx));
+    if (review.userId !== actor.id) throw notAuthorRefusal(nameOf(review.userId)?.name ?? 'its author');
+    if (review.undoneAt) throw undoneRefusal(review.undoneAt);
+    if (latest && latest.id !== review.id) {
+      const who = nameOf(latest.userId)?.name ?? null;
+      throw reviewedRefusal({ who, what: latest.decision, at: latest.at }, at.getTime());
+    }
+    if (at.getTime() - review.at.getTime() > UNDO_REVIEW_SECONDS * 1000) throw tooLateRefusal(review.at);
+    await setMarks(tx, eventId, { before: current, after: marksWithout(review, current) });
+    await setUndone(tx, review.id, at);
+    const { decision } = review;
+    await recordActivity(tx, actor.id, caller, 'events.undoReview', {
+      eventId,
+      reviewId: review.id,
+      decision,
+    });
+    return recordedOf({ ...review, undoneAt: at }, nameOf);
+  });
+}
+
+/** The latest review of each of these events that has one. */
+export async function viewReviews({ app: { db } }: ActorContext, eventIds: readonly string[]) {
+  const rows = await findLatestReviews(db, eventIds);
+  const nameOf = await findNames(
+    db,
+    rows.map(({ userId }) => userId),
+  );
+  return { reviews: rows.map((row) => showReview(row, nameOf)) };
+}
+
+/** What people did with an event. @throws AppError `notFound` */
+export async function viewEventHistory(
+  { app: { db } }: ActorContext,
+  id: string,
+): Promise<Omit<EventHistory, 'incidentIds'>> {
+  const { id: eventId, processedAt, processedBy, archivedAt, archivedBy } = await getEvent(db, id);
+  const rows = await listReviews(db, eventId);
+  const nameOf = await findNames(
+    db,
+    rows.map(({ userId }) => userId),
+  );
+  const reviews = rows.map((row) => recordedOf(row, nameOf));
+  return { eventId, reviews, processedAt, processedBy, archivedAt, archivedBy };
+}
+
+interface Seen {
+  readonly actorId: string;
+  readonly expected: string | null;
+  readonly latest: ReviewRow | null;
+  readonly before: Marks;
+  readonly now: number;
+}
+
+/** @throws AppError `conflict` when the state of the event is another than the caller saw, with who changed it and when */
+async function requireSeen(tx: Transaction, { actorId, expected, latest, before, now }: Seen): Promise<void> {
+  const whoIs = async (userId: string | null) => (await findNames(tx, [userId]))(userId)?.name ?? null;
+  if ((expected?.toLowerCase() ?? null) !== (latest?.id ?? null)) {
+    if (latest) {
+      const { userId, decision, at } = latest;
+      throw reviewedRefusal({ who: await whoIs(userId), what: decision, at }, now);
+    }
+    const seen = await findReview(tx, expected ?? '');
+    const who = await whoIs(seen?.userId ?? null);
+    throw reviewedRefusal({ who, what: 'undid', at: seen?.undoneAt ?? null }, now);
+  }
+  const { processed } = before;
+  if (latest || !processed || processed.by === actorId) return;
+  const at = processed.at === null ? null : new Date(processed.at);
+  throw reviewedRefusal({ who: await whoIs(processed.by), what: 'processed', at }, now);
+}
+
+/** The flags that follow from a decision. It replaces the latest review, so flags that this one set are not kept. */
+function marksAfter(decision: ReviewDecision, before: Marks, latest: ReviewRow | null, mark: Mark): Marks {
+  const replaced = latest && { by: latest.userId, at: latest.at.toISOString() };
+  const kept = (flag: Mark | null): Mark | null => (replaced && isSameMark(flag, replaced) ? null : flag);
+  const processed = kept(before.processed);
+  const archived = kept(before.archived);
+  return {
+    processed: decision === 'SECOND_LOOK' ? processed : (processed ?? mark),
+    archived: decision === 'REJECTED' ? (archived ?? mark) : archived,
+  };
+}
+
+function marksWithout({ before, after }: ReviewRow, current: Marks): Marks {
+  const of = (flag: keyof Marks): Mark | null =>
+    isSameMark(current[flag], after[flag]) ? before[flag] : current[flag];
+  return { processed: of('processed'), archived: of('archived') };
+}
+
+function showReview({ id, eventId, decision, reason, userId, at }: ReviewRow, nameOf: NameOf): Review {
+  const by = nameOf(userId) ?? { id: userId, name: 'a former user' };
+  return { id, eventId, decision, reason, by, at };
+}
+
+function recordedOf(row: ReviewRow, nameOf: NameOf): RecordedReview {
+  return { ...showReview(row, nameOf), undoneAt: row.undoneAt };
+}

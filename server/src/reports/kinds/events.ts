@@ -1,0 +1,65 @@
+import { listedConditions } from '../../events/list/conditions.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import type { Batch, Column, KindOfReport, ReportScope, Summary } from '../document.ts';
+import { createLocalTime } from '../local-time.ts';
+import { dayChart } from './day-chart.ts';
+import { createEventRows, eventColumns } from './event-rows.ts';
+import { countEventsByHour, countEventsByPlace, type LocatedEvent, listEventsAfter } from './events-store.ts';
+import { addTo, largest } from './largest.ts';
+import { pagesOf, shareBefore, slicesOf, untilNow } from './slices.ts';
+
+const PAGE = 500;
+
+const columns: readonly Column[] = [
+  ...eventColumns,
+  { name: 'Latitude', type: 'degrees', width: 0 },
+  { name: 'Longitude', type: 'degrees', width: 0 },
+];
+
+async function* rows(db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
+  const interval = untilNow(scope);
+  const conditions = await listedConditions(db, scope.filters);
+  const toRows = createEventRows(db);
+  for (const slice of slicesOf(interval)) {
+    yield* pagesOf<LocatedEvent>({
+      take: PAGE,
+      read: (after, take) => listEventsAfter(db, conditions, slice, after?.id ?? null, take),
+      placeOf: ({ id, timestamp }) => ({ at: timestamp, id }),
+      toRows: async (events) =>
+        (await toRows(events)).map((row, n) => {
+          const { latitude = null, longitude = null } = events[n]?.location ?? {};
+          return [...row, latitude, longitude];
+        }),
+      progress: ({ at }) => shareBefore(at.getTime(), interval),
+    });
+    yield { rows: [], progress: shareBefore(slice.until, interval) };
+  }
+}
+
+async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
+  const local = createLocalTime(scope.settings);
+  const conditions = await listedConditions(db, scope.filters);
+  const [byType, byPlace, byDay] = [
+    new Map<string, number>(),
+    new Map<string, number>(),
+    new Map<string, number>(),
+  ];
+  for (const slice of slicesOf(untilNow(scope))) {
+    for (const { hour, type, n } of await countEventsByHour(db, conditions, slice)) {
+      addTo(byType, type, n);
+      addTo(byDay, local.day(new Date(hour).getTime()), n);
+    }
+    for (const { place, n } of await countEventsByPlace(db, conditions, slice)) addTo(byPlace, place, n);
+  }
+  return {
+    figures: [{ name: 'Events', value: [...byType.values()].reduce((sum, n) => sum + n, 0) }],
+    charts: [
+      dayChart('Events per day', byDay, scope),
+      { title: 'Events by type', shape: 'bars', points: largest(byType) },
+      { title: 'Where most were seen', shape: 'bars', points: largest(byPlace) },
+    ],
+  };
+}
+
+/** The events that `events.getAll` lists with the same filters. */
+export const events: KindOfReport = { title: 'Events', columns, rows, summary };

@@ -1,0 +1,205 @@
+import { PassThrough } from 'node:stream';
+import { arrayBuffer } from 'node:stream/consumers';
+import type { ReportFormat } from '@gantry/contract/reports';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inLongSnapshot } from '../src/platform/database/snapshot.ts';
+import { requireRange } from '../src/platform/range.ts';
+import type { ReportRow } from '../src/reports/store.ts';
+import { writeReport } from '../src/reports/write.ts';
+import { type Gantry, startGantry } from './harness.ts';
+import { readCsv, readPdf, readXlsx } from './report-reading.ts';
+
+// A report of events has what the list of events has.
+
+const RANGE = { startDate: '2026-01-15', endDate: '2026-03-10' };
+const TYPES = ['TRAFFIC_VIOLATION', 'VEHICLE_DETECTION', 'INCIDENT'];
+const PLACES = ['Ring – Süd', 'RING – SÜD', 'Hafen', null];
+
+let gantry: Gantry;
+let token: string;
+let sensorIds: string[];
+
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+  const settings = { timezone: 'Europe/Vienna' };
+  await gantry.ok('system.timezone.updateTimezoneSettings', settings, { token });
+  const place = await gantry.ok('locations.create', { name: 'Brücke', speedLimit: 50 }, { token });
+  sensorIds = [];
+  for (const [n, more] of [{ locationId: place.id }, {}].entries()) {
+    const fields = { name: `Mast ${n}`, deviceId: `mast-${n}`, type: 'CAMERA', ...more };
+    const { id, apiKey } = await gantry.ok('sensors.create', fields, { token });
+    sensorIds.push(id);
+    const events = Array.from({ length: 150 }, (_, k) => ({
+      eventType: TYPES[k % 3],
+      timestamp: new Date(Date.UTC(2026, 0, 14, 22, 30) + k * 9.5 * 3_600_000).toISOString(),
+      violationType: ['Speeding', 'SPEEDING', null][k % 3],
+      vehicleType: ['car', 'Truck', 'CAR'][k % 3],
+      licensePlateNumber: ['B-AB 12', 'B-AB 123', 'w 7', null][k % 4],
+      vehicleSpeed: 40 + (k % 50),
+      location:
+        k % 2 === 0 ? { latitude: 48.2082345, longitude: -16.3738, address: PLACES[k % 4] } : undefined,
+    }));
+    const { results } = await gantry.ok('events.ingestBatch', { apiKey, events });
+    const ids = results.map(({ eventId }: { eventId: string }) => eventId);
+    for (const id of ids.slice(0, 40)) await gantry.ok('events.markAsProcessed', { id }, { token });
+    for (const id of ids.slice(30, 60)) await gantry.ok('events.markAsArchived', { id }, { token });
+  }
+});
+afterAll(() => gantry?.stop());
+
+const make = async (filters: object, format: ReportFormat = 'CSV') => {
+  const { pool, settings } = gantry.app.context;
+  const { from, until } = requireRange(RANGE, settings.current().timezone);
+  const asked = { kind: 'EVENTS', format, filters, startsAt: new Date(from), endsAt: new Date(until) };
+  const row = { ...asked, settings: settings.current() } as ReportRow;
+  const to = new PassThrough();
+  const file = arrayBuffer(to);
+  const progress = { progress: 0, rowCount: 0 };
+  const rowCount = await inLongSnapshot(pool, (db) =>
+    writeReport(db, row, to, progress, new AbortController().signal),
+  );
+  return { rowCount, bytes: new Uint8Array(await file) };
+};
+
+const listed = async (filters: object): Promise<{ id: string }[]> => {
+  const all: { id: string }[] = [];
+  for (;;) {
+    const input = { ...RANGE, ...filters, skip: all.length, take: 100, sortOrder: 'asc' };
+    const { events, total } = await gantry.ok('events.getAll', input, { token });
+    all.push(...events);
+    if (all.length >= total) return all;
+  }
+};
+
+const expectSame = async (filters: object): Promise<number> => {
+  const events = await listed(filters);
+  const { records } = readCsv((await make(filters)).bytes);
+  expect([filters, records.map((record) => record['Event ID'])]).toEqual([
+    filters,
+    events.map(({ id }) => id),
+  ]);
+  return events.length;
+};
+
+const lookUps = async (): Promise<unknown[]> => {
+  const { rows } = await gantry.pool.query(
+    `SELECT details FROM activity WHERE action = 'events.lookUpPlate' ORDER BY id DESC`,
+  );
+  return rows.map(({ details }) => details);
+};
+
+describe('a report of events', () => {
+  it.each([
+    {},
+    { eventType: 'INCIDENT' },
+    { processed: true },
+    { processed: false },
+    { archived: true },
+    { processed: true, archived: true },
+    { violationType: 'speeding' },
+    { vehicleType: 'CaR' },
+    { locationName: 'ring – süd' },
+    { locationName: 'brücke', vehicleType: 'truck' },
+    { licensePlateNumber: 'bab12' },
+    { licensePlateNumber: 'b-ab*' },
+    { licensePlateNumber: '*7', archived: false },
+  ])('has the events that the list has: %j', async (filters) => {
+    expect(await expectSame(filters)).toBeGreaterThan(0);
+  });
+
+  it('has the events of one sensor', async () => {
+    expect(await expectSame({ sensorId: sensorIds[1]?.toUpperCase() })).toBeGreaterThan(0);
+    expect(await expectSame({ sensorId: 'x' })).toBe(0);
+    expect(await expectSame({ locationName: 'nowhere' })).toBe(0);
+  });
+
+  it('has the events that the list has, whatever the filters', async () => {
+    const filter = fc.record(
+      {
+        eventType: fc.constantFrom(...TYPES),
+        sensorId: fc.nat({ max: 1 }).map((n) => sensorIds[n]),
+        processed: fc.boolean(),
+        archived: fc.boolean(),
+        violationType: fc.constantFrom('SPEEDING', 'other'),
+        vehicleType: fc.constantFrom('car', 'TRUCK'),
+        licensePlateNumber: fc.constantFrom('b*', 'W7', '*12*'),
+        locationName: fc.constantFrom('HAFEN', 'Ring – Süd', 'Brücke'),
+      },
+      { requiredKeys: [] },
+    );
+    for (const filters of fc.sample(filter, { numRuns: 25, seed: 14 })) await expectSame(filters);
+  });
+
+  it('has the columns of a report of violations, and where it happened', async () => {
+    const { records, comments } = readCsv((await make({ eventType: 'INCIDENT', processed: true })).bytes);
+    const [first] = records;
+    expect(Object.keys(first ?? {})).toEqual([
+      'Time',
+      'Event type',
+      'Violation',
+      'Plate',
+      'Vehicle type',
+      'Speed (km/h)',
+      'Limit (km/h)',
+      'Severity',
+      'Sensor',
+      'Location',
+      'Processed',
+      'Archived',
+      'Description',
+      'Received',
+      'Sensor ID',
+      'Event ID',
+      'Latitude',
+      'Longitude',
+    ]);
+    expect(first).toMatchObject({ Latitude: '48.2082345', Longitude: '-16.3738', Processed: 'yes' });
+    expect(comments).toContain('Events');
+    expect(comments).toContain('Filters: eventType = INCIDENT; processed = true');
+  });
+
+  it('is made as XLSX and PDF too', async () => {
+    const filters = { vehicleType: 'truck' };
+    const { rowCount, bytes } = await make(filters, 'XLSX');
+    expect(rowCount).toBe((await listed(filters)).length);
+    expect(JSON.stringify(readXlsx(bytes))).toContain('48.2082345');
+    const text = JSON.stringify(await readPdf((await make(filters, 'PDF')).bytes));
+    expect(text).toContain('Events by type');
+  });
+
+  it('refuses filters that the list has not', async () => {
+    for (const filters of [{ severity: 'HIGH' }, { locationId: sensorIds[0] }, { processed: 'yes' }]) {
+      const input = { kind: 'EVENTS', format: 'CSV', ...RANGE, filters };
+      expect((await gantry.refusal('reports.generate', input, { token })).status).toBe(400);
+    }
+    const input = { kind: 'VIOLATIONS', format: 'CSV', ...RANGE, filters: { processed: true } };
+    expect((await gantry.refusal('reports.generate', input, { token })).status).toBe(400);
+  });
+
+  it('records the look-up of a plate, with the reason', async () => {
+    const filters = { licensePlateNumber: 'B-AB 12', processed: false };
+    const asked = { kind: 'EVENTS', format: 'CSV', ...RANGE, filters, reason: ' Case 14 ' };
+    const made = await gantry.ok('reports.generate', asked, { token });
+    expect(made.filters).toEqual(filters);
+    expect((await lookUps())[0]).toEqual({ plate: 'B-AB 12', reason: 'Case 14' });
+    const before = (await lookUps()).length;
+    await gantry.ok('reports.generate', { ...asked, filters: {} }, { token });
+    expect(await lookUps()).toHaveLength(before);
+  });
+
+  it('is made by a schedule, whose plate is recorded when it is set', async () => {
+    const filters = { licensePlateNumber: 'w7', archived: false };
+    const input = { kind: 'EVENTS', format: 'CSV', filters, every: 'DAILY', hour: 6 };
+    const { id, filters: kept } = await gantry.ok('reports.createSchedule', input, { token });
+    expect(kept).toEqual(filters);
+    expect((await lookUps())[0]).toEqual({ plate: 'w7' });
+    await gantry.ok('reports.updateSchedule', { id, filters: { licensePlateNumber: 'w8' } }, { token });
+    expect((await lookUps())[0]).toEqual({ plate: 'w8' });
+    expect(
+      (await gantry.refusal('reports.updateSchedule', { id, filters: { severity: 'HIGH' } }, { token }))
+        .status,
+    ).toBe(400);
+  });
+});
