@@ -8,6 +8,7 @@ import type { PasswordCost } from './auth/passwords.ts';
 import { startAuth } from './auth/start.ts';
 import { startFoldingCounts } from './events/counts/fold.ts';
 import { findEvents } from './events/store.ts';
+import { requireMapTiles } from './http/map-tiles.ts';
 import { closeServer, createServer } from './http/server.ts';
 import { startImages } from './images/start.ts';
 import { startIngest } from './ingest/start.ts';
@@ -46,6 +47,8 @@ export interface Service extends AsyncDisposable {
 export interface Overrides {
   readonly timings?: Partial<Timings>;
   readonly passwordCost?: PasswordCost;
+  /** Where the built console is. */
+  readonly consoleFolder?: string;
 }
 
 /** The service in this process. */
@@ -112,6 +115,7 @@ function jwtSecret(config: Config): Promise<string> | string {
 
 /** The settings that all processes of one service must have in common. */
 async function settleShared(config: Config, log: Logger, resources: Resources) {
+  await requireMapTiles(config.MAP_PMTILES);
   return {
     DATABASE_URL: await openDatabase(config, log, resources),
     JWT_SECRET: await jwtSecret(config),
@@ -172,7 +176,7 @@ async function compose(
   };
   const firstAdministrator = await createFirstAdministrator(context);
 
-  const server = await createServer(context, appRouter);
+  const server = await createServer(context, appRouter, undefined, undefined, overrides.consoleFolder);
   resources.onClose(() => closeServer(server));
   // Streams would hold up the end of the server for as long as they last.
   resources.use(realtime.realtime);

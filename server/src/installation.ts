@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 // Files are found relative to this one. It stands directly in src, because the built service (server/dist) is as deep in the tree.
 
@@ -9,6 +10,9 @@ export const version = String((manifest as { version: string }).version);
 
 /** The folder with the migrations of the schema. */
 export const migrationsFolder = new URL('../migrations/', import.meta.url);
+
+/** The folder with the built console (`npm run build:console`). */
+export const consoleFolder = fileURLToPath(new URL('../../console/dist/', import.meta.url));
 
 /** The program of the thread that writes a report: always the built one, also for a service that runs from its sources. */
 export const reportWorker = new URL('../dist/report-worker.js', import.meta.url);

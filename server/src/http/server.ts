@@ -11,6 +11,7 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { AuthServices } from '../auth/start.ts';
 import type { ImageServices } from '../images/start.ts';
+import { consoleFolder } from '../installation.ts';
 import type { Core } from '../platform/context.ts';
 import { openFilesLimit } from '../platform/process/processes.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
@@ -25,8 +26,10 @@ import { allowOrigins } from '../rpc/origins.ts';
 import { trpcTarget } from '../rpc/request.ts';
 import { refuseConnection, takeOverFromNode } from './connection.ts';
 import { limitConnections, mostConnections } from './connections.ts';
+import { serveConsole } from './console.ts';
 import { serveDocuments } from './docs/page.ts';
 import { serveImageFiles } from './image-files.ts';
+import { serveMapTiles } from './map-tiles.ts';
 import { serveProbes } from './probes.ts';
 import { serveReportFiles } from './report-files.ts';
 
@@ -45,12 +48,14 @@ type ServedApp = Core & AuthServices & RealtimeServices & ImageServices & Report
  * Builds the HTTP server of the service; it does not listen yet.
  * @param app what the procedures of the router are handed
  * @param timeoutMs how long a request may take to arrive, and then to be answered, in milliseconds
+ * @param pagesFolder where the built console is
  */
 export async function createServer(
   app: ServedApp,
   router: AnyTRPCRouter,
   timeoutMs = REQUEST_TIMEOUT_MS,
   limits = ANSWER_LIMITS,
+  pagesFolder = consoleFolder,
 ): Promise<FastifyInstance> {
   const allowed = allowOrigins(app.config.WEB_ORIGIN, app.config.PREVIEW_ORIGINS);
   const callerOf = createCallerOf(app.config.TRUSTED_PROXIES, app.log);
@@ -131,6 +136,8 @@ export async function createServer(
   serveReportFiles(server, app, callerOf);
   serveImageFiles(server, app, callerOf);
   await serveDocuments(server, router);
+  await serveMapTiles(server, app.config.MAP_PMTILES);
+  if (app.config.CONSOLE) await serveConsole(server, pagesFolder, app.log);
   return server;
 }
 

@@ -168,6 +168,16 @@ export const configKeys = {
       'Access key for that store. Unset: the credentials that the AWS SDK finds, such as the role of the machine.',
     ),
   S3_SECRET_ACCESS_KEY: z.string().max(500).optional().describe('The secret of that access key.'),
+  CONSOLE: flag
+    .default(true)
+    .describe('Whether the service serves the console, the web application for operators, at `/`.'),
+  MAP_PMTILES: z
+    .string()
+    .transform((path) => resolve(path))
+    .optional()
+    .describe(
+      'File with the tiles of the map in the console (PMTiles, version 3). It is served to everybody at `/map/area.pmtiles`. Unset: the map shows outlines of countries only.',
+    ),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       error: 'must be one of fatal, error, warn, info, debug, trace, silent',

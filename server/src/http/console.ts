@@ -1,0 +1,108 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import helmet from '@fastify/helmet';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { answerFileFailures } from './file-failures.ts';
+
+const YEAR_MS = 31_536_000_000;
+
+/** A path inside the folder: no dot files, nothing that leads out of it. */
+const PLAIN_PATH = /^(?:[\w@~+-][\w.@~+-]*\/)*[\w@~+-][\w.@~+-]*$/;
+
+const HTML = /\btext\/html\b/i;
+
+/** What the start page is while the console has not been built. */
+const NOT_BUILT = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Gantry</title>
+  </head>
+  <body>
+    <h1>The console has not been built</h1>
+    <p>Run <code>npm run build:console</code> in the folder of Gantry, then reload this page.</p>
+    <p>The API is described at <a href="/docs">/docs</a>.</p>
+  </body>
+</html>
+`;
+
+/**
+ * Serves the built console. Every address that nothing else serves, and that a browser asks for as a page, is answered
+ * with its index.html: the console finds the page by the address.
+ * @param folder where the built files are; they may be built while the service runs
+ */
+export async function serveConsole(server: FastifyInstance, folder: string, log: Logger): Promise<void> {
+  const index = join(folder, 'index.html');
+  const isBuilt = (): Promise<boolean> => access(index).then(...asBoolean);
+  if (!(await isBuilt())) log.warn({ folder }, 'the console has not been built: run npm run build:console');
+
+  await server.register(async (pages) => {
+    await pages.register(helmet, {
+      global: false,
+      contentSecurityPolicy: {
+        useDefaults: false,
+        directives: {
+          defaultSrc: ["'self'"],
+          scriptSrc: ["'self'"],
+          // The map has its worker in a blob: address.
+          workerSrc: ["'self'", 'blob:'],
+          // The map and the charts style their elements in place.
+          styleSrc: ["'self'", "'unsafe-inline'"],
+          imgSrc: ["'self'", 'data:', 'blob:'],
+          connectSrc: ["'self'"],
+          fontSrc: ["'self'"],
+          objectSrc: ["'none'"],
+          baseUri: ["'none'"],
+          frameAncestors: ["'none'"],
+          formAction: ["'self'"],
+        },
+      },
+      referrerPolicy: { policy: 'same-origin' },
+      xFrameOptions: { action: 'deny' },
+      // The page must also work where the service is reached by plain HTTP.
+      strictTransportSecurity: false,
+    });
+    await pages.register(fastifyStatic, {
+      root: folder,
+      serve: false,
+      preCompressed: true,
+      cacheControl: false,
+      dotfiles: 'deny',
+    });
+
+    answerFileFailures(pages);
+
+    const sendPage = async (reply: FastifyReply) => {
+      await reply.helmet();
+      reply.header('cache-control', 'no-cache');
+      if (await isBuilt()) return sendCompressed(reply, 'index.html');
+      return reply.type('text/html; charset=utf-8').send(NOT_BUILT);
+    };
+    const sendAsset = async (reply: FastifyReply, path: string) => {
+      if (!PLAIN_PATH.test(path)) return reply.callNotFound();
+      await reply.helmet();
+      // The names of assets contain a hash of what is in them.
+      if (path.startsWith('assets/')) {
+        return sendCompressed(reply, path, { cacheControl: true, maxAge: YEAR_MS, immutable: true });
+      }
+      reply.header('cache-control', 'no-cache');
+      return sendCompressed(reply, path);
+    };
+    const serve = (request: FastifyRequest<{ Params: { '*': string } }>, reply: FastifyReply) => {
+      const path = request.params['*'];
+      const name = path.slice(path.lastIndexOf('/') + 1);
+      if (path.startsWith('assets/') || name.includes('.')) return sendAsset(reply, path);
+      return HTML.test(request.headers.accept ?? '') ? sendPage(reply) : reply.callNotFound();
+    };
+    pages.route({ method: ['GET', 'HEAD'], url: '/*', handler: serve });
+  });
+}
+
+function sendCompressed(reply: FastifyReply, path: string, options = {}): FastifyReply {
+  return reply.header('vary', 'Origin, Accept-Encoding').sendFile(path, options);
+}
+
+const asBoolean = [() => true, () => false] as const;

@@ -1,0 +1,48 @@
+import { open } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance } from 'fastify';
+import { version } from '../installation.ts';
+import { answerFileFailures } from './file-failures.ts';
+
+/** How a file of this format begins: its name and the version. */
+const PMTILES_3 = Buffer.from('PMTiles\u0003', 'latin1');
+
+const HOUR_MS = 3_600_000;
+
+/** Makes sure that the file with the tiles of the map can be served. @throws Error that says what is wrong with it */
+export async function requireMapTiles(path: string | undefined): Promise<void> {
+  if (path === undefined) return;
+  const start = Buffer.alloc(PMTILES_3.length);
+  try {
+    const file = await open(path, 'r');
+    try {
+      await file.read(start, 0, start.length, 0);
+    } finally {
+      await file.close();
+    }
+  } catch (cause) {
+    throw new Error(`MAP_PMTILES ${path} cannot be read: set it to a .pmtiles file, or unset it`, { cause });
+  }
+  if (start.equals(PMTILES_3)) return;
+  throw new Error(`MAP_PMTILES ${path} is not a PMTiles archive of version 3: set it to one, or unset it`);
+}
+
+/** Serves the tiles of the map, of which the console reads parts, and what the console needs to know of this service. */
+export async function serveMapTiles(server: FastifyInstance, path: string | undefined): Promise<void> {
+  const known = JSON.stringify({ mapTiles: path !== undefined, version });
+  server.get('/console.json', (_request, reply) =>
+    reply.header('cache-control', 'no-cache').type('application/json; charset=utf-8').send(known),
+  );
+  if (path === undefined) return;
+  await server.register(async (tiles) => {
+    // A later version of the file has another ETag, by which its readers notice.
+    await tiles.register(fastifyStatic, { root: dirname(path), serve: false, maxAge: HOUR_MS });
+    answerFileFailures(tiles);
+    tiles.route({
+      method: ['GET', 'HEAD'],
+      url: '/map/area.pmtiles',
+      handler: (_request, reply) => reply.sendFile(basename(path)),
+    });
+  });
+}

@@ -1,0 +1,359 @@
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApp } from '../src/app.ts';
+import { version } from '../src/installation.ts';
+import { readConfig } from '../src/platform/config.ts';
+import { type Gantry, startGantry } from './harness.ts';
+import { suiteLog } from './leaks.ts';
+import { spawnService, untilItServes } from './service-process.ts';
+
+const INDEX = '<!doctype html><title>Console</title><div id="page"></div>';
+const SCRIPT = `export const text = '${'a'.repeat(5_000)}';`;
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+const CSP = [
+  "default-src 'self'",
+  "script-src 'self'",
+  "worker-src 'self' blob:",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "form-action 'self'",
+].join(';');
+const TILES = Buffer.concat([Buffer.from('PMTiles\u0003', 'latin1'), Buffer.alloc(4_088, 7)]);
+const passwordCost = { memoryCost: 64, timeCost: 1, parallelism: 1 };
+
+let scratch: string;
+let folder: string;
+let tiles: string;
+let gantry: Gantry;
+let bare: Gantry;
+
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'gantry-console-'));
+  // PostgreSQL's user, who is another one when this runs as root, must get through.
+  await chmod(scratch, 0o711);
+  folder = join(scratch, 'dist');
+  tiles = join(scratch, 'my area.pmtiles');
+  await mkdir(join(folder, 'assets'), { recursive: true });
+  await writeFile(join(scratch, 'secret.txt'), 'secret');
+  await writeFile(join(folder, '.env'), 'secret');
+  await writeFile(join(folder, 'index.html'), INDEX);
+  await writeFile(join(folder, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
+  await writeFile(join(folder, 'assets', 'page-5f3a.js'), SCRIPT);
+  await writeFile(join(folder, 'assets', 'page-5f3a.js.br'), brotliCompressSync(SCRIPT));
+  await writeFile(join(folder, 'assets', 'page-5f3a.js.gz'), gzipSync(SCRIPT));
+  await writeFile(join(folder, 'assets', 'plain-1.css'), 'p { margin: 0 }');
+  await writeFile(join(folder, 'assets', 'large-1.bin'), Buffer.alloc(20_000_000, 1));
+  await writeFile(tiles, TILES);
+  const overrides = { passwordCost, consoleFolder: folder };
+  const config = { MAP_PMTILES: tiles, WEB_ORIGIN: 'https://gantry.example.org' };
+  gantry = await startGantry({ overrides, config });
+  bare = await startGantry({ overrides: { passwordCost, consoleFolder: join(scratch, 'none') } });
+});
+afterAll(async () => {
+  await gantry?.stop();
+  await bare?.stop();
+  await rm(scratch, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+});
+
+const page = (path: string, headers: Record<string, string> = {}, from = gantry) =>
+  from.fetch(path, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', ...headers } });
+
+/** Asks for exactly this path, and takes the answer as it comes. */
+const raw = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
+  const { port } = new URL(gantry.url);
+  const asked = request({ host: '127.0.0.1', port, path, method, headers });
+  asked.end();
+  const [answer] = await once(asked, 'response');
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk);
+  return { status: answer.statusCode, headers: answer.headers, body: Buffer.concat(chunks) };
+};
+
+const expectNothingThere = (answer: { status: number; headers: Headers; body: unknown }) => {
+  expect(answer).toMatchObject({
+    status: 404,
+    body: {
+      error: {
+        json: { data: { code: 'NOT_FOUND' }, message: expect.stringMatching(/^There is nothing at/) },
+      },
+    },
+  });
+  expect(answer.headers.get('cache-control')).not.toContain('max-age');
+};
+
+describe('a page of the console', () => {
+  it.each([
+    '/',
+    '/events',
+    '/incidents/0197d1a0-0000-7000-8000-000000000000',
+    '/sign-in?next=%2Fevents%3Fplate%3DB.7',
+    '/a/b.c/d',
+    '/docs-of-ours',
+    '//events',
+  ])('%s is answered with index.html, which is asked for anew each time', async (path) => {
+    const { status, headers, body } = await page(path);
+    expect([status, body]).toEqual([200, INDEX]);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(headers.get('cache-control')).toBe('no-cache');
+    expect(headers.get('vary')).toBe('Origin, Accept-Encoding');
+    const tag = headers.get('etag') ?? '';
+    const again = await raw(path, { accept: 'text/html', 'if-none-match': tag });
+    expect([again.status, again.body.length, again.headers.etag]).toEqual([304, 0, tag]);
+    const head = await raw(path, { accept: 'text/html' }, 'HEAD');
+    expect([head.status, head.body.length]).toEqual([200, 0]);
+    expect(head.headers['content-length']).toBe(String(INDEX.length));
+  });
+
+  it('allows nothing that comes from elsewhere, also where there is no TLS', async () => {
+    for (const path of ['/', '/events', '/assets/page-5f3a.js', '/favicon.svg']) {
+      const { headers } = await page(path);
+      expect([path, headers.get('content-security-policy')]).toEqual([path, CSP]);
+      expect(headers.get('referrer-policy')).toBe('same-origin');
+      expect(headers.get('x-frame-options')).toBe('DENY');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('strict-transport-security')).toBeNull();
+      expect(headers.get('x-request-id')).toBeTruthy();
+    }
+  });
+
+  it('is for clients that ask for a page, and addresses without a dot', async () => {
+    for (const accept of ['*/*', 'application/json', '']) {
+      expectNothingThere(await gantry.fetch('/', { headers: { accept } }));
+      expectNothingThere(await gantry.fetch('/events', { headers: { accept } }));
+    }
+    expectNothingThere(await page('/events.json'));
+    expectNothingThere(await page('/events/robots.txt'));
+    for (const method of ['POST', 'PUT', 'DELETE']) {
+      expectNothingThere(await gantry.fetch('/events', { method, headers: { accept: 'text/html' } }));
+    }
+  });
+
+  it('follows the file when the console is built anew', async () => {
+    const path = join(folder, 'index.html');
+    const newer = INDEX.replace('Console', 'Console 2');
+    await writeFile(path, newer);
+    expect((await page('/events')).body).toBe(newer);
+    await writeFile(path, INDEX);
+    await utimes(path, new Date(), new Date());
+    expect((await page('/')).body).toBe(INDEX);
+  });
+});
+
+describe('a file of the console', () => {
+  it('under /assets is kept for ever', async () => {
+    const { status, headers, body } = await raw('/assets/page-5f3a.js');
+    expect([status, String(body)]).toEqual([200, SCRIPT]);
+    expect(headers).toMatchObject({
+      'cache-control': IMMUTABLE,
+      'content-type': expect.stringMatching(/^(application|text)\/javascript/),
+      vary: 'Origin, Accept-Encoding',
+      etag: expect.any(String),
+    });
+    const head = await raw('/assets/page-5f3a.js', {}, 'HEAD');
+    expect([head.status, head.body.length, head.headers['content-length']]).toEqual([
+      200,
+      0,
+      String(SCRIPT.length),
+    ]);
+  });
+
+  it('elsewhere is asked for anew', async () => {
+    const { status, headers } = await raw('/favicon.svg');
+    expect([status, headers['content-type'], headers['cache-control']]).toEqual([
+      200,
+      'image/svg+xml',
+      'no-cache',
+    ]);
+  });
+
+  it('is sent compressed where it is there compressed and the client takes it', async () => {
+    const ask = (encodings: string) => raw('/assets/page-5f3a.js', { 'accept-encoding': encodings });
+    const brotli = await ask('gzip, deflate, br');
+    expect(brotli.headers['content-encoding']).toBe('br');
+    expect(brotli.headers['content-type']).toMatch(/javascript/);
+    expect(brotli.headers['cache-control']).toBe(IMMUTABLE);
+    expect(brotli.body.length).toBe((await stat(join(folder, 'assets', 'page-5f3a.js.br'))).size);
+    const gzip = await ask('gzip');
+    expect(gzip.headers['content-encoding']).toBe('gzip');
+    expect(String(gunzipSync(gzip.body))).toBe(SCRIPT);
+    const tags = new Set([brotli.headers.etag, gzip.headers.etag, (await ask('identity')).headers.etag]);
+    expect(tags.size).toBe(3);
+    const plain = await raw('/assets/plain-1.css', { 'accept-encoding': 'gzip, br' });
+    expect([plain.headers['content-encoding'], String(plain.body)]).toEqual([undefined, 'p { margin: 0 }']);
+  });
+
+  it('is sent in part', async () => {
+    const { status, headers, body } = await raw('/assets/plain-1.css', { range: 'bytes=2-4' });
+    expect([status, headers['content-range'], String(body)]).toEqual([206, 'bytes 2-4/15', '{ m']);
+    const beyond = await raw('/assets/plain-1.css', { range: 'bytes=15-' });
+    expect([beyond.status, beyond.headers['content-range']]).toEqual([416, 'bytes */15']);
+    expect((await raw('/favicon.svg', { 'if-match': '"another"' })).status).toBe(412);
+  });
+
+  it('that is not there is not answered with the page, and nobody keeps that', async () => {
+    for (const path of ['/assets/gone-1.js', '/assets/', '/assets', '/assets/folder', '/gone.js']) {
+      const answer = await page(path);
+      if (path === '/assets') expect(answer.body).toBe(INDEX);
+      else expectNothingThere(answer);
+    }
+  });
+
+  it.each([
+    '/assets/..%2f..%2fsecret.txt',
+    '/assets/../../secret.txt',
+    '/..%2fsecret.txt',
+    '/../secret.txt',
+    '/%2e%2e/secret.txt',
+    '/assets/%2e%2e%2fsecret.txt',
+    '/assets/..%5c..%5csecret.txt',
+    '/assets//../../secret.txt',
+    '/assets/%00.js',
+    '/.env',
+    '/assets/.env',
+    '/assets/page-5f3a.js/',
+    '/assets/page-5f3a.js%2f',
+    '/assets/%c0%ae%c0%ae/secret.txt',
+  ])('is never one outside the folder: %s', async (path) => {
+    const { status, headers, body } = await raw(path, { accept: 'text/html' });
+    expect([400, 404]).toContain(status);
+    expect(headers['content-type']).toMatch(/^application\/json/);
+    expect(String(body)).not.toBe('secret');
+  });
+
+  it('is sent to its end by a service that is stopping', async () => {
+    const other = await startGantry({ overrides: { passwordCost, consoleFolder: folder } });
+    const socket = connect(Number(new URL(other.url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write('GET /assets/large-1.bin HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+    const [first] = await once(socket, 'data');
+    socket.pause();
+    const stopped = other.stop();
+    let bytes = (first as Buffer).length - (first as Buffer).indexOf('\r\n\r\n') - 4;
+    socket.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    socket.resume();
+    await once(socket, 'close');
+    expect(bytes).toBe(20_000_000);
+    await stopped;
+  });
+});
+
+describe('what else the service serves', () => {
+  it('is as it is without a console', async () => {
+    const off = await startGantry({ config: { CONSOLE: 'false' } });
+    try {
+      for (const path of ['/', '/events', '/assets/page-5f3a.js']) {
+        expectNothingThere(await page(path, {}, off));
+      }
+      const paths = [
+        '/docs',
+        '/docs/start.js',
+        '/openapi.json',
+        '/live',
+        '/ready',
+        '/images/x',
+        '/reports/x/file',
+      ];
+      for (const path of [...paths, '/trpc/system.getLicense', '/trpc/nothing']) {
+        const [with_, without] = [await page(path), await page(path, {}, off)];
+        expect([path, with_.status, with_.body]).toEqual([path, without.status, without.body]);
+        const names = (headers: Headers) => [...headers.keys()].sort();
+        expect([path, names(with_.headers)]).toEqual([path, names(without.headers)]);
+      }
+      expect((await off.fetch('/console.json')).body).toEqual({ mapTiles: false, version });
+    } finally {
+      await off.stop();
+    }
+  });
+
+  it('is told to the pages of other origins as before', async () => {
+    const origin = 'https://gantry.example.org';
+    const preflight = await gantry.fetch('/trpc/events.getAll', { method: 'OPTIONS', headers: { origin } });
+    expect(preflight.status).toBe(204);
+    const { headers } = await gantry.fetch('/console.json', { headers: { origin } });
+    expect(headers.get('access-control-allow-origin')).toBe(origin);
+    expect(
+      (await page('/', { origin: 'https://evil.example.org' })).headers.get('access-control-allow-origin'),
+    ).toBeNull();
+  });
+
+  it('needs no console to have been built', async () => {
+    const { status, headers, body } = await page('/', {}, bare);
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(headers.get('cache-control')).toBe('no-cache');
+    expect(headers.get('content-security-policy')).toBe(CSP);
+    expect(body).toContain('npm run build:console');
+    expectNothingThere(await page('/assets/page-5f3a.js', {}, bare));
+    expectNothingThere(await bare.fetch('/events'));
+  });
+
+  it('is the same in every process of a service of several', async () => {
+    const service = await untilItServes(
+      spawnService(scratch, { DATA_DIR: join(scratch, 'data'), WORKERS: '2', MAP_PMTILES: tiles }),
+    );
+    try {
+      for (let n = 0; n < 6; n++) {
+        const answer = await service.fetch('/', { headers: { accept: 'text/html', connection: 'close' } });
+        expect([answer.status, answer.headers.get('content-security-policy')]).toEqual([200, CSP]);
+        expect((await service.fetch('/console.json')).body).toEqual({ mapTiles: true, version });
+      }
+    } finally {
+      await service.stop();
+    }
+  });
+});
+
+describe('the tiles of the map', () => {
+  const ask = (headers: Record<string, string> = {}, method = 'GET') =>
+    raw('/map/area.pmtiles', headers, method);
+
+  it('are served whole and in parts, to everybody', async () => {
+    const { status, headers, body } = await ask();
+    expect([status, body.equals(TILES)]).toEqual([200, true]);
+    expect(headers).toMatchObject({
+      'accept-ranges': 'bytes',
+      'cache-control': 'public, max-age=3600',
+      etag: expect.any(String),
+    });
+    const part = await ask({ range: 'bytes=0-7', 'accept-encoding': 'gzip, br' });
+    expect([part.status, String(part.body), part.headers['content-range']]).toEqual([
+      206,
+      'PMTiles\u0003',
+      `bytes 0-7/${TILES.length}`,
+    ]);
+    const last = await ask({ range: 'bytes=-8' });
+    expect([last.status, last.body.length]).toEqual([206, 8]);
+    const beyond = await ask({ range: `bytes=${TILES.length}-` });
+    expect([beyond.status, beyond.headers['content-range']]).toEqual([416, `bytes */${TILES.length}`]);
+    expect((await ask({ 'if-none-match': String(headers.etag) })).status).toBe(304);
+    expect(await ask({}, 'HEAD')).toMatchObject({ status: 200, headers: { 'content-length': '4096' } });
+    expect((await gantry.fetch('/console.json')).body).toEqual({ mapTiles: true, version });
+    expect((await gantry.fetch('/console.json')).headers.get('cache-control')).toBe('no-cache');
+  });
+
+  it('are not there where none are set', async () => {
+    expectNothingThere(await page('/map/area.pmtiles', {}, bare));
+  });
+
+  it.each([
+    ['none.pmtiles', /none\.pmtiles cannot be read: set it to a \.pmtiles file, or unset it/],
+    ['dist', /dist cannot be read/],
+    ['secret.txt', /secret\.txt is not a PMTiles archive of version 3/],
+  ])('that cannot be served end the start: %s', async (name, message) => {
+    const config = readConfig({ MAP_PMTILES: join(scratch, name), DATABASE_URL: 'postgres://127.0.0.1:1/x' });
+    await expect(createApp(config, suiteLog())).rejects.toThrow(message);
+  });
+});
