@@ -35,7 +35,8 @@ export async function startService(
       `Something listens on ${url} already: stop it first, or choose another port with PORT`,
     );
   }
-  await promisify(execFile)(process.execPath, ['server/build.js'], { cwd: ROOT });
+  for (const build of ['server/build.js', 'console/build.js'])
+    await promisify(execFile)(process.execPath, [build], { cwd: ROOT });
   // Detached, so that Ctrl-C in the terminal reaches the simulator alone, which then stops the service last.
   const child = spawn(process.execPath, ['--enable-source-maps', 'server/dist/main.js'], {
     cwd: ROOT,

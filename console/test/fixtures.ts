@@ -1,0 +1,94 @@
+import AxeBuilder from '@axe-core/playwright';
+import type { Role } from '@gantry/contract/permissions';
+import { type BrowserContext, test as base, expect, type Page } from '@playwright/test';
+import { PASSWORD, startService, type TestService } from './service.ts';
+
+// A story is told by driving the real page, service and database:
+//
+//   test('an operator confirms an event', async ({ service, openAs }) => {
+//     const { apiKey } = await service.sensor();
+//     await service.admin.api.events.ingest.mutate({ apiKey, eventType: 'SPEED_DETECTION' });
+//     const page = await openAs('OPERATOR', '/events');
+//     await page.keyboard.press('j');
+//     …
+//   });
+//
+// All stories of a worker share one service, so each makes what it looks at, and looks for that.
+
+interface Choices {
+  readonly theme?: 'light' | 'dark';
+  readonly language?: 'en' | 'tr' | 'ar';
+  readonly width?: number;
+}
+
+interface Fixtures {
+  /** Opens an address of the console, signed in as a user of the role, in a browser of its own. */
+  openAs(role: Role, path: string, choices?: Choices): Promise<Page>;
+}
+
+interface WorkerFixtures {
+  readonly service: TestService;
+}
+
+export const test = base.extend<Fixtures, WorkerFixtures>({
+  service: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from it which fixtures are used
+    async ({}, use) => {
+      const service = await startService();
+      await use(service);
+      await service.stop();
+    },
+    { scope: 'worker', timeout: 120_000 },
+  ],
+  openAs: async ({ service, browser }, use) => {
+    const contexts: BrowserContext[] = [];
+    const troubles: string[] = [];
+    await use(async (role, path, { theme = 'dark', language = 'en', width = 1440 } = {}) => {
+      const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme });
+      contexts.push(context);
+      const { token, user } = await service.admin.api.auth.login.mutate({
+        email: await service.userOf(role),
+        password: PASSWORD,
+      });
+      const stored = { session: { token, user }, language, theme };
+      await context.addInitScript((values) => {
+        for (const [name, value] of Object.entries(values)) {
+          const key = `gantry.${name}`;
+          // What the page itself stored since stays.
+          if (localStorage.getItem(key) === null) localStorage.setItem(key, JSON.stringify(value));
+        }
+      }, stored);
+      const page = await context.newPage();
+      watch(page, service.url, troubles);
+      await page.goto(service.url + path);
+      return page;
+    });
+    await Promise.all(contexts.map((context) => context.close()));
+    expect(troubles).toEqual([]);
+  },
+});
+
+export { expect };
+
+/** What never may happen, whatever a story is about: an error in a page, or a request to another host. */
+function watch(page: Page, home: string, troubles: string[]): void {
+  page.on('pageerror', (error) => troubles.push(`error in the page: ${error.message}`));
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) troubles.push(message.text());
+  });
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!/^(data|blob):/.test(url) && !url.startsWith(home)) troubles.push(`request to ${url}`);
+  });
+}
+
+/** Asks axe for everything that WCAG 2.2 AA forbids. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page })
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
+    .analyze();
+  const found = violations.flatMap(({ id, nodes }) =>
+    nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary?.slice(0, 200)}`),
+  );
+  expect(found).toEqual([]);
+}

@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { createGantryClient, type GantryClient } from '@gantry/client';
+import type { Role } from '@gantry/contract/permissions';
+
+const MAIN = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url));
+const START_MS = 90_000;
+
+export const PASSWORD = 'Correct-Horse-7-Battery';
+export const ADMIN = 'admin@gantry.local';
+
+/** A real service with a database of its own, as `npm start` runs it. */
+export interface TestService {
+  readonly url: string;
+  /** Signed in as the administrator. */
+  readonly admin: GantryClient;
+  /** The e-mail address of a user of the role; the password is `PASSWORD`. */
+  userOf(role: Role): Promise<string>;
+  /** Registers a sensor, with what is given in place of defaults. */
+  sensor(given?: {
+    name?: string;
+    type?: 'CAMERA' | 'RADAR' | 'ANPR' | 'SPEED_DETECTOR' | 'EDGE_CONTROLLER';
+    locationId?: string;
+    coordinates?: { latitude: number; longitude: number };
+  }): Promise<{ id: string; name: string; apiKey: string }>;
+  /** Ends the process without a warning, as a power cut does; PostgreSQL goes with it. */
+  kill(): Promise<void>;
+  /** Starts it again at the same address. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts a service in a folder of its own. @param settings on top of those of a test */
+export async function startService(settings: Record<string, string> = {}): Promise<TestService> {
+  const folder = await mkdtemp(join(tmpdir(), 'gantry-console-'));
+  let child = launch(folder, { PORT: '0', ...settings });
+  const url = await untilItServes(child);
+  const { port } = new URL(url);
+  const admin = createGantryClient(url);
+  await admin.login(ADMIN, PASSWORD);
+  const users = new Map<Role, string>();
+  let sensors = 0;
+
+  return {
+    url,
+    admin,
+    async userOf(role) {
+      if (role === 'ADMIN') return ADMIN;
+      const known = users.get(role);
+      if (known !== undefined) return known;
+      const email = `${role.toLowerCase()}@example.org`;
+      const name = role.charAt(0) + role.slice(1).toLowerCase();
+      await admin.api.users.create.mutate({
+        email,
+        password: PASSWORD,
+        firstName: name,
+        lastName: 'Tester',
+        role,
+      });
+      users.set(role, email);
+      return email;
+    },
+    sensor(given = {}) {
+      const n = ++sensors;
+      return admin.api.sensors.create.mutate({
+        name: `Sensor ${n}`,
+        deviceId: `device-${n}-${port}`,
+        type: 'CAMERA',
+        ...given,
+      });
+    },
+    async kill() {
+      await end(child, 'SIGKILL');
+    },
+    async restart() {
+      child = launch(folder, { PORT: port, ...settings });
+      await untilItServes(child);
+    },
+    async stop() {
+      await end(child, 'SIGTERM');
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+function launch(folder: string, settings: Record<string, string>): ChildProcess {
+  const { PATH, HOME } = process.env;
+  return spawn(process.execPath, ['--enable-source-maps', MAIN], {
+    cwd: folder,
+    env: { PATH, HOME, ADMIN_PASSWORD: PASSWORD, LOG_LEVEL: 'warn', DATA_DIR: folder, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+async function untilItServes(child: ChildProcess): Promise<string> {
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (printed += text));
+  const deadline = Date.now() + START_MS;
+  for (;;) {
+    const url = /listens on (\S+)/.exec(printed)?.[1];
+    if (url !== undefined) return url;
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`It did not start: ${printed}`);
+    await sleep(50);
+  }
+}
+
+async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill(signal);
+  await ended;
+}

@@ -1,0 +1,52 @@
+import { expect, test } from './fixtures.ts';
+import { ADMIN, PASSWORD } from './service.ts';
+
+test.describe('signing in', () => {
+  test('leads back to the address that was asked for, and says why it was refused', async ({
+    service,
+    page,
+  }) => {
+    await page.goto(`${service.url}/events?eventType=INCIDENT`);
+    await page.getByLabel('E-mail address').fill(ADMIN);
+    await page.getByLabel('Password').fill('wrong-password-1');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await expect(page.getByRole('alert')).toContainText('Invalid credentials');
+    await expect(page.getByRole('alert')).toContainText('Request id');
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await expect(page).toHaveURL(`${service.url}/events?eventType=INCIDENT`);
+    await expect(page.getByRole('heading', { name: 'Events' })).toBeVisible();
+  });
+});
+
+test.describe('a session that ends', () => {
+  test('asks to sign in over the page, which stays as it is', async ({ service, openAs }) => {
+    const page = await openAs('OPERATOR', '/events');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByLabel('Violation').fill('half typed');
+    await page.evaluate(async (url) => {
+      const { token } = JSON.parse(localStorage.getItem('gantry.session') ?? '{}');
+      await fetch(`${url}/trpc/auth.logout`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+      });
+    }, service.url);
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await expect(dialog).toBeVisible({ timeout: 60_000 });
+    await dialog.getByLabel('Password').fill(PASSWORD);
+    await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await expect(dialog).toBeHidden();
+    await expect(page.getByText('half typed')).toBeVisible();
+  });
+});
+
+test.describe('an address', () => {
+  test('with a bad parameter shows the view without it, and says so', async ({ openAs }) => {
+    const page = await openAs('VIEWER', '/events?eventType=NONSENSE&licensePlateNumber=34*&foo=1');
+    await expect(page.getByRole('status').filter({ hasText: 'not understood' })).toContainText(
+      /foo, eventType|eventType, foo/,
+    );
+    await expect(page.getByText('34*')).toBeVisible();
+    await expect(page).not.toHaveURL(/NONSENSE/);
+  });
+});

@@ -1,0 +1,67 @@
+import { expect, test } from './fixtures.ts';
+
+test.describe('the keyboard', () => {
+  test('has a sheet that lists the shortcuts, and none of them fires while somebody types', async ({
+    openAs,
+  }) => {
+    const page = await openAs('OPERATOR', '/events');
+    await expect(page.getByRole('heading', { name: 'Events' })).toBeVisible();
+    await page.keyboard.press('?');
+    const sheet = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await expect(sheet).toContainText('Next row');
+    await expect(sheet).toContainText('Go to Sensors');
+    await page.keyboard.press('Escape');
+    await expect(sheet).toBeHidden();
+    await page.keyboard.press('f');
+    await page.getByLabel('Violation').fill('');
+    await page.getByLabel('Violation').pressSequentially('g o?');
+    await expect(page).toHaveURL(/\/events/);
+    await expect(sheet).toBeHidden();
+  });
+
+  test('leads to every page', async ({ openAs }) => {
+    const page = await openAs('ADMIN', '/');
+    await page.keyboard.press('g');
+    await page.keyboard.press('e');
+    await expect(page.getByRole('heading', { name: 'Events' })).toBeVisible();
+    await page.keyboard.press('g');
+    await page.keyboard.press('o');
+    await expect(page).toHaveURL(/\/$/);
+  });
+});
+
+test.describe('the choices of a user', () => {
+  test('of a theme and a language stay, and Arabic runs from right to left', async ({ openAs }) => {
+    const page = await openAs('OPERATOR', '/events');
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'Light' }).click();
+    await expect(page.locator('html')).toHaveAttribute('data-theme', 'light');
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'العربية' }).click();
+    await expect(page.locator('html')).toHaveAttribute('dir', 'rtl');
+    await page.reload();
+    await expect(page.locator('html')).toHaveAttribute('dir', 'rtl');
+    await expect(page.locator('html')).toHaveAttribute('data-theme', 'light');
+  });
+
+  test('of UTC holds for every time on the page', async ({ service, openAs }) => {
+    await service.admin.api.system.timezone.updateTimezoneSettings.mutate({ timezone: 'Asia/Kolkata' });
+    const page = await openAs('OPERATOR', '/events');
+    const clock = page.getByRole('button', { name: 'Show times in UTC' });
+    await expect(clock).toContainText('UTC+05:30');
+    await page.keyboard.press('u');
+    await expect(clock).toContainText('UTC');
+    await expect(clock).not.toContainText('+05:30');
+    await service.admin.api.system.timezone.updateTimezoneSettings.mutate({ timezone: 'UTC' });
+  });
+});
+
+test.describe('a role', () => {
+  test('is offered only the pages that it may see', async ({ openAs }) => {
+    const page = await openAs('FIELD', '/');
+    const pages = page.getByRole('navigation', { name: 'Pages' });
+    await expect(pages.getByRole('link', { name: 'Events' })).toBeVisible();
+    await expect(pages.getByRole('link', { name: 'Reports' })).toHaveCount(0);
+    await expect(pages.getByRole('link', { name: 'Administration' })).toHaveCount(0);
+  });
+});
