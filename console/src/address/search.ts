@@ -66,7 +66,8 @@ export function whole(least: number, most: number): Parameter<number> {
     Number.isInteger(raw) && Number(raw) >= least && Number(raw) <= most ? Number(raw) : undefined;
 }
 
-const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
+const MOMENT =
+  /^(\d{4}-\d{2}-\d{2})(?:T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 
 /** A day, or a day and a time, in ISO 8601. Without an offset it is in the zone of the service. */
 export const moment: Parameter<string> = (raw) =>

@@ -64,7 +64,7 @@ export function createTimeFormat(zone: string, language: string, settings: Timez
     minute: (moment) => clock(read(moment), false),
     offset: (moment) => {
       const { timeZoneName = 'GMT' } = read(moment);
-      return timeZoneName === 'GMT' ? 'UTC' : timeZoneName.replace('GMT', 'UTC');
+      return timeZoneName === 'GMT' ? 'UTC+00:00' : timeZoneName.replace('GMT', 'UTC');
     },
     ago(moment, now = Date.now()) {
       const seconds = Math.round((moment.getTime() - now) / 1000);

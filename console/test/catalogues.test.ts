@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const SOURCES = join(import.meta.dirname, '../src');
+const LANGUAGES = ['en', 'tr', 'ar'] as const;
+type Language = (typeof LANGUAGES)[number];
+type Texts = { readonly [key: string]: string | Texts };
+
+const rooms = readdirSync(SOURCES, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+  .filter((room) => readdirSync(join(SOURCES, room)).includes('locale') && room !== 'locale');
+
+const read = (room: string, language: Language): Texts =>
+  JSON.parse(readFileSync(join(SOURCES, room, 'locale', `${language}.json`), 'utf8'));
+
+const flat = (texts: Texts, before = ''): [string, string][] =>
+  Object.entries(texts).flatMap(([key, value]) =>
+    typeof value === 'string' ? [[before + key, value]] : flat(value, `${before}${key}.`),
+  );
+
+const PLURAL = /_(?:zero|one|two|few|many|other)$/;
+/** The keys with one in place of the plural forms, which differ from language to language. */
+const keysOf = (texts: Texts): string[] =>
+  [...new Set(flat(texts).map(([key]) => key.replace(PLURAL, '#')))].sort();
+
+const placeholders = (text: string): string[] =>
+  [...text.matchAll(/\{\{(\w+)\}\}/g)].map(([, name]) => name ?? '');
+
+describe.each(rooms)('the texts of %s', (room) => {
+  const english = read(room, 'en');
+
+  it.each(LANGUAGES)('are complete in %s, and none is empty', (language) => {
+    const texts = read(room, language);
+    expect(keysOf(texts)).toEqual(keysOf(english));
+    for (const [key, text] of flat(texts)) expect(text.trim(), key).not.toBe('');
+  });
+
+  it.each(LANGUAGES)('have every plural form that %s has', (language) => {
+    const texts = new Map(flat(read(room, language)));
+    const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions();
+    for (const key of keysOf(english).filter((name) => name.endsWith('#'))) {
+      const forms = pluralCategories.filter((form) => !texts.has(key.replace('#', `_${form}`)));
+      expect(forms, key).toEqual([]);
+    }
+  });
+
+  it.each(LANGUAGES)('name in %s only what is filled in', (language) => {
+    const known = new Map<string, Set<string>>();
+    for (const [key, text] of flat(english)) {
+      const name = key.replace(PLURAL, '#');
+      known.set(
+        name,
+        new Set([
+          ...(known.get(name) ?? []),
+          ...placeholders(text),
+          ...(name.endsWith('#') ? ['count'] : []),
+        ]),
+      );
+    }
+    for (const [key, text] of flat(read(room, language))) {
+      for (const name of placeholders(text))
+        expect([...(known.get(key.replace(PLURAL, '#')) ?? [])], key).toContain(name);
+    }
+  });
+});
