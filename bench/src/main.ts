@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { consoleCommand } from './console/command.ts';
 import { BenchmarkFailed } from './failure.ts';
 import { faultsCommand } from './faults/command.ts';
 import { ingestCommand } from './ingest/command.ts';
@@ -8,6 +9,7 @@ import { soakCommand } from './soak/command.ts';
 
 const program = new Command('bench')
   .description('Side-by-side benchmarks of Gantry. They start everything they need and remove it again.')
+  .addCommand(consoleCommand)
   .addCommand(faultsCommand)
   .addCommand(ingestCommand)
   .addCommand(queryCommand)

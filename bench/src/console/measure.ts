@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
+import { makeBodies } from '../ingest/bodies.ts';
+import { percentile } from '../percentile.ts';
+import type { History } from '../query/histories.ts';
+import { registerSensors } from '../sensors.ts';
+import { startPacer } from '../soak/pacer.ts';
+import {
+  heapMegabytes,
+  noteInteractions,
+  scriptBytes,
+  signedIn,
+  startBrowser,
+  timeVisit,
+  type Visit,
+} from './browser.ts';
+import { type Scrolled, scrollList } from './scroll.ts';
+
+export const VISITS: readonly Visit[] = [
+  { name: 'Overview', path: '/', useful: 'main [data-useful]' },
+  { name: 'Events', path: '/events', useful: 'tr[data-key]' },
+  { name: 'Sensors', path: '/sensors', useful: 'tr[data-key]' },
+];
+
+/** What was measured of one page, in milliseconds. */
+export interface Loaded {
+  readonly name: string;
+  readonly cold: readonly number[];
+  readonly warm: readonly number[];
+  /** Compressed script of the first load, in bytes. */
+  readonly script: number;
+}
+
+export interface Measured {
+  readonly loaded: readonly Loaded[];
+  /** From an interaction to the next paint, in milliseconds, ascending. */
+  readonly interactions: Float64Array;
+  readonly scrolled: Scrolled;
+  /** Memory of the page, in MB, at equal distances of time. */
+  readonly heap: readonly number[];
+}
+
+export interface MeasureOptions {
+  readonly rounds: number;
+  /** How long the live feed is watched. */
+  readonly minutes: number;
+  /** Events that stream in each second meanwhile. */
+  readonly rate: number;
+  readonly signal: AbortSignal;
+  readonly onProgress: (line: string) => void;
+}
+
+const SAMPLES = 10;
+const KEYS = ['j', 'j', 'j', 'k', 'x', 'j', 'f', 'Escape', 'j', 'k', '?', 'Escape'];
+const KEY_ROUNDS = 20;
+const KEY_PAUSE_MS = 120;
+
+/** Visits the pages of a console over a filled database, and then watches one of them while events stream in. */
+export async function measureConsole({ gantry }: History, options: MeasureOptions): Promise<Measured> {
+  const browser = await startBrowser();
+  const { rounds, rate, signal, onProgress } = options;
+  try {
+    const loaded: Loaded[] = [];
+    for (const visit of VISITS) {
+      const times = { cold: [] as number[], warm: [] as number[] };
+      let script = 0;
+      for (let round = 0; round < rounds; round++) {
+        signal.throwIfAborted();
+        const context = await signedIn(browser, gantry.client);
+        times.cold.push(await timeVisit(context, gantry.url, visit));
+        times.warm.push(await timeVisit(context, gantry.url, visit));
+        await context.close();
+      }
+      const context = await signedIn(browser, gantry.client);
+      script = await scriptBytes(context, gantry.url, visit);
+      await context.close();
+      loaded.push({ name: visit.name, ...times, script });
+      onProgress(
+        `${visit.name}: cold ${times.cold.map(Math.round).join(' ')} ms, warm ${times.warm.map(Math.round).join(' ')} ms`,
+      );
+    }
+    const sensors = await registerSensors(gantry.client, 20);
+    const apiKeys = sensors.map(({ apiKey }) => apiKey);
+    const load = startPacer({
+      url: `${gantry.url}/trpc/events.ingest`,
+      bodies: makeBodies(apiKeys, 4096, 1),
+      rate,
+      connections: 8,
+    });
+    const context = await signedIn(browser, gantry.client);
+    try {
+      const page = await context.newPage();
+      await page.goto(`${gantry.url}/events`);
+      await page.waitForSelector('tr[data-key]');
+      const interactions = await pressKeys(page);
+      const scrolled = await scrollList(page);
+      const heap = await watchMemory(page, options);
+      load.check();
+      return { loaded, interactions, scrolled, heap };
+    } finally {
+      await context.close();
+      await load.finish();
+    }
+  } finally {
+    await browser.close();
+  }
+}
+
+async function pressKeys(page: Page): Promise<Float64Array> {
+  const taken = await noteInteractions(page);
+  for (let round = 0; round < KEY_ROUNDS; round++) {
+    for (const key of KEYS) {
+      await page.keyboard.press(key);
+      await sleep(KEY_PAUSE_MS);
+    }
+  }
+  return Float64Array.from(await taken()).sort();
+}
+
+async function watchMemory(page: Page, { minutes, signal, onProgress }: MeasureOptions): Promise<number[]> {
+  const heap = [await heapMegabytes(page)];
+  for (let sample = 0; sample < SAMPLES; sample++) {
+    await sleep((minutes * 60_000) / SAMPLES, undefined, { signal });
+    heap.push(await heapMegabytes(page));
+    onProgress(`memory ${heap.at(-1)?.toFixed(1)} MB`);
+  }
+  return heap;
+}
+
+/** The value that 95 % of the interactions do not exceed. */
+export function p95(sorted: ArrayLike<number>): number {
+  return percentile(sorted, 0.95);
+}
