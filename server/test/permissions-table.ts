@@ -38,6 +38,8 @@ export const mayCall = {
   'sensors.update': sensors,
   'sensors.delete': sensors,
   'sensors.rotateKey': sensors,
+  'sensors.revealKey': sensors,
+  'sensors.getKeyInfo': sensors,
   'sensors.heartbeat': 'devices',
   'sensors.getStatusHistory': everybody,
   'sensors.onStatusChanged': everybody,
