@@ -363,7 +363,12 @@ CREATE TABLE sensors (
   last_communication timestamp(3) with time zone,
   last_ping timestamp(3) with time zone,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
-  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  key_rotated_at timestamp(3) with time zone,
+  key_used_at timestamp(3) with time zone,
+  previous_key text,
+  previous_key_until timestamp(3) with time zone,
+  previous_key_used_at timestamp(3) with time zone
 );
 
 CREATE TABLE sessions (
@@ -639,6 +644,7 @@ CREATE INDEX sensor_status_history_by_time ON public.sensor_status_history USING
 CREATE INDEX sensor_status_history_of_sensor ON public.sensor_status_history USING btree (sensor_id, id DESC);
 CREATE INDEX sensors_by_creation ON public.sensors USING btree (created_at, id);
 CREATE INDEX sensors_by_location ON public.sensors USING btree (location_id);
+CREATE UNIQUE INDEX sensors_by_previous_key ON public.sensors USING btree (previous_key) WHERE (previous_key IS NOT NULL);
 CREATE INDEX sensors_online ON public.sensors USING btree (id) WHERE (status = 'ONLINE'::text);
 CREATE INDEX sessions_expiry ON public.sessions USING btree (expires_at);
 CREATE INDEX sessions_of_user ON public.sessions USING btree (user_id, last_seen_at DESC);

@@ -4,7 +4,7 @@ import { event, severity } from './events.ts';
 import { id } from './id.ts';
 import { jsonObject } from './json.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
-import type { Role } from './permissions.ts';
+import { type Role, role } from './permissions.ts';
 import { person } from './person.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { editableText, optionalText, searchText, trimmedText } from './text.ts';
@@ -194,6 +194,14 @@ export const moveIncidentInput = z.object({ id, note });
 export const reopenIncidentInput = z.object({ id, note: trimmedText(2000, 1).describe('The reason.') });
 export const addNoteInput = z.object({ id, note: trimmedText(2000, 1) });
 export const attachEventInput = z.object({ id, eventId: id });
+
+export const assignees = z.object({
+  assignees: z
+    .array(person.extend({ role }))
+    .describe(
+      'Active users with the permission Manage Incidents, by name. For the role FIELD: the user alone.',
+    ),
+});
 
 export const assignIncidentInput = z.object({
   id,

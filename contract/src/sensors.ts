@@ -117,7 +117,38 @@ export type ListSensorsInput = z.infer<typeof listSensorsInput>;
 
 export const sensorsPage = z.object({ sensors: z.array(listedSensor), ...pageTotals });
 export const deleteSensorOutput = z.object({ success: z.literal(true), id: z.string() });
+
+/** Longest time for which the key before a rotation may stay valid, in minutes: one day. */
+export const MAX_KEY_OVERLAP_MINUTES = 1_440;
+
+export const rotateKeyInput = z.object({
+  id,
+  overlapMinutes: z
+    .int()
+    .min(0)
+    .max(MAX_KEY_OVERLAP_MINUTES)
+    .default(0)
+    .describe('For how many minutes the key before is still accepted. 0: it becomes invalid at once.'),
+});
+export type RotateKeyInput = z.infer<typeof rotateKeyInput>;
+
+export const sensorKeyInfo = z.object({
+  lastUsedAt: z.date().nullable().describe('When a device last used the current key; null: not yet.'),
+  rotatedAt: z
+    .date()
+    .nullable()
+    .describe('When the current key was issued by a rotation; null: never rotated.'),
+  previousValidUntil: z.date().nullable().describe('Until when the key before is accepted; null: it is not.'),
+  previousLastUsedAt: z
+    .date()
+    .nullable()
+    .describe('When a device last used the key before, while that is accepted.'),
+});
+export type SensorKeyInfo = z.infer<typeof sensorKeyInfo>;
+
 export const rotateKeyOutput = z.object({ id: z.string(), apiKey: z.string() });
+
+export const revealKeyOutput = rotateKeyOutput;
 
 export const heartbeatInput = z.object({
   apiKey: apiKeyInput,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { role } from './permissions.ts';
+import { person } from './person.ts';
 import {
   editableText,
   isStorableText,
@@ -11,6 +12,7 @@ import {
   trimmedText,
   UNSTORABLE,
 } from './text.ts';
+import { timeRange } from './time.ts';
 
 /** A person who logs in. What is unknown about them is left out. */
 export const user = z.object({
@@ -133,6 +135,39 @@ export const activity = z.object({
   details: z.record(z.string(), z.unknown()).optional(),
 });
 export type Activity = z.infer<typeof activity>;
+
+export const activityLogInput = z
+  .object({
+    userId: id.optional(),
+    action: searchText(100).describe(
+      'One action such as `events.review`, or, with a dot at its end, all of a noun: `events.`.',
+    ),
+    about: searchText(300).describe(
+      'A value in the details: the id of a sensor, event or incident, a plate, an e-mail address. Ignoring case.',
+    ),
+    ...timeRange,
+    ...paging(50),
+  })
+  .prefault({});
+export type ActivityLogInput = z.infer<typeof activityLogInput>;
+
+export const activityLog = z.object({
+  activities: z
+    .array(
+      z.object({
+        id: z.string(),
+        by: person.nullable().describe('null: a failed login with an unknown e-mail address.'),
+        action: z.string(),
+        timestamp: z.date(),
+        ipAddress: z.string().nullable(),
+        userAgent: z.string().nullable(),
+        details: z.record(z.string(), z.unknown()).nullable(),
+      }),
+    )
+    .describe('Newest first.'),
+  ...pageTotals,
+});
+export type ActivityLog = z.infer<typeof activityLog>;
 
 export const usersPage = z.object({ users: z.array(user), ...pageTotals });
 export const deleteUserOutput = z.object({ success: z.literal(true), id: z.string() });

@@ -328,7 +328,8 @@ describe('lastCommunication', () => {
 
   it('of many sensors moves forward, never back, and unknown sensors do not matter', async () => {
     const [one, two] = [await devices.create(), await devices.create()];
-    const touch = (...contacts: [string, Date][]) => touchSensors(gantry.pool, new Map(contacts));
+    const touch = (...contacts: [string, Date][]) =>
+      touchSensors(gantry.pool, { byKey: new Map(contacts), byPreviousKey: new Map() });
     await touch([one.id, moment('2026-01-02')], [randomUUID(), moment('2026-01-02')]);
     expect(await devices.read(one.id)).toMatchObject({ lastCommunication: '2026-01-02T00:00:00.000Z' });
     expect(await devices.read(two.id)).toMatchObject({ lastCommunication: null });
@@ -351,7 +352,11 @@ describe('lastCommunication', () => {
           .sort(([a], [b]) => a - b)
           .map(([, entry]) => entry),
       );
-    await Promise.all(Array.from({ length: 30 }, () => touchSensors(gantry.pool, shuffled())));
+    await Promise.all(
+      Array.from({ length: 30 }, () =>
+        touchSensors(gantry.pool, { byKey: shuffled(), byPreviousKey: shuffled() }),
+      ),
+    );
   });
 
   it('follows an event within seconds', async () => {

@@ -10,7 +10,7 @@ import type { Executor } from '../platform/database/transaction.ts';
 export type ActivityAction =
   | `auth.${'login' | 'logout' | 'loginFailed' | 'passwordChanged' | 'sessionRevoked'}`
   | `users.${'create' | 'update' | 'delete' | 'updateRole' | 'resetPassword'}`
-  | `sensors.${'create' | 'update' | 'delete' | 'rotateKey'}`
+  | `sensors.${'create' | 'update' | 'delete' | 'rotateKey' | 'revealKey'}`
   | `locations.${'create' | 'update' | 'delete'}`
   | `events.${'markAsProcessed' | 'markAsArchived' | 'review' | 'undoReview' | 'delete' | 'lookUpPlate'}`
   | `incidents.${'create' | 'update' | 'acknowledge' | 'assign' | 'start' | 'resolve' | 'reopen' | 'close' | 'addNote' | 'attachEvent'}`

@@ -1,8 +1,10 @@
 import { byId } from '@gantry/contract/id';
 import {
   addNoteInput,
+  assignees,
   assignIncidentInput,
   attachEventInput,
+  changesOnlyOwnIncidents,
   createIncidentInput,
   followIncidentsInput,
   incident,
@@ -17,8 +19,10 @@ import {
   updateIncidentInput,
 } from '@gantry/contract/incidents';
 import { pageCount } from '@gantry/contract/page';
+import { permissions } from '@gantry/contract/permissions';
 import { followIncidents } from '../incidents/follow.ts';
 import { getIncidentStats } from '../incidents/list-store.ts';
+import { listCandidates } from '../incidents/references-store.ts';
 import {
   assignIncident,
   attachEvent,
@@ -66,6 +70,14 @@ export const incidentsRouter = router({
     .query(({ ctx: { app }, input }) =>
       getIncidentStats(app.db, resolveInterval(input, app.settings.current().timezone)),
     ),
+
+  getAssignees: permitted
+    .meta({ summary: 'List the users to whom the caller can assign incidents' })
+    .output(assignees)
+    .query(async ({ ctx: { app, actor } }) => {
+      const only = changesOnlyOwnIncidents(actor.role) ? actor.id : null;
+      return { assignees: await listCandidates(app.db, permissions.manageIncidents, only) };
+    }),
 
   onChanged: permitted
     .meta({ summary: 'Stream changes of incidents', message: incidentMessage })

@@ -10,8 +10,11 @@ import {
   listSensorsInput,
   locatedSensor,
   pingOutput,
+  revealKeyOutput,
+  rotateKeyInput,
   rotateKeyOutput,
   sensor,
+  sensorKeyInfo,
   sensorsPage,
   statusChangedMessage,
   statusHistoryInput,
@@ -22,8 +25,9 @@ import { z } from 'zod';
 import { messagesOf } from '../rpc/messages.ts';
 import { followStatusChanges } from '../sensors/follow.ts';
 import { handleHeartbeat } from '../sensors/heartbeat.ts';
+import { getKeyInfo } from '../sensors/keys-store.ts';
 import { pingSensor } from '../sensors/ping.ts';
-import { createSensor, deleteSensor, rotateKey, updateSensor } from '../sensors/service.ts';
+import { createSensor, deleteSensor, revealKey, rotateKey, updateSensor } from '../sensors/service.ts';
 import { listStatusChanges } from '../sensors/status-store.ts';
 import { getSensor } from '../sensors/store.ts';
 import { viewAllSensors, viewSensor, viewSensors } from '../sensors/view.ts';
@@ -93,10 +97,32 @@ export const sensorsRouter = router({
     .mutation(({ ctx, input }) => deleteSensor(ctx, input.id)),
 
   rotateKey: allowed('manageSensors')
-    .meta({ summary: 'Give a sensor a new API key', notes: 'The old key becomes invalid.' })
-    .input(byId)
+    .meta({
+      summary: 'Give a sensor a new API key',
+      notes:
+        'The old key becomes invalid, at once or after `overlapMinutes`. Only the key before is accepted during that time: rotating again makes an older one invalid.',
+    })
+    .input(rotateKeyInput)
     .output(rotateKeyOutput)
-    .mutation(({ ctx, input }) => rotateKey(ctx, input.id)),
+    .mutation(({ ctx, input }) => rotateKey(ctx, input)),
+
+  revealKey: allowed('manageSensors')
+    .meta({
+      summary: 'Show the API key of a sensor',
+      notes: 'Recorded in the activity log. A console should hide keys and use this procedure to show one.',
+    })
+    .input(byId)
+    .output(revealKeyOutput)
+    .mutation(({ ctx, input }) => revealKey(ctx, input.id)),
+
+  getKeyInfo: allowed('manageSensors')
+    .meta({
+      summary: 'Get when the API key of a sensor was used and rotated',
+      notes: 'Uses are written every two seconds.',
+    })
+    .input(byId)
+    .output(sensorKeyInfo)
+    .query(({ ctx, input }) => getKeyInfo(ctx.app.db, input.id)),
 
   heartbeat: device
     .meta({

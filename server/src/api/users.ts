@@ -1,6 +1,8 @@
 import { byId } from '@gantry/contract/id';
 import { pageCount } from '@gantry/contract/page';
 import {
+  activityLog,
+  activityLogInput,
   activityOutput,
   createUserInput,
   deleteUserOutput,
@@ -14,6 +16,7 @@ import {
   usersPage,
 } from '@gantry/contract/users';
 import { listActivity, NOBODY } from '../activity/store.ts';
+import { viewActivityLog } from '../users/activity-log.ts';
 import { createUser, deleteUser, resetPassword, updateRole, updateUser } from '../users/service.ts';
 import { getUser, getUserOrFormerId, listUsers } from '../users/store.ts';
 import { allowed, router } from './procedures.ts';
@@ -109,4 +112,14 @@ export const usersRouter = router({
       const { items, total } = await listActivity(ctx.app.db, id, input);
       return { userId: id, activities: items, totalActivities: total };
     }),
+
+  getActivityLog: administrators
+    .meta({
+      question: true,
+      summary: 'List what all users did, newest first, with filters',
+      notes: 'Entries are made as described for `getActivity`.',
+    })
+    .input(activityLogInput)
+    .output(activityLog)
+    .query(({ ctx, input }) => viewActivityLog(ctx, input)),
 });

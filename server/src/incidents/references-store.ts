@@ -1,6 +1,7 @@
 import { isUuid } from '@gantry/contract/id';
 import type { Role } from '@gantry/contract/permissions';
-import { eq } from 'drizzle-orm';
+import { and, eq, inArray } from 'drizzle-orm';
+import { sortedName } from '../platform/database/folded.ts';
 import { locations, sensors, users } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 
@@ -10,6 +11,22 @@ export async function hasLocation(db: Executor, id: string): Promise<boolean> {
 
 export async function hasSensor(db: Executor, id: string): Promise<boolean> {
   return isUuid(id) && (await db.$count(sensors, eq(sensors.id, id))) > 0;
+}
+
+/** The active users of these roles, by name. @param only one of them, if no other is wanted */
+export async function listCandidates(
+  db: Executor,
+  roles: readonly Role[],
+  only: string | null,
+): Promise<{ id: string; name: string; role: Role }[]> {
+  const rows = await db
+    .select({ id: users.id, firstName: users.firstName, lastName: users.lastName, role: users.role })
+    .from(users)
+    .where(
+      and(users.isActive, inArray(users.role, [...roles]), only === null ? undefined : eq(users.id, only)),
+    )
+    .orderBy(sortedName(users.firstName), sortedName(users.lastName), users.id);
+  return rows.map(({ id, firstName, lastName, role }) => ({ id, name: `${firstName} ${lastName}`, role }));
 }
 
 /** Somebody who might take an incident. */

@@ -20,7 +20,8 @@ export function authenticateSensor(
 ): KnownSensor | Promise<KnownSensor> {
   const admit = (sensor: KnownSensor | null): KnownSensor => {
     if (!sensor) throw new AppError('unauthorized', 'Invalid API key');
-    app.lastContacts.record(sensor.id);
+    if (sensor.previousKey) app.lastContacts.recordByPreviousKey(sensor.id);
+    else app.lastContacts.record(sensor.id);
     return sensor;
   };
   const apiKey: unknown =

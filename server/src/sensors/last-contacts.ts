@@ -3,26 +3,36 @@ import type { Logger } from 'pino';
 /** When each sensor last spoke, written behind: ingestion must not wait for it. */
 export interface LastContacts extends AsyncDisposable {
   record(sensorId: string): void;
+  /** The same, for a sensor that used the key before its current one. */
+  recordByPreviousKey(sensorId: string): void;
 }
 
 const FLUSH_MS = 2_000;
+
+/** When sensors last spoke, by their ids. */
+export interface Contacts {
+  readonly byKey: ReadonlyMap<string, Date>;
+  readonly byPreviousKey: ReadonlyMap<string, Date>;
+}
 
 /**
  * @param store writes the moments of many sensors at once
  * @param now the time in Unix milliseconds
  */
 export function createLastContacts(
-  store: (contacts: ReadonlyMap<string, Date>) => Promise<void>,
+  store: (contacts: Contacts) => Promise<void>,
   log: Logger,
   now: () => number = Date.now,
 ): LastContacts {
-  let contacts = new Map<string, Date>();
+  let byKey = new Map<string, Date>();
+  let byPreviousKey = new Map<string, Date>();
   let writing = Promise.resolve();
 
   const flush = async (): Promise<void> => {
-    if (contacts.size === 0) return;
-    const due = contacts;
-    contacts = new Map();
+    if (byKey.size === 0 && byPreviousKey.size === 0) return;
+    const due = { byKey, byPreviousKey };
+    byKey = new Map();
+    byPreviousKey = new Map();
     try {
       await store(due);
     } catch (error) {
@@ -40,7 +50,10 @@ export function createLastContacts(
 
   return {
     record(sensorId) {
-      contacts.set(sensorId, new Date(now()));
+      byKey.set(sensorId, new Date(now()));
+    },
+    recordByPreviousKey(sensorId) {
+      byPreviousKey.set(sensorId, new Date(now()));
     },
     async [Symbol.asyncDispose]() {
       clearInterval(timer);

@@ -14,6 +14,8 @@ export interface KnownSensor extends Standing {
   readonly eventsPerMin: number;
   /** Where it stood before a moment (Unix milliseconds), and under which limits; absent when that never changed. */
   readonly past?: { readonly until: number; readonly standings: History<Standing> };
+  /** Present when it was found by the key before, which is accepted for so many milliseconds more. */
+  readonly previousKey?: { readonly validMs: number };
 }
 
 /** API key → sensor, cached. */
@@ -38,6 +40,11 @@ const UNKNOWN_MS = 5_000;
 /** A bound on staleness should a message ever be lost without the connection noticing. */
 const KNOWN_MS = 60_000;
 
+/** For how long a sensor may be kept under its key, in milliseconds; at least 1, as the cache takes 0 for ever. */
+function msToKeep({ previousKey }: KnownSensor): number {
+  return previousKey ? Math.max(1, Math.min(KNOWN_MS, Math.floor(previousKey.validMs))) : KNOWN_MS;
+}
+
 /** @param load asks the database */
 export function createSensorKeys(load: (apiKey: string) => Promise<KnownSensor | null>): SensorKeys {
   const known = new LRUCache<string, KnownSensor>({ max: MAX_KNOWN, ttl: KNOWN_MS });
@@ -52,7 +59,7 @@ export function createSensorKeys(load: (apiKey: string) => Promise<KnownSensor |
       throw isOutage(error) ? databaseAway(error) : error;
     });
     if (generation === before) {
-      if (sensor) known.set(apiKey, sensor);
+      if (sensor) known.set(apiKey, sensor, { ttl: msToKeep(sensor) });
       else unknown.set(apiKey, true);
     }
     return sensor;

@@ -1,5 +1,5 @@
 import { isUuid } from '@gantry/contract/id';
-import type { CreateSensorInput, Sensor, UpdateSensorInput } from '@gantry/contract/sensors';
+import type { CreateSensorInput, RotateKeyInput, Sensor, UpdateSensorInput } from '@gantry/contract/sensors';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { isForeignKeyViolation, isUniqueViolation } from '../platform/database/failure.ts';
@@ -9,15 +9,16 @@ import { AppError, invalidInput } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import { newApiKey } from './api-key.ts';
+import { replaceKey } from './keys-store.ts';
 import { publishStatus } from './publish-status.ts';
 import { sensorPlaces } from './standings-store.ts';
 import type { SensorServices } from './start.ts';
 import { recordStatusChange, timeOfChange } from './status-store.ts';
 import {
   deleteSensor as deleteFrom,
+  getSensor,
   getSensorLocked,
   insertSensor,
-  setApiKey,
   updateSensor as updateIn,
 } from './store.ts';
 
@@ -113,16 +114,33 @@ export async function deleteSensor(ctx: SensorContext, id: string): Promise<{ su
 }
 
 /**
- * Gives a sensor a new key; the old one dies.
+ * Gives a sensor a new key. The one before is accepted for `overlapMinutes` more; any older one becomes invalid.
  * @throws AppError `notFound`
  */
-export async function rotateKey(ctx: SensorContext, id: string): Promise<{ id: string; apiKey: string }> {
+export async function rotateKey(
+  ctx: SensorContext,
+  { id, overlapMinutes }: RotateKeyInput,
+): Promise<{ id: string; apiKey: string }> {
   const sensor = await changeSensor(ctx, async (tx) => {
-    const rotated = await setApiKey(tx, id, newApiKey());
-    await recordActivity(tx, ctx.actor.id, ctx.caller, 'sensors.rotateKey', nameOf(rotated));
+    await replaceKey(tx, id, { apiKey: newApiKey(), overlapMinutes });
+    const rotated = await getSensor(tx, id);
+    const details = { ...nameOf(rotated), ...(overlapMinutes > 0 && { overlapMinutes }) };
+    await recordActivity(tx, ctx.actor.id, ctx.caller, 'sensors.rotateKey', details);
     return rotated;
   });
   return { id: sensor.id, apiKey: sensor.apiKey };
+}
+
+/** The key of a sensor, which is not shown without a record of it. @throws AppError `notFound` */
+export function revealKey(
+  { app, actor, caller }: ActorContext,
+  id: string,
+): Promise<{ id: string; apiKey: string }> {
+  return inTransaction(app.db, async (tx) => {
+    const sensor = await getSensor(tx, id);
+    await recordActivity(tx, actor.id, caller, 'sensors.revealKey', nameOf(sensor));
+    return { id: sensor.id, apiKey: sensor.apiKey };
+  });
 }
 
 /** What the activity log says of a sensor; never its key. */

@@ -10,6 +10,7 @@ import { locks } from '../platform/database/locks.ts';
 import { sensorStatusHistory as history } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { findNames } from '../users/names-store.ts';
+import { acceptsKey } from './keys-store.ts';
 
 /** A change of status by a person. */
 export interface ChangeByHand {
@@ -168,8 +169,8 @@ async function takeReport(db: Executor, report: SelfReport, only: SQL): Promise<
     WITH locked AS MATERIALIZED (
       SELECT id, status, status_since, ${JSON.stringify(nextStatus[signal])}::jsonb ->> status AS next_status,
         coalesce(${firmware}, firmware) AS firmware, coalesce(${ipAddress}, ip_address) AS ip_address,
-        coalesce(${macAddress}, mac_address) AS mac_address
-      FROM sensors WHERE id = ${sensorId} AND api_key = ${apiKey}
+        coalesce(${macAddress}, mac_address) AS mac_address, api_key <> ${apiKey} AS by_previous_key
+      FROM sensors WHERE id = ${sensorId} AND ${acceptsKey(apiKey)}
       FOR NO KEY UPDATE
     ), before AS MATERIALIZED (
       SELECT *, ${CHANGED_AT} AS at FROM locked
@@ -179,6 +180,9 @@ async function takeReport(db: Executor, report: SelfReport, only: SQL): Promise<
         status_since = CASE WHEN before.status = before.next_status THEN sensors.status_since ELSE before.at END,
         last_heartbeat = before.at,
         last_communication = before.at,
+        key_used_at = CASE WHEN before.by_previous_key THEN sensors.key_used_at ELSE before.at END,
+        previous_key_used_at =
+          CASE WHEN before.by_previous_key THEN before.at ELSE sensors.previous_key_used_at END,
         firmware = before.firmware,
         ip_address = before.ip_address,
         mac_address = before.mac_address,

@@ -13,6 +13,8 @@ import { contains, sortedName } from '../platform/database/folded.ts';
 import { locations, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
+import { acceptsKey, acceptsPreviousKey } from './keys-store.ts';
+import type { Contacts } from './last-contacts.ts';
 import type { KnownSensor } from './sensor-keys.ts';
 import { readStandings } from './standings-store.ts';
 
@@ -82,13 +84,6 @@ export async function deleteSensor(db: Executor, id: string): Promise<Sensor> {
   return only(await db.delete(sensors).where(hasId(id)).returning(sensorColumns));
 }
 
-/** @throws AppError `notFound` */
-export async function setApiKey(db: Executor, id: string, apiKey: string): Promise<Sensor> {
-  return only(
-    await db.update(sensors).set({ apiKey, updatedAt: sql`now()` }).where(hasId(id)).returning(sensorColumns),
-  );
-}
-
 /** Notes that the device's address answered just now. @throws AppError `notFound` */
 export async function setLastPing(db: Executor, id: string): Promise<Sensor> {
   return only(
@@ -107,15 +102,22 @@ export async function findSensorByKey(db: Executor, apiKey: string): Promise<Kno
       locationName: locations.name,
       speedLimit: locations.speedLimit,
       eventsPerMin: sensors.eventsPerMin,
+      // Milliseconds for which it is accepted, if it is the key before.
+      previousMs: sql<number | null>`CASE WHEN ${acceptsPreviousKey(apiKey)}
+        THEN (extract(epoch FROM sensors.previous_key_until - statement_timestamp()) * 1000)::float8 END`,
       hasPast: sql<boolean>`(EXISTS (SELECT FROM sensor_places WHERE sensor_id = ${sensors.id})
         OR EXISTS (SELECT FROM location_limits WHERE location_limits.location_id = ${sensors.locationId}))`,
     })
     .from(sensors)
     .leftJoin(locations, eq(locations.id, sensors.locationId))
-    .where(eq(sensors.apiKey, apiKey));
+    .where(acceptsKey(apiKey));
   if (!row) return null;
-  const { coordinates, hasPast, ...known } = row;
-  const sensor = { ...known, address: coordinates?.address ?? null };
+  const { coordinates, hasPast, previousMs, ...known } = row;
+  const sensor = {
+    ...known,
+    address: coordinates?.address ?? null,
+    ...(previousMs !== null && { previousKey: { validMs: previousMs } }),
+  };
   if (!hasPast) return sensor;
   const standings = await readStandings(db, row.id, row.locationId);
   const until = standings.at(-1)?.since ?? Number.NEGATIVE_INFINITY;
@@ -130,12 +132,22 @@ const TOUCH = `
     SELECT sensors.id, contact.at FROM sensors JOIN contact USING (id)
     ORDER BY sensors.id FOR NO KEY UPDATE OF sensors
   )
-  UPDATE sensors SET last_communication = greatest(sensors.last_communication, locked.at)
-  FROM locked WHERE sensors.id = locked.id`;
+  UPDATE sensors SET last_communication = greatest(sensors.last_communication, locked.at), `;
+const OF_LOCKED = 'FROM locked WHERE sensors.id = locked.id';
+
+// For a second after a rotation, a process may take the key before for the current one.
+const TOUCH_BY_KEY = `${TOUCH} key_used_at = CASE
+    WHEN locked.at < sensors.key_rotated_at + interval '2 seconds' THEN sensors.key_used_at
+    ELSE greatest(sensors.key_used_at, locked.at) END ${OF_LOCKED}`;
+const TOUCH_BY_PREVIOUS_KEY = `${TOUCH} previous_key_used_at = greatest(sensors.previous_key_used_at, locked.at)
+  ${OF_LOCKED}`;
 
 /** Moves lastCommunication of many sensors forward, never back. Sensors that are gone are passed over. */
-export async function touchSensors(pool: Pool, contacts: ReadonlyMap<string, Date>): Promise<void> {
-  await pool.query(TOUCH, [[...contacts.keys()], [...contacts.values()]]);
+export async function touchSensors(pool: Pool, { byKey, byPreviousKey }: Contacts): Promise<void> {
+  const touch = (statement: string, contacts: ReadonlyMap<string, Date>) =>
+    pool.query(statement, [[...contacts.keys()], [...contacts.values()]]);
+  await touch(TOUCH_BY_KEY, byKey);
+  if (byPreviousKey.size > 0) await touch(TOUCH_BY_PREVIOUS_KEY, byPreviousKey);
 }
 
 const sortKeys = {

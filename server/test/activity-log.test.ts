@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN, type Gantry, startGantry } from './harness.ts';
+
+let gantry: Gantry;
+let admin: string;
+let operator: string;
+let apiKey: string;
+
+beforeAll(async () => {
+  gantry = await startGantry();
+  admin = await gantry.tokenFor('ADMIN');
+  operator = await gantry.tokenFor('OPERATOR');
+  apiKey = await gantry.registerSensor();
+});
+afterAll(() => gantry.stop());
+
+interface Entry {
+  readonly id: string;
+  readonly action: string;
+  readonly timestamp: string;
+  readonly by: { id: string; name: string } | null;
+}
+const log = (input: object = {}) => gantry.ok('users.getActivityLog', input, { token: admin });
+const actionsOf = async (input: object) => (await log(input)).activities.map(({ action }: Entry) => action);
+
+describe('the activity log', () => {
+  it('has what everybody did, newest first, with names', async () => {
+    const id = await gantry.ingest(apiKey);
+    const { id: reviewId } = await gantry.ok(
+      'events.review',
+      { id, decision: 'CONFIRMED' },
+      { token: operator },
+    );
+    await gantry.ok('events.delete', { id }, { token: admin });
+    const { activities, total, pageCount } = await log({ about: id.toUpperCase() });
+    expect(activities).toEqual([
+      {
+        id: expect.any(String),
+        by: { id: expect.any(String), name: expect.any(String) },
+        action: 'events.delete',
+        timestamp: expect.any(String),
+        ipAddress: '127.0.0.1',
+        userAgent: expect.any(String),
+        details: { eventId: id },
+      },
+      expect.objectContaining({
+        by: { id: expect.any(String), name: 'OPERATOR Tester' },
+        action: 'events.review',
+        details: { eventId: id, reviewId, decision: 'CONFIRMED' },
+      }),
+    ]);
+    expect([total, pageCount]).toEqual([2, 1]);
+  });
+
+  it('is filtered by user, action and time, page by page', async () => {
+    const { id: userId } = await gantry.ok('auth.me', undefined, { token: operator });
+    const ids = await Promise.all([1, 2, 3].map(() => gantry.ingest(apiKey)));
+    for (const id of ids) await gantry.ok('events.markAsProcessed', { id }, { token: operator });
+    await gantry.ok('events.getAll', { licensePlateNumber: 'b*', reason: 'Case 14' }, { token: operator });
+    const own = await log({ userId, action: 'events.markAsProcessed' });
+    expect(own.total).toBe(3);
+    expect(own.activities.map(({ by }: Entry) => by?.id)).toEqual(Array(3).fill(userId));
+    const second = await log({ userId, action: 'events.markAsProcessed', skip: 1, take: 1 });
+    expect(second.activities).toEqual(own.activities.slice(1, 2));
+    expect(second).toMatchObject({ total: 3, pageCount: 3 });
+    expect(await actionsOf({ about: 'case 14' })).toEqual(['events.lookUpPlate']);
+    expect(new Set(await actionsOf({ action: 'events.', take: 100 }))).toContain('events.lookUpPlate');
+    expect(await actionsOf({ action: 'events' })).toEqual([]);
+    expect(await actionsOf({ action: 'events.%' })).toEqual([]);
+    const last: Entry = own.activities[0];
+    const range = { startDate: last.timestamp, endDate: last.timestamp };
+    expect((await log({ ...range, action: last.action })).activities).toContainEqual(last);
+    expect((await log({ endDate: '2020-01-01' })).total).toBe(0);
+    for (const unknown of [{ userId: 'x' }, { userId: randomUUID() }, { about: '\u0001' }]) {
+      expect((await log(unknown)).activities).toEqual([]);
+    }
+    expect((await gantry.refusal('users.getActivityLog', { about: '\u0000' }, { token: admin })).status).toBe(
+      400,
+    );
+  });
+
+  it('names nobody for a failed login with an unknown e-mail address', async () => {
+    await gantry.call('auth.login', { email: 'nobody@gantry.local', password: 'x' });
+    const { activities } = await log({ action: 'auth.loginFailed' });
+    expect(activities[0]).toMatchObject({ by: null, details: { count: 1 } });
+  });
+
+  it('keeps the names of deleted users', async () => {
+    const email = `${randomUUID()}@gantry.local`;
+    const user = { email, password: ADMIN.password, firstName: 'Ada', lastName: 'Byron', role: 'FIELD' };
+    const { id } = await gantry.ok('users.create', user, { token: admin });
+    await gantry.login(email, ADMIN.password);
+    await gantry.ok('users.delete', { id }, { token: admin });
+    expect((await log({ userId: id })).activities).toMatchObject([
+      { action: 'auth.login', by: { id, name: 'Ada Byron' } },
+    ]);
+    expect(await actionsOf({ about: email })).toEqual(['users.delete', 'users.create']);
+  });
+});
+
+describe('incidents.getAssignees', () => {
+  const assignees = async (token: string) =>
+    (await gantry.ok('incidents.getAssignees', undefined, { token })).assignees;
+
+  it('lists the active users who may manage incidents, to whom incidents can be assigned', async () => {
+    for (const name of ['ANALYST', 'VIEWER', 'FIELD'] as const) await gantry.tokenFor(name);
+    const email = `${randomUUID()}@gantry.local`;
+    const user = { email, password: ADMIN.password, firstName: 'Gone', lastName: 'Away', role: 'OPERATOR' };
+    const { id } = await gantry.ok('users.create', user, { token: admin });
+    expect((await assignees(operator)).map(({ name }: { name: string }) => name)).toContain('Gone Away');
+    await gantry.ok('users.update', { id, isActive: false }, { token: admin });
+    const found = await assignees(operator);
+    expect(new Set(found.map(({ role }: { role: string }) => role))).toEqual(
+      new Set(['ADMIN', 'OPERATOR', 'FIELD']),
+    );
+    expect(found.map(({ name }: { name: string }) => name)).not.toContain('Gone Away');
+    const incident = await gantry.ok('incidents.create', { title: 'T', type: 'OTHER' }, { token: operator });
+    for (const { id: userId, name } of found) {
+      const input = { id: incident.id, userId };
+      const { assignedTo } = await gantry.ok('incidents.assign', input, { token: operator });
+      expect(assignedTo).toEqual({ id: userId, name });
+    }
+  });
+
+  it('lists a user in the field alone', async () => {
+    const field = await gantry.tokenFor('FIELD');
+    const { id } = await gantry.ok('auth.me', undefined, { token: field });
+    expect(await assignees(field)).toEqual([{ id, name: 'FIELD Tester', role: 'FIELD' }]);
+  });
+});
