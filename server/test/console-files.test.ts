@@ -54,6 +54,8 @@ beforeAll(async () => {
   await writeFile(join(folder, 'assets', 'page-5f3a.js.gz'), gzipSync(SCRIPT));
   await writeFile(join(folder, 'assets', 'plain-1.css'), 'p { margin: 0 }');
   await writeFile(join(folder, 'assets', 'large-1.bin'), Buffer.alloc(20_000_000, 1));
+  await mkdir(join(folder, 'fonts', 'Noto Sans (100%)'), { recursive: true });
+  await writeFile(join(folder, 'fonts', 'Noto Sans (100%)', '0-255.pbf'), 'glyphs');
   await writeFile(tiles, TILES);
   const overrides = { passwordCost, consoleFolder: folder };
   const config = { MAP_PMTILES: tiles, WEB_ORIGIN: 'https://gantry.example.org' };
@@ -175,6 +177,11 @@ describe('a file of the console', () => {
       'image/svg+xml',
       'no-cache',
     ]);
+  });
+
+  it('may have any name', async () => {
+    const { status, body } = await raw('/fonts/Noto%20Sans%20(100%25)/0-255.pbf');
+    expect([status, String(body)]).toEqual([200, 'glyphs']);
   });
 
   it('is sent compressed where it is there compressed and the client takes it', async () => {

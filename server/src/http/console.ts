@@ -9,7 +9,7 @@ import { answerFileFailures } from './file-failures.ts';
 const YEAR_MS = 31_536_000_000;
 
 /** A path inside the folder: no dot files, nothing that leads out of it. */
-const PLAIN_PATH = /^(?:[\w@~+-][\w.@~+-]*\/)*[\w@~+-][\w.@~+-]*$/;
+const PLAIN_PATH = /^(?:[^./\\\p{Cc}][^/\\\p{Cc}]*\/)*[^./\\\p{Cc}][^/\\\p{Cc}]*$/u;
 
 const HTML = /\btext\/html\b/i;
 
