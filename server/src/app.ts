@@ -12,6 +12,7 @@ import { closeServer, createServer } from './http/server.ts';
 import { startImages } from './images/start.ts';
 import { startIngest } from './ingest/start.ts';
 import { migrationsFolder } from './installation.ts';
+import type { ClockSources } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import { startEmbeddedDatabase } from './platform/database/embedded/embedded.ts';
 import { SPECIAL_CONNECTIONS } from './platform/database/pools.ts';
@@ -45,7 +46,9 @@ export interface Service extends AsyncDisposable {
 /** What a test may have otherwise than an installation. It never comes from the environment. */
 export interface Overrides {
   readonly timings?: Partial<Timings>;
-  readonly passwordCost?: PasswordCost;
+  readonly passwordCost?: PasswordCost | undefined;
+  /** What its clock is made of: another time of this machine, or of the database, or both. The time of SQL stays. */
+  readonly clock?: Partial<ClockSources>;
 }
 
 /** The service in this process. */
@@ -132,6 +135,7 @@ async function compose(
     resources,
     siblings,
     timings: { ...TIMINGS, ...overrides.timings },
+    clock: overrides.clock,
     connectionString,
     migrations: migrationsFolder,
     loadTimezone: getTimezoneSettings,

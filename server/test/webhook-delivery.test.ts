@@ -54,7 +54,7 @@ interface Options {
 const startProcess = async (allowed: readonly string[], options: Options = {}): Promise<Resources> => {
   const { limitMs = 2_000, backOff = [10, 10], sweepMs = 1_000, resolve } = options;
   const process = resources.use(new Resources());
-  const send = createSender(createAddressRules(allowed, resolve), limitMs);
+  const send = createSender(createAddressRules(allowed, resolve), Date.now, limitMs);
   const listener = process.use(await listen(database.url, log));
   process.use(startDelivering({ db, log, listener, send, limitMs, backOff, sweepMs }));
   return process;

@@ -1,6 +1,6 @@
 import type { TimezoneSettings } from '@gantry/contract/system';
 import type { Logger } from 'pino';
-import { startClock } from './clock.ts';
+import { type ClockSources, startClock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Core } from './context.ts';
 import { readDatabaseTime } from './database/database-time.ts';
@@ -31,6 +31,8 @@ export interface FoundationOptions {
   readonly log: Logger;
   readonly resources: Resources;
   readonly timings: Timings;
+  /** What the clock is made of in place of the clocks of this process and of the database. */
+  readonly clock?: Partial<ClockSources> | undefined;
   /** The processes that serve together with this one, if there are any. */
   readonly siblings: Siblings | null;
   readonly connectionString: string;
@@ -81,6 +83,7 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
   const clock = resources.use(
     await startClock({
       readDatabaseTime: () => readDatabaseTime(health),
+      ...options.clock,
       log,
       reportSkew: (milliseconds) => metrics.clockSkewSeconds.set(milliseconds / 1000),
     }),

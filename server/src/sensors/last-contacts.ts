@@ -14,7 +14,7 @@ const FLUSH_MS = 2_000;
 export function createLastContacts(
   store: (contacts: ReadonlyMap<string, Date>) => Promise<void>,
   log: Logger,
-  now: () => number = Date.now,
+  now: () => number,
 ): LastContacts {
   let contacts = new Map<string, Date>();
   let writing = Promise.resolve();

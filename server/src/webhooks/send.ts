@@ -22,12 +22,19 @@ const BODY_LIMIT_MS = 2_000;
 /** The statuses whose `Retry-After` counts. */
 const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
 
-/** @param limitMs longest that an attempt takes, in milliseconds */
-export function createSender(rules: AddressRules, limitMs: number = ATTEMPT_LIMIT_MS): SendAttempt {
+/**
+ * @param now the time in Unix milliseconds, which is signed
+ * @param limitMs longest that an attempt takes, in milliseconds
+ */
+export function createSender(
+  rules: AddressRules,
+  now: () => number,
+  limitMs: number = ATTEMPT_LIMIT_MS,
+): SendAttempt {
   return async (attempt) => {
     const signal = AbortSignal.timeout(limitMs);
     try {
-      return await exchange(attempt, rules, signal);
+      return await exchange(attempt, rules, now, signal);
     } catch (error) {
       const reason = signal.aborted ? `It did not answer within ${limitMs / 1_000} s` : describe(error);
       return { status: null, answer: null, error: storable(reason), retryAfterMs: null };
@@ -35,8 +42,8 @@ export function createSender(rules: AddressRules, limitMs: number = ATTEMPT_LIMI
   };
 }
 
-function headersOf({ id, kind, body, secret }: Attempt): http.OutgoingHttpHeaders {
-  const timestamp = Math.floor(Date.now() / 1_000);
+function headersOf({ id, kind, body, secret }: Attempt, now: number): http.OutgoingHttpHeaders {
+  const timestamp = Math.floor(now / 1_000);
   return {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
@@ -92,11 +99,16 @@ function failureOf(status: number): string | null {
   return `It answered with status ${status}`;
 }
 
-async function exchange(attempt: Attempt, rules: AddressRules, signal: AbortSignal): Promise<AttemptResult> {
+async function exchange(
+  attempt: Attempt,
+  rules: AddressRules,
+  now: () => number,
+  signal: AbortSignal,
+): Promise<AttemptResult> {
   const url = rules.parse(attempt.url);
   const request = (url.protocol === 'https:' ? https : http).request(url, {
     method: 'POST',
-    headers: headersOf(attempt),
+    headers: headersOf(attempt, now()),
     agent: false,
     signal,
     ...(isIP(hostOf(url)) === 0 && { lookup: lookupOf(rules, url) }),
@@ -108,7 +120,7 @@ async function exchange(attempt: Attempt, rules: AddressRules, signal: AbortSign
   request.on('error', () => undefined);
   try {
     const status = response.statusCode ?? 0;
-    const retryAfterMs = ASKS_TO_WAIT.has(status) ? retryAfterOf(response.headers) : null;
+    const retryAfterMs = ASKS_TO_WAIT.has(status) ? retryAfterOf(response.headers, now()) : null;
     return { status, answer: await readBeginning(response), error: failureOf(status), retryAfterMs };
   } finally {
     request.destroy();

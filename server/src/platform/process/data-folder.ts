@@ -14,6 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasErrno, ignoreErrno } from '../errno.ts';
+import { machineTime } from '../machine-time.ts';
 import { isAlive, processSpace, startTimeOf } from './processes.ts';
 
 /** Milliseconds between two signs of life of a claim, and how long a stranger watches for one. */
@@ -204,7 +205,7 @@ function keepClaim(dataDir: string, claim: Claim): AsyncDisposable {
   let released = false;
   let warned = false;
   const timer = setInterval(() => {
-    const now = new Date();
+    const now = new Date(machineTime());
     lutimes(claim.path, now, now).catch((error: Error) => {
       if (!released && !warned) process.emitWarning(`${claim.path} cannot be kept fresh: ${error.message}`);
       warned = true;
