@@ -142,7 +142,7 @@ async function compose(
     loadFormerTimezones: listFormerTimezones,
   });
   const { core } = foundation;
-  const { db } = core;
+  const { db, timings } = core;
 
   const auth = await startAuth(foundation, secret, overrides.passwordCost);
   const webhooks = await startWebhooks(foundation);
@@ -156,7 +156,7 @@ async function compose(
   const zone = () => core.settings.current().timezone;
   const retention = resources.use(startRetention({ db, log, blobs: images.images.blobs, zone }));
   const ingest = await startIngest(foundation, { ...watchlist, ...webhooks, outbox: webhooks.webhooks });
-  resources.use(startFoldingCounts({ db, log }));
+  resources.use(startFoldingCounts({ db, log, timings }));
   resources.use(startFoldingTraffic({ db, log }));
 
   // Closed before the follow-up of events: deliveries that its last round causes are made after the next start.

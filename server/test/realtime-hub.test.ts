@@ -57,6 +57,7 @@ const joinAfter = async (turns: number): Promise<{ joined: boolean; told: string
     }),
     findEvents: async () => new Map([['e', event]]),
     log: pino({ level: 'silent' }),
+    readFeedMs: 1_000,
   });
   const from = await hub.start();
   hub.join({ topic: 'incidents', from, send: () => undefined, end: () => undefined });

@@ -368,7 +368,10 @@ describe('a service with a time-out of one second', () => {
   let quick: Gantry;
   let own: ReturnType<typeof devicesOf>;
   beforeAll(async () => {
-    quick = await startGantry({ config: { HEARTBEAT_TIMEOUT_SECONDS: '1' } });
+    quick = await startGantry({
+      config: { HEARTBEAT_TIMEOUT_SECONDS: '1' },
+      overrides: { timings: { sweepSensorsMs: 200 } },
+    });
     own = devicesOf(quick);
   });
   afterAll(() => quick.stop());

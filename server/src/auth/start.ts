@@ -18,7 +18,7 @@ export interface AuthServices {
  * @param passwordCost of new hashes, for tests
  */
 export async function startAuth(
-  { core: { db, log, pool, clock }, resources }: Foundation,
+  { core: { db, log, pool, clock, timings }, resources }: Foundation,
   secret: string,
   passwordCost?: PasswordCost,
 ): Promise<AuthServices> {
@@ -27,6 +27,6 @@ export async function startAuth(
     tokens: createTokens(secret, clock.now),
     passwords: await createPasswords(passwordCost),
     loginThrottle: createLoginThrottle(pool),
-    sessionWatch: resources.use(createSessionWatch({ db, log })),
+    sessionWatch: resources.use(createSessionWatch({ db, log, timings })),
   };
 }

@@ -35,9 +35,6 @@ const MAX_HEADER_BYTES = 64 * 1024;
 const KEEP_ALIVE_MS = 72_000;
 const MAX_CHECK_MS = 2_000;
 
-/** A connection on which nothing moves for this much longer than a call may take is closed: nobody reads its answer. */
-const STALLED_MS = 5_000;
-
 /** What is served beside the API uses these; the API uses what its router was made for. */
 type ServedApp = Core & AuthServices & RealtimeServices & ImageServices & ReportServices;
 
@@ -82,6 +79,7 @@ export async function createServer(
     forceCloseConnections: 'idle',
     serverFactory: (handler) => {
       const http = createHttp(timeoutMs, isPreflight, trpc, handler);
+      http.timeout = timeoutMs + app.timings.stalledMs;
       limitConnections(http, most, app.log);
       return http;
     },
@@ -188,7 +186,6 @@ function createHttp(
       else fastify(request, response);
     },
   );
-  http.timeout = timeoutMs + STALLED_MS;
   takeOverFromNode(http);
   return http;
 }

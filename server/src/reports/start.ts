@@ -14,7 +14,7 @@ export interface ReportServices {
 
 /** Makes reports as soon as they are asked for or due. At the end of the process the one under way is given back. */
 export function startReports(
-  { core: { config, db, log, clock }, listener, resources, timings }: Foundation,
+  { core: { config, db, log, clock, timings }, listener, resources }: Foundation,
   connectionString: string,
 ): ReportServices {
   const folder = join(config.DATA_DIR, 'reports');

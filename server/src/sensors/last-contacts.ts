@@ -5,17 +5,17 @@ export interface LastContacts extends AsyncDisposable {
   record(sensorId: string): void;
 }
 
-const FLUSH_MS = 2_000;
+export interface LastContactsParts {
+  /** Writes the moments of many sensors at once. */
+  readonly store: (contacts: ReadonlyMap<string, Date>) => Promise<void>;
+  readonly log: Logger;
+  /** The time in Unix milliseconds. */
+  readonly now: () => number;
+  /** From one time of writing to the next, in milliseconds. */
+  readonly everyMs: number;
+}
 
-/**
- * @param store writes the moments of many sensors at once
- * @param now the time in Unix milliseconds
- */
-export function createLastContacts(
-  store: (contacts: ReadonlyMap<string, Date>) => Promise<void>,
-  log: Logger,
-  now: () => number,
-): LastContacts {
+export function createLastContacts({ store, log, now, everyMs }: LastContactsParts): LastContacts {
   let contacts = new Map<string, Date>();
   let writing = Promise.resolve();
 
@@ -35,7 +35,7 @@ export function createLastContacts(
 
   const timer = setInterval(() => {
     writing = writing.then(flush);
-  }, FLUSH_MS);
+  }, everyMs);
   timer.unref();
 
   return {

@@ -5,6 +5,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { ANSWER_MAX_BYTES } from '@gantry/contract/webhooks';
 import { version } from '../installation.ts';
 import { safeText } from '../platform/describe-error.ts';
+import { TIMINGS } from '../platform/timings.ts';
 import { type AddressRules, hostOf } from './address.ts';
 import type { Attempt, AttemptResult } from './attempts-store.ts';
 import { retryAfterOf } from './retry-after.ts';
@@ -16,25 +17,28 @@ export type SendAttempt = (attempt: Attempt) => Promise<AttemptResult>;
 /** Longest that one attempt takes, from resolving the name to the head of the answer, in milliseconds. */
 export const ATTEMPT_LIMIT_MS = 10_000;
 
-/** Longest wait for the body of an answer, in milliseconds: the status has decided already. */
-const BODY_LIMIT_MS = 2_000;
-
 /** The statuses whose `Retry-After` counts. */
 const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
 
+export interface SenderLimits {
+  /** Longest that an attempt takes, in milliseconds. */
+  readonly limitMs?: number;
+  /** Longest wait for the body of an answer, in milliseconds. */
+  readonly answerBodyMs?: number;
+}
+
 /**
  * @param now the time in Unix milliseconds, which is signed
- * @param limitMs longest that an attempt takes, in milliseconds
  */
 export function createSender(
   rules: AddressRules,
   now: () => number,
-  limitMs: number = ATTEMPT_LIMIT_MS,
+  { limitMs = ATTEMPT_LIMIT_MS, answerBodyMs = TIMINGS.answerBodyMs }: SenderLimits = {},
 ): SendAttempt {
   return async (attempt) => {
     const signal = AbortSignal.timeout(limitMs);
     try {
-      return await exchange(attempt, rules, now, signal);
+      return await exchange(attempt, { rules, now, answerBodyMs }, signal);
     } catch (error) {
       const reason = signal.aborted ? `It did not answer within ${limitMs / 1_000} s` : describe(error);
       return { status: null, answer: null, error: storable(reason), retryAfterMs: null };
@@ -74,11 +78,11 @@ function storable(text: string): string {
 }
 
 /** The beginning of the body, as far as it came: one that is slow or breaks off does not make the answer another. */
-async function readBeginning(response: http.IncomingMessage): Promise<string> {
+async function readBeginning(response: http.IncomingMessage, limitMs: number): Promise<string> {
   const decoder = new StringDecoder('utf8');
   let text = '';
   let room = ANSWER_MAX_BYTES;
-  const timer = setTimeout(() => response.destroy(), BODY_LIMIT_MS);
+  const timer = setTimeout(() => response.destroy(), limitMs);
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
       text += decoder.write(chunk.subarray(0, room));
@@ -101,8 +105,7 @@ function failureOf(status: number): string | null {
 
 async function exchange(
   attempt: Attempt,
-  rules: AddressRules,
-  now: () => number,
+  { rules, now, answerBodyMs }: { rules: AddressRules; now: () => number; answerBodyMs: number },
   signal: AbortSignal,
 ): Promise<AttemptResult> {
   const url = rules.parse(attempt.url);
@@ -121,7 +124,12 @@ async function exchange(
   try {
     const status = response.statusCode ?? 0;
     const retryAfterMs = ASKS_TO_WAIT.has(status) ? retryAfterOf(response.headers, now()) : null;
-    return { status, answer: await readBeginning(response), error: failureOf(status), retryAfterMs };
+    return {
+      status,
+      answer: await readBeginning(response, answerBodyMs),
+      error: failureOf(status),
+      retryAfterMs,
+    };
   } finally {
     request.destroy();
   }

@@ -33,13 +33,12 @@ export async function startWebhooks(foundation: Foundation): Promise<WebhookServ
 /** Makes the deliveries. While the feature is off, what is pending stays so, and is made when it is on again. */
 export function startDeliveries(foundation: Foundation, addresses: AddressRules): void {
   const {
-    core: { db, log, clock },
+    core: { db, log, clock, timings },
     listener,
     resources,
-    timings,
   } = foundation;
   if (areOn(foundation)) {
-    const send = createSender(addresses, clock.now);
+    const send = createSender(addresses, clock.now, timings);
     resources.use(
       startDelivering({
         db,
