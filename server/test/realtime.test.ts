@@ -471,7 +471,7 @@ describe('a stream ends', () => {
   });
 
   it('when the service drains, also one that nobody reads, and both soon', async () => {
-    const service = await startGantry();
+    const service = await startGantry({ overrides: { timings: { farewellMs: 300 } } });
     const apiKey = await service.registerSensor();
     const admin = await service.tokenFor('ADMIN');
     const stream = await openStream(service.url, 'events.onIngested', { token: admin });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { open, router } from '../src/api/procedures.ts';
 import { mostConnections } from '../src/http/connections.ts';
-import { createServer } from '../src/http/server.ts';
+import { closeServer, createServer } from '../src/http/server.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
 // What bounds the answers: their size, how many are on their way, how long they take to be read, and the connections.
@@ -62,7 +62,7 @@ const withServer = async (
   try {
     await use(url, connections);
   } finally {
-    await server.close();
+    await closeServer(server);
   }
 };
 

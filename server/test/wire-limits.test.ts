@@ -257,7 +257,7 @@ describe('a request that takes too long', () => {
     try {
       await use(await server.listen({ host: '127.0.0.1', port: 0 }));
     } finally {
-      await server.close();
+      await closeServer(server);
     }
   };
 
@@ -320,7 +320,7 @@ describe('a sender who leaves in the middle of a body', () => {
       else socket.destroy();
     }
     expect((await requestRaw(`http://${hostname}:${port}`, 'GET /trpc/system.health')).status).toBe(200);
-    await server.close();
+    await closeServer(server);
     expect(lines).toEqual([]);
   });
 });

@@ -36,6 +36,8 @@ export interface Timings {
   readonly eventTurnMs: number;
   /** Longest wait for the commit of a group of events. */
   readonly commitMs: number;
+  /** How long a stream gets to say that it ends, before its connection is closed. */
+  readonly farewellMs: number;
   /** A connection on which nothing moves for this much longer than a call may take is closed: nobody reads its answer. */
   readonly stalledMs: number;
 }
@@ -57,5 +59,6 @@ export const TIMINGS: Timings = {
   questionMs: 5_000,
   eventTurnMs: 10_000,
   commitMs: 10_000,
+  farewellMs: 2_000,
   stalledMs: 5_000,
 };
