@@ -391,7 +391,15 @@ describe('deliveries of a transaction', () => {
     await deleting.query('BEGIN');
     await deleting.query('DELETE FROM webhooks WHERE id = $1', [hook]);
     const enqueued = enqueue(hook);
-    await sleep(200);
+    await eventually(
+      async () =>
+        (
+          await pool.query(
+            `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+          )
+        ).rowCount,
+      (waiting) => waiting === 1,
+    );
     await deleting.query('COMMIT');
     deleting.release();
     expect(await findDelivery((await enqueued)[0])).toBe(undefined);
@@ -497,8 +505,8 @@ describe('many deliveries', () => {
       (length) => length >= 200,
       30_000,
     );
-    await sleep(200);
-    expect(idsOf(receiver.received).sort()).toEqual(batches.flat().sort());
+    const last = await aSweepHasPassed(receiver);
+    expect(idsOf(receiver.received).sort()).toEqual([...batches.flat(), last].sort());
   });
 
   it('do not wait for those of receivers that never answer', async () => {
