@@ -81,7 +81,7 @@ describe('what follows from an event', () => {
 describe('an attempt that fails', () => {
   let gantry: Gantry;
   beforeAll(async () => {
-    gantry = await startGantry();
+    gantry = await startGantry({ overrides: { timings: { sweepFollowUpsMs: 200, countLateMs: 200 } } });
   });
   afterAll(() => gantry.stop());
 

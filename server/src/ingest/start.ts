@@ -34,6 +34,7 @@ export async function startIngest(
     startFollowUp({
       db: devices,
       log,
+      timings,
       applyEffects: (tx, rows) => applyEffects(parts, tx, rows),
       reportLate: ({ events, oldestSeconds }) => {
         metrics.lateFollowUps.set(events);

@@ -18,6 +18,10 @@ export interface Timings {
   readonly sweepSensorsMs: number;
   /** How often the last contacts of sensors are written. */
   readonly writeContactsMs: number;
+  /** How often events are looked for whose follow-up was left behind. */
+  readonly sweepFollowUpsMs: number;
+  /** How often it is counted how many of them have waited for too long. */
+  readonly countLateMs: number;
   /** How often what was counted of events is folded. */
   readonly foldCountsMs: number;
   /** How often the feed of changes is read although nobody announced any: should a message be lost, that is how late it is. */
@@ -50,6 +54,8 @@ export const TIMINGS: Timings = {
   reportDeadMs: 15_000,
   sweepSensorsMs: 2_000,
   writeContactsMs: 2_000,
+  sweepFollowUpsMs: 2_000,
+  countLateMs: 15_000,
   foldCountsMs: 1_000,
   readFeedMs: 1_000,
   refuseLoginMs: 500,
