@@ -53,7 +53,10 @@ const devicesOf = (service: Gantry) => {
 let gantry: Gantry;
 let devices: ReturnType<typeof devicesOf>;
 beforeAll(async () => {
-  gantry = await startGantry({ config: { HEARTBEAT_TIMEOUT_SECONDS: String(TIMEOUT) } });
+  gantry = await startGantry({
+    config: { HEARTBEAT_TIMEOUT_SECONDS: String(TIMEOUT) },
+    overrides: { timings: { writeContactsMs: 200 } },
+  });
   devices = devicesOf(gantry);
 });
 afterAll(() => gantry.stop());
