@@ -36,13 +36,13 @@ describe('a constant load', () => {
   });
 
   it('does not slow down with the server, whose slowness shows in the latencies', async () => {
-    const pacer = await pace((_request, response) => setTimeout(() => response.end(ANSWER), 100), 2);
+    const pacer = await pace((_request, response) => setTimeout(() => response.end(ANSWER), 25), 2);
     await sleep(600);
     await pacer.finish();
     const { latencies } = pacer.take();
     expect(latencies.length).toBeGreaterThan(80);
-    // Two connections answer twenty of them a second; the others wait their turn.
-    expect(latencies.at(-1)).toBeGreaterThan(1500);
+    // Two connections answer eighty of them a second; the others wait their turn.
+    expect(latencies.at(-1)).toBeGreaterThan(500);
   });
 
   it('fails with what it was answered when that is an error', async () => {

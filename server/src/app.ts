@@ -13,6 +13,7 @@ import { closeServer, createServer } from './http/server.ts';
 import { startImages } from './images/start.ts';
 import { startIngest } from './ingest/start.ts';
 import { migrationsFolder } from './installation.ts';
+import type { ClockSources } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import { startEmbeddedDatabase } from './platform/database/embedded/embedded.ts';
 import { SPECIAL_CONNECTIONS } from './platform/database/pools.ts';
@@ -46,7 +47,9 @@ export interface Service extends AsyncDisposable {
 /** What a test may have otherwise than an installation. It never comes from the environment. */
 export interface Overrides {
   readonly timings?: Partial<Timings>;
-  readonly passwordCost?: PasswordCost;
+  readonly passwordCost?: PasswordCost | undefined;
+  /** What its clock is made of: another time of this machine, or of the database, or both. The time of SQL stays. */
+  readonly clock?: Partial<ClockSources>;
   /** Where the built console is. */
   readonly consoleFolder?: string;
 }
@@ -136,13 +139,14 @@ async function compose(
     resources,
     siblings,
     timings: { ...TIMINGS, ...overrides.timings },
+    clock: overrides.clock,
     connectionString,
     migrations: migrationsFolder,
     loadTimezone: getTimezoneSettings,
     loadFormerTimezones: listFormerTimezones,
   });
   const { core } = foundation;
-  const { db } = core;
+  const { db, timings } = core;
 
   const auth = await startAuth(foundation, secret, overrides.passwordCost);
   const webhooks = await startWebhooks(foundation);
@@ -156,7 +160,7 @@ async function compose(
   const zone = () => core.settings.current().timezone;
   const retention = resources.use(startRetention({ db, log, blobs: images.images.blobs, zone }));
   const ingest = await startIngest(foundation, { ...watchlist, ...webhooks, outbox: webhooks.webhooks });
-  resources.use(startFoldingCounts({ db, log }));
+  resources.use(startFoldingCounts({ db, log, timings }));
   resources.use(startFoldingTraffic({ db, log }));
 
   // Closed before the follow-up of events: deliveries that its last round causes are made after the next start.

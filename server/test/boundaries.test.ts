@@ -131,6 +131,31 @@ describe('the boundaries between the parts', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('lets one file read the clock of the machine, for few others', () => {
+    const clock = 'server/src/platform/machine-time.ts';
+    const READS =
+      /\bDate\.now\b|\bnew Date(?!\()|\bnew Date\(\)|(?<!new )\bDate\(|\bDateTime\.(now|local|utc)\(\)/;
+    const readers = sources.filter(
+      (file) =>
+        file.startsWith('server/src/') &&
+        READS.test(readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')),
+    );
+    expect(readers).toEqual([clock]);
+    // What the machine itself dates, and the clock that is compared with it. All others have the time of the service.
+    expect(
+      server
+        .filter(({ to }) => to === clock)
+        .map(({ from }) => from)
+        .sort(),
+    ).toEqual([
+      'server/src/platform/clock.ts',
+      'server/src/platform/database/embedded/binaries.ts',
+      'server/src/platform/database/embedded/postmaster.ts',
+      'server/src/platform/process/data-folder.ts',
+      'server/src/reports/files.ts',
+    ]);
+  });
+
   it('keeps SQL to the stores, the database and the writer of events', () => {
     const SQL = /\b(SELECT\s+[\w*(]|INSERT INTO|UPDATE\s+\w+\s+SET|DELETE FROM|CREATE TABLE)/;
     // A benchmark looks into the tables to check what the service says.

@@ -1,8 +1,11 @@
+import { decodeJwt } from 'jose';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createClock } from '../src/platform/clock.ts';
 import { lastSettledStart } from '../src/retention/runs-store.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
+import { createShiftedTime } from './shifted-time.ts';
+import { startReceiver } from './webhook-receiver.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -90,21 +93,23 @@ describe('a process whose clock is wrong', () => {
   let gantry: Gantry;
   let token: string;
   let apiKey: string;
+  let ahead = 0;
+  const setClock = (by: number): void => {
+    ahead = by;
+  };
   beforeAll(async () => {
-    gantry = await startGantry();
+    gantry = await startGantry({ overrides: { clock: { wall: () => Date.now() + ahead } } });
     token = await gantry.tokenFor('ADMIN');
     apiKey = await gantry.registerSensor();
   });
   afterEach(async () => {
-    vi.restoreAllMocks();
+    setClock(0);
     await gantry.app.context.clock.measure();
   });
   afterAll(() => gantry.stop());
 
-  const trueNow = Date.now.bind(Date);
-  const setClock = (by: number) => vi.spyOn(Date, 'now').mockImplementation(() => trueNow() + by);
   const send = (fields: object = {}) => gantry.call('events.ingest', { apiKey, ...EVENT, ...fields });
-  const at = (fromNow: number): string => new Date(trueNow() + fromNow).toISOString();
+  const at = (fromNow: number): string => new Date(Date.now() + fromNow).toISOString();
   const timeOf = async (id: string): Promise<number> =>
     new Date((await gantry.ok('events.getById', { id }, { token })).timestamp).getTime();
   const runs = async (): Promise<
@@ -123,7 +128,7 @@ describe('a process whose clock is wrong', () => {
     setClock(by);
     expect((await send({ timestamp: at(0) })).status).toBe(200);
     const { body } = await send();
-    expect(Math.abs((await timeOf(body.result.data.json.eventId)) - trueNow())).toBeLessThan(MINUTE);
+    expect(Math.abs((await timeOf(body.result.data.json.eventId)) - Date.now())).toBeLessThan(MINUTE);
   });
 
   it('asks for an event again that only one of the clocks would refuse', async () => {
@@ -181,10 +186,61 @@ describe('a process whose clock is wrong', () => {
     expect(await isThere(id)).toBe(true);
     // It is not tried again on the same day.
     const settled = await lastSettledStart(gantry.app.context.db);
-    expect(trueNow() - (settled ?? 0)).toBeLessThan(MINUTE);
+    expect(Date.now() - (settled ?? 0)).toBeLessThan(MINUTE);
     const { id: byHand } = await gantry.ok('storage.runRetention', undefined, { token });
     expect(await untilDone(byHand)).toMatchObject({ status: 'COMPLETED' });
     expect(await isThere(id)).toBe(false);
+  });
+});
+
+describe('a service whose database is a day ahead of its machine', () => {
+  it('signs, stores and shows the time of the database', async () => {
+    await using receiver = await startReceiver();
+    await using gantry = await startGantry({
+      config: { WEBHOOK_ALLOW_HOSTS: receiver.host },
+      overrides: { clock: { readDatabaseTime: async () => Date.now() + DAY } },
+    });
+    const token = await gantry.tokenFor('ADMIN');
+    const isNow = (time: number): void => {
+      expect(Math.abs(time - DAY - Date.now())).toBeLessThan(MINUTE);
+    };
+
+    const { iat = 0, exp = 0 } = decodeJwt(token);
+    isNow(iat * 1_000);
+    isNow(exp * 1_000 - DAY);
+    isNow(Date.parse((await gantry.ok('system.health')).timestamp));
+    isNow(Date.parse((await gantry.ok('reports.getAnalytics', {}, { token })).end));
+    // The five minutes up to the end of this one.
+    isNow(Date.parse((await gantry.ok('traffic.getLive', undefined, { token })).since) + 4.5 * MINUTE);
+    const daily = { kind: 'DAILY_SUMMARY', format: 'CSV', every: 'DAILY', hour: 6 };
+    const { nextRunAt } = await gantry.ok('reports.createSchedule', daily, { token });
+    expect(Math.abs(Date.parse(nextRunAt) - 1.5 * DAY - Date.now())).toBeLessThan(DAY / 2 + MINUTE);
+
+    const hook = { url: receiver.url, kinds: ['event.ingested'] };
+    const { id } = await gantry.ok('webhooks.create', hook, { token });
+    await gantry.ingest(await gantry.registerSensor());
+    await gantry.ok('webhooks.test', { id }, { token });
+    await eventually(
+      async () => receiver.received.length,
+      (count) => count === 2,
+    );
+    for (const { headers, body } of receiver.received) {
+      isNow(Number(headers['x-gantry-timestamp']) * 1_000);
+      isNow(Date.parse(JSON.parse(body).createdAt));
+    }
+  });
+});
+
+describe('a token', () => {
+  it('is good for a day of the service', async () => {
+    const time = createShiftedTime();
+    await using gantry = await startGantry({ overrides: { clock: time.sources } });
+    const token = await gantry.tokenFor('ADMIN');
+    const status = async () => (await gantry.call('auth.me', undefined, { token })).status;
+    time.advance(DAY - MINUTE);
+    expect(await status()).toBe(200);
+    time.advance(MINUTE);
+    expect(await status()).toBe(401);
   });
 });
 

@@ -81,7 +81,7 @@ describe('what follows from an event', () => {
 describe('an attempt that fails', () => {
   let gantry: Gantry;
   beforeAll(async () => {
-    gantry = await startGantry();
+    gantry = await startGantry({ overrides: { timings: { sweepFollowUpsMs: 200, countLateMs: 200 } } });
   });
   afterAll(() => gantry.stop());
 
@@ -214,7 +214,10 @@ describe('a process that is killed before it followed an event up', () => {
     await doomed.ended;
     await blocker.query('COMMIT');
     blocker.release();
-    const services = await Promise.all([1, 2].map(() => untilItServes(spawnService(scratch, settings))));
+    const overrides = { timings: { sweepFollowUpsMs: 200 } };
+    const config = { DATABASE_URL: database.url };
+    await using _one = await startGantry({ config, overrides });
+    await using _other = await startGantry({ config, overrides });
     const events = () => pool.query<{ event_id: string }>('SELECT event_id FROM incident_events');
     await eventually(
       async () => (await events()).rowCount,
@@ -224,7 +227,6 @@ describe('a process that is killed before it followed an event up', () => {
     expect((await events()).rows).toEqual([{ event_id: eventId }]);
     expect((await pool.query('SELECT 1 FROM incidents')).rowCount).toBe(1);
     expect((await pool.query('SELECT 1 FROM events_to_follow_up')).rowCount).toBe(0);
-    await Promise.all(services.map((service) => service.stop()));
     await pool.end();
   });
 });

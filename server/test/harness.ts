@@ -184,7 +184,7 @@ const CHEAP: PasswordCost = { memoryCost: 64, timeCost: 1, parallelism: 1 };
 
 /**
  * Starts the whole service on a database of its own and a free port.
- * @param options.overrides in place of a cheap hash of passwords; none of them is what an installation has
+ * @param options.overrides besides a cheap hash of passwords; `passwordCost: undefined` for that of an installation
  */
 export const startGantry = async (
   options: { config?: Record<string, string>; log?: Logger; overrides?: Overrides } = {},
@@ -201,12 +201,10 @@ export const startGantry = async (
     ADMIN_PASSWORD: ADMIN.password,
     ...options.config,
   });
-  const app = await createApp(
-    config,
-    options.log ?? suiteLog(),
-    null,
-    options.overrides ?? { passwordCost: CHEAP },
-  );
+  const app = await createApp(config, options.log ?? suiteLog(), null, {
+    passwordCost: CHEAP,
+    ...options.overrides,
+  });
   const url = await app.listen();
   return new Gantry(app, url, async () => {
     await app[Symbol.asyncDispose]();

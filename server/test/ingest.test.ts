@@ -47,7 +47,7 @@ const addSensor = async (fields: object = {}) =>
   );
 
 beforeAll(async () => {
-  gantry = await startGantry();
+  gantry = await startGantry({ overrides: { timings: { writeContactsMs: 200 } } });
   token = await gantry.tokenFor('OPERATOR');
   sensor = await addSensor();
 });

@@ -20,7 +20,7 @@ import { createTestDatabase, eventually } from './harness.ts';
 
 const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 const chores = pgTable('chores', {});
-const LEASE_MS = 2_000;
+const LEASE_MS = 1_000;
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let pool: pg.Pool;
@@ -188,7 +188,7 @@ describe('a job', () => {
 
   it('waits until it is due, by the clock of the database', async () => {
     await startWorking();
-    await add(1, { dueInMs: 2_000 });
+    await add(1, { dueInMs: 600 });
     const { rows } = await pool.query('SELECT due_at FROM chores');
     await waitForDone(1);
     const { rows: after } = await pool.query('SELECT now() AS now');
@@ -336,7 +336,7 @@ describe('when the database goes away', () => {
     await startWorking();
     await add(0);
     await waitForDone(1);
-    await whileUnreachable(() => sleep(2_000));
+    await whileUnreachable(() => sleep(1_000));
     await add(1);
     expect(await waitForDone(2, 30_000)).toEqual([0, 1]);
   });

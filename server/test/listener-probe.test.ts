@@ -70,7 +70,9 @@ const startOn = async (url: string, name: string): Promise<Caller> => {
     JWT_SECRET: 'a secret that both of the processes know',
   });
   const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
-  const app = await createApp(config, log, null, { timings: { refreshCachesMs: 5_000 } });
+  const app = await createApp(config, log, null, {
+    timings: { refreshCachesMs: 1_000, probeListenerMs: 300, listenerAnswerMs: 2_000 },
+  });
   apps.push(app);
   return new Caller(await app.listen());
 };

@@ -11,7 +11,10 @@ import { ADMIN, createTestDatabase, type Gantry, startGantry } from './harness.t
 
 let gantry: Gantry;
 beforeAll(async () => {
-  gantry = await startGantry({ config: { TRUSTED_PROXIES: '127.0.0.1' } });
+  gantry = await startGantry({
+    config: { TRUSTED_PROXIES: '127.0.0.1' },
+    overrides: { timings: { refuseLoginMs: 50 } },
+  });
 });
 afterAll(() => gantry.stop());
 

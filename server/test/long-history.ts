@@ -66,7 +66,7 @@ export const SENSORS = Array.from(
 const DAY_MS = 86_400_000;
 
 const provideMonths = async (pool: pg.Pool, stretches: readonly Stretch[]): Promise<void> => {
-  const partitions = createPartitions(pool);
+  const partitions = createPartitions(pool, Date.now);
   for (const [start, length] of stretches) {
     const days = 1 + Number(/^(\d+) days/.exec(length)?.[1] ?? 0);
     for (let day = 0; day <= days; day += 1) await partitions.ensure(Date.parse(start) + day * DAY_MS);

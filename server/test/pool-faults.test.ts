@@ -8,12 +8,13 @@ import { inTransaction } from '../src/platform/database/transaction.ts';
 import { startFaultyNetwork } from './faulty-network.ts';
 import { eventually } from './harness.ts';
 import { type OwnDatabase, startOwnDatabase } from './own-database.ts';
+import { lengthOf } from './test-length.ts';
 
 // A server that is stopped where it stands, and a network that loses what is sent: no answer comes, and no error either.
 
 const STATEMENT_TIMEOUT_MS = 1_000;
 /** By then every statement that was under way has been given up, and ROLLBACK too. */
-const LONG_MS = 5_000;
+const LONG_MS = 3_000;
 
 let server: OwnDatabase;
 let pool: Pool;
@@ -72,7 +73,7 @@ const load = () => {
 describe('a pool', () => {
   it('has all its connections again after the server stood still under load', async () => {
     const stop = load();
-    for (let times = 0; times < 3; times++) {
+    for (let times = 0; times < lengthOf({ gate: 2, full: 3 }); times++) {
       await sleep(300);
       await server.freeze();
       await sleep(LONG_MS);

@@ -153,10 +153,10 @@ const ROWS: readonly Row[] = [
   listed({ licensePlateNumber: 'B-123' }, 'events_by_plate', PERIODS),
   listed({ licensePlateNumber: 'B-123*' }, 'events_by_plate', PKEY, PERIODS),
   listed({ licensePlateNumber: '*123' }, 'events_by_plate_end', PKEY, PERIODS),
-  ['the latest', () => listRecentEvents(db, { limit: 10 }), PKEY, PERIODS],
+  ['the latest', () => listRecentEvents(db, { limit: 10 }, Date.now()), PKEY, PERIODS],
   [
     'the latest of a type',
-    () => listRecentEvents(db, { limit: 10, eventType: 'INCIDENT' }),
+    () => listRecentEvents(db, { limit: 10, eventType: 'INCIDENT' }, Date.now()),
     'events_by_type',
     PERIODS,
   ],

@@ -11,8 +11,8 @@ import { selectTopics } from '../src/realtime/selection.ts';
 const AT = new Date('2026-01-01T00:00:00Z');
 const event = { id: 'e' } as Event;
 
-/** A feed with one event in it, of which the reader hears; `onRead` runs while the page is on its way. */
-const feedWith = (onRead: () => void): Pool => {
+/** A feed with one event in it; `onRead` runs while its page is on its way, `onEmpty` when what comes after is asked for. */
+const feedWith = (onRead: () => void, onEmpty: () => void): Pool => {
   const rows = [
     {
       horizon: '10',
@@ -29,7 +29,10 @@ const feedWith = (onRead: () => void): Pool => {
   let reads = 0;
   const query = async (statement: unknown) => {
     if (typeof statement === 'string') return { rows: [{ horizon: '5', now: AT }] };
-    if (reads++ > 0) return { rows: [{ ...rows[0], xid: null }] };
+    if (reads++ > 0) {
+      onEmpty();
+      return { rows: [{ ...rows[0], xid: null }] };
+    }
     onRead();
     return { rows };
   };
@@ -53,26 +56,34 @@ const joinAfter = async (
   const tried = new Promise<void>((resolve) => {
     hasTried = resolve;
   });
+  let hasTold = (): void => undefined;
+  const toldAll = new Promise<void>((resolve) => {
+    hasTold = resolve;
+  });
   const hub: Hub = new Hub({
-    pool: feedWith(() => {
-      void (async () => {
-        for (let turn = 0; turn < turns; turn++) await Promise.resolve();
-        const { told: from } = hub;
-        const tell = () => told.push('e');
-        joined =
-          from !== null &&
-          from.position.xid < 10n &&
-          hub.join({ topics: selectTopics(newcomer), from, send: tell, end: () => undefined }) !== null;
-        hasTried();
-      })();
-    }),
+    pool: feedWith(
+      () => {
+        void (async () => {
+          for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+          const { told: from } = hub;
+          const tell = () => told.push('e');
+          joined =
+            from !== null &&
+            from.position.xid < 10n &&
+            hub.join({ topics: selectTopics(newcomer), from, send: tell, end: () => undefined }) !== null;
+          hasTried();
+        })();
+      },
+      () => hasTold(),
+    ),
     findEvents: async () => new Map([['e', event]]),
     log: pino({ level: 'silent' }),
+    readFeedMs: 10,
   });
   const from = await hub.start();
   hub.join({ topics: selectTopics(first), from, send: () => undefined, end: () => undefined });
   await tried;
-  await new Promise((resolve) => setTimeout(resolve, 60));
+  await toldAll;
   await hub[Symbol.asyncDispose]();
   return { joined, told };
 };

@@ -8,12 +8,14 @@ import { openStream } from './sse.ts';
 
 // What is past is not told as new: not what happened while nobody listened, and not what a restored dump brought along.
 
+const READ_FEED_MS = 250;
+
 let gantry: Gantry;
 let token: string;
 let apiKey: string;
 
 beforeAll(async () => {
-  gantry = await startGantry();
+  gantry = await startGantry({ overrides: { timings: { readFeedMs: READ_FEED_MS } } });
   token = await gantry.tokenFor('ADMIN');
   apiKey = await gantry.registerSensor();
 });
@@ -90,14 +92,14 @@ describe('changes of a server that was further on', () => {
     await restoreChanges(gantry.pool, 1_000_000);
     const stream = await follow();
     const asked = vi.spyOn(gantry.pool, 'query');
-    await sleep(2_000);
+    await sleep(4 * READ_FEED_MS);
     const looks = asked.mock.calls.filter(
       ([query]) => (query as { name?: string }).name === 'read-changes',
     ).length;
     asked.mockRestore();
     stream.close();
     await stream.ended;
-    // One a second, and a few more for what else happens; without a rest there would be a hundred.
+    // Four, and a few more for what else happens; without a rest there would be fifty.
     expect(looks).toBeLessThan(20);
   });
 

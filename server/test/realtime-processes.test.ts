@@ -94,7 +94,7 @@ class Follower {
   }
 
   get isConnected(): boolean {
-    return this.#lastEventId !== undefined;
+    return (this.#stream?.messages.length ?? 0) > 0;
   }
 
   cut(): void {
@@ -137,7 +137,10 @@ describe('subscribers of one process, while events come in through another', () 
   it('are told every committed event, in the order of the commits, though connections are cut', async () => {
     const apiKeys = await Promise.all(Array.from({ length: 6 }, registerSensor));
     const followers = Array.from({ length: SUBSCRIBERS }, () => new Follower());
-    await sleep(1_000);
+    await eventually(
+      async () => followers.every(({ isConnected }) => isConnected),
+      (are) => are,
+    );
 
     const cutOften = async (): Promise<void> => {
       const until = Date.now() + LOAD_SECONDS * 1000;

@@ -58,7 +58,7 @@ const make = async (filters: object, format: ReportFormat = 'CSV') => {
   const file = arrayBuffer(to);
   const progress = { progress: 0, rowCount: 0 };
   const rowCount = await inLongSnapshot(pool, (db) =>
-    writeReport(db, row, to, progress, new AbortController().signal),
+    writeReport(db, { report: row, now: Date.now() }, to, progress, new AbortController().signal),
   );
   return { rowCount, bytes: new Uint8Array(await file) };
 };

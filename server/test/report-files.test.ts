@@ -30,7 +30,7 @@ const LIMIT = 100_000;
 
 /** Puts violations into March 2026 by the short way: one event a second. */
 const fill = async (pool: pg.Pool, until: number, from = 1): Promise<void> => {
-  await createPartitions(pool).ensure(Date.UTC(2026, 2, 5));
+  await createPartitions(pool, Date.now).ensure(Date.UTC(2026, 2, 5));
   await pool.query(
     `INSERT INTO events (id, event_type, violation_type, plate, plate_key, vehicle_speed, location_name)
      SELECT (lpad(to_hex($1::bigint + n * 1000), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0') || '8' || lpad(to_hex(n), 15, '0'))::uuid,
@@ -149,6 +149,7 @@ describe('reports over HTTP', () => {
     const makeReport = createReportMaker({
       connectionString: gantry.app.context.pool.options.connectionString ?? '',
       folder,
+      now: Date.now,
     });
     await using runner = createReportRunner({ db, log, makeReport, files: createReportFiles(folder) });
     const { id } = await generate();
@@ -187,6 +188,7 @@ describe('reports over HTTP', () => {
     const makeReport = createReportMaker({
       connectionString,
       folder,
+      now: Date.now,
       heapMb: { CSV: 20, XLSX: 20, PDF: 20 },
     });
     const row = await getReportRow(gantry.app.context.db, id);

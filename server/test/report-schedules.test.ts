@@ -153,7 +153,7 @@ describe('schedules', () => {
   let token: string;
   let others: pg.Pool[] = [];
   beforeAll(async () => {
-    gantry = await startGantry();
+    gantry = await startGantry({ overrides: { timings: { sweepReportsMs: 500 } } });
     token = await gantry.tokenFor('ADMIN');
     others = [1, 2].map(() => createPool(gantry.app.context.config.DATABASE_URL ?? '', 4, () => undefined));
   });

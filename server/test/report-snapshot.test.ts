@@ -11,7 +11,7 @@ import './service-process.ts';
 let gantry: Gantry;
 beforeAll(async () => {
   gantry = await startGantry();
-  await createPartitions(gantry.pool).ensure(Date.UTC(2026, 2, 5));
+  await createPartitions(gantry.pool, Date.now).ensure(Date.UTC(2026, 2, 5));
 });
 afterAll(() => gantry?.stop());
 

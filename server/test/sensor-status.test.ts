@@ -53,7 +53,10 @@ const devicesOf = (service: Gantry) => {
 let gantry: Gantry;
 let devices: ReturnType<typeof devicesOf>;
 beforeAll(async () => {
-  gantry = await startGantry({ config: { HEARTBEAT_TIMEOUT_SECONDS: String(TIMEOUT) } });
+  gantry = await startGantry({
+    config: { HEARTBEAT_TIMEOUT_SECONDS: String(TIMEOUT) },
+    overrides: { timings: { writeContactsMs: 200 } },
+  });
   devices = devicesOf(gantry);
 });
 afterAll(() => gantry.stop());
@@ -373,7 +376,10 @@ describe('a service with a time-out of one second', () => {
   let quick: Gantry;
   let own: ReturnType<typeof devicesOf>;
   beforeAll(async () => {
-    quick = await startGantry({ config: { HEARTBEAT_TIMEOUT_SECONDS: '1' } });
+    quick = await startGantry({
+      config: { HEARTBEAT_TIMEOUT_SECONDS: '1' },
+      overrides: { timings: { sweepSensorsMs: 200 } },
+    });
     own = devicesOf(quick);
   });
   afterAll(() => quick.stop());

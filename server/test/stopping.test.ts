@@ -3,9 +3,10 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, inject, it } from 'vitest';
 import { appRouter } from '../src/api/router.ts';
 import { closeServer, createServer } from '../src/http/server.ts';
+import { copyDataFolder } from './data-folders.ts';
 import { startGantry } from './harness.ts';
 import { spawnService, untilItServes } from './service-process.ts';
 
@@ -17,6 +18,8 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true, maxRetries: 20, r
 describe('a service that fails while it stops', () => {
   it('says so, and not that it cannot start', async () => {
     const dataDir = join(scratch, 'data');
+    mkdirSync(dataDir, { mode: 0o711 });
+    await copyDataFolder(inject('dataFolderTemplate'), dataDir);
     const service = await untilItServes(spawnService(scratch, { DATA_DIR: dataDir }));
     const claim = readdirSync(dataDir).find((name) => name.startsWith('claim-')) ?? '';
     rmSync(join(dataDir, claim));
@@ -29,6 +32,21 @@ describe('a service that fails while it stops', () => {
 });
 
 describe('a server that closes', () => {
+  it('does not wait for a connection on which nothing was asked', async () => {
+    await using gantry = await startGantry();
+    const server = await createServer(gantry.app.context, appRouter);
+    await server.listen({ host: '127.0.0.1', port: 0 });
+    const accepted = once(server.server, 'connection');
+    const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1');
+    await accepted;
+    const ended = once(socket.resume(), 'close');
+    const asked = performance.now();
+    await closeServer(server);
+    await ended;
+    // Left alone it takes the 18 s after which all connections are closed.
+    expect(performance.now() - asked).toBeLessThan(10_000);
+  });
+
   it('does not wait for a caller whose request never comes to its end', async () => {
     await using gantry = await startGantry();
     const server = await createServer(gantry.app.context, appRouter);

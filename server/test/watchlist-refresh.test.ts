@@ -1,6 +1,6 @@
 import { reportedEvent } from '@gantry/contract/events';
 import { pino } from 'pino';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { enrich } from '../src/ingest/enrich.ts';
 import type { WatchedEntry } from '../src/watchlist/matching.ts';
 import { createWatchlist, type Watchlist } from '../src/watchlist/watch.ts';
@@ -111,9 +111,15 @@ describe('the watchlist of a process', () => {
       if (readings++ > 0) throw new Error('the database is away');
       return [];
     }, log);
-    await watchlist.refresh();
-    await watchlist[Symbol.asyncDispose]();
-    await new Promise((resolve) => setTimeout(resolve, 800));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      await watchlist.refresh();
+      expect(vi.getTimerCount()).toBe(1);
+      await watchlist[Symbol.asyncDispose]();
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
     expect(readings).toBe(2);
   });
 });

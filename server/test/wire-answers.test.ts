@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { open, router } from '../src/api/procedures.ts';
 import { mostConnections } from '../src/http/connections.ts';
-import { createServer } from '../src/http/server.ts';
+import { closeServer, createServer } from '../src/http/server.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
 // What bounds the answers: their size, how many are on their way, how long they take to be read, and the connections.
@@ -48,10 +48,12 @@ const large = router({
 
 const withServer = async (
   use: (url: string, connections: () => Promise<number>) => Promise<void>,
-  timeoutMs = 20_000,
+  { timeoutMs = 20_000, stalledMs = 5_000 } = {},
 ): Promise<void> => {
   const limits = { answerBytes: 8 * MB, inFlightBytes: 20 * MB };
-  const server = await createServer(gantry.app.context, large, timeoutMs, limits);
+  const { context } = gantry.app;
+  const app = { ...context, timings: { ...context.timings, stalledMs } };
+  const server = await createServer(app, large, timeoutMs, limits);
   const url = await server.listen({ host: '127.0.0.1', port: 0 });
   const connections = () =>
     new Promise<number>((resolve, reject) =>
@@ -60,7 +62,7 @@ const withServer = async (
   try {
     await use(url, connections);
   } finally {
-    await server.close();
+    await closeServer(server);
   }
 };
 
@@ -123,12 +125,15 @@ describe('an answer', () => {
   });
 
   it('that nobody reads ends its connection', async () => {
-    await withServer(async (url, connections) => {
-      const reader = askAndWait(url, pathOf(7 * MB));
-      await eventually(connections, (count) => count === 1);
-      await eventually(connections, (count) => count === 0, 60_000);
-      reader.destroy();
-    }, 500);
+    await withServer(
+      async (url, connections) => {
+        const reader = askAndWait(url, pathOf(7 * MB));
+        await eventually(connections, (count) => count === 1);
+        await eventually(connections, (count) => count === 0, 60_000);
+        reader.destroy();
+      },
+      { timeoutMs: 500, stalledMs: 100 },
+    );
   });
 });
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -257,7 +258,7 @@ describe('a request that takes too long', () => {
     try {
       await use(await server.listen({ host: '127.0.0.1', port: 0 }));
     } finally {
-      await server.close();
+      await closeServer(server);
     }
   };
 
@@ -289,15 +290,17 @@ describe('a request that takes too long', () => {
   });
 
   it('keeps nobody else waiting', async () => {
-    await withServer(2_000, async (url) => {
-      const slow = requestRaw(url, 'GET /trpc/hang');
+    await withServer(1_000, async (url) => {
+      let isOver = false;
+      const slow = requestRaw(url, 'GET /trpc/hang').finally(() => {
+        isOver = true;
+      });
       const body = '{"json":{"a":1}}';
       const headers = ['Content-Type: application/json', `Content-Length: ${body.length}`];
-      const started = performance.now();
       expect((await requestRaw(url, 'POST /trpc/echo', headers, body)).body.result.data.json).toEqual({
         a: 1,
       });
-      expect(performance.now() - started).toBeLessThan(1_000);
+      expect(isOver).toBe(false);
       expect((await slow).status).toBe(408);
     });
   });
@@ -320,7 +323,7 @@ describe('a sender who leaves in the middle of a body', () => {
       else socket.destroy();
     }
     expect((await requestRaw(`http://${hostname}:${port}`, 'GET /trpc/system.health')).status).toBe(200);
-    await server.close();
+    await closeServer(server);
     expect(lines).toEqual([]);
   });
 });
@@ -332,8 +335,9 @@ describe('a request that the end of the service overtakes', () => {
     });
     const server = await createServer(gantry.app.context, slow);
     const url = await server.listen({ host: '127.0.0.1', port: 0 });
+    const asked = once(server.server, 'request');
     const answers = sendRaw(url, 'GET /trpc/slow HTTP/1.1\r\nHost: x\r\n\r\n');
-    await sleep(100);
+    await asked;
     await closeServer(server);
     const [answer] = await answers;
     expect(answer).toMatchObject({ status: 200, headers: { connection: 'close' } });

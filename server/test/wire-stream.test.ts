@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { open, router } from '../src/api/procedures.ts';
 import type { AppRouter } from '../src/api/router.ts';
-import { createServer } from '../src/http/server.ts';
+import { closeServer, createServer } from '../src/http/server.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
 let gantry: Gantry;
@@ -161,9 +161,13 @@ describe('a stream of answers', () => {
   });
 
   it('tells each answer when it is there, not when all are', async () => {
+    let release = (_: number): void => undefined;
+    const released = new Promise<number>((resolve) => {
+      release = resolve;
+    });
     const slow = router({
       quick: open.output(z.number()).query(() => 1),
-      slow: open.output(z.number()).query(() => sleep(1_000, 2)),
+      slow: open.output(z.number()).query(() => released),
     });
     const server = await createServer(gantry.app.context, slow);
     const url = await server.listen({ host: '127.0.0.1', port: 0 });
@@ -176,8 +180,9 @@ describe('a stream of answers', () => {
     });
     expect(await api.quick.query()).toBe(1);
     expect(isOver).toBe(false);
+    release(2);
     expect(await later).toBe(2);
-    await server.close();
+    await closeServer(server);
   });
 });
 
@@ -233,6 +238,6 @@ describe('a subscription', () => {
     leaving.abort();
     for (const deadline = Date.now() + 5_000; !ended && Date.now() < deadline; ) await sleep(10);
     expect(ended).toBe(true);
-    await server.close();
+    await closeServer(server);
   });
 });

@@ -52,7 +52,10 @@ describe('news', () => {
     await gantry.ok('incidents.acknowledge', { id: incidentId }, { token });
     await read('AB-1299');
     road.become('unavailable');
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await eventually(
+      async () => road.turnedAway(),
+      (times) => times > 0,
+    );
     await gantry.ok('auth.logout', undefined, { token: client.token ?? '' });
     road.become('well');
     await said('While it was away');
@@ -61,11 +64,21 @@ describe('news', () => {
     await said('After that');
     expect(['While it was away', 'AB-1299', 'After that'].map(saidOf)).toEqual([1, 1, 1]);
 
+    const heard: string[] = [];
+    const others = followNews({ id, client, logInAgain }, EVERYTHING, (line) => heard.push(line));
+    while (heard.length === 0) {
+      await open('After that');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
     await news.stop();
     const before = lines.length;
     await open('Too late');
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await eventually(
+      async () => heard.some((line) => line.includes('Too late')),
+      (isHeard) => isHeard,
+    );
     expect(lines).toHaveLength(before);
+    await others.stop();
   });
 
   it('end with a sentence when they may not be heard', async () => {

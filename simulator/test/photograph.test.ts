@@ -50,9 +50,9 @@ describe('simulate --images', () => {
       '--sensors',
       '6',
       '--rate',
-      '20',
+      '60',
       '--duration',
-      '3',
+      '1',
     ];
     const fleet = run('main.ts', options, { GANTRY_PASSWORD: ADMIN.password });
     expect(await fleet.ended).toBe(0);

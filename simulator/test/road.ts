@@ -7,6 +7,7 @@ type Mood = 'well' | 'unavailable' | 'gone' | 'answers get lost';
 export const buildRoad = async (target: string) => {
   let mood: Mood = 'well';
   const batches: string[] = [];
+  let turnedAway = 0;
   const pass = (incoming: IncomingMessage, outgoing: ServerResponse, body: Buffer): void => {
     const { method, url = '', headers } = incoming;
     const onward = request(new URL(url, target), { method, headers }, (answer) => {
@@ -31,6 +32,7 @@ export const buildRoad = async (target: string) => {
       if (incoming.url?.includes('ingestBatch')) batches.push(mood);
       if (mood === 'gone') incoming.socket.destroy();
       else if (mood === 'unavailable') {
+        turnedAway++;
         const json = {
           message: 'Busy',
           code: -32603,
@@ -47,6 +49,8 @@ export const buildRoad = async (target: string) => {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     batches,
+    /** How many requests were told that the service is unavailable. */
+    turnedAway: () => turnedAway,
     become(next: Mood) {
       mood = next;
     },

@@ -27,11 +27,11 @@ const EVENTS_FOR_PLATES = 500_000;
  * @throws AppError `badRequest` for a range that ends before it starts, is too long, or has too many points
  */
 export async function getAnalytics(
-  { db, settings }: Pick<Core, 'db' | 'settings'>,
+  { db, settings, clock }: Pick<Core, 'db' | 'settings' | 'clock'>,
   input: AnalyticsInput,
 ): Promise<Analytics> {
   const { timezone, firstDayOfWeek } = settings.current();
-  const range = rangeOf(input, timezone);
+  const range = rangeOf(input, timezone, clock.now());
   const interval = input.interval ?? usualInterval(range);
   const previous = { from: range.from - (range.until - range.from), until: range.from };
   const [now, before, hours, removed, topSensors, topLocations, processingTime] = await Promise.all([
@@ -73,8 +73,8 @@ export async function getAnalytics(
 }
 
 /** The range that is asked for; its missing ends are now, and so many days before its end. */
-function rangeOf(input: AnalyticsInput, zone: string): Interval {
-  const endDate = input.endDate ?? new Date().toISOString();
+function rangeOf(input: AnalyticsInput, zone: string, now: number): Interval {
+  const endDate = input.endDate ?? new Date(now).toISOString();
   const startDate =
     input.startDate ?? new Date(resolveTime(endDate, zone) - DEFAULT_DAYS * DAY_MS).toISOString();
   const range = requireRange({ startDate, endDate }, zone);

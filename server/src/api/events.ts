@@ -122,7 +122,7 @@ export const eventsRouter = router({
     .meta({ question: true, summary: 'List the latest events' })
     .input(recentEventsInput)
     .output(z.array(event))
-    .query(({ ctx, input }) => listRecentEvents(ctx.app.db, input)),
+    .query(({ ctx, input }) => listRecentEvents(ctx.app.db, input, ctx.app.clock.now())),
 
   markAsProcessed: allowed('manageIncidents')
     .meta({

@@ -9,9 +9,6 @@ interface Account {
   readonly passwordHash: string;
 }
 
-/** Refusals beyond the limit of an address take this long, known account or not, in milliseconds. */
-const REFUSAL_MS = 500;
-
 /**
  * Checks the password of an account, within the limits on failures; a wrong one leaves a trace in the activity log.
  * @param email names the account, in lower case
@@ -20,7 +17,7 @@ const REFUSAL_MS = 500;
  * @throws AppError `tooManyRequests` after too many failures
  */
 export async function checkPassword<Found extends Account>(
-  { app: { db, loginThrottle, passwords }, caller }: RequestContext<Core & AuthServices>,
+  { app: { db, timings, loginThrottle, passwords }, caller }: RequestContext<Core & AuthServices>,
   email: string,
   password: string,
   find: () => Promise<Found | null>,
@@ -41,7 +38,7 @@ export async function checkPassword<Found extends Account>(
   };
 
   const settle = async (attempt: Attempt): Promise<Found | null> => {
-    const refusalTime = attempt.addressIsOver && sleep(REFUSAL_MS);
+    const refusalTime = attempt.addressIsOver && sleep(timings.refuseLoginMs);
     const account = await (attempt.addressIsOver ? checkKnown() : check()).catch(async (error: unknown) => {
       await attempt.withdraw();
       throw error;

@@ -1,11 +1,9 @@
 import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
 import { startPeriodic } from '../platform/periodic.ts';
+import type { Timings } from '../platform/timings.ts';
 import { findSessionUsers, markSeen } from './sessions-store.ts';
 import type { TokenClaims } from './tokens.ts';
-
-/** From one check of the tokens of open streams to the next: a stream ends within 5 s of its token. */
-const CHECK_MS = 2_000;
 
 /** Tokens that one statement asks about. */
 const CHECKED_AT_ONCE = 1_000;
@@ -26,7 +24,15 @@ interface Watched {
   readonly onEnd: () => void;
 }
 
-export function createSessionWatch({ db, log }: { db: Database; log: Logger }): SessionWatch {
+export function createSessionWatch({
+  db,
+  log,
+  timings,
+}: {
+  db: Database;
+  log: Logger;
+  timings: Pick<Timings, 'checkSessionsMs'>;
+}): SessionWatch {
   const watched = new Set<Watched>();
   let seen = new Set<string>();
 
@@ -49,7 +55,7 @@ export function createSessionWatch({ db, log }: { db: Database; log: Logger }): 
   // While the database is away nobody is told anything, so streams wait for the next round.
   const rounds = startPeriodic(
     {
-      everyMs: CHECK_MS,
+      everyMs: timings.checkSessionsMs,
       log,
       failure: 'the sessions of open streams could not be checked; the next round will',
     },

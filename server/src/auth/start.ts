@@ -18,15 +18,15 @@ export interface AuthServices {
  * @param passwordCost of new hashes, for tests
  */
 export async function startAuth(
-  { core: { db, log, pool }, resources }: Foundation,
+  { core: { db, log, pool, clock, timings }, resources }: Foundation,
   secret: string,
   passwordCost?: PasswordCost,
 ): Promise<AuthServices> {
   resources.use(startPruningSessions({ db, log }));
   return {
-    tokens: createTokens(secret),
+    tokens: createTokens(secret, clock.now),
     passwords: await createPasswords(passwordCost),
     loginThrottle: createLoginThrottle(pool),
-    sessionWatch: resources.use(createSessionWatch({ db, log })),
+    sessionWatch: resources.use(createSessionWatch({ db, log, timings })),
   };
 }

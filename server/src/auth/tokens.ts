@@ -39,13 +39,16 @@ export interface Tokens {
 
 const ALGORITHM = 'HS256';
 
-/** @param secret signs the tokens; at least 32 bytes */
-export function createTokens(secret: string): Tokens {
+/**
+ * @param secret signs the tokens; at least 32 bytes
+ * @param clock tells the time in Unix milliseconds by which they are issued and expire
+ */
+export function createTokens(secret: string, clock: () => number): Tokens {
   const key = new TextEncoder().encode(secret);
   if (key.length < 32) throw new Error('JWT_SECRET must have at least 32 bytes');
   return {
     async issue({ id, email, role, firstName, lastName }, session) {
-      const now = secondsOf(new Date());
+      const now = Math.floor(clock() / 1000);
       const expiry = Math.min(now + TOKEN_LIFETIME_SECONDS, secondsOf(session.expiresAt));
       const inSession = { sid: session.id, auth_time: secondsOf(session.startedAt), epoch: session.epoch };
       const token = await new SignJWT({ id, email, role, firstName, lastName, ...inSession })
@@ -59,6 +62,7 @@ export function createTokens(secret: string): Tokens {
     async verify(token) {
       const verified = await jwtVerify(token, key, {
         algorithms: [ALGORITHM],
+        currentDate: new Date(clock()),
         requiredClaims: ['exp', 'jti', 'id', 'role', 'epoch'],
       }).catch(() => null);
       if (!verified) return null;

@@ -42,7 +42,7 @@ export interface Partitions {
 }
 
 /** @param clock the time of the database, in Unix milliseconds: it decides which months have a partition each */
-export function createPartitions(pool: Pool, clock: () => number = Date.now): Partitions {
+export function createPartitions(pool: Pool, clock: () => number): Partitions {
   let known: Interval[] = [];
   // The partition used last, so that the common case is two comparisons.
   let latest: Interval = { from: 0, until: 0 };
@@ -125,9 +125,9 @@ function isIn(time: number) {
 }
 
 // A partition is known by its bounds: a table of its name may also be one that was detached and kept.
-async function freeName(db: PoolClient, name: string): Promise<string> {
+async function freeName(db: PoolClient, name: string, now: number): Promise<string> {
   const { rows } = await db.query<{ taken: boolean }>('SELECT to_regclass($1) IS NOT NULL AS taken', [name]);
-  return rows[0]?.taken ? `${name}_${Date.now()}` : name;
+  return rows[0]?.taken ? `${name}_${now}` : name;
 }
 
 /** @returns what the partition of that moment covers, whoever created it */
@@ -139,7 +139,7 @@ function create(pool: Pool, time: number, now: number): Promise<Interval> {
     const present = partitions.find(isIn(time));
     if (present) return present;
     const partition = freeAround(time, sharedSpan(time, now), partitions);
-    const name = await freeName(client, usualName(partition));
+    const name = await freeName(client, usualName(partition), now);
     // Made beside the table and attached, because reading and writing go on meanwhile;
     // CREATE TABLE … PARTITION OF would lock the whole of events.
     await client.query(

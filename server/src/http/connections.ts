@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 
 /** Open files that are kept for everything but callers: the database, pictures, reports, logs. */
@@ -28,4 +29,24 @@ export function limitConnections(server: Server, most: number, log: Logger): voi
     log.warn({ most, dropped }, 'connections are closed at once because the maximum number is open');
     dropped = 0;
   });
+}
+
+const connectionsOf = new WeakMap<Server, Set<Socket>>();
+
+/** Keeps the connections of a server for `closeUnused`. */
+export function followConnections(server: Server): void {
+  const open = new Set<Socket>();
+  connectionsOf.set(server, open);
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+}
+
+/**
+ * Closes the connections on which nothing was ever sent, as browsers and fetch open some ahead. Node does not count them
+ * as idle: they would hold up the end of the server for as long as a request may take to arrive.
+ */
+export function closeUnused(server: Server): void {
+  for (const socket of connectionsOf.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy();
 }

@@ -25,7 +25,7 @@ import { commonHeaders, headersForOrigin, PREFLIGHT_HEADERS, requireOneHost } fr
 import { allowOrigins } from '../rpc/origins.ts';
 import { trpcTarget } from '../rpc/request.ts';
 import { refuseConnection, takeOverFromNode } from './connection.ts';
-import { limitConnections, mostConnections } from './connections.ts';
+import { closeUnused, followConnections, limitConnections, mostConnections } from './connections.ts';
 import { serveConsole } from './console.ts';
 import { serveDocuments } from './docs/page.ts';
 import { serveImageFiles } from './image-files.ts';
@@ -37,9 +37,6 @@ import { serveReportFiles } from './report-files.ts';
 const MAX_HEADER_BYTES = 64 * 1024;
 const KEEP_ALIVE_MS = 72_000;
 const MAX_CHECK_MS = 2_000;
-
-/** A connection on which nothing moves for this much longer than a call may take is closed: nobody reads its answer. */
-const STALLED_MS = 5_000;
 
 /** What is served beside the API uses these; the API uses what its router was made for. */
 type ServedApp = Core & AuthServices & RealtimeServices & ImageServices & ReportServices;
@@ -87,7 +84,9 @@ export async function createServer(
     forceCloseConnections: 'idle',
     serverFactory: (handler) => {
       const http = createHttp(timeoutMs, isPreflight, trpc, handler);
+      http.timeout = timeoutMs + app.timings.stalledMs;
       limitConnections(http, most, app.log);
+      followConnections(http);
       return http;
     },
     clientErrorHandler: refuseConnection,
@@ -143,16 +142,24 @@ export async function createServer(
 
 const IDLE_SWEEP_MS = 50;
 
+/** A request that was sent just before the end has so long to arrive on a new connection, in milliseconds. */
+const UNUSED_MS = 500;
+
 /** Longest wait for what is under way, in milliseconds: callers that send or read slowly must not hold up the end. */
 const CLOSE_PATIENCE_MS = 18_000;
 
 /**
  * Stops listening, and resolves when what is under way is answered, or given up after a while. A connection that falls idle
- * meanwhile is closed: its keep-alive would otherwise hold up the end for more than a minute.
+ * meanwhile is closed, and so is one on which nothing is asked: each would otherwise hold up the end, by its keep-alive for
+ * more than a minute.
  * @param patienceMs how long what is under way may take, in milliseconds
  */
 export async function closeServer(server: FastifyInstance, patienceMs = CLOSE_PATIENCE_MS): Promise<void> {
-  const sweep = setInterval(() => server.server.closeIdleConnections(), IDLE_SWEEP_MS);
+  const began = performance.now();
+  const sweep = setInterval(() => {
+    server.server.closeIdleConnections();
+    if (performance.now() - began > UNUSED_MS) closeUnused(server.server);
+  }, IDLE_SWEEP_MS);
   const limit = setTimeout(() => server.server.closeAllConnections(), patienceMs);
   try {
     await server.close();
@@ -195,7 +202,6 @@ function createHttp(
       else fastify(request, response);
     },
   );
-  http.timeout = timeoutMs + STALLED_MS;
   takeOverFromNode(http);
   return http;
 }

@@ -60,11 +60,11 @@ function asListed(row: StoredRow): Event {
   };
 }
 
-/** The row as it will be once it is stored; the database decides when that is, and no filter asks for it. */
+/** The row as it will be once it is stored. The database decides when that is: no filter asks for it. */
 function asIfStored(row: EventRow): StoredRow {
   return {
     ...row,
-    createdAt: new Date(),
+    createdAt: new Date(row.time),
     processed: false,
     archived: false,
   };

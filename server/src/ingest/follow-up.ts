@@ -5,6 +5,7 @@ import { isBadRow, isDatabaseAway, isTimeout } from '../platform/database/failur
 import type { Database } from '../platform/database/pool.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { startPeriodic } from '../platform/periodic.ts';
+import { TIMINGS, type Timings } from '../platform/timings.ts';
 import {
   claimFollowUps,
   countLateFollowUp,
@@ -28,6 +29,7 @@ export interface FollowUpParts {
   readonly db: Database;
   readonly log: Logger;
   readonly applyEffects: (tx: Executor, rows: readonly StoredRow[]) => Promise<void>;
+  readonly timings?: Pick<Timings, 'sweepFollowUpsMs' | 'countLateMs'>;
   /** Is told now and then what has waited too long. */
   readonly reportLate?: (late: LateFollowUp) => void;
 }
@@ -41,11 +43,9 @@ const MOST_WAITING = 1_000;
 
 /** For so long a group that fails is halved and tried again at once; what then remains is put off. */
 const HALVING_MS = 10_000;
-const LOOK_MS = 2_000;
 
-/** What has waited for so long is counted, every so often. */
+/** What has waited for so long is late. */
 const LATE_SECONDS = 60;
-const COUNT_MS = 15_000;
 
 /** Longer than this nobody's acknowledgement waits for what follows. */
 const PATIENCE_MS = 1_000;
@@ -60,7 +60,13 @@ interface Batch {
  * Follows events up a moment after their commit, many at once. They are on a list in the database until the transaction
  * that brings about what follows from them, so that this happens once, whatever fails meanwhile.
  */
-export function startFollowUp({ db, log, applyEffects, reportLate }: FollowUpParts): FollowUp {
+export function startFollowUp({
+  db,
+  log,
+  applyEffects,
+  reportLate,
+  timings = TIMINGS,
+}: FollowUpParts): FollowUp {
   let waiting: Batch[] = [];
   let running: Promise<void> | null = null;
   let stopped = false;
@@ -159,7 +165,7 @@ export function startFollowUp({ db, log, applyEffects, reportLate }: FollowUpPar
 
   let countedAt = Number.NEGATIVE_INFINITY;
   const tellWhatIsLate = async (): Promise<void> => {
-    if (!reportLate || performance.now() - countedAt < COUNT_MS) return;
+    if (!reportLate || performance.now() - countedAt < timings.countLateMs) return;
     countedAt = performance.now();
     reportLate(await countLateFollowUp(db, LATE_SECONDS));
   };
@@ -173,7 +179,7 @@ export function startFollowUp({ db, log, applyEffects, reportLate }: FollowUpPar
   };
   const looking = startPeriodic(
     {
-      everyMs: LOOK_MS,
+      everyMs: timings.sweepFollowUpsMs,
       log,
       failure: 'events that were left behind cannot be followed up now; the next run will try again',
     },

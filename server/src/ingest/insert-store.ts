@@ -5,9 +5,6 @@ import type { KeptClient } from '../platform/database/kept-client.ts';
 import { INSERT_MISSING, INSERT_NEW, type Statement } from './insert-statements-store.ts';
 import { tally } from './tally.ts';
 
-/** Longest wait for one group's commit, in milliseconds. */
-const COMMIT_TIMEOUT_MS = 10_000;
-
 const INSERT_MISSING_ATTEMPTS = 3;
 const NONE: ReadonlySet<string> = new Set();
 
@@ -49,9 +46,10 @@ export async function findContentHashes(
   client: Pick<KeptClient, 'query'>,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string | null>> {
-  const { rows } = await client.query<{ id: string; content_hash: string | null }>(
-    within({ text: 'SELECT id, content_hash FROM events WHERE id = ANY($1::uuid[])', values: [ids] }),
-  );
+  const { rows } = await client.query<{ id: string; content_hash: string | null }>({
+    text: 'SELECT id, content_hash FROM events WHERE id = ANY($1::uuid[])',
+    values: [ids],
+  });
   const stored = new Map(rows.map((row) => [row.id, row.content_hash]));
   // After the events, so that one that is deleted meanwhile is found here.
   const others = ids.filter((id) => !stored.has(id));
@@ -78,13 +76,8 @@ function endsOf(rows: readonly EventRow[]): (string | undefined)[] {
   return [first, last];
 }
 
-/** The statement, waited for no longer than that. pg takes a time-out for each query, but its types do not name it. */
-function within(query: QueryConfig): QueryConfig {
-  return { ...query, query_timeout: COMMIT_TIMEOUT_MS } as QueryConfig;
-}
-
 function queryOf<Input>({ name, text, valuesOf }: Statement<Input>, input: Input): QueryConfig {
-  return within({ name, text, values: valuesOf(input) });
+  return { name, text, values: valuesOf(input) };
 }
 
 /** The content hashes of those of the events that a person deleted, by id. */
@@ -92,12 +85,10 @@ async function findDeleted(
   client: Pick<KeptClient, 'query'>,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const { rows } = await client.query<{ event_id: string; content_hash: string }>(
-    within({
-      text: 'SELECT event_id, content_hash FROM deleted_events WHERE event_id = ANY($1::uuid[])',
-      values: [ids],
-    }),
-  );
+  const { rows } = await client.query<{ event_id: string; content_hash: string }>({
+    text: 'SELECT event_id, content_hash FROM deleted_events WHERE event_id = ANY($1::uuid[])',
+    values: [ids],
+  });
   return new Map(rows.map((row) => [row.event_id, row.content_hash]));
 }
 

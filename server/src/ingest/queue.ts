@@ -31,9 +31,6 @@ const MAX_GROUP_CHARS = 8_000_000;
 /** Half of it is for one sensor alone (shares.ts). */
 const LIMITS = { events: 40_000, chars: 192_000_000, leastEvents: 1_000, leastChars: MAX_GROUP_CHARS };
 
-/** An event that waited this long for its turn is sent back; with the commit's own limit this stays under 30 s. */
-export const MAX_WAIT_MS = 10_000;
-
 /** Events that wait for their commit: those of a sensor in order, none behind all of another, and within bounds. */
 export interface EventQueue {
   readonly length: number;

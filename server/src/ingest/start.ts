@@ -18,7 +18,7 @@ const PARTITION_CHECK_MS = 3_600_000;
 
 /** @param others what the effects of events need */
 export async function startIngest(
-  { core: { config, log, devices, metrics, clock }, pools, resources }: Foundation,
+  { core: { config, log, devices, metrics, clock, timings }, pools, resources }: Foundation,
   others: Omit<EffectServices, 'config'>,
 ): Promise<IngestServices> {
   const partitions = createPartitions(pools.devices, clock.now);
@@ -34,6 +34,7 @@ export async function startIngest(
     startFollowUp({
       db: devices,
       log,
+      timings,
       applyEffects: (tx, rows) => applyEffects(parts, tx, rows),
       reportLate: ({ events, oldestSeconds }) => {
         metrics.lateFollowUps.set(events);
@@ -47,6 +48,7 @@ export async function startIngest(
       partitions,
       metrics,
       log,
+      timings,
       hasEffects: (row) => hasEffects(parts, row),
       followUp: followUp.add,
     }),

@@ -7,8 +7,9 @@ import { type KeptClient, keepClient } from '../platform/database/kept-client.ts
 import { databaseAway, isOutage } from '../platform/database/outage.ts';
 import { AppError, unavailable } from '../platform/error.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import type { Timings } from '../platform/timings.ts';
 import { findContentHashes, type Inserted, insertEvents } from './insert-store.ts';
-import { createEventQueue, MAX_WAIT_MS, type Waiting, type WriteOutcome } from './queue.ts';
+import { createEventQueue, type Waiting, type WriteOutcome } from './queue.ts';
 
 /** After the database went away, events are refused at once for this long before one group tries it again. */
 const AWAY_MS = 500;
@@ -26,6 +27,7 @@ export interface EventWriterParts {
   readonly partitions: Partitions;
   readonly metrics: Metrics;
   readonly log: Logger;
+  readonly timings: Pick<Timings, 'eventTurnMs' | 'commitMs'>;
   /** Whether an event has to be followed up once it is stored. */
   readonly hasEffects: (row: EventRow) => boolean;
   /** Takes on the events of a committed group that have to be followed up; resolves when that is done, or has to wait. */
@@ -43,6 +45,7 @@ export class EventWriter implements AsyncDisposable {
   readonly #log: Logger;
   readonly #hasEffects: (row: EventRow) => boolean;
   readonly #followUp: (rows: readonly StoredRow[]) => Promise<void>;
+  readonly #turnMs: number;
   readonly #queue = createEventQueue();
   #running: Promise<void> | null = null;
   /** While the database is away: when to try it again, by the monotonic clock. */
@@ -51,7 +54,8 @@ export class EventWriter implements AsyncDisposable {
   #wary = 0;
 
   constructor(parts: EventWriterParts) {
-    this.#client = keepClient(parts.pool);
+    this.#client = keepClient(parts.pool, parts.timings.commitMs);
+    this.#turnMs = parts.timings.eventTurnMs;
     this.#partitions = parts.partitions;
     this.#metrics = parts.metrics;
     this.#log = parts.log;
@@ -90,7 +94,7 @@ export class EventWriter implements AsyncDisposable {
 
   #enqueue(row: EventRow, latest: number): Promise<WriteOutcome> {
     return new Promise((resolve, reject) => {
-      const until = Math.min(latest, performance.now() + MAX_WAIT_MS);
+      const until = Math.min(latest, performance.now() + this.#turnMs);
       this.#queue.add({ row, until, resolve, reject });
       this.#running ??= this.#commitGroups();
     });

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { machineTime } from './machine-time.ts';
 import { startPeriodic } from './periodic.ts';
 
 /** The time of the database, kept in this process by a source that never jumps. */
@@ -18,16 +19,22 @@ export interface Clock {
   measure(): Promise<void>;
 }
 
-export interface ClockParts {
+/** The clocks that a clock is made of. */
+export interface ClockSources {
   /** What the clock of the database shows, in Unix milliseconds. */
   readonly readDatabaseTime: () => Promise<number>;
+  /** What the clock of this process shows, in Unix milliseconds. */
+  readonly wall: () => number;
+  /** Milliseconds from some moment on, which no change of a clock moves. */
+  readonly monotonic: () => number;
+}
+
+export interface ClockParts
+  extends Pick<ClockSources, 'readDatabaseTime'>,
+    Partial<Omit<ClockSources, 'readDatabaseTime'>> {
   readonly log: Logger;
   /** Is told the skew in milliseconds after each measurement. */
   readonly reportSkew?: (milliseconds: number) => void;
-  /** The clock of this process; for tests. */
-  readonly wall?: () => number;
-  /** Milliseconds from some moment on, which no change of a clock moves; for tests. */
-  readonly monotonic?: () => number;
 }
 
 const MEASURE_EVERY_MS = 60_000;
@@ -58,7 +65,7 @@ export function createClock({
   readDatabaseTime,
   log,
   reportSkew,
-  wall = () => Date.now(),
+  wall = machineTime,
   monotonic = () => performance.now(),
 }: ClockParts): Clock & { readonly isDue: () => boolean } {
   let last: Measurement | null = null;

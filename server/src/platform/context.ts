@@ -7,6 +7,7 @@ import type { Database } from './database/pool.ts';
 import type { Metrics } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
 import type { SettingsCache } from './settings-cache.ts';
+import type { Timings } from './timings.ts';
 
 /**
  * What nearly everything uses. Each room names what it adds in its `start.ts`, and `api/context.ts` has the sum, which
@@ -25,6 +26,7 @@ export interface Core {
   readonly health: Database;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  readonly timings: Timings;
   readonly settings: SettingsCache;
   readonly readiness: Readiness;
 }

@@ -1,6 +1,6 @@
 import type { TimezoneSettings } from '@gantry/contract/system';
 import type { Logger } from 'pino';
-import { startClock } from './clock.ts';
+import { type ClockSources, startClock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Core } from './context.ts';
 import { readDatabaseTime } from './database/database-time.ts';
@@ -23,7 +23,6 @@ export interface Foundation {
   readonly listener: Listener;
   /** Closes what was opened, in reverse. */
   readonly resources: Resources;
-  readonly timings: Timings;
 }
 
 export interface FoundationOptions {
@@ -31,6 +30,8 @@ export interface FoundationOptions {
   readonly log: Logger;
   readonly resources: Resources;
   readonly timings: Timings;
+  /** What the clock is made of in place of the clocks of this process and of the database. */
+  readonly clock?: Partial<ClockSources> | undefined;
   /** The processes that serve together with this one, if there are any. */
   readonly siblings: Siblings | null;
   readonly connectionString: string;
@@ -43,11 +44,10 @@ export interface FoundationOptions {
 /** Reads a cache again whenever a change of it is announced, and from time to time. */
 export function keepFresh(
   {
-    core: { log },
+    core: { log, timings },
     listener,
     resources,
-    timings,
-  }: Pick<Foundation, 'listener' | 'resources' | 'timings'> & { core: Pick<Core, 'log'> },
+  }: Pick<Foundation, 'listener' | 'resources'> & { core: Pick<Core, 'log' | 'timings'> },
   channel: Channel,
   refresh: () => Promise<void>,
   failure: string,
@@ -64,13 +64,13 @@ export function keepFresh(
  * @throws UnsuitableDatabase for a server that Gantry cannot work with
  */
 export async function startFoundation(options: FoundationOptions): Promise<Foundation> {
-  const { config, log, resources, connectionString } = options;
+  const { config, log, resources, connectionString, timings } = options;
   await waitForDatabase(connectionString, { allowUnsafe: config.ALLOW_UNSAFE_DATABASE, log });
   const migrations = await migrate(connectionString, { folder: options.migrations, log });
   if (migrations.length > 0) log.info({ migrations }, 'the database schema was brought up to date');
 
   const pools = resources.use(
-    openPools(connectionString, config.DATABASE_POOL_SIZE, ({ message }) =>
+    openPools(connectionString, config.DATABASE_POOL_SIZE, timings, ({ message }) =>
       log.warn({ reason: message }, 'an idle database connection failed'),
     ),
   );
@@ -81,6 +81,7 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
   const clock = resources.use(
     await startClock({
       readDatabaseTime: () => readDatabaseTime(health),
+      ...options.clock,
       log,
       reportSkew: (milliseconds) => metrics.clockSkewSeconds.set(milliseconds / 1000),
     }),
@@ -99,11 +100,12 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
     health,
     metrics,
     clock,
+    timings,
     settings,
     readiness: createReadiness(),
   };
-  const listener = resources.use(await listen(connectionString, log));
-  const foundation = { core, pools, listener, resources, timings: options.timings };
+  const listener = resources.use(await listen(connectionString, log, timings));
+  const foundation = { core, pools, listener, resources };
   keepFresh(foundation, channels.settings, settings.refresh, 'the settings could not be read again');
   return foundation;
 }

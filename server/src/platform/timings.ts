@@ -1,21 +1,70 @@
 /**
  * How often, and after how long, a service does what nobody asks it for, in milliseconds. They are no settings: an
- * installation runs with `TIMINGS`, and a test that waits for one of them shortens it.
+ * installation runs with `TIMINGS`, and a test that waits for one of them shortens it. What no test waits for stays a
+ * constant beside its use.
  */
 export interface Timings {
   /** How often caches are read again although no change was announced, in case a notification was lost. */
   readonly refreshCachesMs: number;
   /** How often deliveries of webhooks are looked for that are due, in case a notification was lost. */
   readonly sweepDeliveriesMs: number;
+  /** Longest wait for the body of a receiver's answer: its status has decided already. */
+  readonly answerBodyMs: number;
   /** How often schedules that are due, and reports that wait or whose process is gone, are looked for. */
   readonly sweepReportsMs: number;
   /** How long a process may give no sign of life before its report is begun again. */
   readonly reportDeadMs: number;
+  /** How often sensors are looked for that have gone silent. */
+  readonly sweepSensorsMs: number;
+  /** How often the last contacts of sensors are written. */
+  readonly writeContactsMs: number;
+  /** How often events are looked for whose follow-up was left behind. */
+  readonly sweepFollowUpsMs: number;
+  /** How often it is counted how many of them have waited for too long. */
+  readonly countLateMs: number;
+  /** How often what was counted of events is folded. */
+  readonly foldCountsMs: number;
+  /** How often the feed of changes is read although nobody announced any: should a message be lost, that is how late it is. */
+  readonly readFeedMs: number;
+  /** How long a login takes that is refused because of earlier failures, whether or not there is such an account. */
+  readonly refuseLoginMs: number;
+  /** How often the tokens of open streams are checked: a stream ends within 5 s of its token. */
+  readonly checkSessionsMs: number;
+  /** How often the listener's connection is asked whether it is still there: TCP alone would notice after minutes or hours. */
+  readonly probeListenerMs: number;
+  /** Longest wait for the listener's connection, and for the answer to any statement on it; then it counts as lost. */
+  readonly listenerAnswerMs: number;
+  /** Longest time that a question waits for a connection, and then that the database works on one of its statements. */
+  readonly questionMs: number;
+  /** An event that waited this long for its turn is sent back; with `commitMs` this stays under 30 s. */
+  readonly eventTurnMs: number;
+  /** Longest wait for the commit of a group of events. */
+  readonly commitMs: number;
+  /** How long a stream gets to say that it ends, before its connection is closed. */
+  readonly farewellMs: number;
+  /** A connection on which nothing moves for this much longer than a call may take is closed: nobody reads its answer. */
+  readonly stalledMs: number;
 }
 
 export const TIMINGS: Timings = {
   refreshCachesMs: 60_000,
   sweepDeliveriesMs: 2_000,
+  answerBodyMs: 2_000,
   sweepReportsMs: 5_000,
   reportDeadMs: 15_000,
+  sweepSensorsMs: 2_000,
+  writeContactsMs: 2_000,
+  sweepFollowUpsMs: 2_000,
+  countLateMs: 15_000,
+  foldCountsMs: 1_000,
+  readFeedMs: 1_000,
+  refuseLoginMs: 500,
+  checkSessionsMs: 2_000,
+  probeListenerMs: 5_000,
+  listenerAnswerMs: 5_000,
+  questionMs: 5_000,
+  eventTurnMs: 10_000,
+  commitMs: 10_000,
+  farewellMs: 2_000,
+  stalledMs: 5_000,
 };

@@ -135,7 +135,7 @@ function expired(): AppError {
 function watchToken(ctx: FollowContext, inbox: Inbox): () => void {
   const end = () => inbox.end(expired());
   const stopWatching = ctx.app.sessionWatch.watch(ctx.actor.token, end);
-  const untilExpiry = ctx.actor.token.expiresAt.getTime() - Date.now();
+  const untilExpiry = ctx.actor.token.expiresAt.getTime() - ctx.app.clock.now();
   const expiry = setTimeout(end, Math.max(0, untilExpiry));
   return () => {
     stopWatching();

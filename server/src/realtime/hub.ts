@@ -29,16 +29,15 @@ export interface HubOptions {
   readonly pool: Pool;
   readonly findEvents: FindEvents;
   readonly log: Logger;
+  /** How often the feed is read without being woken, in milliseconds. */
+  readonly readFeedMs: number;
 }
 
 /** Between two looks into the feed, so that a busy service does not look for each commit. */
 const PAUSE_MS = 20;
 
-/** Without being woken the feed is looked into this often: should a message be lost, that is how late one is told. */
-const LOOK_MS = 1_000;
-
-/** A position that was not brought up to date for longer than this is no place for a new subscriber to begin. */
-const FRESH_MS = 3 * LOOK_MS;
+/** A position that was not brought up to date for so many looks into the feed is no place for a new subscriber to begin. */
+const FRESH_LOOKS = 3;
 
 /**
  * Reads the feed of changes once for all subscribers of this process, while there are any. It is woken by NOTIFY, and
@@ -81,7 +80,8 @@ export class Hub implements AsyncDisposable {
 
   /** From where on a new subscriber is told: now, or what the others were told up to if that is as good as now. */
   start(): Promise<Mark> {
-    if (this.reached && performance.now() - this.#reachedAt < FRESH_MS) return Promise.resolve(this.reached);
+    if (this.reached && performance.now() - this.#reachedAt < FRESH_LOOKS * this.#options.readFeedMs)
+      return Promise.resolve(this.reached);
     this.#starting ??= readHorizon(this.#options.pool).finally(() => {
       this.#starting = null;
     });
@@ -138,7 +138,7 @@ export class Hub implements AsyncDisposable {
 
   /** Tells what is new. @returns for how long nothing more is expected, in milliseconds */
   async #look(): Promise<number> {
-    const { pool, log } = this.#options;
+    const { pool, log, readFeedMs } = this.#options;
     if (!this.reached) return 0;
     const from = this.reached.position;
     try {
@@ -147,10 +147,10 @@ export class Hub implements AsyncDisposable {
       for (const portion of page.portions) await this.#send(portion, this.#telling, from);
       this.reached = { position: page.next, at: page.at };
       this.#reachedAt = performance.now();
-      return page.isFull ? 0 : page.isHeldUp ? PAUSE_MS : LOOK_MS;
+      return page.isFull ? 0 : page.isHeldUp ? PAUSE_MS : readFeedMs;
     } catch (err) {
       log.warn({ err }, 'the feed of changes cannot be read now; subscribers are notified later');
-      return LOOK_MS;
+      return readFeedMs;
     } finally {
       this.#telling = null;
     }

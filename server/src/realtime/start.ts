@@ -20,10 +20,10 @@ export interface RealtimeServices {
 const MOST_STREAMS = { ofOneUser: 50, inAll: 2_000 };
 
 export async function startRealtime(
-  { core: { pool, log }, listener, resources }: Foundation,
+  { core: { pool, log, timings }, listener, resources }: Foundation,
   { findEvents, outbox }: { readonly findEvents: FindEvents; readonly outbox: Outbox },
 ): Promise<RealtimeServices> {
-  const realtime = new Hub({ pool, findEvents, log });
+  const realtime = new Hub({ pool, findEvents, log, readFeedMs: timings.readFeedMs });
   listener.on(channels.changes, realtime.wake, realtime.wake);
   await forgetForeignChanges(pool);
   resources.use(startPruning({ pool, log }));

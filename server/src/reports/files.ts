@@ -3,6 +3,7 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { ignoreErrno } from '../platform/errno.ts';
+import { machineTime } from '../platform/machine-time.ts';
 import { syncFolder } from '../platform/process/data-folder.ts';
 
 /** Where the files of reports are kept. A key is a file name without any folder. */
@@ -70,7 +71,7 @@ export function createReportFiles(folder: string): ReportFiles {
       const found: string[] = [];
       for (const name of names) {
         const info = await ignoreErrno(stat(join(folder, name)), 'ENOENT');
-        if (info?.isFile() && info.mtimeMs < Date.now() - ms) found.push(name);
+        if (info?.isFile() && info.mtimeMs < machineTime() - ms) found.push(name);
       }
       return found;
     },

@@ -26,7 +26,7 @@ import {
 export async function createSchedule(ctx: ActorContext, input: CreateScheduleInput): Promise<ReportSchedule> {
   const { app, actor, caller } = ctx;
   const { timezone } = app.settings.current();
-  const nextRunAt = nextRunOf(input, timezone);
+  const nextRunAt = nextRunOf(input, timezone, app.clock.now());
   const row = await inTransaction(app.db, async (tx) => {
     const created = await insertSchedule(tx, { ...input, timezone, nextRunAt, createdBy: actor.id });
     await recordActivity(tx, actor.id, caller, 'reports.createSchedule', {
@@ -50,12 +50,13 @@ export async function updateSchedule(
   const row = await inTransaction(app.db, async (tx) => {
     const wanted = { ...(await lockSchedule(tx, id)), ...changes };
     requireWhole(wanted);
-    const nextRunAt = nextRunOf(wanted, timezone);
+    const now = app.clock.now();
+    const nextRunAt = nextRunOf(wanted, timezone, now);
     const changed = await changeSchedule(tx, wanted.id, {
       ...changes,
       timezone,
       nextRunAt,
-      updatedAt: new Date(),
+      updatedAt: new Date(now),
     });
     await recordActivity(tx, actor.id, caller, 'reports.updateSchedule', {
       scheduleId: changed.id,
@@ -88,8 +89,8 @@ async function showOne({ app: { db } }: ActorContext, row: ScheduleRow): Promise
   return shown;
 }
 
-function nextRunOf(rhythm: Recurrence & { enabled: boolean }, timezone: string): Date | null {
-  return rhythm.enabled ? new Date(nextRun(rhythm, timezone, Date.now())) : null;
+function nextRunOf(rhythm: Recurrence & { enabled: boolean }, timezone: string, now: number): Date | null {
+  return rhythm.enabled ? new Date(nextRun(rhythm, timezone, now)) : null;
 }
 
 /** @throws AppError `badRequest` when the fields do not go together */

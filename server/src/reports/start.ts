@@ -14,7 +14,7 @@ export interface ReportServices {
 
 /** Makes reports as soon as they are asked for or due. At the end of the process the one under way is given back. */
 export function startReports(
-  { core: { config, db, log }, listener, resources, timings }: Foundation,
+  { core: { config, db, log, clock, timings }, listener, resources }: Foundation,
   connectionString: string,
 ): ReportServices {
   const folder = join(config.DATA_DIR, 'reports');
@@ -23,7 +23,7 @@ export function startReports(
     db,
     log,
     files,
-    makeReport: createReportMaker({ connectionString, folder }),
+    makeReport: createReportMaker({ connectionString, folder, now: clock.now }),
   });
   const upkeep = createUpkeep({ db, log, files, deadMs: timings.reportDeadMs });
   resources.use(

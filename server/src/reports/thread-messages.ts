@@ -11,6 +11,8 @@ export interface ThreadJob {
   readonly folder: string;
   readonly fileKey: string;
   readonly report: ReportRow;
+  /** The time in Unix milliseconds when it was ordered. */
+  readonly now: number;
 }
 
 /** The one thing that a thread is told: to end soon. */

@@ -48,6 +48,8 @@ export interface MakerOptions {
   readonly connectionString: string;
   /** Where the files are kept. */
   readonly folder: string;
+  /** The time in Unix milliseconds. */
+  readonly now: () => number;
   /** In MB. */
   readonly heapMb?: Readonly<Record<ReportFormat, number>>;
 }
@@ -55,10 +57,15 @@ export interface MakerOptions {
 const OUT_OF_MEMORY = 'It takes more memory than a report may have: choose a shorter range';
 
 /** Makes each report in a thread with a small memory of its own, so that nothing else waits for it. */
-export function createReportMaker({ connectionString, folder, heapMb = HEAP_MB }: MakerOptions): MakeReport {
+export function createReportMaker({
+  connectionString,
+  folder,
+  now,
+  heapMb = HEAP_MB,
+}: MakerOptions): MakeReport {
   return async (report, fileKey, tell, signal) => {
     signal.throwIfAborted();
-    const order: ThreadJob = { connectionString, folder, fileKey, report };
+    const order: ThreadJob = { connectionString, folder, fileKey, report, now: now() };
     const worker = new Worker(reportWorker, {
       workerData: order,
       resourceLimits: {

@@ -35,14 +35,14 @@ function lowerPriority(): void {
 }
 
 async function make(order: ThreadJob, progress: Progress, signal: AbortSignal): Promise<MadeFile> {
-  const { connectionString, folder, fileKey, report } = order;
+  const { connectionString, folder, fileKey } = order;
   // The next statement fails too, and says so.
   const pool = createPool(connectionString, REPORT_CONNECTIONS, () => undefined, {
     name: 'gantry reports',
   });
   try {
     const { size, result: rowCount } = await createReportFiles(folder).write(fileKey, (to) =>
-      inLongSnapshot(pool, (db) => writeReport(db, report, to, progress, signal)),
+      inLongSnapshot(pool, (db) => writeReport(db, order, to, progress, signal)),
     );
     return { size, rowCount };
   } finally {

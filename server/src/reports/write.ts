@@ -7,8 +7,7 @@ import { formats } from './formats.ts';
 import { kinds } from './kinds.ts';
 import { createLocalTime } from './local-time.ts';
 import { findPlaceNames } from './places-store.ts';
-import type { ReportRow } from './store.ts';
-import type { Progress } from './thread-messages.ts';
+import type { Progress, ThreadJob } from './thread-messages.ts';
 
 /**
  * Reads what a report is about and writes its file, as much as is asked for at a time.
@@ -18,7 +17,7 @@ import type { Progress } from './thread-messages.ts';
  */
 export async function writeReport(
   db: Database,
-  row: ReportRow,
+  { report: row, now }: Pick<ThreadJob, 'report' | 'now'>,
   to: Writable,
   progress: Progress,
   signal: AbortSignal,
@@ -28,7 +27,7 @@ export async function writeReport(
     interval: { from: row.startsAt.getTime(), until: row.endsAt.getTime() },
     filters: row.filters,
     settings: row.settings,
-    now: Date.now(),
+    now,
   };
   const document: ReportDocument = {
     title,

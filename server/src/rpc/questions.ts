@@ -1,6 +1,5 @@
 import type { Core, RequestContext } from '../platform/context.ts';
 import { isStopped, isWithoutConnection } from '../platform/database/failure.ts';
-import { QUESTION_TIMEOUT_MS } from '../platform/database/pools.ts';
 import { AppError } from '../platform/error.ts';
 
 /** So many statements wait for a connection at most; each of them waits for up to 5 s. */
@@ -16,12 +15,12 @@ export async function answerQuestion<App extends Core, Context extends RequestCo
   ctx: Context,
   answer: (ctx: Context) => Promise<Result> | Result,
 ): Promise<Result> {
-  const { questions } = ctx.app;
+  const { questions, timings } = ctx.app;
   if (questions.$client.waitingCount >= MOST_WAITING) throw tooMany();
   try {
     return await answer({ ...ctx, app: { ...ctx.app, db: questions, pool: questions.$client } });
   } catch (error) {
-    if (isStopped(error)) throw tooSlow(error);
+    if (isStopped(error)) throw tooSlow(timings.questionMs, error);
     if (isWithoutConnection(error)) throw tooMany(error);
     throw error;
   }
@@ -38,10 +37,10 @@ function tooMany(cause?: unknown): AppError {
   );
 }
 
-function tooSlow(cause: unknown): AppError {
+function tooSlow(limitMs: number, cause: unknown): AppError {
   return new AppError(
     'tooSlow',
-    `This query takes the database longer than ${QUESTION_TIMEOUT_MS / 1000} seconds: narrow the time range, or search for more characters`,
+    `This query takes the database longer than ${limitMs / 1000} seconds: narrow the time range, or search for more characters`,
     { cause },
   );
 }

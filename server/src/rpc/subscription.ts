@@ -11,9 +11,6 @@ import type { Target } from './request.ts';
 /** A stream of which nothing could be written for this long has nobody at its other end: something is said every 10 s. */
 const STUCK_MS = 45_000;
 
-/** How long a stream gets to say that it ends, before its connection is closed. */
-const FAREWELL_MS = 2_000;
-
 /** The names of the procedures that are subscribed to. */
 export function subscriptionsOf(router: AnyTRPCRouter): ReadonlySet<string> {
   return new Set(
@@ -54,7 +51,7 @@ export async function openSubscription<App extends Core>(
 ): Promise<AsyncIterable<string>> {
   const left = new AbortController();
   response.once('close', () => left.abort());
-  closeWhenStuck(response, ending);
+  closeWhenStuck(response, ending, ctx.app.timings.farewellMs);
   const input = () => withLastEventId(call.input(), lastEventIdOf(request, target));
   const messages = await dispatcher.subscribe(ctx, { ...call, input }, left.signal).catch(failing);
   const describe = (error: unknown): object => {
@@ -69,9 +66,9 @@ export async function openSubscription<App extends Core>(
 }
 
 /** Closes the connection when its other end does not read any more, or has read nothing of the farewell. */
-function closeWhenStuck(response: ServerResponse, draining: AbortSignal): void {
+function closeWhenStuck(response: ServerResponse, draining: AbortSignal, farewellMs: number): void {
   response.setTimeout(STUCK_MS, () => response.destroy());
-  const farewell = () => void sleep(FAREWELL_MS, undefined, { ref: false }).then(() => response.destroy());
+  const farewell = () => void sleep(farewellMs, undefined, { ref: false }).then(() => response.destroy());
   draining.addEventListener('abort', farewell, { once: true });
   response.once('close', () => draining.removeEventListener('abort', farewell));
 }

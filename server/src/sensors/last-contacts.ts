@@ -7,7 +7,15 @@ export interface LastContacts extends AsyncDisposable {
   recordByPreviousKey(sensorId: string): void;
 }
 
-const FLUSH_MS = 2_000;
+export interface LastContactsParts {
+  /** Writes the moments of many sensors at once. */
+  readonly store: (contacts: Contacts) => Promise<void>;
+  readonly log: Logger;
+  /** The time in Unix milliseconds. */
+  readonly now: () => number;
+  /** From one time of writing to the next, in milliseconds. */
+  readonly everyMs: number;
+}
 
 /** When sensors last spoke, by their ids. */
 export interface Contacts {
@@ -15,15 +23,7 @@ export interface Contacts {
   readonly byPreviousKey: ReadonlyMap<string, Date>;
 }
 
-/**
- * @param store writes the moments of many sensors at once
- * @param now the time in Unix milliseconds
- */
-export function createLastContacts(
-  store: (contacts: Contacts) => Promise<void>,
-  log: Logger,
-  now: () => number = Date.now,
-): LastContacts {
+export function createLastContacts({ store, log, now, everyMs }: LastContactsParts): LastContacts {
   let byKey = new Map<string, Date>();
   let byPreviousKey = new Map<string, Date>();
   let writing = Promise.resolve();
@@ -45,7 +45,7 @@ export function createLastContacts(
 
   const timer = setInterval(() => {
     writing = writing.then(flush);
-  }, FLUSH_MS);
+  }, everyMs);
   timer.unref();
 
   return {

@@ -19,7 +19,7 @@ export function startSensors(
   { core, pools, listener, resources }: Foundation,
   { outbox }: Pick<RealtimeServices, 'outbox'>,
 ): SensorServices {
-  const { config, db, devices, questions, log, clock } = core;
+  const { config, db, devices, questions, log, clock, timings } = core;
   const sensorKeys = createSensorKeys((apiKey) => findSensorByKey(devices, apiKey));
   const publicSensors = createPublicList(questions, publicKeyView(config.PUBLIC_SENSOR_KEYS));
   const forgetAll = () => {
@@ -37,8 +37,13 @@ export function startSensors(
     forgetAll,
   );
   const lastContacts = resources.use(
-    createLastContacts((contacts) => touchSensors(pools.devices, contacts), log, clock.now),
+    createLastContacts({
+      store: (contacts) => touchSensors(pools.devices, contacts),
+      log,
+      now: clock.now,
+      everyMs: timings.writeContactsMs,
+    }),
   );
-  resources.use(startSweeper({ db, log, outbox, publicSensors }, config.HEARTBEAT_TIMEOUT_SECONDS));
+  resources.use(startSweeper({ db, log, timings, outbox, publicSensors }, config.HEARTBEAT_TIMEOUT_SECONDS));
   return { sensorKeys, publicSensors, lastContacts };
 }

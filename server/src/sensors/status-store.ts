@@ -40,7 +40,8 @@ export async function timeOfChange(tx: Executor, sensorId: string): Promise<Date
   const { rows } = await tx.execute<{ at: string }>(
     sql`SELECT ${CHANGED_AT} AS at FROM sensors WHERE id = ${sensorId}::uuid`,
   );
-  return new Date(rows[0]?.at ?? Date.now());
+  if (!rows[0]) throw new Error('A sensor whose row is locked was not found');
+  return new Date(rows[0].at);
 }
 
 /** How a sensor's status came about, newest first. */

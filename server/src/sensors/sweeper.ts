@@ -6,7 +6,6 @@ import type { PublicList } from './public-list.ts';
 import { publishStatus } from './publish-status.ts';
 import { silenceReason, silenceSensors } from './status-store.ts';
 
-const EVERY_MS = 2_000;
 const FAILURE = 'silent sensors cannot be searched for now; the next run will try again';
 
 type Parts = Pick<Core, 'db' | 'log'> & { readonly outbox: Outbox; readonly publicSensors: PublicList };
@@ -24,9 +23,9 @@ export async function sweepOnce(parts: Parts, timeoutSeconds: number): Promise<v
   log.info({ sensors: silenced }, 'sensors have gone silent');
 }
 
-/** Looks for silent sensors every 2 seconds until it is disposed of; disposing waits for the round under way. */
-export function startSweeper(parts: Parts, timeoutSeconds: number): AsyncDisposable {
-  return startPeriodic({ everyMs: EVERY_MS, log: parts.log, failure: FAILURE }, () =>
+/** Looks for silent sensors again and again until it is disposed of; disposing waits for the round under way. */
+export function startSweeper(parts: Parts & Pick<Core, 'timings'>, timeoutSeconds: number): AsyncDisposable {
+  return startPeriodic({ everyMs: parts.timings.sweepSensorsMs, log: parts.log, failure: FAILURE }, () =>
     sweepOnce(parts, timeoutSeconds),
   );
 }

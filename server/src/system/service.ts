@@ -40,7 +40,7 @@ export async function getHealth({ health: db, clock }: Core): Promise<Health> {
   ]);
   return {
     status: connected ? (clock.isSkewed() ? 'degraded' : 'healthy') : 'unhealthy',
-    timestamp: new Date(),
+    timestamp: new Date(clock.now()),
     version,
     database: connected ? 'connected' : 'disconnected',
   };

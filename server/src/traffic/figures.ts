@@ -9,7 +9,7 @@ import { type Place, type RollupFields, readRollups } from './rollups-store.ts';
 import { cutSegments, slotsWithin } from './segments.ts';
 
 /** What figures of traffic are made from. */
-export type Parts = Pick<Core, 'db' | 'settings'>;
+export type Parts = Pick<Core, 'db' | 'settings'> & { readonly clock: Pick<Core['clock'], 'now'> };
 
 /** From the start of the first interval to the end of the last one. */
 export function rangeOf(bounds: readonly number[]): Interval {
@@ -19,11 +19,15 @@ export function rangeOf(bounds: readonly number[]): Interval {
   };
 }
 
-/** In which share of each interval, and of all together, it is known what passed. */
+/**
+ * In which share of each interval, and of all together, it is known what passed.
+ * @param now the time in Unix milliseconds: what comes after it is not missing
+ */
 export async function readCompleteness(
   db: Executor,
   place: Place,
   bounds: readonly number[],
+  now: number,
 ): Promise<Completeness> {
   const range = rangeOf(bounds);
   const watches = await findWatches(db, place, range);
@@ -32,7 +36,7 @@ export async function readCompleteness(
     readOnlineSpans(db, sensorIds, range),
     readSightings(db, sensorIds, range),
   ]);
-  return completenessOf({ watches, online, seen }, bounds, Date.now());
+  return completenessOf({ watches, online, seen }, bounds, now);
 }
 
 /** What passed in each interval, read from the longest slots that it can be told from. */

@@ -10,14 +10,17 @@ import { meanSpeed, type Speeds, sumOfSpeeds } from './speeds.ts';
  * What passes a sensor or a location in the hours of the week, local.
  * @throws AppError as `getFlow` does
  */
-export async function getHourOfWeek({ db, settings }: Parts, input: HourOfWeekInput): Promise<HourOfWeek> {
+export async function getHourOfWeek(
+  { db, settings, clock }: Parts,
+  input: HourOfWeekInput,
+): Promise<HourOfWeek> {
   const { timezone: zone } = settings.current();
   const range = requireRange(input, zone);
   const place = await getPlace(db, input);
   const bounds = localBounds(range, 60, zone);
   const [buckets, completeness] = await Promise.all([
     readBuckets(db, place, bounds, { vehicleType: input.vehicleType }),
-    readCompleteness(db, place, bounds),
+    readCompleteness(db, place, bounds, clock.now()),
   ]);
   const cells = Array.from({ length: 7 * 24 }, (): Speeds[] => []);
   for (const [n, { speeds }] of buckets.entries()) {

@@ -7,8 +7,8 @@ import { meanOf } from './speeds.ts';
 const MINUTE_MS = 60_000;
 
 /** How every location is in these five minutes of the clock. */
-export async function getLive({ db }: Parts): Promise<LiveTraffic> {
-  const until = Math.floor(Date.now() / MINUTE_MS + 1) * MINUTE_MS;
+export async function getLive({ db, clock }: Parts): Promise<LiveTraffic> {
+  const until = Math.floor(clock.now() / MINUTE_MS + 1) * MINUTE_MS;
   const since = until - 5 * MINUTE_MS;
   const rows = await readLive(db, { from: since, until });
   return {

@@ -10,7 +10,7 @@ import { localBounds, minutesOf, requireFewPoints } from './range.ts';
  * What passed a sensor or a location, interval by interval.
  * @throws AppError `notFound`; `badRequest` for a range that ends before it starts, or is too long
  */
-export async function getFlow({ db, settings }: Parts, input: FlowInput): Promise<Flow> {
+export async function getFlow({ db, settings, clock }: Parts, input: FlowInput): Promise<Flow> {
   const { timezone } = settings.current();
   const minutes = minutesOf[input.interval];
   const range = requireRange(input, timezone);
@@ -21,7 +21,7 @@ export async function getFlow({ db, settings }: Parts, input: FlowInput): Promis
   const fine = minutes > 60 ? hours : bounds;
   const [parts, completeness] = await Promise.all([
     readBuckets(db, place, fine, { vehicleType: input.vehicleType, byType: true, histograms: true }),
-    readCompleteness(db, place, bounds),
+    readCompleteness(db, place, bounds, clock.now()),
   ]);
   const peak = await readPeak(db, place, { buckets: parts, bounds: fine, hours }, input.vehicleType);
   const buckets = minutes > 60 ? intoLonger(parts, fine, bounds) : parts;

@@ -12,7 +12,7 @@ import { describeSpeeds } from './speeds.ts';
  * @throws AppError as `getFlow` does
  */
 export async function getSpeedDistribution(
-  { db, settings }: Parts,
+  { db, settings, clock }: Parts,
   input: SpeedDistributionInput,
 ): Promise<SpeedDistribution> {
   const { timezone } = settings.current();
@@ -25,7 +25,7 @@ export async function getSpeedDistribution(
   const bounds = [segments[0]?.from ?? range.from, segments.at(-1)?.until ?? range.until];
   const [rollups, { whole: completeness }] = await Promise.all([
     readRollups(db, place, segments, { vehicleType: input.vehicleType, histograms: true }),
-    readCompleteness(db, place, bounds),
+    readCompleteness(db, place, bounds, clock.now()),
   ]);
   const { speeds, judged } = wholeOf(rollups, place.limits);
   const width = input.binWidth;

@@ -15,7 +15,6 @@ const MOST_PER_HOOK = 4;
 /** Connections of the pool that deliveries use at most, so that others find one. */
 const MOST_STATEMENTS = 2;
 
-/** How much longer than the attempt itself its delivery is kept from others, in milliseconds. */
 const LEASE_MARGIN_MS = 10_000;
 
 export interface DelivererOptions {
@@ -24,14 +23,23 @@ export interface DelivererOptions {
   readonly send: SendAttempt;
   /** Longest that an attempt takes, in milliseconds. */
   readonly limitMs: number;
+  /** How much longer than the attempt itself its delivery is kept from others, in milliseconds; left out: 10 s. */
+  readonly leaseMarginMs?: number;
   /** How long to wait after each failed attempt, in milliseconds; left out: about a day in all. */
   readonly backOff?: readonly number[];
 }
 
 /** Makes the deliveries that are due; the groups of its jobs are webhooks. */
-export function createDeliverer({ db, log, send, limitMs, backOff }: DelivererOptions): JobRunner {
+export function createDeliverer({
+  db,
+  log,
+  send,
+  limitMs,
+  leaseMarginMs = LEASE_MARGIN_MS,
+  backOff,
+}: DelivererOptions): JobRunner {
   const statement = pLimit(MOST_STATEMENTS);
-  const leaseMs = limitMs + LEASE_MARGIN_MS;
+  const leaseMs = limitMs + leaseMarginMs;
 
   return createJobRunner<Attempt>({
     concurrency: MOST_PER_HOOK,

@@ -39,9 +39,13 @@ export function bodyOf(id: string, kind: string, at: Date, data: string): string
   return `{"id":"${id}","kind":"${kind}","createdAt":"${at.toISOString()}","data":${data}}`;
 }
 
-/** @param load reads the enabled hooks from the database */
+/**
+ * @param load reads the enabled hooks from the database
+ * @param now the time in Unix milliseconds
+ */
 export async function createWebhookDispatch(
   load: () => Promise<readonly ActiveWebhook[]>,
+  now: () => number,
 ): Promise<WebhookDispatch> {
   const subscribers = await keepLatest(async () => subscribersOf(await load()));
 
@@ -61,7 +65,7 @@ export async function createWebhookDispatch(
           .filter(isWanted),
       ),
     async enqueue(tx, occurrences) {
-      const at = new Date();
+      const at = new Date(now());
       const deliveries = occurrences.flatMap((occurrence) =>
         deliveriesOf(occurrence, subscribers.current(), at),
       );

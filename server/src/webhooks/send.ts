@@ -5,6 +5,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { ANSWER_MAX_BYTES } from '@gantry/contract/webhooks';
 import { version } from '../installation.ts';
 import { safeText } from '../platform/describe-error.ts';
+import { TIMINGS } from '../platform/timings.ts';
 import { type AddressRules, hostOf } from './address.ts';
 import type { Attempt, AttemptResult } from './attempts-store.ts';
 import { retryAfterOf } from './retry-after.ts';
@@ -16,18 +17,28 @@ export type SendAttempt = (attempt: Attempt) => Promise<AttemptResult>;
 /** Longest that one attempt takes, from resolving the name to the head of the answer, in milliseconds. */
 export const ATTEMPT_LIMIT_MS = 10_000;
 
-/** Longest wait for the body of an answer, in milliseconds: the status has decided already. */
-const BODY_LIMIT_MS = 2_000;
-
 /** The statuses whose `Retry-After` counts. */
 const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
 
-/** @param limitMs longest that an attempt takes, in milliseconds */
-export function createSender(rules: AddressRules, limitMs: number = ATTEMPT_LIMIT_MS): SendAttempt {
+export interface SenderLimits {
+  /** Longest that an attempt takes, in milliseconds. */
+  readonly limitMs?: number;
+  /** Longest wait for the body of an answer, in milliseconds. */
+  readonly answerBodyMs?: number;
+}
+
+/**
+ * @param now the time in Unix milliseconds, which is signed
+ */
+export function createSender(
+  rules: AddressRules,
+  now: () => number,
+  { limitMs = ATTEMPT_LIMIT_MS, answerBodyMs = TIMINGS.answerBodyMs }: SenderLimits = {},
+): SendAttempt {
   return async (attempt) => {
     const signal = AbortSignal.timeout(limitMs);
     try {
-      return await exchange(attempt, rules, signal);
+      return await exchange(attempt, { rules, now, answerBodyMs }, signal);
     } catch (error) {
       const reason = signal.aborted ? `It did not answer within ${limitMs / 1_000} s` : describe(error);
       return { status: null, answer: null, error: storable(reason), retryAfterMs: null };
@@ -35,8 +46,8 @@ export function createSender(rules: AddressRules, limitMs: number = ATTEMPT_LIMI
   };
 }
 
-function headersOf({ id, kind, body, secret }: Attempt): http.OutgoingHttpHeaders {
-  const timestamp = Math.floor(Date.now() / 1_000);
+function headersOf({ id, kind, body, secret }: Attempt, now: number): http.OutgoingHttpHeaders {
+  const timestamp = Math.floor(now / 1_000);
   return {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
@@ -67,11 +78,11 @@ function storable(text: string): string {
 }
 
 /** The beginning of the body, as far as it came: one that is slow or breaks off does not make the answer another. */
-async function readBeginning(response: http.IncomingMessage): Promise<string> {
+async function readBeginning(response: http.IncomingMessage, limitMs: number): Promise<string> {
   const decoder = new StringDecoder('utf8');
   let text = '';
   let room = ANSWER_MAX_BYTES;
-  const timer = setTimeout(() => response.destroy(), BODY_LIMIT_MS);
+  const timer = setTimeout(() => response.destroy(), limitMs);
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
       text += decoder.write(chunk.subarray(0, room));
@@ -92,11 +103,15 @@ function failureOf(status: number): string | null {
   return `It answered with status ${status}`;
 }
 
-async function exchange(attempt: Attempt, rules: AddressRules, signal: AbortSignal): Promise<AttemptResult> {
+async function exchange(
+  attempt: Attempt,
+  { rules, now, answerBodyMs }: { rules: AddressRules; now: () => number; answerBodyMs: number },
+  signal: AbortSignal,
+): Promise<AttemptResult> {
   const url = rules.parse(attempt.url);
   const request = (url.protocol === 'https:' ? https : http).request(url, {
     method: 'POST',
-    headers: headersOf(attempt),
+    headers: headersOf(attempt, now()),
     agent: false,
     signal,
     ...(isIP(hostOf(url)) === 0 && { lookup: lookupOf(rules, url) }),
@@ -108,8 +123,13 @@ async function exchange(attempt: Attempt, rules: AddressRules, signal: AbortSign
   request.on('error', () => undefined);
   try {
     const status = response.statusCode ?? 0;
-    const retryAfterMs = ASKS_TO_WAIT.has(status) ? retryAfterOf(response.headers) : null;
-    return { status, answer: await readBeginning(response), error: failureOf(status), retryAfterMs };
+    const retryAfterMs = ASKS_TO_WAIT.has(status) ? retryAfterOf(response.headers, now()) : null;
+    return {
+      status,
+      answer: await readBeginning(response, answerBodyMs),
+      error: failureOf(status),
+      retryAfterMs,
+    };
   } finally {
     request.destroy();
   }

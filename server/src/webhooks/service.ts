@@ -101,7 +101,7 @@ export function testWebhook({ app, actor, caller }: ActorContext, id: string) {
       throw new AppError('badRequest', 'The webhook is disabled, so nothing is sent: enable it first');
     const deliveryId = randomUUID();
     const data = JSON.stringify({ webhookId: hook.id, message: 'This is a test.' });
-    const body = bodyOf(deliveryId, 'test', new Date(), data);
+    const body = bodyOf(deliveryId, 'test', new Date(app.clock.now()), data);
     await insertDeliveries(tx, [{ id: deliveryId, webhookId: hook.id, kind: 'test', body }]);
     await recordActivity(tx, actor.id, caller, 'webhooks.test', { webhookId: hook.id, deliveryId });
     return { deliveryId };

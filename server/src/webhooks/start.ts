@@ -21,9 +21,10 @@ const REMOVED_AT_ONCE = 10_000;
 
 /** What other rooms need of webhooks to write deliveries; while the feature is off, there is none to write. */
 export async function startWebhooks(foundation: Foundation): Promise<WebhookServices> {
-  const { config, db } = foundation.core;
-  const webhooks = await createWebhookDispatch(async () =>
-    areOn(foundation) ? listEnabledWebhooks(db) : [],
+  const { config, db, clock } = foundation.core;
+  const webhooks = await createWebhookDispatch(
+    async () => (areOn(foundation) ? listEnabledWebhooks(db) : []),
+    clock.now,
   );
   keepFresh(foundation, channels.webhooks, webhooks.refresh, 'the webhooks could not be read again');
   return { webhooks, webhookAddresses: createAddressRules(config.WEBHOOK_ALLOW_HOSTS) };
@@ -32,13 +33,12 @@ export async function startWebhooks(foundation: Foundation): Promise<WebhookServ
 /** Makes the deliveries. While the feature is off, what is pending stays so, and is made when it is on again. */
 export function startDeliveries(foundation: Foundation, addresses: AddressRules): void {
   const {
-    core: { db, log },
+    core: { db, log, clock, timings },
     listener,
     resources,
-    timings,
   } = foundation;
   if (areOn(foundation)) {
-    const send = createSender(addresses);
+    const send = createSender(addresses, clock.now, timings);
     resources.use(
       startDelivering({
         db,

@@ -32,15 +32,19 @@ export function listEvents(db: Executor, input: ListEventsInput, interval: Inter
   });
 }
 
-/** The latest events, newest first. They are sought in this month and the last before the whole history is. */
+/**
+ * The latest events, newest first. They are sought in this month and the last before the whole history is.
+ * @param now the time in Unix milliseconds
+ */
 export function listRecentEvents(
   db: Executor,
   input: { limit: number; eventType?: EventType | undefined },
+  now: number,
 ): Promise<Event[]> {
   const filters = input.eventType === undefined ? [] : [ofType(input.eventType)];
   const window = { skip: 0, take: input.limit };
   return inSnapshot(db, async (seen) => {
-    const lately = { from: startOf('month', startOf('month', Date.now()) - 1), until: ENDLESS.until };
+    const lately = { from: startOf('month', startOf('month', now) - 1), until: ENDLESS.until };
     const conditions = conditionsOf({ filters, interval: ENDLESS }, [lately]);
     const latest = await readPage(seen, { conditions }, orders.timestamp.desc, window);
     if (latest.length === input.limit) return latest;

@@ -13,8 +13,11 @@ export interface KeptClient {
   release(): void;
 }
 
-/** @param pool where it comes from: when it is first needed, and when the one before was lost */
-export function keepClient(pool: Pool): KeptClient {
+/**
+ * @param pool where it comes from: when it is first needed, and when the one before was lost
+ * @param answerMs longest wait for the answer to a statement, in milliseconds; left out, that of the pool
+ */
+export function keepClient(pool: Pool, answerMs?: number): KeptClient {
   let kept: PoolClient | null = null;
 
   const drop = (client: PoolClient, reason: unknown): void => {
@@ -36,7 +39,9 @@ export function keepClient(pool: Pool): KeptClient {
     async query<Row extends QueryResultRow>(query: QueryConfig) {
       const client = kept ?? (await open());
       try {
-        return await client.query<Row>(query);
+        // pg takes a time-out for each query, but its types do not name it.
+        const limited = answerMs === undefined ? query : { ...query, query_timeout: answerMs };
+        return await client.query<Row>(limited);
       } catch (error) {
         if (sqlState(error) === null || hasEndedSession(error)) drop(client, error);
         throw error;

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { TIMINGS, type Timings } from '../timings.ts';
 import type { Executor } from './transaction.ts';
 
 /** What processes tell one another, and what the message says. */
@@ -39,12 +40,6 @@ export interface Listener extends AsyncDisposable {
 
 const RECONNECT_MS = 500;
 
-/** How often the connection is asked whether it is still there: TCP alone would notice a lost one after minutes or hours. */
-const PROBE_MS = 5_000;
-
-/** Longest wait for the connection, and for the answer to any statement on it; then it counts as lost. */
-const ANSWER_LIMIT_MS = 5_000;
-
 /** Longest wait for the orderly end of the connection. */
 const END_LIMIT_MS = 1_000;
 
@@ -58,7 +53,11 @@ interface Connection {
  * Connects and keeps connected. A connection that does not answer for about ten seconds is replaced. While it is away
  * messages are lost, and every `onGap` is called once it is back.
  */
-export async function listen(connectionString: string, log: Logger): Promise<Listener> {
+export async function listen(
+  connectionString: string,
+  log: Logger,
+  { probeListenerMs, listenerAnswerMs }: Pick<Timings, 'probeListenerMs' | 'listenerAnswerMs'> = TIMINGS,
+): Promise<Listener> {
   const handlers = new Map<string, { onMessage: Handler; onGap: () => void }>();
   const ending = new AbortController();
   let current: Connection | null = null;
@@ -80,13 +79,13 @@ export async function listen(connectionString: string, log: Logger): Promise<Lis
         .finally(() => {
           isAsking = false;
         });
-    }, PROBE_MS);
+    }, probeListenerMs);
     timer.unref();
     probed.client.once('end', () => clearInterval(timer));
   };
 
   const connect = async (): Promise<void> => {
-    const connection = createConnection(connectionString);
+    const connection = createConnection(connectionString, listenerAnswerMs);
     const { client: next, destroy } = connection;
     next.on('notification', ({ channel, payload }) => handlers.get(channel)?.onMessage(payload ?? ''));
     next.on('error', (error) => log.warn({ err: error }, 'listener connection failed'));
@@ -145,15 +144,15 @@ export async function listen(connectionString: string, log: Logger): Promise<Lis
   };
 }
 
-function createConnection(connectionString: string): Connection {
+function createConnection(connectionString: string, answerMs: number): Connection {
   const socket = new Socket();
   const client = new pg.Client({
     connectionString,
     stream: () => socket,
     keepAlive: true,
     application_name: 'gantry listener',
-    connectionTimeoutMillis: ANSWER_LIMIT_MS,
-    query_timeout: ANSWER_LIMIT_MS,
+    connectionTimeoutMillis: answerMs,
+    query_timeout: answerMs,
   });
   return { client, destroy: () => socket.destroy() };
 }

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { Timings } from '../timings.ts';
 import { createPool, type PoolOptions } from './pool.ts';
 
 /** The connections of one process, shared out by purpose: nobody waits because of what somebody else asks for. */
@@ -15,9 +16,6 @@ export interface Pools {
   readonly health: Pool;
 }
 
-/** Longest time the database works on one statement of a question, in milliseconds. */
-export const QUESTION_TIMEOUT_MS = 5_000;
-
 /** Whoever asks for the state of the service waits for 3 s. */
 const HEALTH_TIMEOUT_MS = 2_000;
 
@@ -31,7 +29,7 @@ interface Special extends PoolOptions {
 const special = {
   writer: { size: 1, name: 'gantry writer' },
   devices: { size: 3, name: 'gantry devices', statementTimeoutMs: DEVICES_TIMEOUT_MS },
-  questions: { size: 4, name: 'gantry questions', statementTimeoutMs: QUESTION_TIMEOUT_MS },
+  questions: { size: 4, name: 'gantry questions' },
   health: {
     size: 1,
     name: 'gantry health',
@@ -47,6 +45,7 @@ export const SPECIAL_CONNECTIONS = Object.values(special).reduce((sum, { size })
 export function openPools(
   connectionString: string,
   size: number,
+  { questionMs }: Pick<Timings, 'questionMs'>,
   onError: (error: Error) => void,
 ): Pools & AsyncDisposable {
   const open = (options: Special): Pool => createPool(connectionString, options.size, onError, options);
@@ -54,7 +53,7 @@ export function openPools(
     ordinary: open({ size }),
     writer: open(special.writer),
     devices: open(special.devices),
-    questions: open(special.questions),
+    questions: open({ ...special.questions, connectTimeoutMs: questionMs, statementTimeoutMs: questionMs }),
     health: open(special.health),
   };
   return {

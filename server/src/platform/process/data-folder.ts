@@ -14,11 +14,21 @@ import {
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasErrno, ignoreErrno } from '../errno.ts';
+import { machineTime } from '../machine-time.ts';
 import { isAlive, processSpace, startTimeOf } from './processes.ts';
 
-/** Milliseconds between two signs of life of a claim, and how long a stranger watches for one. */
-const SIGN_OF_LIFE_MS = 2_000;
-const WATCH_MS = 7_000;
+/** When a process shows that it holds a claim, in milliseconds. */
+export interface ClaimPace {
+  /** From one sign of life to the next. */
+  readonly signOfLifeMs: number;
+  /** How long a stranger watches for one. */
+  readonly watchMs: number;
+}
+
+const CLAIM_PACE: ClaimPace = { signOfLifeMs: 2_000, watchMs: 7_000 };
+
+/** Between two looks at a claim that is watched, in milliseconds. */
+const LOOK_MS = 250;
 
 /** Another live process works in the data folder. */
 export class DataFolderInUse extends Error {
@@ -67,20 +77,24 @@ interface Claim {
  * atomic, a claim of a dead holder is outbid with n + 1, and a claim is removed only when a higher one exists: so of
  * any number of processes that start at the same instant exactly one gets the folder.
  *
+ * @param pace how often the claim shows a sign of life, and how long one that another machine made is watched for one
  * @throws {DataFolderInUse} when another live process holds it
  * @throws {DataFolderUnusable} when it cannot be made or written
  */
-export async function claimDataFolder(dataDir: string): Promise<AsyncDisposable> {
+export async function claimDataFolder(
+  dataDir: string,
+  pace: ClaimPace = CLAIM_PACE,
+): Promise<AsyncDisposable> {
   await makeDataFolder(dataDir);
   const self = await describeSelf();
   return explaining(dataDir, async () => {
     for (;;) {
       const highest = await findHighestClaim(dataDir);
-      await refuseIfHeld(dataDir, highest);
+      await refuseIfHeld(dataDir, highest, pace);
       const claim = await bid(dataDir, highest.number + 1, self);
       if (!claim) continue;
       await removeClaimsBelow(dataDir, claim.number);
-      return keepClaim(dataDir, claim);
+      return keepClaim(dataDir, claim, pace);
     }
   });
 }
@@ -155,10 +169,10 @@ async function findHighestClaim(dataDir: string): Promise<Claim> {
   }
 }
 
-async function refuseIfHeld(dataDir: string, { path, holder }: Claim): Promise<void> {
+async function refuseIfHeld(dataDir: string, { path, holder }: Claim, { watchMs }: ClaimPace): Promise<void> {
   if (!holder) return;
   if (holder.space !== (await processSpace())) {
-    if (!(await showsLife(path))) return;
+    if (!(await showsLife(path, watchMs))) return;
     throw new DataFolderInUse(dataDir, `pid ${holder.pid} in another container or on another machine`);
   }
   if (!(await isAlive(holder.pid))) return;
@@ -169,11 +183,11 @@ async function refuseIfHeld(dataDir: string, { path, holder }: Claim): Promise<v
 }
 
 /** Process numbers from elsewhere cannot be looked up, so see whether the holder still touches its claim. */
-async function showsLife(path: string): Promise<boolean> {
-  const deadline = performance.now() + WATCH_MS;
+async function showsLife(path: string, watchMs: number): Promise<boolean> {
+  const deadline = performance.now() + watchMs;
   const before = await ignoreErrno(lstat(path), 'ENOENT');
   while (performance.now() < deadline) {
-    await sleep(250);
+    await sleep(Math.min(LOOK_MS, watchMs / 10));
     const now = await ignoreErrno(lstat(path), 'ENOENT');
     if (!now) return false;
     if (now.mtimeMs !== before?.mtimeMs) return true;
@@ -200,16 +214,16 @@ async function removeClaimsBelow(dataDir: string, number: number): Promise<void>
   await Promise.all(lower.map((claim) => rm(claim.path, { force: true })));
 }
 
-function keepClaim(dataDir: string, claim: Claim): AsyncDisposable {
+function keepClaim(dataDir: string, claim: Claim, { signOfLifeMs }: ClaimPace): AsyncDisposable {
   let released = false;
   let warned = false;
   const timer = setInterval(() => {
-    const now = new Date();
+    const now = new Date(machineTime());
     lutimes(claim.path, now, now).catch((error: Error) => {
       if (!released && !warned) process.emitWarning(`${claim.path} cannot be kept fresh: ${error.message}`);
       warned = true;
     });
-  }, SIGN_OF_LIFE_MS);
+  }, signOfLifeMs);
   timer.unref();
   return {
     async [Symbol.asyncDispose]() {

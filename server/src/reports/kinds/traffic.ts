@@ -53,9 +53,10 @@ export function isByHour({ interval, settings }: ReportScope): boolean {
 }
 
 /** What the figures of traffic are read with. */
-export function partsOf(db: Database, { settings }: ReportScope) {
+export function partsOf(db: Database, { settings, now }: ReportScope) {
   return {
     db,
+    clock: { now: () => now },
     settings: { current: () => settings, formerZones: () => [], refresh: async () => undefined },
   };
 }

@@ -4,6 +4,7 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasErrno, ignoreErrno } from '../../errno.ts';
+import { machineTime } from '../../machine-time.ts';
 import { commandLineOf, isAlive } from '../../process/processes.ts';
 import { type Cluster, commandFor } from './cluster.ts';
 import { waitForAnswer } from './connection.ts';
@@ -137,7 +138,7 @@ async function attempt(
   signal?: AbortSignal,
 ): Promise<Postmaster | EmbeddedDatabaseError> {
   await removeStaleLock(cluster.folder);
-  const startedAt = Date.now();
+  const startedAt = machineTime();
   const postmaster = { pid: await launch(cluster, port), port };
   try {
     await waitUntilReady(cluster, postmaster, signal);
