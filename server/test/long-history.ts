@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { foldTotals } from '../src/events/counts/fold-store.ts';
 import { createPartitions } from '../src/events/partitions.ts';
 import { removeEvent } from '../src/events/remove-store.ts';
-import { setArchived, setProcessed } from '../src/events/store.ts';
+import { type ReviewMark, setMark } from '../src/events/store.ts';
 import { createDatabase, createPool, type Database } from '../src/platform/database/pool.ts';
 import { createTestDatabase } from './harness.ts';
 
@@ -162,8 +162,10 @@ export const createLongHistory = async (shape: Shape): Promise<LongHistory> => {
       const { rows } = await pool.query<{ id: string }>(
         'SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM events) AS e WHERE n % 97 = 0',
       );
-      const changes = [setProcessed, setArchived, removeEvent];
-      for (const [n, { id }] of rows.entries()) await changes[n % 3]?.(db, id, SENSORS[0] ?? '');
+      const mark = (name: ReviewMark, id: string) => setMark(db, id, name, SENSORS[0] ?? '');
+      for (const [n, { id }] of rows.entries()) {
+        await (n % 3 === 2 ? removeEvent(db, id) : mark(n % 3 === 0 ? 'processed' : 'archived', id));
+      }
     },
     async [Symbol.asyncDispose]() {
       await pool.end();

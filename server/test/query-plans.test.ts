@@ -4,7 +4,7 @@ import { foldTotals } from '../src/events/counts/fold-store.ts';
 import { getEventStats } from '../src/events/counts/stats-store.ts';
 import { listEvents, listRecentEvents } from '../src/events/list/list.ts';
 import { removeEvent } from '../src/events/remove-store.ts';
-import { getEvent, setArchived, setProcessed } from '../src/events/store.ts';
+import { getEvent, setMark } from '../src/events/store.ts';
 import { createDatabase, type Database } from '../src/platform/database/pool.ts';
 import type { Interval } from '../src/platform/time.ts';
 import { createLongHistory, EVEN, type LongHistory, SENSORS } from './long-history.ts';
@@ -161,9 +161,9 @@ const ROWS: readonly Row[] = [
     PERIODS,
   ],
   ['one event', () => getEvent(db, one(0)), PKEY],
-  ['marking one', () => setProcessed(db, one(1), user), 'events_unprocessed', PKEY],
-  ['marking it again', () => setProcessed(db, one(1), user), PKEY, 'events_unprocessed'],
-  ['archiving one', () => setArchived(db, one(2), user), PKEY],
+  ['marking one', () => setMark(db, one(1), 'processed', user), 'events_unprocessed', PKEY],
+  ['marking it again', () => setMark(db, one(1), 'processed', user), PKEY, 'events_unprocessed'],
+  ['archiving one', () => setMark(db, one(2), 'archived', user), PKEY],
   ['deleting one', () => removeEvent(db, one(3)), PKEY, 'event_images_pkey'],
   ['statistics', () => getEventStats(db, ENDLESS), PERIODS],
   ['statistics of days', () => getEventStats(db, DAYS), PERIODS, HOURS],
@@ -173,8 +173,9 @@ const ROWS: readonly Row[] = [
 
 // ── The plans ───────────────────────────────────────────────────────────────────────────────────────
 
-/** What is counted but not folded yet, and which partitions there are: few rows at any time, read whole. */
+/** Tables that are read whole because they have few rows: counts not folded yet, events not followed up yet, partitions. */
 const READ_WHOLE = new Set([
+  'all of events_to_follow_up',
   'all of event_totals_unfolded',
   'all of event_arrivals_unfolded',
   'all of pg_inherits',

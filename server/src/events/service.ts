@@ -3,20 +3,20 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
-import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { lockOutHolds, requireNotHeld } from './holds-store.ts';
 import { listEvents } from './list/list.ts';
 import { rememberDeletion, removeEvent } from './remove-store.ts';
-import { type ReviewOutcome, setArchived, setProcessed } from './store.ts';
+import { type ReviewMark, setMark } from './store.ts';
 
 /**
  * Marks an event as processed; one that is so already stays as it is.
  * @throws AppError `notFound`
  */
 export function markAsProcessed(ctx: ActorContext, id: string): Promise<void> {
-  return review(ctx, id, 'events.markAsProcessed', setProcessed);
+  return review(ctx, id, 'processed', 'events.markAsProcessed');
 }
 
 /**
@@ -24,7 +24,7 @@ export function markAsProcessed(ctx: ActorContext, id: string): Promise<void> {
  * @throws AppError `notFound`
  */
 export function markAsArchived(ctx: ActorContext, id: string): Promise<void> {
-  return review(ctx, id, 'events.markAsArchived', setArchived);
+  return review(ctx, id, 'archived', 'events.markAsArchived');
 }
 
 /**
@@ -72,11 +72,11 @@ export async function lookUpEvents(ctx: ActorContext, input: ListEventsInput): P
 function review(
   { app, actor, caller }: ActorContext,
   id: string,
+  mark: ReviewMark,
   action: 'events.markAsProcessed' | 'events.markAsArchived',
-  change: (tx: Transaction, id: string, userId: string) => Promise<ReviewOutcome>,
 ): Promise<void> {
   return inTransaction(app.db, async (tx) => {
-    const outcome = await change(tx, id, actor.id);
+    const outcome = await setMark(tx, id, mark, actor.id);
     if (outcome === 'absent') throw notFound('Event');
     if (outcome === 'changed') await recordActivity(tx, actor.id, caller, action, { eventId: id });
   });
