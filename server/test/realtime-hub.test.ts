@@ -26,7 +26,7 @@ const feedWith = (onRead: () => void): Pool => {
   ];
   let reads = 0;
   const query = async (statement: unknown) => {
-    if (typeof statement === 'string') return { rows: [{ horizon: '5', now: AT }] };
+    if (typeof statement === 'string') return { rows: [{ snapshot: '5:5:', now: AT }] };
     if (reads++ > 0) return { rows: [{ ...rows[0], xid: null }] };
     onRead();
     return { rows };
@@ -46,7 +46,7 @@ const joinAfter = async (turns: number): Promise<{ joined: boolean; told: string
     pool: feedWith(() => {
       void (async () => {
         for (let turn = 0; turn < turns; turn++) await Promise.resolve();
-        const { told: from } = hub;
+        const { reached: from } = hub;
         const tell = () => told.push('e');
         joined =
           from !== null &&
@@ -58,7 +58,7 @@ const joinAfter = async (turns: number): Promise<{ joined: boolean; told: string
     findEvents: async () => new Map([['e', event]]),
     log: pino({ level: 'silent' }),
   });
-  const from = await hub.start();
+  const { mark: from } = await hub.now();
   hub.join({ topic: 'incidents', from, send: () => undefined, end: () => undefined });
   await tried;
   await new Promise((resolve) => setTimeout(resolve, 60));

@@ -37,7 +37,7 @@ const eventsIn = ({ messages }: Awaited<ReturnType<typeof follow>>): string[] =>
 describe('a subscriber after one who left before it was told anything', () => {
   it('is told what happens from its own beginning on', async () => {
     // As a client that is gone by the time at which the service has found out where the feed ends.
-    await gantry.app.context.realtime.start();
+    await gantry.app.context.realtime.now();
     await report();
     const stream = await follow();
     const { eventId } = await report();

@@ -6,7 +6,7 @@ import { locks } from '../platform/database/locks.ts';
 import { channels } from '../platform/database/notify.ts';
 import { prepare } from '../platform/database/prepared.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import type { Position } from './position.ts';
+import type { Mark, Position } from './position.ts';
 
 /** For how long a client may stay away and still be sent everything that it missed. */
 export const KEPT_HOURS = 24;
@@ -121,26 +121,28 @@ export async function readChanges(pool: Pool, from: Position): Promise<FeedPage>
   return { changes, next, isFull, isHeldUp: first.is_held_up, at: first.now.getTime() };
 }
 
-/** Where the feed ends now: what commits from here on comes after it. */
-export async function readHorizon(pool: Pool): Promise<{ position: Position; at: number }> {
-  const { rows } = await pool.query<{ horizon: string; now: Date }>(
-    'SELECT pg_snapshot_xmin(pg_current_snapshot()) AS horizon, now() AS now',
-  );
-  const [row] = rows;
-  if (!row) throw new Error('PostgreSQL did not tell its oldest transaction');
-  return { position: { xid: BigInt(row.horizon), seq: 0n, index: 0 }, at: row.now.getTime() };
+/** The feed at a moment. */
+export interface FeedMoment {
+  /** The end of what can be read. The oldest unfinished transaction holds it back. */
+  readonly mark: Mark;
+  /** Whether a transaction had committed, or was rolled back, by its number. Some of these come after the mark. */
+  readonly isPast: (xid: bigint) => boolean;
 }
 
-/** Which transactions have committed at a moment, by their number. */
-export type Committed = (xid: bigint) => boolean;
-
-/** Which transactions have committed by now: a later one may be numbered before them. */
-export async function readCommitted(pool: Pool): Promise<Committed> {
-  const { rows } = await pool.query<{ snapshot: string }>('SELECT pg_current_snapshot()::text AS snapshot');
-  const [, beyond = '0', running = ''] = rows[0]?.snapshot.split(':') ?? [];
-  const end = BigInt(beyond);
-  const underWay = new Set(running === '' ? [] : running.split(',').map(BigInt));
-  return (xid) => xid < end && !underWay.has(xid);
+/** Reads the present end of the feed and the transactions that are past, from one snapshot. */
+export async function readFeedMoment(pool: Pool): Promise<FeedMoment> {
+  const { rows } = await pool.query<{ snapshot: string; now: Date }>(
+    'SELECT pg_current_snapshot()::text AS snapshot, now() AS now',
+  );
+  const [row] = rows;
+  if (!row) throw new Error('PostgreSQL returned no snapshot');
+  const [oldest = '0', end = '0', unfinished = ''] = row.snapshot.split(':');
+  const unfinishedXids = new Set(unfinished === '' ? [] : unfinished.split(',').map(BigInt));
+  const endXid = BigInt(end);
+  return {
+    mark: { position: { xid: BigInt(oldest), seq: 0n, index: 0 }, at: row.now.getTime() },
+    isPast: (xid) => xid < endXid && !unfinishedXids.has(xid),
+  };
 }
 
 /**

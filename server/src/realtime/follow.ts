@@ -1,17 +1,13 @@
 import type { StreamNote, Topic } from '@gantry/contract/realtime';
-import type { Pool } from 'pg';
 import type { SessionContext } from '../auth/session.ts';
 import type { AuthServices } from '../auth/start.ts';
 import type { Core } from '../platform/context.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
-import { type Committed, KEPT_HOURS, readHorizon } from './changes-store.ts';
+import { type FeedMoment, KEPT_HOURS, readFeedMoment } from './changes-store.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import { type FeedItem, itemsAfter, type TopicPayloads } from './items.ts';
 import { compare, type Mark, readMark, writeMark } from './position.ts';
 import type { RealtimeServices } from './start.ts';
-
-/** Nothing is past for a subscriber that resumes. */
-const NOTHING: Committed = () => false;
 
 /** Things that wait for one subscriber that does not take them. */
 const INBOX_CAPACITY = 1_000;
@@ -50,8 +46,9 @@ export async function* follow<Name extends Topic>(
   { topic, matches, lastEventId }: SubscriptionRequest<Name>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StreamMessage<Name>> {
-  const { pool, realtime } = ctx.app;
-  let isPast: Committed = NOTHING;
+  const { realtime } = ctx.app;
+  // Nothing is past for a subscriber that resumes.
+  let isPast: FeedMoment['isPast'] = () => false;
   const wanted = (item: FeedItem): item is FeedItem<Name> =>
     item.topic === topic && !isPast(item.mark.position.xid) && matches((item as FeedItem<Name>).thing);
   const release = ctx.app.streams.admit(ctx.actor.id);
@@ -61,15 +58,15 @@ export async function* follow<Name extends Topic>(
   const stopWatching = watchToken(ctx, inbox);
   let quit: (() => void) | null = null;
   try {
-    const now = await realtime.start();
-    let from = lastEventId === undefined ? null : await resumeFrom(pool, lastEventId, now);
+    let from = lastEventId === undefined ? null : await resumeFrom(ctx.app, lastEventId);
+    let isBehind = from !== null;
     if (!from) {
-      // The position is held back by the oldest unfinished transaction, of whatever database of the server.
-      isPast = await realtime.past();
-      from = now;
-      if (lastEventId !== undefined) yield missed(now, null);
+      const now = await realtime.now();
+      from = now.mark;
+      isPast = now.isPast;
+      if (lastEventId !== undefined) yield missed(from, null);
     }
-    for (let isBehind = from !== now; ; ) {
+    for (;;) {
       const mark: Mark = from;
       const send = (item: FeedItem) => wanted(item) && inbox.offer(item);
       quit = isBehind ? null : realtime.join({ topic, from: mark, send, end: inbox.end });
@@ -93,8 +90,8 @@ export async function* follow<Name extends Topic>(
         yield { id: writeMark(mark), thing };
       } else if (delivery) {
         yield missed(delivery.mark, delivery.count);
-      } else if (inbox.isOpen() && realtime.told) {
-        yield upToDate(realtime.told);
+      } else if (inbox.isOpen() && realtime.reached) {
+        yield upToDate(realtime.reached);
       }
     }
   } finally {
@@ -138,12 +135,16 @@ function watchToken(ctx: FollowContext, inbox: Inbox): () => void {
 }
 
 /** Where the last message left off; null when what followed it is not kept any more, or was never here. */
-async function resumeFrom(pool: Pool, lastEventId: string, now: Mark): Promise<Mark | null> {
+async function resumeFrom(
+  { pool, realtime }: Pick<FollowContext['app'], 'pool' | 'realtime'>,
+  lastEventId: string,
+): Promise<Mark | null> {
   const mark = readMark(lastEventId);
   if (!mark)
     throw invalidInput('lastEventId', 'This is not the id of a message: omit it to start a new stream');
-  if (mark.at <= now.at - KEPT_HOURS * 3_600_000) return null;
+  const recent = await realtime.recent();
+  if (mark.at <= recent.at - KEPT_HOURS * 3_600_000) return null;
   // Another process, or this one for another subscriber, may have read further than the hub.
-  const isKnown = mark.position.xid <= now.position.xid;
-  return isKnown || mark.position.xid <= (await readHorizon(pool)).position.xid ? mark : null;
+  const isKnown = mark.position.xid <= recent.position.xid;
+  return isKnown || mark.position.xid <= (await readFeedMoment(pool)).mark.position.xid ? mark : null;
 }

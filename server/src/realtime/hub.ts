@@ -5,7 +5,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { ignoreErrno } from '../platform/errno.ts';
 import { unavailable } from '../platform/error.ts';
-import { type Committed, readChanges, readCommitted, readHorizon } from './changes-store.ts';
+import { type FeedMoment, readChanges, readFeedMoment } from './changes-store.ts';
 import { type FeedItem, type FindEvents, itemsAfter, type Portion } from './items.ts';
 import { compare, type Mark, type Position } from './position.ts';
 import { createSharedPages, type SharedPage, type SharedPages } from './shared-pages.ts';
@@ -36,7 +36,7 @@ const PAUSE_MS = 20;
 /** Without being woken the feed is looked into this often: should a message be lost, that is how late one is told. */
 const LOOK_MS = 1_000;
 
-/** A position that was not brought up to date for longer than this is no place for a new subscriber to begin. */
+/** A position older than this does not count as recent. */
 const FRESH_MS = 3 * LOOK_MS;
 
 /**
@@ -47,14 +47,13 @@ export class Hub implements AsyncDisposable {
   readonly #options: HubOptions;
   readonly #subscribers = new Set<Subscriber>();
   readonly #ending = new AbortController();
-  reached: Mark | null = null;
+  #reached: Mark | null = null;
   /** When `#reached` was last up to date, by the monotonic clock. */
   #reachedAt = 0;
   /** While a page is being told: its topics, which those who were here before had settled. */
   #telling: ReadonlySet<Topic> | null = null;
   readonly #pages: SharedPages;
-  #starting: Promise<Mark> | null = null;
-  #reading: Promise<Committed> | null = null;
+  #reading: Promise<FeedMoment> | null = null;
   #running: Promise<void> | null = null;
   #nudge: AbortController | null = null;
 
@@ -70,29 +69,26 @@ export class Hub implements AsyncDisposable {
     return this.#ending.signal;
   }
 
-  /** Up to where subscribers have been told; null while there are none. */
-  get told(): Mark | null {
-    return this.reached;
+  /** Up to where subscribers have been sent the feed; null while there are none. */
+  get reached(): Mark | null {
+    return this.#reached;
   }
 
   /** Something may have been added to the feed. */
   readonly wake = (): void => this.#nudge?.abort();
 
-  /** From where on a new subscriber is told: now, or what the others were told up to if that is as good as now. */
-  start(): Promise<Mark> {
-    if (this.reached && performance.now() - this.#reachedAt < FRESH_MS) return Promise.resolve(this.reached);
-    this.#starting ??= readHorizon(this.#options.pool).finally(() => {
-      this.#starting = null;
-    });
-    return this.#starting;
-  }
-
-  /** What is past for a subscriber that begins now, although it may come after the position from which it is told. */
-  past(): Promise<Committed> {
-    this.#reading ??= readCommitted(this.#options.pool).finally(() => {
+  /** The moment at which a new subscriber begins. Subscribers that begin together share one statement. */
+  now(): Promise<FeedMoment> {
+    this.#reading ??= readFeedMoment(this.#options.pool).finally(() => {
       this.#reading = null;
     });
     return this.#reading;
+  }
+
+  /** A recent end of the feed, to compare the position of a resuming subscriber with. Usually costs no statement. */
+  async recent(): Promise<Mark> {
+    if (this.#reached && performance.now() - this.#reachedAt < FRESH_MS) return this.#reached;
+    return (await this.now()).mark;
   }
 
   /** What comes after the position, for a subscriber that is behind; many of them share what is read. */
@@ -109,8 +105,8 @@ export class Hub implements AsyncDisposable {
   join(subscriber: Subscriber): (() => void) | null {
     if (this.#ending.signal.aborted) throw drained();
     if (this.#telling && !this.#telling.has(subscriber.topic)) return null;
-    if (this.reached && compare(subscriber.from.position, this.reached.position) < 0) return null;
-    this.reached ??= subscriber.from;
+    if (this.#reached && compare(subscriber.from.position, this.#reached.position) < 0) return null;
+    this.#reached ??= subscriber.from;
     this.#subscribers.add(subscriber);
     this.#running ??= this.#run();
     return () => this.#subscribers.delete(subscriber);
@@ -131,20 +127,20 @@ export class Hub implements AsyncDisposable {
       await this.#rest(await this.#look(), this.#nudge.signal);
     }
     this.#nudge = null;
-    this.reached = null;
+    this.#reached = null;
     this.#running = null;
   }
 
   /** Tells what is new. @returns for how long nothing more is expected, in milliseconds */
   async #look(): Promise<number> {
     const { pool, log } = this.#options;
-    if (!this.reached) return 0;
-    const from = this.reached.position;
+    if (!this.#reached) return 0;
+    const from = this.#reached.position;
     try {
       const page = this.#pages.share(from, await readChanges(pool, from));
       this.#telling = new Set([...this.#subscribers].map(({ topic }) => topic));
       for (const portion of page.portions) await this.#send(portion, this.#telling, from);
-      this.reached = { position: page.next, at: page.at };
+      this.#reached = { position: page.next, at: page.at };
       this.#reachedAt = performance.now();
       return page.isFull ? 0 : page.isHeldUp ? PAUSE_MS : LOOK_MS;
     } catch (err) {
@@ -163,7 +159,7 @@ export class Hub implements AsyncDisposable {
         subscriber.send(item);
     }
     // Should the rest of the page fail, these are not told again.
-    this.reached = portion.end;
+    this.#reached = portion.end;
   }
 
   async #rest(ms: number, nudge: AbortSignal): Promise<void> {
