@@ -10,7 +10,7 @@ import { createPlateMatcher, isValidAt, type WatchedEntry } from '../../src/watc
 import { loadWatchedEntries } from '../../src/watchlist/store.ts';
 import { insertDeliveries } from '../../src/webhooks/deliveries-store.ts';
 import { bodyOf } from '../../src/webhooks/dispatch.ts';
-import { kindsOfEvent, matchesKind } from '../../src/webhooks/matching.ts';
+import { matchesKind, occurrencesOf } from '../../src/webhooks/matching.ts';
 import { listEnabledWebhooks } from '../../src/webhooks/store.ts';
 import type { Check } from './check.ts';
 
@@ -130,7 +130,7 @@ async function missingDeliveries(db: Executor, limit: number): Promise<MissingDe
     for (const { id, cameAt } of page) {
       const event = events.get(id);
       if (!event) continue;
-      for (const kind of kindsOfEvent(event) as MissingDelivery['kind'][])
+      for (const { kind } of occurrencesOf(event))
         for (const hook of hooks) {
           const isDue = hook.kinds.includes(kind) && (changed.get(hook.id) ?? cameAt) < cameAt;
           if (isDue && matchesKind(kind, hook.filter)(event) && !told.has(`${hook.id} ${kind} ${id}`))

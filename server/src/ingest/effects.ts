@@ -7,6 +7,7 @@ import type { Executor } from '../platform/database/transaction.ts';
 import type { Outbox } from '../realtime/publish.ts';
 import { raiseAlerts } from '../watchlist/raise-alerts.ts';
 import type { WatchlistServices } from '../watchlist/start.ts';
+import { occurrencesOf } from '../webhooks/matching.ts';
 import type { WebhookServices } from '../webhooks/start.ts';
 
 /** What is needed to tell what follows from an event. */
@@ -36,7 +37,7 @@ export async function applyEffects(
     rows.flatMap((row) => entriesFor(parts, row).map((entry) => ({ entry, row }))),
   );
   const { webhooks } = parts;
-  if (webhooks.wantsEvents()) await webhooks.enqueue(tx, webhooks.occurrencesOf(rows.map(asListed)));
+  if (webhooks.wantsEvents()) await webhooks.enqueue(tx, rows.map(asListed).flatMap(occurrencesOf));
 }
 
 /** The event as lists show it. */
@@ -79,5 +80,5 @@ function entriesFor({ config, watchlist }: EffectServices, row: EventRow) {
 }
 
 function concernsWebhooks({ webhooks }: EffectServices, row: EventRow): boolean {
-  return webhooks.wantsEvents() && webhooks.occurrencesOf([asListed(asIfStored(row))]).length > 0;
+  return webhooks.wantsEvents() && webhooks.wantsEvent(asListed(asIfStored(row)));
 }

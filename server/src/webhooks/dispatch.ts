@@ -4,7 +4,7 @@ import type { WebhookFilter, WebhookKind } from '@gantry/contract/webhooks';
 import type { Executor } from '../platform/database/transaction.ts';
 import { keepLatest } from '../platform/latest.ts';
 import { insertDeliveries, type NewDelivery } from './deliveries-store.ts';
-import { kindsOfEvent, matchesKind, type Occurrence } from './matching.ts';
+import { matchesKind, type Occurrence, occurrencesOf } from './matching.ts';
 
 /** A webhook as dispatching knows it. */
 export interface ActiveWebhook {
@@ -17,8 +17,8 @@ export interface ActiveWebhook {
 export interface WebhookDispatch {
   /** Whether any hook follows events at all; costs nothing. */
   wantsEvents(): boolean;
-  /** What hooks are to be told of these events: for most it is nothing. */
-  occurrencesOf(events: readonly Event[]): Occurrence[];
+  /** Whether any webhook wants this event. */
+  wantsEvent(event: Event): boolean;
   /**
    * Writes a delivery for every hook that wants to hear of what happened, in the transaction that causes it; without
    * such a hook there is no statement.
@@ -54,12 +54,7 @@ export async function createWebhookDispatch(
   return {
     wantsEvents: () =>
       subscribers.current().has('event.ingested') || subscribers.current().has('event.violation'),
-    occurrencesOf: (events) =>
-      events.flatMap((event) =>
-        kindsOfEvent(event)
-          .map((kind) => ({ kind, subject: event }))
-          .filter(isWanted),
-      ),
+    wantsEvent: (event) => occurrencesOf(event).some(isWanted),
     async enqueue(tx, occurrences) {
       const at = new Date();
       const deliveries = occurrences.flatMap((occurrence) =>

@@ -13,6 +13,9 @@ export interface Occurrence {
   readonly subject: object;
 }
 
+/** The kinds of webhooks that concern events. */
+type EventKind = 'event.ingested' | 'event.violation';
+
 /** What a kind has that filters ask for: fields named as those of events, and how urgent it is. */
 interface Trait {
   readonly fields: readonly (keyof WebhookFilter & keyof EventFilter)[];
@@ -55,11 +58,14 @@ export function matchesKind(kind: WebhookKind, filter: WebhookFilter): (subject:
     matches(of(subject));
 }
 
-/** The kinds as which an event is told. */
-export function kindsOfEvent(event: Event): readonly WebhookKind[] {
+/** An event as occurrences: of one kind, or of two if it is a violation. */
+export function occurrencesOf(event: Event): readonly (Occurrence & { readonly kind: EventKind })[] {
   return isViolation(event.eventType, event.violationType)
-    ? ['event.ingested', 'event.violation']
-    : ['event.ingested'];
+    ? [
+        { kind: 'event.ingested', subject: event },
+        { kind: 'event.violation', subject: event },
+      ]
+    : [{ kind: 'event.ingested', subject: event }];
 }
 
 function isUrgentEnough(severity: Severity | null, least: Severity): boolean {
