@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Gantry, startGantry } from './harness.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
 import { answer, type Receiver, startReceiver } from './webhook-receiver.ts';
 
 let receiver: Receiver;
@@ -68,5 +68,27 @@ describe('the events of a group that was stored', () => {
     const reading = noted.filter((text) => /description[^;]*FROM events\s+WHERE id = ANY/.test(text));
     expect(reading).toEqual([]);
     expect(noted.some((text) => text.includes('INTO webhook_deliveries'))).toBe(true);
+  });
+});
+
+describe('an event that is deleted after its commit and before its follow-up', () => {
+  it('is not sent to webhooks', async () => {
+    // The incident holds the follow-up back, so that the event after it is still to be followed up.
+    const blocker = await gantry.pool.connect();
+    await blocker.query('BEGIN');
+    await blocker.query('LOCK incidents IN ACCESS EXCLUSIVE MODE');
+    const incident = await gantry.ok('events.ingest', { apiKey, eventType: 'INCIDENT' });
+    const deleted = await gantry.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' });
+    await gantry.ok('events.delete', { id: deleted.eventId }, { token });
+    await blocker.query('COMMIT');
+    blocker.release();
+    const kept = await gantry.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' });
+    await eventually(
+      () => gantry.count('events_to_follow_up'),
+      (left) => left === 0,
+    );
+    const ids = [incident, deleted, kept].map(({ eventId }) => eventId);
+    const sent = (await bodiesOf(ids)).map(({ id }) => id);
+    expect(sent.sort()).toEqual([incident.eventId, kept.eventId].sort());
   });
 });

@@ -23,7 +23,8 @@ const totals = sql.raw(out.totals);
 const traffic = sql.raw(`, passed AS (${out.traffic})`);
 
 /**
- * Removes events for good, and takes them off what counts the events that there are.
+ * Removes events for good and subtracts them from the totals. Those that are still to be followed up have no effects any
+ * more: no incident, no alert, no webhook.
  * @param fromTraffic whether they are taken off the counts of traffic too, as if nothing had passed
  * @returns how many there were of each type and month
  */
@@ -38,6 +39,8 @@ export async function removeEvents(
       DELETE FROM events WHERE id = ANY (${sql.param(ids)}::uuid[]) RETURNING ${sql.raw(COUNTED_COLUMNS)}
     ), arrived AS (${arrivals}), counted AS (${totals}), pictures AS (
       DELETE FROM event_images WHERE event_id = ANY (${sql.param(ids)}::uuid[])
+    ), unfollowed AS (
+      DELETE FROM events_to_follow_up WHERE event_id = ANY (${sql.param(ids)}::uuid[])
     )${fromTraffic ? traffic : sql``}
     SELECT ${removedCount} FROM gone GROUP BY 1, 2`);
   return rows;
