@@ -9,7 +9,7 @@ import { createPartitions } from '../src/events/partitions.ts';
 import { settleReport } from '../src/reports/claim-store.ts';
 import { createReportFiles } from '../src/reports/files.ts';
 import { createReportRunner } from '../src/reports/runner.ts';
-import { cancelReport, getReportRow } from '../src/reports/store.ts';
+import { cancelReportRow, getReportRow } from '../src/reports/store.ts';
 import { createReportMaker } from '../src/reports/thread.ts';
 import { removeOrphanFiles } from '../src/reports/upkeep.ts';
 import { createTestDatabase, eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
@@ -132,7 +132,7 @@ describe('reports over HTTP', () => {
       const [{ id }] = rows;
       const done = { status: 'DONE' as const, fileKey: `${id}-1.csv`, size: 1, rowCount: 1 };
       const [cancelled, settled] = await Promise.allSettled([
-        cancelReport(db, id),
+        cancelReportRow(db, id),
         settleReport(db, { id, attempts: 1 }, done),
       ]);
       const isDone = settled.status === 'fulfilled' && settled.value;

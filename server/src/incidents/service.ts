@@ -72,8 +72,8 @@ export function assignIncident(
     const unseen = await unseenBy(ctx, tx, id, 'assign', expectedUpdatedAt);
     requireReach(ctx.actor, userId);
     const assignedTo = userId === null ? null : await requireAssignee(tx, 'userId', userId);
-    const deed = { action: 'assign' as const, expectedAssignee, unseen, fields: { assignedTo } };
-    return changeIncident(ctx, tx, id, deed, {
+    const command = { action: 'assign' as const, expectedAssignee, unseen, fields: { assignedTo } };
+    return changeIncident(ctx, tx, id, command, {
       describe: (before, after, nameOf) => ({
         assignedTo: {
           from: nameOf(before.assignedTo)?.name ?? null,
@@ -99,8 +99,8 @@ export function updateIncident(
       ...given(input),
       ...(severity && { severity: rankOf(severity) }),
     };
-    const deed = { action: 'update' as const, unseen, fields };
-    return changeIncident(ctx, tx, id, deed, {
+    const command = { action: 'update' as const, unseen, fields };
+    return changeIncident(ctx, tx, id, command, {
       describe: (before, after) => differences(before, after, fields),
     });
   });
@@ -116,8 +116,8 @@ export function attachEvent(
 ): Promise<Incident> {
   return inTransaction(ctx.app.db, async (tx) => {
     const [eventId = wanted] = await requireEvents(tx, [wanted], () => 'eventId');
-    const deed = { action: 'attachEvent' as const, eventId };
-    return changeIncident(ctx, tx, id, deed, { describe: () => ({ eventId }) });
+    const command = { action: 'attachEvent' as const, eventId };
+    return changeIncident(ctx, tx, id, command, { describe: () => ({ eventId }) });
   });
 }
 

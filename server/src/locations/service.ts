@@ -9,11 +9,11 @@ import { givenFields } from '../platform/given.ts';
 import { locationLimits } from '../sensors/standings-store.ts';
 import type { SensorServices } from '../sensors/start.ts';
 import {
-  deleteLocation as deleteFrom,
+  deleteLocationRow,
   getLocation,
   getSpeedLimitLocked,
   insertLocation,
-  updateLocation as updateIn,
+  updateLocationRow,
 } from './store.ts';
 
 export function createLocation(
@@ -34,16 +34,14 @@ export function createLocation(
  */
 export async function updateLocation(
   { app, actor, caller }: ActorContext<Core & Pick<SensorServices, 'sensorKeys' | 'publicSensors'>>,
-  input: UpdateLocationInput,
+  { id, ...changes }: UpdateLocationInput,
 ): Promise<Location> {
-  const concernsIngestion = input.name !== undefined || input.speedLimit !== undefined;
+  const concernsIngestion = changes.name !== undefined || changes.speedLimit !== undefined;
   const location = await inTransaction(app.db, async (tx) => {
-    const before = await getSpeedLimitLocked(tx, input.id);
-    const updated = await updateIn(tx, input);
+    const before = await getSpeedLimitLocked(tx, id);
+    const updated = await updateLocationRow(tx, id, changes);
     await locationLimits.record(tx, updated.id, before, updated.speedLimit);
-    const { id: _, ...changes } = input;
-    const fields = givenFields(changes);
-    const details = { locationId: updated.id, name: updated.name, fields };
+    const details = { locationId: updated.id, name: updated.name, fields: givenFields(changes) };
     await recordActivity(tx, actor.id, caller, 'locations.update', details);
     if (concernsIngestion) await notify(tx, channels.sensors, '*');
     return updated;
@@ -64,7 +62,7 @@ export async function deleteLocation(
   try {
     return await inTransaction(app.db, async (tx) => {
       const limit = await getSpeedLimitLocked(tx, id);
-      const gone = await deleteFrom(tx, id);
+      const gone = await deleteLocationRow(tx, id);
       await locationLimits.record(tx, gone.id, limit, null);
       const details = { locationId: gone.id, name: gone.name };
       await recordActivity(tx, actor.id, caller, 'locations.delete', details);

@@ -79,9 +79,10 @@ export async function insertLocation(db: Executor, fields: CreateLocationInput):
  * Sets the fields that are given; `null` clears one.
  * @throws AppError `notFound`
  */
-export async function updateLocation(
+export async function updateLocationRow(
   db: Executor,
-  { id, ...fields }: UpdateLocationInput,
+  id: string,
+  fields: Omit<UpdateLocationInput, 'id'>,
 ): Promise<Location> {
   if (!isUuid(id)) throw notFound('Location');
   await db
@@ -96,7 +97,7 @@ export async function updateLocation(
  * @returns what is gone
  * @throws AppError `notFound`
  */
-export async function deleteLocation(db: Executor, id: string): Promise<{ id: string; name: string }> {
+export async function deleteLocationRow(db: Executor, id: string): Promise<{ id: string; name: string }> {
   const [row] = isUuid(id)
     ? await db.delete(locations).where(eq(locations.id, id)).returning({
         id: locations.id,

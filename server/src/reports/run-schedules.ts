@@ -4,7 +4,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { getTimezoneSettings } from '../system/store.ts';
 import { lastRun, nextRun, periodBefore } from './recurrence.ts';
-import { changeSchedule, takeDueSchedule, takeScheduleOfOtherZone } from './schedules-store.ts';
+import { takeDueSchedule, takeScheduleOfOtherZone, updateScheduleRow } from './schedules-store.ts';
 import { insertReport } from './store.ts';
 
 /** Has every schedule that is due make its report, each in a transaction of its own and by one process alone. */
@@ -41,7 +41,7 @@ async function runOne(tx: Transaction, now: number): Promise<boolean> {
     scheduleId,
     dueAt: new Date(due),
   });
-  await changeSchedule(tx, scheduleId, {
+  await updateScheduleRow(tx, scheduleId, {
     timezone: settings.timezone,
     lastRunAt: new Date(due),
     nextRunAt: new Date(nextRun(schedule, settings.timezone, at)),
@@ -55,6 +55,6 @@ async function moveOne(tx: Transaction, now: number): Promise<boolean> {
   const schedule = await takeScheduleOfOtherZone(tx, timezone);
   if (!schedule) return false;
   const nextRunAt = schedule.enabled ? new Date(nextRun(schedule, timezone, now)) : null;
-  await changeSchedule(tx, schedule.id, { timezone, nextRunAt });
+  await updateScheduleRow(tx, schedule.id, { timezone, nextRunAt });
   return true;
 }

@@ -51,7 +51,7 @@ export async function lockSchedule(tx: Transaction, id: string): Promise<Schedul
   );
 }
 
-export async function changeSchedule(
+export async function updateScheduleRow(
   tx: Executor,
   id: string,
   fields: Partial<NewSchedule>,
@@ -60,7 +60,7 @@ export async function changeSchedule(
 }
 
 /** @throws AppError `notFound` */
-export async function removeSchedule(tx: Executor, id: string): Promise<ScheduleRow> {
+export async function deleteScheduleRow(tx: Executor, id: string): Promise<ScheduleRow> {
   return only(
     isUuid(id) ? await tx.delete(reportSchedules).where(eq(reportSchedules.id, id)).returning() : [],
   );

@@ -12,12 +12,12 @@ import { invalidInput } from '../platform/error.ts';
 import { given } from '../platform/given.ts';
 import { nextRun, type Recurrence } from './recurrence.ts';
 import {
-  changeSchedule,
+  deleteScheduleRow,
   insertSchedule,
   lockSchedule,
-  removeSchedule,
   type ScheduleRow,
   showSchedules,
+  updateScheduleRow,
 } from './schedules-store.ts';
 
 /** @throws AppError `badRequest` when there are too many */
@@ -48,7 +48,7 @@ export async function updateSchedule(
     const wanted = { ...(await lockSchedule(tx, id)), ...changes };
     requireWhole(wanted);
     const nextRunAt = nextRunOf(wanted, timezone);
-    const changed = await changeSchedule(tx, wanted.id, {
+    const changed = await updateScheduleRow(tx, wanted.id, {
       ...changes,
       timezone,
       nextRunAt,
@@ -64,9 +64,12 @@ export async function updateSchedule(
 }
 
 /** Removes a schedule; what it had made stays. @throws AppError `notFound` */
-export function deleteSchedule({ app, actor, caller }: ActorContext, id: string) {
+export function deleteSchedule(
+  { app, actor, caller }: ActorContext,
+  id: string,
+): Promise<{ success: true; id: string }> {
   return inTransaction(app.db, async (tx) => {
-    const { id: scheduleId, kind } = await removeSchedule(tx, id);
+    const { id: scheduleId, kind } = await deleteScheduleRow(tx, id);
     await recordActivity(tx, actor.id, caller, 'reports.deleteSchedule', { scheduleId, kind });
     return { success: true as const, id: scheduleId };
   });
@@ -78,8 +81,8 @@ async function showOne({ app: { db } }: ActorContext, row: ScheduleRow): Promise
   return shown;
 }
 
-function nextRunOf(rhythm: Recurrence & { enabled: boolean }, timezone: string): Date | null {
-  return rhythm.enabled ? new Date(nextRun(rhythm, timezone, Date.now())) : null;
+function nextRunOf(schedule: Recurrence & { enabled: boolean }, timezone: string): Date | null {
+  return schedule.enabled ? new Date(nextRun(schedule, timezone, Date.now())) : null;
 }
 
 /** @throws AppError `badRequest` when the fields do not go together */

@@ -5,11 +5,11 @@ import { inTransaction } from '../platform/database/transaction.ts';
 import { requireRange } from '../platform/range.ts';
 import type { ReportServices } from './start.ts';
 import {
-  cancelReport as cancelIn,
+  cancelReportRow,
+  deleteReportRow,
   getReportRow,
   insertReport,
   type ReportRow,
-  removeReport,
   requireQueueSpace,
   showReports,
 } from './store.ts';
@@ -50,7 +50,7 @@ export async function generateReport(ctx: ActorContext, input: GenerateReportInp
 export async function cancelReport(ctx: ActorContext, id: string): Promise<Report> {
   const { app, actor, caller } = ctx;
   const row = await inTransaction(app.db, async (tx) => {
-    const cancelled = await cancelIn(tx, id);
+    const cancelled = await cancelReportRow(tx, id);
     await recordActivity(tx, actor.id, caller, 'reports.cancel', { reportId: cancelled.id });
     return cancelled;
   });
@@ -58,15 +58,18 @@ export async function cancelReport(ctx: ActorContext, id: string): Promise<Repor
 }
 
 /** Removes a report and its file; one that is under way stops. @throws AppError `notFound` */
-export async function deleteReport({ app, actor, caller }: ActorContext<Core & ReportServices>, id: string) {
+export async function deleteReport(
+  { app, actor, caller }: ActorContext<Core & ReportServices>,
+  id: string,
+): Promise<{ success: true; id: string }> {
   const removed = await inTransaction(app.db, async (tx) => {
-    const row = await removeReport(tx, id);
+    const row = await deleteReportRow(tx, id);
     const { id: reportId, kind, format } = row;
     await recordActivity(tx, actor.id, caller, 'reports.delete', { reportId, kind, format });
     return row;
   });
   if (removed.fileKey !== null) await app.reportFiles.remove(removed.fileKey);
-  return { success: true as const, id: removed.id };
+  return { success: true, id: removed.id };
 }
 
 async function showOne({ app: { db } }: ActorContext, row: ReportRow): Promise<Report> {

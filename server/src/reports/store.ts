@@ -79,7 +79,7 @@ export async function listReports(
  * Stops a report that is not finished; of this and its end at once, whichever comes first counts.
  * @throws AppError `notFound`; `conflict` when it is finished
  */
-export async function cancelReport(tx: Executor, id: string): Promise<ReportRow> {
+export async function cancelReportRow(tx: Executor, id: string): Promise<ReportRow> {
   const [row] = isUuid(id)
     ? await tx
         .update(reports)
@@ -93,7 +93,7 @@ export async function cancelReport(tx: Executor, id: string): Promise<ReportRow>
 }
 
 /** Removes a report. @returns what it was. @throws AppError `notFound` */
-export async function removeReport(tx: Executor, id: string): Promise<ReportRow> {
+export async function deleteReportRow(tx: Executor, id: string): Promise<ReportRow> {
   const [row] = isUuid(id) ? await tx.delete(reports).where(eq(reports.id, id)).returning() : [];
   if (!row) throw notFound('Report');
   return row;

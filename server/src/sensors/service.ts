@@ -13,13 +13,7 @@ import { publishStatus } from './publish-status.ts';
 import { sensorPlaces } from './standings-store.ts';
 import type { SensorServices } from './start.ts';
 import { recordStatusChange, timeOfChange } from './status-store.ts';
-import {
-  deleteSensor as deleteFrom,
-  getSensorLocked,
-  insertSensor,
-  setApiKey,
-  updateSensor as updateIn,
-} from './store.ts';
+import { deleteSensorRow, getSensorLocked, insertSensor, setApiKey, updateSensorRow } from './store.ts';
 
 type SensorContext = ActorContext<Core & SensorServices & Pick<RealtimeServices, 'outbox'>>;
 
@@ -65,15 +59,18 @@ export async function createSensor(
  * Sets the fields that are given. Heartbeats that come at the same time wait, and build on the result.
  * @throws AppError `notFound`; `badRequest` when the location does not exist
  */
-export async function updateSensor(ctx: SensorContext, input: UpdateSensorInput): Promise<Sensor> {
+export async function updateSensor(
+  ctx: SensorContext,
+  { id, ...changes }: UpdateSensorInput,
+): Promise<Sensor> {
   const { app, actor, caller } = ctx;
   try {
     return await changeSensor(ctx, async (tx) => {
-      const before = await getSensorLocked(tx, input.id);
-      requireLocationForm(input.locationId);
-      const changesStatus = input.status !== undefined && input.status !== before.status;
+      const before = await getSensorLocked(tx, id);
+      requireLocationForm(changes.locationId);
+      const changesStatus = changes.status !== undefined && changes.status !== before.status;
       const at = changesStatus ? await timeOfChange(tx, before.id) : undefined;
-      const after = await updateIn(tx, input, at);
+      const after = await updateSensorRow(tx, before.id, changes, at);
       await sensorPlaces.record(tx, after.id, before.locationId, after.locationId);
       if (at !== undefined) {
         await recordStatusChange(tx, {
@@ -87,9 +84,8 @@ export async function updateSensor(ctx: SensorContext, input: UpdateSensorInput)
         const { id: sensorId, name: sensorName, status: to } = after;
         await publishStatus(app, tx, [{ sensorId, sensorName, from: before.status, to, at }], BY_HAND);
       }
-      const { id: _, ...changes } = input;
-      const fields = givenFields(changes);
-      await recordActivity(tx, actor.id, caller, 'sensors.update', { ...nameOf(after), fields });
+      const details = { ...nameOf(after), fields: givenFields(changes) };
+      await recordActivity(tx, actor.id, caller, 'sensors.update', details);
       return after;
     });
   } catch (error) {
@@ -104,7 +100,7 @@ export async function updateSensor(ctx: SensorContext, input: UpdateSensorInput)
  */
 export async function deleteSensor(ctx: SensorContext, id: string): Promise<{ success: true; id: string }> {
   const gone = await changeSensor(ctx, async (tx) => {
-    const sensor = await deleteFrom(tx, id);
+    const sensor = await deleteSensorRow(tx, id);
     await sensorPlaces.forget(tx, sensor.id);
     await recordActivity(tx, ctx.actor.id, ctx.caller, 'sensors.delete', nameOf(sensor));
     return sensor;

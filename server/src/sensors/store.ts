@@ -64,9 +64,10 @@ export async function insertSensor(
  * @param statusSince when the status changes, if it does
  * @throws AppError `notFound`
  */
-export async function updateSensor(
+export async function updateSensorRow(
   db: Executor,
-  { id, ...fields }: UpdateSensorInput,
+  id: string,
+  fields: Omit<UpdateSensorInput, 'id'>,
   statusSince?: Date,
 ): Promise<Sensor> {
   const changes = { ...fields, ...(statusSince && { statusSince }), updatedAt: sql`now()` };
@@ -78,7 +79,7 @@ export async function updateSensor(
  * @returns what is gone
  * @throws AppError `notFound`
  */
-export async function deleteSensor(db: Executor, id: string): Promise<Sensor> {
+export async function deleteSensorRow(db: Executor, id: string): Promise<Sensor> {
   return only(await db.delete(sensors).where(hasId(id)).returning(sensorColumns));
 }
 

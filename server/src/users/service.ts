@@ -60,7 +60,10 @@ export function updateRole(ctx: ActorContext, { id, role }: UpdateRoleInput): Pr
  * Deletes the user, which ends their sessions. What they did stays in the activity log, and their name stays with it.
  * @throws AppError `notFound`; `badRequest` for the last active administrator
  */
-export function deleteUser({ app, actor, caller }: ActorContext, id: string) {
+export function deleteUser(
+  { app, actor, caller }: ActorContext,
+  id: string,
+): Promise<{ success: true; id: string }> {
   return inTransaction(app.db, async (tx) => {
     const { user, isLastAdministrator } = await lockUser(tx, id);
     if (isLastAdministrator) throw lastAdministrator();

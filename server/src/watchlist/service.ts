@@ -16,7 +16,7 @@ import { resolveInterval, resolveTime } from '../platform/time.ts';
 import { recordChanges } from '../realtime/changes-store.ts';
 import { getAlert, setAcknowledged } from './alerts-store.ts';
 import type { WatchlistServices } from './start.ts';
-import { deleteEntry, insertEntry, updateEntry } from './store.ts';
+import { deleteEntryRow, insertEntry, updateEntryRow } from './store.ts';
 
 // No event is earlier and none will be later, so bounds beyond these say no more, and the database need not hold them.
 const EARLIEST = Date.UTC(2000, 0, 1);
@@ -43,21 +43,21 @@ export function createEntry(
  * Sets the fields that are given. Alerts keep what the entry said when they were raised.
  * @throws AppError `notFound`; `badRequest` when it would end before it begins
  */
-export function changeEntry(
+export function updateEntry(
   ctx: WatchlistContext,
   { id, ...input }: UpdateWatchlistEntryInput,
 ): Promise<WatchlistEntry> {
   const changes = { ...input, ...resolveValidity(input, ctx.app.settings.current().timezone) };
   const fields = givenFields(changes);
-  return changeList(ctx, 'watchlist.update', (tx) => updateEntry(tx, id, changes), { fields });
+  return changeList(ctx, 'watchlist.update', (tx) => updateEntryRow(tx, id, changes), { fields });
 }
 
 /**
  * Takes an entry off the list. Its alerts stay.
  * @throws AppError `notFound`
  */
-export async function removeEntry(ctx: WatchlistContext, id: string): Promise<{ success: true; id: string }> {
-  const gone = await changeList(ctx, 'watchlist.delete', (tx) => deleteEntry(tx, id));
+export async function deleteEntry(ctx: WatchlistContext, id: string): Promise<{ success: true; id: string }> {
+  const gone = await changeList(ctx, 'watchlist.delete', (tx) => deleteEntryRow(tx, id));
   return { success: true, id: gone.id };
 }
 

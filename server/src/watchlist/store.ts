@@ -81,7 +81,7 @@ export async function insertEntry(
 }
 
 /** @throws AppError `notFound` */
-export async function updateEntry(
+export async function updateEntryRow(
   db: Executor,
   id: string,
   { priority, ...fields }: EntryFields,
@@ -97,7 +97,7 @@ export async function updateEntry(
  * @returns what is gone
  * @throws AppError `notFound`
  */
-export async function deleteEntry(db: Executor, id: string): Promise<WatchlistEntry> {
+export async function deleteEntryRow(db: Executor, id: string): Promise<WatchlistEntry> {
   const rows = isUuid(id)
     ? await db.delete(watchlistEntries).where(eq(watchlistEntries.id, id)).returning()
     : [];

@@ -84,9 +84,10 @@ export async function insertWebhook(
 }
 
 /** Sets the fields that are given. @throws AppError `notFound` */
-export async function updateWebhook(
+export async function updateWebhookRow(
   tx: Executor,
-  { id, rotateSecret: _, ...fields }: UpdateWebhookInput & { secret?: string },
+  id: string,
+  fields: Omit<UpdateWebhookInput, 'id' | 'rotateSecret'> & { secret?: string },
 ): Promise<void> {
   const changed = isUuid(id)
     ? await tx
@@ -104,7 +105,7 @@ export async function wakeWebhook(tx: Executor, id: string): Promise<void> {
 }
 
 /** Removes a hook and its deliveries. @returns what is gone. @throws AppError `notFound` */
-export async function deleteWebhook(tx: Executor, id: string): Promise<{ id: string; url: string }> {
+export async function deleteWebhookRow(tx: Executor, id: string): Promise<{ id: string; url: string }> {
   const [row] = isUuid(id)
     ? await tx.delete(webhooks).where(eq(webhooks.id, id)).returning({ id: webhooks.id, url: webhooks.url })
     : [];
