@@ -1,6 +1,6 @@
 import { type Analytics, type AnalyticsInput, DEFAULT_DAYS } from '@gantry/contract/analytics';
 import { timeOfId } from '../events/id.ts';
-import { isRemovedWithin, listRemovedEvents } from '../events/removed-store.ts';
+import { isRemovedWithin, listRemovedEvents } from '../events/remove-store.ts';
 import type { Core } from '../platform/context.ts';
 import { requireRange } from '../platform/range.ts';
 import { type Interval, resolveTime } from '../platform/time.ts';

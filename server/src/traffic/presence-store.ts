@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
-import { firstContact } from '../sensors/first-contact-store.ts';
+import { firstContact } from '../sensors/status-store.ts';
 import { keptSince } from './kept-store.ts';
 import {
   groupsWithin,

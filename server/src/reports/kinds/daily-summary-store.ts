@@ -5,7 +5,7 @@ import { countedEvents, idWithin } from '../../events/counts/totals.ts';
 import { moment } from '../../platform/database/moment.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
-import { firstContact } from '../../sensors/first-contact-store.ts';
+import { firstContact } from '../../sensors/status-store.ts';
 import type { StatusChange } from './status-periods.ts';
 
 export interface DayCount extends Record<string, unknown> {

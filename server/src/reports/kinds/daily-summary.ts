@@ -1,5 +1,5 @@
 import { eventType } from '@gantry/contract/events';
-import { isRemovedWithin, listRemovedEvents } from '../../events/removed-store.ts';
+import { isRemovedWithin, listRemovedEvents } from '../../events/remove-store.ts';
 import { isViolation } from '../../events/violation.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { type LocalDay, localDays } from '../../platform/local-days.ts';

@@ -6,7 +6,7 @@ import { sortedName } from '../../platform/database/folded.ts';
 import { moment } from '../../platform/database/moment.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
-import { firstContact } from '../../sensors/first-contact-store.ts';
+import { firstContact } from '../../sensors/status-store.ts';
 import type { StatusChange, WatchedSensor } from './status-periods.ts';
 
 export interface NamedSensor extends WatchedSensor {
