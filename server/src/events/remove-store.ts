@@ -7,7 +7,7 @@ import type { Interval } from '../platform/time.ts';
 import { COUNTED_COLUMNS, countingOf } from './counts/counting.ts';
 import { isViolation } from './violation.ts';
 
-/** How many events of a type and a month were removed. */
+/** The number of events of one type and month that were removed. */
 export interface RemovedCount {
   readonly eventType: EventType;
   /** `YYYY-MM` in UTC. */
@@ -15,7 +15,7 @@ export interface RemovedCount {
   readonly rows: number;
 }
 
-/** What a query on rows of events selects, under the names of `RemovedCount`, to be grouped by its first two columns. */
+/** The columns of `RemovedCount` for a query on rows of events that is grouped by the first two. */
 export const removedCount = sql.raw(
   `event_type AS "eventType", to_char(event_time(id) AT TIME ZONE 'UTC', 'YYYY-MM') AS month, count(*) AS rows`,
 );
@@ -26,17 +26,17 @@ const totals = sql.raw(out.totals);
 const traffic = sql.raw(`, passed AS (${out.traffic})`);
 
 /**
- * Removes events for good and subtracts them from the totals. Those that are still to be followed up have no effects any
- * more: no incident, no alert, no webhook.
- * @param fromTraffic whether they are taken off the counts of traffic too, as if nothing had passed
- * @returns how many there were of each type and month
+ * Removes events permanently and subtracts them from the totals. Those that are still to be followed up have no
+ * effects any more: no incident, no alert, no webhook.
+ * @param fromTraffic whether to subtract them from the traffic counts too, as if nothing had passed
+ * @returns the numbers of removed events by type and month
  */
 export async function removeEvents(
   tx: Executor,
   ids: readonly string[],
   fromTraffic: boolean,
 ): Promise<RemovedCount[]> {
-  // Plan: events_pkey of the partitions that the ids fall into, and event_images_pkey.
+  // Plan: events_pkey of the partitions that contain the ids, and event_images_pkey.
   const { rows } = await tx.execute<RemovedCount & Record<string, unknown>>(sql`
     WITH gone AS (
       DELETE FROM events WHERE id = ANY (${sql.param(ids)}::uuid[]) RETURNING ${sql.raw(COUNTED_COLUMNS)}
@@ -49,18 +49,18 @@ export async function removeEvents(
   return rows;
 }
 
-/** Removes an event as if it had never been there; false when there was none. */
+/** Removes an event as if it had never been stored. @returns whether it existed */
 export async function removeEvent(tx: Executor, id: string): Promise<boolean> {
   return isUuid(id) && (await removeEvents(tx, [id], true)).length > 0;
 }
 
-/** What is remembered of a deletion by a person, in days; a device that retries later stores the event anew. */
+/** How long a deletion by a user is remembered, in days. A device that retries later stores the event again. */
 const REMEMBERED_DAYS = 400;
 
 /**
- * Remembers, when the transaction commits, that a person deleted the event, if a device may send it again: if it has an
- * idempotency key. To be called before the event is deleted. Statements that insert events with a key wait until the
- * transaction ends, and then see what it wrote: none of them can bring the event back.
+ * Remembers that a user deleted the event, if it has an idempotency key and a device may send it again. Call it
+ * before deleting. Statements that insert events with a key wait until the transaction ends and then see its result,
+ * so none of them can restore the event.
  */
 export async function rememberDeletion(tx: Transaction, eventId: string): Promise<void> {
   const { rows } = await tx.execute<{ content_hash: string | null }>(
@@ -68,34 +68,34 @@ export async function rememberDeletion(tx: Transaction, eventId: string): Promis
   );
   const hash = rows[0]?.content_hash;
   if (!hash) return;
-  // Backups, which only read the table, are not waited for and do not wait.
+  // This lock neither blocks backups nor waits for them, because they only read the table.
   await tx.execute(sql`LOCK TABLE deleted_events IN EXCLUSIVE MODE`);
   await tx.execute(sql`
     INSERT INTO deleted_events (event_id, content_hash) VALUES (${eventId}::uuid, ${hash}::uuid)
     ON CONFLICT (event_id) DO UPDATE SET content_hash = excluded.content_hash, at = now()`);
 }
 
-/** Forgets deletions, and time zones that were replaced, after so long that no device retries any more. */
+/** Removes records of deletions and replaced time zones that are so old that no device retries. */
 export async function forgetOldDeletions(db: Executor): Promise<void> {
   await db.execute(sql`DELETE FROM deleted_events WHERE ${isForgotten(sql`at`)}`);
   await db.execute(sql`DELETE FROM former_timezones WHERE ${isForgotten(sql`replaced_at`)}`);
 }
 
-/** A part of a month from which retention removed events of a type. Counts of what is stored say nothing true of it. */
+/** A part of a month from which retention removed events of a type, so that counts of stored events are incomplete. */
 export interface RemovedEvents extends Interval {
   readonly eventType: EventType;
-  /** Whether violations may have been among them. */
+  /** Whether the removed events may have included violations. */
   readonly mayHoldViolations: boolean;
 }
 
 interface RemovedRow extends Record<string, unknown> {
   event_type: EventType;
-  /** `YYYY-MM-DD`, its first day in UTC. */
+  /** The first day in UTC, `YYYY-MM-DD`. */
   month: string;
   until: string;
 }
 
-/** What retention removed events from within an interval, of each type month by month. */
+/** The parts of an interval from which retention removed events, by type and month. */
 export async function listRemovedEvents(db: Executor, { from, until }: Interval): Promise<RemovedEvents[]> {
   const { rows } = await db.execute<RemovedRow>(sql`
     SELECT event_type, month, max(until) AS until FROM retention_removals
@@ -112,7 +112,7 @@ export async function listRemovedEvents(db: Executor, { from, until }: Interval)
   }));
 }
 
-/** Whether any of it is within the interval. @param concerns which of it counts; all unless given */
+/** Whether events were removed within the interval. @param concerns which of the removals count; all by default */
 export function isRemovedWithin(
   removed: readonly RemovedEvents[],
   { from, until }: Interval,
@@ -126,14 +126,14 @@ function isForgotten(column: SQL): SQL {
 }
 
 /**
- * The types and months in which events with a violation type were counted at some time. A row of the totals stays when
- * its count becomes 0, so this is known after the events were removed.
+ * The types and months for which events with a violation type were ever counted. Rows of the totals remain when their
+ * count becomes 0, so this is known even after the events were removed.
  */
 async function findViolations(
   db: Executor,
   removed: readonly RemovedRow[],
 ): Promise<(row: RemovedRow) => boolean> {
-  // Plan: event_period_totals_pkey at each of the months.
+  // Plan: event_period_totals_pkey for each of the months.
   const { rows } = await db.execute<{ key: string }>(sql`
     SELECT DISTINCT start || event_type AS key FROM event_period_totals
     WHERE period = 'month' AND start = ANY (${sql.param(removed.map(({ month }) => month))}::date[])

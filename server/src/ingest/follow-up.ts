@@ -15,11 +15,11 @@ import {
   postponeFollowUp,
 } from './follow-up-store.ts';
 
-/** Brings about what follows from events that were stored, outside the transaction that stores them. */
+/** Applies the effects of stored events outside the transaction that stores them. */
 export interface FollowUp extends AsyncDisposable {
   /**
-   * Takes on events that were committed and noted to be followed up.
-   * @returns resolves when what follows from them is committed too, or after a second: then it is late
+   * Accepts events that were committed and listed for follow-up.
+   * @returns resolves when their effects are committed, or after a second if that takes longer
    */
   add(rows: readonly StoredRow[]): Promise<void>;
 }
@@ -28,37 +28,37 @@ export interface FollowUpParts {
   readonly db: Database;
   readonly log: Logger;
   readonly applyEffects: (tx: Executor, rows: readonly StoredRow[]) => Promise<void>;
-  /** Is told now and then what has waited too long. */
+  /** Called from time to time with the follow-ups that are late. */
   readonly reportLate?: (late: LateFollowUp) => void;
 }
 
-/** Between two transactions: what comes meanwhile is brought about together. */
+/** Pause between two transactions. Events that arrive meanwhile are followed up together. */
 const PAUSE_MS = 10;
 const EVENTS_AT_ONCE = 1_000;
 
-/** Groups beyond this are not kept in memory; they are found in the database later. */
+/** Further groups are not kept in memory; they are found in the database later. */
 const MOST_WAITING = 1_000;
 
-/** For so long a group that fails is halved and tried again at once; what then remains is put off. */
+/** How long a group that fails is split and retried at once. Events that remain are postponed. */
 const HALVING_MS = 10_000;
 const LOOK_MS = 2_000;
 
-/** What has waited for so long is counted, every so often. */
+/** Follow-ups that have waited this long are counted at this interval. */
 const LATE_SECONDS = 60;
 const COUNT_MS = 15_000;
 
-/** Longer than this nobody's acknowledgement waits for what follows. */
+/** Maximum time for which an acknowledgement waits for the effects of an event. */
 const PATIENCE_MS = 1_000;
 
-/** Events that came together, and who waits for what follows from them. */
+/** Events that arrived together, and a callback for when they have been followed up. */
 interface Batch {
   readonly rows: readonly StoredRow[];
   readonly done: () => void;
 }
 
 /**
- * Follows events up a moment after their commit, many at once. They are on a list in the database until the transaction
- * that brings about what follows from them, so that this happens once, whatever fails meanwhile.
+ * Follows up events shortly after their commit, many at once. The transaction that applies their effects removes them
+ * from a list in the database, so that the effects are applied exactly once, whatever fails.
  */
 export function startFollowUp({ db, log, applyEffects, reportLate }: FollowUpParts): FollowUp {
   let waiting: Batch[] = [];
@@ -77,7 +77,7 @@ export function startFollowUp({ db, log, applyEffects, reportLate }: FollowUpPar
       );
     });
 
-  /** The database refuses what follows from the event, and would again: that is all that can be done about it. */
+  /** The database refuses the effects of the event and would refuse them again. */
   const giveUp = async (ids: readonly string[], err: unknown): Promise<void> => {
     log.error({ err, ids }, 'the database refused the follow-up of an event, which is abandoned');
     await claimFollowUps(db, ids);
@@ -89,8 +89,9 @@ export function startFollowUp({ db, log, applyEffects, reportLate }: FollowUpPar
   };
 
   /**
-   * One event that fails, in the database or in our own code, must not keep others back: halves are tried, for a while.
-   * @param until when to stop halving, by the monotonic clock
+   * Splits a group that fails, for some time, so that one event that fails, in the database or in our own code, does
+   * not block others.
+   * @param until when to stop splitting, by the monotonic clock
    */
   const follow = async (rows: readonly StoredRow[], until: number): Promise<void> => {
     try {
@@ -98,7 +99,7 @@ export function startFollowUp({ db, log, applyEffects, reportLate }: FollowUpPar
       return;
     } catch (err) {
       const ids = rows.map(({ id }) => id);
-      // Nobody's fault: they stay as they are, and halves would fare no better.
+      // The cause is not in the events: they stay on the list, and splitting would not help.
       if (isDatabaseAway(err) && !isTimeout(err)) {
         log.warn({ err, events: ids.length }, 'the follow-up of some events waits for the database');
         return;
@@ -111,7 +112,7 @@ export function startFollowUp({ db, log, applyEffects, reportLate }: FollowUpPar
     await follow(rows.slice(middle), until);
   };
 
-  /** Never throws: what cannot be followed up now is found in the database later. */
+  /** Never throws: events that cannot be followed up now are found in the database later. */
   const followOrLeave = async (rows: readonly StoredRow[]): Promise<void> => {
     try {
       await follow(rows, performance.now() + HALVING_MS);
@@ -199,7 +200,10 @@ export function startFollowUp({ db, log, applyEffects, reportLate }: FollowUpPar
   };
 }
 
-/** Of those that failed together only one may be to blame: each time they are tried in groups a quarter of the size. */
+/**
+ * Perhaps only one of the events that failed together is at fault, so each attempt uses groups of a quarter of the
+ * size.
+ */
 function inGroups(left: readonly LeftToFollowUp[]): readonly string[][] {
   const groups: { size: number; ids: string[] }[] = [];
   for (const { id, attempts } of left) {

@@ -5,12 +5,12 @@ import { foldTotals } from './fold-store.ts';
 
 const EVERY_MS = 1_000;
 
-/** Most rows that one transaction takes of each kind, so that it is over within a fraction of a second. */
+/** Maximum number of rows of each kind in one transaction, so that it ends within a fraction of a second. */
 const ROWS_AT_ONCE = 20_000;
 
 /**
- * Folds what was counted, about once a second, until it is disposed of; disposing waits for the transaction under way.
- * Counts are right at any moment without it: it keeps them few.
+ * Folds new counts about once a second until it is disposed of; disposing waits for the current transaction. Counts
+ * are correct without folding; it keeps the number of rows low.
  */
 export function startFoldingCounts({ db, log }: { db: Database; log: Logger }): AsyncDisposable {
   return startPeriodic(
