@@ -1,16 +1,16 @@
 import type { StreamNote } from '@gantry/contract/realtime';
 import { type TrackedEnvelope, tracked } from '@trpc/server';
 
-/** One message of a stream of things that go by a name, such as `{type: 'event', event}`; or a note about the stream. */
+/** One message of a stream, such as `{type: 'event', event}`, or a note about the stream. */
 export type Message<Name extends string, Thing> = ({ type: Name } & Record<Name, Thing>) | StreamNote;
 
-/** What is told, with the id to go on from. */
+/** A payload or a note, with the id for resuming. */
 type Told<Thing> = { readonly id: string } & ({ readonly thing: Thing } | { readonly note: StreamNote });
 
-/** The message about each thing, which is one and the same for all streams, so that it is serialized once. */
+/** The message for each payload, shared by all streams, so that it is serialized once. */
 const messages = new WeakMap<object, object>();
 
-/** Gives a stream of things the form in which subscribers get it: messages with ids, by which they can resume. */
+/** Converts a stream of payloads to the messages for subscribers, with ids for resuming. */
 export async function* messagesOf<Name extends string, Thing extends object>(
   name: Name,
   stream: AsyncIterable<Told<Thing>>,
