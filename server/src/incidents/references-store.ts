@@ -12,7 +12,7 @@ export async function hasSensor(db: Executor, id: string): Promise<boolean> {
   return isUuid(id) && (await db.$count(sensors, eq(sensors.id, id))) > 0;
 }
 
-/** Somebody who might take an incident. */
+/** A user to whom an incident may be assigned. */
 export interface Candidate {
   readonly id: string;
   readonly firstName: string;
@@ -21,7 +21,7 @@ export interface Candidate {
   readonly isActive: boolean;
 }
 
-/** The user with the id, whatever they may do; null when there is none. */
+/** The user with the id, whatever their role; null when there is none. */
 export async function findCandidate(db: Executor, id: string): Promise<Candidate | null> {
   if (!isUuid(id)) return null;
   const { firstName, lastName, role, isActive } = users;

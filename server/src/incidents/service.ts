@@ -17,8 +17,8 @@ import { attachEvents, type IncidentFields, type IncidentRow, insertIncidents } 
 
 /**
  * Opens an incident by hand.
- * @throws AppError `badRequest` when something that it refers to does not exist; `forbidden` when the role may not
- * assign it so
+ * @throws AppError `badRequest` when a referenced object does not exist; `forbidden` when the role does not allow the
+ * assignment
  */
 export function createIncident(
   ctx: IncidentContext,
@@ -49,7 +49,7 @@ export function createIncident(
 type Step = 'acknowledge' | 'start' | 'resolve' | 'close' | 'reopen' | 'addNote';
 
 /**
- * Takes an incident on to its next state, or back to the first; or notes something.
+ * Moves an incident to another status, or adds a note.
  * @throws AppError as `changeIncident` does
  */
 export function moveIncident(
@@ -61,8 +61,8 @@ export function moveIncident(
 }
 
 /**
- * Gives an incident to somebody, or to nobody.
- * @throws AppError as `changeIncident` does; `badRequest` when the user cannot take it
+ * Assigns an incident to a user, or to nobody.
+ * @throws AppError as `changeIncident` does; `badRequest` when it cannot be assigned to the user
  */
 export function assignIncident(
   ctx: IncidentContext,
@@ -85,7 +85,7 @@ export function assignIncident(
 }
 
 /**
- * Sets the fields that are given; `null` clears one. What is so already leaves no trace.
+ * Sets the given fields; `null` clears a field. Unchanged values are not recorded.
  * @throws AppError as `changeIncident` does; `badRequest` when a location or sensor does not exist
  */
 export function updateIncident(
@@ -107,7 +107,7 @@ export function updateIncident(
 }
 
 /**
- * Notes that an event belongs to an incident; one that does already changes nothing.
+ * Attaches an event to an incident. Has no effect if it is attached already.
  * @throws AppError as `changeIncident` does; `badRequest` when there is no such event
  */
 export function attachEvent(
@@ -131,7 +131,7 @@ function shownAs(row: IncidentRow, field: keyof IncidentFields): unknown {
   return field === 'severity' ? severityOfRank(row.severity) : row[field];
 }
 
-/** The fields that differ, as they were and as they are. */
+/** The fields that differ, with both values. */
 function differences(
   before: IncidentRow,
   after: IncidentRow,

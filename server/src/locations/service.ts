@@ -29,7 +29,7 @@ export function createLocation(
 }
 
 /**
- * Sets the fields that are given. Ingestion forgets what it cached of the name and the speed limit.
+ * Sets the given fields. Ingestion discards its cached name and speed limit.
  * @throws AppError `notFound`
  */
 export async function updateLocation(
@@ -52,8 +52,9 @@ export async function updateLocation(
 }
 
 /**
- * Only a location without sensors can go; PostgreSQL's foreign key decides, also against a sensor that is just moving in.
- * @throws AppError `notFound`; `badRequest` while sensors stand there
+ * Deletes a location without sensors. PostgreSQL's foreign key decides, even against a sensor that is being moved
+ * there.
+ * @throws AppError `notFound`; `badRequest` while sensors are assigned to it
  */
 export async function deleteLocation(
   { app, actor, caller }: ActorContext,

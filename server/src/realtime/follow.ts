@@ -9,21 +9,21 @@ import { type FeedItem, itemsAfter, type TopicPayloads } from './items.ts';
 import { compare, type Mark, readMark, writeMark } from './position.ts';
 import type { RealtimeServices } from './start.ts';
 
-/** Things that wait for one subscriber that does not take them. */
+/** Maximum number of items that wait for one subscriber that does not read them. */
 const INBOX_CAPACITY = 1_000;
 
-/** After this long without anything to tell, a subscriber is told that there is nothing. */
+/** After this long without an item, a subscriber is sent a note. */
 const IDLE_MS = 10_000;
 
-/** What a subscription gets. */
+/** The context of a subscription. */
 export type FollowContext = SessionContext<Core & AuthServices & RealtimeServices>;
 
-/** What a stream tells: a thing or a note, and the id to go on from. */
+/** A message of a stream: a payload or a note, with the id for resuming. */
 export type StreamMessage<Name extends Topic> =
   | { readonly id: string; readonly thing: TopicPayloads[Name] }
   | { readonly id: string; readonly note: StreamNote };
 
-/** What somebody wants to be told. */
+/** The parameters of a subscription. */
 export interface SubscriptionRequest<Name extends Topic> {
   readonly topic: Name;
   readonly matches: (thing: TopicPayloads[Name]) => boolean;
@@ -32,14 +32,14 @@ export interface SubscriptionRequest<Name extends Topic> {
 
 type Note = { readonly id: string; readonly note: StreamNote };
 
-/** What was told of each mark, which is one and the same for all streams that are up to date. */
+/** The note for each mark, shared by all streams that are up to date. */
 const upToDateAt = new WeakMap<Mark, Note>();
 
 /**
- * Tells what happens from now on, or from the last message on, in the order in which it was committed and without gaps:
- * first from the database, then as it comes. It ends when the signal is aborted.
- * @throws AppError `unauthorized` when the token is not good any more; `unavailable` when the service drains;
- * `badRequest` for a lastEventId that is none
+ * Streams changes from now on, or from the last message on, in commit order and without gaps: first from the
+ * database, then as they come. It ends when the signal is aborted.
+ * @throws AppError `unauthorized` when the token is no longer valid; `unavailable` when the service is stopping;
+ * `badRequest` for an invalid lastEventId
  */
 export async function* follow<Name extends Topic>(
   ctx: FollowContext,
@@ -47,7 +47,7 @@ export async function* follow<Name extends Topic>(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StreamMessage<Name>> {
   const { realtime } = ctx.app;
-  // Nothing is past for a subscriber that resumes.
+  // Nothing counts as past for a subscriber that resumes.
   let isPast: FeedMoment['isPast'] = () => false;
   const wanted = (item: FeedItem): item is FeedItem<Name> =>
     item.topic === topic && !isPast(item.mark.position.xid) && matches((item as FeedItem<Name>).thing);
@@ -122,7 +122,7 @@ function expired(): AppError {
   return new AppError('unauthorized', 'Invalid or expired token');
 }
 
-/** Ends the inbox as soon as the token is not good any more. @returns stops looking */
+/** Ends the inbox as soon as the token is no longer valid. @returns a function that stops watching */
 function watchToken(ctx: FollowContext, inbox: Inbox): () => void {
   const end = () => inbox.end(expired());
   const stopWatching = ctx.app.sessionWatch.watch(ctx.actor.token, end);
@@ -134,7 +134,10 @@ function watchToken(ctx: FollowContext, inbox: Inbox): () => void {
   };
 }
 
-/** Where the last message left off; null when what followed it is not kept any more, or was never here. */
+/**
+ * The position of the last message; null when the changes after it are no longer stored, or never were on this
+ * server.
+ */
 async function resumeFrom(
   { pool, realtime }: Pick<FollowContext['app'], 'pool' | 'realtime'>,
   lastEventId: string,

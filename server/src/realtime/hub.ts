@@ -10,10 +10,10 @@ import { type FeedItem, type FindEvents, itemsAfter, type Portion } from './item
 import { compare, type Mark, type Position } from './position.ts';
 import { createSharedPages, type SharedPage, type SharedPages } from './shared-pages.ts';
 
-/** Somebody who is told what happens. */
+/** A receiver of changes. */
 export interface Subscriber {
   readonly topic: Topic;
-  /** Up to where they know already. */
+  /** The position up to which it has received the feed. */
   readonly from: Mark;
   readonly send: (item: FeedItem) => void;
   /** Ends the stream. */
@@ -30,10 +30,10 @@ export interface HubOptions {
   readonly log: Logger;
 }
 
-/** Between two looks into the feed, so that a busy service does not look for each commit. */
+/** Pause between two reads of the feed, so that a busy service does not read it after every commit. */
 const PAUSE_MS = 20;
 
-/** Without being woken the feed is looked into this often: should a message be lost, that is how late one is told. */
+/** The feed is read this often without being woken, which bounds the delay after a lost message. */
 const LOOK_MS = 1_000;
 
 /** A position older than this does not count as recent. */
@@ -41,7 +41,7 @@ const FRESH_MS = 3 * LOOK_MS;
 
 /**
  * Reads the feed of changes once for all subscribers of this process, while there are any. It is woken by NOTIFY, and
- * looks again soon while something is committed that an unfinished transaction before it still holds up.
+ * reads again soon if there are committed changes behind an unfinished transaction.
  */
 export class Hub implements AsyncDisposable {
   readonly #options: HubOptions;
@@ -50,7 +50,7 @@ export class Hub implements AsyncDisposable {
   #reached: Mark | null = null;
   /** When `#reached` was last up to date, by the monotonic clock. */
   #reachedAt = 0;
-  /** While a page is being told: its topics, which those who were here before had settled. */
+  /** The topics of the page that is being sent, as needed by the subscribers that were there when it was read. */
   #telling: ReadonlySet<Topic> | null = null;
   readonly #pages: SharedPages;
   #reading: Promise<FeedMoment> | null = null;
@@ -60,21 +60,21 @@ export class Hub implements AsyncDisposable {
   constructor(options: HubOptions) {
     this.#options = options;
     this.#pages = createSharedPages(options.pool, options.findEvents);
-    // Every stream waits for it.
+    // Every stream listens to it.
     setMaxListeners(0, this.#ending.signal);
   }
 
-  /** Aborted when the service drains. */
+  /** Aborted when the service is stopping. */
   get ending(): AbortSignal {
     return this.#ending.signal;
   }
 
-  /** Up to where subscribers have been sent the feed; null while there are none. */
+  /** The position up to which subscribers have been sent the feed; null while there are none. */
   get reached(): Mark | null {
     return this.#reached;
   }
 
-  /** Something may have been added to the feed. */
+  /** Called when something may have been added to the feed. */
   readonly wake = (): void => this.#nudge?.abort();
 
   /** The moment at which a new subscriber begins. Subscribers that begin together share one statement. */
@@ -85,22 +85,24 @@ export class Hub implements AsyncDisposable {
     return this.#reading;
   }
 
-  /** A recent end of the feed, to compare the position of a resuming subscriber with. Usually costs no statement. */
+  /**
+   * A recent end of the feed, for comparison with the position of a resuming subscriber. Usually needs no statement.
+   */
   async recent(): Promise<Mark> {
     if (this.#reached && performance.now() - this.#reachedAt < FRESH_MS) return this.#reached;
     return (await this.now()).mark;
   }
 
-  /** What comes after the position, for a subscriber that is behind; many of them share what is read. */
+  /** The changes after a position, for a subscriber that is behind. Several subscribers share the same page. */
   readPast(from: Position): Promise<SharedPage> {
     return this.#pages.read(from);
   }
 
   /**
-   * Tells the subscriber everything from its mark on.
-   * @returns what ends that; null when the others were told more already or are just being told: then catch up and try
-   * again
-   * @throws AppError `unavailable` when the service drains
+   * Sends the subscriber all changes from its mark on.
+   * @returns a function that ends that; null when the hub is already beyond the mark or is sending a page: then catch
+   * up and try again
+   * @throws AppError `unavailable` when the service is stopping
    */
   join(subscriber: Subscriber): (() => void) | null {
     if (this.#ending.signal.aborted) throw drained();
@@ -112,7 +114,7 @@ export class Hub implements AsyncDisposable {
     return () => this.#subscribers.delete(subscriber);
   }
 
-  /** Ends all streams; their clients connect again, to another process or to this one's successor. */
+  /** Ends all streams. Their clients reconnect to another process or to the restarted service. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ending.abort();
     for (const { end } of this.#subscribers) end(drained());
@@ -122,7 +124,7 @@ export class Hub implements AsyncDisposable {
 
   async #run(): Promise<void> {
     while (this.#subscribers.size > 0 && !this.#ending.signal.aborted) {
-      // What is committed from here on nudges this round's rest, not one that is over.
+      // Commits from here on shorten the pause of this round.
       this.#nudge = new AbortController();
       await this.#rest(await this.#look(), this.#nudge.signal);
     }
@@ -131,7 +133,7 @@ export class Hub implements AsyncDisposable {
     this.#running = null;
   }
 
-  /** Tells what is new. @returns for how long nothing more is expected, in milliseconds */
+  /** Sends new changes. @returns how long no more are expected, in milliseconds */
   async #look(): Promise<number> {
     const { pool, log } = this.#options;
     if (!this.#reached) return 0;
@@ -158,7 +160,7 @@ export class Hub implements AsyncDisposable {
       for (const item of itemsAfter(items.get(subscriber.topic) ?? [], subscriber.from.position))
         subscriber.send(item);
     }
-    // Should the rest of the page fail, these are not told again.
+    // If the rest of the page fails, these are not sent again.
     this.#reached = portion.end;
   }
 

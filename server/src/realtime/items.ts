@@ -6,7 +6,7 @@ import type { WatchlistAlert } from '@gantry/contract/watchlist';
 import type { Change } from './changes-store.ts';
 import { compare, type Mark, type Position } from './position.ts';
 
-/** What each topic tells of. */
+/** The payload of each topic. */
 export interface TopicPayloads {
   readonly events: Event;
   readonly sensors: SensorStatusChange;
@@ -14,31 +14,31 @@ export interface TopicPayloads {
   readonly watchlist: WatchlistAlert;
 }
 
-/** One thing that happened, and the mark that says that it was told. */
+/** One payload with the mark that confirms its delivery. */
 export interface FeedItem<Name extends Topic = Topic> {
   readonly topic: Name;
   readonly thing: TopicPayloads[Name];
-  /** Where the feed goes on after it. */
+  /** The position of the feed after it. */
   readonly mark: Mark;
 }
 
-/** Most events that are fetched at once. */
+/** Maximum number of events that are fetched at once. */
 const EVENTS_AT_ONCE = 1_000;
 
-/** Finds events by their ids; those that are gone are not among them. */
+/** Finds events by their ids; ids that do not exist are left out. */
 export type FindEvents = (ids: readonly string[]) => Promise<ReadonlyMap<string, Event>>;
 
-/** Changes that have few enough events to be fetched at once, and what they tell of. */
+/** Changes with few enough events to be fetched at once. */
 export interface Portion {
-  /** Where the feed goes on after it. */
+  /** The position of the feed after it. */
   readonly end: Mark;
-  /** How many events it has. */
+  /** The number of its events. */
   readonly size: number;
-  /** What it tells of the topic, in order. The events are fetched when this is first asked, and again after a failure. */
+  /** Its items of a topic, in order. Events are fetched on the first call, and again after a failure. */
   items(topic: Topic): Promise<readonly FeedItem[]>;
 }
 
-/** The changes of a page in portions, in order. Everybody who asks a portion is given the same items. */
+/** Divides the changes of a page into portions, in order. A portion returns the same items to all callers. */
 export function portionsOf(findEvents: FindEvents, changes: readonly Change[]): readonly Portion[] {
   const portions: [Change, ...Change[]][] = [];
   let room = 0;
@@ -52,7 +52,7 @@ export function portionsOf(findEvents: FindEvents, changes: readonly Change[]): 
   return portions.map((some) => createPortion(findEvents, some, some.at(-1) ?? some[0]));
 }
 
-/** The items that come after the position, of some that are in order. */
+/** Those of the items, which are in order, that come after the position. */
 export function itemsAfter(items: readonly FeedItem[], from: Position): readonly FeedItem[] {
   const first = items.findIndex(({ mark }) => compare(mark.position, from) > 0);
   return first === 0 ? items : first === -1 ? [] : items.slice(first);
