@@ -36,7 +36,7 @@ export async function createSchedule(ctx: ActorContext, input: CreateScheduleInp
   return showOne(ctx, row);
 }
 
-/** Sets the fields that are given. @throws AppError `notFound`; `badRequest` when they do not go together */
+/** Sets the given fields. @throws AppError `notFound`; `badRequest` when they are inconsistent */
 export async function updateSchedule(
   ctx: ActorContext,
   { id, ...input }: UpdateScheduleInput,
@@ -63,7 +63,7 @@ export async function updateSchedule(
   return showOne(ctx, row);
 }
 
-/** Removes a schedule; what it had made stays. @throws AppError `notFound` */
+/** Deletes a schedule; its reports stay. @throws AppError `notFound` */
 export function deleteSchedule(
   { app, actor, caller }: ActorContext,
   id: string,
@@ -85,7 +85,7 @@ function nextRunOf(schedule: Recurrence & { enabled: boolean }, timezone: string
   return schedule.enabled ? new Date(nextRun(schedule, timezone, Date.now())) : null;
 }
 
-/** @throws AppError `badRequest` when the fields do not go together */
+/** @throws AppError `badRequest` when the fields are inconsistent */
 function requireWhole(schedule: ScheduleRow): void {
   const missing = missingDay(schedule);
   if (missing !== null) throw invalidInput(missing, `Set ${missing} for ${schedule.every}`);

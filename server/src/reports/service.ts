@@ -20,8 +20,8 @@ export async function viewReport(ctx: ActorContext, id: string): Promise<Report>
 }
 
 /**
- * Notes that a report is to be made; it is made a moment later.
- * @throws AppError `badRequest` for a range that cannot be; `tooManyRequests` when too many wait
+ * Requests a report, which is generated shortly afterwards.
+ * @throws AppError `badRequest` for an invalid range; `tooManyRequests` when too many reports are waiting
  */
 export async function generateReport(ctx: ActorContext, input: GenerateReportInput): Promise<Report> {
   const { app, actor, caller } = ctx;
@@ -46,7 +46,7 @@ export async function generateReport(ctx: ActorContext, input: GenerateReportInp
   return showOne(ctx, row);
 }
 
-/** Stops a report within a second or two. @throws AppError `notFound`; `conflict` when it is finished */
+/** Cancels a report within a second or two. @throws AppError `notFound`; `conflict` when it is finished */
 export async function cancelReport(ctx: ActorContext, id: string): Promise<Report> {
   const { app, actor, caller } = ctx;
   const row = await inTransaction(app.db, async (tx) => {
@@ -57,7 +57,7 @@ export async function cancelReport(ctx: ActorContext, id: string): Promise<Repor
   return showOne(ctx, row);
 }
 
-/** Removes a report and its file; one that is under way stops. @throws AppError `notFound` */
+/** Deletes a report and its file. A report in progress is stopped. @throws AppError `notFound` */
 export async function deleteReport(
   { app, actor, caller }: ActorContext<Core & ReportServices>,
   id: string,

@@ -7,12 +7,15 @@ import { createReportRunner } from './runner.ts';
 import { createReportMaker } from './thread.ts';
 import { createUpkeep } from './upkeep.ts';
 
-/** What this room adds to the service. */
+/** The services of this room. */
 export interface ReportServices {
   readonly reportFiles: ReportFiles;
 }
 
-/** Makes reports as soon as they are asked for or due. At the end of the process the one under way is given back. */
+/**
+ * Generates reports when they are requested or due. When the process ends, the report in progress is returned to the
+ * queue.
+ */
 export function startReports(
   { core: { config, db, log }, listener, resources, timings }: Foundation,
   connectionString: string,

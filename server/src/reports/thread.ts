@@ -14,14 +14,17 @@ import {
   type ThreadMessage,
 } from './thread-messages.ts';
 
-/** What a thread may use for objects and text, in MB: pages are kept until they are numbered, a spreadsheet until its end. */
+/**
+ * Memory limit of a thread for objects and text, in MB: pages are kept until they are numbered, a spreadsheet until
+ * its end.
+ */
 const HEAP_MB: Readonly<Record<ReportFormat, number>> = { CSV: 64, PDF: 192, XLSX: 512 };
 const YOUNG_HEAP_MB = 8;
 
-/** How long a thread may take to end by itself. */
+/** Time for a thread to end by itself, in milliseconds. */
 const STOP_MS = 2_000;
 
-/** A report that could not be made. `refused`: its message is for whoever asked. */
+/** A report that failed. With `refused`, the message is for the user. */
 export class ReportFailure extends Error {
   override readonly name = 'ReportFailure';
   readonly failure: Failure;
@@ -33,9 +36,9 @@ export class ReportFailure extends Error {
 }
 
 /**
- * Makes a report and keeps its file under the key.
- * @param tell told of its progress, a few times a second
- * @throws ReportFailure; any when the signal came
+ * Generates a report and stores its file under the key.
+ * @param tell called with the progress a few times a second
+ * @throws ReportFailure; any error after the signal is aborted
  */
 export type MakeReport = (
   report: ReportRow,
@@ -46,7 +49,7 @@ export type MakeReport = (
 
 export interface MakerOptions {
   readonly connectionString: string;
-  /** Where the files are kept. */
+  /** The folder for the files. */
   readonly folder: string;
   /** In MB. */
   readonly heapMb?: Readonly<Record<ReportFormat, number>>;
@@ -54,7 +57,7 @@ export interface MakerOptions {
 
 const OUT_OF_MEMORY = 'It takes more memory than a report may have: choose a shorter range';
 
-/** Makes each report in a thread with a small memory of its own, so that nothing else waits for it. */
+/** Generates each report in a thread with limited memory of its own, so that nothing else waits for it. */
 export function createReportMaker({ connectionString, folder, heapMb = HEAP_MB }: MakerOptions): MakeReport {
   return async (report, fileKey, tell, signal) => {
     signal.throwIfAborted();
@@ -89,7 +92,7 @@ export function createReportMaker({ connectionString, folder, heapMb = HEAP_MB }
   };
 }
 
-/** What a thread said of an error, as an error that can be logged. */
+/** Converts the description of an error by a thread to an error that can be logged. */
 function errorOf({ type, message, cause, ...told }: DescribedError): Error {
   return Object.assign(new Error(message, { cause: cause && errorOf(cause) }), { name: type, ...told });
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-/** When each sensor last spoke, written behind: ingestion must not wait for it. */
+/** The time of each sensor's last message, written in the background, so that ingestion does not wait. */
 export interface LastContacts extends AsyncDisposable {
   record(sensorId: string): void;
 }
@@ -8,8 +8,8 @@ export interface LastContacts extends AsyncDisposable {
 const FLUSH_MS = 2_000;
 
 /**
- * @param store writes the moments of many sensors at once
- * @param now the time in Unix milliseconds
+ * @param store writes the times of many sensors at once
+ * @param now returns the time in Unix milliseconds
  */
 export function createLastContacts(
   store: (contacts: ReadonlyMap<string, Date>) => Promise<void>,

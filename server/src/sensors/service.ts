@@ -20,7 +20,7 @@ type SensorContext = ActorContext<Core & SensorServices & Pick<RealtimeServices,
 const BY_HAND = 'set by hand';
 
 /**
- * Registers a sensor, OFFLINE, with a new API key, which the answer shows.
+ * Registers a sensor, OFFLINE, with a new API key, which is part of the answer.
  * @throws AppError `badRequest` when the deviceId is in use or the location does not exist
  */
 export async function createSensor(
@@ -56,7 +56,7 @@ export async function createSensor(
 }
 
 /**
- * Sets the fields that are given. Heartbeats that come at the same time wait, and build on the result.
+ * Sets the given fields. Concurrent heartbeats wait and apply to the result.
  * @throws AppError `notFound`; `badRequest` when the location does not exist
  */
 export async function updateSensor(
@@ -95,7 +95,7 @@ export async function updateSensor(
 }
 
 /**
- * Removes a sensor: its key dies and its deviceId becomes free. Its events stay.
+ * Deletes a sensor: its key becomes invalid and its deviceId free. Its events stay.
  * @throws AppError `notFound`
  */
 export async function deleteSensor(ctx: SensorContext, id: string): Promise<{ success: true; id: string }> {
@@ -109,7 +109,7 @@ export async function deleteSensor(ctx: SensorContext, id: string): Promise<{ su
 }
 
 /**
- * Gives a sensor a new key; the old one dies.
+ * Replaces the key of a sensor; the old one becomes invalid.
  * @throws AppError `notFound`
  */
 export async function rotateKey(ctx: SensorContext, id: string): Promise<{ id: string; apiKey: string }> {
@@ -121,7 +121,7 @@ export async function rotateKey(ctx: SensorContext, id: string): Promise<{ id: s
   return { id: sensor.id, apiKey: sensor.apiKey };
 }
 
-/** What the activity log says of a sensor; never its key. */
+/** A sensor's entry in the activity log, without its key. */
 function nameOf({ id, name, deviceId }: Sensor) {
   return { sensorId: id, name, deviceId };
 }
@@ -134,7 +134,10 @@ function requireLocationForm(locationId: string | null | undefined): void {
   if (locationId && !isUuid(locationId)) throw unknownLocation();
 }
 
-/** Commits a change that ingestion must hear of: this process forgets at once, the others when they hear of the commit. */
+/**
+ * Commits a change that affects ingestion: this process updates its caches at once, the others when they are
+ * notified.
+ */
 async function changeSensor(
   { app }: SensorContext,
   change: (tx: Transaction) => Promise<Sensor>,

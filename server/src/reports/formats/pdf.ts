@@ -7,12 +7,12 @@ import { bottom, colors, contentWidth, createPdf, page, writeText } from './pdf-
 import { drawSections } from './pdf-sections.ts';
 import { drawTable } from './pdf-table.ts';
 
-/** Most rows of a table without sections: more are no longer read on paper, and CSV has them. */
+/** Maximum number of rows of a table without sections. Nobody reads more on paper, and CSV contains them. */
 const MOST_ROWS = 5_000;
 
 const { margin } = page;
 
-/** Title and what the report is about, at the top of the first page. @returns where it ends */
+/** Draws the title and the facts at the top of the first page. @returns where they end */
 function drawTitle(pdf: Pdf, title: string, facts: readonly Figure[]): number {
   pdf.rect(0, 0, page.width, 6).fill(colors.head);
   const titleAt = { x: margin, y: margin - 6, width: contentWidth };
@@ -20,17 +20,17 @@ function drawTitle(pdf: Pdf, title: string, facts: readonly Figure[]): number {
   let y = margin + 26;
   for (const { name, value } of facts) {
     writeText(pdf, name, { x: margin, y, width: 70 }, { size: 8.5, color: colors.faint });
-    // Filters may be long, and nothing of them is left out.
+    // Filters may be long and are never shortened.
     const spot = { x: margin + 72, y, width: contentWidth - 72 };
     y += Math.max(13, writeText(pdf, String(value), spot, { size: 8.5 }) + 3);
   }
   return y + 8;
 }
 
-/** Least room in which a table is worth beginning: its head and some rows. */
+/** Minimum space in which to begin a table: its head and some rows. */
 const ROOM_FOR_TABLE = 120;
 
-/** What cannot be set is said on each page where it stands. */
+/** Notes on each page which letters could not be shown. */
 function noteMissing(pdf: Pdf): void {
   const scripts = fontsOf(pdf).missing.get(pdf.page);
   if (!scripts) return;
@@ -62,7 +62,7 @@ function numberPages(pdf: Pdf, title: string, said: string): void {
   }
 }
 
-/** Writes onto a page that was left. */
+/** Writes onto an earlier page. */
 function onPage(pdf: Pdf, wanted: object, work: () => void): void {
   const { count } = pdf.bufferedPageRange();
   for (let at = 0; at < count; at++) {
@@ -118,7 +118,7 @@ const write: FileFormat['write'] = async (document, to) => {
   const pdf = createPdf(document.title);
   pdf.pipe(to);
   const ended = finished(to);
-  // What fails while drawing is told; that the file then ends early is no news.
+  // An error while drawing is reported; the early end of the file that results from it is not.
   ended.catch(() => undefined);
   try {
     const count = await draw(pdf, document);
@@ -131,5 +131,5 @@ const write: FileFormat['write'] = async (document, to) => {
   }
 };
 
-/** Pages to be read and printed: figures, charts, sections, then the table, as far as anybody would read it. */
+/** Pages for reading and printing: figures, charts, sections, then the table up to a limit. */
 export const pdf: FileFormat = { write };

@@ -12,7 +12,7 @@ import {
   statusPeriodsOf,
 } from './status-periods.ts';
 
-/** Sensors whose history is in memory at once. */
+/** Number of sensors whose history is in memory at once. */
 const PAGE = 50;
 
 const columns: readonly Column[] = [
@@ -34,7 +34,7 @@ const columns: readonly Column[] = [
   { name: 'Sensor ID', type: 'text', width: 0 },
 ];
 
-/** What is told of each status beside the availability; ONLINE is what is expected. */
+/** The entry for each status besides the availability; ONLINE is the normal case. */
 const entryOf: Readonly<Record<SensorStatus, string | null>> = {
   ONLINE: null,
   OFFLINE: 'SILENT',
@@ -80,7 +80,7 @@ function rowsOf(sensor: NamedSensor, interval: Interval): Row[] {
   ];
 }
 
-/** Unlike events, a status lasts, but only until now is it known. */
+/** Unlike events, a status lasts, but is known only until now. */
 function known({ interval, now }: ReportScope): Interval {
   return {
     from: interval.from,
@@ -104,7 +104,7 @@ async function* rows(db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
   let read = 0;
   for await (const page of sensorsOf(db, scope)) {
     read += page.length;
-    // One that was registered later is not heard of in this range.
+    // Sensors registered after the range are left out.
     const there = page.filter(({ createdAt }) => createdAt < interval.until);
     yield { rows: there.flatMap((sensor) => rowsOf(sensor, interval)), progress: read / Math.max(1, total) };
   }
@@ -149,5 +149,8 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
   };
 }
 
-/** How each sensor fared, and under it when it was silent (OFFLINE), out of order (ERROR) or in maintenance. */
+/**
+ * The availability of each sensor, followed by its periods without heartbeats (OFFLINE), with errors (ERROR) and in
+ * maintenance.
+ */
 export const sensorHealth: KindOfReport = { title: 'Sensor health', columns, rows, summary };
