@@ -3,7 +3,10 @@ import { z } from 'zod';
 export const role = z.enum(['ADMIN', 'OPERATOR', 'ANALYST', 'FIELD', 'VIEWER']);
 export type Role = z.infer<typeof role>;
 
-/** Who may do what: the specification's table of role permissions, and what it leaves open: `deleteEvents`, `manageWatchlist`. */
+/**
+ * The permissions of roles: the table of the specification, and two permissions that it leaves open: `deleteEvents`
+ * and `manageWatchlist`.
+ */
 export const permissions = {
   viewDashboard: ['ADMIN', 'OPERATOR', 'ANALYST', 'FIELD', 'VIEWER'],
   manageSensors: ['ADMIN', 'OPERATOR'],
@@ -18,7 +21,7 @@ export const permissions = {
 
 export type Permission = keyof typeof permissions;
 
-/** Permissions as people read them, in messages and documents. */
+/** The names of permissions in messages and documents. */
 export const permissionNames: Record<Permission, string> = {
   viewDashboard: 'View Dashboard',
   manageSensors: 'Manage Sensors',
@@ -31,7 +34,7 @@ export const permissionNames: Record<Permission, string> = {
   systemSettings: 'System Settings',
 };
 
-/** Whether a user of the role holds the permission. */
+/** Whether a user of the role has the permission. */
 export function mayDo(held: Role, permission: Permission): boolean {
   return (permissions[permission] as readonly Role[]).includes(held);
 }

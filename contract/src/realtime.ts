@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** What is followed: a stream tells of one of them. */
+/** The topics of streams. */
 export const topic = z.enum(['events', 'sensors', 'incidents', 'watchlist']);
 export type Topic = z.infer<typeof topic>;
 
-/** What every subscription takes besides its filters. */
+/** The input of every subscription besides its filters. */
 export const resumable = {
   lastEventId: z
     .string()
@@ -28,10 +28,10 @@ const upToDate = z.object({
   at: z.date().describe('Everything committed before this time has been sent.'),
 });
 
-/** A note in a stream that is not about the thing itself. */
+/** A message about the stream itself. */
 export type StreamNote = z.infer<typeof missed> | z.infer<typeof upToDate>;
 
-/** The messages of a stream of things: `{type: <name>, <name>: thing}`, and the notes about the stream itself. */
+/** The messages of a stream: `{type: <name>, <name>: payload}`, and the notes about the stream itself. */
 export function messagesOf<Name extends string, Thing extends z.ZodType>(name: Name, thing: Thing) {
   const shape = { type: z.literal(name), [name]: thing } as { type: z.ZodLiteral<Name> } & Record<
     Name,

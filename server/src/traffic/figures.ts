@@ -8,7 +8,7 @@ import { findWatches, readOnlineSpans, readSightings } from './presence-store.ts
 import { type Place, type RollupFields, readRollups } from './rollups-store.ts';
 import { cutSegments, slotsWithin } from './segments.ts';
 
-/** What figures of traffic are made from. */
+/** The services that traffic figures need. */
 export type Parts = Pick<Core, 'db' | 'settings'>;
 
 /** From the start of the first interval to the end of the last one. */
@@ -19,7 +19,7 @@ export function rangeOf(bounds: readonly number[]): Interval {
   };
 }
 
-/** In which share of each interval, and of all together, it is known what passed. */
+/** The completeness of each interval and in total. */
 export async function readCompleteness(
   db: Executor,
   place: Place,
@@ -35,7 +35,7 @@ export async function readCompleteness(
   return completenessOf({ watches, online, seen }, bounds, Date.now());
 }
 
-/** What passed in each interval, read from the longest slots that it can be told from. */
+/** The traffic in each interval, read from the longest possible slots. */
 export async function readBuckets(
   db: Executor,
   place: LimitedPlace,

@@ -26,10 +26,10 @@ export function segmentsOf(range: Interval, lengths: readonly SlotMinutes[] = [1
 
 const LENGTHS: readonly SlotMinutes[] = [1_440, 60, 15, 5];
 
-/** Cuts at more moments than this would make a statement too long: then everything is read by the shortest slots. */
+/** Above this number of cuts the statement would be too long, and everything is read in the shortest slots. */
 const MOST_CUTS = 100;
 
-/** The same segments, in such slots that each of the moments (on five minutes) lies between two of them. */
+/** The same segments in slots such that each of the times (on five minutes) is a boundary between two of them. */
 export function cutSegments(segments: readonly Segment[], moments: readonly number[]): Segment[] {
   return segments.flatMap((segment) => {
     const { from, until, minutes } = segment;
@@ -42,7 +42,7 @@ export function cutSegments(segments: readonly Segment[], moments: readonly numb
   });
 }
 
-/** The longest slots, up to an hour, that none of these moments falls into the middle of. */
+/** The longest slots, up to an hour, that contain none of these times in their middle. */
 export function slotsWithin(bounds: readonly number[]): SlotMinutes {
   return (
     ([60, 15] as const).find((minutes) => bounds.every((bound) => bound % (minutes * MINUTE_MS) === 0)) ?? 5

@@ -9,22 +9,25 @@ import { delayAfter } from './back-off.ts';
 import { listDueWebhooks } from './deliveries-store.ts';
 import type { SendAttempt } from './send.ts';
 
-/** Most attempts that this process makes at once for one hook: a slow receiver holds up its own deliveries and no others. */
+/**
+ * Maximum number of concurrent attempts of this process for one webhook, so that a slow receiver delays only its own
+ * deliveries.
+ */
 const MOST_PER_HOOK = 4;
 
-/** Connections of the pool that deliveries use at most, so that others find one. */
+/** Maximum number of pooled connections for deliveries, so that some remain for other work. */
 const MOST_STATEMENTS = 2;
 
-/** How much longer than the attempt itself its delivery is kept from others, in milliseconds. */
+/** How much longer than the attempt the lease of its delivery lasts, in milliseconds. */
 const LEASE_MARGIN_MS = 10_000;
 
 export interface DelivererOptions {
   readonly db: Database;
   readonly log: Logger;
   readonly send: SendAttempt;
-  /** Longest that an attempt takes, in milliseconds. */
+  /** Time limit of an attempt, in milliseconds. */
   readonly limitMs: number;
-  /** How long to wait after each failed attempt, in milliseconds; left out: about a day in all. */
+  /** The wait after each failed attempt, in milliseconds; by default about a day in total. */
   readonly backOff?: readonly number[];
 }
 
@@ -51,11 +54,11 @@ export function createDeliverer({ db, log, send, limitMs, backOff }: DelivererOp
 
 export interface DeliveringOptions extends DelivererOptions {
   readonly listener: Pick<Listener, 'on'>;
-  /** How often to look for deliveries that are due, in milliseconds: a retry is at most that late. */
+  /** How often to look for deliveries that are due, in milliseconds, which bounds the delay of retries. */
   readonly sweepMs: number;
 }
 
-/** Makes deliveries as soon as they are due. Disposing waits for the attempts under way. */
+/** Makes deliveries as soon as they are due. Disposing waits for the attempts in progress. */
 export function startDelivering({ listener, sweepMs, ...options }: DeliveringOptions): AsyncDisposable {
   const { db, log } = options;
   const runner = createDeliverer(options);

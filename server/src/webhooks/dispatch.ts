@@ -6,25 +6,28 @@ import { keepLatest } from '../platform/latest.ts';
 import { insertDeliveries, type NewDelivery } from './deliveries-store.ts';
 import { matchesKind, type Occurrence, occurrencesOf } from './matching.ts';
 
-/** A webhook as dispatching knows it. */
+/** The fields of a webhook that dispatching needs. */
 export interface ActiveWebhook {
   readonly id: string;
   readonly kinds: readonly WebhookKind[];
   readonly filter: WebhookFilter;
 }
 
-/** Which webhooks want to hear of what, as this process knows it; another one's changes arrive within a second. */
+/**
+ * The webhooks that want each kind of message, as known to this process; changes by another one arrive within a
+ * second.
+ */
 export interface WebhookDispatch {
-  /** Whether any hook follows events at all; costs nothing. */
+  /** Whether any webhook subscribes to events. Costs nothing. */
   wantsEvents(): boolean;
   /** Whether any webhook wants this event. */
   wantsEvent(event: Event): boolean;
   /**
-   * Writes a delivery for every hook that wants to hear of what happened, in the transaction that causes it; without
-   * such a hook there is no statement.
+   * Creates a delivery for every webhook that wants an occurrence, in the transaction that causes it. Without such a
+   * webhook no statement is run.
    */
   enqueue(tx: Executor, occurrences: readonly Occurrence[]): Promise<void>;
-  /** Reads the hooks anew, after one was changed. */
+  /** Reads the webhooks again, after a change. */
   refresh(): Promise<void>;
 }
 
@@ -34,12 +37,12 @@ interface Subscriber {
 }
 type Subscribers = ReadonlyMap<WebhookKind, readonly Subscriber[]>;
 
-/** The bytes that a receiver gets of a delivery: fixed from here on. `data` is JSON already. */
+/** The body that the receiver gets, which never changes. `data` is JSON. */
 export function bodyOf(id: string, kind: string, at: Date, data: string): string {
   return `{"id":"${id}","kind":"${kind}","createdAt":"${at.toISOString()}","data":${data}}`;
 }
 
-/** @param load reads the enabled hooks from the database */
+/** @param load reads the enabled webhooks from the database */
 export async function createWebhookDispatch(
   load: () => Promise<readonly ActiveWebhook[]>,
 ): Promise<WebhookDispatch> {

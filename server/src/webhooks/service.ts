@@ -39,7 +39,7 @@ export async function createWebhook(ctx: WebhookContext, input: CreateWebhookInp
 }
 
 /**
- * Sets the fields that are given. Of a hook that is switched on, what is pending is attempted at once.
+ * Sets the given fields. When a webhook is enabled, its pending deliveries are attempted at once.
  * @throws AppError `notFound`; `badRequest` when the address cannot be used
  */
 export async function updateWebhook(
@@ -64,7 +64,7 @@ export async function updateWebhook(
   return updated;
 }
 
-/** Removes a hook; what was pending for it is not sent. @throws AppError `notFound` */
+/** Deletes a webhook; its pending deliveries are not sent. @throws AppError `notFound` */
 export async function deleteWebhook(
   { app, actor, caller }: WebhookContext,
   id: string,
@@ -80,8 +80,8 @@ export async function deleteWebhook(
 }
 
 /**
- * Sends one delivery of kind `test` by the way that all others go.
- * @throws AppError `notFound`; `badRequest` while the hook is disabled
+ * Sends one delivery of kind `test`, by the same path as all others.
+ * @throws AppError `notFound`; `badRequest` while the webhook is disabled
  */
 export function testWebhook(
   { app, actor, caller }: ActorContext,
@@ -101,8 +101,8 @@ export function testWebhook(
 }
 
 /**
- * Has one delivery, or all dead ones of a hook, attempted again under the same ids.
- * @returns how many
+ * Attempts one delivery, or all dead ones of a webhook, again under the same ids.
+ * @returns their number
  * @throws AppError `notFound`
  */
 export function redeliver(
@@ -126,7 +126,7 @@ function newSecret(): string {
   return `${SECRET_PREFIX}${randomBytes(32).toString('hex')}`;
 }
 
-/** The address in its one spelling. @throws AppError `badRequest` when webhooks may not be sent there */
+/** The address in its canonical form. @throws AppError `badRequest` when webhooks may not be sent there */
 async function checkAddress(rules: AddressRules, text: string): Promise<string> {
   try {
     const url = rules.parse(text);
@@ -138,7 +138,7 @@ async function checkAddress(rules: AddressRules, text: string): Promise<string> 
   }
 }
 
-/** A hook that waits for a plate looks it up, from then on and without anybody asking again: that is written down. */
+/** A webhook with a plate in its filter looks that plate up continuously, so it is recorded as a look-up. */
 async function recordPlate(
   { actor, caller }: ActorContext,
   tx: Executor,

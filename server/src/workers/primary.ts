@@ -8,25 +8,28 @@ import type { Listening } from './worker-process.ts';
 
 const METRICS_WAIT_MS = 5_000;
 
-/** The process that started this one, as a worker sees it. When it is gone, Node ends its workers at once. */
+/** The parent process, as a worker sees it. If it ends, Node ends its workers at once. */
 export interface Primary extends Siblings {
-  /** Resolves when the primary asks this process to end. */
+  /** Resolves when the primary asks this process to stop. */
   readonly askedToStop: Promise<string>;
-  /** Says that this process could serve. @returns whether it may listen now; false when it is to stop instead */
+  /**
+   * Reports that this process is ready to listen.
+   * @returns whether it may listen; false when it should stop instead
+   */
   mayListen(): Promise<boolean>;
   tellListening(listening: Listening): void;
-  /** Lets this process end: the connection to the primary kept it alive. */
+  /** Lets this process end, which the connection to the primary prevents. */
   leave(): void;
 }
 
 /**
- * Joins the primary.
- * @param number of this worker, as the primary gave it; undefined where this process is none
+ * Connects to the primary.
+ * @param number of this worker, as assigned by the primary; undefined if this process is not a worker
  */
 export function joinPrimary(number: string | undefined): Primary | null {
   if (number === undefined || !cluster.isWorker) return null;
   const tell = (message: FromWorker): void => {
-    // A primary that is gone hears nothing; without a callback that would be an unhandled error here.
+    // If the primary is gone, sending fails; without a callback that would be an unhandled error.
     process.send?.(message, undefined, undefined, () => undefined);
   };
   const questions = new PendingRequests();

@@ -1,12 +1,13 @@
-/** Questions to another process whose answers are still to come, by their number. */
+/** Requests to another process that have not been answered, by number. */
 export class PendingRequests {
   readonly #open = new Map<number, (answer: string | null) => void>();
   #last = 0;
 
   /**
-   * Puts a question, with a number by which the answer is known.
-   * @param patience how long to wait for the answer, in milliseconds
-   * @returns the answer; null when none came in time
+   * Sends a request with a number that identifies its answer.
+   * @param patience time limit for the answer, in milliseconds
+   * @param put sends the request
+   * @returns the answer; null when there was none in time
    */
   ask(patience: number, put: (question: number) => void): Promise<string | null> {
     const question = ++this.#last;
@@ -20,7 +21,7 @@ export class PendingRequests {
     });
   }
 
-  /** Hands the answer to whoever asked, unless they no longer wait. */
+  /** Resolves the request, unless it has timed out. */
   answer(question: number, answer: string): void {
     this.#settle(question, answer);
   }
