@@ -16,13 +16,13 @@ import { assemble, type Crew, historyLine, logIn, runCrew, SimulationError, watc
 import { stopOnSignals } from './stop.ts';
 import { MINUTE_MS } from './stream.ts';
 
-/** Another one than that of `npm run simulate`, so that both can run on one service. */
+/** Differs from that of `npm run simulate`, so that both can run on one service. */
 const SEED = 7;
 const SENSORS = 12;
 const DAY_MS = 86_400_000;
 const HISTORY_DAYS = 30;
 
-/** Some 25,000 events in a month: enough for every page and chart, and quick to make. */
+/** Some 25,000 events in a month: enough for every page and chart, and fast to create. */
 const HISTORY_PACE = { rate: 0.0023, steady: false };
 const LIVE_PACE = { rate: 1, steady: false };
 
@@ -30,7 +30,7 @@ const { DATA_DIR, DATABASE_URL } = process.env;
 if (existsSync('.env')) process.loadEnvFile('.env');
 const dataDir = resolve(DATA_DIR || 'data-demo');
 
-// A folder or database that only .env names is that of the real service, which the demo leaves alone.
+// A folder or database named only in .env belongs to the real service, which the demo must not touch.
 const env = {
   ...process.env,
   DATA_DIR: dataDir,
@@ -67,10 +67,10 @@ function printWelcome(url: string, logins: readonly DemoLogin[], isNew: boolean)
   screen.say(`${isNew ? `  Passwords are kept in ${passwords}. ` : '  '}Ctrl-C stops everything.\n`);
 }
 
-/** The fleet with everything it would have reported up to now, and what the control room did about that. */
+/** The fleet with its past events, and the work of the control room on them. */
 interface Prepared {
   readonly crew: Crew;
-  /** From when on the fleet goes on, in Unix milliseconds. */
+  /** The time from which the fleet continues, in Unix milliseconds. */
   readonly from: number;
 }
 
@@ -84,7 +84,7 @@ async function prepare(
 
   const to = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
   const start = to - HISTORY_DAYS * DAY_MS;
-  // Sensors that had to be registered are those of another database: what was sent before is not there.
+  // If sensors had to be registered, the database is another one, and earlier events are not in it.
   const mark = created > 0 ? null : await readMark(dataDir);
   const from = Math.max(start, Math.min(mark ?? start, to));
   // Before the history, which raises the alerts.

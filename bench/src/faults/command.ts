@@ -59,7 +59,7 @@ function chosen({ only, quick }: Options): readonly Fault[] {
   return faults.filter(({ name }) => names.includes(name));
 }
 
-/** The faults in the order in which they are to happen; with `--random` they are drawn until the time is over. */
+/** The faults in order; with `--random` they are drawn until the time is over. */
 function* drawn(options: Options, seed: number): Generator<Fault> {
   const some = chosen(options);
   if (options.random === undefined) {

@@ -1,6 +1,6 @@
 import type { Interval } from '../platform/time.ts';
 
-/** The lengths of the slots in which traffic is kept, in minutes. */
+/** The lengths of the slots of traffic counts, in minutes. */
 export type SlotMinutes = 5 | 15 | 60 | 1_440;
 
 /** A part of a range that is read from slots of one length. */
@@ -10,7 +10,7 @@ export interface Segment extends Interval {
 
 const MINUTE_MS = 60_000;
 
-/** Covers a range with the fewest slots: days of UTC within, and shorter ones at its ends. It touches them whole. */
+/** Covers a range with the fewest slots: whole days in UTC, and shorter slots at the ends, which are rounded outwards. */
 export function segmentsOf(range: Interval, lengths: readonly SlotMinutes[] = [1_440, 60, 15, 5]): Segment[] {
   const [minutes = 5, ...shorter] = lengths;
   if (shorter.length === 0)
