@@ -27,7 +27,7 @@ const bodiesOf = async (ids: readonly string[]) => {
   return rows.map(({ body }) => JSON.parse(body).data).sort((a, b) => (a.id < b.id ? -1 : 1));
 };
 
-describe('the events of a group that was stored', () => {
+describe('the stored events of a group', () => {
   const EVENTS = [
     { eventType: 'INCIDENT', description: 'Stopped vehicle', location: { latitude: 48.2, longitude: 16.4 } },
     { eventType: 'SPEED_DETECTION', violationType: 'SPEEDING', vehicleSpeed: 71.25, vehicleType: 'CAR' },
@@ -43,7 +43,7 @@ describe('the events of a group that was stored', () => {
     ['without idempotency keys', {}, false],
     ['with idempotency keys', { idempotencyKey: 'first' }, false],
     ['beside events that are stored already', { idempotencyKey: 'first' }, true],
-  ])('are handed to webhooks as they are stored, and not read again (%s)', async (_, key, isAgain) => {
+  ])('are sent to webhooks as stored, without being read again (%s)', async (_, key, isAgain) => {
     const timestamp = new Date(Date.now() - 60_000).toISOString();
     const events = EVENTS.map((event, n) => ({
       ...event,
@@ -73,7 +73,7 @@ describe('the events of a group that was stored', () => {
 
 describe('an event that is deleted after its commit and before its follow-up', () => {
   it('is not sent to webhooks', async () => {
-    // The incident holds the follow-up back, so that the event after it is still to be followed up.
+    // The incident blocks the follow-up, so that the next event is not followed up yet.
     const blocker = await gantry.pool.connect();
     await blocker.query('BEGIN');
     await blocker.query('LOCK incidents IN ACCESS EXCLUSIVE MODE');
