@@ -24,16 +24,13 @@ describe('distributing', () => {
     [1, 4],
     [2, 4],
     [5, 10],
-  ])(
-    'on %i nodes creates functions, reference tables and then events in %i shards',
-    async (nodes, shards) => {
-      await using cluster = await PretendedCluster.start(nodes);
-      const told = await run(cluster);
-      expect(await cluster.calls()).toEqual(withShards(shards));
-      expect(told).toContain(`0 events will be moved, into ${shards} shards on ${nodes} node`);
-      expect(told).toContain(`events are in ${shards} shards.`);
-    },
-  );
+  ])('on %i nodes creates functions, tables and then events in %i shards', async (nodes, shards) => {
+    await using cluster = await PretendedCluster.start(nodes);
+    const told = await run(cluster);
+    expect(await cluster.calls()).toEqual(withShards(shards));
+    expect(told).toContain(`0 events will be moved, into ${shards} shards on ${nodes} node`);
+    expect(told).toContain(`events are in ${shards} shards.`);
+  });
 
   it('counts a coordinator that holds shards as a node', async () => {
     expect([1, 2, 3, 5].map(shardsFor)).toEqual([4, 4, 6, 10]);

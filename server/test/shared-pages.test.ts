@@ -12,9 +12,9 @@ const at = (xid: number, index = 0): Position => ({ xid: BigInt(xid), seq: 1n, i
 
 interface Feed {
   readonly pool: Pool;
-  /** How many pages were read. */
+  /** The number of pages that were read. */
   reads: number;
-  /** The transactions committed so far are those from 1 on; each has so many events. */
+  /** Transactions from 1 on are committed; each has the given number of events. */
   committed: number;
   isAway: boolean;
 }
@@ -58,7 +58,7 @@ const idsIn = async ({ portions }: SharedPage, from = at(0)): Promise<string[]> 
 };
 
 describe('pages of the feed', () => {
-  it('are read once for all who wait within them, and their events too', async () => {
+  it('are read once for all who wait within them, with their events', async () => {
     const feed = createFeed(30, 2);
     const pages = createSharedPages(feed.pool, findEvents);
     fetched.length = 0;
@@ -70,7 +70,7 @@ describe('pages of the feed', () => {
     expect(feed.reads).toBe(1);
   });
 
-  it('are read anew for whoever stands at their end', async () => {
+  it('are read again for positions at their end', async () => {
     const feed = createFeed(10, 1);
     const pages = createSharedPages(feed.pool, findEvents);
     const { next, isFull } = await pages.read(at(1));
@@ -80,7 +80,7 @@ describe('pages of the feed', () => {
     expect(feed.reads).toBe(2);
   });
 
-  it('lead through the feed without gaps, from wherever one begins, and hold a bounded number of events', async () => {
+  it('cover the feed without gaps from any position, with a limited number of events each', async () => {
     const feed = createFeed(120, 700);
     const pages = createSharedPages(feed.pool, findEvents);
     const readAll = async (start: number): Promise<string[]> => {
@@ -102,7 +102,7 @@ describe('pages of the feed', () => {
     });
   });
 
-  it('that cannot be read fail those who wait there, and are read again', async () => {
+  it('that cannot be read fail for those who wait there, and are read again', async () => {
     const feed = createFeed(10, 1);
     feed.isAway = true;
     const pages = createSharedPages(feed.pool, findEvents);
@@ -112,7 +112,7 @@ describe('pages of the feed', () => {
     expect(await idsIn(await pages.read(at(1)))).toHaveLength(10);
   });
 
-  it('are not shared of those who read for themselves, unless somebody was behind', async () => {
+  it('are not kept for subscribers that read alone, unless somebody was behind', async () => {
     const feed = createFeed(10, 1);
     const pages = createSharedPages(feed.pool, findEvents);
     const change = { xid: 1n, seq: 1n, topic: 'events', at: 0, eventIds: ['x'], body: null } as const;
