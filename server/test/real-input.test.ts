@@ -133,7 +133,7 @@ describe('the traffic violations of 23 November 2016', () => {
     expect((await list({ vehicleType: '02 - Automobile' })).total).toBe(5);
   });
 
-  it('have their own address, or without coordinates the name of their sensor's place', async () => {
+  it('have their own address, or without coordinates the name of the place of their sensor', async () => {
     expect((await list({ locationName: 'georgia ave @ urbana dr' })).total).toBe(2);
     expect(await descriptions({ locationName: '3rd district, Silver Spring' })).toEqual([
       'FAILURE TO STOP AT STOP SIGN',

@@ -4,12 +4,13 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { Hub } from '../src/realtime/hub.ts';
 
-// Who joins while the hub is looking into the feed: the moment is made here, because outside it lasts microseconds.
+// A subscriber that joins while the hub is reading the feed: the test creates the moment, which otherwise lasts
+// microseconds.
 
 const AT = new Date('2026-01-01T00:00:00Z');
 const event = { id: 'e' } as Event;
 
-/** A feed with one event in it, of which the reader hears; `onRead` runs while the page is on its way. */
+/** A feed with one event; `onRead` is called while the page is being read. */
 const feedWith = (onRead: () => void): Pool => {
   const rows = [
     {
@@ -34,7 +35,7 @@ const feedWith = (onRead: () => void): Pool => {
   return { query } as unknown as Pool;
 };
 
-/** Joins so many turns of the microtask queue after the page was asked for. @returns what the subscriber was told */
+/** Joins the given number of microtask turns after the page was requested. @returns what the subscriber received */
 const joinAfter = async (turns: number): Promise<{ joined: boolean; told: string[] }> => {
   const told: string[] = [];
   let joined = false;
@@ -67,7 +68,7 @@ const joinAfter = async (turns: number): Promise<{ joined: boolean; told: string
 };
 
 describe('a subscriber who joins while the hub reads a page', () => {
-  it('is told what stands in it, or has to catch up first', async () => {
+  it('receives its contents, or has to catch up first', async () => {
     for (let turns = 0; turns < 40; turns++) {
       const { joined, told } = await joinAfter(turns);
       expect({ turns, told: told.length > 0 || !joined }).toEqual({ turns, told: true });
