@@ -8,7 +8,7 @@ import { BenchmarkFailed } from './failure.ts';
 export function stopOnSignals(): AbortSignal {
   const controller = new AbortController();
   whenSignalled().signal.addEventListener('abort', () =>
-    controller.abort(new BenchmarkFailed('Stopped before the end: nothing is kept.')),
+    controller.abort(new BenchmarkFailed('Interrupted: no results were saved.')),
   );
   return controller.signal;
 }

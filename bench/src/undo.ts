@@ -14,7 +14,7 @@ export function createUndo(): Undo {
         try {
           await step();
         } catch (error) {
-          process.stderr.write(`Something is left behind: ${String(error)}\n`);
+          process.stderr.write(`A step could not be undone: ${String(error)}\n`);
         }
       }
     },

@@ -19,7 +19,7 @@ export async function createWorkFolder(parent?: string): Promise<WorkFolder> {
   const home = parent ?? (process.platform === 'win32' ? tmpdir() : '/var/tmp');
   const { type } = await statfs(home);
   if (type === TMPFS) {
-    throw new BenchmarkFailed(`${home} is in memory: name a folder on a disk with --folder`);
+    throw new BenchmarkFailed(`${home} is in memory: give a folder on a disk with --folder`);
   }
   const path = await mkdtemp(join(home, 'gantry-bench-'));
   // If started by root, PostgreSQL runs as another user, who must be able to enter.

@@ -385,7 +385,9 @@ describe('an error is explained', () => {
 
   it('with what to do when another version of PostgreSQL wrote the data', async () => {
     await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '16\n');
-    await expect(start()).rejects.toThrow(/written by PostgreSQL 16, and this Gantry brings 18. Convert it/);
+    await expect(start()).rejects.toThrow(
+      /written by PostgreSQL 16, and this version of Gantry contains 18. Convert it/,
+    );
   });
 
   it('with a reference to DATABASE_URL where there is no PostgreSQL for the machine', async () => {

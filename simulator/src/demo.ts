@@ -46,7 +46,7 @@ async function logInAsAdmin(url: string): Promise<Colleague> {
   const password = process.env.ADMIN_PASSWORD || (await readInitialPassword(dataDir));
   if (!password) {
     throw new SimulationError(
-      `There is no ${dataDir}/initial-admin-password: say the password of ${adminEmail} with ADMIN_PASSWORD`,
+      `There is no ${dataDir}/initial-admin-password: give the password of ${adminEmail} with ADMIN_PASSWORD`,
     );
   }
   const client = await logIn(url, adminEmail, password);
@@ -126,7 +126,7 @@ async function demonstrate({ url }: Service): Promise<void> {
 async function run(): Promise<void> {
   const host = process.env.HOST || '127.0.0.1';
   const port = Number(process.env.PORT || 4000);
-  if (!(port > 0)) throw new SimulationError('The demo needs a PORT that is known: choose one above 0');
+  if (!(port > 0)) throw new SimulationError('The demo needs a fixed PORT: choose one above 0');
   const service = await startService(env, { host, port, signal });
   let endedByItself = false;
   void service.ended.then(() => {
@@ -138,8 +138,8 @@ async function run(): Promise<void> {
   } finally {
     await service.stop();
   }
-  screen.say(`The demo is stopped. Its data stay in ${dataDir}`);
-  if (endedByItself) throw new SimulationError('The service ended by itself: see what it says above');
+  screen.say(`The demo has stopped. Its data is kept in ${dataDir}`);
+  if (endedByItself) throw new SimulationError('The service ended by itself: see its messages above');
 }
 
 try {

@@ -26,7 +26,7 @@ export async function logIn(url: string, email: string, password: string): Promi
       throw new SimulationError(`Cannot log in as ${email}: ${error.message}. Check --email and --password`);
     }
     const hint =
-      error.code === 'UNREACHABLE' ? '. Is the service running there? Start it, or name another --url' : '';
+      error.code === 'UNREACHABLE' ? '. Is the service running there? Start it, or give another --url' : '';
     throw new SimulationError(`${error.message}${hint}`);
   }
 }

@@ -78,7 +78,9 @@ describe('news', () => {
       async () => lines.length,
       (all) => all === 2,
     );
-    expect(lines.every((line) => line.startsWith('No more news here: The feature'))).toBe(true);
+    expect(
+      lines.every((line) => line.startsWith('New incidents and alerts are no longer shown: The feature')),
+    ).toBe(true);
     await news.stop();
   });
 });

@@ -54,7 +54,7 @@ function chosen({ only, quick }: Options): readonly Fault[] {
   const unknown = names.filter((name) => !faults.some((fault) => fault.name === name));
   if (unknown.length > 0)
     throw new BenchmarkFailed(
-      `There is no fault ${unknown.join(', ')}. There are ${faults.map(({ name }) => name).join(', ')}`,
+      `There is no fault ${unknown.join(', ')}. Known faults: ${faults.map(({ name }) => name).join(', ')}`,
     );
   return faults.filter(({ name }) => names.includes(name));
 }

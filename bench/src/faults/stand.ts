@@ -38,7 +38,7 @@ function throughPort(databaseUrl: string, port: number): string {
 function postmasterOf(victim: Victim) {
   return async (): Promise<number> => {
     const pid = await victim.postmaster();
-    if (pid === null) throw new BenchmarkFailed('PostgreSQL does not run');
+    if (pid === null) throw new BenchmarkFailed('PostgreSQL is not running');
     return pid;
   };
 }

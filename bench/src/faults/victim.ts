@@ -110,7 +110,7 @@ export function createVictim(options: VictimOptions): Victim {
       const deadline = performance.now() + START_DEADLINE_MS;
       while (!(await isReady())) {
         if (isOver(launched) || performance.now() > deadline) {
-          throw new BenchmarkFailed(`The service did not start again:\n${written}`);
+          throw new BenchmarkFailed(`The service did not restart:\n${written}`);
         }
         await sleep(50);
       }

@@ -24,7 +24,9 @@ const COUNT = [
 export async function checkTotals(databaseUrl: string, events: number): Promise<void> {
   const { rows, totals } = await countEvents(databaseUrl);
   if (rows !== events || totals !== events)
-    throw new BenchmarkFailed(`${events} events were made; there are ${rows}, and the totals say ${totals}`);
+    throw new BenchmarkFailed(
+      `${events} events were created, but there are ${rows} rows, and the totals say ${totals}`,
+    );
   const [wrong] = await query<{ n: string }>(
     databaseUrl,
     `SELECT count(*) AS n FROM (

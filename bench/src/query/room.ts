@@ -15,7 +15,7 @@ export async function checkRoom(folder: string, events: number): Promise<void> {
   if (events === 0 || needed <= free) return;
   throw new BenchmarkFailed(
     `${events.toLocaleString('en-US')} events need about ${gigabytes(needed)} of disk, and ${folder} has ` +
-      `${gigabytes(free)}: ask for fewer with --events, or name another disk with --folder`,
+      `${gigabytes(free)}: request fewer with --events, or give another disk with --folder`,
   );
 }
 

@@ -40,7 +40,7 @@ const SPARE_BYTES = 4e9;
 export async function soak(stage: Stage, options: SoakOptions): Promise<Soaked> {
   const { minutes, every, connections, folder, signal } = options;
   if (minutes * 60 < 2 * every) {
-    throw new BenchmarkFailed('Two samples are the least: raise --minutes or lower --every');
+    throw new BenchmarkFailed('At least two samples are needed: raise --minutes or lower --every');
   }
   const url = `${stage.gantry.url}/trpc/events.ingest`;
   const apiKeys = stage.sensors.map(({ apiKey }) => apiKey);

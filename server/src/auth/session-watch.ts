@@ -52,7 +52,7 @@ export function createSessionWatch({ db, log }: { db: Database; log: Logger }): 
     {
       everyMs: CHECK_MS,
       log,
-      failure: 'the sessions of open streams could not be checked; the next round will',
+      failure: 'the sessions of open streams could not be checked; the next round will try again',
     },
     async () => {
       const all = [...watched];

@@ -109,7 +109,7 @@ export async function adoptToken(
     })
     .onConflictDoNothing();
   const [row] = await tx.select(sessionColumns).from(sessions).where(eq(sessions.id, tokenId));
-  if (!row) throw new Error('The session that was just begun is gone');
+  if (!row) throw new Error('The session that was just started does not exist');
   return row;
 }
 

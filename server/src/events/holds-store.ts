@@ -87,7 +87,7 @@ export async function insertHold(
       ) AS one (event_id, event_type)
     )
     SELECT id FROM hold`);
-  if (!rows[0]) throw new Error('PostgreSQL did not answer the inserted hold');
+  if (!rows[0]) throw new Error('PostgreSQL did not return the inserted hold');
   return rows[0].id;
 }
 

@@ -26,7 +26,7 @@ export function serveImageFiles(
     try {
       return await app.images.blobs.get(sha256, range);
     } catch (err) {
-      app.log.error({ err, sha256 }, 'a picture could not be read');
+      app.log.error({ err, sha256 }, 'an image could not be read');
       throw unavailable('Images cannot be read at the moment: try again later', err);
     }
   };

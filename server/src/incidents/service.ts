@@ -31,7 +31,7 @@ export function createIncident(
     const attached = await requireEvents(tx, eventIds, (position) => `eventIds.${position}`);
     const values = { ...fields, assignedTo, severity: rankOf(severity), reportedBy: ctx.actor.id };
     const [after] = await insertIncidents(tx, [values]);
-    if (!after) throw new Error('PostgreSQL did not answer the inserted incident');
+    if (!after) throw new Error('PostgreSQL did not return the inserted incident');
     await attachEvents(
       tx,
       attached.map((eventId) => ({ incidentId: after.id, eventId })),

@@ -169,14 +169,14 @@ export function startFollowUp({ db, log, applyEffects, reportLate }: FollowUpPar
     await tellWhatIsLate();
     const left = await listOverdueFollowUps(db, EVENTS_AT_ONCE);
     if (left.length === 0) return;
-    log.info({ events: left.length }, 'following up events that were left behind');
+    log.info({ events: left.length }, 'following up overdue events');
     for (const ids of inGroups(left)) if (!stopped) await followGroup(ids);
   };
   const looking = startPeriodic(
     {
       everyMs: LOOK_MS,
       log,
-      failure: 'events that were left behind cannot be followed up now; the next run will try again',
+      failure: 'overdue events cannot be followed up now; the next run will try again',
     },
     followUpOverdue,
   );

@@ -71,7 +71,7 @@ export async function getSpeedLimitLocked(tx: Executor, id: string): Promise<num
 /** @returns the id of the new location */
 export async function insertLocation(db: Executor, fields: CreateLocationInput): Promise<string> {
   const [row] = await db.insert(locations).values(fields).returning({ id: locations.id });
-  if (!row) throw new Error('PostgreSQL did not answer the inserted location');
+  if (!row) throw new Error('PostgreSQL did not return the inserted location');
   return row.id;
 }
 

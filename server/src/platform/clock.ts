@@ -91,7 +91,8 @@ export function createClock({
     const asked = monotonic();
     const time = await readDatabaseTime();
     const answered = monotonic();
-    if (answered - asked > LONGEST_ANSWER_MS) throw new Error('The database took too long to tell the time');
+    if (answered - asked > LONGEST_ANSWER_MS)
+      throw new Error('The database took too long to return its time');
     const offset = time - (asked + answered) / 2;
     const skew = wall() - (answered + offset);
     last = { offset, skew, at: answered };

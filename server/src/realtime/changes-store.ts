@@ -97,7 +97,7 @@ export async function readChanges(pool: Pool, from: Position): Promise<FeedPage>
   const values = [String(from.xid), String(from.seq)];
   const { rows } = await pool.query<FeedRow>({ ...READ, values });
   const [first] = rows;
-  if (!first) throw new Error('The feed of changes did not tell how far it may be read');
+  if (!first) throw new Error('PostgreSQL did not return the horizon of the feed of changes');
   const changes = rows.flatMap((row) =>
     row.xid === null
       ? []

@@ -31,7 +31,7 @@ const DRAFT = '.part';
 /** Stores them in a folder of this machine. */
 export function createReportFiles(folder: string): ReportFiles {
   const pathOf = (key: string): string => {
-    if (!/^[\w-]+\.\w+(\.part)?$/.test(key)) throw new Error(`${key} is no name of a report's file`);
+    if (!/^[\w-]+\.\w+(\.part)?$/.test(key)) throw new Error(`${key} is not the file name of a report`);
     return join(folder, key);
   };
   const sync = async (path: string): Promise<number> => {

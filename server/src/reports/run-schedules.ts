@@ -14,7 +14,7 @@ export async function runDueSchedules(db: Database, log: Logger): Promise<void> 
   while (await byItsClock(moveOne));
   let made = 0;
   while (await byItsClock(runOne)) made++;
-  if (made > 0) log.info({ reports: made }, 'scheduled reports are made');
+  if (made > 0) log.info({ reports: made }, 'scheduled reports were requested');
 }
 
 /**

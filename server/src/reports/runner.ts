@@ -55,7 +55,7 @@ export function createReportRunner({ db, files, makeReport, log }: RunnerOptions
     if (error instanceof NoLongerWanted) return;
     if (error instanceof ProcessEnds) return releaseReport(db, report);
     const isPassing = error instanceof ReportFailure && error.failure === 'passing';
-    log.warn({ err: error, reportId: report.id }, 'a report could not be made');
+    log.warn({ err: error, reportId: report.id }, 'a report could not be generated');
     if (!isPassing) await settleReport(db, report, { status: 'FAILED', error: sentenceFor(error) });
   };
 
@@ -83,7 +83,7 @@ export function createReportRunner({ db, files, makeReport, log }: RunnerOptions
   return createJobRunner<ReportRow>({
     concurrency: 1,
     log,
-    failure: 'reports cannot be made now; the next sweep will',
+    failure: 'reports cannot be generated now; the next sweep will try again',
     claim: (_, most) => claimReports(db, most),
     perform: make,
   });

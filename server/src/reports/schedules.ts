@@ -77,7 +77,7 @@ export function deleteSchedule(
 
 async function showOne({ app: { db } }: ActorContext, row: ScheduleRow): Promise<ReportSchedule> {
   const [shown] = await showSchedules(db, [row]);
-  if (!shown) throw new Error('A schedule that is there was not shown');
+  if (!shown) throw new Error('An existing schedule was not returned');
   return shown;
 }
 

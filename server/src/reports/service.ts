@@ -74,6 +74,6 @@ export async function deleteReport(
 
 async function showOne({ app: { db } }: ActorContext, row: ReportRow): Promise<Report> {
   const [shown] = await showReports(db, [row]);
-  if (!shown) throw new Error('A report that is there was not shown');
+  if (!shown) throw new Error('An existing report was not returned');
   return shown;
 }

@@ -36,7 +36,7 @@ export function startReports(
       channel: channels.reports,
       everyMs: timings.sweepReportsMs,
       log,
-      failure: 'reports that are due cannot be looked for now; the next sweep will',
+      failure: 'reports that are due cannot be looked for now; the next sweep will try again',
       async sweep() {
         await upkeep();
         runner.wake();

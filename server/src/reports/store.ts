@@ -35,7 +35,7 @@ const unfinished = inArray(reports.status, ['QUEUED', 'RUNNING']);
 /** Requests a report, which is generated after the transaction commits. */
 export async function insertReport(tx: Transaction, report: NewReport): Promise<ReportRow> {
   const [row] = await tx.insert(reports).values(report).returning();
-  if (!row) throw new Error('PostgreSQL did not answer the inserted report');
+  if (!row) throw new Error('PostgreSQL did not return the inserted report');
   await notify(tx, channels.reports, '');
   return row;
 }

@@ -69,7 +69,10 @@ export function createReportMaker({ connectionString, folder, heapMb = HEAP_MB }
         maxYoungGenerationSizeMb: YOUNG_HEAP_MB,
       },
     });
-    let outcome: MadeFile | ReportFailure = new ReportFailure('broken', 'The thread of a report ended early');
+    let outcome: MadeFile | ReportFailure = new ReportFailure(
+      'broken',
+      'The thread that writes a report ended early',
+    );
     worker.on('message', (said: ThreadMessage) => {
       if (said.type === 'progress') tell(said.progress);
       else if (said.type === 'made') outcome = said.file;
@@ -100,5 +103,5 @@ function errorOf({ type, message, cause, ...told }: DescribedError): Error {
 function failureOf(error: unknown): ReportFailure {
   return hasErrno(error, 'ERR_WORKER_OUT_OF_MEMORY')
     ? new ReportFailure('refused', OUT_OF_MEMORY, error)
-    : new ReportFailure('broken', 'The thread of a report failed', error);
+    : new ReportFailure('broken', 'The thread that writes a report failed', error);
 }

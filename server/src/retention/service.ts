@@ -51,6 +51,6 @@ export async function runRetention({
   if (id === null) throw new AppError('conflict', 'Retention is already running: wait until it has finished');
   await recordActivity(app.db, actor.id, caller, 'storage.runRetention', { runId: id });
   const { items } = await listRuns(app.db, { skip: 0, take: 1, id });
-  if (!items[0]) throw new Error('A run that was begun is not there');
+  if (!items[0]) throw new Error('The run that was started does not exist');
   return items[0];
 }

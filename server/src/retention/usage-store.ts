@@ -33,7 +33,7 @@ export async function readStoredTotals(db: Executor): Promise<StoredTotals> {
       count(*) AS image_count, coalesce(sum(bytes), 0)::bigint AS image_bytes
     FROM images WHERE stored_at IS NOT NULL`);
   const [row] = rows;
-  if (!row) throw new Error('PostgreSQL did not answer the storage statistics');
+  if (!row) throw new Error('PostgreSQL did not return the storage statistics');
   return {
     databaseBytes: row.database_bytes,
     eventCount: row.event_count,

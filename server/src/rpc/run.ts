@@ -61,7 +61,7 @@ export function prepare<App extends Core>(path: string, procedure: AnyTRPCProced
   const checkOutput = (data: unknown): unknown => {
     if (!outputSchema || data instanceof ReadyAnswer) return data;
     const parsed = outputSchema().safeParse(data);
-    if (!parsed.success) throw new Error(`${path} answers what it should not`, { cause: parsed.error });
+    if (!parsed.success) throw new Error(`${path} returned an invalid output`, { cause: parsed.error });
     return parsed.data;
   };
 
@@ -94,7 +94,7 @@ function onlyGuard<App>(path: string, { meta, middlewares }: Definition<App>): G
   // tRPC's own steps have a type, and the last step calls the resolver.
   const steps = middlewares.slice(0, -1).filter(({ _type }) => _type === undefined);
   if (!meta?.guard || steps.length > 1) {
-    throw new Error(`${path} is not made by one builder of api/procedures.ts alone`);
+    throw new Error(`${path} is not built by exactly one builder of api/procedures.ts`);
   }
   return meta.guard;
 }

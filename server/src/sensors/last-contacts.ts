@@ -28,7 +28,7 @@ export function createLastContacts(
     } catch (error) {
       log.warn(
         { err: error },
-        'lastCommunication of some sensors could not be written; the next contact will',
+        'lastCommunication of some sensors could not be written; the next contact will update it',
       );
     }
   };

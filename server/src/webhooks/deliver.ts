@@ -39,7 +39,7 @@ export function createDeliverer({ db, log, send, limitMs, backOff }: DelivererOp
   return createJobRunner<Attempt>({
     concurrency: MOST_PER_HOOK,
     log,
-    failure: 'deliveries are held up: the next sweep finds them',
+    failure: 'deliveries are delayed until the next sweep',
     claim: (webhookId, most) => statement(() => claimDueDeliveries(db, webhookId, { most, leaseMs })),
     async perform(attempt) {
       const result = await send(attempt);
@@ -68,7 +68,7 @@ export function startDelivering({ listener, sweepMs, ...options }: DeliveringOpt
     channel: channels.deliveries,
     everyMs: sweepMs,
     log,
-    failure: 'due deliveries cannot be looked for now; the next sweep will',
+    failure: 'due deliveries cannot be looked for now; the next sweep will try again',
     async sweep() {
       for (const webhookId of await listDueWebhooks(db)) runner.wake(webhookId);
     },

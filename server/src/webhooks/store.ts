@@ -79,7 +79,7 @@ export async function insertWebhook(
     throw new AppError('badRequest', `There are ${MAX_WEBHOOKS} webhooks already: delete one first`);
   }
   const [row] = await tx.insert(webhooks).values(fields).returning({ id: webhooks.id });
-  if (!row) throw new Error('PostgreSQL did not answer the inserted webhook');
+  if (!row) throw new Error('PostgreSQL did not return the inserted webhook');
   return row.id;
 }
 

@@ -79,7 +79,7 @@ export function createWorkers({ count, environment, log }: WorkersOptions): Work
 
   const orFail = async <Answer>(answer: Promise<Answer | null>): Promise<Answer> => {
     const given = await answer;
-    if (given === null) throw new Error('A worker process ended before it served; it said why.');
+    if (given === null) throw new Error('A worker process ended before it was ready; see its message.');
     return given;
   };
 

@@ -55,7 +55,7 @@ export function followNews(
     };
     await keepListening(colleague, subscribe, tellNew, ending.signal).catch((error: unknown) => {
       if (!(error instanceof GantryError)) throw error;
-      say(`No more news here: ${error.message}`);
+      say(`New incidents and alerts are no longer shown: ${error.message}`);
     });
   };
   const following = [

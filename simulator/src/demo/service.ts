@@ -32,7 +32,7 @@ export async function startService(
   const url = `http://${target.includes(':') ? `[${target}]` : target}:${port}`;
   if (await isTaken(target, port)) {
     throw new SimulationError(
-      `Something listens on ${url} already: stop it first, or choose another port with PORT`,
+      `Something is listening on ${url} already: stop it first, or choose another port with PORT`,
     );
   }
   await promisify(execFile)(process.execPath, ['server/build.js'], { cwd: ROOT });
@@ -65,7 +65,7 @@ export async function startService(
     );
   const deadline = performance.now() + START_DEADLINE_MS;
   while (!(await isReady())) {
-    if (!isRunning()) throw new SimulationError('The service did not start: see what it says above');
+    if (!isRunning()) throw new SimulationError('The service did not start: see its messages above');
     if (signal.aborted || performance.now() > deadline) {
       await stop();
       throw new SimulationError(signal.aborted ? 'Stopped' : 'The service was not ready in time');

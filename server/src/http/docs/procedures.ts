@@ -20,7 +20,7 @@ export function describeProcedures(router: AnyTRPCRouter): ProcedureDocument[] {
   return Object.entries(router._def.procedures).map(([path, procedure]) => {
     const { type, inputs, output, ...def } = (procedure as { _def: Record<string, unknown> })._def;
     if (type !== 'query' && type !== 'mutation' && type !== 'subscription')
-      throw new Error(`${path} is no kind of procedure that is known here`);
+      throw new Error(`${path} is an unknown kind of procedure`);
     const meta = (def.meta ?? {}) as ProcedureMeta;
     const input = Array.isArray(inputs) ? inputs.find(isSchema) : undefined;
     const answer = type === 'subscription' ? meta.message : output;

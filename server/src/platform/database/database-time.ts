@@ -6,6 +6,6 @@ export async function readDatabaseTime(db: Executor): Promise<number> {
   const { rows } = await db.execute<{ at: number }>(
     sql`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS at`,
   );
-  if (!rows[0]) throw new Error('PostgreSQL did not answer its time');
+  if (!rows[0]) throw new Error('PostgreSQL did not return its time');
   return Math.round(rows[0].at);
 }

@@ -101,7 +101,7 @@ async function applyBatched(connections: MigrationConnections, migration: Migrat
     });
     log.info(
       { migration: name, rows: changed + inBatch },
-      'a migration works in batches while other processes serve',
+      'a migration runs in batches while other processes serve requests',
     );
   }
   await noteDown(client, migration);

@@ -31,7 +31,7 @@ export function noteOf(name: string, sql: string): MigrationNote {
   if (!first.startsWith('-- gantry:')) return { kind: 'whole' };
   if (/^-- gantry: batched\s*$/.test(first)) return { kind: 'batched' };
   const [, table, rows, waiting] = /^-- gantry: locks ([a-z_]+) (\d+) (.+)$/.exec(first) ?? [];
-  if (!table || !rows || !waiting) throw new Error(`Migration ${name} begins with a note that is not known`);
+  if (!table || !rows || !waiting) throw new Error(`Migration ${name} begins with an unknown note`);
   return { kind: 'locks', table, rowsPerSecond: Number(rows), waiting };
 }
 

@@ -79,7 +79,7 @@ function folderOf(name: string): string {
 }
 
 function single(font: ReturnType<typeof openSync>): Font {
-  if (!('hasGlyphForCodePoint' in font)) throw new Error('A file of fonts holds more than one');
+  if (!('hasGlyphForCodePoint' in font)) throw new Error('A font file contains more than one font');
   return font;
 }
 

@@ -79,7 +79,7 @@ async function refuseWithoutCitus(client: Client): Promise<void> {
   );
   if (rows[0]?.present) return;
   throw new DistributionRefused(
-    `The citus extension is not there: this is one plain PostgreSQL, on which Gantry runs as it is. To make a cluster of it:${HOW_TO_MAKE_A_CLUSTER}`,
+    `The citus extension is not installed: this is a plain PostgreSQL server, on which Gantry runs unchanged. To make it a cluster:${HOW_TO_MAKE_A_CLUSTER}`,
   );
 }
 

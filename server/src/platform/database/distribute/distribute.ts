@@ -67,7 +67,7 @@ async function runStep(client: pg.Client, { name, statement, condition }: Step):
     await client.query(statement);
   } catch (cause) {
     throw new Error(
-      `This step failed and changed nothing: ${name}. Those before it stay; run this again to go on from here`,
+      `This step failed and changed nothing: ${name}. The steps before it remain; run this again to continue from here`,
       { cause },
     );
   }

@@ -127,7 +127,7 @@ export async function checkVersion(cluster: Cluster): Promise<void> {
   const bundled = cluster.binaries.build.split('.')[0];
   if (written === bundled) return;
   throw new EmbeddedDatabaseError(
-    `The database in ${cluster.folder} was written by PostgreSQL ${written}, and this Gantry brings ${bundled}. ` +
+    `The database in ${cluster.folder} was written by PostgreSQL ${written}, and this version of Gantry contains ${bundled}. ` +
       `Convert it with pg_upgrade, or run it with a PostgreSQL ${written} of your own and set DATABASE_URL.`,
   );
 }

@@ -118,7 +118,7 @@ async function findRunner(cluster: string): Promise<Account | undefined> {
   if (uid === 0) {
     const { name } = await findUnprivilegedAccount();
     throw new EmbeddedDatabaseError(
-      `The database in ${cluster} belongs to root, as whom PostgreSQL refuses to run. Run: chown -R ${name} ${cluster}`,
+      `The database in ${cluster} belongs to root, and PostgreSQL refuses to run as root. Run: chown -R ${name} ${cluster}`,
     );
   }
   if (await canEnter({ name, uid, gid }, cluster)) return { name, uid, gid };

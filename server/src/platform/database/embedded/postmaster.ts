@@ -179,7 +179,7 @@ async function waitUntilReady(
     if (!(await isAlive(pid))) throw new EmbeddedDatabaseError('PostgreSQL ended before it was ready.');
     if (signal?.aborted) throw new EmbeddedDatabaseError('PostgreSQL was stopped before it was ready.');
     if (performance.now() > deadline)
-      throw new EmbeddedDatabaseError('PostgreSQL was not ready in five minutes.');
+      throw new EmbeddedDatabaseError('PostgreSQL was not ready within five minutes.');
     await sleep(POLL_MS);
   }
 }
