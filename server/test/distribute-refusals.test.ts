@@ -14,7 +14,7 @@ describe('distributing without a cluster', () => {
     const before = await describeSchema(pool);
     const { code, output } = await runCommand({ DATABASE_URL: database.url });
     expect(code).toBe(1);
-    expect(output).toContain('The citus extension is not there');
+    expect(output).toContain('The citus extension is not installed');
     for (const step of ['shared_preload_libraries', 'CREATE EXTENSION citus', 'citus_set_coordinator_host'])
       expect(output).toContain(step);
     expect(output).not.toContain('    at ');

@@ -128,6 +128,6 @@ describe('a migration that locks a table for long', () => {
   });
 
   it('is refused if its note is unknown', async () => {
-    await expect(apply('0002-all.sql', '-- gantry: somehow\nSELECT 1')).rejects.toThrow(/not known/);
+    await expect(apply('0002-all.sql', '-- gantry: somehow\nSELECT 1')).rejects.toThrow(/unknown note/);
   });
 });
