@@ -7,7 +7,7 @@ import { compare, type Position, readMark, writeMark } from '../src/realtime/pos
 const item = (seq: number): FeedItem =>
   ({
     topic: 'sensors',
-    thing: { sensorId: String(seq) },
+    payload: { sensorId: String(seq) },
     mark: { position: { xid: 1n, seq: BigInt(seq), index: 0 }, at: seq },
   }) as unknown as FeedItem;
 

@@ -54,7 +54,7 @@ const findEvents = async (ids: readonly string[]) => {
 
 const idsIn = async ({ portions }: SharedPage, from = at(0)): Promise<string[]> => {
   const items = await Promise.all(portions.map((portion) => portion.items('events')));
-  return itemsAfter(items.flat(), from).map(({ thing }) => (thing as Event).id);
+  return itemsAfter(items.flat(), from).map(({ payload }) => (payload as Event).id);
 };
 
 describe('pages of the feed', () => {

@@ -45,11 +45,11 @@ export async function openIncidents(
   const { opening, attached } = groupByIncident(reports, known, randomUUID);
 
   const opened = await open(tx, opening);
-  const grown = await attachToOpenIncidents(tx, attachmentsOf(attached));
+  const joined = await attachToOpenIncidents(tx, attachmentsOf(attached));
 
   const nameOf = await findNames(
     tx,
-    grown.flatMap(({ reportedBy, assignedTo }) => [reportedBy, assignedTo]),
+    joined.flatMap(({ reportedBy, assignedTo }) => [reportedBy, assignedTo]),
   );
   const changed = (action: IncidentChange['action'], row: IncidentRow): IncidentChange => ({
     action,
@@ -59,14 +59,14 @@ export async function openIncidents(
     at: row.updatedAt,
   });
   // An incident that receives several events at once is published once.
-  const told = [
+  const changes = [
     ...opened.map((row) => changed('create', row)),
-    ...grown.map((row) => changed('attachEvent', row)),
+    ...joined.map((row) => changed('attachEvent', row)),
   ];
   await publish(
     app,
     tx,
-    told.map((body) => ({ topic: 'incidents' as const, body })),
+    changes.map((body) => ({ topic: 'incidents' as const, body })),
   );
 }
 

@@ -74,8 +74,8 @@ export async function findSensorCoordinates(
 
 // One statement with parameters: with every third event an INCIDENT, 5,800 events/s were stored, compared with 4,850
 // for three statements with values in the text.
-const TAKE_IN = prepare(
-  'take-in-events',
+const ATTACH = prepare(
+  'attach-events',
   sql`
     WITH given AS (
       SELECT * FROM unnest(${sql.placeholder('incidentIds')}::uuid[], ${sql.placeholder('eventIds')}::uuid[])
@@ -106,7 +106,7 @@ export async function attachToOpenIncidents(
   attachments: readonly Attachment[],
 ): Promise<IncidentRow[]> {
   if (attachments.length === 0) return [];
-  const grown = await TAKE_IN(tx, {
+  const grown = await ATTACH(tx, {
     incidentIds: uuidArray(attachments, ({ incidentId }) => incidentId),
     eventIds: uuidArray(attachments, ({ eventId }) => eventId),
   });

@@ -7,8 +7,8 @@ import { uuidArray } from '../platform/database/arrays.ts';
 import { prepare } from '../platform/database/prepared.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 
-const TAKE = prepare<{ id: string }>(
-  'take-to-follow-up',
+const CLAIM = prepare<{ id: string }>(
+  'claim-follow-ups',
   sql`
     WITH ours AS (
       SELECT event_id FROM events_to_follow_up WHERE event_id = ANY (${sql.placeholder('ids')})
@@ -24,7 +24,7 @@ const TAKE = prepare<{ id: string }>(
  * @returns the ids of the events that were on the list
  */
 export async function claimFollowUps(tx: Executor, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const taken = await TAKE(tx, { ids: uuidArray(ids, (id) => id) });
+  const taken = await CLAIM(tx, { ids: uuidArray(ids, (id) => id) });
   return new Set(taken.map(({ id }) => id));
 }
 

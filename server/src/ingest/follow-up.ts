@@ -159,18 +159,18 @@ export function startFollowUp({ db, log, applyEffects, reportLate }: FollowUpPar
   };
 
   let countedAt = Number.NEGATIVE_INFINITY;
-  const tellWhatIsLate = async (): Promise<void> => {
+  const reportLateFollowUp = async (): Promise<void> => {
     if (!reportLate || performance.now() - countedAt < COUNT_MS) return;
     countedAt = performance.now();
     reportLate(await countLateFollowUp(db, LATE_SECONDS));
   };
 
   const followUpOverdue = async (): Promise<void> => {
-    await tellWhatIsLate();
-    const left = await listOverdueFollowUps(db, EVENTS_AT_ONCE);
-    if (left.length === 0) return;
-    log.info({ events: left.length }, 'following up overdue events');
-    for (const ids of inGroups(left)) if (!stopped) await followGroup(ids);
+    await reportLateFollowUp();
+    const overdue = await listOverdueFollowUps(db, EVENTS_AT_ONCE);
+    if (overdue.length === 0) return;
+    log.info({ events: overdue.length }, 'following up overdue events');
+    for (const ids of inGroups(overdue)) if (!stopped) await followGroup(ids);
   };
   const looking = startPeriodic(
     {
@@ -204,9 +204,9 @@ export function startFollowUp({ db, log, applyEffects, reportLate }: FollowUpPar
  * Perhaps only one of the events that failed together is at fault, so each attempt uses groups of a quarter of the
  * size.
  */
-function inGroups(left: readonly LeftToFollowUp[]): readonly string[][] {
+function inGroups(overdue: readonly LeftToFollowUp[]): readonly string[][] {
   const groups: { size: number; ids: string[] }[] = [];
-  for (const { id, attempts } of left) {
+  for (const { id, attempts } of overdue) {
     const size = Math.max(1, EVENTS_AT_ONCE >> Math.min(2 * attempts, 10));
     const last = groups.at(-1);
     if (last && last.size === size && last.ids.length < size) last.ids.push(id);

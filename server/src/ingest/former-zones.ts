@@ -10,7 +10,7 @@ import { findContentHashes } from './insert-store.ts';
  * key depends on its time, and a time without an offset now means another moment.
  * @param zones the current time zone, followed by the previous ones
  */
-export async function asFirstSaid(
+export async function asFirstReported(
   { devices }: Pick<Core, 'devices'>,
   sensor: KnownSensor,
   event: ReportedEvent,

@@ -7,7 +7,7 @@ import type { Core } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
 import type { DeviceContext } from '../sensors/authenticate.ts';
 import { enrich } from './enrich.ts';
-import { asFirstSaid } from './former-zones.ts';
+import { asFirstReported } from './former-zones.ts';
 import type { WriteOutcome } from './queue.ts';
 import type { IngestServices } from './start.ts';
 
@@ -44,8 +44,9 @@ export async function ingestEvent(
     reported.images.length === 0 ? { event: reported, pictures: [] } : takeOutPictures(reported);
   const { timezone } = app.settings.current();
   const former = app.settings.formerZones();
-  const said = former.length === 0 ? event : await asFirstSaid(app, sensor, event, [timezone, ...former]);
-  const row = enrich(said, sensor, timezone, app.clock.now(), app.eventTimes);
+  const dated =
+    former.length === 0 ? event : await asFirstReported(app, sensor, event, [timezone, ...former]);
+  const row = enrich(dated, sensor, timezone, app.clock.now(), app.eventTimes);
   const outcome =
     pictures.length === 0 ? await app.eventWriter.write(row) : await writeWithPictures(app, row, pictures);
   if (outcome === 'conflict') {

@@ -114,8 +114,8 @@ export class EventWriter implements AsyncDisposable {
     while (this.#queue.length > 0) {
       const { events, repeats } = this.#queue.take();
       this.#metrics.queuedEvents.set(this.#queue.length);
-      const met = events.length > 0 ? await this.#commit(events) : [];
-      if (met.length + repeats.length > 0) await this.#compare([...met, ...repeats]);
+      const existing = events.length > 0 ? await this.#commit(events) : [];
+      if (existing.length + repeats.length > 0) await this.#compare([...existing, ...repeats]);
     }
     this.#running = null;
   }
@@ -132,14 +132,14 @@ export class EventWriter implements AsyncDisposable {
       const { known, at } = await this.#insert(rows, followed);
       this.#awayUntil = null;
       this.#metrics.groupSize.observe(group.length);
-      const met = group.filter(({ row }) => known.has(row.id));
+      const existing = group.filter(({ row }) => known.has(row.id));
       this.#acknowledge(
         group.filter(({ row }) => !known.has(row.id)),
         new Set(followed),
         at,
       );
-      this.#metrics.events.inc({ outcome: 'stored' }, group.length - met.length);
-      return met;
+      this.#metrics.events.inc({ outcome: 'stored' }, group.length - existing.length);
+      return existing;
     } catch (error) {
       if (!isBadRow(error)) this.#sendBack(group, error);
       else if (group.length === 1) this.#refuse(group, error);

@@ -85,7 +85,7 @@ export function safeText(thrown: unknown): string {
 
 function scrub(text: string): string {
   return SECRETS.reduce(
-    (kept, [secret, said]) => kept.replace(secret, said),
+    (kept, [secret, replacement]) => kept.replace(secret, replacement),
     text.slice(0, MOST_MESSAGE),
   ).toWellFormed();
 }

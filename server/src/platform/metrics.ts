@@ -42,15 +42,15 @@ export interface Siblings {
 export function createMetrics(siblings: Siblings | null = null): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const tell = () => registry.metrics();
+  const renderAll = () => registry.metrics();
   if (siblings) {
     registry.setDefaultLabels({ worker: String(siblings.number) });
-    siblings.shareMetrics(tell);
+    siblings.shareMetrics(renderAll);
   }
   const registers = [registry];
   return {
     registry,
-    render: siblings?.gatherMetrics ?? tell,
+    render: siblings?.gatherMetrics ?? renderAll,
     requests: new Counter({
       name: 'gantry_calls_total',
       help: 'Procedure calls by procedure and outcome (OK or error code)',

@@ -20,13 +20,13 @@ export type FollowContext = SessionContext<Core & AuthServices & RealtimeService
 
 /** A message of a stream: a payload or a note, with the id for resuming. */
 export type StreamMessage<Name extends Topic> =
-  | { readonly id: string; readonly thing: TopicPayloads[Name] }
+  | { readonly id: string; readonly payload: TopicPayloads[Name] }
   | { readonly id: string; readonly note: StreamNote };
 
 /** The parameters of a subscription. */
 export interface SubscriptionRequest<Name extends Topic> {
   readonly topic: Name;
-  readonly matches: (thing: TopicPayloads[Name]) => boolean;
+  readonly matches: (payload: TopicPayloads[Name]) => boolean;
   readonly lastEventId: string | undefined;
 }
 
@@ -50,7 +50,7 @@ export async function* follow<Name extends Topic>(
   // Nothing counts as past for a subscriber that resumes.
   let isPast: FeedMoment['isPast'] = () => false;
   const wanted = (item: FeedItem): item is FeedItem<Name> =>
-    item.topic === topic && !isPast(item.mark.position.xid) && matches((item as FeedItem<Name>).thing);
+    item.topic === topic && !isPast(item.mark.position.xid) && matches((item as FeedItem<Name>).payload);
   const release = ctx.app.streams.admit(ctx.actor.id);
   const inbox = createInbox(INBOX_CAPACITY);
   const left = () => inbox.end(null);
@@ -76,7 +76,7 @@ export async function* follow<Name extends Topic>(
         if (compare(portion.end.position, mark.position) <= 0) continue;
         for (const item of itemsAfter(await portion.items(topic), mark.position)) {
           if (!inbox.isOpen()) return;
-          if (wanted(item)) yield { id: writeMark(item.mark), thing: item.thing };
+          if (wanted(item)) yield { id: writeMark(item.mark), payload: item.payload };
         }
       }
       from = { position: page.next, at: page.at };
@@ -86,8 +86,8 @@ export async function* follow<Name extends Topic>(
     while (inbox.isOpen()) {
       const delivery = await inbox.take(IDLE_MS);
       if (delivery?.kind === 'item') {
-        const { mark, thing } = delivery.item as FeedItem<Name>;
-        yield { id: writeMark(mark), thing };
+        const { mark, payload } = delivery.item as FeedItem<Name>;
+        yield { id: writeMark(mark), payload };
       } else if (delivery) {
         yield missed(delivery.mark, delivery.count);
       } else if (inbox.isOpen() && realtime.reached) {

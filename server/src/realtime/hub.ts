@@ -51,11 +51,11 @@ export class Hub implements AsyncDisposable {
   /** When `#reached` was last up to date, by the monotonic clock. */
   #reachedAt = 0;
   /** The topics of the page that is being sent, as needed by the subscribers that were there when it was read. */
-  #telling: ReadonlySet<Topic> | null = null;
+  #sending: ReadonlySet<Topic> | null = null;
   readonly #pages: SharedPages;
   #reading: Promise<FeedMoment> | null = null;
   #running: Promise<void> | null = null;
-  #nudge: AbortController | null = null;
+  #waker: AbortController | null = null;
 
   constructor(options: HubOptions) {
     this.#options = options;
@@ -75,7 +75,7 @@ export class Hub implements AsyncDisposable {
   }
 
   /** Called when something may have been added to the feed. */
-  readonly wake = (): void => this.#nudge?.abort();
+  readonly wake = (): void => this.#waker?.abort();
 
   /** The moment at which a new subscriber begins. Subscribers that begin together share one statement. */
   now(): Promise<FeedMoment> {
@@ -106,7 +106,7 @@ export class Hub implements AsyncDisposable {
    */
   join(subscriber: Subscriber): (() => void) | null {
     if (this.#ending.signal.aborted) throw drained();
-    if (this.#telling && !this.#telling.has(subscriber.topic)) return null;
+    if (this.#sending && !this.#sending.has(subscriber.topic)) return null;
     if (this.#reached && compare(subscriber.from.position, this.#reached.position) < 0) return null;
     this.#reached ??= subscriber.from;
     this.#subscribers.add(subscriber);
@@ -125,23 +125,23 @@ export class Hub implements AsyncDisposable {
   async #run(): Promise<void> {
     while (this.#subscribers.size > 0 && !this.#ending.signal.aborted) {
       // Commits from here on shorten the pause of this round.
-      this.#nudge = new AbortController();
-      await this.#rest(await this.#look(), this.#nudge.signal);
+      this.#waker = new AbortController();
+      await this.#pause(await this.#readNext(), this.#waker.signal);
     }
-    this.#nudge = null;
+    this.#waker = null;
     this.#reached = null;
     this.#running = null;
   }
 
   /** Sends new changes. @returns how long no more are expected, in milliseconds */
-  async #look(): Promise<number> {
+  async #readNext(): Promise<number> {
     const { pool, log } = this.#options;
     if (!this.#reached) return 0;
     const from = this.#reached.position;
     try {
       const page = this.#pages.share(from, await readChanges(pool, from));
-      this.#telling = new Set([...this.#subscribers].map(({ topic }) => topic));
-      for (const portion of page.portions) await this.#send(portion, this.#telling, from);
+      this.#sending = new Set([...this.#subscribers].map(({ topic }) => topic));
+      for (const portion of page.portions) await this.#send(portion, this.#sending, from);
       this.#reached = { position: page.next, at: page.at };
       this.#reachedAt = performance.now();
       return page.isFull ? 0 : page.isHeldUp ? PAUSE_MS : LOOK_MS;
@@ -149,7 +149,7 @@ export class Hub implements AsyncDisposable {
       log.warn({ err }, 'the feed of changes cannot be read now; subscribers are notified later');
       return LOOK_MS;
     } finally {
-      this.#telling = null;
+      this.#sending = null;
     }
   }
 
@@ -164,9 +164,9 @@ export class Hub implements AsyncDisposable {
     this.#reached = portion.end;
   }
 
-  async #rest(ms: number, nudge: AbortSignal): Promise<void> {
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
     if (ms === 0) return;
     await sleep(PAUSE_MS);
-    if (ms > PAUSE_MS) await ignoreErrno(sleep(ms - PAUSE_MS, undefined, { signal: nudge }), 'ABORT_ERR');
+    if (ms > PAUSE_MS) await ignoreErrno(sleep(ms - PAUSE_MS, undefined, { signal }), 'ABORT_ERR');
   }
 }

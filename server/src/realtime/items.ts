@@ -17,7 +17,7 @@ export interface TopicPayloads {
 /** One payload with the mark that confirms its delivery. */
 export interface FeedItem<Name extends Topic = Topic> {
   readonly topic: Name;
-  readonly thing: TopicPayloads[Name];
+  readonly payload: TopicPayloads[Name];
   /** The position of the feed after it. */
   readonly mark: Mark;
 }
@@ -61,12 +61,12 @@ export function itemsAfter(items: readonly FeedItem[], from: Position): readonly
 function itemsOf(change: Change, events: ReadonlyMap<string, Event>): FeedItem[] {
   const { xid, seq, topic, at } = change;
   if (topic !== 'events') {
-    const thing = change.body as TopicPayloads[typeof topic];
-    return [{ topic, thing, mark: { position: { xid, seq: seq + 1n, index: 0 }, at } }];
+    const payload = change.body as TopicPayloads[typeof topic];
+    return [{ topic, payload, mark: { position: { xid, seq: seq + 1n, index: 0 }, at } }];
   }
   return change.eventIds.flatMap((id, index) => {
-    const thing = events.get(id);
-    return thing ? [{ topic, thing, mark: { position: { xid, seq, index: index + 1 }, at } }] : [];
+    const payload = events.get(id);
+    return payload ? [{ topic, payload, mark: { position: { xid, seq, index: index + 1 }, at } }] : [];
   });
 }
 

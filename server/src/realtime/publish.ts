@@ -29,12 +29,12 @@ export interface Outbox {
 export async function publish(
   { outbox }: { readonly outbox: Outbox },
   tx: Executor,
-  happenings: readonly Notice[],
+  notices: readonly Notice[],
 ): Promise<void> {
-  if (happenings.length === 0) return;
-  await recordChanges(tx, happenings);
+  if (notices.length === 0) return;
+  await recordChanges(tx, notices);
   await outbox.enqueue(
     tx,
-    happenings.map(({ topic, body }) => ({ kind: webhookKinds[topic], subject: body })),
+    notices.map(({ topic, body }) => ({ kind: webhookKinds[topic], subject: body })),
   );
 }

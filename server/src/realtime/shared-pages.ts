@@ -73,10 +73,10 @@ export function createSharedPages(pool: Pool, findEvents: FindEvents): SharedPag
   const readNext = async ({ from }: Waiting): Promise<void> => {
     const isServed = (page: SharedPage | null, each: Waiting): boolean =>
       compare(each.from, from) === 0 || (page !== null && covers(page, each.from));
-    const serve = (page: SharedPage | null, tell: (each: Waiting) => void): void => {
+    const serve = (page: SharedPage | null, settle: (each: Waiting) => void): void => {
       const served = waiting.filter((each) => isServed(page, each));
       waiting = waiting.filter((each) => !isServed(page, each));
-      for (const each of served) tell(each);
+      for (const each of served) settle(each);
     };
     try {
       const page = share(from, await readChanges(pool, from));

@@ -19,26 +19,26 @@ const DAY_MS = 86_400_000;
 const LONGEST_WAIT = 64;
 
 /** Days are represented by midnight in UTC, where each has 24 hours. */
-const isTurn: Readonly<Record<ReportPeriod, (day: DateTime, rhythm: Recurrence) => boolean>> = {
+const runsOn: Readonly<Record<ReportPeriod, (day: DateTime, recurrence: Recurrence) => boolean>> = {
   DAILY: () => true,
   WEEKLY: (day, { weekday }) => day.weekday % 7 === weekday,
   MONTHLY: (day, { dayOfMonth }) => day.day === Math.min(dayOfMonth ?? 1, day.daysInMonth ?? 31),
 };
 
 /** The first run after a time (both Unix milliseconds). */
-export function nextRun(rhythm: Recurrence, timezone: string, after: number): number {
-  for (const moment of turns(rhythm, timezone, dayOf(after, timezone).minus({ days: 1 }), 1)) {
+export function nextRun(recurrence: Recurrence, timezone: string, after: number): number {
+  for (const moment of runs(recurrence, timezone, dayOf(after, timezone).minus({ days: 1 }), 1)) {
     if (moment > after) return moment;
   }
-  throw new Error(`A ${rhythm.every} schedule never runs: ${JSON.stringify(rhythm)}`);
+  throw new Error(`A ${recurrence.every} schedule never runs: ${JSON.stringify(recurrence)}`);
 }
 
 /** The last run up to a time (both Unix milliseconds). */
-export function lastRun(rhythm: Recurrence, timezone: string, until: number): number {
-  for (const moment of turns(rhythm, timezone, dayOf(until, timezone).plus({ days: 1 }), -1)) {
+export function lastRun(recurrence: Recurrence, timezone: string, until: number): number {
+  for (const moment of runs(recurrence, timezone, dayOf(until, timezone).plus({ days: 1 }), -1)) {
     if (moment <= until) return moment;
   }
-  throw new Error(`A ${rhythm.every} schedule never ran: ${JSON.stringify(rhythm)}`);
+  throw new Error(`A ${recurrence.every} schedule never ran: ${JSON.stringify(recurrence)}`);
 }
 
 const firstAndLast: Readonly<
@@ -78,11 +78,11 @@ function textOf(day: DateTime): string {
 }
 
 /** The runs (Unix milliseconds) on the days from `first`, with steps of 1 or -1 days. */
-function* turns(rhythm: Recurrence, timezone: string, first: DateTime, step: 1 | -1): Generator<number> {
+function* runs(recurrence: Recurrence, timezone: string, first: DateTime, step: 1 | -1): Generator<number> {
   for (let n = 0; n < LONGEST_WAIT; n++) {
     const day = DateTime.fromMillis(first.toMillis() + n * step * DAY_MS, { zone: 'utc' });
-    const hour = String(rhythm.hour).padStart(2, '0');
+    const hour = String(recurrence.hour).padStart(2, '0');
     // A skipped hour is moved to the next one; of one that occurs twice, the first is used.
-    if (isTurn[rhythm.every](day, rhythm)) yield resolveTime(`${textOf(day)}T${hour}:00`, timezone);
+    if (runsOn[recurrence.every](day, recurrence)) yield resolveTime(`${textOf(day)}T${hour}:00`, timezone);
   }
 }

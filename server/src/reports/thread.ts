@@ -37,13 +37,13 @@ export class ReportFailure extends Error {
 
 /**
  * Generates a report and stores its file under the key.
- * @param tell called with the progress a few times a second
+ * @param onProgress called with the progress a few times a second
  * @throws ReportFailure; any error after the signal is aborted
  */
 export type MakeReport = (
   report: ReportRow,
   fileKey: string,
-  tell: (progress: Progress) => void,
+  onProgress: (progress: Progress) => void,
   signal: AbortSignal,
 ) => Promise<MadeFile>;
 
@@ -59,7 +59,7 @@ const OUT_OF_MEMORY = 'It takes more memory than a report may have: choose a sho
 
 /** Generates each report in a thread with limited memory of its own, so that nothing else waits for it. */
 export function createReportMaker({ connectionString, folder, heapMb = HEAP_MB }: MakerOptions): MakeReport {
-  return async (report, fileKey, tell, signal) => {
+  return async (report, fileKey, onProgress, signal) => {
     signal.throwIfAborted();
     const order: ThreadJob = { connectionString, folder, fileKey, report };
     const worker = new Worker(reportWorker, {
@@ -73,10 +73,10 @@ export function createReportMaker({ connectionString, folder, heapMb = HEAP_MB }
       'broken',
       'The thread that writes a report ended early',
     );
-    worker.on('message', (said: ThreadMessage) => {
-      if (said.type === 'progress') tell(said.progress);
-      else if (said.type === 'made') outcome = said.file;
-      else outcome = new ReportFailure(said.failure, said.message, errorOf(said.detail));
+    worker.on('message', (message: ThreadMessage) => {
+      if (message.type === 'progress') onProgress(message.progress);
+      else if (message.type === 'made') outcome = message.file;
+      else outcome = new ReportFailure(message.failure, message.message, errorOf(message.detail));
     });
     worker.on('error', (error) => {
       outcome = failureOf(error);
@@ -96,8 +96,8 @@ export function createReportMaker({ connectionString, folder, heapMb = HEAP_MB }
 }
 
 /** Converts the description of an error by a thread to an error that can be logged. */
-function errorOf({ type, message, cause, ...told }: DescribedError): Error {
-  return Object.assign(new Error(message, { cause: cause && errorOf(cause) }), { name: type, ...told });
+function errorOf({ type, message, cause, ...rest }: DescribedError): Error {
+  return Object.assign(new Error(message, { cause: cause && errorOf(cause) }), { name: type, ...rest });
 }
 
 function failureOf(error: unknown): ReportFailure {

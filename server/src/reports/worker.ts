@@ -53,15 +53,15 @@ async function make(order: ThreadJob, progress: Progress, signal: AbortSignal): 
 async function run(): Promise<void> {
   lowerPriority();
   const stop = new AbortController();
-  const say = (said: ThreadMessage) => parentPort?.postMessage(said);
+  const send = (message: ThreadMessage) => parentPort?.postMessage(message);
   parentPort?.on('message', () => stop.abort());
   const progress: Progress = { progress: 0, rowCount: 0 };
-  const timer = setInterval(() => say({ type: 'progress', progress }), PROGRESS_MS);
+  const timer = setInterval(() => send({ type: 'progress', progress }), PROGRESS_MS);
   try {
-    say({ type: 'made', file: await make(workerData as ThreadJob, progress, stop.signal) });
+    send({ type: 'made', file: await make(workerData as ThreadJob, progress, stop.signal) });
   } catch (error) {
     const message = error instanceof AppError ? error.message : safeText(error);
-    say({ type: 'failed', failure: failureOf(error), message, detail: describeError(error) });
+    send({ type: 'failed', failure: failureOf(error), message, detail: describeError(error) });
   } finally {
     clearInterval(timer);
     parentPort?.close();

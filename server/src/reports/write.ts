@@ -47,11 +47,11 @@ export async function writeReport(
 /** The filters as text, with the names of the objects to which they refer. */
 async function describeFilters(db: Database, filters: ReportFilters): Promise<string> {
   const names = await findPlaceNames(db, Object.values(filters).filter(isUuid));
-  const said = Object.entries(filters).map(([name, value]) => {
+  const parts = Object.entries(filters).map(([name, value]) => {
     const place = names.get(value.toLowerCase());
     return `${name} = ${place === undefined ? value : `${place} (${value})`}`;
   });
-  return said.length === 0 ? 'none' : said.join('; ');
+  return parts.length === 0 ? 'none' : parts.join('; ');
 }
 
 async function factsOf(db: Database, { interval, filters, settings, now }: ReportScope): Promise<Figure[]> {

@@ -59,18 +59,23 @@ export function failureOf(thrown: unknown): Failure {
   const cause = thrown instanceof TRPCError && thrown.cause ? thrown.cause : thrown;
   const error = cause instanceof ZodError && isInputError(thrown) ? inputFailure(cause) : cause;
   if (error instanceof SyntaxError && isInputError(thrown)) {
-    return told('PARSE_ERROR', 'The request is not valid JSON');
+    return failureWith('PARSE_ERROR', 'The request is not valid JSON');
   }
-  if (error instanceof WireError) return told(error.code, error.message, error.issues, error.headers);
+  if (error instanceof WireError) return failureWith(error.code, error.message, error.issues, error.headers);
   if (error instanceof AppError) {
-    return told(codeOfKind[error.kind], error.message, error.issues, retryAfter(error.retryAfterSeconds));
+    return failureWith(
+      codeOfKind[error.kind],
+      error.message,
+      error.issues,
+      retryAfter(error.retryAfterSeconds),
+    );
   }
   if (isDatabaseAway(error) || isTransient(error)) {
     const body = errorBodyFor('SERVICE_UNAVAILABLE', 'The database cannot answer now: try again in a moment');
     return { body, headers: retryAfter(1), unexpected: true };
   }
   if (thrown instanceof TRPCError && thrown.code !== 'INTERNAL_SERVER_ERROR' && thrown.code in errorCodes) {
-    return told(thrown.code as ErrorCode, shorten(thrown.message));
+    return failureWith(thrown.code as ErrorCode, shorten(thrown.message));
   }
   return {
     body: errorBodyFor('INTERNAL_SERVER_ERROR', 'Internal server error'),
@@ -102,7 +107,12 @@ function sentenceOf(issues: readonly InputIssue[], total: number): string {
   return `${PREFIX}${path}${what}${more}`;
 }
 
-function told(code: ErrorCode, message: string, issues?: readonly InputIssue[], headers = {}): Failure {
+function failureWith(
+  code: ErrorCode,
+  message: string,
+  issues?: readonly InputIssue[],
+  headers = {},
+): Failure {
   return {
     body: errorBodyFor(code, message, issues),
     headers,

@@ -120,12 +120,12 @@ function ofUnion({ errors = [], options, discriminator }: Issue & { code: 'inval
   if (Array.isArray(options) && options.length > 0) {
     return `Must have one of ${list(options)} as ${named(String(discriminator))}`;
   }
-  const said = new Set<string>();
+  const distinct = new Set<string>();
   for (const [first] of errors) {
     if (first)
-      said.add(first.path.length === 0 ? first.message : `${first.path.join('.')}: ${first.message}`);
+      distinct.add(first.path.length === 0 ? first.message : `${first.path.join('.')}: ${first.message}`);
   }
-  const sentences = [...said];
+  const sentences = [...distinct];
   if (sentences.length === 0) return 'Must have one of the documented forms';
   if (!sentences.every((each) => each.startsWith(MUST_BE))) return sentences.join('; or: ');
   return MUST_BE + sentences.map((each) => each.slice(MUST_BE.length)).join(' or ');

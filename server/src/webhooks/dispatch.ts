@@ -69,9 +69,9 @@ export async function createWebhookDispatch(
   };
 }
 
-function subscribersOf(hooks: readonly ActiveWebhook[]): Subscribers {
+function subscribersOf(webhooks: readonly ActiveWebhook[]): Subscribers {
   const byKind = new Map<WebhookKind, Subscriber[]>();
-  for (const { id, kinds, filter } of hooks) {
+  for (const { id, kinds, filter } of webhooks) {
     for (const kind of kinds) {
       const subscribers = byKind.get(kind) ?? [];
       byKind.set(kind, subscribers);

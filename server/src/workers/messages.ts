@@ -4,18 +4,18 @@ import type { FirstAdministrator } from '../users/first-administrator.ts';
 
 /** Messages of a worker. */
 export type FromWorker =
-  | { readonly say: 'prepared' }
+  | { readonly type: 'prepared' }
   | {
-      readonly say: 'listening';
+      readonly type: 'listening';
       readonly url: string;
       readonly firstAdministrator: FirstAdministrator | null;
     }
-  | { readonly say: 'allMetricsPlease'; readonly question: number }
-  | { readonly say: 'myMetrics'; readonly question: number; readonly text: string };
+  | { readonly type: 'getAllMetrics'; readonly request: number }
+  | { readonly type: 'metrics'; readonly request: number; readonly text: string };
 
 /** Messages of the primary. The number of a request is repeated in its answer. */
 export type FromPrimary =
-  | { readonly say: 'listen' }
-  | { readonly say: 'stop' }
-  | { readonly say: 'yourMetricsPlease'; readonly question: number }
-  | { readonly say: 'allMetrics'; readonly question: number; readonly text: string };
+  | { readonly type: 'listen' }
+  | { readonly type: 'stop' }
+  | { readonly type: 'getMetrics'; readonly request: number }
+  | { readonly type: 'allMetrics'; readonly request: number; readonly text: string };

@@ -28,29 +28,29 @@ export interface Primary extends Siblings {
  */
 export function joinPrimary(number: string | undefined): Primary | null {
   if (number === undefined || !cluster.isWorker) return null;
-  const tell = (message: FromWorker): void => {
+  const send = (message: FromWorker): void => {
     // If the primary is gone, sending fails; without a callback that would be an unhandled error.
     process.send?.(message, undefined, undefined, () => undefined);
   };
-  const questions = new PendingRequests();
+  const requests = new PendingRequests();
   let readMetrics = async (): Promise<string> => '';
 
-  const said = new EventEmitter<{ listen: []; stop: [] }>();
-  const askedToStop = once(said, 'stop').then(() => 'the primary stops');
-  const allowedToListen = once(said, 'listen');
+  const messages = new EventEmitter<{ listen: []; stop: [] }>();
+  const askedToStop = once(messages, 'stop').then(() => 'the primary stops');
+  const allowedToListen = once(messages, 'listen');
 
   process.on('message', (message: FromPrimary) => {
-    switch (message.say) {
+    switch (message.type) {
       case 'listen':
       case 'stop':
-        said.emit(message.say);
+        messages.emit(message.type);
         break;
       case 'allMetrics':
-        questions.answer(message.question, message.text);
+        requests.answer(message.request, message.text);
         break;
-      case 'yourMetricsPlease': {
-        const { question } = message;
-        void readMetrics().then((text) => tell({ say: 'myMetrics', question, text }));
+      case 'getMetrics': {
+        const { request } = message;
+        void readMetrics().then((text) => send({ type: 'metrics', request, text }));
       }
     }
   });
@@ -59,10 +59,10 @@ export function joinPrimary(number: string | undefined): Primary | null {
     number: Number(number),
     askedToStop,
     mayListen() {
-      tell({ say: 'prepared' });
+      send({ type: 'prepared' });
       return Promise.race([allowedToListen.then(() => true), askedToStop.then(() => false)]);
     },
-    tellListening: (listening) => tell({ say: 'listening', ...listening }),
+    tellListening: (listening) => send({ type: 'listening', ...listening }),
     leave() {
       if (process.connected) process.disconnect();
     },
@@ -70,9 +70,7 @@ export function joinPrimary(number: string | undefined): Primary | null {
       readMetrics = read;
     },
     async gatherMetrics() {
-      const all = await questions.ask(METRICS_WAIT_MS, (question) =>
-        tell({ say: 'allMetricsPlease', question }),
-      );
+      const all = await requests.ask(METRICS_WAIT_MS, (request) => send({ type: 'getAllMetrics', request }));
       if (all === null)
         throw unavailable('The metrics could not be collected in time: try again in a moment');
       return all;

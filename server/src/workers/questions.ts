@@ -6,28 +6,28 @@ export class PendingRequests {
   /**
    * Sends a request with a number that identifies its answer.
    * @param patience time limit for the answer, in milliseconds
-   * @param put sends the request
+   * @param send sends the request
    * @returns the answer; null when there was none in time
    */
-  ask(patience: number, put: (question: number) => void): Promise<string | null> {
-    const question = ++this.#last;
+  ask(patience: number, send: (request: number) => void): Promise<string | null> {
+    const request = ++this.#last;
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#settle(question, null), patience);
-      this.#open.set(question, (answer) => {
+      const timer = setTimeout(() => this.#settle(request, null), patience);
+      this.#open.set(request, (answer) => {
         clearTimeout(timer);
         resolve(answer);
       });
-      put(question);
+      send(request);
     });
   }
 
   /** Resolves the request, unless it has timed out. */
-  answer(question: number, answer: string): void {
-    this.#settle(question, answer);
+  answer(request: number, answer: string): void {
+    this.#settle(request, answer);
   }
 
-  #settle(question: number, answer: string | null): void {
-    this.#open.get(question)?.(answer);
-    this.#open.delete(question);
+  #settle(request: number, answer: string | null): void {
+    this.#open.get(request)?.(answer);
+    this.#open.delete(request);
   }
 }

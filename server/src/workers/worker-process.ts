@@ -47,34 +47,34 @@ export function startWorkerProcess(
 ): WorkerProcess {
   const worker = cluster.fork(environment);
   closeHandedConnection(worker);
-  const questions = new PendingRequests();
-  const said = new EventEmitter<{ prepared: []; listening: [Listening] }>();
+  const requests = new PendingRequests();
+  const messages = new EventEmitter<{ prepared: []; listening: [Listening] }>();
   const ended = howItEnded(worker);
-  const prepared = once(said, 'prepared').then(() => true as const);
-  const listening = new Promise<Listening>((resolve) => said.once('listening', resolve));
+  const prepared = once(messages, 'prepared').then(() => true as const);
+  const listening = new Promise<Listening>((resolve) => messages.once('listening', resolve));
   const unlessEnded = <Answer>(answer: Promise<Answer>) => Promise.race([answer, ended.then(() => null)]);
   // A message to a worker that is gone is lost; its end is reported separately.
-  const tell = (message: FromPrimary): boolean => worker.send(message, () => undefined);
+  const send = (message: FromPrimary): boolean => worker.send(message, () => undefined);
 
   let isServing = false;
   void ended.then(() => {
     isServing = false;
   });
   worker.on('message', (message: FromWorker) => {
-    switch (message.say) {
+    switch (message.type) {
       case 'prepared':
-        said.emit('prepared');
+        messages.emit('prepared');
         break;
       case 'listening':
         isServing = true;
-        said.emit('listening', message);
+        messages.emit('listening', message);
         break;
-      case 'myMetrics':
-        questions.answer(message.question, message.text);
+      case 'metrics':
+        requests.answer(message.request, message.text);
         break;
-      case 'allMetricsPlease': {
-        const { question } = message;
-        void gatherMetrics().then((text) => tell({ say: 'allMetrics', question, text }));
+      case 'getAllMetrics': {
+        const { request } = message;
+        void gatherMetrics().then((text) => send({ type: 'allMetrics', request, text }));
       }
     }
   });
@@ -88,10 +88,10 @@ export function startWorkerProcess(
       return isServing;
     },
     ended,
-    letListen: () => tell({ say: 'listen' }),
+    letListen: () => send({ type: 'listen' }),
     askMetrics: () =>
-      unlessEnded(questions.ask(METRICS_WAIT_MS, (question) => tell({ say: 'yourMetricsPlease', question }))),
-    askToStop: () => tell({ say: 'stop' }),
+      unlessEnded(requests.ask(METRICS_WAIT_MS, (request) => send({ type: 'getMetrics', request }))),
+    askToStop: () => send({ type: 'stop' }),
     kill: () => worker.process.kill('SIGKILL'),
   };
 }

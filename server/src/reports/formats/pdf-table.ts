@@ -111,7 +111,7 @@ export async function drawTable(
   };
   const draw = (row: Row): void => {
     const cells = laid.map((place, n) => {
-      const text = place && tell(row[n] ?? null, place.column.type, local);
+      const text = place && formatCell(row[n] ?? null, place.column.type, local);
       return place && text ? { place, lines: place.linesOf(text) } : null;
     });
     const height = Math.max(ROW, ...cells.map((cell) => (cell ? heightOfLines(cell.lines) + 4 : 0)));
@@ -155,7 +155,7 @@ function decimals(value: number, most: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: most });
 }
 
-function tell(cell: Cell, type: ColumnType, { show, showDay }: LocalTime): string {
+function formatCell(cell: Cell, type: ColumnType, { show, showDay }: LocalTime): string {
   if (cell === null) return '';
   if (cell instanceof Date) return show(cell.getTime());
   if (typeof cell === 'number') return (numbers[type] ?? String)(cell);

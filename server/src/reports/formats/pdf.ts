@@ -35,16 +35,16 @@ function noteMissing(pdf: Pdf): void {
   const scripts = fontsOf(pdf).missing.get(pdf.page);
   if (!scripts) return;
   const names = [...scripts].map((script) => `[${script}]`).join(', ');
-  const said = `Text that this file cannot show correctly is replaced by the name of its script in brackets: ${names}. A report as CSV or XLSX has it.`;
+  const note = `Text that this file cannot show correctly is replaced by the name of its script in brackets: ${names}. A report as CSV or XLSX has it.`;
   writeText(
     pdf,
-    said,
+    note,
     { x: margin, y: bottom + 3, width: contentWidth },
     { size: 7, least: 5, color: colors.faint, most: 1 },
   );
 }
 
-function numberPages(pdf: Pdf, title: string, said: string): void {
+function numberPages(pdf: Pdf, title: string, note: string): void {
   const { count } = pdf.bufferedPageRange();
   for (let at = 0; at < count; at++) {
     pdf.switchToPage(at);
@@ -56,7 +56,7 @@ function numberPages(pdf: Pdf, title: string, said: string): void {
       .lineWidth(0.5)
       .stroke(colors.line);
     const style = { size: 7.5, color: colors.faint } as const;
-    writeText(pdf, `${title} · ${said}`, { x: margin, y, width: contentWidth - 100 }, { ...style, most: 1 });
+    writeText(pdf, `${title} · ${note}`, { x: margin, y, width: contentWidth - 100 }, { ...style, most: 1 });
     const number = `Page ${at + 1} of ${count}`;
     writeText(pdf, number, { x: margin, y, width: contentWidth }, { ...style, align: 'right' });
   }
@@ -101,9 +101,9 @@ async function draw(pdf: Pdf, document: ReportDocument): Promise<number> {
   const cut = drawn
     ? `${rows} of ${drawn.total.toLocaleString('en')} rows`
     : `The first ${rows} rows; there are more. A report in the format CSV has all of them.`;
-  const said = isShort ? cut : `Rows: ${count}`;
+  const note = isShort ? cut : `Rows: ${count}`;
   onPage(pdf, tablePage, () => {
-    const text = count === 0 ? 'This range contains no data. Rows: 0' : said;
+    const text = count === 0 ? 'This range contains no data. Rows: 0' : note;
     writeText(pdf, text, noteAt, { size: 9.5, font: 'bold', most: 1 });
   });
   numberPages(

@@ -47,15 +47,15 @@ function seconds(ms: number): number {
 }
 
 function rowsOf(sensor: NamedSensor, interval: Interval): Row[] {
-  const spells = statusPeriodsOf(sensor, interval);
-  const lengths = lengthsOf(spells);
+  const periods = statusPeriodsOf(sensor, interval);
+  const lengths = lengthsOf(periods);
   const whose = [sensor.name, sensor.deviceId, sensor.type, sensor.location];
-  const count = (status: SensorStatus): number => spells.filter((spell) => spell.status === status).length;
-  const [from, until] = [spells.at(0)?.from, spells.at(-1)?.until];
-  const told = (entry: string, spell: StatusPeriod): Row => {
-    const length = seconds(spell.until - spell.from);
-    const times = [new Date(spell.from), new Date(spell.until), length];
-    return [entry, ...whose, ...times, null, null, null, null, null, null, spell.reason, sensor.id];
+  const count = (status: SensorStatus): number => periods.filter((period) => period.status === status).length;
+  const [from, until] = [periods.at(0)?.from, periods.at(-1)?.until];
+  const rowFor = (entry: string, period: StatusPeriod): Row => {
+    const length = seconds(period.until - period.from);
+    const times = [new Date(period.from), new Date(period.until), length];
+    return [entry, ...whose, ...times, null, null, null, null, null, null, period.reason, sensor.id];
   };
   return [
     [
@@ -73,9 +73,9 @@ function rowsOf(sensor: NamedSensor, interval: Interval): Row[] {
       null,
       sensor.id,
     ],
-    ...spells.flatMap((spell) => {
-      const entry = entryOf[spell.status];
-      return entry === null ? [] : [told(entry, spell)];
+    ...periods.flatMap((period) => {
+      const entry = entryOf[period.status];
+      return entry === null ? [] : [rowFor(entry, period)];
     }),
   ];
 }

@@ -38,7 +38,7 @@ export function statusPeriodsOf(
 ): StatusPeriod[] {
   const start = Math.max(from, createdAt);
   if (start >= until) return [];
-  const spells: StatusPeriod[] = [];
+  const periods: StatusPeriod[] = [];
   let current: Omit<StatusPeriod, 'until'> = {
     // Without an earlier change it had the status before the first change, or still has its present one.
     status: before ?? changes[0]?.from ?? status,
@@ -48,7 +48,7 @@ export function statusPeriodsOf(
   const heardOf = firstContact ?? Number.POSITIVE_INFINITY;
   const close = (at: number): void => {
     const since = current.status === 'OFFLINE' ? Math.max(current.from, heardOf) : current.from;
-    if (at > since) spells.push({ ...current, from: since, until: at });
+    if (at > since) periods.push({ ...current, from: since, until: at });
   };
   for (const change of changes) {
     if (change.at >= until) break;
@@ -58,15 +58,15 @@ export function statusPeriodsOf(
     current = { status: change.to, from: at, reason: change.reason };
   }
   close(until);
-  return spells;
+  return periods;
 }
 
 export type Lengths = Readonly<Record<SensorStatus, number>>;
 
 /** The total time in each status, in milliseconds. */
-export function lengthsOf(spells: readonly StatusPeriod[]): Lengths {
+export function lengthsOf(periods: readonly StatusPeriod[]): Lengths {
   const sums: Record<SensorStatus, number> = { ONLINE: 0, OFFLINE: 0, ERROR: 0, MAINTENANCE: 0 };
-  for (const { status, from, until } of spells) sums[status] += until - from;
+  for (const { status, from, until } of periods) sums[status] += until - from;
   return sums;
 }
 
