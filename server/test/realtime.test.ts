@@ -226,7 +226,7 @@ describe('a stream that is resumed', () => {
     await isUpToDate(stream);
     stream.close();
     const [xid, seq, index, at] = stream.messages[0]?.id.split('.') ?? [];
-    const dayBefore = `${xid}.${seq}.${index}.${Number(at) - 86_400_001}`;
+    const dayBefore = `${xid}.${seq}.${index}.${Number(at) - 86_405_000}`;
     const fromAnotherDatabase = `${BigInt(xid ?? 0) + 1_000_000n}.0.0.${at}`;
     for (const lastEventId of [dayBefore, fromAnotherDatabase]) {
       const resumed = await follow('events.onIngested', { lastEventId });
