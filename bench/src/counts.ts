@@ -1,17 +1,17 @@
 import { BenchmarkFailed } from './failure.ts';
 
-/** The number of events, by each way to find it. */
+/** The number of events by each way to count them. */
 export interface Counts {
   /** Rows in `events`. */
   readonly rows: number;
-  /** Sum of `event_totals`; null where nobody keeps them. */
+  /** Sum of `event_totals`; null if they are not kept. */
   readonly totals: number | null;
-  /** What `events.getStats` answers; null for a server without it. */
+  /** The result of `events.getStats`; null for a server without it. */
   readonly stats: number | null;
 }
 
 /**
- * Compares what was acknowledged with what was added.
+ * Compares the number of acknowledged events with the number of stored ones.
  * @throws BenchmarkFailed when any two of the numbers differ
  */
 export function checkCounts(who: string, acknowledged: number, before: Counts, after: Counts): void {

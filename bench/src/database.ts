@@ -25,7 +25,7 @@ export function sibling(databaseUrl: string, name: string): string {
 
 /**
  * The version of the server.
- * @throws BenchmarkFailed when it does not wait for the disk, for then its figures mean nothing
+ * @throws BenchmarkFailed when it does not wait for the disk, which would make the figures meaningless
  */
 export async function checkServer(databaseUrl: string): Promise<string> {
   const [row] = await query<{ version: string; fsync: string; commit: string }>(
@@ -39,7 +39,7 @@ export async function checkServer(databaseUrl: string): Promise<string> {
   return row.version;
 }
 
-/** Counts the events of a database one by one, and as its totals have it. */
+/** Counts the events of a database one by one, and by its totals. */
 export async function countEvents(databaseUrl: string): Promise<Omit<Counts, 'stats'>> {
   const [row] = await query<{ rows: string; totals: string }>(
     databaseUrl,
@@ -48,7 +48,7 @@ export async function countEvents(databaseUrl: string): Promise<Omit<Counts, 'st
   return { rows: Number(row?.rows), totals: Number(row?.totals) };
 }
 
-/** @throws BenchmarkFailed when an event lacks what an index is on: the work would not be the same for everybody */
+/** @throws BenchmarkFailed when an indexed column of an event is empty: the work of the servers would differ */
 export async function checkIndexedColumns(who: string, databaseUrl: string): Promise<void> {
   const [row] = await query<{ n: string }>(
     databaseUrl,
@@ -58,12 +58,12 @@ export async function checkIndexedColumns(who: string, databaseUrl: string): Pro
   if (row?.n !== '0') throw new BenchmarkFailed(`${who}: ${row?.n} events lack a column that is indexed`);
 }
 
-/** Lets the server write down what it owes, so that no run pays for the one before. */
+/** Makes the server write all changed pages, so that no run pays for the previous one. */
 export async function checkpoint(databaseUrl: string): Promise<void> {
   await query(databaseUrl, 'CHECKPOINT');
 }
 
-/** How many connections to the database have been idle in an open transaction for more than a second. */
+/** The number of connections to the database that have been idle in an open transaction for more than a second. */
 export async function idleTransactions(databaseUrl: string): Promise<number> {
   const [row] = await query<{ n: string }>(
     databaseUrl,
@@ -73,7 +73,7 @@ export async function idleTransactions(databaseUrl: string): Promise<number> {
   return Number(row?.n);
 }
 
-/** Bytes that the database takes on the disk. */
+/** The size of the database on disk in bytes. */
 export async function databaseSize(databaseUrl: string): Promise<number> {
   const [row] = await query<{ bytes: string }>(
     databaseUrl,

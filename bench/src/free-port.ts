@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { BenchmarkFailed } from './failure.ts';
 
-/** A port on loopback that nobody listens on now. */
+/** A free port on loopback. */
 export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

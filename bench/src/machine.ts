@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Where and on what a benchmark ran. */
+/** The environment of a benchmark. */
 export interface Machine {
   readonly processor: string;
   readonly cores: number;
@@ -13,11 +13,11 @@ export interface Machine {
   readonly system: string;
   readonly node: string;
   readonly postgresql: string;
-  /** The commit of the checkout, with `+` behind it when files were changed since; `unknown` outside a checkout. */
+  /** The commit of the checkout, followed by `+` if files were changed since; `unknown` outside a checkout. */
   readonly commit: string;
 }
 
-/** @param postgresql the version the database reports */
+/** @param postgresql the version that the database reports */
 export async function describeMachine(postgresql: string): Promise<Machine> {
   return {
     processor: cpus()[0]?.model.trim() ?? 'unknown',
@@ -36,7 +36,7 @@ async function findCommit(): Promise<string> {
     const { stdout: changes } = await run('git', ['status', '--porcelain']);
     return commit.trim() + (changes.trim() === '' ? '' : '+');
   } catch {
-    // Without git or without a repository there is nothing to say; the figures are the same.
+    // Unknown without git or a repository; the figures do not depend on it.
     return 'unknown';
   }
 }

@@ -1,12 +1,12 @@
-/** What a service said of itself at one moment: the figure of each name, summed over the processes that share a port. */
+/** The metrics of a service at one moment: the value of each name, summed over the processes that share a port. */
 export type Metrics = ReadonlyMap<string, number>;
 
 const SAMPLE = /^(\w+)(?:\{(.*)\})? (\S+)$/;
 
-/** The label by which such processes differ (`WORKERS`). */
+/** The label that distinguishes these processes (`WORKERS`). */
 const WORKER = /,?worker="\d+"/;
 
-/** Reads the text that /metrics answers; other labels than `worker` stay a part of the name. */
+/** Parses the answer of /metrics; labels other than `worker` stay part of the name. */
 export function parseMetrics(text: string): Metrics {
   const metrics = new Map<string, number>();
   for (const line of text.split('\n')) {
@@ -19,7 +19,7 @@ export function parseMetrics(text: string): Metrics {
   return metrics;
 }
 
-/** How many events were committed together in the mean between two moments; NaN when none were. */
+/** The average number of events committed together between two moments; NaN if there were none. */
 export function groupSizeBetween(before: Metrics, after: Metrics): number {
   const grown = (name: string): number => (after.get(name) ?? 0) - (before.get(name) ?? 0);
   return grown('gantry_commit_group_size_sum') / grown('gantry_commit_group_size_count');

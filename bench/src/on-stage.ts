@@ -2,15 +2,15 @@ import { type Stage, setStage } from './stage.ts';
 import { createWorkFolder } from './work-folder.ts';
 
 export interface StageOptions {
-  /** A PostgreSQL server on which databases may be created; unset, the one that Gantry brings. */
+  /** A PostgreSQL server on which databases may be created; by default the embedded one. */
   readonly databaseUrl?: string;
-  /** How many processes Gantry serves with. */
+  /** The number of processes of Gantry. */
   readonly workers: number;
-  /** Where to make the folder for what is kept on disk. */
+  /** The folder for data on disk. */
   readonly folder?: string;
 }
 
-/** Sets the stage in a new folder, lets `use` work on it, and removes everything whatever came of it. */
+/** Sets up the stage in a new folder, runs `use` on it, and removes everything in any case. */
 export async function onStage<Found>(
   { databaseUrl, folder, workers }: StageOptions,
   use: (stage: Stage, workFolder: string) => Promise<Found>,

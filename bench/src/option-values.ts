@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
-/** Reads an option that is a number from `min` to `max`, a whole one unless said otherwise. */
+/** Parses an option that is a number from `min` to `max`, an integer by default. */
 export function numberBetween(min: number, max: number, { whole = true } = {}) {
   return (text: string): number => {
     const value = Number(text);
@@ -10,7 +10,7 @@ export function numberBetween(min: number, max: number, { whole = true } = {}) {
   };
 }
 
-/** Gives a benchmark the options that all of them have: where its data goes, and what becomes of its results. */
+/** Adds the options that all benchmarks have: the folder of the data, and the output of the results. */
 export function addCommonOptions(command: Command): Command {
   return command
     .option(
@@ -23,7 +23,7 @@ export function addCommonOptions(command: Command): Command {
     .option('--save', 'keep the results in bench/results', false);
 }
 
-/** Reads an option that is the address of a PostgreSQL server. */
+/** Parses an option that is the address of a PostgreSQL server. */
 function databaseAddress(text: string): string {
   if (/^postgres(ql)?:\/\/.+/.test(text) && URL.canParse(text)) return text;
   throw new InvalidArgumentError('Use an address such as postgres://user:password@host:5432/postgres.');

@@ -4,21 +4,21 @@ import type { Machine } from './machine.ts';
 
 const FOLDER = fileURLToPath(new URL('../results/', import.meta.url));
 
-/** What a benchmark found. */
+/** The result of a benchmark. */
 export interface Results {
   /** The name of the benchmark, such as `ingest`. */
   readonly name: string;
   readonly date: Date;
   readonly machine: Machine;
-  /** How it was called: the options that matter. */
+  /** The relevant options of the call. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** Its tables and verdicts, as Markdown. */
+  /** Its tables and verdicts as Markdown. */
   readonly text: string;
-  /** Everything that was measured, for machines. */
+  /** All measurements, machine-readable. */
   readonly data: unknown;
 }
 
-/** The results for people, with where and when they were measured. */
+/** The results for people, with the place and time of the measurement. */
 export function asMarkdown({ name, date, machine, options, text }: Results): string {
   const { processor, cores, memoryGb, system, node, postgresql, commit } = machine;
   const called = Object.entries(options).map(([key, value]) => `${key} ${String(value)}`);
@@ -33,12 +33,12 @@ export function asMarkdown({ name, date, machine, options, text }: Results): str
   ].join('\n');
 }
 
-/** The results for machines. */
+/** The results in machine-readable form. */
 export function asJson({ name, date, machine, options, data }: Results): string {
   return `${JSON.stringify({ name, date, machine, options, data }, null, 2)}\n`;
 }
 
-/** Keeps the results in bench/results, as `<date>-<name>.md` and `.json`. @returns the path of the former */
+/** Stores the results in bench/results, as `<date>-<name>.md` and `.json`. @returns the path of the former */
 export async function saveResults(results: Results): Promise<string> {
   const base = `${FOLDER}${results.date.toISOString().slice(0, 10)}-${results.name}`;
   await mkdir(FOLDER, { recursive: true });
@@ -47,15 +47,15 @@ export async function saveResults(results: Results): Promise<string> {
   return `${base}.md`;
 }
 
-/** What becomes of the results. */
+/** The output of the results. */
 export interface Output {
-  /** Print them for machines, not for people. */
+  /** Whether to print them in machine-readable form. */
   readonly json: boolean;
-  /** Keep them in bench/results. */
+  /** Whether to store them in bench/results. */
   readonly save: boolean;
 }
 
-/** Prints the results, and keeps them if that is wanted. */
+/** Prints the results, and stores them if requested. */
 export async function publish(results: Results, { json, save }: Output): Promise<void> {
   process.stdout.write(json ? asJson(results) : `\n${asMarkdown(results)}`);
   if (save) process.stderr.write(`Saved in ${await saveResults(results)}\n`);

@@ -2,7 +2,7 @@ import type { GantryClient } from '@gantry/client';
 import { sensorType } from '@gantry/contract/sensors';
 import { addressOf, places } from '@gantry/simulator/src/places.ts';
 
-/** What ingestion needs to know of a sensor. */
+/** The data of a sensor that ingestion needs. */
 export interface Sensor {
   readonly id: string;
   readonly name: string;

@@ -14,15 +14,15 @@ const START_DEADLINE_MS = 120_000;
 const STOP_DEADLINE_MS = 60_000;
 const ADMIN = { email: 'admin@gantry.local', password: 'only-for-the-benchmark' };
 
-/** The end of what the service wrote, shown when it fails. */
+/** The last part of the service's output, shown when it fails. */
 const KEPT_CHARS = 8_000;
 
-/** Gantry in processes of its own, started as README says. */
+/** Gantry in processes of its own, started as described in README. */
 export interface Service {
   readonly url: string;
-  /** A client of the administrator, logged in. */
+  /** A client that is logged in as administrator. */
   readonly client: GantryClient;
-  /** What /metrics says now. */
+  /** The present metrics. */
   metrics(): Promise<Metrics>;
   /** Resident memory of the service's processes, in megabytes. */
   memory(): Promise<number>;
@@ -31,7 +31,7 @@ export interface Service {
 
 export interface ServiceOptions {
   readonly dataDir: string;
-  /** Unset: the service runs its embedded PostgreSQL in `dataDir`. */
+  /** By default the service runs its embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl?: string;
   /** Further settings. */
   readonly env?: Readonly<Record<string, string>>;
@@ -39,14 +39,14 @@ export interface ServiceOptions {
 
 /**
  * Starts Gantry with `npm start`, waits until it is ready, and logs in.
- * @throws BenchmarkFailed when it ends or is not ready within two minutes, with what it wrote
+ * @throws BenchmarkFailed with its output when it ends or is not ready within two minutes
  */
 export async function startService({ dataDir, databaseUrl, env }: ServiceOptions): Promise<Service> {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
   const child = spawn('npm', ['start', '--silent'], {
     cwd: ROOT,
-    // Set to nothing rather than left out, so that a .env file has no say.
+    // Set to empty rather than omitted, so that a .env file has no effect.
     env: {
       ...process.env,
       HOST: '127.0.0.1',
@@ -64,7 +64,7 @@ export async function startService({ dataDir, databaseUrl, env }: ServiceOptions
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Ctrl-C in the terminal reaches the benchmark alone, which then stops the service in order.
+    // Ctrl-C in the terminal reaches only the benchmark, which then stops the service.
     detached: true,
   });
   const output = collectOutput(child);
@@ -107,7 +107,7 @@ export async function startService({ dataDir, databaseUrl, env }: ServiceOptions
   };
 }
 
-/** The address of the embedded PostgreSQL that a running service keeps in its data folder. */
+/** The address of the embedded PostgreSQL of a running service, from its data folder. */
 export async function embeddedDatabaseUrl(dataDir: string): Promise<string> {
   const password = (await readFile(join(dataDir, 'database-password'), 'utf8')).trim();
   const [, , , port] = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');

@@ -7,16 +7,16 @@ import { registerSensors, type Sensor } from './sensors.ts';
 import { embeddedDatabaseUrl, type Service, startService } from './service.ts';
 import { createUndo } from './undo.ts';
 
-/** A running Gantry with an empty history, sensors and a database to look into. Disposing stops and removes it. */
+/** A running Gantry with an empty history, sensors and access to its database. Disposing stops and removes it. */
 export interface Stage extends AsyncDisposable {
   readonly gantry: Service;
   readonly databaseUrl: string;
   /** The version of PostgreSQL. */
   readonly postgresql: string;
   readonly sensors: readonly Sensor[];
-  /** An empty database on the same server with the same schema and partitions, which the stage removes. */
+  /** Creates an empty database on the same server with the same schema and partitions. It is removed with the stage. */
   createTwin(): Promise<string>;
-  /** Counts the events in every way there is. */
+  /** Counts the events in every possible way. */
   count(): Promise<Counts>;
 }
 
@@ -24,9 +24,9 @@ const SENSORS = 20;
 
 /**
  * Starts Gantry and registers sensors.
- * @param folder for whatever is kept on disk
- * @param server a PostgreSQL server on which databases may be created; unset, the one that Gantry brings
- * @param workers how many processes Gantry serves with
+ * @param folder for data on disk
+ * @param server a PostgreSQL server on which databases may be created; by default the embedded one
+ * @param workers the number of processes of Gantry
  */
 export async function setStage(folder: string, server: string | undefined, workers: number): Promise<Stage> {
   const undo = createUndo();

@@ -1,10 +1,10 @@
-/** A column of a table: its title, and whether it holds figures, which stand to the right. */
+/** A column of a table: its title, and whether it contains figures, which are aligned to the right. */
 export interface Column {
   readonly title: string;
   readonly figures?: boolean;
 }
 
-/** Lays out a table so that it reads well in a terminal and is Markdown too. */
+/** Formats a table that is readable in a terminal and valid Markdown. */
 export function formatTable(
   columns: readonly Column[],
   rows: readonly (readonly (string | number)[])[],
@@ -24,7 +24,7 @@ export function formatTable(
 
 const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
-/** A number as people read it: `12,345`, `12.3`, `1.23`; a dash when there is none. */
+/** A formatted number: `12,345`, `12.3`, `1.23`; a dash for none. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (Math.abs(value) >= 100) return grouped.format(value);

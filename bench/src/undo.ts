@@ -1,7 +1,7 @@
-/** Steps that are undone at the end, the last one first. */
+/** Steps to undo at the end, in reverse order. */
 export interface Undo {
   readonly add: (step: () => unknown) => void;
-  /** Undoes them; what cannot be undone is told and does not keep the rest. */
+  /** Undoes them. Failures are reported and do not prevent the rest. */
   run(): Promise<void>;
 }
 
@@ -14,7 +14,7 @@ export function createUndo(): Undo {
         try {
           await step();
         } catch (error) {
-          process.stderr.write(`Something is left behind: ${String(error)}\n`);
+          process.stderr.write(`A step could not be undone: ${String(error)}\n`);
         }
       }
     },

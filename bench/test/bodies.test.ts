@@ -10,7 +10,7 @@ describe('the bodies of the load', () => {
   const bodies = makeBodies(KEYS, 3000, 1);
   const events = bodies.map(({ text }) => ingestInput.parse(inputOf(text)));
 
-  it('are the same for the same seed and others for another one', () => {
+  it('are the same for the same seed and different for another one', () => {
     expect(makeBodies(KEYS, 3000, 1)).toEqual(bodies);
     expect(makeBodies(KEYS, 3000, 2)).not.toEqual(bodies);
     const size = { count: 3, size: 10 };
@@ -39,7 +39,7 @@ describe('the bodies of the load', () => {
     expect(new Set(events.map(({ eventType }) => eventType)).size).toBe(6);
   });
 
-  it('carry as many events as they say when they are batches', () => {
+  it('contain the stated number of events when they are batches', () => {
     for (const body of makeBatchBodies(KEYS, { count: 4, size: 100 }, 1)) {
       const { apiKey, events: items } = ingestBatchInput.parse(inputOf(body.text));
       expect(KEYS).toContain(apiKey);

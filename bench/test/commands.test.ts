@@ -20,7 +20,7 @@ const bench = (...args: string[]): Promise<Ended> =>
   });
 
 describe('the benchmarks from the command line', () => {
-  // One that waits for the disk: they refuse others.
+  // One that waits for the disk: the benchmarks refuse others.
   let server: OwnDatabase;
   beforeAll(async () => {
     server = await startOwnDatabase();
@@ -50,7 +50,7 @@ describe('the benchmarks from the command line', () => {
     expect(data.verdicts).toHaveLength(6);
   });
 
-  it('keep a constant load, on a server that is named', { timeout: 180_000 }, async () => {
+  it('keep a constant load, on a given server', { timeout: 180_000 }, async () => {
     const short = ['--minutes', '0.1', '--every', '2', '--rate', '200'];
     const { code, output, errors } = await bench('soak', ...short, '--database-url', server.url, '--json');
     expect(code, errors).toBe(0);
@@ -60,7 +60,7 @@ describe('the benchmarks from the command line', () => {
     for (const { eventsPerSecond } of data.samples) expect(eventsPerSecond).toBeGreaterThan(100);
   });
 
-  it('make reports under a constant load', { timeout: 180_000 }, async () => {
+  it('generate reports under a constant load', { timeout: 180_000 }, async () => {
     const little = ['--events', '2000', '--rate', '100', '--seconds', '1', '--rounds', '1'];
     const { code, output, errors } = await bench(
       'reports',
@@ -77,7 +77,9 @@ describe('the benchmarks from the command line', () => {
     expect(data.kept).toBeCloseTo(withReports.eventsPerSecond / without.eventsPerSecond);
   });
 
-  it('ask a history of several sizes, whose answers plain SQL confirms', { timeout: 180_000 }, async () => {
+  it('query histories of several sizes, with answers that plain SQL confirms', {
+    timeout: 180_000,
+  }, async () => {
     const small = ['--sizes', '1000,20000', '--span-days', '90', '--asks', '10'];
     const { code, output, errors } = await bench('query', ...small, '--database-url', server.url, '--json');
     expect(code, errors).toBe(0);

@@ -5,7 +5,7 @@ const BEFORE = { rows: 10, totals: 10, stats: 10 };
 const AFTER = { rows: 15, totals: 15, stats: 15 };
 
 describe('the comparison of counts', () => {
-  it('is content when all of them grew by what was acknowledged', () => {
+  it('passes when all of them grew by what was acknowledged', () => {
     checkCounts('Gantry', 5, BEFORE, AFTER);
   });
 
@@ -18,7 +18,7 @@ describe('the comparison of counts', () => {
     }
   });
 
-  it('refuses acknowledgements of events that are nowhere', () => {
+  it('refuses acknowledged events that are not stored', () => {
     expect(() => checkCounts('Gantry', 6, BEFORE, AFTER)).toThrow('rows grew by 5, totals grew by 5');
     expect(() => checkCounts('Gantry', 5, BEFORE, { ...AFTER, rows: Number.NaN })).toThrow(
       'rows grew by NaN',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { judge } from '../src/ingest/goals.ts';
 import { CONTESTANTS, type Contestant, type Measurement } from '../src/ingest/measurement.ts';
 
-/** A round in which Gantry just meets every goal, with some figures of its own. */
+/** A round in which Gantry just meets every goal, with some figures replaced. */
 const roundOf = (round: number, own: Partial<Record<Contestant, Partial<Measurement>>>): Measurement[] => {
   const base = {
     groupSize: null,
@@ -27,7 +27,7 @@ const roundOf = (round: number, own: Partial<Record<Contestant, Partial<Measurem
 const metOf = (measurements: readonly Measurement[]): boolean[] => judge(measurements).map(({ met }) => met);
 
 describe('the goals of ingestion', () => {
-  it('are met at exactly what they ask', () => {
+  it('are met at exactly their limits', () => {
     expect(metOf(roundOf(1, {}))).toEqual([true, true, true, true, true, true]);
     expect(judge(roundOf(1, {})).map(({ median }) => median)).toEqual([0.45, 6, 8, 1, 2, 100]);
   });
@@ -42,7 +42,7 @@ describe('the goals of ingestion', () => {
     expect(metOf(roundOf(1, { batch: { memory: 350 } }))[5]).toBe(false);
   });
 
-  it('are judged by the median of ratios that each come from one round', () => {
+  it('use the median of the ratios of the rounds', () => {
     // A slow machine in the second round slows both sides of the ratio.
     const slow = { floor: { requestsPerSecond: 10_000 }, single: { requestsPerSecond: 4_500 } };
     const lame = { single: { requestsPerSecond: 2_000 } };

@@ -32,7 +32,7 @@ const driveAt = (url: string, signal = new AbortController().signal) =>
   });
 
 describe('the load', () => {
-  it('waits for every answer it is owed, so that its count is that of the server', async () => {
+  it('waits for every outstanding answer, so that its count is that of the server', async () => {
     let answered = 0;
     const seen = new Set<string>();
     const url = await serve((request, response) => {
@@ -53,13 +53,13 @@ describe('the load', () => {
     expect(load.requests).toBeGreaterThan(8);
     expect(load.requests).toBeLessThan(answered);
     expect(load.latencies[0]).toBeGreaterThanOrEqual(15);
-    // One after the other, all of them where the machine has the time.
+    // One after another, as many as the machine has time for.
     const bodies = new Set(makeBodies(['key'], 64, 1).map(({ text }) => text));
     expect([...seen].filter((body) => !bodies.has(body))).toEqual([]);
     expect(seen.size).toBe(Math.min(bodies.size, answered));
   });
 
-  it('fails with what it was answered when that is an error', async () => {
+  it('fails with the answer when that is an error', async () => {
     let requests = 0;
     const url = await serve((_request, response) => {
       response.statusCode = ++requests === 50 ? 503 : 200;
@@ -68,7 +68,7 @@ describe('the load', () => {
     await expect(driveAt(url)).rejects.toThrow('A server: answered 503 {"error":"full"}');
   });
 
-  it('fails when an answer has another shape', async () => {
+  it('fails when an answer has another format', async () => {
     const url = await serve((_request, response) => response.end('{"result":{"data":{"json":{}}}}'));
     await expect(driveAt(url)).rejects.toThrow('answered 200 {"result":{"data":{"json":{}}}}');
   });
@@ -92,7 +92,7 @@ describe('an answer to a batch', () => {
   const answer = (results: unknown) =>
     JSON.stringify({ result: { data: { json: { success: true, results } } } });
 
-  it('acknowledges what is stored, not what was known or refused', () => {
+  it('acknowledges stored events, not known or refused ones', () => {
     const stored = { eventId: ID, duplicate: false };
     const refused = { error: { code: 'BAD_REQUEST', message: 'no' } };
     expect(acknowledgedByBatch(answer([stored, stored]))).toBe(2);

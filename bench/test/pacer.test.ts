@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 describe('a constant load', () => {
-  it('sends as many requests as are due and counts every answer', async () => {
+  it('sends requests when they are due and counts every answer', async () => {
     let answered = 0;
     const pacer = await pace((_request, response) => {
       answered++;
@@ -41,11 +41,11 @@ describe('a constant load', () => {
     await pacer.finish();
     const { latencies } = pacer.take();
     expect(latencies.length).toBeGreaterThan(80);
-    // Two connections answer eighty of them a second; the others wait their turn.
+    // Two connections answer eighty of them a second; the others wait.
     expect(latencies.at(-1)).toBeGreaterThan(500);
   });
 
-  it('fails with what it was answered when that is an error', async () => {
+  it('fails with the answer when that is an error', async () => {
     const pacer = await pace((_request, response) => {
       response.statusCode = 503;
       response.end('{"error":"full"}');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { median, percentile } from '../src/percentile.ts';
 
 describe('percentiles', () => {
-  it('are values that were measured', () => {
+  it('are measured values', () => {
     const samples = Array.from({ length: 1000 }, (_, index) => index + 1);
     expect(percentile(samples, 0.5)).toBe(500);
     expect(percentile(samples, 0.99)).toBe(990);
@@ -13,7 +13,7 @@ describe('percentiles', () => {
     expect(percentile([], 0.5)).toBeNaN();
   });
 
-  it('are not exceeded by the share of samples that they name', () => {
+  it('are not exceeded by their share of the samples', () => {
     const lists = fc.array(fc.double({ min: 0, max: 1e6, noNaN: true }), { minLength: 1 });
     fc.assert(
       fc.property(lists, fc.double({ min: 0.001, max: 1, noNaN: true }), (list, share) => {

@@ -18,7 +18,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('shows figures with as many digits as matter', () => {
+  it('shows figures with the significant digits', () => {
     expect([12_345.6, 99.96, 12.34, 0.456, Number.NaN].map(figure)).toEqual([
       '12,346',
       '100.0',

@@ -21,24 +21,24 @@ const complaintsOf = (samples: readonly Sample[]): string[] =>
     .filter(({ good }) => !good)
     .map(({ question }) => question);
 
-describe('the judgement of a long run', () => {
-  it('has nothing to say against an even one', () => {
+describe('the assessment of a long run', () => {
+  it('accepts an even one', () => {
     expect(complaintsOf(samplesOf(() => ({})))).toEqual([]);
   });
 
-  it('forgives memory that grows at first and breathes later', () => {
+  it('tolerates memory that grows at first and varies later', () => {
     const memory = (minute: number): number =>
       minute < 4 ? 100 + 25 * minute : 200 + 8 * Math.sin(minute * 9);
     expect(complaintsOf(samplesOf((minute) => ({ memory: memory(minute) })))).toEqual([]);
   });
 
-  it('sees a leak', () => {
+  it('detects a leak', () => {
     const leaking = samplesOf((minute) => ({ memory: 200 + 4 * minute }));
     expect(complaintsOf(leaking)).toEqual(['memory is flat in the second half']);
     expect(judgeSoak(leaking)[0]?.found).toBe('4.00 MB/min around 231 MB');
   });
 
-  it('sees too much memory, slower answers and a forgotten transaction', () => {
+  it('detects too much memory, slower answers and a forgotten transaction', () => {
     expect(complaintsOf(samplesOf(() => ({ memory: 350 })))).toEqual(['memory stays under 350 MB']);
     expect(complaintsOf(samplesOf((minute) => ({ p99: 10 * minute })))).toEqual(['p99 does not grow']);
     expect(complaintsOf(samplesOf((minute) => ({ p50: minute })))).toEqual(['p50 does not grow']);
@@ -49,7 +49,7 @@ describe('the judgement of a long run', () => {
 });
 
 describe('the slope of points', () => {
-  it('is that of the line they lie on', () => {
+  it('is that of their common line', () => {
     expect(
       slopeOf([
         [0, 1],

@@ -1,4 +1,4 @@
-/** What is kept of an answer. */
+/** The parts of an answer that are kept. */
 export interface Answer {
   readonly ok: boolean;
   readonly retryAfter: string | null;

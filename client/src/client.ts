@@ -26,17 +26,20 @@ export interface GantryClientOptions {
   token?: string;
   /** The `fetch` to use, if not the global one. */
   fetch?: typeof globalThis.fetch;
-  /** How long to wait for an answer, in milliseconds. The service itself answers within 30 s. */
+  /** Time limit for an answer, in milliseconds. The service itself answers within 30 s. */
   timeoutMs?: number;
 }
 
-/** A typed client of one Gantry service, with the access token it calls with. */
+/** A typed client of one Gantry service, with its access token. */
 export interface GantryClient {
-  /** Every procedure of the service: `api.sensors.getAll.query(…)`, `api.sensors.create.mutate(…)`, `api.events.onIngested.subscribe(…)`. */
+  /**
+   * All procedures of the service: `api.sensors.getAll.query(…)`, `api.sensors.create.mutate(…)`,
+   * `api.events.onIngested.subscribe(…)`.
+   */
   readonly api: TRPCClient<AppRouter>;
-  /** Logs in and calls with the new token from now on. */
+  /** Logs in and uses the new token from then on. */
   login(email: string, password: string): Promise<SessionUser>;
-  /** Revokes the token and forgets it, even when the service cannot be reached. */
+  /** Revokes and discards the token, even if the service is unreachable. */
   logout(): Promise<void>;
   /** Exchanges the token for a new one before it expires. */
   refresh(): Promise<SessionUser>;
@@ -44,13 +47,13 @@ export interface GantryClient {
   readonly token: string | null;
 }
 
-/** Devices speak alone and may say much, and a login should not wait for a slow neighbour. */
+/** Not batched: devices make single, possibly large calls, and a login should not wait for a slower call. */
 const UNBATCHED = new Set(['auth.login', 'events.ingest', 'events.ingestBatch', 'sensors.heartbeat']);
 
-/** Longest address of a batch of queries, in characters; many proxies refuse more than 8 KB. */
+/** Maximum length of the address of a batch of queries, in characters; many proxies refuse more than 8 KB. */
 const MAX_URL_LENGTH = 8000;
 
-/** Longest input that is put in a batch, in bytes: even percent-encoded it fits the address. */
+/** Maximum size of an input in a batch, in bytes: even percent-encoded it fits into the address. */
 const MAX_BATCHED_INPUT = 2000;
 const DEFAULT_TIMEOUT_MS = 35_000;
 const transformer = {
@@ -69,7 +72,7 @@ const tellErrors: TRPCLink<AppRouter> =
       }),
     );
 
-/** Makes a client of the service at an address. */
+/** Creates a client of the service at an address. */
 export function createGantryClient(options: string | URL | GantryClientOptions): GantryClient {
   const settings = typeof options === 'string' || options instanceof URL ? { url: options } : options;
   const base = String(settings.url).replace(/\/+$/, '');
@@ -88,7 +91,7 @@ export function createGantryClient(options: string | URL | GantryClientOptions):
     maxItems: MAX_BATCH,
     maxURLLength: MAX_URL_LENGTH,
   });
-  // A browser's own EventSource cannot send headers, and a token has no place in an address.
+  // The EventSource of browsers cannot send headers, and a token does not belong in an address.
   const streamFetch: FetchLike = (address, init) =>
     fetch(address, { ...init, headers: { ...init.headers, ...link.headers() } });
   const streamLink = httpSubscriptionLink<AppRouter, typeof EventSource>({
@@ -133,7 +136,10 @@ export function createGantryClient(options: string | URL | GantryClientOptions):
   };
 }
 
-/** A value that is used twice is written twice: the service refuses superjson's note that both are the same. */
+/**
+ * A value that occurs twice is written twice, because the service refuses superjson's annotation for equal
+ * references.
+ */
 function serialize(value: unknown) {
   const { json, meta } = superjson.serialize(value);
   if (!meta?.values) return { json };

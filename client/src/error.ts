@@ -4,7 +4,7 @@ import type { AppRouter } from '@gantry/server/router';
 import { TRPCClientError } from '@trpc/client';
 import type { Answer } from './answer.ts';
 
-/** Why a call failed: the service's own code, or what kept the call from getting an answer at all. */
+/** The reason of a failed call: the service's error code, or why there was no answer. */
 export type GantryErrorCode = ErrorCode | 'UNREACHABLE' | 'INVALID_RESPONSE' | 'ABORTED';
 
 interface ErrorDetail {
@@ -15,14 +15,14 @@ interface ErrorDetail {
   cause?: unknown;
 }
 
-/** What every failed call throws. */
+/** The error that every failed call throws. */
 export class GantryError extends TRPCClientError<AppRouter> {
   readonly code: GantryErrorCode;
-  /** Status of the answer; undefined when there was none. */
+  /** Status of the answer; undefined without an answer. */
   readonly httpStatus: number | undefined;
-  /** What is wrong with the input, field by field; empty unless the code is BAD_REQUEST. */
+  /** The errors in the input by field; empty unless the code is BAD_REQUEST. */
   readonly issues: readonly InputIssue[];
-  /** After how many seconds trying again makes sense, when the service said so. */
+  /** The number of seconds after which to try again, if the service provided it. */
   readonly retryAfter: number | undefined;
   /** The id by which the log of the service knows the call, when there was an answer. */
   readonly requestId: string | undefined;
@@ -40,12 +40,12 @@ export class GantryError extends TRPCClientError<AppRouter> {
   }
 }
 
-/** How long a Retry-After header asks to wait, in seconds. */
+/** The value of a Retry-After header in seconds. */
 export function secondsOf(header: unknown): number | undefined {
   return typeof header === 'string' && /^\d+$/.test(header) ? Number(header) : undefined;
 }
 
-/** Gives every failure of the RPC library its place. */
+/** Converts an error of the RPC library. */
 export function gantryErrorOf(error: TRPCClientError<AppRouter>): GantryError {
   if (error instanceof GantryError) return error;
   if (error.cause?.name === 'AbortError') return new GantryError('ABORTED', 'The call was aborted');

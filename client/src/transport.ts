@@ -3,7 +3,7 @@ import { GantryError, secondsOf } from './error.ts';
 
 type Fetch = typeof globalThis.fetch;
 
-/** A `fetch` that fails with words: no answer in time, no connection, or an answer that is no JSON. */
+/** A `fetch` with clear errors: no answer in time, no connection, or an answer that is not JSON. */
 export function speakingFetch(base: string, fetch: Fetch, timeoutMs: number) {
   return async (url: Parameters<Fetch>[0], init: RequestInit = {}): Promise<Answer> => {
     const timeout = AbortSignal.timeout(timeoutMs);
@@ -36,7 +36,7 @@ export function speakingFetch(base: string, fetch: Fetch, timeoutMs: number) {
   };
 }
 
-/** Why a fetch failed, in the words of the system below it. */
+/** The reason why a fetch failed, in the words of the operating system. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause, message } = error;

@@ -35,7 +35,7 @@ const failure = async (call: Promise<unknown>): Promise<GantryError> => {
 };
 
 describe('batching', () => {
-  it('puts calls that are made together into one request', async () => {
+  it('combines calls that are made together into one request', async () => {
     const { api, made } = watched();
     const [health, license, types] = await Promise.all([
       api.system.health.query(),
@@ -57,7 +57,7 @@ describe('batching', () => {
     expect(made.map(({ path }) => path.split(',').length)).toEqual([50, 50, 20]);
   });
 
-  it('keeps addresses short, and sends an input that is long by itself alone', async () => {
+  it('keeps addresses short, and sends a long input separately', async () => {
     const { api, made } = watched();
     const search = 'Łódź %_ '.repeat(24);
     const answers = await Promise.all(
@@ -69,7 +69,7 @@ describe('batching', () => {
     expect(long).toMatchObject({ code: 'BAD_REQUEST', issues: [{ path: 'id' }] });
   });
 
-  it('lets logins and devices speak alone', async () => {
+  it('sends logins and calls of devices separately', async () => {
     const { client, api, made } = watched();
     const [user, refused] = await Promise.all([
       client.login(ADMIN.email, ADMIN.password),
@@ -90,7 +90,7 @@ describe('batching', () => {
 });
 
 describe('the token', () => {
-  it('is kept from login to logout, and dead afterwards', async () => {
+  it('is kept from login to logout, and invalid afterwards', async () => {
     const { client, api } = watched();
     expect(await failure(api.auth.me.query())).toMatchObject({ message: 'No token provided' });
     await client.login(ADMIN.email, ADMIN.password);
@@ -103,7 +103,7 @@ describe('the token', () => {
     expect(await failure(api.auth.me.query())).toMatchObject({ message: 'Invalid or expired token' });
   });
 
-  it('can be brought along, and exchanged for a new one', async () => {
+  it('can be given, and exchanged for a new one', async () => {
     const token = await gantry.login(ADMIN.email, ADMIN.password);
     const { client, api } = watched(token);
     expect((await api.auth.me.query()).role).toBe('ADMIN');
@@ -112,7 +112,7 @@ describe('the token', () => {
     expect((await api.auth.me.query()).role).toBe('ADMIN');
   });
 
-  it('is not changed by a login that fails', async () => {
+  it('is not changed by a failed login', async () => {
     const token = await gantry.tokenFor('VIEWER');
     const { client } = watched(token);
     const error = await failure(client.login(ADMIN.email, 'wrong'));
@@ -134,7 +134,7 @@ describe('inputs', () => {
     expect(total).toBe(2);
   });
 
-  it('may be dates, and dates come back as Date', async () => {
+  it('may be dates, and dates are returned as Date', async () => {
     const { api } = watched(await gantry.tokenFor('ADMIN'));
     const sensor = { name: 'Dates', deviceId: 'dates-1', type: 'ANPR' } as const;
     const { apiKey, id } = await api.sensors.create.mutate(sensor);
@@ -155,7 +155,7 @@ describe('errors', () => {
     expect(error.message).toBe('Invalid input: name: Use at least 3 characters');
   });
 
-  it('say who may not, and what is not there', async () => {
+  it('say what is forbidden, and what does not exist', async () => {
     const { api } = watched(await gantry.tokenFor('VIEWER'));
     const forbidden = await failure(api.users.getAll.query());
     expect(forbidden).toMatchObject({
@@ -177,7 +177,7 @@ describe('errors', () => {
     expect(error.retryAfter).toBeGreaterThan(0);
   });
 
-  it('tell a service that cannot be reached from one that is none, and from a call that was aborted', async () => {
+  it('distinguish an unreachable service from another one, and from an aborted call', async () => {
     const nobody = createGantryClient('http://127.0.0.1:9');
     expect(await failure(nobody.api.system.health.query())).toMatchObject({
       code: 'UNREACHABLE',
@@ -202,7 +202,7 @@ describe('errors', () => {
     expect(await failure(call)).toMatchObject({ code: 'ABORTED' });
   });
 
-  it('come in time when the service never answers', async () => {
+  it('are thrown in time when the service never answers', async () => {
     const silent = createTcpServer(() => {}).listen(0, '127.0.0.1');
     await new Promise((resolve) => silent.once('listening', resolve));
     const { port } = silent.address() as AddressInfo;
@@ -216,7 +216,7 @@ describe('errors', () => {
   });
 });
 
-/** Something on the web that is no Gantry. */
+/** A web server that is not Gantry. */
 const serve = async (body: string, type: string) => {
   const server = createServer((_request, response) => {
     response.writeHead(type === 'text/html' ? 502 : 200, { 'content-type': type }).end(body);

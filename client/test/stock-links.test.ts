@@ -37,7 +37,7 @@ const links = {
     httpBatchStreamLink<AppRouter>({ ...options(), fetch: counted }),
 };
 
-describe.each(Object.entries(links))('a stock tRPC client with %s', (name, link) => {
+describe.each(Object.entries(links))('a standard tRPC client with %s', (name, link) => {
   it('queries, mutates and gets dates as Date', async () => {
     const { fetch: counted } = counting();
     const api = createTRPCClient<AppRouter>({ links: [link(counted)] });

@@ -6,7 +6,7 @@ import { createGantryClient, type GantryClient } from '@gantry/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, eventually, type Gantry, startGantry } from '../../server/test/harness.ts';
 
-// A day in the control room, as the typed client tells it.
+// A day in a control room with the typed client.
 
 interface Received {
   readonly headers: IncomingHttpHeaders;
@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 describe('an incident', () => {
-  it('is opened by a sensor, taken, worked on, resolved, reopened and closed, and tells its whole story', async () => {
+  it('is opened by a sensor, acknowledged, worked on, resolved, reopened and closed, with a complete timeline', async () => {
     const { incidents } = admin.api;
     const { eventId } = await admin.api.events.ingest.mutate({
       apiKey,
@@ -91,7 +91,7 @@ describe('an incident', () => {
 });
 
 describe('a watched plate', () => {
-  it('raises an alert that somebody takes, and its look-ups are on record', async () => {
+  it('raises an alert that is acknowledged, and its look-ups are recorded', async () => {
     const entry = await admin.api.watchlist.create.mutate({
       pattern: 'W 80 B*',
       reason: 'Stolen on Monday',
@@ -121,7 +121,7 @@ describe('a watched plate', () => {
 });
 
 describe('a webhook', () => {
-  it('is told what it asked for, signed with a secret that is shown once', async () => {
+  it('receives what it subscribed to, signed with a secret that is returned once', async () => {
     const { webhooks } = admin.api;
     const { id, secret } = await webhooks.create.mutate({
       url: hookAddress,
@@ -156,8 +156,8 @@ describe('a webhook', () => {
   });
 });
 
-describe('what a day was like', () => {
-  it('is told by traffic, analytics and a report', async () => {
+describe('the summary of a day', () => {
+  it('is available from traffic, analytics and a report', async () => {
     const endDate = new Date();
     const startDate = new Date(endDate.getTime() - 3_600_000);
     const sensors = await admin.api.sensors.getAll.query();

@@ -13,7 +13,7 @@ afterAll(() => gantry.stop());
 type Message = { type: string; change?: { incident: { title: string; openedAt: Date } } };
 
 describe('a subscription', () => {
-  it('brings messages with their types, and asks with the token in a header', async () => {
+  it('sends messages with their types, and the token in a header', async () => {
     const addresses: string[] = [];
     const client = createGantryClient({
       url: gantry.url,
@@ -93,7 +93,7 @@ describe('a subscription', () => {
     expect(told).toEqual(['OFFLINE to ONLINE', 'create OPEN', 'PLATE_RECOGNITION at true', 'HIGH ANY 1']);
   });
 
-  it('goes on after its connection was cut, without a gap', async () => {
+  it('continues after its connection was cut, without a gap', async () => {
     const cuts: (() => Promise<void>)[] = [];
     const client = createGantryClient({
       url: gantry.url,
@@ -145,7 +145,7 @@ describe('a subscription', () => {
     expect(told).toEqual(sent);
   });
 
-  it('that is refused says so with a GantryError', async () => {
+  it('that is refused throws a GantryError', async () => {
     const client = createGantryClient({ url: gantry.url, token: 'nonsense' });
     const error = await new Promise<unknown>((resolve) => {
       client.api.events.onIngested.subscribe({}, { onError: resolve });

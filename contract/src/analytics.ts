@@ -5,7 +5,7 @@ import { timeRange } from './time.ts';
 export const analyticsInterval = z.enum(['hour', 'day', 'week']);
 export type AnalyticsInterval = z.infer<typeof analyticsInterval>;
 
-/** What analytics cover unless they are asked for a range, in days. */
+/** The default range of analytics, in days. */
 export const DEFAULT_DAYS = 30;
 
 export const analyticsInput = z
@@ -26,7 +26,7 @@ export const analyticsInput = z
   .prefault({});
 export type AnalyticsInput = z.infer<typeof analyticsInput>;
 
-/** A count, and what became of it since the period of the same length before. */
+/** A count, compared with the previous period of the same length. */
 const compared = z.object({
   value: z.number(),
   previous: z.number().nullable().describe('null if retention has removed events of that period.'),

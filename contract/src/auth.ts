@@ -6,7 +6,7 @@ import { password } from './users.ts';
 /** Lifetime of an access token in seconds: 24 hours. */
 export const TOKEN_LIFETIME_SECONDS = 86_400;
 
-/** The user as told at login and refresh. */
+/** The user as returned by login and refresh. */
 export const sessionUser = z.object({
   id: z.string(),
   email: z.string(),
@@ -25,7 +25,7 @@ export const refreshOutput = z.object({
   user: sessionUser,
 });
 
-/** A login and what was refreshed from it. */
+/** A login with the tokens refreshed from it. */
 export const session = z.object({
   id: z.string(),
   startedAt: z.date(),

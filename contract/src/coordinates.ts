@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { optionalText } from './text.ts';
 
-/** A place on earth in degrees (WGS 84), as clients send it. */
+/** A place on earth in degrees (WGS 84), as input. */
 export const coordinatesInput = z
   .object({
     latitude: z.number().min(-90).max(90),
@@ -13,7 +13,7 @@ export const coordinatesInput = z
       address === null ? { latitude, longitude } : { latitude, longitude, address },
   );
 
-/** A place on earth in degrees (WGS 84), with its address if one is known. */
+/** A place on earth in degrees (WGS 84), with its address if known. */
 export const coordinates = z.object({
   latitude: z.number(),
   longitude: z.number(),

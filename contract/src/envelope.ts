@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { type ErrorCode, errorCodes, type InputIssue } from './errors.ts';
 
-/** What superjson puts beside the JSON so that dates and other types survive the journey. */
+/** superjson's annotations of dates and other types beside the JSON. */
 export const superjsonMeta = z.object({
   values: z.unknown().optional(),
   v: z.number().optional(),
 });
 export type SuperjsonMeta = z.infer<typeof superjsonMeta>;
 
-/** The body of an error answer, inside its envelope. */
+/** The body of an error within its envelope. */
 export const errorBody = z.object({
   message: z.string(),
   code: z.number(),
@@ -24,7 +24,7 @@ export interface ErrorBody {
   data: { code: ErrorCode; httpStatus: number; issues?: InputIssue[] };
 }
 
-/** The documented error object, exact to the key. */
+/** The documented error object, with exactly its keys. */
 export function errorBodyFor(code: ErrorCode, message: string, issues?: readonly InputIssue[]): ErrorBody {
   const { code: number, httpStatus } = errorCodes[code];
   return {
@@ -34,14 +34,14 @@ export function errorBodyFor(code: ErrorCode, message: string, issues?: readonly
   };
 }
 
-/** Most calls that one batch may carry. */
+/** Maximum number of calls in a batch. */
 export const MAX_BATCH = 50;
 
-/** Largest request body, in bytes. */
+/** Maximum size of a request body, in bytes. */
 export const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-/** A caller that accepts this type gets a batch answered as an array, as stock tRPC batch links expect. */
+/** With this type in the Accept header, a batch is answered as an array, which tRPC's standard batch link expects. */
 export const BATCH_ARRAY_TYPE = 'application/vnd.trpc.batch+json';
 
-/** A request is answered within this time, in milliseconds. */
+/** Time limit for answering a request, in milliseconds. */
 export const REQUEST_TIMEOUT_MS = 30_000;

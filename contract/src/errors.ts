@@ -1,6 +1,6 @@
 /**
- * Every way a call can fail, with the number and the HTTP status that it has on the wire.
- * The numbers follow JSON-RPC 2.0 and, where tRPC has one for the case, tRPC; UNAUTHORIZED is the specification's own.
+ * All error codes of calls, with their numbers and HTTP statuses. The numbers follow JSON-RPC 2.0 and, where tRPC
+ * defines one, tRPC; that of UNAUTHORIZED is from the specification.
  */
 export const errorCodes = {
   PARSE_ERROR: { code: -32700, httpStatus: 400 },
@@ -20,11 +20,11 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** One thing that is wrong with an input: where (dotted path) and what, in words. */
+/** An error in the input: its path, with dots, and a message. */
 export interface InputIssue {
   path: string;
   message: string;
 }
 
-/** At most this many issues are listed in one answer. */
+/** Maximum number of issues in one answer. */
 export const MAX_ISSUES = 20;

@@ -13,11 +13,11 @@ import { eventTypes, severities } from './values.ts';
 export const eventType = z.enum(eventTypes);
 export type EventType = z.infer<typeof eventType>;
 
-/** From least to most urgent; the position is the rank by which severity sorts. */
+/** From least to most urgent; the position is the rank by which severities are sorted. */
 export const severity = z.enum(severities);
 export type Severity = z.infer<typeof severity>;
 
-/** An event as lists show it. */
+/** An event as in lists. */
 export const event = z.object({
   id: z.string(),
   eventType,
@@ -37,7 +37,7 @@ export const event = z.object({
 });
 export type Event = z.infer<typeof event>;
 
-/** An event in full, as `events.getById` answers it. */
+/** An event with all its fields, as returned by `events.getById`. */
 export const eventDetail = event.extend({
   location: coordinates.nullable(),
   metadata: jsonObject.nullable(),
@@ -50,10 +50,10 @@ export const eventDetail = event.extend({
 });
 export type EventDetail = z.infer<typeof eventDetail>;
 
-/** Longest text in `images` that is not image data. */
+/** Maximum length of a text in `images` that is not image data. */
 export const IMAGE_REFERENCE_MAX = 2048;
 
-/** How base64 of a JPEG, PNG or WebP file begins, alone or in a data: URL. */
+/** The beginning of a JPEG, PNG or WebP file in base64, alone or in a data: URL. */
 const IMAGE_DATA = /^(?:data:image\/(?:jpeg|png|webp);base64,)?(?:\/9j\/|iVBORw0KGgo|UklGR)/;
 
 const image = z
@@ -64,7 +64,7 @@ const image = z
     `Send an address of at most ${IMAGE_REFERENCE_MAX} characters, or a JPEG, PNG or WebP picture in base64`,
   );
 
-/** What a device says of one event. */
+/** The fields of an event that devices report. */
 const eventFields = {
   eventType,
   description: optionalText(10_000),
@@ -120,10 +120,10 @@ export const ingestInput = z
   .refine(keyNeedsTime, KEY_NEEDS_TIME);
 export const ingestOutput = z.object({ success: z.literal(true), eventId: z.string() });
 
-/** Most events that one `events.ingestBatch` may carry. */
+/** Maximum number of events in one `events.ingestBatch`. */
 export const MAX_INGEST_BATCH = 1000;
 
-/** The events of a batch are looked at one by one, so that a bad one does not keep the others out. */
+/** Events of a batch are validated one by one, so that an invalid one does not affect the others. */
 export const ingestBatchInput = z.object({
   apiKey: apiKeyInput,
   events: z
@@ -148,14 +148,14 @@ export const ingestBatchOutput = z.object({
   results: z.array(ingestedItem).describe('One entry per event, in the order in which they were sent.'),
 });
 
-/** A text to compare with, without the blanks around it, as stored texts are; nothing but blanks filters nothing. */
+/** A text to compare with, trimmed as stored texts are; only blanks means no filter. */
 function filterText(max: number) {
   return trimmedText(max)
     .transform((value) => value || undefined)
     .optional();
 }
 
-/** What events can be told apart by. */
+/** The filters of events. */
 export const eventFilters = {
   eventType: eventType.optional(),
   sensorId: id.optional(),
@@ -169,7 +169,7 @@ export const eventFilters = {
   locationName: filterText(300),
 };
 
-/** Looking a plate up is written down; here a user may say why. */
+/** Looking up a plate is recorded, and this is the user's reason. */
 export const lookUpReason = {
   reason: filterText(500).describe(
     'Why the plate is looked up. Recorded in the activity log with the user and the time.',

@@ -14,7 +14,7 @@ import { incidentStatuses, incidentTypes } from './values.ts';
 export const incidentType = z.enum(incidentTypes);
 export type IncidentType = z.infer<typeof incidentType>;
 
-/** In the order in which an incident goes through them; the position is what status sorts by. */
+/** In the order of an incident's life; sorting by status uses the position. */
 export const incidentStatus = z.enum(incidentStatuses);
 export type IncidentStatus = z.infer<typeof incidentStatus>;
 
@@ -30,10 +30,10 @@ export const incidentAction = z.enum([
   'addNote',
 ]);
 
-/** What people, and for `attachEvent` the service itself, do about an incident that exists. */
+/** Actions of users on an existing incident; `attachEvent` is also an action of the service itself. */
 export type IncidentAction = z.infer<typeof incidentAction>;
 
-/** The life of an incident: action × state → next state. What is not listed is refused. */
+/** The state machine of incidents: action × status → next status. Other combinations are refused. */
 export const incidentStates = {
   acknowledge: { OPEN: 'ACKNOWLEDGED' },
   start: { ACKNOWLEDGED: 'IN_PROGRESS' },
@@ -57,12 +57,12 @@ export const incidentStates = {
   },
 } as const satisfies Record<IncidentAction, Partial<Record<IncidentStatus, IncidentStatus>>>;
 
-/** Whether a role changes only the incidents that are assigned to its user or to nobody. */
+/** Whether a role may change only incidents that are assigned to the user or to nobody. */
 export function changesOnlyOwnIncidents(role: Role): boolean {
   return role === 'FIELD';
 }
 
-/** Something that people must act upon. */
+/** Something that requires action by users. */
 export const incident = z.object({
   id: z.string(),
   title: z.string(),
@@ -105,11 +105,11 @@ const timelineEntry = z.object({
 });
 export type IncidentTimelineEntry = z.infer<typeof timelineEntry>;
 
-/** Most events, and most timeline entries, that one answer holds. */
+/** Maximum number of events, and of timeline entries, in one answer. */
 export const MAX_INCIDENT_EVENTS = 100;
 export const MAX_INCIDENT_TIMELINE = 500;
 
-/** An incident in full, as `incidents.getById` answers it. */
+/** An incident with all its fields, as returned by `incidents.getById`. */
 export const incidentDetail = incident.extend({
   events: z.array(event).describe(`Newest first, at most ${MAX_INCIDENT_EVENTS}.`),
   eventCount: z.number().describe('Number of attached events, including those deleted since.'),
@@ -121,7 +121,7 @@ export const incidentDetail = incident.extend({
 });
 export type IncidentDetail = z.infer<typeof incidentDetail>;
 
-/** What was done about an incident, as those who follow incidents are told of it. */
+/** A change of an incident, as sent to subscribers. */
 export const incidentChange = z.object({
   action: recordedAction,
   incident,

@@ -7,7 +7,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** What can be wrong with a value that a client sends as free JSON, in words for its author; null if nothing is. */
+/** The reason why a value cannot be accepted as free JSON, as a message; null if it can. */
 function flawIn(value: unknown): string | null {
   switch (typeof value) {
     case 'string':
@@ -38,15 +38,15 @@ function flawIn(value: unknown): string | null {
   return null;
 }
 
-/** A map of text to any JSON value, neither looked through nor copied. */
+/** A map of text to any JSON value, neither checked nor copied. */
 export const jsonObject = z
   .custom<Record<string, unknown>>(isPlainObject, 'Send an object')
   .meta({ type: 'object', additionalProperties: {} });
 
 /**
- * A map of text to any JSON value, as deep and large as the request's own limits let it be. What superjson brings
- * along counts as JSON.stringify has it: a Date is its ISO text, and what is undefined is left out.
- * It is looked through but not copied, for it may be megabytes.
+ * A map of text to any JSON value, limited only by the limits of the request. Values restored by superjson are
+ * treated as by JSON.stringify: a Date is its ISO text, and undefined is omitted. It is checked but not copied,
+ * because it may be megabytes.
  */
 export const jsonRecord = jsonObject
   .check((ctx) => {

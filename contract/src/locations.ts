@@ -4,7 +4,7 @@ import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { editableText, optionalText, searchText, trimmedText } from './text.ts';
 
-/** A place where sensors stand. */
+/** A place with sensors. */
 export const location = z.object({
   id: z.string(),
   name: z.string(),

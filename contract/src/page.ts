@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { sortOrders } from './values.ts';
 
-/** Largest page that any list answers. */
+/** Maximum size of a page. */
 export const MAX_TAKE = 100;
 
-/** The paging inputs that every list takes. */
+/** The paging inputs of every list. */
 export function paging(defaultTake: number) {
   return {
     skip: z.int().min(0).max(2_147_483_647).default(0).describe('Number of items to skip.'),
@@ -15,7 +15,7 @@ export function paging(defaultTake: number) {
 export const sortOrder = z.enum(sortOrders);
 export type SortOrder = z.infer<typeof sortOrder>;
 
-/** What a store answers for a list: one page of it and the count of the whole. */
+/** The result of a list: one page and the total number of items. */
 export interface Page<Item> {
   items: Item[];
   total: number;

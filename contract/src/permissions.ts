@@ -4,7 +4,10 @@ import { roles } from './values.ts';
 export const role = z.enum(roles);
 export type Role = z.infer<typeof role>;
 
-/** Who may do what: the specification's table of role permissions, and what it leaves open: `deleteEvents`, `manageWatchlist`. */
+/**
+ * The permissions of roles: the table of the specification, and two permissions that it leaves open: `deleteEvents`
+ * and `manageWatchlist`.
+ */
 export const permissions = {
   viewDashboard: ['ADMIN', 'OPERATOR', 'ANALYST', 'FIELD', 'VIEWER'],
   manageSensors: ['ADMIN', 'OPERATOR'],
@@ -19,7 +22,7 @@ export const permissions = {
 
 export type Permission = keyof typeof permissions;
 
-/** Permissions as people read them, in messages and documents. */
+/** The names of permissions in messages and documents. */
 export const permissionNames: Record<Permission, string> = {
   viewDashboard: 'View Dashboard',
   manageSensors: 'Manage Sensors',
@@ -32,7 +35,7 @@ export const permissionNames: Record<Permission, string> = {
   systemSettings: 'System Settings',
 };
 
-/** Whether a user of the role holds the permission. */
+/** Whether a user of the role has the permission. */
 export function mayDo(held: Role, permission: Permission): boolean {
   return (permissions[permission] as readonly Role[]).includes(held);
 }

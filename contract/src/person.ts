@@ -1,4 +1,4 @@
 import { z } from 'zod';
 
-/** A person as answers name them. */
+/** A user as other objects refer to them. */
 export const person = z.object({ id: z.string(), name: z.string() });

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { topics } from './values.ts';
 
-/** What is followed: a subscription of its own tells of each, and `live.onAny` of several. */
+/** The topics of streams. Each has a subscription of its own; `live.onAny` follows several. */
 export const topic = z.enum(topics);
 export type Topic = z.infer<typeof topic>;
 
-/** What every subscription takes besides its filters. */
+/** The input of every subscription besides its filters. */
 export const resumable = {
   lastEventId: z
     .string()
@@ -30,10 +30,10 @@ export const upToDate = z.object({
   at: z.date().describe('Everything committed before this time has been sent.'),
 });
 
-/** A note in a stream that is not about the thing itself. */
+/** A message about the stream itself. */
 export type StreamNote = z.infer<typeof missed> | z.infer<typeof upToDate>;
 
-/** The messages of a stream of things: `{type: <name>, <name>: thing}`, and the notes about the stream itself. */
+/** The messages of a stream: `{type: <name>, <name>: payload}`, and the notes about the stream itself. */
 export function messagesOf<Name extends string, Thing extends z.ZodType>(name: Name, thing: Thing) {
   const shape = { type: z.literal(name), [name]: thing } as { type: z.ZodLiteral<Name> } & Record<
     Name,

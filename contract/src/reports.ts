@@ -17,11 +17,11 @@ export type ReportKind = z.infer<typeof reportKind>;
 export const reportFormat = z.enum(reportFormats);
 export type ReportFormat = z.infer<typeof reportFormat>;
 
-/** QUEUED and RUNNING may still become any of the others, which are final. */
+/** QUEUED and RUNNING may change to any of the others, which are final. */
 export const reportStatus = z.enum(reportStatuses);
 export type ReportStatus = z.infer<typeof reportStatus>;
 
-/** Most reports that may wait or be under way at once, and most schedules. */
+/** Maximum number of reports that are waiting or in progress, and of schedules. */
 export const MAX_UNFINISHED_REPORTS = 100;
 export const MAX_REPORT_SCHEDULES = 200;
 
@@ -45,7 +45,7 @@ const reportFilterFields = z.object({
 export type ReportFilters = z.infer<typeof reportFilterFields>;
 export type ReportFilter = keyof ReportFilters;
 
-/** The filters that make sense for each kind; others are refused. */
+/** The filters that apply to each kind; others are refused. */
 export const filtersOfKind = {
   VIOLATIONS: [
     'eventType',
@@ -67,7 +67,7 @@ const filtersNote = Object.entries(filtersOfKind)
   .map(([kind, names]) => `${kind}: ${names.length > 0 ? names.join(', ') : 'none'}`)
   .join('; ');
 
-/** The filters that are given although the kind has none such. */
+/** The given filters that the kind does not have. */
 export function filtersOutOfPlace(kind: ReportKind, filters: ReportFilters): ReportFilter[] {
   return (Object.keys(filters) as ReportFilter[]).filter(
     (name) => filters[name] !== undefined && !(filtersOfKind[kind] as readonly ReportFilter[]).includes(name),
@@ -124,13 +124,13 @@ export const listReportsInput = z
   .prefault({});
 export type ListReportsInput = z.infer<typeof listReportsInput>;
 
-/** The reports that were generated. */
+/** A page of generated reports. */
 export const reportsPage = z.object({ reports: z.array(report), ...pageTotals });
 export const removedReport = z.object({ success: z.literal(true), id: z.string() });
 
 // ── Schedules ───────────────────────────────────────────────────────────────────────────────────────
 
-/** How often; the range of each report is the day, week or month before. */
+/** The frequency. The range of each report is the previous day, week or month. */
 export const reportPeriod = z.enum(['DAILY', 'WEEKLY', 'MONTHLY']);
 export type ReportPeriod = z.infer<typeof reportPeriod>;
 
@@ -158,13 +158,13 @@ interface When {
   dayOfMonth: number | null;
 }
 
-/** The field that says on which day, for each period that needs one. */
+/** The field with the day, for each period that needs one. */
 export const dayFieldOf = { DAILY: null, WEEKLY: 'weekday', MONTHLY: 'dayOfMonth' } as const satisfies Record<
   ReportPeriod,
   keyof When | null
 >;
 
-/** What a schedule lacks, as the name of the field; null when it is whole. */
+/** The name of the field that a schedule lacks; null if it is complete. */
 export function missingDay(schedule: When): 'weekday' | 'dayOfMonth' | null {
   const field = dayFieldOf[schedule.every];
   return field !== null && schedule[field] === null ? field : null;
@@ -222,7 +222,7 @@ export const listSchedulesInput = z.object(paging(50)).prefault({});
 export type ListSchedulesInput = z.infer<typeof listSchedulesInput>;
 export const schedulesPage = z.object({ schedules: z.array(reportSchedule), ...pageTotals });
 
-/** A text to compare with; nothing but blanks filters nothing. */
+/** A text to compare with; only blanks means no filter. */
 function wanted(max: number) {
   return trimmedText(max)
     .transform((value) => value || undefined)

@@ -13,12 +13,12 @@ export type SensorType = z.infer<typeof sensorType>;
 export const sensorStatus = z.enum(sensorStatuses);
 export type SensorStatus = z.infer<typeof sensorStatus>;
 
-/** What a sensor does, or fails to do, that bears on its status. */
+/** What a sensor does, or fails to do, that affects its status. */
 export type SensorSignal = 'heartbeat' | 'criticalIssue' | 'silence';
 
 /**
- * The status machine: signal × status → next status. MAINTENANCE is set by hand and ends by hand.
- * Setting a status by hand (`sensors.update`) is allowed from every status to every status.
+ * The state machine of sensors: signal × status → next status. MAINTENANCE begins and ends by hand. Users may change
+ * any status to any other (`sensors.update`).
  */
 export const nextStatus = {
   heartbeat: { OFFLINE: 'ONLINE', ONLINE: 'ONLINE', ERROR: 'ONLINE', MAINTENANCE: 'MAINTENANCE' },
@@ -26,11 +26,11 @@ export const nextStatus = {
   silence: { OFFLINE: 'OFFLINE', ONLINE: 'OFFLINE', ERROR: 'ERROR', MAINTENANCE: 'MAINTENANCE' },
 } as const satisfies Record<SensorSignal, Record<SensorStatus, SensorStatus>>;
 
-/** The key a sensor speaks with. */
+/** The format of API keys. */
 export const API_KEY = /^[0-9a-f]{64}$/;
 export const apiKeyInput = z.string().max(1000);
 
-/** A sensor in full, as `sensors.getById` answers it. */
+/** A sensor with all its fields, as returned by `sensors.getById`. */
 export const sensor = z.object({
   id: z.string(),
   name: z.string(),
@@ -57,7 +57,7 @@ export const sensor = z.object({
 });
 export type Sensor = z.infer<typeof sensor>;
 
-/** A sensor as `sensors.getAll` lists it. */
+/** A sensor as in `sensors.getAll`. */
 export const listedSensor = sensor.omit({
   macAddress: true,
   firmware: true,
@@ -65,10 +65,10 @@ export const listedSensor = sensor.omit({
   lastPing: true,
 });
 
-/** A sensor as `sensors.create` answers it. */
+/** A sensor as returned by `sensors.create`. */
 export const createdSensor = listedSensor.omit({ lastHeartbeat: true });
 
-/** A sensor as `sensors.getAllSensors` lists it, with the location it stands at. */
+/** A sensor as in `sensors.getAllSensors`, with its location. */
 export const locatedSensor = listedSensor.omit({ description: true, locationId: true }).extend({
   location: z.object({ id: z.string(), name: z.string(), address: z.string() }).nullable(),
 });
@@ -185,7 +185,7 @@ export const statusChange = z.object({
 });
 export type StatusChange = z.infer<typeof statusChange>;
 
-/** A change of a sensor's status as those who follow sensors are told of it. */
+/** A change of a sensor's status, as sent to subscribers. */
 export const sensorStatusChange = z.object({
   sensorId: z.string(),
   sensorName: z.string(),

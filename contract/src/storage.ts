@@ -10,7 +10,7 @@ const month = z.string().describe('Month in UTC, as `2026-01`.');
 
 // ── What there is ───────────────────────────────────────────────────────────────────────────────────
 
-/** What can be kept for a time of its own. */
+/** The classes of data with a retention rule each. */
 export const retentionClass = z.enum(['events', 'images', 'reports', 'activity', 'traffic']);
 export type RetentionClass = z.infer<typeof retentionClass>;
 
@@ -22,7 +22,7 @@ const removable = z.object({
   traffic: z.number().describe('Number of daily counts, each of one sensor or location.'),
 });
 
-/** What is stored and how much room it takes. */
+/** What is stored and how much space it uses. */
 export const storageStats = z.object({
   databaseBytes: z.number().describe('Size of the whole database on disk, in bytes.'),
   eventCount: z.number(),
@@ -66,7 +66,7 @@ const eventRules = z.object({
     ),
 });
 
-/** How long each class is kept. */
+/** The retention rules of all classes. */
 export const retentionRules = z.object({
   events: eventRules,
   images: days,
@@ -78,10 +78,10 @@ export const retentionRules = z.object({
 });
 export type RetentionRules = z.infer<typeof retentionRules>;
 
-/** Fewest days for which the activity log is kept. */
+/** Minimum number of days for which the activity log is kept. */
 export const ACTIVITY_DAYS_MIN = 90;
 
-/** The classes that are given; the others stay as they are. */
+/** The classes to change; the others stay unchanged. */
 export const retentionInput = retentionRules
   .extend({
     activity: z
@@ -159,7 +159,7 @@ export const retentionRunsPage = z.object({ runs: z.array(retentionRun), ...page
 
 // ── Legal holds ─────────────────────────────────────────────────────────────────────────────────────
 
-/** Most events that one hold names. */
+/** Maximum number of events in one hold. */
 export const MAX_HELD_EVENTS = 1000;
 
 export const setHoldInput = z.object({

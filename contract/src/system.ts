@@ -24,7 +24,7 @@ export const license = z.object({
   issuedAt: z.date(),
 });
 
-/** What an operator may switch off (`FEATURES`): groups of procedures, and `realtime`, which is every subscription. */
+/** What an operator may switch off (`FEATURES`): groups of procedures, and `realtime`, which is all subscriptions. */
 export const switchableFeatures = [
   'locations',
   'reports',

@@ -2,17 +2,17 @@ import { z } from 'zod';
 
 const NUL = '\u0000';
 
-/** What is said of text that PostgreSQL cannot store. */
+/** The message for text that PostgreSQL cannot store. */
 export const UNSTORABLE = 'Text must not contain NUL characters or lone surrogates';
 
-/** Whether PostgreSQL can store the text as it is: no NUL character and no half of a surrogate pair. */
+/** Whether PostgreSQL can store the text: no NUL character and no unpaired surrogate. */
 export function isStorableText(text: string): boolean {
   return !text.includes(NUL) && text.isWellFormed();
 }
 
 /**
- * Text of `min` to `max` characters (Unicode code points), free of NUL and lone surrogates.
- * The length in UTF-16 units is bounded first, so that a huge text is refused before it is counted.
+ * Text of `min` to `max` characters (Unicode code points), without NUL and unpaired surrogates. The length in UTF-16
+ * units is checked first, so that a huge text is refused before it is counted.
  */
 export function text(max: number, min = 0) {
   return z
@@ -27,7 +27,7 @@ export function text(max: number, min = 0) {
     .meta(lengths(max, min));
 }
 
-/** Text without the blanks around it; its length is counted after they are gone. */
+/** Text that is trimmed before its length is checked. */
 export function trimmedText(max: number, min = 0) {
   return z
     .string()
@@ -36,21 +36,21 @@ export function trimmedText(max: number, min = 0) {
     .meta(lengths(max, min));
 }
 
-/** What a list is searched for, without the blanks around it; nothing but blanks means "not searched". */
+/** A search text, trimmed; only blanks means no search. */
 export function searchText(max: number) {
   return trimmedText(max)
     .transform((value) => value || undefined)
     .optional();
 }
 
-/** An optional text of which a device may also say `null` or nothing but blanks; both mean "not given". */
+/** An optional text for which a device may also send `null` or only blanks; both mean that it is not given. */
 export function optionalText(max: number) {
   return trimmedText(max)
     .nullish()
     .transform((value) => value || null);
 }
 
-/** A text that an update may set, clear with `null`, or leave alone. */
+/** A text that an update may set, clear with `null`, or leave unchanged. */
 export function editableText(max: number) {
   return trimmedText(max)
     .nullable()
@@ -58,14 +58,14 @@ export function editableText(max: number) {
     .optional();
 }
 
-/** Counts characters as a person does (Unicode code points), not UTF-16 units. */
+/** The number of characters (Unicode code points), not UTF-16 units. */
 function characters(text: string): number {
   let count = 0;
   for (const _ of text) count++;
   return count;
 }
 
-/** What the API documents say of a text's length. */
+/** The length of a text as the API documents describe it. */
 function lengths(max: number, min: number) {
   return { ...(min > 0 && { minLength: min }), maxLength: max };
 }

@@ -9,7 +9,7 @@ export function isIsoTime(value: string): boolean {
   return match !== null && isCalendarDate(Number(match[1]), Number(match[2]), Number(match[3]));
 }
 
-/** Whether the ISO text is a date alone, without a time of day. */
+/** Whether the ISO text is a date without a time of day. */
 export function isPlainDate(iso: string): boolean {
   return iso.length === 10;
 }
@@ -17,18 +17,21 @@ export function isPlainDate(iso: string): boolean {
 const USE_ISO = 'Use an ISO 8601 date or time, such as 2026-01-31 or 2026-01-31T08:15:00Z';
 
 /**
- * A moment as clients send it: an ISO 8601 text or a `Date`. It leaves as ISO text. A text without an offset
- * means the service's time zone, which the contract does not know; the server resolves it.
+ * A time as input: an ISO 8601 text or a `Date`, which becomes ISO text. Text without an offset refers to the
+ * service's time zone, which the contract does not know; the server resolves it.
  */
 export const timeInput = z
   .union([z.string(), z.date()], USE_ISO)
   .transform((value) => (value instanceof Date ? value.toISOString() : value))
   .pipe(z.string().refine(isIsoTime, USE_ISO));
 
-/** Longest range that figures and reports cover, in years. */
+/** Maximum range of figures and reports, in years. */
 export const MAX_RANGE_YEARS = 5;
 
-/** The optional bounds of a range of time, both inclusive. A range that ends before it starts is BAD_REQUEST everywhere. */
+/**
+ * The optional bounds of a time range, both inclusive. A range that ends before it starts is BAD_REQUEST in every
+ * procedure.
+ */
 export const timeRange = {
   startDate: timeInput
     .optional()

@@ -4,7 +4,7 @@ import { trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
 import { trafficIntervals } from './values.ts';
 
-/** Most intervals that one answer may have. */
+/** Maximum number of intervals in one answer. */
 export const MAX_POINTS = 10_000;
 
 export const trafficInterval = z.enum(trafficIntervals);
@@ -59,7 +59,7 @@ const shareOverLimit = z
 const speedLimit = z.number().nullable().describe('The current speed limit of the location, in km/h.');
 const timezone = z.string().describe('The time zone of the service, which applies to hours and days.');
 
-/** Speeds at which so many of the vehicles were at most: V85 is the speed that 85 % kept to. */
+/** Speed percentiles: V85 is the speed that 85 % of the vehicles did not exceed. */
 const percentiles = { v15: percentile, v50: percentile, v85: percentile, v95: percentile };
 
 const volumeOfType = z.object({
@@ -160,7 +160,7 @@ export type HourOfWeek = z.infer<typeof hourOfWeek>;
 export const trafficLevel = z.enum(['FREE', 'BUSY', 'CONGESTED', 'NO_DATA']);
 export type TrafficLevel = z.infer<typeof trafficLevel>;
 
-/** From which part of the usual speed on a road is free, or still busy; below that it is congested. */
+/** The fractions of the usual speed from which a road is free, or still busy; below them it is congested. */
 export const LEVELS = [
   { from: 0.75, level: 'FREE' },
   { from: 0.5, level: 'BUSY' },

@@ -14,7 +14,7 @@ import {
 } from './text.ts';
 import { timeRange } from './time.ts';
 
-/** A person who logs in. What is unknown about them is left out. */
+/** A person who can log in. Unknown fields are omitted. */
 export const user = z.object({
   id: z.string(),
   email: z.string(),
@@ -31,7 +31,7 @@ export const user = z.object({
 });
 export type User = z.infer<typeof user>;
 
-/** The password rules, each with the sentence that tells a person what is missing. */
+/** The password rules, each with a message that says what is missing. */
 export const passwordRules = [
   { pattern: /^.{8,}$/su, says: 'Use at least 8 characters' },
   { pattern: /\p{Lu}/u, says: 'Use at least one uppercase letter' },
@@ -40,7 +40,7 @@ export const passwordRules = [
   { pattern: /[^\p{L}\p{N}\s]/u, says: 'Use at least one special character' },
 ] as const;
 
-/** The sentences of the rules that a password breaks; empty for a good one. */
+/** The messages of the rules that a password breaks; empty if it meets all. */
 export function passwordFlaws(password: string): string[] {
   return passwordRules.filter(({ pattern }) => !pattern.test(password)).map(({ says }) => says);
 }
@@ -51,14 +51,14 @@ export const password = text(200).check((ctx) => {
   }
 });
 
-/** E-mail addresses are compared without case and kept in lower case. */
+/** E-mail addresses are compared without regard to case and stored in lower case. */
 export const email = z
   .string()
   .max(320, 'Use a valid e-mail address')
   .transform((value) => value.trim().toLowerCase())
   .pipe(z.email('Use a valid e-mail address').max(254));
 
-/** A page of users carries their avatars, so one may not be large. */
+/** A page of users contains their avatars, so their size is limited. */
 const AVATAR_MAX = 140_000;
 const avatar = z
   .string()
@@ -90,7 +90,7 @@ export const updateUserInput = z.object({
 });
 export type UpdateUserInput = z.infer<typeof updateUserInput>;
 
-/** Names a user as `id` or, as in `users.resetPassword`, as `userId`. */
+/** Identifies a user by `id` or, as in `users.resetPassword`, by `userId`. */
 const userReference = z
   .object({ id: id.optional(), userId: id.optional() })
   .refine((value) => (value.id ?? value.userId) !== undefined, {

@@ -7,7 +7,7 @@ import { messagesOf, resumable } from './realtime.ts';
 import { optionalText, searchText, trimmedText } from './text.ts';
 import { timeInput, timeRange } from './time.ts';
 
-/** A plate to look out for. */
+/** A plate on the watchlist. */
 export const watchlistEntry = z.object({
   id: z.string(),
   pattern: z.string().describe('The plate as it was entered; `*` matches any sequence of characters.'),
@@ -22,7 +22,7 @@ export const watchlistEntry = z.object({
 });
 export type WatchlistEntry = z.infer<typeof watchlistEntry>;
 
-/** A read of a watched plate. It repeats what the entry said then, and stays when the entry goes. */
+/** A read of a watched plate. It copies the fields of the entry at that time, and stays when the entry is deleted. */
 export const watchlistAlert = z.object({
   id: z.string(),
   entryId: z.string(),
@@ -42,7 +42,7 @@ export const watchlistAlert = z.object({
 });
 export type WatchlistAlert = z.infer<typeof watchlistAlert>;
 
-/** Fewer characters than these would match half the traffic. */
+/** Shorter patterns would match half of the traffic. */
 const LEAST_CHARACTERS = 2;
 
 function saysEnough(pattern: string): boolean {

@@ -5,7 +5,10 @@ import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
 import { editableText, optionalText, text, trimmedText } from './text.ts';
 
-/** What a webhook can be told of. `event.violation` is every event that is a violation, also sent as `event.ingested`. */
+/**
+ * The kinds of messages that a webhook can subscribe to. `event.violation` is sent for every violation, in addition
+ * to `event.ingested`.
+ */
 export const webhookKind = z.enum([
   'event.ingested',
   'event.violation',
@@ -15,27 +18,30 @@ export const webhookKind = z.enum([
 ]);
 export type WebhookKind = z.infer<typeof webhookKind>;
 
-/** What a delivery tells: one of those kinds, or `test`, which a person asked for. */
+/** The kind of a delivery: one of those, or `test`, which a user requested. */
 export const deliveryKind = z.enum([...webhookKind.options, 'test']);
 export type DeliveryKind = z.infer<typeof deliveryKind>;
 
-/** PENDING: it is or will be attempted; DELIVERED: the receiver took it; DEAD: all attempts of a day have failed. */
+/**
+ * PENDING: waiting or being attempted; DELIVERED: accepted by the receiver; DEAD: all attempts within a day have
+ * failed.
+ */
 export const deliveryStatus = z.enum(['PENDING', 'DELIVERED', 'DEAD']);
 export type DeliveryStatus = z.infer<typeof deliveryStatus>;
 
-/** Most webhooks that there can be. */
+/** Maximum number of webhooks. */
 export const MAX_WEBHOOKS = 100;
 
-/** Longest address of a receiver, in characters. */
+/** Maximum length of a receiver's address, in characters. */
 export const WEBHOOK_URL_MAX = 2048;
 
-/** How a generated secret begins. */
+/** The prefix of generated secrets. */
 export const SECRET_PREFIX = 'whsec_';
 
-/** Most of a receiver's answer that is kept, in bytes. */
+/** Maximum part of a receiver's answer that is stored, in bytes. */
 export const ANSWER_MAX_BYTES = 1024;
 
-/** A text to compare with; nothing but blanks filters nothing. */
+/** A text to compare with; only blanks means no filter. */
 function wanted(max: number) {
   return trimmedText(max)
     .transform((value) => value || undefined)
@@ -58,11 +64,11 @@ const filterFields = {
     ),
 };
 
-/** Every condition counts only for the kinds that tell such a thing, and lets all others pass. */
+/** Each condition applies only to kinds with such a field. */
 export const webhookFilter = z.object(filterFields);
 export type WebhookFilter = z.infer<typeof webhookFilter>;
 
-/** A filter as it is sent: a condition that there is not would be one that lets everything pass. */
+/** A filter as input. Unknown conditions are refused, because ignoring them would let everything pass. */
 const webhookFilterInput = z.strictObject(filterFields, {
   error: (issue) =>
     issue.code === 'unrecognized_keys'
@@ -70,7 +76,7 @@ const webhookFilterInput = z.strictObject(filterFields, {
       : undefined,
 });
 
-/** What the first 1 KB of the answer was, or why there was none, of the last attempt. */
+/** The first 1 KB of the answer of the last attempt, or the reason why there was none. */
 const lastAttempt = {
   lastAttemptAt: z.date().nullable(),
   lastStatus: z.number().nullable().describe('The HTTP status of the last answer.'),
@@ -91,7 +97,7 @@ export const webhook = z.object({
 });
 export type Webhook = z.infer<typeof webhook>;
 
-/** A webhook and how its deliveries fare. */
+/** A webhook with the state of its deliveries. */
 export const watchedWebhook = webhook.extend({
   pending: z.number().describe('Deliveries that are or will be attempted.'),
   dead: z.number().describe('Deliveries whose attempts have all failed.'),

@@ -51,7 +51,7 @@ const run = async (): Promise<void> => {
   if (results.some(({ differences }) => differences.length > 0)) process.exitCode = 1;
 };
 
-/** SQLSTATEs of a table, column or function that is not there. */
+/** SQLSTATEs for missing tables, columns and functions. */
 const MISSING = /^42(P01|703|883)$/;
 
 run().catch((error: unknown) => {

@@ -11,17 +11,17 @@ import { migrate } from '../src/platform/database/migrate.ts';
 import { apiPage } from './generate/api-page.ts';
 import { configurationPage, environmentExample } from './generate/configuration-page.ts';
 
-// Writes the files that follow from the code; with --check it only tells whether they are up to date.
+// Writes the generated files; with --check it only reports whether they are up to date.
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 const schemaPage = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-schema-'));
-  // Run by root, PostgreSQL is another user, who must be able to enter.
+  // If started by root, PostgreSQL runs as another user, who must be able to enter.
   await chmod(folder, 0o711);
   const database = await startEmbeddedDatabase({ dataDir: folder, log: () => undefined });
   const pool = new pg.Pool({ connectionString: database.connectionString });
-  // The server may stop before the connections of the pool are closed, which is no failure.
+  // The server may stop before the connections of the pool are closed, which is not an error.
   pool.on('error', () => undefined);
   try {
     await migrate(database.connectionString, { folder: migrationsFolder });

@@ -34,17 +34,20 @@ import { startWatchlist } from './watchlist/start.ts';
 import { startDeliveries, startWebhooks } from './webhooks/start.ts';
 import { createWorkers } from './workers/workers.ts';
 
-/** The service, ready to listen. Disposing it finishes what was accepted and closes everything it opened. */
+/** The service, ready to listen. Disposing it finishes accepted requests and closes everything it opened. */
 export interface Service extends AsyncDisposable {
-  /** The administrator this start created, if it did. */
+  /** The administrator that this start created, if any. */
   readonly firstAdministrator: FirstAdministrator | null;
-  /** Starts to answer. @returns the address it answers at */
+  /** Starts to accept requests. @returns the address */
   listen(): Promise<string>;
-  /** Says that it is not ready and goes on answering for `DRAIN_SECONDS`, so that load balancers turn to others. */
+  /**
+   * Reports that it is not ready and continues to answer for `DRAIN_SECONDS`, so that load balancers use other
+   * processes.
+   */
   drain(): Promise<void>;
 }
 
-/** What a test may have otherwise than an installation. It never comes from the environment. */
+/** What tests may replace. It never comes from the environment. */
 export interface Overrides {
   readonly timings?: Partial<Timings>;
   readonly passwordCost?: PasswordCost | undefined;
@@ -59,13 +62,16 @@ export interface App extends Service {
   readonly context: AppContext;
 }
 
-/** Connections of a process outside its ordinary pool: one more to listen on. The two that migrate are closed before. */
+/**
+ * Connections of a process besides its ordinary pool, including one for notifications. The two for migrations are
+ * closed before.
+ */
 const FURTHER_CONNECTIONS = SPECIAL_CONNECTIONS + REPORT_CONNECTIONS + 1;
 
 /**
- * Builds the whole service: the one place where resources are made.
- * @param siblings the processes it serves together with, if it does
- * @param overrides what tests have otherwise than an installation
+ * Builds the service, with all its resources.
+ * @param siblings the other processes of the service, if any
+ * @param overrides replacements for tests
  * @throws DataFolderInUse when another process owns the data folder
  */
 export function createApp(
@@ -78,8 +84,8 @@ export function createApp(
 }
 
 /**
- * Builds the service out of WORKERS processes, each of which makes an App. This one only holds what they share, and
- * brings back what dies.
+ * Builds the service from WORKERS processes, each with an App of its own. This process holds only what they share and
+ * restarts those that end.
  * @throws DataFolderInUse when another process owns the data folder
  */
 export function createAppOfWorkers(config: Config, log: Logger): Promise<Service> {
@@ -163,7 +169,7 @@ async function compose(
   resources.use(startFoldingCounts({ db, log, timings }));
   resources.use(startFoldingTraffic({ db, log }));
 
-  // Closed before the follow-up of events: deliveries that its last round causes are made after the next start.
+  // Closed before the follow-up of events: deliveries of its last round are sent after the next start.
   startDeliveries(foundation, webhooks.webhookAddresses);
   const reports = startReports(foundation, connectionString);
   const context: AppContext = {
@@ -182,7 +188,7 @@ async function compose(
 
   const server = await createServer(context, appRouter, undefined, undefined, overrides.consoleFolder);
   resources.onClose(() => closeServer(server));
-  // Streams would hold up the end of the server for as long as they last.
+  // Closed first, because open streams would delay the end of the server.
   resources.use(realtime.realtime);
 
   return {

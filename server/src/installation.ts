@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-// Files are found relative to this one. It stands directly in src, because the built service (server/dist) is as deep in the tree.
+// Files are found relative to this one. It stays directly in src, because the built service (server/dist) has the
+// same depth.
 
 const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
@@ -14,5 +15,5 @@ export const migrationsFolder = new URL('../migrations/', import.meta.url);
 /** The folder with the built console (`npm run build:console`). */
 export const consoleFolder = fileURLToPath(new URL('../../console/dist/', import.meta.url));
 
-/** The program of the thread that writes a report: always the built one, also for a service that runs from its sources. */
+/** The program of the thread that writes reports: always the built one, even if the service runs from source. */
 export const reportWorker = new URL('../dist/report-worker.js', import.meta.url);

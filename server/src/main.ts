@@ -9,7 +9,7 @@ import { welcome } from './system/welcome.ts';
 import { joinPrimary, type Primary } from './workers/primary.ts';
 import { WORKER_NUMBER } from './workers/workers.ts';
 
-/** However long requests take to finish, the process ends within this time after it was asked to. */
+/** The process ends within this time after it was asked to stop, even if requests have not finished. */
 const STOP_DEADLINE_MS = 40_000;
 
 function print(line: string): void {
@@ -20,7 +20,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? describeError(error).message : safeText(error);
 }
 
-/** Says what failed and why, and ends the process. @param what a whole sentence */
+/** Logs what failed and why, and ends the process. @param what a whole sentence */
 function fail(what: string) {
   return (error: unknown): never => {
     const causes = error instanceof AggregateError ? error.errors : [error instanceof Error && error.cause];
@@ -33,7 +33,7 @@ function fail(what: string) {
 const failToStart = fail('Gantry cannot start.');
 const failToStop = fail('Gantry did not stop in order.');
 
-/** Ends the process on an error that nobody caught. Node would print it with the values of the statement that failed. */
+/** Ends the process on an uncaught error. Node itself would print it with the values of the statement that failed. */
 function endOnUncaught(log: Logger): void {
   process.on('uncaughtException', (err, origin) => {
     log.fatal({ err, origin }, 'an uncaught error ends the process');
@@ -43,7 +43,7 @@ function endOnUncaught(log: Logger): void {
 
 const PARENT_CHECK_MS = 250;
 
-/** Calls back when the process that started this one is gone. */
+/** Calls `gone` when the parent process has ended. */
 function onParentGone(gone: () => void): void {
   const parent = process.ppid;
   const timer = setInterval(() => {
@@ -54,7 +54,7 @@ function onParentGone(gone: () => void): void {
   timer.unref();
 }
 
-/** Resolves with the reason. npm that is killed cannot pass the signal on, so what it started ends with it. */
+/** Resolves with the reason. If npm is killed, it cannot forward the signal, so its child ends too. */
 function untilAskedToStop(primary: Primary | null): Promise<string> {
   return new Promise((resolve) => {
     void primary?.askedToStop.then(resolve);
@@ -67,9 +67,9 @@ interface Serving {
   readonly service: Service;
   readonly config: Config;
   readonly log: Logger;
-  /** Where this process is a worker. */
+  /** Set if this process is a worker. */
   readonly primary: Primary | null;
-  /** Resolves with the reason when it is asked to stop. */
+  /** Resolves with the reason when the process is asked to stop. */
   readonly asked: Promise<string>;
 }
 
@@ -92,7 +92,7 @@ async function run(): Promise<void> {
   const log = createLog(config.LOG_LEVEL);
   endOnUncaught(log);
   const primary = joinPrimary(process.env[WORKER_NUMBER]);
-  // Asked for before anything starts, so that a signal during the start is not lost.
+  // Registered before anything starts, so that a signal during the start is not lost.
   const asked = untilAskedToStop(primary);
   const isMany = config.WORKERS > 1 && !primary;
   const service = await (isMany ? createAppOfWorkers(config, log) : createApp(config, log, primary));
@@ -100,13 +100,14 @@ async function run(): Promise<void> {
   try {
     await serveUntilAsked({ service, config, log, primary, asked });
   } catch (error) {
-    // Why it cannot serve matters more than what fails because of that.
+    // The reason why it cannot serve is more important than errors that result from it.
     await end().catch(() => undefined);
     throw error;
   }
   await end().catch(failToStop);
   primary?.leave();
-  // Everything is closed. What a library still holds, such as a half-open socket, must not keep the process alive.
+  // Everything is closed. Handles that a library still holds, such as a half-open socket, must not keep the process
+  // alive.
   process.exit(0);
 }
 

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, eventually, type Gantry, startGantry } from './harness.ts';
 import { readCsv } from './report-reading.ts';
-// Reports are made by a thread of the built service, which this builds.
+// Reports are written by a thread of the built service, which this builds.
 import './service-process.ts';
 import { openStream } from './sse.ts';
 import { startReceiver } from './webhook-receiver.ts';
 
-// What is on record of what people did, and of what happened while nobody could act.
+// What is recorded about the actions of users.
 
 const MINUTE = 60_000;
 
@@ -27,8 +27,8 @@ const incidentsOf = async (sensorId: string) =>
 const report = (apiKey: string, at: number) =>
   ok('events.ingest', { apiKey, eventType: 'INCIDENT', timestamp: new Date(at).toISOString() });
 
-describe('a person whose account was deleted', () => {
-  it('is still named in timelines, and what they did can be read by who may read activity', async () => {
+describe('a user whose account was deleted', () => {
+  it('is still named in timelines, and their actions can be read in the activity log', async () => {
     const email = `${randomUUID()}@gantry.local`;
     const user = { email, password: ADMIN.password, firstName: 'Anna', lastName: 'Kern', role: 'OPERATOR' };
     const { id: userId } = await ok('users.create', user);
@@ -48,7 +48,7 @@ describe('a person whose account was deleted', () => {
       'auth.login',
     ]);
 
-    // In every other respect they are gone, and the e-mail is free.
+    // Everything else is deleted, and the e-mail address can be used again.
     const operator = await gantry.tokenFor('OPERATOR');
     expect((await gantry.call('users.getActivity', { userId }, { token: operator })).status).toBe(403);
     expect((await gantry.call('users.getById', { id: userId }, { token: admin })).status).toBe(404);
@@ -63,7 +63,7 @@ describe('a person whose account was deleted', () => {
     expect((await ok('incidents.getById', { id })).reportedBy).toEqual(anna);
   });
 
-  it('is known by nothing but their name', async () => {
+  it('is known only by name', async () => {
     const { rows } = await gantry.pool.query(
       `SELECT column_name FROM information_schema.columns WHERE table_name = 'former_users' ORDER BY 1`,
     );
@@ -76,8 +76,8 @@ describe('a person whose account was deleted', () => {
   });
 });
 
-describe('an alert that somebody acknowledges', () => {
-  it('is told on onAlert as acknowledged, and to webhooks no second time', async () => {
+describe('an alert that is acknowledged', () => {
+  it('is sent as acknowledged on onAlert, and not again to webhooks', async () => {
     await using receiver = await startReceiver();
     await ok('webhooks.create', { url: receiver.url, kinds: ['watchlist.alert'] });
     await ok('watchlist.create', { pattern: 'ACK 1', reason: 'Stolen', priority: 'HIGH' });
@@ -108,7 +108,7 @@ describe('an alert that somebody acknowledges', () => {
   });
 });
 
-describe('an incident that a backlog opens', () => {
+describe('an incident opened by a backlog of events', () => {
   it('is marked, and does not count in the time to acknowledge', async () => {
     const [old, live] = [await addSensor(), await addSensor()];
     const before = await ok('incidents.getStats');
@@ -148,15 +148,15 @@ describe('an incident that a backlog opens', () => {
   });
 });
 
-describe('what a sensor reports every minute', () => {
-  it('belongs to its open incident for as long as that is open', async () => {
+describe('an event that a sensor reports every minute', () => {
+  it('joins the open incident as long as that is open', async () => {
     const { id, apiKey } = await addSensor();
     const began = Date.now() - 60 * MINUTE;
     for (let minute = 0; minute <= 45; minute++) await report(apiKey, began + minute * MINUTE);
     const [incident, ...others] = await incidentsOf(id);
     expect(others).toEqual([]);
     expect((await ok('incidents.getById', { id: incident.id })).eventCount).toBe(46);
-    // After a quarter of an hour without any it is another one.
+    // After a quarter of an hour without any, a new incident is opened.
     await report(apiKey, began + 60 * MINUTE);
     expect(await incidentsOf(id)).toHaveLength(2);
   });

@@ -31,8 +31,8 @@ const countOf = (entries: readonly Entry[]): number =>
 const getFile = (path: string, as: string, method = 'GET') =>
   fetch(`${gantry.url}${path}`, { method, headers: { authorization: `Bearer ${as}` } });
 
-describe('a login that fails', () => {
-  it('is an entry of the account with the address, and more of them are counted', async () => {
+describe('a failed login', () => {
+  it('is recorded for the account with the address, and further ones are counted', async () => {
     const admin = await idOf(token);
     for (let n = 0; n < 3; n++) {
       const wrong = { email: ADMIN.email, password: `Wrong-password-${n}` };
@@ -40,13 +40,13 @@ describe('a login that fails', () => {
     }
     const entries = await activityOf(admin, 'auth.loginFailed');
     expect(countOf(entries)).toBe(3);
-    // Two when a minute ended meanwhile.
+    // Two if a minute ended meanwhile.
     expect(entries.length).toBeLessThanOrEqual(2);
     expect(entries[0]?.ipAddress).toBe('127.0.0.1');
     expect(JSON.stringify(entries)).not.toContain('Wrong-password');
   });
 
-  it('with an e-mail of nobody is an entry of nobody, without what was typed', async () => {
+  it('with an unknown e-mail address is recorded without the address', async () => {
     const email = 'typed-a-secret@example.org';
     for (let n = 0; n < 5; n++) await gantry.call('auth.login', { email: `${n}${email}`, password: 'x' });
     const entries = await activityOf(NOBODY, 'auth.loginFailed');
@@ -56,7 +56,7 @@ describe('a login that fails', () => {
     expect(JSON.stringify(rows)).not.toContain('typed-a-secret');
   });
 
-  it('from ever new addresses cannot fill the log', async () => {
+  it('from many addresses cannot fill the log', async () => {
     const before = await activityOf(NOBODY, 'auth.loginFailed');
     const callerAt = (address: string) => ({
       requestId: '',
@@ -75,7 +75,7 @@ describe('a login that fails', () => {
   });
 });
 
-it('who fetches the file of a report leaves an entry, and who is refused leaves none', async () => {
+it('records who downloads the file of a report, but not refused downloads', async () => {
   const analyst = await gantry.tokenFor('ANALYST');
   const field = await gantry.tokenFor('FIELD');
   const range = { startDate: '2026-01-01', endDate: '2026-01-02' };
@@ -103,7 +103,7 @@ it('who fetches the file of a report leaves an entry, and who is refused leaves 
   expect(unwritten.status).toBe(500);
 });
 
-it('who looks at a picture leaves one entry for it in a while', async () => {
+it('records once in a while that a user views an image', async () => {
   const viewer = await gantry.tokenFor('VIEWER');
   const apiKey = await gantry.registerSensor();
   const picture = { apiKey, eventType: 'INCIDENT', images: [dataUrl(png(), 'image/png')] };
@@ -115,7 +115,7 @@ it('who looks at a picture leaves one entry for it in a while', async () => {
   expect((await getFile(`/images/${'0'.repeat(64)}`, viewer)).status).toBe(404);
   const entries = await activityOf(await idOf(viewer), 'images.view');
   expect(entries.length).toBeGreaterThanOrEqual(1);
-  // Two when ten minutes ended meanwhile.
+  // Two if ten minutes ended meanwhile.
   expect(entries.length).toBeLessThanOrEqual(2);
   expect(entries[0]).toMatchObject({
     ipAddress: '127.0.0.1',
@@ -124,7 +124,7 @@ it('who looks at a picture leaves one entry for it in a while', async () => {
 });
 
 describe('the activity log', () => {
-  it('is kept for 90 days at least, and who changes that is written down', async () => {
+  it('is kept for at least 90 days, and a change of that is recorded', async () => {
     for (const procedure of ['storage.setRetention', 'storage.previewRetention']) {
       const { status, body } = await gantry.call(procedure, { activity: 89 }, { token });
       expect(status).toBe(400);

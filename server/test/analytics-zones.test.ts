@@ -28,7 +28,7 @@ describe('analytics in a time zone whose hours do not begin with those of UTC', 
     ['Asia/Kolkata', '+05:30'],
     ['Asia/Kathmandu', '+05:45'],
     ['Australia/Eucla', '+08:45'],
-  ])('count events of %s in their local hours and days', async (zone, offset) => {
+  ])('counts events of %s in their local hours and days', async (zone, offset) => {
     await setZone(zone);
     const year = 2005 + zone.length;
     const day = `${year}-03-10`;
@@ -53,8 +53,8 @@ describe('analytics in a time zone whose hours do not begin with those of UTC', 
   });
 });
 
-describe('types that differ in case', () => {
-  it('are one, under the most frequent spelling, as the filters have it', async () => {
+describe('types that differ only in case', () => {
+  it('are counted as one, under the most frequent spelling, as filters treat them', async () => {
     await setZone('UTC');
     const spellings = ['CAR', 'car', 'car', 'Bus', 'BUS', 'Truck'];
     for (const [n, vehicleType] of spellings.entries())
@@ -83,7 +83,7 @@ describe('types that differ in case', () => {
     ]);
   });
 
-  it('are added up whatever comes first', () => {
+  it('are added up in any order', () => {
     expect(
       sumsBySpelling([
         ['b', 2],

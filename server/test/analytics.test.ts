@@ -25,7 +25,7 @@ const isViolation = ({ eventType }: Passage): boolean => VIOLATIONS.has(eventTyp
 const within = (from: number, until: number): Passage[] =>
   month.passages.filter(({ time }) => time >= from && time < until);
 
-/** Counts by a key, the greatest first. */
+/** Counts by a key, in descending order. */
 const countBy = <Key>(passages: readonly Passage[], keyOf: (passage: Passage) => Key): Map<Key, number> => {
   const counts = new Map<Key, number>();
   for (const passage of passages) counts.set(keyOf(passage), (counts.get(keyOf(passage)) ?? 0) + 1);
@@ -43,7 +43,7 @@ describe('the analytics of a simulated month', () => {
     const { passages } = month;
     expect(said).toMatchObject({ timezone: ZONE, interval: 'day', total: passages.length, archived: 0 });
     expect([Date.parse(said.start), Date.parse(said.end)]).toEqual([month.from, month.until]);
-    // What it always answered.
+    // Fields that have always been part of the answer.
     const stats = await gantry.ok('events.getStats', MONTH, { token });
     expect(said).toMatchObject(stats);
     const types = said.byVehicleType.map((row: { vehicleType: string | null; count: number }) => [
@@ -85,13 +85,13 @@ describe('the analytics of a simulated month', () => {
       expect(hours).toEqual(Array.from({ length: 24 }, (_, hour) => byHour.get(weekday * 24 + hour) ?? 0));
   };
 
-  it('are found again before they are folded, and after', async () => {
+  it('equal a recount before and after folding', async () => {
     await checkMonth();
     await foldAll();
     await checkMonth();
   });
 
-  it('name the plates that came again, how often and when last', async () => {
+  it('name repeated plates with their number and last time', async () => {
     const { repeatPlates } = await ask(MONTH);
     const expected = REPEATED.map(([plate, times]) => ({
       licensePlateNumber: plate,
@@ -105,7 +105,7 @@ describe('the analytics of a simulated month', () => {
     expect(often.repeatPlates.plates).toEqual(expected.slice(0, 1));
   });
 
-  it('compare with the period of the same length before', async () => {
+  it('compare with the previous period of the same length', async () => {
     const week = { startDate: '2026-03-16T00:00:00+01:00', endDate: '2026-03-22T23:59:59.999+01:00' };
     const { totals, start, end, series } = await ask({ ...week, interval: 'hour' });
     const [from, until] = [Date.parse(start), Date.parse(end)];
@@ -135,7 +135,7 @@ describe('the analytics of a simulated month', () => {
     expect(Date.parse(series[4].end) - Date.parse(series[4].start)).toBe((7 * 24 - 1) * 3_600_000);
   });
 
-  it('count a ragged range to the event', async () => {
+  it('count a range with partial hours exactly', async () => {
     const [first, last] = [month.passages[500]?.time ?? 0, month.passages[1_500]?.time ?? 0];
     const range = { startDate: new Date(first).toISOString(), endDate: new Date(last).toISOString() };
     const said = await ask(range);
@@ -146,7 +146,7 @@ describe('the analytics of a simulated month', () => {
 });
 
 describe('the time until events are processed', () => {
-  it('is told of those that were processed within the range', async () => {
+  it('refers to those that were processed within the range', async () => {
     const operator = await gantry.tokenFor('OPERATOR');
     const { events } = await gantry.ok('events.getAll', { take: 5 }, { token });
     for (const { id } of events) await gantry.ok('events.markAsProcessed', { id }, { token: operator });
@@ -163,7 +163,7 @@ describe('the time until events are processed', () => {
   });
 });
 
-describe('analytics of nothing', () => {
+describe('analytics without events', () => {
   it('are zeros and empty lists', async () => {
     const said = await ask({ startDate: '2020-01-01', endDate: '2020-01-10' });
     const nothing = { value: 0, previous: 0, change: null };
@@ -185,7 +185,7 @@ describe('analytics of nothing', () => {
     expect(new Set(said.series.map(({ total }: { total: number }) => total))).toEqual(new Set([0]));
   });
 
-  it('are those of the last 30 days when no range is given', async () => {
+  it('cover the last 30 days without a range', async () => {
     const { start, end, interval } = await ask();
     expect(Math.round((Date.parse(end) - Date.parse(start)) / 86_400_000)).toBe(30);
     expect(Math.abs(Date.now() - Date.parse(end))).toBeLessThan(5_000);
@@ -193,8 +193,8 @@ describe('analytics of nothing', () => {
   });
 });
 
-describe('who asks for analytics', () => {
-  it.each(role.options)('may see reports: %s', async (name) => {
+describe('a caller of analytics', () => {
+  it.each(role.options)('must have the permission for reports: %s', async (name) => {
     const { status } = await gantry.call('reports.getAnalytics', {}, { token: await gantry.tokenFor(name) });
     expect(status).toBe(mayDo(name, 'viewReports') ? 200 : 403);
   });
@@ -207,7 +207,7 @@ describe('who asks for analytics', () => {
     [{ startDate: 'x' }, /ISO 8601/],
     [{ interval: 'year' }, /./],
     [{ repeatPlatesFrom: 1 }, /./],
-  ])('is told what is wrong with %j', async (input, message) => {
+  ])('receives a clear message for %j', async (input, message) => {
     const { status, body } = await gantry.call('reports.getAnalytics', input, { token });
     expect(status).toBe(400);
     const { message: said, data } = body.error.json;

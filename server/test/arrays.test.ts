@@ -22,13 +22,13 @@ const read = async (type: string, bytes: Buffer): Promise<unknown> =>
   (await client.query(`SELECT $1::${type}[] AS read`, [bytes])).rows[0].read;
 
 const listOf = <Value>(value: fc.Arbitrary<Value>) => fc.array(fc.option(value), { maxLength: 40 });
-/** What text PostgreSQL can store. */
+/** Text that PostgreSQL can store. */
 const text = fc
   .string({ unit: 'binary' })
   .filter((value) => !value.includes('\u0000') && value.isWellFormed());
 
 describe('arrays in binary form', () => {
-  it('of texts are read as they were, in every script, nulls and nothing at all too', async () => {
+  it('of texts are restored, in every script, with nulls, and empty', async () => {
     await fc.assert(
       fc.asyncProperty(listOf(text), async (values) => {
         expect(await read('text', textArray(values, same))).toEqual(values);
@@ -36,7 +36,7 @@ describe('arrays in binary form', () => {
     );
   });
 
-  it('of UUIDs are read as they were', async () => {
+  it('of UUIDs are restored', async () => {
     await fc.assert(
       fc.asyncProperty(listOf(fc.uuid()), async (values) => {
         expect(await read('uuid', uuidArray(values, same))).toEqual(values);
@@ -46,7 +46,7 @@ describe('arrays in binary form', () => {
     expect(await read('uuid', uuidArray([mixed], same))).toEqual([mixed.toLowerCase()]);
   });
 
-  it('of numbers are read as they were', async () => {
+  it('of numbers are restored', async () => {
     await fc.assert(
       fc.asyncProperty(listOf(fc.integer({ min: -32_768, max: 32_767 })), async (values) => {
         expect(await read('smallint', smallintArray(values, same))).toEqual(values);

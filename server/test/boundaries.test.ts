@@ -37,7 +37,7 @@ const offenders = (wrong: readonly Import[]): string[] =>
 
 const roomOf = (file: string): string => relative('server/src', file).split('/')[0] ?? '';
 
-/** The files of one cycle of imports, types included; empty when there is none. */
+/** The files of one cycle of imports, including types; empty when there is none. */
 const cycleIn = (among: readonly Import[]): string[] => {
   const targets = new Map<string, Import[]>();
   for (const each of among) targets.set(each.from, [...(targets.get(each.from) ?? []), each]);
@@ -59,7 +59,10 @@ const cycleIn = (among: readonly Import[]): string[] => {
   return [];
 };
 
-/** Every room of the server on its floor, the lowest first. A file imports files of its own room and of lower floors. */
+/**
+ * The floor of every room of the server, the lowest first. A file may import files of its own room and of lower
+ * floors.
+ */
 const FLOORS: readonly (readonly string[])[] = [
   ['platform', 'installation.ts'],
   ['rpc', 'activity'],
@@ -74,12 +77,12 @@ const FLOORS: readonly (readonly string[])[] = [
 ];
 const floorOf = (file: string): number => FLOORS.findIndex((rooms) => rooms.includes(roomOf(file)));
 
-describe('the boundaries between the parts', () => {
-  it('sees the imports it judges', () => {
+describe('the boundaries between rooms', () => {
+  it('are checked on the imports that exist', () => {
     expect(server.length).toBeGreaterThan(100);
   });
 
-  it('lets the contract import zod and superjson and nothing of ours', () => {
+  it('allow the contract to import only zod and superjson', () => {
     const wrong = imports.filter(
       ({ from, to }) =>
         from.startsWith('contract/') && !to.startsWith('contract/') && !['zod', 'superjson'].includes(to),
@@ -87,8 +90,9 @@ describe('the boundaries between the parts', () => {
     expect(offenders(wrong)).toEqual([]);
   });
 
-  it('lets the client, the simulator and the benchmarks reach the server only over the wire', () => {
-    // The demo starts the service as a process; the client knows the type of the router, which leaves no trace at run time.
+  it('allow the client, the simulator and the benchmarks to use the server only over HTTP', () => {
+    // The demo starts the service as a process; the client imports the type of the router, which does not exist at
+    // run time.
     const wrong = imports.filter(
       ({ from, to, isType }) =>
         !from.startsWith('server/') &&
@@ -97,11 +101,11 @@ describe('the boundaries between the parts', () => {
     expect(offenders(wrong)).toEqual([]);
   });
 
-  it('gives every room of the server a floor', () => {
+  it('give every room of the server a floor', () => {
     expect(sources.filter((file) => file.startsWith('server/src/') && floorOf(file) === -1)).toEqual([]);
   });
 
-  it('lets a room import rooms of lower floors only', () => {
+  it('allow a room to import only rooms of lower floors', () => {
     const wrong = server.filter(
       ({ from, to }) =>
         to.startsWith('server/src/') && roomOf(from) !== roomOf(to) && floorOf(to) >= floorOf(from),
@@ -109,18 +113,18 @@ describe('the boundaries between the parts', () => {
     expect(offenders(wrong)).toEqual([]);
   });
 
-  it('has no file that imports itself by way of others', () => {
+  it('allow no cycle of imports between files', () => {
     expect(cycleIn(imports)).toEqual([]);
   });
 
-  it('keeps the RPC library to the rooms that speak it', () => {
+  it('keep the RPC library in the rooms that handle calls', () => {
     const wrong = server.filter(
       ({ from, to }) => to.startsWith('@trpc/') && !/^server\/src\/(rpc|api|http)\//.test(from),
     );
     expect(offenders(wrong)).toEqual([]);
   });
 
-  it('lets only main and config know the environment', () => {
+  it('keep environment variables in main and config', () => {
     const wrong = sources.filter(
       (file) =>
         file.startsWith('server/src/') &&
@@ -156,9 +160,9 @@ describe('the boundaries between the parts', () => {
     ]);
   });
 
-  it('keeps SQL to the stores, the database and the writer of events', () => {
+  it('keep SQL in the stores, the database and the writer of events', () => {
     const SQL = /\b(SELECT\s+[\w*(]|INSERT INTO|UPDATE\s+\w+\s+SET|DELETE FROM|CREATE TABLE)/;
-    // A benchmark looks into the tables to check what the service says.
+    // A benchmark reads tables to check the answers of the service.
     const mayHaveSql = (file: string): boolean =>
       file.startsWith('bench/') ||
       /(^|[-/])store\.ts$/.test(file) ||
@@ -170,14 +174,14 @@ describe('the boundaries between the parts', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('keeps a store from what needs it', () => {
+  it('keep stores independent of services', () => {
     const wrong = server.filter(
       ({ from, to }) => /(^|[-/])store\.ts$/.test(from) && /\/(service|start)\.ts$/.test(to),
     );
     expect(offenders(wrong)).toEqual([]);
   });
 
-  it('keeps pure rules free of context, clock and database', () => {
+  it('keep pure rules free of context, clock and database', () => {
     const pure = [
       'server/src/platform/fold-case.ts',
       'server/src/platform/history.ts',
@@ -199,7 +203,7 @@ describe('the boundaries between the parts', () => {
     expect(offenders(wrong)).toEqual([]);
   });
 
-  it('has no barrels and no drawers for odds and ends', () => {
+  it('allow no barrels and no folders for odds and ends', () => {
     const wrong = sources.filter((file) =>
       /(^|\/)(utils?|helpers?|common|manager|misc|index)(\.ts|\/)/.test(file),
     );

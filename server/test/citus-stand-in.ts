@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { createTestDatabase } from './harness.ts';
 
-// Citus as far as the distribution looks at it: functions of the same names that write down which statement called them,
-// and tables that then say what Citus would.
+// A stand-in for the parts of Citus that the distribution uses: functions of the same names that record the
+// statements that call them, and tables with the contents that Citus would have.
 
 const STAND_IN = `
   CREATE SCHEMA citus_stand_in;
@@ -40,7 +40,7 @@ const STAND_IN = `
     EXECUTE format('TRUNCATE %s', table_name);
   END $$`;
 
-/** A database of its own that takes itself for the coordinator of a cluster. */
+/** A database of its own that acts as the coordinator of a cluster. */
 export class PretendedCluster implements AsyncDisposable {
   readonly url: string;
   readonly client: pg.Client;
@@ -52,7 +52,7 @@ export class PretendedCluster implements AsyncDisposable {
     this.#drop = drop;
   }
 
-  /** @param workers nodes that hold shards, beside the coordinator, which holds none */
+  /** @param workers nodes that hold shards, besides the coordinator, which holds none */
   static async start(workers: number): Promise<PretendedCluster> {
     const { url, drop } = await createTestDatabase();
     const client = new pg.Client({ connectionString: url });
@@ -65,7 +65,7 @@ export class PretendedCluster implements AsyncDisposable {
     return new PretendedCluster(url, client, drop);
   }
 
-  /** What was asked of Citus, in order. */
+  /** The calls of Citus functions, in order. */
   async calls(): Promise<string[]> {
     const { rows } = await this.client.query<{ statement: string }>(
       'SELECT statement FROM calls ORDER BY id',

@@ -11,7 +11,7 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const EVENT = { eventType: 'VEHICLE_DETECTION' };
 
-describe('the time of the database, as a process keeps it', () => {
+describe('the time of the database, as kept by a process', () => {
   const clockBeside = () => {
     const time = { wall: 1_000_000, monotonic: 0, database: 1_000_000, answerMs: 100 };
     const warnings: string[] = [];
@@ -35,13 +35,13 @@ describe('the time of the database, as a process keeps it', () => {
     return { clock, time, pass, warnings };
   };
 
-  it('is that of the process until it was measured, which is not trusted', () => {
+  it('is the time of the process before the first measurement, and is not trusted', () => {
     const { clock, time } = clockBeside();
     expect([clock.now(), clock.skewMs(), clock.isDue()]).toEqual([time.wall, null, true]);
     expect(clock.mayBeWrong(() => true)).toBe(true);
   });
 
-  it('is right to half of what the answer took, and is measured each minute', async () => {
+  it('is accurate to half the duration of the query, and is measured every minute', async () => {
     const { clock, time, pass } = clockBeside();
     time.database += 7_000;
     await clock.measure();
@@ -54,7 +54,7 @@ describe('the time of the database, as a process keeps it', () => {
     expect(clock.now()).toBe(time.database);
   });
 
-  it('does not move when the clock of the process is set, which is not trusted until it is measured anew', async () => {
+  it('does not change when the clock of the process is set, and is not trusted until the next measurement', async () => {
     const { clock, time } = clockBeside();
     await clock.measure();
     time.wall += DAY;
@@ -63,12 +63,12 @@ describe('the time of the database, as a process keeps it', () => {
     expect(clock.mayBeWrong(() => true)).toBe(true);
     await clock.measure();
     expect(clock.isDue()).toBe(false);
-    // Only the database would refuse, and nobody knows which of the two is right.
+    // Only the database would refuse, and it is unknown which clock is right.
     expect(clock.mayBeWrong((now) => now < time.wall)).toBe(true);
     expect(clock.mayBeWrong(() => true)).toBe(false);
   });
 
-  it('does not follow an answer that took too long', async () => {
+  it('ignores an answer that took too long', async () => {
     const { clock, time } = clockBeside();
     await clock.measure();
     time.answerMs = 20_000;
@@ -77,7 +77,7 @@ describe('the time of the database, as a process keeps it', () => {
     expect(Math.abs(clock.skewMs() ?? DAY)).toBeLessThan(1_000);
   });
 
-  it('is warned of once while the clocks differ', async () => {
+  it('logs one warning while the clocks differ', async () => {
     const { clock, time, warnings } = clockBeside();
     await clock.measure();
     expect(warnings).toEqual([]);
@@ -124,7 +124,7 @@ describe('a process whose clock is wrong', () => {
   const isThere = async (id: string): Promise<boolean> =>
     (await gantry.call('events.getById', { id }, { token })).status === 200;
 
-  it.each([-DAY, -6 * MINUTE, 6 * MINUTE, DAY])('takes good events in, %i ms off', async (by) => {
+  it.each([-DAY, -6 * MINUTE, 6 * MINUTE, DAY])('accepts valid events, %i ms off', async (by) => {
     setClock(by);
     expect((await send({ timestamp: at(0) })).status).toBe(200);
     const { body } = await send();
@@ -145,7 +145,7 @@ describe('a process whose clock is wrong', () => {
     expect((await send({ timestamp: at(DAY / 2) })).status).toBe(400);
   });
 
-  it('says so in its health and its metrics, with the documented keys', async () => {
+  it('reports it in its health and its metrics, with the documented keys', async () => {
     setClock(-MINUTE);
     await gantry.app.context.clock.measure();
     const health = await gantry.ok('system.health');
@@ -156,7 +156,7 @@ describe('a process whose clock is wrong', () => {
     expect(Math.abs(Number(skew) + 60)).toBeLessThan(5);
   });
 
-  it('removes nothing before its time', async () => {
+  it('removes nothing too early', async () => {
     const { body } = await send({ timestamp: at(-20 * DAY) });
     const id: string = body.result.data.json.eventId;
     await gantry.ok('storage.setRetention', { events: { default: 30, byType: {} } }, { token });
@@ -168,11 +168,11 @@ describe('a process whose clock is wrong', () => {
     expect(await isThere(id)).toBe(true);
   });
 
-  it('lets a daily run not remove what became due in months, but a run by hand', async () => {
+  it('refuses a daily run that would remove months of data, but not a run by hand', async () => {
     const { body } = await send({ timestamp: at(-100 * DAY) });
     const id: string = body.result.data.json.eventId;
     await gantry.ok('storage.setRetention', { events: { default: 30, byType: {} } }, { token });
-    // As the database sees it when its clock is 60 days ahead.
+    // As the database shows when its clock is 60 days ahead.
     await gantry.pool.query(`UPDATE retention_settings SET updated_at = now() - interval '90 days'`);
     await gantry.pool.query(
       `UPDATE retention_runs SET started_at = started_at - interval '60 days', beat_at = beat_at - interval '60 days'`,
@@ -184,7 +184,7 @@ describe('a process whose clock is wrong', () => {
       /^Nothing was removed: .* 60 days after the last run.*storage\.runRetention/,
     );
     expect(await isThere(id)).toBe(true);
-    // It is not tried again on the same day.
+    // It is not repeated on the same day.
     const settled = await lastSettledStart(gantry.app.context.db);
     expect(Date.now() - (settled ?? 0)).toBeLessThan(MINUTE);
     const { id: byHand } = await gantry.ok('storage.runRetention', undefined, { token });
@@ -244,7 +244,7 @@ describe('a token', () => {
   });
 });
 
-describe('the oldest event that is taken in', () => {
+describe('the maximum age of accepted events', () => {
   it('is a setting', async () => {
     await using gantry = await startGantry({ config: { OLDEST_EVENT_DAYS: '30' } });
     const apiKey = await gantry.registerSensor();

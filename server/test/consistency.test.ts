@@ -30,7 +30,7 @@ beforeAll(async () => {
     { url: 'http://127.0.0.1:9/hook', kinds: ['event.violation', 'watchlist.alert'] },
     { token },
   );
-  // Only what is older than two seconds is sure to be known to every process.
+  // Only changes older than two seconds are known to every process.
   for (const table of ['watchlist_entries', 'webhooks'])
     await gantry.pool.query(`UPDATE ${table} SET updated_at = updated_at - interval '1 minute'`);
   const events = Array.from({ length: 60 }, (_, n) => ({
@@ -63,7 +63,7 @@ const check = (isRepairing = false): Promise<CheckResult[]> =>
 const namesOfWrong = (results: readonly CheckResult[]): string[] =>
   results.filter(({ differences }) => differences.length > 0).map(({ name }) => name);
 
-/** Each damages one kind of derived data by hand. */
+/** Each damages one kind of derived data. */
 const damages: readonly { readonly name: string; readonly how: string; readonly statement: string }[] = [
   {
     name: 'totals by hour',
@@ -129,8 +129,8 @@ const damages: readonly { readonly name: string; readonly how: string; readonly 
   },
 ];
 
-describe('the check of what is derived', () => {
-  it('finds nothing in a database that only the service wrote', async () => {
+describe('the check of derived data', () => {
+  it('finds nothing in a database that only the service has written', async () => {
     const results = await check();
     expect(results.map(({ name }) => name).sort()).toEqual(
       [...new Set(damages.map(({ name }) => name))].sort(),
@@ -153,7 +153,7 @@ describe('the check of what is derived', () => {
     },
   );
 
-  it('repairs while events come in', async () => {
+  it('repairs while events arrive', async () => {
     const apiKey = await gantry.registerSensor();
     let isBusy = true;
     const sending = (async () => {
@@ -169,7 +169,7 @@ describe('the check of what is derived', () => {
     expect(namesOfWrong(await check())).toEqual([]);
   });
 
-  it('keeps the counts of a day from which retention removed events, and adds the longer ones up from them', async () => {
+  it('keeps the counts of a day from which retention removed events, and derives the longer ones from them', async () => {
     const apiKey = await gantry.registerSensor();
     const events = [0, 1, 2].map((n) => ({
       eventType: 'VEHICLE_DETECTION',
@@ -202,7 +202,7 @@ describe('the check of what is derived', () => {
     expect(await read()).toEqual(before);
   });
 
-  it('is a command that exits with 1 and names the rows when something differs', async () => {
+  it('is a command that exits with 1 and names the rows that differ', async () => {
     const run = () =>
       promisify(execFile)(process.execPath, ['--import', 'tsx', 'server/scripts/check.ts'], {
         cwd: ROOT,

@@ -4,7 +4,7 @@ import { locks } from '../src/platform/database/locks.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
-// Two months ago, and three: a sensor that was ONLINE all the time saw a vehicle each hour.
+// Two and three months ago: a sensor that was always ONLINE detected a vehicle each hour.
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -17,7 +17,7 @@ const monthStart = (monthsAgo: number): number =>
 const day = (time: number): string => new Date(time).toISOString().slice(0, 10);
 const [older, newer, next] = [monthStart(3), monthStart(2), monthStart(1)] as const;
 const RANGE = { startDate: day(older), endDate: day(next - 1) };
-/** Within the newer month, so that its first half goes in batches; the older one goes as a whole. */
+/** Within the newer month, so that its first half is removed in batches and the older month as a whole. */
 const CUTOFF = newer + 14 * DAY_MS;
 const daysUntil = (cutoff: number): number =>
   (Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()) - cutoff) / DAY_MS;
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const device = { name: 'Mast 7', deviceId: randomUUID(), type: 'RADAR', locationId };
   ({ id: sensorId, apiKey } = await ask('sensors.create', device));
   await gantry.ok('sensors.heartbeat', { apiKey });
-  // As if it had been there all the time.
+  // As if it had always existed.
   await gantry.pool.query(`UPDATE sensors SET created_at = $1`, [new Date(older)]);
   await gantry.pool.query(`UPDATE sensor_status_history SET at = $1`, [new Date(older)]);
 });
@@ -86,9 +86,9 @@ const readFigures = async () => ({
   report: await readReport(),
 });
 
-describe('counts of traffic', () => {
-  it('outlive their events, whether these go in batches, beside a hold, or with their month', async () => {
-    // Nothing is folded before everything is gone.
+describe('traffic counts', () => {
+  it('are kept when their events are removed: in batches, next to a hold, or with their month', async () => {
+    // Nothing is folded before everything is removed.
     const fold = await gantry.pool.connect();
     await fold.query('SELECT pg_advisory_lock($1)', [locks.traffic]);
     let before: Awaited<ReturnType<typeof readFigures>>;
@@ -117,7 +117,7 @@ describe('counts of traffic', () => {
     expect(await readFigures()).toEqual(before);
   });
 
-  it('are not what analytics count, which say from when on nothing was removed', async () => {
+  it('differ from the counts of analytics, which say since when they are complete', async () => {
     const said = await ask('reports.getAnalytics', {
       startDate: day(newer),
       endDate: day(next - 1),
@@ -138,7 +138,7 @@ describe('counts of traffic', () => {
     expect(after.keptSince).toBeNull();
   });
 
-  it('are a gap, not a zero, once they are removed themselves', async () => {
+  it('are a gap and not zero once they are removed', async () => {
     const rules = { traffic: daysUntil(CUTOFF) };
     const days = (CUTOFF - older) / DAY_MS;
     // A sensor and a location.
@@ -166,7 +166,7 @@ describe('counts of traffic', () => {
     expect(await ask('traffic.getSpeedDistribution', gone)).toMatchObject({ measured: 0, completeness: 0 });
   });
 
-  it('stay removed when a late event comes, and when one of theirs is deleted by a person', async () => {
+  it('stay removed when a late event arrives, or one of their events is deleted by a user', async () => {
     const late = { eventType: 'VEHICLE_DETECTION', timestamp: new Date(newer + DAY_MS).toISOString() };
     await gantry.ok('events.ingest', { apiKey, ...late });
     for (const { id } of (await ask('storage.getHolds', {})).holds) await ask('storage.releaseHold', { id });

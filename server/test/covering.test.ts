@@ -23,11 +23,11 @@ const anInterval = fc
   .tuple(aMoment, aMoment)
   .map(([a, b]) => ({ from: Math.min(a, b), until: Math.max(a, b) }));
 
-/** How often the pieces count a moment. */
+/** How often the pieces count a time. */
 const timesCounted = (pieces: readonly Piece[], time: number): number =>
   pieces.reduce((sum, { from, until, sign }) => (from <= time && time < until ? sum + sign : sum), 0);
 
-/** How many whole periods, or milliseconds, a piece is. */
+/** The number of whole periods, or of milliseconds, in a piece. */
 const lengthOf = ({ source, from, until }: Piece): number => {
   if (source === 'events') return until - from;
   let count = 0;
@@ -36,7 +36,7 @@ const lengthOf = ({ source, from, until }: Piece): number => {
 };
 
 describe('the covering of an interval', () => {
-  it('counts every moment within it once, and no other', () => {
+  it('counts every time within it exactly once, and no other', () => {
     fc.assert(
       fc.property(anInterval, fc.array(aMoment, { maxLength: 50 }), (interval, others) => {
         const { pieces } = cover(interval);
@@ -49,7 +49,7 @@ describe('the covering of an interval', () => {
     );
   });
 
-  it('is of whole periods in UTC', () => {
+  it('consists of whole periods in UTC', () => {
     fc.assert(
       fc.property(anInterval, (interval) => {
         for (const { source, from, until } of cover(interval).pieces) {
@@ -61,7 +61,7 @@ describe('the covering of an interval', () => {
     );
   });
 
-  it('says which whole hours are among it, so that what is not folded yet can be added', () => {
+  it('contains the whole hours for which unfolded counts must be added', () => {
     fc.assert(
       fc.property(anInterval, fc.array(aMoment, { maxLength: 50 }), (interval, times) => {
         const { pieces, hours } = cover(interval);
@@ -74,11 +74,11 @@ describe('the covering of an interval', () => {
     );
   });
 
-  it('reads no more than half of a period at either end', () => {
+  it('reads at most half of a period at either end', () => {
     fc.assert(
       fc.property(anInterval, (interval) => {
         const { pieces } = cover(interval);
-        // An interval that lies around the middle of a longer period is read as it is, and so has one piece for two ends.
+        // An interval around the middle of a longer period is read directly, so one piece covers both ends.
         for (const { source } of pieces) {
           const read = pieces
             .filter((piece) => piece.source === source)
@@ -89,7 +89,7 @@ describe('the covering of an interval', () => {
     );
   });
 
-  it('without ends is years alone', () => {
+  it('without ends consists only of years', () => {
     const [from, until] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
     expect(cover({ from, until })).toEqual({
       pieces: [{ source: 'year', from, until, sign: 1 }],
@@ -106,7 +106,7 @@ describe('the covering of an interval', () => {
   it.each([
     [START, START],
     [END, START],
-  ])('from %d until %d is nothing', (from, until) => {
+  ])('from %d until %d is empty', (from, until) => {
     expect(cover({ from, until })).toEqual({ pieces: [], hours: null });
   });
 });

@@ -14,10 +14,10 @@ import {
   untilItServes,
 } from './service-process.ts';
 
-// The service as people run it, in a process of its own with its own database, and killed like a process.
+// The service in a process of its own with its own database, which is killed at various moments.
 
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-crash-'));
-// PostgreSQL's user, who is another one when this runs as root, must get through.
+// PostgreSQL's user, who differs if this runs as root, must be able to pass through.
 chmodSync(scratch, 0o711);
 const dataDir = join(scratch, 'data');
 
@@ -64,7 +64,7 @@ afterAll(async () => {
   try {
     process.kill(postmasterPid(), 'SIGQUIT');
   } catch {
-    // It had ended, as it should.
+    // It had ended, as expected.
   }
   await rm(scratch, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
@@ -93,15 +93,15 @@ interface EventJson {
   archived: boolean;
 }
 
-/** What the service acknowledged, over all its lives. */
+/** The events that the service acknowledged, over all its runs. */
 const stored = new Set<string>();
 const processed = new Set<string>();
 const deleted = new Set<string>();
-/** The SHA-256 of every picture of an event that was acknowledged. */
+/** The SHA-256 of every image of an acknowledged event. */
 const pictures = new Set<string>();
 let shades = 0;
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
-/** Keyed events whose answer never came, one of each device. */
+/** Events with a key that were not answered, one of each device. */
 const unanswered: object[] = [];
 
 /** Sends events with and without a key, and reviews some of them, until the service is gone. */
@@ -137,7 +137,7 @@ const load = async (): Promise<void> => {
         deleted.add(id);
       }
     } catch {
-      // Gone in the middle of it: the next keyed event goes without an answer too, and ends this.
+      // The service has ended: the next event with a key is not answered either, which ends this loop.
     }
   }
 };
@@ -211,7 +211,7 @@ describe('the service', () => {
 
       service = await start();
       url = service.url;
-      // The token is the one from before.
+      // The token is the earlier one.
       await expectEverythingKept();
 
       const known = new Set((await listEverything()).map(({ id }) => id));
@@ -227,7 +227,7 @@ describe('the service', () => {
     },
   );
 
-  it('does not let a second one into its data folder', async () => {
+  it('does not let a second one use its data folder', async () => {
     const second = spawnHere();
     expect(await second.ended).toBe(1);
     expect(second.output()).toMatch(/^Gantry cannot start\. .*data folder/s);
@@ -237,7 +237,7 @@ describe('the service', () => {
     await expectEverythingKept();
   });
 
-  it('ends within seconds when it is asked to, answers what it accepted, and leaves no process', async () => {
+  it('ends within seconds when asked to, answers accepted requests, and leaves no process', async () => {
     const database = postmasterPid();
     const before = stored.size;
     const gone = loadUntilGone();
@@ -253,7 +253,7 @@ describe('the service', () => {
     expect(service.output()).not.toMatch(/"level":(50|60)/);
   });
 
-  it('starts again, with everything in it', async () => {
+  it('starts again with all of its data', async () => {
     service = await start();
     url = service.url;
     await expectEverythingKept();

@@ -5,17 +5,19 @@ import { describe, expect, it } from 'vitest';
 import { csv, csvLines } from '../src/reports/formats/csv.ts';
 
 /**
- * What spreadsheets may evaluate. Quotes and blanks before it do not make it harmless. A line break before it is that
- * between two rows, where a reader took the quote that ends a cell for one that begins it.
+ * What spreadsheets may evaluate. Quotes and blanks before it do not make it harmless. A line break may separate rows
+ * even within quotes, if a reader misread a closing quote as an opening one.
  */
 const beginsLikeFormula = (cell: string): boolean =>
   /^["\s\p{Cf}]*[=+\-@＝＋－＠]|^[\t\r]/u.test(cell.replace(/^\r\n/, ''));
 
-/** Takes the guard away, by the rule that docs/operations.md gives. */
+/** Removes the guard by the rule in docs/operations.md. */
 const unguarded = (text: string): string =>
   text.replace(/(?<=^|[;\t\r\n])'(?='*["\p{Zs}\p{Cf}\v\f\0]*[=+\-@＝＋－＠\t\r])/gu, '');
 
-/** Text with everything that separates, quotes and begins formulas, and arbitrary letters and controls between. */
+/**
+ * Text with all separators, quotes and beginnings of formulas, and arbitrary letters and control characters between.
+ */
 const hostile = fc
   .array(
     fc.oneof(
@@ -51,7 +53,7 @@ const table = fc
 
 const RUNS = { numRuns: 3_000 };
 
-/** As spreadsheets read: a quote within a cell is a letter, and one that is never closed reaches to the end. */
+/** As spreadsheets read: a quote within a cell is an ordinary character, and an unclosed one extends to the end. */
 const readLoosely = (text: string, delimiter: string, quote: '"' | false): string[][] => {
   const options = {
     delimiter,
@@ -79,13 +81,14 @@ describe('lines of CSV', () => {
     );
   });
 
-  it.each([',', ';', '\t'])('have no cell that begins like a formula where %j separates', (delimiter) => {
+  it.each([',', ';', '\t'])('contain no cell that begins like a formula where %j separates', (delimiter) => {
     fc.assert(
       fc.property(table, (rows) => {
         const text = csvLines(rows);
         for (const quote of ['"', false] as const) {
           const read = readLoosely(text, delimiter, quote);
-          // Whoever knows no quotes splits every text with a comma in it: only the beginnings of lines can be told.
+          // A reader that ignores quotes splits every text at its commas, so only the beginnings of lines are
+          // predictable.
           const cells = quote === false && delimiter === ',' ? read.map((row) => row.slice(0, 1)) : read;
           expect(cells.flat().filter(beginsLikeFormula)).toEqual([]);
         }
@@ -104,15 +107,15 @@ describe('lines of CSV', () => {
     ["'=1", "''=1"],
     ["rue de l'Est; 5", '"rue de l\'Est; 5"'],
     ['A-1, B', '"A-1, B"'],
-  ])('hold %j as %j', (cell, written) => {
+  ])('write %j as %j', (cell, written) => {
     expect(csvLines([[cell, 'next']])).toBe(`${written},next\r\n`);
   });
 
-  it('keep numbers numbers', () => {
+  it('do not change numbers', () => {
     expect(csvLines([['-1.5', -1.5, 0, null]])).toBe("'-1.5,-1.5,0,\r\n");
   });
 
-  it('say what the file is about without a formula', async () => {
+  it('describe the file without a formula', async () => {
     const parts: Buffer[] = [];
     const to = new Writable({
       write(chunk, _, done) {

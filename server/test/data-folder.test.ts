@@ -48,7 +48,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** A claim as another process, perhaps on another machine, would have left it. */
+/** A claim left by another process, perhaps on another machine. */
 async function plantClaim(number: number, holder: { pid: number; space?: string; startTime?: string }) {
   const space = holder.space ?? (await processSpace());
   const path = join(dataDir, `claim-${number}`);
@@ -57,14 +57,14 @@ async function plantClaim(number: number, holder: { pid: number; space?: string;
 }
 
 describe('the claim on a data folder', () => {
-  it('makes the folder, and leaves it to the next one when released', async () => {
+  it('creates the folder, and can be taken over once released', async () => {
     for (let round = 0; round < 3; round++) {
       await using _claim = await claimDataFolder(dataDir);
     }
     expect(await readdir(dataDir)).toHaveLength(1);
   });
 
-  it('refuses a second one in the same process and says who holds it and what to do', async () => {
+  it('refuses a second one in the same process, and says who holds it and what to do', async () => {
     await using _claim = await claimDataFolder(dataDir);
     await expect(claimDataFolder(dataDir)).rejects.toThrow(DataFolderInUse);
     await expect(claimDataFolder(dataDir)).rejects.toThrow(
@@ -72,7 +72,7 @@ describe('the claim on a data folder', () => {
     );
   });
 
-  it('can be released twice without harm to whoever has the folder by then', async () => {
+  it('can be released twice without affecting a later holder', async () => {
     const first = await claimDataFolder(dataDir);
     await first[Symbol.asyncDispose]();
     await using _second = await claimDataFolder(dataDir);
@@ -80,7 +80,7 @@ describe('the claim on a data folder', () => {
     await expect(claimDataFolder(dataDir)).rejects.toThrow(DataFolderInUse);
   });
 
-  it('refuses while another process lives and yields as soon as it was killed', async () => {
+  it('refuses while another process is alive, and succeeds as soon as that was killed', async () => {
     const { child, says } = await startClaimant();
     expect(says).toBe('claimed');
     await expect(claimDataFolder(dataDir)).rejects.toThrow(`(pid ${child.pid})`);
@@ -108,19 +108,19 @@ describe('the claim on a data folder', () => {
     }
   });
 
-  it('of a dead process is void when its number belongs to another process by now', async () => {
+  it('of a dead process is void when its number belongs to another process', async () => {
     await keepSecret(dataDir, 'any', () => 'thing');
     await plantClaim(7, { pid: process.ppid, startTime: 'not when the parent of this process began' });
     await using _claim = await claimDataFolder(dataDir);
   });
 
-  it('stands while the process that it names lives', async () => {
+  it('stays valid while the process that it names is alive', async () => {
     await keepSecret(dataDir, 'any', () => 'thing');
     await plantClaim(7, { pid: process.ppid, startTime: (await startTimeOf(process.ppid)) ?? '' });
     await expect(claimDataFolder(dataDir)).rejects.toThrow(`(pid ${process.ppid})`);
   });
 
-  it('from another container stands while its holder touches it', async () => {
+  it('from another container stays valid while its holder touches it', async () => {
     await keepSecret(dataDir, 'any', () => 'thing');
     const path = await plantClaim(7, { pid: 1, space: 'elsewhere' });
     const touching = setInterval(() => lutimes(path, new Date(), new Date()), PACE.signOfLifeMs);
@@ -141,25 +141,22 @@ describe('the claim on a data folder', () => {
     await vi.waitFor(async () => expect((await lstat(path)).mtimeMs).toBeGreaterThan(before), 5_000);
   });
 
-  it('says what to do when the folder cannot be made', async () => {
+  it('says what to do when the folder cannot be created', async () => {
     await writeFile(dataDir, 'a file, not a folder');
     await expect(claimDataFolder(dataDir)).rejects.toThrow(
       /cannot be used .* choose another folder with DATA_DIR/,
     );
   });
 
-  it.skipIf(process.getuid?.() === 0)(
-    'says what to do when the folder belongs to somebody else',
-    async () => {
-      await expect(claimDataFolder('/')).rejects.toThrow(
-        /cannot be used .* Give it to the user that runs Gantry/,
-      );
-    },
-  );
+  it.skipIf(process.getuid?.() === 0)('says what to do when the folder belongs to another user', async () => {
+    await expect(claimDataFolder('/')).rejects.toThrow(
+      /cannot be used .* Give it to the user that runs Gantry/,
+    );
+  });
 });
 
-describe('a kept secret', () => {
-  it('is made once, readable by its owner only', async () => {
+describe('a stored secret', () => {
+  it('is created once, readable by its owner only', async () => {
     expect(await keepSecret(dataDir, 'jwt-secret', () => 'first')).toBe('first');
     expect(await keepSecret(dataDir, 'jwt-secret', () => 'second')).toBe('first');
     expect((await stat(join(dataDir, 'jwt-secret'))).mode & 0o777).toBe(0o600);
@@ -167,19 +164,19 @@ describe('a kept secret', () => {
     expect(await readdir(dataDir)).toEqual(['jwt-secret']);
   });
 
-  it('is the same for all who ask for it at the same time', async () => {
+  it('is the same for concurrent callers', async () => {
     let made = 0;
     const asked = Array.from({ length: 20 }, () => keepSecret(dataDir, 'secret', () => `number ${++made}`));
     expect(new Set(await Promise.all(asked)).size).toBe(1);
   });
 
-  it('is not made up anew when its file is empty', async () => {
+  it('is not created again when its file is empty', async () => {
     await keepSecret(dataDir, 'secret', () => 'value');
     await writeFile(join(dataDir, 'secret'), '');
     await expect(keepSecret(dataDir, 'secret', () => 'other')).rejects.toThrow(/is empty. Restore it/);
   });
 
-  it('leaves nothing behind when making it fails', async () => {
+  it('leaves nothing behind when it cannot be created', async () => {
     const failing = keepSecret(dataDir, 'secret', () => {
       throw new Error('no entropy');
     });

@@ -16,11 +16,11 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** A server on which tests may create databases. */
     databaseServer: string;
-    /** The name of a migrated, empty database there, to be copied. */
+    /** The name of a migrated, empty database on it, as a template. */
     databaseTemplate: string;
-    /** A data folder with an embedded database that nobody used yet, to be copied. */
+    /** A data folder with an unused embedded database, as a template. */
     dataFolderTemplate: string;
-    /** Where each worker keeps the log of its services and the secrets that its tests use. */
+    /** The folder in which each worker stores the log of its services and the secrets of its tests. */
     logFolder: string;
   }
 }
@@ -38,7 +38,7 @@ const execute = async (connectionString: string, statement: string): Promise<voi
   }
 };
 
-/** What survives a crash is the subject of tests that start servers of their own. This one need not wait for the disk. */
+/** Durability is tested by tests that start servers of their own, so this one need not wait for the disk. */
 const QUICK = {
   fsync: 'off',
   full_page_writes: 'off',
@@ -47,8 +47,8 @@ const QUICK = {
 };
 
 /**
- * Keeps the password with one round of hashing in place of 4,096: a run opens thousands of connections, and each costs
- * the client milliseconds of it.
+ * Stores the password with one round of hashing instead of 4,096: a run opens thousands of connections, each of which
+ * would cost the client milliseconds.
  */
 const makeLoginCheap = async (server: string): Promise<void> => {
   const client = new pg.Client({ connectionString: server });
@@ -62,10 +62,10 @@ const makeLoginCheap = async (server: string): Promise<void> => {
   }
 };
 
-/** Makes the data folder that others are copied from: PostgreSQL takes a second of work to make a cluster. */
+/** Creates the data folder that others are copied from: creating a cluster takes PostgreSQL a second. */
 const makeDataFolder = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-test-template-'));
-  // Run by root, PostgreSQL is another user, who must be able to enter.
+  // If started by root, PostgreSQL runs as another user, who must be able to enter.
   await chmod(folder, 0o711);
   const database = await startEmbeddedDatabase({ dataDir: folder, log: () => undefined });
   await database[Symbol.asyncDispose]();
@@ -74,7 +74,7 @@ const makeDataFolder = async (): Promise<string> => {
 
 /** One real PostgreSQL for the whole run: the one in DATABASE_URL, or an embedded one in a temporary folder. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Reports are made by the built program, also for a service that runs from its sources.
+  // Reports are written by the built program, even if the service runs from source.
   await promisify(execFile)(process.execPath, [fileURLToPath(new URL('../build.js', import.meta.url))]);
   const given = process.env.DATABASE_URL;
   const dataFolder = await makeDataFolder();

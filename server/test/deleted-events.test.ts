@@ -30,8 +30,8 @@ const isThere = async (id: string): Promise<boolean> =>
 const total = async (): Promise<number> => (await gantry.ok('events.getStats', {}, { token })).total;
 const count = (what: string): Promise<number> => gantry.count(what);
 
-describe('an event that a person deleted', () => {
-  it('does not come back when the device sends it again, and the device is content', async () => {
+describe('an event that a user deleted', () => {
+  it('is not stored again when the device repeats it, and is reported as a duplicate', async () => {
     const event = newEvent({ description: 'first' });
     const id = await idOf(event);
     await remove(id);
@@ -43,7 +43,7 @@ describe('an event that a person deleted', () => {
     expect(await isThere(id)).toBe(false);
   });
 
-  it('keeps nothing else of its group from being stored and counted', async () => {
+  it('does not prevent the rest of its group from being stored and counted', async () => {
     const [gone, stored, fresh, followed] = [
       newEvent(),
       newEvent(),
@@ -65,7 +65,7 @@ describe('an event that a person deleted', () => {
     expect(await total()).toBe(await count('events'));
   });
 
-  it('does not come back when it is sent again while it is being deleted', async () => {
+  it('is not stored again when it is repeated during the deletion', async () => {
     const event = newEvent();
     const id = await idOf(event);
     const blocker = await gantry.pool.connect();
@@ -73,7 +73,7 @@ describe('an event that a person deleted', () => {
     await blocker.query('LOCK activity IN ACCESS EXCLUSIVE MODE');
     const waiting = () =>
       count(`pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
-    // It has deleted the event, and waits to write that down.
+    // It has deleted the event, and waits to record that.
     const removal = remove(id);
     await eventually(waiting, (n) => n === 1);
     const retry = idOf(event);
@@ -116,7 +116,7 @@ describe('an event whose time has no offset', () => {
   const setZone = (timezone: string) =>
     gantry.ok('system.timezone.updateTimezoneSettings', { timezone }, { token });
 
-  it('stays the same event when it is sent again after the zone of the service changed', async () => {
+  it('stays the same event when it is repeated after the time zone of the service changed', async () => {
     const local = () => newEvent({ timestamp: '2026-02-01T08:15:00' });
     const [event, deleted, reported] = [local(), local(), local()];
     await setZone('UTC');
@@ -129,7 +129,7 @@ describe('an event whose time has no offset', () => {
     expect(await idOf(deleted)).toBe(deletedId);
     expect(await total()).toBe(before);
     expect((await send({ ...event, description: 'other' })).status).toBe(409);
-    // What comes first now is told by the zone in force, and stays so as well.
+    // New events use the present zone, and stay the same too.
     const newId = await idOf(reported);
     const { timestamp } = await gantry.ok('events.getById', { id: newId }, { token });
     expect(timestamp).toBe('2026-01-31T23:15:00.000Z');
@@ -139,7 +139,7 @@ describe('an event whose time has no offset', () => {
     expect(await total()).toBe(before + 1);
   });
 
-  it('is looked for only while a device may send it again', async () => {
+  it('is recognized only while a device may repeat it', async () => {
     await gantry.pool.query(`UPDATE former_timezones SET replaced_at = now() - interval '401 days'`);
     await gantry.app.context.settings.refresh();
     expect(gantry.app.context.settings.formerZones()).toEqual([]);

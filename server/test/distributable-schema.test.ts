@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stepsTo } from '../src/platform/database/distribute/steps.ts';
 import { createTestDatabase } from './harness.ts';
 
-// What the migrations add up to must keep to what Citus can distribute (docs/operations.md).
+// The migrations together must produce a schema that Citus can distribute (docs/operations.md).
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let client: pg.Client;
@@ -40,7 +40,7 @@ describe('the schema, for a cluster', () => {
     expect(await ask(TRIGGERS)).toEqual([]);
   });
 
-  it('has no foreign key to or from events, and of the others only those that the steps know', async () => {
+  it('has no foreign key to or from events, and of the others only those that the steps handle', async () => {
     expect(await ask(FOREIGN_KEYS)).toEqual(['sensor_status_history to sensors', 'sensors to locations']);
   });
 
@@ -48,7 +48,7 @@ describe('the schema, for a cluster', () => {
     expect(await ask(SEQUENCES)).toEqual([]);
   });
 
-  it('has the id in everything that is unique of events, and partitions them once', async () => {
+  it('includes the id in every unique constraint of events, and partitions them on one level', async () => {
     expect(await ask(UNIQUE_WITHOUT_ID)).toEqual([]);
     expect(await ask(`SELECT pg_get_partkeydef('events'::regclass) AS name`)).toEqual(['RANGE (id)']);
   });
@@ -61,7 +61,7 @@ describe('the schema, for a cluster', () => {
     ).toEqual(['location_key']);
   });
 
-  it('sees what it looks for', async () => {
+  it('is checked by queries that find such things', async () => {
     await client.query('BEGIN');
     await client.query(`
       CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
@@ -80,7 +80,7 @@ describe('the steps to a cluster', () => {
     .map(({ statement }) => statement)
     .join('\n');
 
-  it('take every function of the schema to the nodes', async () => {
+  it('create every function of the schema on the nodes', async () => {
     const functions = await ask(
       `SELECT oid::regprocedure::text AS name FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1`,
     );
@@ -88,7 +88,7 @@ describe('the steps to a cluster', () => {
     for (const name of functions) expect(statements).toContain(`create_distributed_function('${name}')`);
   });
 
-  it('leave these tables on the coordinator; a new one is added here, or to the steps', async () => {
+  it('leave these tables on the coordinator; add a new one here or to the steps', async () => {
     const tables = await ask(`SELECT relname AS name FROM pg_class
       WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY relname`);
     const local = tables.filter(

@@ -14,7 +14,7 @@ interface Ended {
 const script = fileURLToPath(new URL('../scripts/distribute.ts', import.meta.url));
 const loader = import.meta.resolve('tsx');
 
-/** Runs the command with these settings and no others, in an empty folder, in which it leaves nothing. */
+/** Runs the command with only these settings, in an empty folder, in which it leaves nothing. */
 export const runCommand = async (settings: Record<string, string>, ...args: string[]): Promise<Ended> => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-distribute-'));
   const { PATH, HOME } = process.env;
@@ -31,7 +31,7 @@ export const runCommand = async (settings: Record<string, string>, ...args: stri
   return ended;
 };
 
-/** The same within this process. @returns what it said */
+/** The same within this process. @returns its output */
 export const runDistribution = async (
   { url }: { url: string },
   { shards = null, isDryRun = false }: { shards?: number | null; isDryRun?: boolean } = {},

@@ -7,14 +7,14 @@ import { PretendedCluster } from './citus-stand-in.ts';
 import { runDistribution as run, runCommand } from './distribute-command.ts';
 import { createTestDatabase, eventually } from './harness.ts';
 
-describe('distributing, where there is no cluster', () => {
-  it('refuses on a plain PostgreSQL, says what is missing, and changes nothing', async () => {
+describe('distributing without a cluster', () => {
+  it('is refused on a plain PostgreSQL, with what is missing, and changes nothing', async () => {
     const database = await createTestDatabase();
     const pool = new pg.Pool({ connectionString: database.url });
     const before = await describeSchema(pool);
     const { code, output } = await runCommand({ DATABASE_URL: database.url });
     expect(code).toBe(1);
-    expect(output).toContain('The citus extension is not there');
+    expect(output).toContain('The citus extension is not installed');
     for (const step of ['shared_preload_libraries', 'CREATE EXTENSION citus', 'citus_set_coordinator_host'])
       expect(output).toContain(step);
     expect(output).not.toContain('    at ');
@@ -23,7 +23,7 @@ describe('distributing, where there is no cluster', () => {
     await database.drop();
   });
 
-  it('refuses for the embedded database, without starting it', async () => {
+  it('is refused for the embedded database, without starting it', async () => {
     const { code, output } = await runCommand({});
     expect(code).toBe(1);
     expect(output).toBe(
@@ -31,26 +31,26 @@ describe('distributing, where there is no cluster', () => {
     );
   });
 
-  it('says so when the database is away', async () => {
+  it('reports that the database is unreachable', async () => {
     const { code, output } = await runCommand({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' });
     expect(code).toBe(1);
     expect(output).toMatch(/cannot be reached\n {2}because: connect ECONNREFUSED/);
   });
 
-  it.each(['0', '-1', '2.5', 'many', '64001'])('refuses %s shards', async (shards) => {
+  it.each(['0', '-1', '2.5', 'many', '64001'])('is refused for %s shards', async (shards) => {
     const { code, output } = await runCommand({}, `--shards=${shards}`);
     expect(code).toBe(1);
     expect(output).toContain('--shards must be a whole number from 1 to 64000');
   });
 
-  it('refuses to ingest on every node, and says why', async () => {
+  it('is refused for ingestion on every node, with the reason', async () => {
     const { code, output } = await runCommand({}, '--ingest-on-every-node');
     expect(code).toBe(1);
     expect(output).toContain('Citus makes none of partitioned tables');
   });
 });
 
-describe('distributing, where the cluster is not ready', () => {
+describe('distributing to a cluster that is not ready', () => {
   it.each([
     [
       'no node holds shards',
@@ -74,14 +74,14 @@ describe('distributing, where the cluster is not ready', () => {
     ],
     ['the schema is missing', 'DROP FUNCTION event_hour(uuid)', /start the service on it once/],
     ['the schema is an older one', 'DROP FUNCTION gantry_fold(text)', /start the service on it once/],
-  ])('refuses when %s', async (_, change, message) => {
+  ])('is refused when %s', async (_, change, message) => {
     await using cluster = await PretendedCluster.start(2);
     await cluster.client.query(change);
     await expect(run(cluster)).rejects.toThrow(message);
     expect(await cluster.calls()).toEqual([]);
   });
 
-  it('refuses while a service is connected', async () => {
+  it('is refused while a service is connected', async () => {
     await using cluster = await PretendedCluster.start(2);
     const service = createPool(cluster.url, 2, () => undefined);
     await service.query('SELECT 1');
@@ -90,7 +90,7 @@ describe('distributing, where the cluster is not ready', () => {
     await service.end();
   });
 
-  it('waits for a migration that is under way, as a migration would for it', async () => {
+  it('waits for a migration in progress, as a migration would', async () => {
     await using cluster = await PretendedCluster.start(2);
     await cluster.client.query('SELECT pg_advisory_lock($1)', [locks.migration]);
     const running = run(cluster);

@@ -24,7 +24,7 @@ describe('distributing', () => {
     [1, 4],
     [2, 4],
     [5, 10],
-  ])('on %i nodes makes functions, reference tables and then events in %i shards', async (nodes, shards) => {
+  ])('on %i nodes creates functions, tables and then events in %i shards', async (nodes, shards) => {
     await using cluster = await PretendedCluster.start(nodes);
     const told = await run(cluster);
     expect(await cluster.calls()).toEqual(withShards(shards));
@@ -40,13 +40,13 @@ describe('distributing', () => {
     expect(await cluster.calls()).toEqual(withShards(6));
   });
 
-  it('takes the number of shards that it is told', async () => {
+  it('uses the given number of shards', async () => {
     await using cluster = await PretendedCluster.start(1);
     await run(cluster, { shards: 12 });
     expect(await cluster.calls()).toEqual(withShards(12));
   });
 
-  it('frees the status history from its foreign key first, so that it stays an ordinary table', async () => {
+  it('first removes the foreign key of the status history, so that it stays an ordinary table', async () => {
     await using cluster = await PretendedCluster.start(1);
     await run(cluster);
     const { rows } = await cluster.client.query(
@@ -56,14 +56,14 @@ describe('distributing', () => {
     expect(rows).toEqual([{ of: 'sensors', to: 'locations' }]);
   });
 
-  it('says how many events it moves, and afterwards frees the room of those', async () => {
+  it('says how many events it moves, and then frees their space', async () => {
     await using cluster = await PretendedCluster.start(1);
     await cluster.client.query(STORE_EVENTS);
     expect(await run(cluster)).toContain('250 events will be moved');
     expect(await cluster.calls()).toEqual([...withShards(4), AND_THEN]);
   });
 
-  it('keeps what is left on the coordinator when the nodes do not hold every event', async () => {
+  it('keeps the events on the coordinator when the nodes do not hold all of them', async () => {
     await using cluster = await PretendedCluster.start(1);
     await cluster.client.query(STORE_EVENTS);
     await cluster.client.query(`UPDATE event_totals SET n = 251`);
@@ -73,7 +73,7 @@ describe('distributing', () => {
     expect(rows).toEqual([{ n: 250 }]);
   });
 
-  it('finds everything in place the second time, whatever number of shards is asked for', async () => {
+  it('finds everything in place the second time, whatever number of shards is given', async () => {
     await using cluster = await PretendedCluster.start(1);
     await cluster.client.query(STORE_EVENTS);
     await run(cluster);
@@ -85,7 +85,7 @@ describe('distributing', () => {
     expect(await cluster.calls()).toEqual(calls);
   });
 
-  it('goes on where a run before it failed', async () => {
+  it('continues where an earlier run failed', async () => {
     await using cluster = await PretendedCluster.start(2);
     const { client } = cluster;
     await client.query(STORE_EVENTS);
@@ -106,7 +106,7 @@ describe('distributing', () => {
     expect(await cluster.calls()).toEqual([...withShards(4), AND_THEN]);
   });
 
-  it('prints in a dry run exactly what a run then sends, as SQL, and runs nothing', async () => {
+  it('prints in a dry run exactly what a run sends, as SQL, and runs nothing', async () => {
     await using cluster = await PretendedCluster.start(5);
     await cluster.client.query(STORE_EVENTS);
     const printed = await runCommand({ DATABASE_URL: cluster.url }, '--dry-run');

@@ -77,7 +77,7 @@ async function stop(database: EmbeddedDatabase): Promise<void> {
   await database[Symbol.asyncDispose]();
 }
 
-/** Runs the database in a process of its own, to be killed. */
+/** Runs the database in a process of its own, which can be killed. */
 async function startService(): Promise<{ service: ChildProcess; connectionString: string }> {
   const script = join(scratch, 'service.mts');
   await writeFile(script, SERVICE);
@@ -103,7 +103,7 @@ async function killServerOf(cluster: string): Promise<void> {
   if (lock && (await isServerOf(cluster, lock.pid))) process.kill(lock.pid, 'SIGKILL');
 }
 
-/** Sends one statement on a connection of its own and answers the first row's values. */
+/** Runs one statement on a connection of its own and returns the values of the first row. */
 async function ask(connectionString: string, statement: string): Promise<unknown[]> {
   const client = new Client({ connectionString, connectionTimeoutMillis: 5_000 });
   client.on('error', () => undefined);
@@ -112,7 +112,7 @@ async function ask(connectionString: string, statement: string): Promise<unknown
     const { rows } = await client.query({ text: statement, rowMode: 'array' });
     return rows[0] ?? [];
   } finally {
-    // Not awaited: on a connection that was lost, this need not ever settle.
+    // Not awaited: on a lost connection it may never settle.
     void client.end();
   }
 }
@@ -126,7 +126,7 @@ async function giveToServerUser(...paths: string[]): Promise<void> {
 const portOf = (connectionString: string) => Number(new URL(connectionString).port);
 
 describe('the embedded database', () => {
-  it('is made by the first start, durable, private and UTF-8, and keeps its data over a restart', async () => {
+  it('is created by the first start, durable, private and UTF-8, and keeps its data over a restart', async () => {
     dataDir = join(scratch, 'new', 'data');
     const first = await start();
     expect(first.connectionString).toMatch(/^postgres:\/\/gantry:[\w-]{32}@127\.0\.0\.1:\d+\/gantry$/);
@@ -158,20 +158,20 @@ describe('the embedded database', () => {
     expect((await stat(join(dataDir, 'database-password'))).mode & 0o777).toBe(0o600);
   });
 
-  it('lets nobody in without the password', async () => {
+  it('requires the password', async () => {
     const { connectionString } = await start();
     const guess = connectionString.replace(/:[\w-]{32}@/, ':guess@');
     await expect(ask(guess, 'SELECT 1')).rejects.toThrow('password authentication failed');
   });
 
-  it('serves as many connections as many processes may open, and some more for people', async () => {
+  it('serves as many connections as several processes may open, and some more for administrators', async () => {
     const database = await start({ connections: 200 });
     expect(await ask(database.connectionString, 'SHOW max_connections')).toEqual(['220']);
     await stop(database);
     expect(await ask((await start()).connectionString, 'SHOW max_connections')).toEqual(['100']);
   });
 
-  it('ends with its disposal, which can be repeated', async () => {
+  it('ends when it is disposed of, which can be repeated', async () => {
     const database = await start();
     const pid = await serverPid();
     await Promise.all([stop(database), stop(database)]);
@@ -180,7 +180,7 @@ describe('the embedded database', () => {
     expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
   });
 
-  it('runs in a session of its own, out of reach of a Ctrl-C for the service', async () => {
+  it('runs in a session of its own, so that Ctrl-C for the service does not reach it', async () => {
     await start();
     const [session, group] = execFileSync('ps', ['-o', 'sess=,pgid=', '-p', String(await serverPid())])
       .toString()
@@ -192,7 +192,7 @@ describe('the embedded database', () => {
 });
 
 describe('after a violent end', () => {
-  it('the server of a killed service is taken over, with its port and its sessions, and stopped in the end', async () => {
+  it('the server of a killed service is taken over, with its port and its sessions, and stopped at the end', async () => {
     const { service, connectionString } = await startService();
     const pid = await serverPid();
     const pool = new Pool({ connectionString });
@@ -209,7 +209,7 @@ describe('after a violent end', () => {
     expect(await isAlive(pid)).toBe(false);
   });
 
-  it.each(['a server of its own', 'a server it took over'])('the service brings back %s', async (kind) => {
+  it.each(['a server of its own', 'a server it took over'])('the service restarts %s', async (kind) => {
     if (kind.includes('took over')) await kill((await startService()).service);
     const database = await start();
     const pool = new Pool({ connectionString: database.connectionString });
@@ -248,7 +248,7 @@ describe('after a violent end', () => {
     expect(await outcome).toMatch(/done|cut off/);
   });
 
-  it('the service keeps trying while another program has the port, and is back when that is gone', async () => {
+  it('the service keeps trying while another program uses the port, and continues when that is gone', async () => {
     const database = await start();
     process.kill(await serverPid(), 'SIGKILL');
     const squatter = createServer();
@@ -267,7 +267,7 @@ describe('after a violent end', () => {
     );
   });
 
-  it('disposal ends the attempts to bring the server back', async () => {
+  it('disposal ends the attempts to restart the server', async () => {
     const database = await start();
     process.kill(await serverPid(), 'SIGKILL');
     await vi.waitFor(() => expect(lines.join('\n')).toContain('PostgreSQL died'), {
@@ -280,7 +280,7 @@ describe('after a violent end', () => {
     expect(left && (await isAlive(left.pid))).toBeFalsy();
   });
 
-  it('an initialisation that was cut short does not spoil the next start', async () => {
+  it('an interrupted initialisation does not prevent the next start', async () => {
     dataDir = join(scratch, 'new');
     const script = join(scratch, 'service.mts');
     await writeFile(script, SERVICE);
@@ -298,7 +298,7 @@ describe('after a violent end', () => {
     expect((await readdir(dataDir)).sort()).toEqual(['database-password', 'postgres', 'postgres-start.log']);
   });
 
-  it('a lock that names a process which is something else by now is no obstacle', async () => {
+  it('a lock with the number of another process is ignored', async () => {
     await stop(await start());
     const { uid, gid } = await stat(join(dataDir, 'postgres'));
     const stranger = spawn('sleep', ['60'], isRoot ? { uid, gid } : {});
@@ -322,7 +322,7 @@ describe('after a violent end', () => {
     expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
   });
 
-  it('a lock that was never filled is no obstacle', async () => {
+  it('a lock that was never filled is ignored', async () => {
     await stop(await start());
     const lock = join(dataDir, 'postgres', 'postmaster.pid');
     await writeFile(lock, '');
@@ -364,7 +364,7 @@ describe('after a violent end', () => {
   });
 });
 
-describe('what goes wrong is explained', () => {
+describe('an error is explained', () => {
   it('with the end of the log when PostgreSQL does not start', async () => {
     await writeFile(join(dataDir, 'postgres', 'postgresql.conf'), 'what = is = this');
     await expect(start()).rejects.toThrow(
@@ -377,18 +377,20 @@ describe('what goes wrong is explained', () => {
     await expect(start()).rejects.toThrow(/database-password, which opens it, is missing. Restore that file/);
   });
 
-  it('with the file to restore when the password is another one, and no server stays behind', async () => {
+  it('with the file to restore when the password is wrong, and no server stays behind', async () => {
     await writeFile(join(dataDir, 'database-password'), 'from-some-other-backup');
     await expect(start()).rejects.toThrow(/does not open the database in .* Restore the password file/);
     expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
   });
 
-  it('with the way to go when another version of PostgreSQL wrote the data', async () => {
+  it('with what to do when another version of PostgreSQL wrote the data', async () => {
     await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '16\n');
-    await expect(start()).rejects.toThrow(/written by PostgreSQL 16, and this Gantry brings 18. Convert it/);
+    await expect(start()).rejects.toThrow(
+      /written by PostgreSQL 16, and this version of Gantry contains 18. Convert it/,
+    );
   });
 
-  it('with DATABASE_URL as the way where there is no PostgreSQL for the machine', async () => {
+  it('with a reference to DATABASE_URL where there is no PostgreSQL for the machine', async () => {
     const arch = Object.getOwnPropertyDescriptor(process, 'arch') ?? {};
     Object.defineProperty(process, 'arch', { ...arch, value: 'riscv64' });
     cleanups.push(() => Object.defineProperty(process, 'arch', arch));
@@ -420,7 +422,7 @@ describe('the programs of PostgreSQL', () => {
     return { native, build: '18.4.0' };
   }
 
-  it('get the library links that npm did not make', async () => {
+  it('get the library links that npm did not create', async () => {
     const distribution = await makeDistribution();
     const { postgres } = await prepareBinaries(distribution, noAccount, scratch, log);
     expect(postgres).toBe(join(distribution.native, 'bin', 'postgres'));
@@ -428,7 +430,7 @@ describe('the programs of PostgreSQL', () => {
     expect(lines).toEqual([]);
   });
 
-  it('that do not run are reported with DATABASE_URL as the way', async () => {
+  it('that do not run are reported with a reference to DATABASE_URL', async () => {
     const distribution = await makeDistribution();
     await writeFile(join(distribution.native, 'bin', 'postgres'), '#!/lib/ld-of-another-system.so\n');
     await expect(prepareBinaries(distribution, noAccount, scratch, log)).rejects.toThrow(
@@ -436,7 +438,7 @@ describe('the programs of PostgreSQL', () => {
     );
   });
 
-  it.runIf(isRoot)('are copied, once and whole, where their user cannot reach them', async () => {
+  it.runIf(isRoot)('are copied, once and completely, where their user cannot reach them', async () => {
     const distribution = await makeDistribution();
     await chmod(dirname(distribution.native), 0o700);
     const account = { name: 'nobody', uid: 65_534, gid: 65_534 };
@@ -467,7 +469,7 @@ describe.runIf(isRoot)('for root', () => {
     dataDir = join(closed, 'data');
   });
 
-  it('the database moves out of a data folder that its user cannot enter, and is found there again', async () => {
+  it('the database is created outside a data folder that its user cannot enter, and is found again', async () => {
     const first = await start();
     const home = await kept();
     cleanups.push(() => rm(home, { recursive: true, force: true }));
@@ -487,7 +489,7 @@ describe.runIf(isRoot)('for root', () => {
     await expect(start()).rejects.toThrow(/is a link to the database, which is gone. Restore it/);
   });
 
-  it('a database that its user can no longer get to is not replaced by an empty one', async () => {
+  it('a database that its user can no longer reach is not replaced by an empty one', async () => {
     await chmod(dirname(dataDir), 0o755);
     await stop(await start());
     await chmod(dirname(dataDir), 0o700);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => gantry.stop());
 
 const rename = (from: string, to: string) => gantry.pool.query(`ALTER TABLE ${from} RENAME TO ${to}`);
-/** Calls while a table is away. */
+/** Calls while a table is missing. */
 const without = async (table: string, work: () => Promise<unknown>): Promise<void> => {
   await rename(table, `${table}_away`);
   try {
@@ -28,7 +28,7 @@ const without = async (table: string, work: () => Promise<unknown>): Promise<voi
 };
 
 describe('the log of a service whose database fails', () => {
-  it('holds no secret of the statements that failed, but says what failed', async () => {
+  it('contains no secret of the statements that failed, but says what failed', async () => {
     const token = await gantry.tokenFor('ADMIN');
     const apiKey = await gantry.registerSensor();
     const { id: sensorId } = (await gantry.ok('sensors.getAll', {}, { token })).sensors[0];
@@ -98,7 +98,7 @@ describe('the log of a service whose database fails', () => {
     expect(first.err.stack).toContain('findLogin');
   });
 
-  it('leaves no values where administrators read of a failed run of retention', async () => {
+  it('leaves no values where administrators read about a failed run of retention', async () => {
     const token = await gantry.tokenFor('ADMIN');
     const renewed = (await gantry.call('auth.me', undefined, { token })).status === 200;
     expect(renewed).toBe(true);
@@ -118,7 +118,7 @@ describe('the log of a service whose database fails', () => {
   });
 });
 
-describe('an error as it is described', () => {
+describe('the description of an error', () => {
   const secret = 'secret-value-1';
   const databaseError = (code: string, message: string): DatabaseError =>
     Object.assign(new DatabaseError(message, 1, 'error'), {
@@ -158,7 +158,7 @@ describe('an error as it is described', () => {
     ['of an argument', new TypeError(`The "path" argument must be of type string. Received '${secret}'`)],
     ['behind others', new AggregateError([new Error('a', { cause: databaseError('22001', secret) })], 'b')],
     ['that is none', { toString: () => secret, secret }],
-  ])('%s holds no value', (_, error) => {
+  ])('contains no value: %s', (_, error) => {
     expect(JSON.stringify(describeError(error))).not.toContain(secret);
     expect(safeText(error)).not.toContain(secret);
     const written: string[] = [];
@@ -185,7 +185,7 @@ describe('an error as it is described', () => {
     );
   });
 
-  it('ends, however long the chain of its causes is', () => {
+  it('is finite, however long the chain of its causes is', () => {
     const loop = new Error(randomUUID());
     loop.cause = loop;
     expect(JSON.stringify(describeError(loop)).length).toBeLessThan(50_000);

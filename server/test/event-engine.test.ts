@@ -42,7 +42,7 @@ const countStored = async (description: string): Promise<number> => {
   ]);
   return rows[0].n;
 };
-/** The latest hours and kinds (older partitions are dropped below) whose total is not what the events themselves add up to. */
+/** The latest hours and kinds (older partitions are dropped below) whose total differs from the events themselves. */
 const wrongTotals = async (): Promise<unknown[]> => {
   const { rows } = await gantry.pool.query(`
     WITH counted AS (
@@ -59,9 +59,9 @@ const wrongTotals = async (): Promise<unknown[]> => {
   return rows;
 };
 
-/** Runs `work` while somebody else holds the table, so that no commit gets through. */
+/** Runs `work` while the table is locked, so that no commit succeeds. */
 const whileLocked = async (table: string, work: () => Promise<void>, of = gantry): Promise<void> => {
-  // Not a connection of the service, which the server ends after 20 seconds without a statement in a transaction.
+  // Not a connection of the service, which the server closes after 20 seconds without a statement in a transaction.
   const client = new pg.Client({ connectionString: of.pool.options.connectionString });
   await client.connect();
   try {
@@ -72,7 +72,7 @@ const whileLocked = async (table: string, work: () => Promise<void>, of = gantry
   }
 };
 
-/** How many groups wait for the lock. What folds counts may wait for it too. */
+/** The number of groups that wait for the lock. Folding may wait for it too. */
 const waitingCommits = async (): Promise<number | null> => {
   const { rowCount } = await gantry.pool.query(
     `SELECT FROM pg_stat_activity
@@ -82,7 +82,7 @@ const waitingCommits = async (): Promise<number | null> => {
 };
 
 describe('events that arrive together', () => {
-  it('are committed together: while one commit is under way, all who come form the next group', async () => {
+  it('are committed together: those that arrive during a commit form the next group', async () => {
     const description = randomUUID();
     const answers: Promise<HttpAnswer>[] = [];
     await whileLocked('event_totals', async () => {
@@ -109,7 +109,7 @@ describe('an event that the database refuses', () => {
   );
   afterAll(() => gantry.pool.query('ALTER TABLE events DROP CONSTRAINT no_poison'));
 
-  it('fails alone, with the reason that sending it again is of no use', async () => {
+  it('fails alone, with a message that says that sending it again is of no use', async () => {
     const description = randomUUID();
     const poisoned = new Set([0, 13, 14, 99, 199]);
     const answers = await Promise.all(
@@ -130,7 +130,7 @@ describe('an event that the database refuses', () => {
     expect(await wrongTotals()).toEqual([]);
   });
 
-  it('fails alone in a batch, also when others there have keys', async () => {
+  it('fails alone in a batch, even when others there have keys', async () => {
     const description = randomUUID();
     const event = (n: number) => ({
       ...EVENT,
@@ -154,7 +154,7 @@ describe('an event that the database refuses', () => {
 });
 
 describe('more events than can be stored', () => {
-  it('are refused at once, and those that were taken are stored', async () => {
+  it('are refused at once, and accepted ones are stored', async () => {
     const description = randomUUID();
     const batch = times(1000, () => ({ ...EVENT, description }));
     let taken: Promise<HttpAnswer>[] = [];
@@ -166,7 +166,7 @@ describe('more events than can be stored', () => {
         async () => gantry.app.context.eventWriter.waiting,
         (waiting) => waiting === 20_000,
       );
-      // Nothing moves, and still these are answered.
+      // Nothing is committed, and still these are answered.
       expectUnavailable(await send({ description }));
       expectUnavailable(await sendBatch(batch));
     });
@@ -179,7 +179,7 @@ describe('more events than can be stored', () => {
   });
 });
 
-describe('while the database is away', () => {
+describe('while the database is unavailable', () => {
   const admin = async (statement: string): Promise<void> => {
     const client = new pg.Client({ connectionString: inject('databaseServer') });
     await client.connect();
@@ -195,12 +195,12 @@ describe('while the database is away', () => {
       5_000,
     );
 
-  it('events are refused at once, none is acknowledged, and it goes on once it is back', async () => {
+  it('events are refused at once, none is acknowledged, and storing continues once it is back', async () => {
     const description = randomUUID();
     await admin(`ALTER DATABASE ${name()} ALLOW_CONNECTIONS false`);
     try {
       await disconnect();
-      // Whoever finds out first may wait for it; after that nobody waits.
+      // The first event may wait for the connection; the next ones do not.
       await Promise.all(times(20, () => send({ description })));
       const started = Date.now();
       for (const answer of await Promise.all(times(300, () => send({ description }))))
@@ -214,7 +214,7 @@ describe('while the database is away', () => {
     expect(await countStored(description)).toBe(0);
   });
 
-  it('every event that is acknowledged is stored, and every other one is told to come again', async () => {
+  it('every acknowledged event is stored, and every other one may be sent again', async () => {
     const description = randomUUID();
     const acknowledged = new Set<string>();
     let refused = 0;
@@ -247,7 +247,7 @@ describe('while the database is away', () => {
     expect(await wrongTotals()).toEqual([]);
   });
 
-  it('without a word nobody waits for ever: the first are sent back in time, the next ones at once', async () => {
+  it('without an error no event waits forever: the first are refused in time, the next ones at once', async () => {
     // Together they stay under the 30 s that a call may take.
     expect(TIMINGS.commitMs + TIMINGS.eventTurnMs).toBeLessThan(25_000);
     await using own = await startGantry({ overrides: { timings: { commitMs: 1_500, eventTurnMs: 1_500 } } });
@@ -272,7 +272,7 @@ describe('while the database is away', () => {
   });
 });
 
-describe('the months of events', () => {
+describe('the partitions of events', () => {
   const partitionOf = async (id: string): Promise<string> =>
     (await gantry.pool.query('SELECT tableoid::regclass::text AS name FROM events WHERE id = $1', [id]))
       .rows[0].name;
@@ -296,7 +296,7 @@ describe('the months of events', () => {
     expect(await partitionOf(await sendAt(iso(current)))).toBe(nameOf(current));
   });
 
-  it('of now and next are there before anything is sent', async () => {
+  it('of this month and the next exist before anything is sent', async () => {
     const fresh = await startGantry();
     try {
       const { rows } =
@@ -309,7 +309,7 @@ describe('the months of events', () => {
     }
   });
 
-  it('come back when somebody dropped one', async () => {
+  it('are created again when somebody dropped one', async () => {
     const month = startOfMonth(-7);
     await sendAt(iso(month));
     await gantry.pool.query(`DROP TABLE ${nameOf(month)}`);
@@ -317,7 +317,7 @@ describe('the months of events', () => {
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
   });
 
-  it('come back beside one that was detached and kept', async () => {
+  it('are created again beside one that was detached and kept', async () => {
     const month = startOfMonth(-8);
     const kept = await sendAt(iso(month));
     await gantry.pool.query(`ALTER TABLE events DETACH PARTITION ${nameOf(month)}`);
@@ -328,10 +328,10 @@ describe('the months of events', () => {
     await sendAt(iso(month + 1));
   });
 
-  it('do not hold up events of other months while they are made', async () => {
+  it('do not delay events of other months while they are created', async () => {
     const client = await gantry.pool.connect();
     try {
-      // What creates a partition waits for this; what inserts does not.
+      // Creating a partition waits for this lock; inserting does not.
       await client.query('BEGIN; LOCK TABLE events IN SHARE UPDATE EXCLUSIVE MODE');
       const old = send({ timestamp: '2014-05-05T00:00:00Z' });
       expect((await send()).status).toBe(200);
@@ -350,7 +350,7 @@ describe('two services on one database', () => {
   });
   afterAll(() => other.stop());
 
-  it('make one partition when both need it at once', async () => {
+  it('create one partition when both need it at once', async () => {
     const COUNT = `SELECT count(*)::int AS n FROM pg_inherits WHERE inhparent = 'events'::regclass`;
     const before = (await gantry.pool.query(COUNT)).rows[0].n;
     const now = new Date();
@@ -364,7 +364,7 @@ describe('two services on one database', () => {
     expect((await gantry.pool.query(COUNT)).rows[0].n).toBe(before + 6);
   });
 
-  it('store an event once that both are sent, in whatever order', async () => {
+  it('store an event once that is sent to both, in any order', async () => {
     const description = randomUUID();
     const events = times(400, (n) => ({
       ...EVENT,
@@ -385,7 +385,7 @@ describe('two services on one database', () => {
     expect(await countStored(description)).toBe(400);
   });
 
-  it('take in, mark and delete at once for seconds without a deadlock, and the counts stay right', async () => {
+  it('ingest, mark and delete at once for seconds without a deadlock, and the counts stay correct', async () => {
     const kinds = ['SPEEDING', 'RED_LIGHT', 'WRONG_WAY', null];
     const types = ['TRAFFIC_VIOLATION', 'INCIDENT', 'SPEED_DETECTION'];
     const days = ['2026-01-30T12:00:00Z', '2026-01-31T12:00:00Z', '2026-02-01T12:00:00Z'];

@@ -27,12 +27,12 @@ describe('an event id', () => {
     );
   });
 
-  it('is another one each time, also at one time', () => {
+  it('is different each time, even for the same time', () => {
     const ids = Array.from({ length: 20_000 }, () => newEventId(Date.UTC(2026, 0, 1)));
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('follows from sensor, key and time, and changes with each of them', () => {
+  it('is determined by sensor, key and time, and changes with each of them', () => {
     const sensor = randomUUID();
     const id = keyedEventId(1_000, sensor, 'key');
     expect(keyedEventId(1_000, sensor, 'key')).toBe(id);
@@ -47,7 +47,7 @@ describe('an event id', () => {
 });
 
 describe('firstIdAt', () => {
-  it('keeps to what an id can hold', () => {
+  it('stays within the limits of an id', () => {
     expect(firstIdAt(-1)).toBe(firstIdAt(0));
     expect(firstIdAt(Number.MAX_SAFE_INTEGER)).toBe(firstIdAt(MAX_ID_TIME));
   });
@@ -68,7 +68,7 @@ describe('the functions of the database', () => {
     await database.drop();
   });
 
-  it('read the same time from an id, and its hour in UTC', async () => {
+  it('return the same time for an id, and its hour in UTC', async () => {
     const times = [0, 1, Date.UTC(2016, 10, 23, 15, 56), Date.UTC(2026, 0, 31, 23, 59, 59, 999), MAX_ID_TIME];
     const { rows } = await client.query<{ time: string; hour: string }>(
       `SELECT extract(epoch FROM event_time(id)) * 1000 AS time, extract(epoch FROM event_hour(id)) * 1000 AS hour

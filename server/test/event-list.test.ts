@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Gantry, startGantry } from './harness.ts';
 
-// A few hundred events, and a second opinion on what each question about them should find.
+// Some hundred events, and an independent implementation of the expected result of each query.
 
 interface EventJson {
   id: string;
@@ -40,7 +40,7 @@ const PLATES = ['B-GX 1234', 'b gx1234', 'BGX 12', 'A%B', 'A_B', 'A\\B', 'AXB', 
 const VIOLATIONS = ['SPEEDING', 'Speeding', 'RED_LIGHT', 'tail%gating', 'Überholen'];
 const VEHICLES = ['CAR', 'Car', 'TRUCK', 'bus'];
 const ADDRESSES = ['Main Street 5', 'MAIN STREET 5', 'Brücke_1', 'Brücke 1'];
-/** Two days on which clocks change, a year's end, a leap day, and moments that several events share. */
+/** Two days on which clocks change, the end of a year, a leap day, and times that several events share. */
 const MOMENTS = [
   '2026-03-08T04:59:59.999Z',
   '2026-03-08T05:00:00.000Z',
@@ -225,7 +225,7 @@ const check = async (
   skip: number,
   take: number,
 ) => {
-  // A range that ends before it starts is refused: nothing is in it.
+  // A range that ends before it starts is refused, so nothing is in it.
   const page = await list({ ...filters, sortBy, sortOrder, skip, take }).catch((error: Error) => {
     if (!error.message.includes('The end is before the start')) throw error;
     return { events: [], total: 0, pageCount: 0 };
@@ -241,7 +241,7 @@ const check = async (
 };
 
 describe('events.getAll', () => {
-  it('finds what the second opinion finds, whatever is asked', async () => {
+  it('returns the same as the independent implementation for every query', async () => {
     const anOrder = fc.constantFrom('asc' as const, 'desc' as const);
     await fc.assert(
       fc.asyncProperty(
@@ -258,7 +258,7 @@ describe('events.getAll', () => {
     );
   });
 
-  it.each(FILTERS)('filters by %s alone, and each value finds its own', async (name) => {
+  it.each(FILTERS)('filters by %s alone, and each value finds its own events', async (name) => {
     const values = fc.sample(aFilter[name]() as fc.Arbitrary<never>, { numRuns: 25, seed: 1 });
     const found = new Set<number>();
     for (const value of new Set<never>(values))
@@ -293,13 +293,13 @@ describe('events.getAll', () => {
     expect(walked).toHaveLength(300);
   });
 
-  it('has the newest first unless asked otherwise, fifty at a time', async () => {
+  it('returns the newest first by default, fifty at a time', async () => {
     const page = await gantry.ok('events.getAll', undefined, { token });
     expect(idsOf(page.events)).toEqual(idsOf(sorted(all, 'timestamp', 'desc').slice(0, 50)));
     expect(page).toMatchObject({ total: 300, pageCount: 6 });
   });
 
-  it('answers an empty page beyond the end, with the totals of the whole', async () => {
+  it('returns an empty page beyond the end, with the total of the list', async () => {
     for (const skip of [300, 301, 2_147_483_647]) {
       for (const filters of [{}, { sensorId: sensorIds[0] }]) {
         const { total } = await list(filters);
@@ -309,18 +309,18 @@ describe('events.getAll', () => {
     }
   });
 
-  it('has no pages where nothing is found', async () => {
+  it('has no pages when nothing is found', async () => {
     expect(await list({ sensorId: 'no such sensor' })).toEqual({ events: [], total: 0, pageCount: 0 });
     expect(await list({ startDate: '2030-01-01' })).toEqual({ events: [], total: 0, pageCount: 0 });
   });
 
-  it('takes a plain date for the whole of that day in the time zone of the service', async () => {
+  it('treats a date as the whole day in the time zone of the service', async () => {
     const onDay = async (day: string) => (await list({ startDate: day, endDate: day, take: 100 })).events;
     const hoursOf = (events: EventJson[]) => {
       const times = events.map(({ timestamp }) => Date.parse(timestamp));
       return (Math.max(...times) - Math.min(...times) + 1) / 3_600_000;
     };
-    // The seeds hold the first and the last millisecond of both days: 23 and 25 hours apart.
+    // The events include the first and the last millisecond of both days: 23 and 25 hours apart.
     expect(hoursOf(await onDay('2026-03-08'))).toBe(23);
     expect(hoursOf(await onDay('2025-11-02'))).toBe(25);
   });
@@ -340,7 +340,7 @@ describe('events.getAll', () => {
     await expect(total(after, before)).rejects.toThrow('The end is before the start');
   });
 
-  it('takes a time without an offset for a local one, and a Date of superjson', async () => {
+  it('treats a time without an offset as local, and accepts a Date of superjson', async () => {
     const expected = (await list({ startDate: '2026-01-01T00:00:00.000Z' })).total;
     expect((await list({ startDate: '2025-12-31T19:00:00' })).total).toBe(expected);
     const { body } = await gantry.call(
@@ -351,7 +351,7 @@ describe('events.getAll', () => {
     expect(body.result.data.json.total).toBe(expected);
   });
 
-  it('reaches from the beginning to the end of time', async () => {
+  it('accepts the earliest and the latest time', async () => {
     expect((await list({ startDate: '0001-01-01', endDate: '9999-12-31' })).total).toBe(300);
     expect((await list({ endDate: '0001-01-01' })).total).toBe(0);
     expect((await list({ startDate: '9999-12-31' })).total).toBe(0);
@@ -390,14 +390,14 @@ describe('events.getAll', () => {
 describe('events.getRecent', () => {
   const recent = (input?: object): Promise<EventJson[]> => gantry.ok('events.getRecent', input, { token });
 
-  it('answers the latest events, ten unless asked otherwise', async () => {
+  it('returns the latest events, by default ten', async () => {
     const newest = sorted(all, 'timestamp', 'desc');
     expect(await recent()).toEqual(newest.slice(0, 10));
     expect(await recent({ limit: 100 })).toEqual(newest.slice(0, 100));
     expect(await recent({ limit: 1 })).toEqual(newest.slice(0, 1));
   });
 
-  it('of one type if asked to', async () => {
+  it('returns events of one type on request', async () => {
     const incidents = sorted(all, 'timestamp', 'desc').filter((event) => event.eventType === 'INCIDENT');
     expect(await recent({ eventType: 'INCIDENT', limit: 20 })).toEqual(incidents.slice(0, 20));
   });
@@ -408,7 +408,7 @@ describe('events.getRecent', () => {
 });
 
 describe('events.getEventTypes', () => {
-  it('answers all six to anybody', async () => {
+  it('returns all six to anybody', async () => {
     expect(await gantry.ok('events.getEventTypes')).toEqual([
       'TRAFFIC_VIOLATION',
       'SEATBELT_VIOLATION',
@@ -420,17 +420,17 @@ describe('events.getEventTypes', () => {
   });
 });
 
-describe('reading events', () => {
+describe('the queries of events', () => {
   const READERS = ['events.getAll', 'events.getRecent', 'events.getStats', 'events.getById'];
 
-  it('needs a login before the input is looked at', async () => {
+  it('require a login before the input is checked', async () => {
     for (const procedure of READERS) {
       const { status, body } = await gantry.call(procedure, { take: 'x', id: 7, limit: 'x', startDate: 7 });
       expect([status, body.error.json.message]).toEqual([401, 'No token provided']);
     }
   });
 
-  it.each(role.options)('is open to %s', async (name) => {
+  it.each(role.options)('are open to %s', async (name) => {
     const own = { token: await gantry.tokenFor(name) };
     for (const procedure of READERS) await gantry.ok(procedure, { id: all[0]?.id }, own);
   });

@@ -5,7 +5,7 @@ import { matchesFilter } from '../src/events/matches.ts';
 import { matchesPattern, plateKey } from '../src/events/plate.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
-// Streams and webhooks tell events apart in memory, lists in the database: both must mean the same.
+// Streams and webhooks match events in memory, lists in the database: the results must agree.
 
 const PLATES = ['W-12 AB', 'w12ab', 'ẞ 1', 'ß1', 'А 123 ВС', '100%', 'A_1', 'İ-7', 'AAAB', 'ABAB', '😀1'];
 const PLACES = ['Main Street', 'MAIN STREET', 'Ärzteweg', 'ärzteweg', 'Ring / 5'];
@@ -57,7 +57,7 @@ const filters: fc.Arbitrary<EventFilter> = fc.record({
   locationName: maybe(fc.constantFrom(...PLACES, 'ÄRZTEWEG', 'ring / 5')),
 });
 
-describe('telling events apart in memory', () => {
+describe('matching events in memory', () => {
   it('finds the same as events.getAll with the same filter', async () => {
     expect(events).toHaveLength(90);
     await fc.assert(
@@ -74,7 +74,7 @@ describe('telling events apart in memory', () => {
     );
   });
 
-  it('compares sensors by their ids, in any case', () => {
+  it('compares the ids of sensors in any case', () => {
     const [one] = events;
     expect(events.filter(matchesFilter({ sensorId: one?.sensorId?.toUpperCase() }))).toHaveLength(90);
     expect(events.filter(matchesFilter({ sensorId: 'x' }))).toHaveLength(0);
@@ -82,7 +82,7 @@ describe('telling events apart in memory', () => {
 });
 
 describe('matching a plate against a pattern', () => {
-  it('means by * any run of characters, as a regular expression would', () => {
+  it('treats * as any sequence of characters, like a regular expression', () => {
     const letters = fc.string({ unit: fc.constantFrom('A', 'B', '*', '.', '(') });
     fc.assert(
       fc.property(letters, letters, (pattern, text) => {
@@ -94,7 +94,7 @@ describe('matching a plate against a pattern', () => {
     );
   });
 
-  it('takes no longer for a pattern of many stars', () => {
+  it('takes no longer for a pattern with many asterisks', () => {
     const key = plateKey('A'.repeat(50));
     expect(matchesPattern(`${'*A'.repeat(40)}*B`)(key)).toBe(false);
     expect(matchesPattern('*A'.repeat(40))(key)).toBe(true);

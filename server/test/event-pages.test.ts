@@ -7,8 +7,8 @@ import type { Interval } from '../src/platform/time.ts';
 import { createLongHistory, type LongHistory, SENSORS, SPARSE } from './long-history.ts';
 import { lengthOf } from './test-length.ts';
 
-// A page that is found by counts is the page that sorting everything and passing over the rest would find. The counts
-// are folded for most of the history, and not yet for what was added to it and changed since.
+// A page that is found by counts must equal the page found by sorting all events. The counts are folded for most of
+// the history, but not yet for recent additions and changes.
 
 type Filters = Partial<ListEventsInput>;
 type SortBy = ListEventsInput['sortBy'];
@@ -22,7 +22,7 @@ interface Question {
 
 const ENDLESS: Interval = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
 const HOUR_MS = 3_600_000;
-/** The numbers at which the service changes how it goes about a list. */
+/** The numbers at which the service changes its strategy for a list. */
 const LIMITS = [1_000, 5_000];
 const around = (n: number): number[] => [n - 1, n, n + 1];
 
@@ -53,7 +53,7 @@ let history: LongHistory;
 beforeAll(async () => {
   history = await createLongHistory(SPARSE);
   await history.goOn();
-  // The second opinion reads this table: no partitions, no index, and the time in a column.
+  // The independent implementation reads this table: no partitions, no index, and the time in a column.
   await history.pool.query('CREATE TABLE plain AS SELECT *, event_time(id) AS at FROM events');
   await history.pool.query('ANALYZE plain');
 }, 120_000);
@@ -76,7 +76,7 @@ const COLUMNS = {
   severity: 'severity',
 } as const;
 
-/** An answer of the second opinion that is asked again and again: it does not change, because nothing is stored meanwhile. */
+/** A cached result of the independent implementation: nothing is stored meanwhile. */
 const once = <Found>(find: (key: string) => Promise<Found>): ((key: string) => Promise<Found>) => {
   const found = new Map<string, Promise<Found>>();
   return (key) => {
@@ -104,7 +104,7 @@ const meeting = once(async (filter: string): Promise<ReadonlySet<string>> => {
   return new Set(rows.map(({ id }) => id));
 });
 
-/** The ids of the whole list, by looking at every event. */
+/** The ids of the whole list, by reading every event. */
 const naiveIds = async ({ filters, interval, sortBy, sortOrder }: Question): Promise<string[]> => {
   const everything = await everythingBy(`${COLUMNS[sortBy]} ${sortOrder} NULLS LAST, id ${sortOrder}`);
   const wanted = await Promise.all(Object.entries(filters).map((filter) => meeting(JSON.stringify(filter))));
@@ -126,14 +126,16 @@ const expectPage = async (question: Question, ids: readonly string[], skip: numb
   ).toEqual(ids.slice(skip, skip + take));
 };
 
-/** Where pages are asked for in a list: at its ends, within it, and where the service goes about it in another way. */
+/**
+ * The offsets of the requested pages: at the ends of the list, within it, and where the service changes its strategy.
+ */
 const skipsOf = (total: number): number[] => {
   const places = [0, 0.01, 0.5, 0.99, 1].map((share) => Math.floor(share * total));
   const skips = [...places, 1_000, total - 50 - 1_000];
   return [...new Set(skips)].filter((skip) => skip >= 0);
 };
 
-/** Of the places of a list, every so many are asked for; each list begins at another one, so that all have their turn. */
+/** Only every nth of these offsets is requested. Lists begin at different ones, so that all are covered. */
 const STRIDE = lengthOf({ gate: 3, full: 1 });
 let lists = 0;
 
@@ -141,7 +143,7 @@ const expectPages = async (question: Question): Promise<number> => {
   const ids = await naiveIds(question);
   const turn = lists++ % STRIDE;
   const skips = skipsOf(ids.length).filter((_, at) => at % STRIDE === turn);
-  // A list that is empty has one place, which is no place to leave out.
+  // An empty list has one offset, which is always requested.
   for (const skip of skips.length === 0 ? [0] : skips) await expectPage(question, ids, skip, 50);
   return ids.length;
 };
@@ -187,7 +189,7 @@ describe('a page of a long and sparse history is exactly its part of the whole l
     expect(totals).toContain(0);
   });
 
-  it.each(SORTS)('by $sortBy $sortOrder, as many as a limit and one more or less', async (sort) => {
+  it.each(SORTS)('by $sortBy $sortOrder, around the limits of the number of events', async (sort) => {
     const oldest = { interval: ENDLESS, sortBy: 'timestamp', sortOrder: 'asc' } as const;
     for (const filters of [{}, { processed: true }]) {
       const ids = await naiveIds({ ...oldest, filters });
@@ -204,7 +206,7 @@ describe('a page of a long and sparse history is exactly its part of the whole l
 
   it('within any dates, with any filter', () => expectAnyPage(50, someFilters(2), anInterval));
 
-  it('after all of the counts were folded, too', async () => {
+  it('after all counts were folded, too', async () => {
     await history.foldAll();
     await expectAnyPage(30, someFilters(2), fc.oneof(anInterval, fc.constant(ENDLESS)));
   });

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Gantry, startGantry } from './harness.ts';
 import { lengthOf } from './test-length.ts';
 
-// Somebody who pages through events from the oldest to the newest, while new ones arrive, sees each of those that were
-// there at the start once.
+// A user who pages through events from the oldest to the newest, while new ones arrive, sees each of the events that
+// existed at the start once.
 
 let gantry: Gantry;
 let apiKey: string;
@@ -21,7 +21,7 @@ const PAGE = 50;
 const PAGES = lengthOf({ gate: 112, full: 168 });
 const BATCH = 700;
 
-/** Stores events whose times follow one another, up to now. @returns their ids */
+/** Stores events with consecutive times, up to now. @returns their ids */
 const storeHistory = async (): Promise<string[]> => {
   const count = PAGE * PAGES;
   const ids: string[] = [];
@@ -36,7 +36,7 @@ const storeHistory = async (): Promise<string[]> => {
   return ids;
 };
 
-/** Stores events of now, one after another, until it is stopped. @returns a function that stops it */
+/** Stores present events, one after another, until it is stopped. @returns a function that stops it */
 const keepStoring = (): (() => Promise<unknown>) => {
   let isOver = false;
   const work = async (): Promise<void> => {
@@ -52,8 +52,8 @@ const keepStoring = (): (() => Promise<unknown>) => {
   };
 };
 
-describe('paging from the oldest to the newest, while events arrive', () => {
-  it.each(['timestamp', 'createdAt'])('by %s misses none and shows none twice', async (sortBy) => {
+describe('paging from the oldest to the newest while events arrive', () => {
+  it.each(['timestamp', 'createdAt'])('by %s omits and repeats none', async (sortBy) => {
     const before = await storeHistory();
     const first = await gantry.ok('events.getAll', { take: 1 }, { token });
     const stop = keepStoring();

@@ -10,8 +10,7 @@ import { ENDLESS } from '../src/platform/time.ts';
 import { type Gantry, startGantry } from './harness.ts';
 import { noteStatements, type Statement } from './noted-statements.ts';
 
-// What a device says of times long past costs nobody else anything: old months share partitions, and a list does not look
-// into those in which there is nothing.
+// Events from long ago must not slow down others: old months share partitions, and a list does not read empty ones.
 
 let gantry: Gantry;
 let apiKey: string;
@@ -53,7 +52,7 @@ const send = async (times: readonly number[]): Promise<string[]> => {
   return ids;
 };
 
-/** The partitions that the statements of a list plan to read. */
+/** The partitions in the plans of a list. */
 const partitionsRead = async (filters: object): Promise<Set<string>> => {
   const pool = createPool(gantry.pool.options.connectionString ?? '', 1, () => undefined);
   const sent: Statement[] = [];
@@ -69,7 +68,7 @@ const partitionsRead = async (filters: object): Promise<Set<string>> => {
   return read;
 };
 
-describe('the partition that an event of some time is put into', () => {
+describe('the partition of an event', () => {
   it('is its month for two years, then its year, then that of all earlier years', () => {
     const utc = (year: number, month: number) => Date.UTC(year, month - 1);
     expect(sharedSpan(NOW, NOW)).toEqual({ from: utc(2026, 11), until: utc(2026, 12) });
@@ -80,7 +79,7 @@ describe('the partition that an event of some time is put into', () => {
     expect(sharedSpan(utc(2019, 1) - 1, NOW)).toEqual({ from: 0, until: utc(2019, 1) });
   });
 
-  it('is around that time, and there are few, whenever it is', () => {
+  it('contains that time, and there are few, for any time', () => {
     const aTime = fc.integer({ min: EARLIEST, max: Date.UTC(2100, 0) });
     fc.assert(
       fc.property(aTime, fc.integer({ min: 0, max: 100 * 365 }), (now, days) => {
@@ -95,8 +94,8 @@ describe('the partition that an event of some time is put into', () => {
   });
 });
 
-describe('a key that tells of every month since 2000', () => {
-  it('adds few partitions, which leave room for those that were there', async () => {
+describe('a device that reports events of every month since 2000', () => {
+  it('adds few partitions, which leave room for the existing ones', async () => {
     const there = rangeOf(Date.UTC(2010, 2), Date.UTC(2010, 3));
     await gantry.pool.query(`CREATE TABLE events_2010_03 PARTITION OF events ${there}`);
     const now = new Date();
@@ -126,11 +125,11 @@ describe('a key that tells of every month since 2000', () => {
     }
   });
 
-  it('puts no bounds on lists while there is no gap: they would leave out nothing', async () => {
+  it('adds no bounds to lists while there is no gap, because they would exclude nothing', async () => {
     expect(await occupiedSpans(createDatabase(gantry.pool), ENDLESS)).toEqual([ENDLESS]);
   });
 
-  it('has no list look into a partition that was emptied', async () => {
+  it('does not make lists read a partition that was emptied', async () => {
     const day = Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() - 5, 1, 12);
     const name = `events_${new Date(day).toISOString().slice(0, 7).replace('-', '_')}`;
     const LISTS = [{ licensePlateNumber: PLATE }, { licensePlateNumber: '*1' }, { sortBy: 'createdAt' }];
@@ -148,7 +147,7 @@ describe('a key that tells of every month since 2000', () => {
       .toBe(false);
   });
 
-  it('has the first page of a list look into the latest years only', async () => {
+  it('makes the first page of a list read only the latest years', async () => {
     const now = Date.now();
     await send(Array.from({ length: 60 }, (_, n) => now - 1_000 * n));
     for (const filters of [{}, { eventType: 'PLATE_RECOGNITION' }, { sortBy: 'eventType' }]) {

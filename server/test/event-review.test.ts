@@ -28,7 +28,7 @@ const activityOf = async (id: string): Promise<string[]> => {
   return rows.map(({ action }) => action);
 };
 
-/** By how much each of the counts moves while `work` runs. */
+/** The change of each of the counts while `work` runs. */
 const movesDuring = async (work: () => Promise<unknown>) => {
   const before = await stats();
   await work();
@@ -38,7 +38,7 @@ const movesDuring = async (work: () => Promise<unknown>) => {
 };
 
 describe('events.markAsProcessed', () => {
-  it('says who did it and when, and changes nothing else', async () => {
+  it('returns who did it and when, and changes nothing else', async () => {
     const id = await ingest();
     const before = await get(id);
     const started = Date.now();
@@ -54,7 +54,7 @@ describe('events.markAsProcessed', () => {
     expect(Date.parse(after.processedAt)).toBeLessThanOrEqual(Date.now() + 1_000);
   });
 
-  it('again succeeds and leaves the first mark as it is', async () => {
+  it('succeeds again and keeps the first mark', async () => {
     const id = await ingest();
     await act('events.markAsProcessed', id);
     const first = await get(id);
@@ -67,7 +67,7 @@ describe('events.markAsProcessed', () => {
     expect(await activityOf(id)).toEqual(['events.markAsProcessed']);
   });
 
-  it('by ten people at once counts once', async () => {
+  it('by ten users at once counts once', async () => {
     const id = await ingest();
     const moves = await movesDuring(() =>
       Promise.all(Array.from({ length: 10 }, () => act('events.markAsProcessed', id))),
@@ -78,7 +78,7 @@ describe('events.markAsProcessed', () => {
 });
 
 describe('events.markAsArchived', () => {
-  it('needs no processing first, and leaves processed as it is', async () => {
+  it('does not require processing, and leaves processed unchanged', async () => {
     const id = await ingest();
     const before = await get(id);
     expect(await act('events.markAsArchived', id)).toEqual({ success: true });
@@ -92,7 +92,7 @@ describe('events.markAsArchived', () => {
     expect(await get(id)).toMatchObject({ archived: true, processed: true });
   });
 
-  it('again, and by ten people at once, counts once', async () => {
+  it('repeated, and by ten users at once, counts once', async () => {
     const id = await ingest();
     const moves = await movesDuring(async () => {
       await Promise.all(Array.from({ length: 10 }, () => act('events.markAsArchived', id)));
@@ -118,7 +118,7 @@ describe('events.delete', () => {
     expect(await activityOf(id)).toEqual(['events.delete']);
   });
 
-  it('by ten people at once succeeds once', async () => {
+  it('by ten users at once succeeds once', async () => {
     const id = await ingest();
     await act('events.markAsProcessed', id);
     const statuses: number[] = [];
@@ -131,7 +131,7 @@ describe('events.delete', () => {
     expect(moves).toEqual({ total: -1, processed: -1, unprocessed: 0, archived: 0 });
   });
 
-  it('takes the id in either case', async () => {
+  it('accepts the id in upper and lower case', async () => {
     const id = await ingest();
     expect(await get(id.toUpperCase())).toMatchObject({ id });
     expect(await act('events.delete', id.toUpperCase())).toEqual({ success: true });
@@ -139,7 +139,7 @@ describe('events.delete', () => {
 });
 
 describe('marking, archiving and deleting the same events at once', () => {
-  it('ends well and keeps the counts right', async () => {
+  it('ends without errors and keeps the counts correct', async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => ingest()));
     const everything = ids.flatMap((id) => VERBS.map((verb) => ({ id, verb })));
     const answers = await Promise.all(everything.map(({ id, verb }) => gantry.call(verb, { id }, { token })));
@@ -153,8 +153,8 @@ describe('marking, archiving and deleting the same events at once', () => {
   });
 });
 
-describe('the one who processed an event', () => {
-  it('keeps the name they have now, also after their account was deleted', async () => {
+describe('the user who processed an event', () => {
+  it('is shown with the present name, even after their account was deleted', async () => {
     const admin = { token: await gantry.tokenFor('ADMIN') };
     const password = 'Correct-horse-1';
     const email = 'ada@gantry.local';
@@ -178,7 +178,7 @@ describe('the one who processed an event', () => {
   });
 });
 
-describe('an id that is no event', () => {
+describe('an id that is not of an event', () => {
   it.each([
     'x',
     'constructor',
@@ -190,7 +190,7 @@ describe('an id that is no event', () => {
     '{0197d1a0-0000-7000-8000-000000000000}',
     '0197d1a000007000800000000000000',
     '1'.repeat(1000),
-  ])('is not found, whatever its form: %j', async (id) => {
+  ])('is not found, whatever its format: %j', async (id) => {
     for (const verb of ['events.getById', ...VERBS]) {
       const { status, body } = await gantry.call(verb, { id }, { token });
       expect([verb, status, body]).toEqual([
@@ -214,14 +214,14 @@ describe('an id that is no event', () => {
     },
   );
 
-  it('of a sensor or a user is no event either', async () => {
+  it('of a sensor or a user is not found either', async () => {
     const { sensors } = await gantry.ok('sensors.getAll', { take: 1 });
     expect((await gantry.call('events.getById', { id: sensors[0].id }, { token })).status).toBe(404);
   });
 });
 
 describe('reviewing', () => {
-  it('needs a login before anything else', async () => {
+  it('requires a login first', async () => {
     for (const verb of VERBS) {
       const { status, body } = await gantry.call(verb, { id: 7 });
       expect([status, body.error.json.message]).toEqual([401, 'No token provided']);
@@ -229,7 +229,7 @@ describe('reviewing', () => {
   });
 
   it.each(role.options)(
-    'is allowed to %s by their permissions, before the input is looked at',
+    'is allowed to %s by their permissions, before the input is checked',
     async (name) => {
       const own = { token: await gantry.tokenFor(name) };
       for (const verb of VERBS) {

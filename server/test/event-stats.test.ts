@@ -40,7 +40,7 @@ const countsOf = (values: readonly (string | null)[]) => {
   return [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
 };
 
-/** Counts the events themselves, in this process. */
+/** Counts the events themselves in this process. */
 const recount = async (from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY): Promise<Stats> => {
   const { rows } = await gantry.pool.query<{
     time: number;
@@ -71,7 +71,7 @@ const recount = async (from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INF
   };
 };
 
-/** Each name in the spelling that most of those have which differ from it in case only. */
+/** Replaces each name by its most frequent spelling. */
 function asMostSpell(names: readonly (string | null)[]): (string | null)[] {
   const spelled = new Map<string, string>();
   for (const [name] of countsOf(names).reverse()) spelled.set(name.toLowerCase(), name);
@@ -81,13 +81,13 @@ function asMostSpell(names: readonly (string | null)[]): (string | null)[] {
 const EMPTY = { total: 0, byType: [], processed: 0, unprocessed: 0, archived: 0, byViolationType: [] };
 
 describe('events.getStats', () => {
-  it('counts nothing where there is nothing', async () => {
+  it('returns zeros without events', async () => {
     expect(await stats()).toEqual(EMPTY);
     expect(await stats({})).toEqual(EMPTY);
     expect(await stats({ startDate: '2026-01-01', endDate: '2026-01-31' })).toEqual(EMPTY);
   });
 
-  it('is right after people and devices did everything at once', async () => {
+  it('is correct after concurrent actions of users and devices', async () => {
     const sensors = await Promise.all(
       [1, 2, 3].map((n) =>
         gantry.ok('sensors.create', { name: `Mast ${n}`, deviceId: randomUUID(), type: 'CAMERA' }, { token }),
@@ -124,7 +124,7 @@ describe('events.getStats', () => {
     expect(rows).toEqual([]);
   });
 
-  it('counts any range as a recount does, whole days and ragged ends', async () => {
+  it('counts any range as a recount does, with whole days and with partial hours', async () => {
     const times: number[] = (await gantry.ok('events.getAll', { take: 100 }, { token })).events.map(
       ({ timestamp }: { timestamp: string }) => Date.parse(timestamp),
     );
@@ -150,7 +150,7 @@ describe('events.getStats', () => {
     );
   });
 
-  it('counts the days of the time zone of the service', async () => {
+  it('counts days in the time zone of the service', async () => {
     try {
       await setTimezone('America/New_York');
       const day = { startDate: '2026-03-08', endDate: '2026-03-08' };
@@ -168,7 +168,7 @@ describe('events.getStats', () => {
     }
   });
 
-  it('agrees with the list on every filter the totals know', async () => {
+  it('agrees with the list on every filter that the totals contain', async () => {
     const { byType, processed, archived, total } = await stats();
     const listed = async (filters: object) =>
       (await gantry.ok('events.getAll', { take: 1, ...filters }, { token })).total;
@@ -190,7 +190,7 @@ describe('events.getStats', () => {
     expect((await gantry.call('events.getStats', range, { token })).status).toBe(400);
   });
 
-  it('takes the whole of time', async () => {
+  it('accepts all of time', async () => {
     expect(await stats({ startDate: '0001-01-01', endDate: '9999-12-31' })).toEqual(await recount());
     expect(await stats({ startDate: '9999-12-31T23:59:59Z' })).toEqual(EMPTY);
     expect(await stats({ endDate: '1970-01-01' })).toEqual(EMPTY);

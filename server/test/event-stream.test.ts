@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { writeFrames } from '../src/rpc/event-stream.ts';
 import { transformer } from '../src/rpc/output.ts';
 
-// What a stream says is compared with what tRPC's own producer says of the same messages.
+// The frames are compared with those of tRPC's own producer for the same messages.
 
 const about = { reconnectAfterInactivityMs: 30_000 };
 const body = { message: 'No', code: -32_600, data: { code: 'BAD_REQUEST', httpStatus: 400 } };
@@ -64,7 +64,7 @@ const cases: [string, () => AsyncGenerator<unknown>][] = [
 ];
 
 describe('the frames of a stream', () => {
-  it.each(cases)("are those of tRPC's producer, for %s", async (_, messages) => {
+  it.each(cases)("equal those of tRPC's producer, for %s", async (_, messages) => {
     const text = await ofOurs(messages);
     expect(text).toBe(await ofTrpc(messages));
     expect(text).toMatch(/^event: connected\ndata: \{"reconnectAfterInactivityMs":30000\}\n\n\n/);

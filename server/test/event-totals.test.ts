@@ -87,7 +87,7 @@ describe('the totals of events', () => {
     await expectTotalsToBeRight();
   });
 
-  it('say the same before, during and after the fold', async () => {
+  it('are the same before, during and after the fold', async () => {
     const until = Date.now() + lengthOf({ gate: 1_000, full: 3_000 });
     const total = async () => (await gantry.ok('events.getStats', {}, { token })).total;
     let expected = await total();
@@ -117,7 +117,7 @@ describe('the totals of events', () => {
     await expectTotalsToBeRight();
   });
 
-  it('go on being folded after a round failed', async () => {
+  it('are still folded after a failed round', async () => {
     const description = randomUUID();
     await gantry.pool.query('ALTER TABLE event_period_totals ADD CONSTRAINT broken CHECK (n < 0) NOT VALID');
     await gantry.ok('events.ingest', { apiKey, eventType: 'INCIDENT', description });

@@ -32,7 +32,7 @@ describe('the queue of events', () => {
     expect(fill(queue, rowOf('other'), 3_000)).toBe(3_000);
   });
 
-  it('keeps room also when several flood it, and when events are large', () => {
+  it('keeps room even when several sensors flood it, and when events are large', () => {
     const queue = createEventQueue();
     for (let round = 0; round < 50; round++) {
       for (const name of ['a', 'b', 'c']) fill(queue, rowOf(name), 1_000);
@@ -44,7 +44,7 @@ describe('the queue of events', () => {
     expect(fill(large, rowOf('quiet', size), 5)).toBe(5);
   });
 
-  it('gives every sensor its part of the next group, and each its events in order', () => {
+  it("gives every sensor its part of the next group, and keeps each sensor's events in order", () => {
     const queue = createEventQueue();
     fill(queue, rowOf('flood'), 15_000);
     const quiet = Array.from({ length: 3 }, (_, n) => rowOf('quiet', String(n)));
@@ -56,15 +56,15 @@ describe('the queue of events', () => {
     expect(left).toBe(14_003);
     while (queue.length > 0) left -= queue.take().events.length;
     expect(left).toBe(0);
-    // Everything was given back: one sensor may fill its half again.
+    // The queue is empty: one sensor may fill its half again.
     expect(fill(queue, rowOf('flood'), 50_000)).toBe(20_000);
   });
 });
 
-describe('how fast a sensor may send', () => {
+describe('the rate limit of a sensor', () => {
   const sensorOf = (id: string, eventsPerMin: number) => ({ id, eventsPerMin }) as KnownSensor;
 
-  it('is a multiple of what it is expected to send, and refuses with the time to wait', () => {
+  it('is a multiple of its expected rate, and refuses with the time to wait', () => {
     let now = 0;
     const limits = createRateLimits(10, () => now);
     const sensor = sensorOf('a', 600);
@@ -75,13 +75,13 @@ describe('how fast a sensor may send', () => {
     now += 1_000;
     limits.take(sensor, 100);
     expect(() => limits.take(sensor, 1)).toThrow('more than 6000 events per minute');
-    // Others are not concerned, and two batches may always come.
+    // Other sensors are not affected, and two batches are always accepted.
     limits.take(sensorOf('b', 1), 1_000);
     limits.take(sensorOf('b', 1), 1_000);
     expect(() => limits.take(sensorOf('b', 1), 1)).toThrow('more than 200 events per minute');
   });
 
-  it('is by default no limit that a machine reaches', () => {
+  it('is by default beyond what a machine can reach', () => {
     const limits = createRateLimits(60_000, () => 0);
     for (let n = 0; n < 1_000; n++) limits.take(sensorOf('a', 20), 1_000);
   });

@@ -1,19 +1,19 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, connect as openConnection, type Socket } from 'node:net';
 
-/** A way to a database server that can be made to fail. */
+/** A connection to a database server that can be disturbed. */
 export interface FaultyNetwork extends AsyncDisposable {
-  /** The same database, reached by this way. */
+  /** The same database, reached through this connection. */
   readonly url: string;
-  /** From now on nothing that is sent on the connections that exist arrives, and neither end hears of it. */
+  /** From now on, nothing that is sent on existing connections arrives, and neither end learns of it. */
   swallow(): void;
-  /** The connections that exist stay as they are; new ones work. */
+  /** Existing connections stay as they are; new ones work. */
   letNewOnesThrough(): void;
   /** Cuts every connection. */
   cut(): void;
 }
 
-/** Listens on a port of this machine and passes everything on to the server that `url` names. */
+/** Listens on a port of this machine and forwards everything to the server that `url` names. */
 export const startFaultyNetwork = async (url: string): Promise<FaultyNetwork> => {
   const target = new URL(url);
   const sockets = new Set<Socket>();

@@ -18,17 +18,17 @@ const refusal = async (procedure: string, input: unknown, token: string) => {
 };
 
 describe('FEATURES', () => {
-  it('is everything unless it is set', () => {
+  it('includes everything by default', () => {
     expect(readConfig({}).FEATURES).toEqual([...switchableFeatures]);
   });
 
-  it('refuses to start with a name that is none, and says which there are', () => {
+  it('refuses to start with an unknown name, and lists the known ones', () => {
     expect(() => readConfig({ FEATURES: 'incidents,radar' })).toThrow(ConfigError);
     expect(() => readConfig({ FEATURES: 'radar' })).toThrow(/FEATURES.*incidents/);
   });
 });
 
-describe('what is switched off', () => {
+describe('a feature that is switched off', () => {
   it.each([
     ['incidents.getAll', undefined],
     ['incidents.create', { title: 'x' }],
@@ -45,13 +45,13 @@ describe('what is switched off', () => {
     });
   });
 
-  it('still wants a token first', async () => {
+  it('still requires a token first', async () => {
     const { status, body } = await few.call('incidents.getAll');
     expect(status).toBe(401);
     expect(body.error.json.message).toBe('No token provided');
   });
 
-  it('is every stream, when it is realtime', async () => {
+  it('includes every stream, when it is realtime', async () => {
     const token = await few.tokenFor('ADMIN');
     for (const procedure of ['events.onIngested', 'watchlist.onAlert', 'sensors.onStatusChanged']) {
       const stream = await openStream(few.url, procedure, { token });
@@ -63,14 +63,14 @@ describe('what is switched off', () => {
     }
   });
 
-  it('has flags and licence tell so', async () => {
+  it('is shown so in the flags and on the licence', async () => {
     const { features } = await few.ok('system.getSettings');
     expect(features).toMatchObject({ incidents: false, realtime: false, reports: false, locations: true });
     const license = await few.ok('system.getLicense');
     expect(license.features).toEqual(['dashboard', 'sensors', 'locations', 'users', 'settings']);
   });
 
-  it('does nothing behind the scenes either', async () => {
+  it('does no background work either', async () => {
     const apiKey = await few.registerSensor();
     await few.ok('events.ingest', { apiKey, eventType: 'INCIDENT' });
     const { rows } = await few.pool.query('SELECT count(*) AS n FROM incidents');
@@ -78,7 +78,7 @@ describe('what is switched off', () => {
   });
 });
 
-describe('what is switched on', () => {
+describe('a feature that is switched on', () => {
   it('works, and its flag says so', async () => {
     const { features } = await all.ok('system.getSettings');
     expect(features).toMatchObject({ incidents: true, realtime: true, locations: true, sensors: true });

@@ -46,8 +46,8 @@ const opens = async (email: string, password: string) => {
 const passwordFile = () => join(folder, 'initial-admin-password');
 const keptPassword = async () => (await readFile(passwordFile(), 'utf8')).trim();
 
-describe('the first start, with no users', () => {
-  it('creates the administrator of the settings, and tells no password that its owner knows', async () => {
+describe('the first start without users', () => {
+  it('creates the administrator of the settings, and does not print the configured password', async () => {
     const settings = { ADMIN_EMAIL: 'Boss@Example.ORG', ADMIN_PASSWORD: 'Given-Horse-1' };
     expect(await start(settings)).toEqual({ email: 'boss@example.org', password: null, passwordFile: null });
     expect(await everybody()).toMatchObject([{ email: 'boss@example.org', role: 'ADMIN', isActive: true }]);
@@ -55,7 +55,7 @@ describe('the first start, with no users', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('without a password generates a good one, tells it, and keeps it for its owner alone', async () => {
+  it('generates a good password if none is set, prints it, and stores it for its owner only', async () => {
     const first = await start();
     expect(first).toEqual({
       email: 'admin@gantry.local',
@@ -67,7 +67,7 @@ describe('the first start, with no users', () => {
     expect((await stat(passwordFile())).mode & 0o777).toBe(0o600);
   });
 
-  it('after one that failed half-way uses the password it kept, and does not tell it again', async () => {
+  it('after an interrupted one uses the stored password, and does not print it again', async () => {
     await writeFile(passwordFile(), 'Kept-Horse-1234\n', { mode: 0o600 });
     expect(await start()).toEqual({
       email: 'admin@gantry.local',
@@ -77,13 +77,13 @@ describe('the first start, with no users', () => {
     expect(await opens('admin@gantry.local', 'Kept-Horse-1234')).toBe(true);
   });
 
-  it('that cannot keep the password creates nobody', async () => {
+  it('that cannot store the password creates nobody', async () => {
     await writeFile(passwordFile(), '');
     await expect(start()).rejects.toThrow(/initial-admin-password/);
     expect(await everybody()).toEqual([]);
   });
 
-  it('by several processes at once creates one administrator, whose password one of them tells', async () => {
+  it('by several processes at once creates one administrator, whose password one of them prints', async () => {
     const results = await Promise.all(Array.from({ length: 6 }, () => start()));
     const told = results.filter((result) => result !== null);
     expect(told).toHaveLength(1);
@@ -91,7 +91,7 @@ describe('the first start, with no users', () => {
     expect(await opens('admin@gantry.local', told[0]?.password ?? '')).toBe(true);
   });
 
-  it('by machines with folders of their own leaves a password only where the administrator was made', async () => {
+  it('by machines with folders of their own leaves a password only where the administrator was created', async () => {
     const folders = await Promise.all([1, 2, 3, 4].map((n) => mkdtemp(join(folder, `machine-${n}-`))));
     const results = await Promise.all(folders.map((DATA_DIR) => start({ DATA_DIR })));
     expect(results.filter((result) => result !== null)).toHaveLength(1);
@@ -101,7 +101,7 @@ describe('the first start, with no users', () => {
 });
 
 describe('a later start', () => {
-  it('creates nobody and keeps no password, whatever the settings say', async () => {
+  it('creates nobody and stores no password, whatever the settings', async () => {
     await start({ ADMIN_PASSWORD: 'Given-Horse-1' });
     const before = await everybody();
     expect(await start({ ADMIN_EMAIL: 'other@example.org', ADMIN_PASSWORD: 'Other-Horse-1' })).toBeNull();

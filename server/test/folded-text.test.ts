@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fold, spellingsOf } from '../src/platform/fold-case.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
-// Searching ignores case as languages do, in every list, and names are in the order of dictionaries.
+// Searching ignores case by the rules of languages, in every list, and names are in dictionary order.
 
 let gantry: Gantry;
 let token: string;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.stop());
 
-/** Text that is likely to have letters of which languages say different things, and no character newer than this Node. */
+/** Text that is likely to contain letters for which languages differ, and no character newer than this Node. */
 const someText = fc
   .array(
     fc.oneof(
@@ -36,7 +36,7 @@ const foldedByDatabase = async (texts: readonly string[]): Promise<string[]> => 
 };
 
 describe('folded text', () => {
-  it('is the same here and in the database', () =>
+  it('is the same in the service and in the database', () =>
     fc.assert(
       fc.asyncProperty(fc.array(someText, { minLength: 50, maxLength: 50 }), async (texts) => {
         expect(await foldedByDatabase(texts)).toEqual(texts.map(fold));
@@ -44,7 +44,7 @@ describe('folded text', () => {
       { numRuns: 60 },
     ));
 
-  it('takes I, İ, ı and i for one letter', () => {
+  it('treats I, İ, ı and i as one letter', () => {
     for (const text of ['ISPARTA', 'Isparta', 'ısparta', 'İSPARTA', 'i\u0307sparta'])
       expect(fold(text)).toBe('isparta');
     expect(fold('ÇINAR')).toBe(fold('Çınar'));
@@ -52,7 +52,7 @@ describe('folded text', () => {
     expect(fold('ΟΔΟΣ')).toBe(fold('οδος'));
   });
 
-  it('has all spellings in lower case listed', () => {
+  it('has all its spellings in lower case listed', () => {
     expect(spellingsOf('KIZILAY')).toEqual(expect.arrayContaining(['kızılay', 'kizilay', 'kızilay']));
     expect(spellingsOf('Main St')).toContain('main st');
     expect(spellingsOf('i'.repeat(200)).length).toBeLessThan(2_000);
@@ -94,7 +94,7 @@ describe('a search', () => {
   ] as const;
 
   it.each(LISTS)(
-    'of %s ignores case as the language does, and the blanks around it',
+    'of %s ignores case by the rules of languages, and surrounding blanks',
     async (procedure, key) => {
       const found = async (search: string) => {
         const answer = await gantry.ok(procedure, { search }, { token });
@@ -137,7 +137,7 @@ describe('a search', () => {
 });
 
 describe('names', () => {
-  it('are in the order of dictionaries', async () => {
+  it('are in dictionary order', async () => {
     const names = [
       'Zebra',
       'ankara',

@@ -14,7 +14,7 @@ import { spawnService, untilItServes } from './service-process.ts';
 
 const report = { eventType: 'INCIDENT', description: 'Stopped vehicle' };
 
-describe('what follows from an event', () => {
+describe('the effects of an event', () => {
   let gantry: Gantry;
   let apiKey: string;
   beforeAll(async () => {
@@ -25,13 +25,13 @@ describe('what follows from an event', () => {
 
   const count = (what: string): Promise<number> => gantry.count(what);
 
-  it('is there once the device is answered, and nothing is left to do', async () => {
+  it('exist once the device is answered, and nothing is left to do', async () => {
     await gantry.ok('events.ingest', { apiKey, ...report });
     expect(await count('incidents')).toBe(1);
     expect(await count('events_to_follow_up')).toBe(0);
   });
 
-  it('does not keep other events of the group, nor the device for long, when it has to wait', async () => {
+  it('delay neither other events of the group, nor the device for long, when they have to wait', async () => {
     const blocker = await gantry.pool.connect();
     await blocker.query('BEGIN');
     await blocker.query('LOCK incidents IN ACCESS EXCLUSIVE MODE');
@@ -52,14 +52,14 @@ describe('what follows from an event', () => {
     expect(await count('incident_events')).toBe(2);
   });
 
-  it('happens once, though the event is sent again and again', async () => {
+  it('occur once, though the event is sent again and again', async () => {
     const before = await count('incident_events');
     const retried = { ...report, idempotencyKey: randomUUID(), timestamp: new Date().toISOString() };
     await Promise.all(Array.from({ length: 8 }, () => gantry.ok('events.ingest', { apiKey, ...retried })));
     expect(await count('incident_events')).toBe(before + 1);
   });
 
-  it('that the database refuses keeps nothing else back', async () => {
+  it('that the database refuses do not affect others', async () => {
     const done: string[] = [];
     const ids = Array.from({ length: 10 }, () => randomUUID());
     await gantry.pool.query('INSERT INTO events_to_follow_up (event_id) SELECT unnest($1::uuid[])', [ids]);
@@ -78,7 +78,7 @@ describe('what follows from an event', () => {
   });
 });
 
-describe('an attempt that fails', () => {
+describe('a failed attempt', () => {
   let gantry: Gantry;
   beforeAll(async () => {
     gantry = await startGantry({ overrides: { timings: { sweepFollowUpsMs: 200, countLateMs: 200 } } });
@@ -108,7 +108,7 @@ describe('an attempt that fails', () => {
     ['a defect in code', () => new TypeError('Cannot read properties of undefined')],
     ['a statement that takes too long', () => Object.assign(timedOut(), { code: '57014' })],
     ['an answer that takes too long', () => new Error('Query read timeout')],
-  ])('keeps no other event back, and is counted: %s', async (_what, makeError) => {
+  ])('does not affect other events, and is counted: %s', async (_what, makeError) => {
     const ids = await noted(10);
     const done: string[] = [];
     const followUp = startFollowUp({
@@ -128,7 +128,7 @@ describe('an attempt that fails', () => {
     expect(poisoned?.pause).toBeLessThanOrEqual(3);
   });
 
-  it('is put off for longer and longer, up to an hour', async () => {
+  it('is postponed for longer and longer, up to an hour', async () => {
     const [id] = (await noted(1)) as [string];
     const pauses: number[] = [];
     for (let attempt = 0; attempt < 14; attempt++) {
@@ -143,7 +143,7 @@ describe('an attempt that fails', () => {
     await gantry.pool.query('DELETE FROM events_to_follow_up');
   });
 
-  it('does not end the process or stop what comes later, when even writing it down fails', async () => {
+  it('does not end the process or later follow-ups, even when it cannot be recorded', async () => {
     const ids = await noted(2);
     const done: string[] = [];
     let isBroken = true;
@@ -171,7 +171,7 @@ describe('an attempt that fails', () => {
     await gantry.pool.query('DELETE FROM events_to_follow_up');
   });
 
-  it('shows in the metrics when it has waited too long', async () => {
+  it('is reported in the metrics when it has waited too long', async () => {
     await gantry.pool.query(
       `INSERT INTO events_to_follow_up (event_id, at, attempts, retry_at)
        VALUES ($1, now() - interval '2 hours', 9, now() + interval '1 hour')`,
@@ -190,7 +190,7 @@ describe('an attempt that fails', () => {
   }, 60_000);
 });
 
-describe('a process that is killed before it followed an event up', () => {
+describe('a process that is killed before the follow-up of an event', () => {
   const scratch = mkdtempSync(join(tmpdir(), 'gantry-follow-up-'));
   let database: Awaited<ReturnType<typeof createTestDatabase>>;
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Gantry, startGantry } from './harness.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
 import { answer, type Receiver, startReceiver } from './webhook-receiver.ts';
 
 let receiver: Receiver;
@@ -27,7 +27,7 @@ const bodiesOf = async (ids: readonly string[]) => {
   return rows.map(({ body }) => JSON.parse(body).data).sort((a, b) => (a.id < b.id ? -1 : 1));
 };
 
-describe('the events of a group that was stored', () => {
+describe('the stored events of a group', () => {
   const EVENTS = [
     { eventType: 'INCIDENT', description: 'Stopped vehicle', location: { latitude: 48.2, longitude: 16.4 } },
     { eventType: 'SPEED_DETECTION', violationType: 'SPEEDING', vehicleSpeed: 71.25, vehicleType: 'CAR' },
@@ -43,7 +43,7 @@ describe('the events of a group that was stored', () => {
     ['without idempotency keys', {}, false],
     ['with idempotency keys', { idempotencyKey: 'first' }, false],
     ['beside events that are stored already', { idempotencyKey: 'first' }, true],
-  ])('are handed to webhooks as they are stored, and not read again (%s)', async (_, key, isAgain) => {
+  ])('are sent to webhooks as stored, without being read again (%s)', async (_, key, isAgain) => {
     const timestamp = new Date(Date.now() - 60_000).toISOString();
     const events = EVENTS.map((event, n) => ({
       ...event,
@@ -68,5 +68,27 @@ describe('the events of a group that was stored', () => {
     const reading = noted.filter((text) => /description[^;]*FROM events\s+WHERE id = ANY/.test(text));
     expect(reading).toEqual([]);
     expect(noted.some((text) => text.includes('INTO webhook_deliveries'))).toBe(true);
+  });
+});
+
+describe('an event that is deleted after its commit and before its follow-up', () => {
+  it('is not sent to webhooks', async () => {
+    // The incident blocks the follow-up, so that the next event is not followed up yet.
+    const blocker = await gantry.pool.connect();
+    await blocker.query('BEGIN');
+    await blocker.query('LOCK incidents IN ACCESS EXCLUSIVE MODE');
+    const incident = await gantry.ok('events.ingest', { apiKey, eventType: 'INCIDENT' });
+    const deleted = await gantry.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' });
+    await gantry.ok('events.delete', { id: deleted.eventId }, { token });
+    await blocker.query('COMMIT');
+    blocker.release();
+    const kept = await gantry.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' });
+    await eventually(
+      () => gantry.count('events_to_follow_up'),
+      (left) => left === 0,
+    );
+    const ids = [incident, deleted, kept].map(({ eventId }) => eventId);
+    const sent = (await bodiesOf(ids)).map(({ id }) => id);
+    expect(sent.sort()).toEqual([incident.eventId, kept.eventId].sort());
   });
 });

@@ -31,7 +31,7 @@ export interface CallOptions {
   readonly meta?: unknown;
 }
 
-/** A database of its own, copied from the migrated template; or from PostgreSQL's, which has nothing in it. */
+/** A database of its own, copied from the migrated template or from PostgreSQL's empty one. */
 export const createTestDatabase = async (
   template = inject('databaseTemplate'),
 ): Promise<{ url: string; drop(): Promise<void> }> => {
@@ -46,7 +46,8 @@ export const createTestDatabase = async (
       await client.end();
     }
   };
-  // By copying files: written to the log page by page, as is usual, it takes PostgreSQL nearly twice the work.
+  // Copied as files: the default strategy, which writes every page to the WAL, takes PostgreSQL nearly twice the
+  // time.
   await admin(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   const url = new URL(server);
   url.pathname = `/${name}`;
@@ -60,7 +61,7 @@ const isMutation = (procedure: string): boolean => {
   return found._def.type === 'mutation';
 };
 
-/** A running service as a client without any library sees it. */
+/** A running service as seen by a client without a library. */
 export class Caller {
   readonly url: string;
   readonly #tokens = new Map<Role, Promise<string>>();
@@ -77,7 +78,7 @@ export class Caller {
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
   }
 
-  /** Calls a procedure with the method that it takes. */
+  /** Calls a procedure with the method that it requires. */
   async call(
     procedure: string,
     input?: unknown,
@@ -102,7 +103,7 @@ export class Caller {
     return this.fetch(`/trpc/${procedure}${query}`, { headers: sent });
   }
 
-  /** Calls a procedure that must succeed and answers its value; dates are ISO text. */
+  /** Calls a procedure that must succeed and returns its value; dates are ISO text. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads answers as a client without types does
   async ok<Answer = any>(procedure: string, input?: unknown, options?: CallOptions): Promise<Answer> {
     const { status, body } = await this.call(procedure, input, options);
@@ -110,14 +111,14 @@ export class Caller {
     return body.result.data.json;
   }
 
-  /** Calls a procedure that must refuse, and answers its status with the members of its error. */
+  /** Calls a procedure that must refuse, and returns its status with the members of its error. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads answers as a client without types does
   async refusal(procedure: string, input?: unknown, options?: CallOptions): Promise<any> {
     const { status, body } = await this.call(procedure, input, options);
     return { status, ...body.error?.json };
   }
 
-  /** Reports an event of a sensor, which must be taken, and answers its id. */
+  /** Reports an event of a sensor, which must be accepted, and returns its id. */
   async ingest(apiKey: string, fields: object = {}): Promise<string> {
     return (await this.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION', ...fields })).eventId;
   }
@@ -143,7 +144,7 @@ export class Caller {
     return this.login(email, password);
   }
 
-  /** Registers a sensor of no particular importance and answers its API key. */
+  /** Registers an arbitrary sensor and returns its API key. */
   async registerSensor(): Promise<string> {
     const input = { name: 'Mast 7', deviceId: randomUUID(), type: 'CAMERA' };
     return (await this.ok('sensors.create', input, { token: await this.tokenFor('ADMIN') })).apiKey;
@@ -165,7 +166,7 @@ export class Gantry extends Caller implements AsyncDisposable {
     return this.app.context.pool;
   }
 
-  /** Counts the rows of a table, or of what else may follow FROM. */
+  /** Counts the rows of a table, or of anything that may follow FROM. */
   async count(what: string): Promise<number> {
     return (await this.pool.query<{ n: number }>(`SELECT count(*) AS n FROM ${what}`)).rows[0]?.n ?? 0;
   }
@@ -179,7 +180,7 @@ export class Gantry extends Caller implements AsyncDisposable {
   }
 }
 
-/** What hashing a password costs in services of tests: next to nothing, because they create hundreds of users. */
+/** The cost of hashing passwords in test services: minimal, because they create hundreds of users. */
 const CHEAP: PasswordCost = { memoryCost: 64, timeCost: 1, parallelism: 1 };
 
 /**
@@ -195,7 +196,7 @@ export const startGantry = async (
     PORT: '0',
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,
-    // Tests may be given a server that is quick rather than safe.
+    // The test server may be fast rather than safe.
     ALLOW_UNSAFE_DATABASE: 'true',
     ADMIN_EMAIL: ADMIN.email,
     ADMIN_PASSWORD: ADMIN.password,
@@ -213,10 +214,10 @@ export const startGantry = async (
   });
 };
 
-/** Between one question and the next, in milliseconds: often at first, then less, because asking is work too. */
+/** Delay before the next query, in milliseconds: short at first, then longer, because queries are work too. */
 const PAUSES_MS = { first: 10, most: 100 };
 
-/** Asks again, for up to `ms` milliseconds, until the answer satisfies. */
+/** Repeats a query, for up to `ms` milliseconds, until the answer satisfies the condition. */
 export const eventually = async <Answer>(
   ask: () => Promise<Answer>,
   satisfies: (answer: Answer) => boolean,

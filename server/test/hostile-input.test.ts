@@ -13,7 +13,8 @@ import { readSuites } from './public-suites.ts';
 import { type ServiceProcess, spawnService, untilItServes } from './service-process.ts';
 import { countRows } from './table-counts.ts';
 
-// Inputs that nobody wrote, to every procedure of the router. HOSTILE_RUNS sets how many each gets, HOSTILE_SEED repeats a run.
+// Arbitrary inputs to every procedure of the router. HOSTILE_RUNS sets their number for each, HOSTILE_SEED repeats a
+// run.
 
 const RUNS = Number(process.env.HOSTILE_RUNS ?? 8);
 const SEED = Number(process.env.HOSTILE_SEED ?? Date.now() % 2 ** 31);
@@ -21,7 +22,7 @@ const LARGEST_ERROR = 100_000;
 const LONGEST_DELAY_MS = 250;
 const GET_MAX = 60_000;
 
-/** Tables in which a refused call leaves something, on purpose. */
+/** Tables in which a refused call leaves rows by design. */
 const TRACES: Readonly<Record<string, readonly string[]>> = { 'auth.login': ['activity', 'failed_logins'] };
 
 const procedures = describeProcedures(appRouter);
@@ -66,7 +67,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** The beginning of a stream, which says what is wrong with it. */
+/** The beginning of a stream, which contains the refusal. */
 const readBeginning = async (response: Response, leave: () => void): Promise<string> => {
   let text = '';
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -99,7 +100,7 @@ const send = async (path: string, type: string, body: string, as: string): Promi
   return { status: failed === undefined ? 200 : Number(failed), text: '' };
 };
 
-/** Holds for every answer, whatever was sent. */
+/** Checks that apply to every answer, whatever was sent. */
 const expectHarmless = ({ status, text }: Answer): void => {
   expect(status, text.slice(0, 500)).toBeLessThan(500);
   if (status < 400 || text === '') return;
@@ -127,7 +128,7 @@ describe(`arbitrary input (HOSTILE_SEED=${SEED})`, () => {
         },
         { weight: 1, arbitrary: hostileRaw },
       );
-      // A token may end by what is sent with it.
+      // The input may end the session of a token.
       const as = path === 'auth.logout' ? await service.login(ADMIN.email, ADMIN.password) : token;
       const refused: string[] = [];
       await fc.assert(
@@ -139,7 +140,7 @@ describe(`arbitrary input (HOSTILE_SEED=${SEED})`, () => {
         limits,
       );
 
-      // What is done in the background may change a count meanwhile, but not at every attempt.
+      // Background work may change a count meanwhile, but not at every attempt.
       for (let attempt = 1; ; attempt++) {
         const before = await countRows(pool, TRACES[path]);
         const answers = await Promise.all(refused.map((body) => send(path, type, body, as)));
@@ -156,14 +157,14 @@ describe(`arbitrary input (HOSTILE_SEED=${SEED})`, () => {
     idleDelay.disable();
     const metrics = (await service.fetch('/metrics')).body;
     const p99 = Number(/^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(metrics)?.[1]) * 1000;
-    // How late a machine with too much to do lets anybody run, this process for one.
+    // The delay of an overloaded machine, measured in this process.
     const late = idleDelay.percentile(99) / 1e6;
     expect(p99).toBeGreaterThan(0);
     expect(p99).toBeLessThan(LONGEST_DELAY_MS + late);
   });
 });
 
-/** A text that is written and read: how its owner writes it, and what comes back. */
+/** A text that is written and read back. */
 interface Written {
   readonly write: (text: string) => Promise<{ status: number; read?: () => Promise<unknown> }>;
   /** What is stored in place of it. */
@@ -255,7 +256,7 @@ const texts: Record<string, () => Written> = {
     ),
 };
 
-/** What the texts are written to; the arbitrary input may have removed the things of before. */
+/** The objects for the texts; the arbitrary input may have removed earlier ones. */
 const writer = { apiKey: '', eventId: '' };
 
 describe('text that is accepted', () => {

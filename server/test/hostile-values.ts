@@ -3,7 +3,7 @@ import type { JsonSchema } from '../src/http/docs/procedures.ts';
 
 // Values that are meant to do harm, for inputs of procedures.
 
-/** Text of every kind: any UTF-16, long, blank, and with a meaning somewhere else. */
+/** Text of every kind: any UTF-16, long, blank, and with a meaning in other languages. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),
   fc.string({ unit: 'grapheme', maxLength: 60 }),
@@ -56,7 +56,7 @@ const hostileNumber = fc.oneof(
   fc.constantFrom(0, -0, -1, 1, 0.5, 100, 101, 2 ** 31, 2 ** 53, 1e308, -1e308, Number.MIN_VALUE),
 );
 
-/** Any JSON, with keys that mean something to JavaScript. */
+/** Any JSON, with keys that have a meaning in JavaScript. */
 export const hostileJson: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, depthSize: 'small' },
@@ -78,7 +78,7 @@ export const hostileJson: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
 const isSchema = (value: unknown): value is JsonSchema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Values that nearly fit a schema: the right members, each of which mostly fits and is otherwise anything. */
+/** Values that nearly match a schema: the right members, most of which are valid and the others arbitrary. */
 export const nearly = (schema: JsonSchema, known: readonly string[]): fc.Arbitrary<unknown> => {
   const fitting = ((): fc.Arbitrary<unknown> => {
     if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum);
@@ -146,7 +146,7 @@ const path = fc.oneof(
   hostileText,
 );
 
-/** What superjson's meta may be made to say. */
+/** Arbitrary superjson meta. */
 export const hostileMeta: fc.Arbitrary<unknown> = fc.oneof(
   fc.record({ values: fc.dictionary(path, fc.tuple(fc.constantFrom(...TYPES)), { maxKeys: 4 }) }),
   fc.record({ values: fc.tuple(fc.constantFrom(...TYPES)), v: fc.constantFrom(0, 1, 2) }),
@@ -154,7 +154,7 @@ export const hostileMeta: fc.Arbitrary<unknown> = fc.oneof(
   hostileJson,
 );
 
-/** What is no JSON, or JSON in a form of its own. */
+/** Text that is not JSON, or is JSON in an unusual form. */
 export const hostileRaw: fc.Arbitrary<string> = fc.oneof(
   hostileText,
   fc.constantFrom(

@@ -83,34 +83,34 @@ describe.each([
   const bytes = randomBytes(100_000);
   const key = keyOf(bytes);
 
-  it('come back as they were put', async () => {
+  it('are returned as they were stored', async () => {
     await place.blobs.put(key, bytes);
     expect(await bytesOf(await place.blobs.get(key))).toEqual(bytes);
     expect(await place.blobs.stat(key)).toEqual({ bytes: bytes.length });
   });
 
-  it('come back in part', async () => {
+  it('are returned in part', async () => {
     expect(await bytesOf(await place.blobs.get(key, { start: 1, end: 1 }))).toEqual(bytes.subarray(1, 2));
     expect(await bytesOf(await place.blobs.get(key, { start: 99_990, end: 99_999 }))).toEqual(
       bytes.subarray(99_990),
     );
   });
 
-  it('may be put twice, and by many at once', async () => {
+  it('may be stored twice, and by many at once', async () => {
     await Promise.all(Array.from({ length: 5 }, () => place.blobs.put(key, bytes)));
     expect(await bytesOf(await place.blobs.get(key))).toEqual(bytes);
     const found = await listed(place.blobs);
     expect(found).toEqual([{ key, bytes: bytes.length }]);
   });
 
-  it('that are not there are null', async () => {
+  it('that do not exist are null', async () => {
     const unknown = keyOf(randomBytes(8));
     expect(await place.blobs.get(unknown)).toBeNull();
     expect(await place.blobs.stat(unknown)).toBeNull();
     await place.blobs.delete(unknown);
   });
 
-  it('are listed, and are gone once they are deleted', async () => {
+  it('are listed until they are deleted', async () => {
     const other = randomBytes(10);
     await place.blobs.put(keyOf(other), other);
     const keys = (await listed(place.blobs)).map((each) => each.key);
@@ -121,8 +121,8 @@ describe.each([
   });
 });
 
-describe('a store that is away', () => {
-  it('says so instead of answering that there is nothing', async () => {
+describe('a store that is unavailable', () => {
+  it('reports an error instead of a missing file', async () => {
     const place = await inS3();
     await place.close();
     const blobs = await createS3Blobs({
@@ -137,7 +137,7 @@ describe('a store that is away', () => {
 });
 
 describe('a service with an S3-compatible store', () => {
-  it('keeps pictures there, and refuses events with one while it is away', async () => {
+  it('stores images there, and refuses events with one while it is unavailable', async () => {
     const server = await startS3();
     await using gantry = await startGantry({
       config: {
@@ -165,7 +165,7 @@ describe('a service with an S3-compatible store', () => {
     const refused = await report(png({ shade: 2 }));
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     expect((await fetch(address, { headers })).status).toBe(503);
-    // What is there already needs no store.
+    // Existing files do not require the store.
     expect((await report(bytes)).status).toBe(200);
   });
 });

@@ -21,7 +21,7 @@ const log = pino({ level: 'silent' });
 const countEvents = async (): Promise<number> =>
   Number((await gantry.pool.query('SELECT count(*) AS n FROM events')).rows[0].n);
 
-/** An event with one picture of so many bytes, which no other has. */
+/** An event with one unique image of the given size in bytes. */
 const pictured = (length: number) => {
   const bytes = Buffer.alloc(length);
   bytes.write(randomUUID());
@@ -43,11 +43,11 @@ const outcomeOf = (work: Promise<void>): Promise<string> =>
       error.kind === 'unavailable' && error.retryAfterSeconds ? 'unavailable' : error.message,
   );
 
-describe('pictures that wait for the place where they are stored', () => {
+describe('images that wait to be stored', () => {
   it.each([
     ['bytes', { bytes: 4_000_000 }],
     ['events', { events: 4 }],
-  ])('are bounded by their %s, and what is beyond is refused at once', async (_what, limits) => {
+  ])('are limited by their %s, and further ones are refused at once', async (_what, limits) => {
     let release = (): void => undefined;
     const stalled = new Promise<void>((resolve) => {
       release = resolve;
@@ -68,7 +68,7 @@ describe('pictures that wait for the place where they are stored', () => {
     expect(await outcomeOf(images.keep(pictured(1_000_000)))).toBe('kept');
   });
 
-  it('are not tried while that place fails again and again, until one gets through', async () => {
+  it('are refused while the store fails repeatedly, until one attempt succeeds', async () => {
     let works = false;
     let tries = 0;
     const images = over(
@@ -89,7 +89,7 @@ describe('pictures that wait for the place where they are stored', () => {
     );
   });
 
-  it('are given up when storing one takes too long, but its bytes count for as long as they are held', async () => {
+  it('are abandoned when storing one takes too long, but their bytes count as long as they are held', async () => {
     let release = (): void => undefined;
     const stalled = new Promise<void>((resolve) => {
       release = resolve;
@@ -113,7 +113,7 @@ describe('pictures that wait for the place where they are stored', () => {
   });
 });
 
-describe('an event with pictures', () => {
+describe('an event with images', () => {
   it('is not stored once its sender has been told that it took too long', async () => {
     const before = await countEvents();
     const realNow = performance.now.bind(performance);
@@ -133,7 +133,7 @@ describe('an event with pictures', () => {
     expect(await countEvents()).toBe(before);
   });
 
-  it('keeps them, when it is sent again while they are collected that came with its first attempt', async () => {
+  it('keeps them when it is repeated while the images of its first attempt are collected', async () => {
     const bytes = png({ shade: 201 });
     const event = {
       apiKey,
@@ -155,11 +155,11 @@ describe('an event with pictures', () => {
       );
     };
     const { eventWriter } = gantry.app.context;
-    // The first attempt gets no further than its pictures.
+    // The first attempt stores only the images.
     vi.spyOn(eventWriter, 'write').mockRejectedValueOnce(new Error('The database is away'));
     expect((await gantry.call('events.ingest', event)).status).toBe(500);
     await age();
-    // The second one is overtaken by the collection between its pictures and its commit.
+    // The collection runs between the images and the commit of the second attempt.
     const write = eventWriter.write.bind(eventWriter);
     vi.spyOn(eventWriter, 'write').mockImplementationOnce(async (row, until) => {
       await collect();

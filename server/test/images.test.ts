@@ -30,7 +30,7 @@ const filesStored = async (): Promise<string[]> =>
     .filter((entry) => entry.isFile())
     .map(({ name }) => name);
 
-describe('a picture that comes with an event', () => {
+describe('an image that comes with an event', () => {
   it.each([
     ['a data: URL of a PNG', dataUrl(png(), 'image/png'), png(), 'image/png'],
     ['plain base64 of a JPEG', jpeg().toString('base64'), jpeg(), 'image/jpeg'],
@@ -61,7 +61,7 @@ describe('a picture that comes with an event', () => {
     });
   });
 
-  it('is stored once, however many events have it, and stands among addresses in its place', async () => {
+  it('is stored once, however many events have it, and keeps its place among addresses', async () => {
     const bytes = png({ shade: 7 });
     const address = `/images/${sha256(bytes)}`;
     const sent = ['https://cameras.example.org/7.jpg', dataUrl(bytes, 'image/png'), 'frame 12'];
@@ -73,7 +73,7 @@ describe('a picture that comes with an event', () => {
     expect((await filesStored()).filter((name) => name === sha256(bytes))).toHaveLength(1);
   });
 
-  it('does not keep a retry from being the same event, in whichever form it comes', async () => {
+  it('does not make a retry a different event, in whatever form it comes', async () => {
     const bytes = png({ shade: 8 });
     const keyed = { timestamp: '2026-01-05T10:00:00Z', idempotencyKey: 'picture-8' };
     const first = await report([dataUrl(bytes, 'image/png')], keyed);
@@ -94,7 +94,7 @@ describe('a picture that comes with an event', () => {
   });
 });
 
-describe('what is no picture', () => {
+describe('data that is not an image', () => {
   const huge = 'The image has';
   it.each([
     ['JPEG bytes that claim to be a PNG', dataUrl(jpeg(), 'image/png'), 'its bytes are image/jpeg'],
@@ -135,7 +135,7 @@ describe('what is no picture', () => {
     expect(await countEvents()).toBe(before);
   });
 
-  it('keeps only its own event of a batch out', async () => {
+  it('affects only its own event of a batch', async () => {
     const { results } = await gantry.ok('events.ingestBatch', {
       apiKey,
       events: [
@@ -148,7 +148,7 @@ describe('what is no picture', () => {
     expect(results[1].error).toMatchObject({ code: 'BAD_REQUEST', issues: [{ path: 'images.0' }] });
   });
 
-  it('is refused soon, however it is made to be searched', async () => {
+  it('is refused quickly, even if it is made to be slow to search', async () => {
     const hostile = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 2]), Buffer.alloc(7_000_000)]);
     const started = performance.now();
     expect((await report([dataUrl(hostile, 'image/jpeg')])).status).toBe(400);
@@ -161,7 +161,7 @@ describe('/images/<sha256>', () => {
   const address = `/images/${sha256(bytes)}`;
   beforeAll(() => report([dataUrl(bytes, 'image/jpeg')]));
 
-  it('wants a token, and knows what it does not have', async () => {
+  it('requires a token, and answers 404 for an unknown image', async () => {
     const anonymous = await gantry.fetch(address);
     expect(anonymous.status).toBe(401);
     expect(anonymous.body.error.json).toMatchObject({
@@ -198,7 +198,7 @@ describe('/images/<sha256>', () => {
     expect(answer.headers.get('content-range')).toBe(`bytes */${bytes.length}`);
   });
 
-  it('need not be fetched twice', async () => {
+  it('need not be downloaded twice', async () => {
     const tag = (await fetchImage(address)).headers.get('etag') ?? '';
     expect((await fetchImage(address, { 'if-none-match': tag })).status).toBe(304);
     expect((await fetchImage(address, { 'if-none-match': `"other", W/${tag}` })).status).toBe(304);
@@ -207,7 +207,7 @@ describe('/images/<sha256>', () => {
     expect((await fetchImage(address, { range: 'bytes=0-0', 'if-range': '"other"' })).status).toBe(200);
   });
 
-  it('tells of itself without its bytes', async () => {
+  it('describes itself without its bytes', async () => {
     const answer = await fetchImage(address, {}, 'HEAD');
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-length')).toBe(String(bytes.length));
@@ -216,12 +216,12 @@ describe('/images/<sha256>', () => {
   });
 });
 
-describe('while pictures cannot be stored', () => {
-  it('no event with one is acknowledged, others are, and a retry succeeds once they can', async () => {
+describe('while images cannot be stored', () => {
+  it('no event with one is acknowledged, others are, and a retry succeeds afterwards', async () => {
     await using broken = await startGantry();
     const key = await broken.registerSensor();
     const place = join(broken.app.context.config.DATA_DIR, 'images');
-    // A file where the folder has to be: root may write wherever a mode forbids it.
+    // A file in place of the folder, because root may write regardless of permissions.
     await writeFile(place, '');
     const event = {
       apiKey: key,

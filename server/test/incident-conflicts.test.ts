@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, eventually, type Gantry, startGantry } from './harness.ts';
 
-// Two or more people who assign or update one incident: whoever did not see the other's change is told of it.
+// Several users who assign or update one incident: a user who has not seen another's change receives a conflict.
 
 interface Person {
   readonly id: string;
@@ -37,7 +37,7 @@ const call = async ({ token }: Person, verb: string, input: object) => {
   return { status, incident: body.result?.data.json, message: body.error?.json.message };
 };
 
-/** Keeps the incident locked until so many who would change it wait, so that all of them are under way at once. */
+/** Keeps the incident locked until several changes wait for it, so that all of them are in progress at once. */
 const atOnce = async <Answer>(
   id: string,
   calls: (() => Promise<Answer>)[],
@@ -65,8 +65,8 @@ const atOnce = async <Answer>(
   }
 };
 
-describe('people who assign one incident at once', () => {
-  it('and say nothing of what they saw: one of two does, and the other hears of them', async () => {
+describe('users who assign one incident at once', () => {
+  it('without saying what they saw: one of two succeeds, and the other learns of it', async () => {
     const { id } = await open();
     const [first, second] = await atOnce(id, [
       () => call(anna, 'assign', { id, userId: anna.id }),
@@ -77,12 +77,12 @@ describe('people who assign one incident at once', () => {
     expect(lost?.message).toBe(
       `${won.name} assigned this incident to ${won.name} in the meantime: reload it before you assign it`,
     );
-    // Whoever asks after that has had the time to see it.
+    // A later request could have seen it.
     expect((await call(ben, 'assign', { id, userId: ben.id })).status).toBe(200);
     expect((await call(anna, 'assign', { id, userId: anna.id })).status).toBe(200);
   });
 
-  it('and say which state they saw: one of twelve does', async () => {
+  it('and say which state they saw: one of twelve succeeds', async () => {
     const { id, updatedAt: expectedUpdatedAt } = await open();
     const answers = await Promise.all(
       people.map((person) => call(person, 'assign', { id, userId: person.id, expectedUpdatedAt })),
@@ -104,8 +104,8 @@ describe('people who assign one incident at once', () => {
   });
 });
 
-describe('people who update one incident', () => {
-  it('at once, and say nothing of what they saw: one does, and the others hear of them', async () => {
+describe('users who update one incident', () => {
+  it('at once, without saying what they saw: one succeeds, and the others learn of it', async () => {
     const { id } = await open();
     const some = people.slice(0, 5);
     const answers = await atOnce(
@@ -123,7 +123,7 @@ describe('people who update one incident', () => {
     }
   });
 
-  it('one after the other, and the second saw what was before: they hear of the first', async () => {
+  it('one after another, and the second saw the previous state: it learns of the first', async () => {
     const { id, updatedAt: expectedUpdatedAt } = await open();
     expect((await call(anna, 'update', { id, title: 'By Anna', expectedUpdatedAt })).status).toBe(200);
     const stale = await call(ben, 'update', { id, title: 'By Ben', expectedUpdatedAt });
@@ -133,13 +133,13 @@ describe('people who update one incident', () => {
     expect(title).toBe('By Anna');
     const renewed = { id, title: 'By Ben', expectedUpdatedAt: updatedAt };
     expect((await call(ben, 'update', renewed)).status).toBe(200);
-    // The answer was lost and the call is repeated: what it wants is so already.
+    // The answer was lost and the call is repeated: its result is already in place.
     expect((await call(ben, 'update', renewed)).status).toBe(200);
     const byState = await call(anna, 'assign', { id, userId: anna.id, expectedUpdatedAt });
     expect(byState.message).toContain('Ben Kern updated this incident at');
   });
 
-  it('is not held up by notes and by events that are attached meanwhile', async () => {
+  it('are not affected by notes and by events that are attached meanwhile', async () => {
     const { id, updatedAt: expectedUpdatedAt } = await open();
     await call(anna, 'addNote', { id, note: 'Seen' });
     await gantry.pool.query(
@@ -150,7 +150,7 @@ describe('people who update one incident', () => {
     expect((await call(ben, 'update', { id, title: 'By Ben', expectedUpdatedAt })).status).toBe(200);
   });
 
-  it('refuses an expectation that is no time, and changes nothing', async () => {
+  it('are refused with an invalid expected time, and nothing changes', async () => {
     const { id, updatedAt } = await open();
     for (const expectedUpdatedAt of ['yesterday', 7, null]) {
       const answer = await call(ben, 'update', { id, title: 'By Ben', expectedUpdatedAt });

@@ -21,7 +21,7 @@ const titles = async (input: object): Promise<string[]> =>
 const ids = async (input: object): Promise<string[]> =>
   (await list(input)).incidents.map(({ id }: { id: string }) => id);
 
-/** Stores incidents as they are, all with the mark in their description, and answers it. */
+/** Stores incidents unchanged, all with a mark in their description, and returns the mark. */
 const stored = async (rows: readonly Record<string, unknown>[]): Promise<string> => {
   const mark = randomUUID();
   for (const row of rows) {
@@ -36,7 +36,7 @@ const stored = async (rows: readonly Record<string, unknown>[]): Promise<string>
 };
 
 describe('incidents.getAll', () => {
-  it('sorts by opening, latest first, unless asked otherwise', async () => {
+  it('sorts by opening, latest first, by default', async () => {
     const search = await stored([
       { title: 'a', opened_at: '2026-01-02', updated_at: '2026-02-01', severity: 4, status: 'CLOSED' },
       { title: 'b', opened_at: '2026-01-03', updated_at: '2026-02-03', severity: 1, status: 'OPEN' },
@@ -50,7 +50,7 @@ describe('incidents.getAll', () => {
     expect(await titles({ search, sortBy: 'severity', sortOrder: 'asc' })).toEqual(['b', 'c', 'a']);
   });
 
-  it('sorts states in the order in which an incident goes through them', async () => {
+  it("sorts by status in the order of an incident's life", async () => {
     const search = await stored(
       [...incidentStatus.options].reverse().map((status) => ({ title: status, status })),
     );
@@ -80,7 +80,7 @@ describe('incidents.getAll', () => {
     expect(await list({ search, skip: 50 })).toEqual({ incidents: [], total: 5, pageCount: 1 });
   });
 
-  it('shows each incident as getById does', async () => {
+  it('returns each incident as getById does', async () => {
     const input = { title: 'Shown', type: 'WEATHER', severity: 'CRITICAL', assignedTo: operator };
     const made = await gantry.ok('incidents.create', input, { token });
     expect((await list({ search: 'Shown' })).incidents).toEqual([made]);
@@ -117,7 +117,7 @@ describe('incidents.getAll', () => {
       expect(await list({ search, ...filter })).toEqual({ incidents: [], total: 0, pageCount: 0 });
   });
 
-  it('takes a range of opening, both ends included, days in the time zone of the service', async () => {
+  it('accepts a range of opening, both ends included, with days in the time zone of the service', async () => {
     const search = await stored(
       ['2026-03-01T00:00:00Z', '2026-03-01T23:59:59.999Z', '2026-03-02T00:00:00Z'].map((opened) => ({
         title: opened,
@@ -137,7 +137,7 @@ describe('incidents.getAll', () => {
     await setZone('UTC');
   });
 
-  it('takes % _ and \\ in a search literally and ignores case', async () => {
+  it('treats % _ and \\ in a search literally and ignores case', async () => {
     const mark = randomUUID();
     await stored([
       { title: `100% ${mark}`, description: null },
@@ -178,7 +178,7 @@ describe('incidents.getAll', () => {
     expect(body.error.json.data.issues[0].path.split('.')[0]).toBe(Object.keys(input)[0]);
   });
 
-  it('finds the latest of one state, or of all, by an index', async () => {
+  it('finds the latest of one status, or of all, by an index', async () => {
     await gantry.pool.query(
       `INSERT INTO incidents (title, type, severity, status, opened_at)
        SELECT 'Bulk', 'OTHER', 2, (ARRAY['OPEN', 'CLOSED'])[1 + (n % 50 > 0)::int], now() - n * interval '1 minute'

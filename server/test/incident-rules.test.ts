@@ -20,7 +20,7 @@ interface Person {
 
 let gantry: Gantry;
 let eventId: string;
-/** Somebody who has what others ask for. */
+/** Another user to whom the incident is assigned. */
 let owner: Person;
 beforeAll(async () => {
   gantry = await startGantry();
@@ -75,7 +75,7 @@ describe('the table of states', () => {
   const roles: readonly Role[] = ['ADMIN', 'OPERATOR', 'FIELD', 'ANALYST', 'VIEWER'];
   const assignments = ['nobody', 'self', 'somebody else'] as const;
 
-  it.each(roles)('decides what %s can do in every state, whoever has the incident', async (role) => {
+  it.each(roles)('decides what %s can do in every state, whoever the assignee is', async (role) => {
     const self = await addPerson('Sam', 'Self', role);
     const assignees = { nobody: null, self: self.id, 'somebody else': owner.id };
     for (const status of incidentStatus.options)
@@ -104,8 +104,8 @@ describe('the table of states', () => {
   });
 });
 
-describe('of several people at once', () => {
-  it('one acknowledges, and the others are told who it was', async () => {
+describe('of several users at once', () => {
+  it('one acknowledges, and the others learn who it was', async () => {
     const people = await Promise.all(
       Array.from({ length: 12 }, (_, n) => addPerson('Racer', `Number${n}`, 'OPERATOR')),
     );
@@ -137,7 +137,7 @@ describe('of several people at once', () => {
         call(second, 'close', { id }),
       ]);
       const statuses = answers.map(({ status }) => status);
-      // A closed incident can be reopened, one that is open cannot be closed.
+      // A closed incident can be reopened, an open one cannot be closed.
       expect([
         [200, 200],
         [200, 409],
@@ -146,7 +146,7 @@ describe('of several people at once', () => {
     }
   });
 
-  it('one gets an incident that several take from the same hands', async () => {
+  it('one gets an incident that several take from the same assignee', async () => {
     const people = await Promise.all(
       Array.from({ length: 6 }, (_, n) => addPerson('Taker', `Number${n}`, 'FIELD')),
     );
@@ -164,8 +164,8 @@ describe('of several people at once', () => {
   });
 });
 
-describe('who is told no', () => {
-  it('hears that an event opened what is still open', async () => {
+describe('the refusal of a change', () => {
+  it('says that an event opened the incident', async () => {
     const { rows } = await gantry.pool.query(
       `WITH made AS (
          INSERT INTO incidents (title, type, severity) VALUES ('T', 'OTHER', 2) RETURNING id
@@ -182,7 +182,7 @@ describe('who is told no', () => {
     );
   });
 
-  it('hears who has it, when the role reaches no further', async () => {
+  it("names the assignee, when the role may change only one's own incidents", async () => {
     const field = { token: await gantry.tokenFor('FIELD') };
     const id = await open();
     await place(id, 'OPEN', owner.id);
@@ -194,7 +194,7 @@ describe('who is told no', () => {
     });
   });
 
-  it('hears who has it by now, when it was somebody else before', async () => {
+  it('names the new assignee, when it was somebody else before', async () => {
     const admin = { token: await gantry.tokenFor('ADMIN') };
     const other = await addPerson('Ben', 'Ott', 'FIELD');
     const id = await open();
@@ -208,7 +208,7 @@ describe('who is told no', () => {
     const answer = await call(admin, 'assign', { id, userId: other.id, expectedAssignee: owner.id });
     expect(answer.message).toContain('now assigned to nobody');
     expect((await call(admin, 'assign', { id, userId: other.id, expectedAssignee: null })).status).toBe(200);
-    // The answer was lost and the call is repeated: what it wants is so already.
+    // The answer was lost and the call is repeated: its result is already in place.
     expect((await call(admin, 'assign', { id, userId: other.id, expectedAssignee: null })).status).toBe(200);
     const upper = owner.id.toUpperCase();
     expect((await call(admin, 'assign', { id, userId: owner.id, expectedAssignee: other.id })).status).toBe(
@@ -219,7 +219,7 @@ describe('who is told no', () => {
 });
 
 describe('FIELD', () => {
-  it('opens incidents for themselves or for nobody', async () => {
+  it('opens incidents assigned to themselves or to nobody', async () => {
     const self = await addPerson('Fred', 'Field', 'FIELD');
     const create = (assignedTo: string | null) =>
       call(self, 'create', { title: 'Pothole', type: 'OTHER', assignedTo });
@@ -230,7 +230,7 @@ describe('FIELD', () => {
     expect(refused.message).toContain('only to yourself or to nobody');
   });
 
-  it('takes an incident and gives it back, but to nobody else', async () => {
+  it('takes an incident and returns it, but assigns it to nobody else', async () => {
     const self = await addPerson('Fred', 'Field', 'FIELD');
     const id = await open();
     const taken = await call(self, 'assign', { id, userId: self.id.toUpperCase() });
@@ -241,7 +241,7 @@ describe('FIELD', () => {
     expect((await call(owner, 'assign', { id, userId: owner.id })).status).toBe(200);
   });
 
-  it('reads what others have', async () => {
+  it('can read incidents of others', async () => {
     const self = await addPerson('Fred', 'Field', 'FIELD');
     const id = await open();
     await place(id, 'OPEN', owner.id);

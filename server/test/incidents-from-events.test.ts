@@ -100,7 +100,7 @@ describe('an event of type INCIDENT', () => {
     ]);
   });
 
-  it('says itself where it happened, and is named after its sensor without a place', async () => {
+  it('uses its own place, and the name of its sensor without a place', async () => {
     const sensor = await addSensor({ name: 'Ring road 12' });
     await ingest(sensor.apiKey, NOON, { metadata: { incidentType: 'breakdown' } });
     expect((await incidentsOf(sensor.id))[0]).toMatchObject({
@@ -139,7 +139,7 @@ describe('an event of type INCIDENT', () => {
     expect(await incidentsOf(other.id)).toHaveLength(1);
   });
 
-  it('opens another one when the first is resolved or closed, and joins one that is being worked on', async () => {
+  it('opens another one when the first is resolved or closed, and joins one that is in progress', async () => {
     const sensor = await addSensor();
     await ingest(sensor.apiKey, NOON);
     const [{ id }] = await incidentsOf(sensor.id);
@@ -158,7 +158,7 @@ describe('an event of type INCIDENT', () => {
     expect((await detail(id)).eventCount).toBe(2);
   });
 
-  it('joins an incident that somebody opened by hand for the sensor', async () => {
+  it('joins an incident that a user opened for the sensor', async () => {
     const sensor = await addSensor();
     const made = await act('create', { title: 'Seen on the wall', type: 'OTHER', sensorId: sensor.id });
     await ingest(sensor.apiKey, Date.now());
@@ -176,7 +176,7 @@ describe('an event of type INCIDENT', () => {
     expect((await detail(incident.id)).timeline).toHaveLength(1);
   });
 
-  it('opens one incident when many come at the same time, through two services on one database', async () => {
+  it('opens one incident when many arrive at the same time, through two services on one database', async () => {
     const second = await createApp(gantry.app.context.config, pino({ level: 'silent' }));
     await using _ = second;
     const url = await second.listen();
@@ -192,7 +192,7 @@ describe('an event of type INCIDENT', () => {
     }
   });
 
-  it('is the only kind that does', async () => {
+  it('is the only type that does', async () => {
     const sensor = await addSensor();
     await ingest(sensor.apiKey, NOON, { eventType: 'TRAFFIC_VIOLATION', violationType: 'COLLISION' });
     expect(await incidentsOf(sensor.id)).toEqual([]);
@@ -200,9 +200,9 @@ describe('an event of type INCIDENT', () => {
 });
 
 describe('a thousand of them in one batch', () => {
-  it('open one incident wherever nothing came for a quarter of an hour, and attach the rest', async () => {
+  it('open one incident wherever there was none for a quarter of an hour, and attach the others', async () => {
     const sensor = await addSensor();
-    // Two times 50 minutes, and a rest of 20 minutes between them.
+    // Two periods of 50 minutes, with 20 minutes between them.
     const events = Array.from({ length: 1000 }, (_, n) =>
       report(NOON + n * 6_000 + (n < 500 ? 0 : 20 * MINUTE)),
     );
@@ -255,7 +255,7 @@ describe('a thousand of them in one batch', () => {
     expect(after[0].n).toBe(1000);
   });
 
-  it('cost nothing when there are none', async () => {
+  it('need no statement when there are none', async () => {
     const sent: string[] = [];
     const db = drizzle({ client: gantry.pool, logger: { logQuery: (text) => sent.push(text) } });
     await openIncidents(gantry.app.context, db, []);
@@ -263,11 +263,11 @@ describe('a thousand of them in one batch', () => {
   });
 });
 
-/** Another id of the same time. */
+/** A different id with the same time. */
 const randomLike = (id: string): string => id.slice(0, 14) + randomUUID().slice(14);
 
 describe('two transactions about the same sensors', () => {
-  it('open one incident for each sensor together, in whatever order they name them', async () => {
+  it('open one incident for each sensor together, whatever the order of sensors', async () => {
     const sensors = await Promise.all(Array.from({ length: 5 }, () => addSensor()));
     const { db } = gantry.app.context;
     const rowOf = (sensor: { id: string }, n: number): EventRow =>
@@ -298,25 +298,25 @@ describe('the type of an incident', () => {
   const typeOf = (violationType: string | null, metadata: unknown = null) =>
     incidentTypeOf({ violationType, metadataJson: metadata === null ? null : JSON.stringify(metadata) });
 
-  it('is the violation type, if it is one, in any case', () => {
+  it('is the violation type, if it is a type of incident, in any case', () => {
     for (const type of incidentType.options) expect(typeOf(type.toLowerCase())).toBe(type);
     expect(typeOf('Wrong_Way')).toBe('WRONG_WAY_DRIVER');
   });
 
-  it('is else what the metadata says', () => {
+  it('is otherwise taken from the metadata', () => {
     expect(typeOf('SPEEDING', { incidentType: 'Roadworks' })).toBe('ROADWORKS');
     expect(typeOf(null, { incidentType: ' wrong_way ' })).toBe('WRONG_WAY_DRIVER');
     expect(typeOf('weather', { incidentType: 'COLLISION' })).toBe('WEATHER');
   });
 
-  it('is else OTHER, whatever is said', () => {
+  it('is otherwise OTHER', () => {
     for (const value of ['earthquake', 7, null, ['COLLISION'], { type: 'COLLISION' }, 'constructor', ''])
       expect(typeOf(null, { incidentType: value })).toBe('OTHER');
     expect(typeOf('constructor')).toBe('OTHER');
     expect(typeOf(null)).toBe('OTHER');
   });
 
-  it('begins a title of at most 200 characters', () => {
+  it('is the beginning of a title of at most 200 characters', () => {
     expect(titleOf('WRONG_WAY_DRIVER', 'A9 km 3')).toBe('Wrong-way driver at A9 km 3');
     const title = titleOf('OTHER', '😀'.repeat(300));
     expect([...title]).toHaveLength(200);
@@ -325,7 +325,7 @@ describe('the type of an incident', () => {
 });
 
 describe('grouping', () => {
-  it('puts every event into one incident of its sensor, less than 15 minutes from what that took in', () => {
+  it('puts every event into one incident of its sensor, less than 15 minutes from another event of it', () => {
     const row = fc.record({
       sensorId: fc.constantFrom('a', 'b'),
       minute: fc.integer({ min: 0, max: 120 }),
@@ -360,7 +360,7 @@ describe('grouping', () => {
           expect(own.time).toBeLessThan((last.get(incidentId) ?? 0) + 15 * MINUTE);
           last.set(incidentId, Math.max(last.get(incidentId) ?? 0, own.time));
         }
-        // One that is new is no nearer to another one of its sensor that was there before it.
+        // A new one is at least as far from other incidents of its sensor.
         for (const [n, { row: own }] of opening.entries())
           for (const other of all.slice(0, open.length + n))
             if (other.sensorId === own.sensorId)

@@ -66,7 +66,7 @@ const anotherOperator = async (fields: object = {}) => {
 const count = (table: string): Promise<number> => gantry.count(table);
 
 describe('the life of an incident', () => {
-  it('is acted upon by several people, and everybody sees who did what', async () => {
+  it('consists of actions of several users, which everybody can see', async () => {
     const [field, admin] = [await gantry.tokenFor('FIELD'), await gantry.tokenFor('ADMIN')];
     const crew = await gantry.ok('auth.me', undefined, { token: field });
     const boss = await gantry.ok('auth.me', undefined, { token: admin });
@@ -135,7 +135,7 @@ describe('the life of an incident', () => {
     ]);
   });
 
-  it('writes every action to the activity log, and one change for those who follow', async () => {
+  it('records every action in the activity log, and publishes one change for each', async () => {
     const { id } = await open({ title: 'Followed' });
     const last: Record<string, unknown> = {};
     const act = async (verb: string, input: object = {}) => {
@@ -178,8 +178,8 @@ describe('the life of an incident', () => {
   });
 });
 
-describe('a timeline that is very long', () => {
-  it('keeps what people did, and the latest of the events that came by themselves', async () => {
+describe('a very long timeline', () => {
+  it('keeps the actions of users and the latest of the automatic events', async () => {
     const { id } = await open();
     await gantry.pool.query(
       `INSERT INTO incident_timeline (incident_id, action, from_status, to_status, details)
@@ -196,7 +196,7 @@ describe('a timeline that is very long', () => {
 });
 
 describe('incidents.create', () => {
-  it('answers the incident with exactly the documented keys', async () => {
+  it('returns the incident with exactly the documented keys', async () => {
     const { id: locationId } = await gantry.ok('locations.create', { name: 'Bridge' }, { token });
     const fields = { name: 'Camera', deviceId: randomUUID(), type: 'CAMERA' };
     const { id: sensorId } = await gantry.ok('sensors.create', fields, { token });
@@ -218,7 +218,7 @@ describe('incidents.create', () => {
     expect(timeline[0].details).toEqual({ assignedTo: { from: null, to: me.name } });
   });
 
-  it('needs nothing but a title and a type', async () => {
+  it('requires only a title and a type', async () => {
     expect(await ok('create', { title: '  Fog ', type: 'WEATHER' })).toMatchObject({
       title: 'Fog',
       description: null,
@@ -231,7 +231,7 @@ describe('incidents.create', () => {
     });
   });
 
-  it('takes values on their bounds', async () => {
+  it('accepts values at their limits', async () => {
     for (const fields of [
       { title: 't' },
       { title: '😀'.repeat(200) },
@@ -310,7 +310,7 @@ describe('incidents.update', () => {
     });
   });
 
-  it('leaves no trace of what was so already', async () => {
+  it('does not record unchanged values', async () => {
     const fields = {
       severity: 'LOW',
       location: { latitude: 1, longitude: 2, address: 'km 3' },
@@ -345,7 +345,7 @@ describe('incidents.update', () => {
 });
 
 describe('notes', () => {
-  it('are kept as they were written, up to their bound', async () => {
+  it('are stored as written, up to their maximum length', async () => {
     const { id } = await open();
     await ok('addNote', { id, note: 'n'.repeat(2000) });
     await ok('acknowledge', { id, note: '   ' });
@@ -357,7 +357,7 @@ describe('notes', () => {
     expect((await refusal('addNote', { id })).status).toBe(400);
   });
 
-  it('say why an incident is reopened', async () => {
+  it('give the reason why an incident is reopened', async () => {
     const { id } = await open();
     for (const step of ['acknowledge', 'start', 'resolve']) await ok(step, { id });
     expect((await refusal('reopen', { id })).data.issues[0].path).toBe('note');
@@ -377,7 +377,7 @@ describe('incidents.attachEvent', () => {
     expect(detail.timeline[1]).toMatchObject({ action: 'attachEvent', details: { eventId } });
   });
 
-  it('adds it once when many do so at the same time', async () => {
+  it('adds it once for concurrent calls', async () => {
     const { id } = await open();
     await Promise.all(Array.from({ length: 8 }, () => ok('attachEvent', { id, eventId })));
     expect((await ok('getById', { id })).timeline).toHaveLength(2);
@@ -391,7 +391,7 @@ describe('incidents.attachEvent', () => {
     }
   });
 
-  it('shows the newest hundred events, and counts those that were deleted too', async () => {
+  it('shows the newest hundred events, and counts deleted ones too', async () => {
     const events = Array.from({ length: 130 }, (_, n) => ({
       eventType: 'VEHICLE_DETECTION',
       timestamp: new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString(),
@@ -420,7 +420,7 @@ describe('incidents.getStats', () => {
     );
   };
 
-  it('counts by state, type and severity, and says how long it took on average', async () => {
+  it('counts by status, type and severity, with average durations', async () => {
     const day = '2021-03-04';
     const row = (type: string, severity: number, status: string, minutes: (number | null)[] = []) => {
       const [acknowledged = null, resolved = null] = minutes;
@@ -460,7 +460,7 @@ describe('incidents.getStats', () => {
     expect(counted.meanTimeToResolve).toBe(45 * 60);
   });
 
-  it('knows no mean where nothing was done', async () => {
+  it('has no average without actions', async () => {
     expect(await stats({ startDate: '1999-01-01', endDate: '1999-12-31' })).toEqual({
       total: 0,
       open: 0,
@@ -483,7 +483,7 @@ describe('incidents.getStats', () => {
 });
 
 describe('assigning', () => {
-  it('takes active users who may manage incidents, and nobody else', async () => {
+  it('is possible to active users who may manage incidents', async () => {
     const { id } = await open();
     for (const fit of ['ADMIN', 'OPERATOR', 'FIELD']) {
       const user = await anotherOperator({ role: fit });
@@ -503,7 +503,7 @@ describe('assigning', () => {
       expect((await refusal('assign', { id, userId: unknown })).status).toBe(400);
   });
 
-  it('to whom has it already leaves no trace', async () => {
+  it('to the present assignee is not recorded', async () => {
     const { id } = await open({ assignedTo: me.id });
     await ok('assign', { id, userId: me.id });
     expect((await ok('getById', { id })).timeline).toHaveLength(1);
@@ -519,7 +519,7 @@ describe('assigning', () => {
 });
 
 describe('every incidents procedure', () => {
-  it('finds nothing by a strange id, whatever its form', async () => {
+  it('finds nothing by an unusual id, whatever its format', async () => {
     const more = { note: 'n', eventId, userId: null };
     for (const id of STRANGE_IDS)
       for (const verb of VERBS.filter((name) => !['getAll', 'getStats', 'create'].includes(name)))
@@ -531,7 +531,7 @@ describe('every incidents procedure', () => {
     expect((await refusal('acknowledge', {})).status).toBe(400);
   });
 
-  it('asks for a login before it looks at the input', async () => {
+  it('requires a login before the input is checked', async () => {
     for (const verb of VERBS)
       expect((await gantry.call(`incidents.${verb}`, { take: 'nonsense' })).status, verb).toBe(401);
   });

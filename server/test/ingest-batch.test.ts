@@ -22,7 +22,7 @@ const countEvents = async (): Promise<number> =>
   (await gantry.pool.query('SELECT count(*) AS n FROM events')).rows[0].n;
 
 describe('events.ingestBatch', () => {
-  it('stores every event and answers in the order they were sent', async () => {
+  it('stores every event and returns the results in the order of the input', async () => {
     const events = Array.from({ length: 50 }, (_, n) => ({ ...EVENT, description: `number ${n}` }));
     const answer = await sendAll(events);
     expect(Object.keys(answer).sort()).toEqual(['results', 'success']);
@@ -34,7 +34,7 @@ describe('events.ingestBatch', () => {
     }
   });
 
-  it('stores the good ones among bad ones, and tells each bad one what is wrong', async () => {
+  it('stores the valid events, and says for each invalid one what is wrong', async () => {
     const before = await countEvents();
     const { success, results } = await sendAll([
       { ...EVENT, description: 'good' },
@@ -69,7 +69,7 @@ describe('events.ingestBatch', () => {
     expect((await get(results[6].eventId)).description).toBe('good too');
   });
 
-  it('says of an event that is stored already that it is a duplicate', async () => {
+  it('reports an event that is stored already as a duplicate', async () => {
     const events = [1, 2, 3].map(() => ({ ...EVENT, timestamp: TIMESTAMP, idempotencyKey: randomUUID() }));
     const first = await sendAll(events);
     const fresh = { ...EVENT, timestamp: TIMESTAMP, idempotencyKey: randomUUID() };
@@ -85,7 +85,7 @@ describe('events.ingestBatch', () => {
     expect(ids(again.results).slice(0, 3)).toEqual(ids(first.results));
   });
 
-  it('stores an event that it carries twice once, and refuses other content under its key', async () => {
+  it('stores an event that occurs twice once, and refuses other content under its key', async () => {
     const before = await countEvents();
     const event = { ...EVENT, timestamp: TIMESTAMP, idempotencyKey: randomUUID() };
     const { results } = await sendAll([event, EVENT, event, { ...event, description: 'other' }, event]);
@@ -100,7 +100,7 @@ describe('events.ingestBatch', () => {
     expect(await countEvents()).toBe(before + 2);
   });
 
-  it('takes one event sent a thousand times at the price of one', async () => {
+  it('accepts one event sent a thousand times at the cost of one', async () => {
     const event = { ...EVENT, timestamp: TIMESTAMP, idempotencyKey: randomUUID() };
     const groups = async () => (await gantry.app.context.metrics.groupSize.get()).values;
     const count = async () =>
@@ -112,7 +112,7 @@ describe('events.ingestBatch', () => {
     expect((await count()) - before).toBe(1);
   });
 
-  it('takes a thousand events, and not one more', async () => {
+  it('accepts at most a thousand events', async () => {
     const before = await countEvents();
     expect((await sendAll(Array(1000).fill(EVENT))).success).toBe(true);
     expect(await countEvents()).toBe(before + 1000);
@@ -125,7 +125,7 @@ describe('events.ingestBatch', () => {
     expect(await countEvents()).toBe(before + 1000);
   });
 
-  it('takes events of many months at once, years back', async () => {
+  it('accepts events of many months at once, years back', async () => {
     const times = Array.from({ length: 24 }, (_, n) => new Date(Date.UTC(2003, n, 15)).toISOString());
     const { results } = await sendAll(times.map((timestamp) => ({ ...EVENT, timestamp })));
     const stored = await Promise.all(results.map(({ eventId }: { eventId: string }) => get(eventId)));
@@ -144,7 +144,7 @@ describe('events.ingestBatch', () => {
     expect((await gantry.call('events.ingestBatch', { events: [EVENT] })).status).toBe(400);
   });
 
-  it('says no more than a few things of each bad event', async () => {
+  it('reports only a few issues for each invalid event', async () => {
     const event = { eventType: 'x', tags: Array(100).fill(7), images: Array(100).fill(7) };
     const { results } = await sendAll(Array(1000).fill(event));
     expect(JSON.stringify(results).length).toBeLessThan(3_000_000);

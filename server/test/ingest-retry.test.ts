@@ -29,7 +29,7 @@ const ingest = async (event: object): Promise<string> => (await gantry.ok('event
 const totalStored = async (): Promise<number> => (await gantry.ok('events.getStats', {}, { token })).total;
 
 describe('an event with an idempotency key', () => {
-  it('is stored once, however often it is sent, and answered with one id', async () => {
+  it('is stored once, however often it is sent, and always has the same id', async () => {
     const before = await totalStored();
     const event = newEvent();
     const id = await ingest(event);
@@ -38,7 +38,7 @@ describe('an event with an idempotency key', () => {
     expect(await totalStored()).toBe(before + 1);
   });
 
-  it('is stored once when twenty attempts come at the same time', async () => {
+  it('is stored once for twenty concurrent attempts', async () => {
     const before = await totalStored();
     for (let round = 0; round < 5; round++) {
       const event = newEvent();
@@ -48,7 +48,7 @@ describe('an event with an idempotency key', () => {
     expect(await totalStored()).toBe(before + 5);
   });
 
-  it('is told from other content under the same key, and the first content stays', async () => {
+  it('is distinguished from other content under the same key, and the first content stays', async () => {
     const event = newEvent({ description: 'first', metadata: { lane: 1 } });
     const id = await ingest(event);
     for (const other of [
@@ -74,7 +74,7 @@ describe('an event with an idempotency key', () => {
     expect(stored).toMatchObject({ description: 'first', vehicleSpeed: 71.5, metadata: { lane: 1 } });
   });
 
-  it('has one winner when different contents race for one key', async () => {
+  it('has one winner among concurrent events with different content and the same key', async () => {
     const event = newEvent();
     const speeds = Array.from({ length: 20 }, (_, n) => n);
     const answers = await Promise.all(
@@ -121,7 +121,7 @@ describe('an event with an idempotency key', () => {
     expect(new Set(ids).size).toBe(4);
   });
 
-  it('stays what it is after it was processed', async () => {
+  it('stays the same after it was processed', async () => {
     const event = newEvent();
     const id = await ingest(event);
     await gantry.ok('events.markAsProcessed', { id }, { token });
@@ -129,7 +129,7 @@ describe('an event with an idempotency key', () => {
     expect(await gantry.ok('events.getById', { id }, { token })).toMatchObject({ processed: true });
   });
 
-  it('needs a timestamp', async () => {
+  it('requires a timestamp', async () => {
     const { timestamp: _, ...event } = newEvent();
     const { status, body } = await gantry.call('events.ingest', event);
     expect(status).toBe(400);

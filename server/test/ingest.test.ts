@@ -75,12 +75,12 @@ const setTimezone = async (timezone: string) =>
   );
 
 describe('events.ingest', () => {
-  it('answers success and the id, and nothing else', async () => {
+  it('returns success and the id, and nothing else', async () => {
     const answer = await gantry.ok('events.ingest', { apiKey: sensor.apiKey, eventType: 'INCIDENT' });
     expect(answer).toEqual({ success: true, eventId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
   });
 
-  it('keeps every field as it was sent', async () => {
+  it('stores every field as it was sent', async () => {
     const sent = {
       eventType: 'TRAFFIC_VIOLATION',
       description: 'Ran the light — „rot“ 🚦',
@@ -111,7 +111,7 @@ describe('events.ingest', () => {
     });
   });
 
-  it('needs nothing but a key and a type', async () => {
+  it('requires only a key and a type', async () => {
     const before = Date.now();
     const event = await ingest({});
     expect(event).toMatchObject({
@@ -129,11 +129,11 @@ describe('events.ingest', () => {
       locationName: null,
     });
     expect(Date.parse(event.timestamp)).toBeGreaterThanOrEqual(before - 1_000);
-    // The clock of the database decides, which may be ahead of the test's by some milliseconds.
+    // The clock of the database decides, which may be some milliseconds ahead of the test's.
     expect(Date.parse(event.timestamp)).toBeLessThanOrEqual(Date.now() + 1_000);
   });
 
-  it('answers events with exactly the documented keys', async () => {
+  it('returns events with exactly the documented keys', async () => {
     const event = await ingest({});
     expect(Object.keys(event).sort()).toEqual(DETAIL_KEYS);
     const page = await gantry.ok('events.getAll', { take: 1 }, { token });
@@ -143,13 +143,13 @@ describe('events.ingest', () => {
     expect(Object.keys(recent).sort()).toEqual(LIST_KEYS);
   });
 
-  it('marks dates as such in the meta of the answer', async () => {
+  it('annotates dates in the meta of the answer', async () => {
     const { id } = await ingest({});
     const { body } = await gantry.call('events.getById', { id }, { token });
     expect(body.result.data.meta.values).toEqual({ timestamp: ['Date'], createdAt: ['Date'] });
   });
 
-  it('takes null for every optional field as not given', async () => {
+  it('treats null for every optional field as not given', async () => {
     const names = [
       'description',
       'location',
@@ -170,12 +170,12 @@ describe('events.ingest', () => {
     expect({ ...event, ...moment }).toEqual({ ...plain, ...moment });
   });
 
-  it('takes the blanks off the ends of texts, and nothing but blanks as not given', async () => {
+  it('trims texts, and treats blank ones as not given', async () => {
     const event = await ingest({ violationType: ' SPEEDING\n', vehicleType: '   ', tags: [' a b '] });
     expect(event).toMatchObject({ violationType: 'SPEEDING', vehicleType: null, tags: ['a b'] });
   });
 
-  it('passes over fields it does not know', async () => {
+  it('ignores unknown fields', async () => {
     const event = await ingest({
       eventId: 'mine',
       processed: true,
@@ -187,13 +187,13 @@ describe('events.ingest', () => {
     expect(Object.keys(event).sort()).toEqual(DETAIL_KEYS);
   });
 
-  it('keeps plates of every script as they are', async () => {
+  it('stores plates of every script unchanged', async () => {
     for (const plate of ['МО 77 АВ', '品川 500 さ 20-46', '١٢٣ د ب', "O'N-1_%\\*"]) {
       expect((await ingest({ licensePlateNumber: plate })).licensePlateNumber).toBe(plate);
     }
   });
 
-  it('stores metadata as deep as a request may nest, and says so when it is deeper', async () => {
+  it('stores metadata as deep as a request may nest, and refuses deeper ones', async () => {
     const nested = (depth: number): unknown => (depth === 0 ? 'floor' : { inner: nested(depth - 1) });
     const metadata = nested(60);
     expect((await ingest({ metadata })).metadata).toEqual(metadata);
@@ -202,12 +202,12 @@ describe('events.ingest', () => {
     expect(body.error.json.message).toMatch(/nests deeper/);
   });
 
-  it('keeps the numbers in metadata to the last bit', async () => {
+  it('stores the numbers in metadata exactly', async () => {
     const numbers = [0.1 + 0.2, 5e-324, Number.MAX_VALUE, Number.MAX_SAFE_INTEGER, -1e-7, 1234567.1234567];
     expect((await ingest({ metadata: { numbers } })).metadata).toEqual({ numbers });
   });
 
-  it('keeps a picture of megabytes in base64 and large metadata', async () => {
+  it('stores an image of megabytes in base64 and large metadata', async () => {
     const bytes = Buffer.concat([jpeg(), Buffer.alloc(3_000_000)]);
     const metadata = { trace: Array.from({ length: 20_000 }, (_, n) => n / 7), note: 'n'.repeat(1_000_000) };
     const event = await ingest({ images: [dataUrl(bytes, 'image/jpeg')], metadata });
@@ -215,7 +215,7 @@ describe('events.ingest', () => {
     expect(event.metadata).toEqual(metadata);
   });
 
-  it('shows that the sensor spoke, also when it spoke nonsense', async () => {
+  it("updates the sensor's last communication, even for invalid input", async () => {
     const quiet = await addSensor();
     const { status } = await gantry.call('events.ingest', { apiKey: quiet.apiKey, eventType: 'NONSENSE' });
     expect(status).toBe(400);
@@ -227,7 +227,7 @@ describe('events.ingest', () => {
   });
 });
 
-describe('values on their bounds', () => {
+describe('values at their limits', () => {
   const anAddress = (length: number) => ({ latitude: 1, longitude: 2, address: 'a'.repeat(length) });
 
   it.each<[string, unknown]>([
@@ -246,7 +246,7 @@ describe('values on their bounds', () => {
     ['images', ['i'.repeat(2048)]],
     ['images', ['']],
     ['metadata', {}],
-  ])('are taken: %s', async (name, value) => {
+  ])('are accepted: %s', async (name, value) => {
     expect((await ingest({ [name]: value }))[name]).toEqual(value);
   });
 
@@ -291,7 +291,7 @@ describe('values on their bounds', () => {
     ['timestamp', '0001-01-01T00:00:00Z'],
     ['timestamp', '9999-12-31T23:59:59Z'],
     ['timestamp', '+010000-01-01T00:00:00Z'],
-    // Text that PostgreSQL cannot hold.
+    // Text that PostgreSQL cannot store.
     ['description', `a${NUL}b`],
     ['violationType', HALF],
     ['licensePlateNumber', NUL],
@@ -316,7 +316,7 @@ describe('values on their bounds', () => {
     expect(await countEvents()).toBe(before);
   });
 
-  it('are refused where a number is too large for JSON itself', async () => {
+  it('are refused where a number is too large for JSON', async () => {
     const { status } = await gantry.fetch('/trpc/events.ingest', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -348,23 +348,23 @@ describe('the API key', () => {
     });
   });
 
-  it.each([undefined, null, '', 7, {}, ['x']])('is asked for when it is %j', async (apiKey) => {
+  it.each([undefined, null, '', 7, {}, ['x']])('is required when it is %j', async (apiKey) => {
     const { status, body } = await gantry.call('events.ingest', { ...nonsense, apiKey });
     expect(status).toBe(400);
     expect(body.error.json.data.issues[0].path).toBe('apiKey');
   });
 
-  it.each([undefined, null, 'text', 7, []])('is asked for when the whole input is %j', async (input) => {
+  it.each([undefined, null, 'text', 7, []])('is required when the whole input is %j', async (input) => {
     expect((await gantry.call('events.ingest', input)).status).toBe(400);
   });
 
-  it('shown to people who may not use it is of no use', async () => {
+  it('as shown to unauthorized users cannot be used', async () => {
     const { apiKey } = await gantry.ok('sensors.getById', { id: sensor.id });
     expect(apiKey).toMatch(/^[0-9a-f]{64}$/);
     expect((await gantry.call('events.ingest', { apiKey, eventType: 'INCIDENT' })).status).toBe(401);
   });
 
-  it('needs no token, and a bad one does not matter', async () => {
+  it('is used without a token, and an invalid one is ignored', async () => {
     const input = { apiKey: sensor.apiKey, eventType: 'INCIDENT' };
     expect((await gantry.call('events.ingest', input, { token: 'stale' })).status).toBe(200);
   });
@@ -410,7 +410,7 @@ describe('the time of an event', () => {
       expect(await utcOf('2026-01-31T08:15:00')).toBe('2026-01-31T13:15:00.000Z');
       expect(await utcOf('2026-07-31T08:15:00')).toBe('2026-07-31T12:15:00.000Z');
       expect(await utcOf('2026-01-31')).toBe('2026-01-31T05:00:00.000Z');
-      // On 8 March 2026 there was no half past two.
+      // On 8 March 2026 there was no 2:30.
       expect(await utcOf('2026-03-08T02:30:00')).toBe('2026-03-08T07:30:00.000Z');
       expect(await utcOf('2026-03-08T08:15:00Z')).toBe('2026-03-08T08:15:00.000Z');
     } finally {
@@ -420,7 +420,7 @@ describe('the time of an event', () => {
 });
 
 describe('the severity of an event', () => {
-  it('is what the device says, else what the table makes of it', async () => {
+  it('is reported by the device, or follows from the table', async () => {
     const { id: locationId } = await gantry.ok(
       'locations.create',
       { name: 'School', speedLimit: 30 },
@@ -442,7 +442,7 @@ describe('the severity of an event', () => {
 });
 
 describe('the name of the place', () => {
-  it("is the event's own address, else the sensor's Location, else the sensor's address, else nothing", async () => {
+  it("is the event's own address, or the sensor's Location, or the sensor's address, or null", async () => {
     const { id: locationId } = await gantry.ok('locations.create', { name: 'Town Hall' }, { token });
     const coordinates = { latitude: 1, longitude: 2, address: 'Pole 9' };
     const nameFor = async (device: { apiKey: string }, fields: object = {}) =>

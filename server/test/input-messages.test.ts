@@ -70,7 +70,7 @@ describe('the refusal of an input says what to send', () => {
     [z.bigint(), 'x', /^Must be a whole number$/],
     [z.null(), 'x', /^Must be null$/],
     [z.never(), 'x', /^Must be never$|left out/],
-  ])('every kind of issue has a sentence of ours: %#', (schema, value, message) => {
+  ])('every kind of issue has a message of its own: %#', (schema, value, message) => {
     const { error } = schema.safeParse(value);
     if (!error) throw new Error('It was accepted');
     const [issue] = inputFailure(error).issues ?? [];
@@ -87,14 +87,14 @@ describe('an administrator', () => {
     lastName: 'B',
   });
 
-  it('creates ninety users at once', async () => {
+  it('can create ninety users at once', async () => {
     const answers = await Promise.all(
       Array.from({ length: 90 }, () => gantry.call('users.create', user(), { token })),
     );
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 90 }, () => 200));
   });
 
-  it('does not keep others from logging in meanwhile', async () => {
+  it('does not delay other logins meanwhile', async () => {
     const creating = Promise.all(
       Array.from({ length: 90 }, () => gantry.call('users.create', user(), { token })),
     );
@@ -103,7 +103,7 @@ describe('an administrator', () => {
     await creating;
   });
 
-  it('is told what is busy when far too many passwords are set at once', async () => {
+  it('receives a clear message when far too many passwords are set at once', async () => {
     const { passwords } = gantry.app.context;
     const ninety = await Promise.all(Array.from({ length: 90 }, () => passwords.hash('x')));
     expect(ninety).toHaveLength(90);
@@ -117,7 +117,7 @@ describe('an administrator', () => {
 });
 
 describe('the tables of the API document', () => {
-  it('say what the rules of severity do', () => {
+  it('contain the rules of severity', () => {
     const tables = severityTables();
     const nothing = { eventType: 'SPEED_DETECTION', violationType: null, speedLimit: 50 } as const;
     for (const [vehicleSpeed, row] of [
@@ -134,7 +134,7 @@ describe('the tables of the API document', () => {
     }
   });
 
-  it('say where the name of a place comes from, in order', () => {
+  it('contain the sources of the name of a place, in order', () => {
     const sensor = { locationName: 'Location', address: 'Sensor' };
     expect(locationNameOf({ location: { address: 'Event' } }, sensor)).toBe('Event');
     expect(locationNameOf({ location: {} }, sensor)).toBe('Location');

@@ -16,7 +16,7 @@ import { createJobRunner } from '../src/platform/jobs/runner.ts';
 import { Resources } from '../src/platform/resources.ts';
 import { createTestDatabase, eventually } from './harness.ts';
 
-// Jobs of a small table of their own, performed as deliveries and reports are.
+// Jobs of a small table of their own, performed in the same way as deliveries and reports.
 
 const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 const chores = pgTable('chores', {});
@@ -61,7 +61,7 @@ interface ProcessOptions {
   readonly concurrency?: number;
 }
 
-/** What a process does about jobs. */
+/** The work of a process on jobs. */
 const startWorking = async (options: ProcessOptions = {}): Promise<Resources> => {
   const { perform = remember, sweepMs = 200, concurrency = 2 } = options;
   const process = resources.use(new Resources());
@@ -135,14 +135,14 @@ const waitUntilNothingIsLeft = (ms = 30_000) =>
 const numbers = (until: number) => Array.from({ length: until }, (_, n) => n);
 const inOrder = (ids: Iterable<number>) => [...ids].sort((a, b) => a - b);
 
-/** Ends every other connection to the database of the test. */
+/** Ends all other connections to the test's database. */
 const endConnections = () =>
   pool.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
      WHERE datname = current_database() AND pid <> pg_backend_pid()`,
   );
 
-/** The database as one that nobody can reach, while the work is done. */
+/** Makes the database unreachable while the work runs. */
 const whileUnreachable = async (work: () => Promise<void>): Promise<void> => {
   const name = new URL(database.url).pathname.slice(1);
   const admin = new pg.Client({ connectionString: inject('databaseServer') });
@@ -158,7 +158,7 @@ const whileUnreachable = async (work: () => Promise<void>): Promise<void> => {
 };
 
 describe('a job', () => {
-  it('is done within a moment of being added, without waiting for a sweep', async () => {
+  it('is performed shortly after it was added, without waiting for a sweep', async () => {
     await startWorking({ sweepMs: 3_600_000 });
     await add(0);
     await waitForDone(1);
@@ -166,7 +166,7 @@ describe('a job', () => {
     expect(await waitForDone(2)).toEqual([0, 1]);
   });
 
-  it('is done in a sweep when no message is heard of it', async () => {
+  it('is performed in a sweep when its message is lost', async () => {
     await startWorking();
     await add(0);
     await waitForDone(1);
@@ -174,7 +174,7 @@ describe('a job', () => {
     expect(await waitForDone(2)).toEqual([0, 1]);
   });
 
-  it('is not done when the transaction that adds it rolls back', async () => {
+  it('is not performed when the transaction that adds it is rolled back', async () => {
     await startWorking();
     const rolledBack = inTransaction(db, async (tx) => {
       await add(1, {}, tx);
@@ -195,7 +195,7 @@ describe('a job', () => {
     expect(after[0].now.getTime()).toBeGreaterThanOrEqual(rows[0].due_at.getTime());
   });
 
-  it('is done once, however many processes there are', async () => {
+  it('is performed once, however many processes there are', async () => {
     await startWorking();
     await startWorking();
     for (const n of numbers(100)) await add(n);
@@ -203,7 +203,7 @@ describe('a job', () => {
     expect(inOrder(done)).toEqual(numbers(100));
   });
 
-  it('that another process is claiming is left to it, and keeps no other one waiting', async () => {
+  it('that another process is claiming is left to it, and does not delay others', async () => {
     await add(0);
     await add(1);
     const claiming = await pool.connect();
@@ -218,7 +218,7 @@ describe('a job', () => {
     expect(await waitForDone(2)).toEqual([1, 0]);
   });
 
-  it('that throws is tried again when its lease expires, and keeps no other one from being done', async () => {
+  it('that throws is retried when its lease expires, and does not delay others', async () => {
     await startWorking({
       perform: ({ id }) => {
         done.push(id);
@@ -231,7 +231,7 @@ describe('a job', () => {
     expect(await waitForDone(3)).toEqual([1, 2, 1]);
   });
 
-  it('of a process that is gone is done by another one, but not before its lease expires', async () => {
+  it('of a process that is gone is performed by another one, but not before its lease expires', async () => {
     await add(1);
     await pool.query(`UPDATE chores SET attempts = 1, due_at = now() + interval '1 second'`);
     const { rows } = await pool.query('SELECT due_at FROM chores');
@@ -244,7 +244,7 @@ describe('a job', () => {
 });
 
 describe('jobs of one group', () => {
-  it('are done a few at once, and keep those of another group from nothing', async () => {
+  it('are performed a few at once, and do not delay those of another group', async () => {
     const told = new AbortController();
     const begun: number[] = [];
     await startWorking({
@@ -265,7 +265,7 @@ describe('jobs of one group', () => {
     told.abort();
   });
 
-  it('are found also when they come while it is being looked', async () => {
+  it('are found even if they are added during the search', async () => {
     const looked = new AbortController();
     const goOn = new AbortController();
     let asked = 0;
@@ -293,7 +293,7 @@ describe('jobs of one group', () => {
 });
 
 describe('when the process ends', () => {
-  it('it waits for the jobs under way, tells them so, and begins no others', async () => {
+  it('it waits for the jobs in progress, tells them so, and begins no others', async () => {
     const told: boolean[] = [];
     const runner = createJobRunner<number>({
       concurrency: 1,
@@ -318,7 +318,7 @@ describe('when the process ends', () => {
     expect(told).toEqual([false, true]);
   });
 
-  it('and the database is away, that takes no longer than a few seconds', async () => {
+  it('and the database is unavailable, that takes no longer than a few seconds', async () => {
     const process = await startWorking();
     await add(0);
     await waitForDone(1);
@@ -331,8 +331,8 @@ describe('when the process ends', () => {
   });
 });
 
-describe('when the database goes away', () => {
-  it('jobs are done again once it is back', async () => {
+describe('when the database becomes unavailable', () => {
+  it('jobs are performed again once it is back', async () => {
     await startWorking();
     await add(0);
     await waitForDone(1);
@@ -341,7 +341,7 @@ describe('when the database goes away', () => {
     expect(await waitForDone(2, 30_000)).toEqual([0, 1]);
   });
 
-  describe('just when', () => {
+  describe('at the moment when', () => {
     let locking: pg.PoolClient;
     beforeEach(async () => {
       locking = await pool.connect();
@@ -352,7 +352,7 @@ describe('when the database goes away', () => {
       locking.release();
     };
 
-    /** Ends the connection that waits for what is locked, with a statement like this. */
+    /** Ends the connection that waits for a lock with a statement like this. */
     const endWhoeverWaits = (statement: string) =>
       eventually(
         () =>
@@ -364,7 +364,7 @@ describe('when the database goes away', () => {
         ({ rowCount }) => rowCount !== 0,
       );
 
-    it('the result of a job is recorded, nobody waits for the one that is under way, and it is done again', async () => {
+    it('the result of a job is recorded, it is not waited for, and is performed again', async () => {
       const told = new AbortController();
       await startWorking({
         perform: async ({ id, attempts }) => {
@@ -384,7 +384,7 @@ describe('when the database goes away', () => {
       expect(inOrder(new Set(done))).toEqual([0, 1, 2]);
     });
 
-    it('jobs are claimed, they are done all the same', async () => {
+    it('jobs are claimed, they are performed nevertheless', async () => {
       await locking.query('LOCK TABLE chores');
       await startWorking();
       await endWhoeverWaits('%SELECT DISTINCT place%');
@@ -394,7 +394,7 @@ describe('when the database goes away', () => {
     });
   });
 
-  it('in every moment of many jobs, the process lives on and does all of them', async () => {
+  it('any of many jobs is at any stage, the process survives and performs all of them', async () => {
     await startWorking({
       perform: async ({ id }) => {
         await sleep(Math.random() * 10);
@@ -411,7 +411,7 @@ describe('when the database goes away', () => {
   });
 });
 
-describe('the queue of the version before', () => {
+describe('the queue of the previous version', () => {
   const MIGRATION = '0020-no-job-queue.sql';
   let former: Awaited<ReturnType<typeof createTestDatabase>>;
   let client: pg.Client;
@@ -430,13 +430,13 @@ describe('the queue of the version before', () => {
   const isThere = async (): Promise<boolean> =>
     (await client.query(`SELECT FROM pg_namespace WHERE nspname = 'graphile_worker'`)).rowCount === 1;
 
-  it('goes with its schema, once and without a trace', async () => {
+  it('is removed with its schema, once and completely', async () => {
     expect(await migrate(former.url, { folder: migrationsFolder })).toEqual([MIGRATION]);
     expect(await isThere()).toBe(false);
     expect(await migrate(former.url, { folder: migrationsFolder })).toEqual([]);
   });
 
-  it('stays for a process of that version, which goes on serving meanwhile', async () => {
+  it('stays for a process of that version that is still running', async () => {
     const old = new pg.Client({ connectionString: former.url, application_name: 'gantry jobs' });
     await old.connect();
     expect(await migrate(former.url, { folder: migrationsFolder })).toEqual([MIGRATION]);

@@ -18,7 +18,7 @@ const tell = (worker: string, calls: number): Promise<string> => {
 };
 
 describe('the metrics of several processes', () => {
-  it('are told as of one, each described once, with the samples of all together', async () => {
+  it('are merged, each described once, with the samples of all', async () => {
     const joined = joinMetrics([await tell('1', 5), await tell('2', 7)]);
     expect(joined).toBe(`# HELP calls Calls of\\nall kinds
 # TYPE calls counter
@@ -38,7 +38,7 @@ seconds_count{worker="2"} 1
 `);
   });
 
-  it('of one process are what it tells', async () => {
+  it('of one process are unchanged', async () => {
     const text = await tell('1', 5);
     expect(joinMetrics([text])).toBe(text);
   });

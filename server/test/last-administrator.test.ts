@@ -14,7 +14,7 @@ interface Administrator {
 let gantry: Gantry;
 let ada: Administrator;
 let bob: Administrator;
-/** Everybody and their sessions as they were, so that a round can begin again with the same tokens. */
+/** Restores all users and their sessions, so that a round can be repeated with the same tokens. */
 let snapshot: { users: string; sessions: string };
 
 beforeAll(async () => {
@@ -29,7 +29,7 @@ beforeAll(async () => {
   ada = await administrator('Ada');
   bob = await administrator('Bob');
   const { id } = await gantry.ok('auth.me', undefined, { token: first });
-  // Inactive administrators are there too, and must count for nothing.
+  // Inactive administrators exist too, and must not count.
   await gantry.ok('users.update', { id, isActive: false }, { token: ada.token });
   const { rows } = await gantry.pool.query(`SELECT (SELECT json_agg(users)::text FROM users) AS users,
     (SELECT json_agg(sessions)::text FROM sessions) AS sessions`);
@@ -60,7 +60,7 @@ const activeAdministrators = async (): Promise<number> => {
   return rows[0]?.n ?? 0;
 };
 
-/** The ways to take somebody's administration away. */
+/** The ways to remove an administrator. */
 const ways = {
   demote: ({ id }: Administrator) => ['users.updateRole', { id, role: 'OPERATOR' }] as const,
   deactivate: ({ id }: Administrator) => ['users.update', { id, isActive: false }] as const,
@@ -94,7 +94,7 @@ describe('the last active administrator', () => {
     expect(await activeAdministrators()).toBe(1);
   });
 
-  it('can still change everything else of themselves', async () => {
+  it('can still change everything else about themselves', async () => {
     await beginAgain();
     await take('delete', bob, ada);
     const { token, id } = ada;
@@ -104,7 +104,7 @@ describe('the last active administrator', () => {
     expect(activities[0].details.changes).toEqual({ firstName: { from: 'Ada', to: 'Augusta' } });
   });
 
-  it('is not saved by administrators who are switched off', async () => {
+  it('is not protected by inactive administrators', async () => {
     await beginAgain();
     await take('deactivate', bob, ada);
     expect((await take('demote', ada, ada)).status).toBe(400);
@@ -113,7 +113,7 @@ describe('the last active administrator', () => {
     expect(await activeAdministrators()).toBe(1);
   });
 
-  it('may go as soon as another user is made one', async () => {
+  it('may be removed once another user is an administrator', async () => {
     await beginAgain();
     await take('demote', bob, ada);
     expect((await take('delete', ada, ada)).status).toBe(400);
@@ -124,7 +124,7 @@ describe('the last active administrator', () => {
 });
 
 describe('of two administrators who act at once', () => {
-  /** Holds both rows until both requests wait for them, so that the two surely meet. */
+  /** Locks both rows until both requests wait for them, so that the two certainly collide. */
   const meet = async (requests: () => Promise<{ status: number }>[]): Promise<number[]> => {
     const holder = await gantry.pool.connect();
     try {
@@ -139,7 +139,7 @@ describe('of two administrators who act at once', () => {
           );
           return rows[0]?.n ?? 0;
         },
-        // A request that is answered already does not wait, and never will.
+        // A request that is answered already does not wait.
         (waiting) => waiting === answers.length || answered > 0,
       );
       const early = answered;
@@ -153,25 +153,25 @@ describe('of two administrators who act at once', () => {
     }
   };
 
-  it.each(pairs)('one remains: %s against %s, meeting at the same rows', async (one, other) => {
+  it.each(pairs)('one remains: %s against %s, colliding on the same rows', async (one, other) => {
     await beginAgain();
     const statuses = await meet(() => [take(one, bob, ada), take(other, ada, bob)]);
     expect(statuses).toEqual([200, 400]);
     expect(await activeAdministrators()).toBe(1);
   });
 
-  it.each(pairs)('one remains: each does so to themselves, %s and %s', async (one, other) => {
+  it.each(pairs)('one remains: each acts on themselves, %s and %s', async (one, other) => {
     await beginAgain();
     const statuses = await meet(() => [take(one, ada, ada), take(other, bob, bob)]);
     expect(statuses).toEqual([200, 400]);
     expect(await activeAdministrators()).toBe(1);
   });
 
-  it.each(pairs)(`one remains: %s against %s, ${REPETITIONS} times in the wild`, async (one, other) => {
+  it.each(pairs)(`one remains: %s against %s, ${REPETITIONS} times uncoordinated`, async (one, other) => {
     for (let round = 0; round < REPETITIONS; round++) {
       await beginAgain();
       const answers = await Promise.all([take(one, bob, ada), take(other, ada, bob)]);
-      // The slower one is refused, or finds that they may no longer ask.
+      // The slower one is refused, or is no longer allowed to act.
       const statuses = answers.map(({ status }) => status).sort();
       expect(statuses[0]).toBe(200);
       expect([400, 401]).toContain(statuses[1]);
@@ -180,7 +180,7 @@ describe('of two administrators who act at once', () => {
   });
 });
 
-it('a crowd in which everybody removes everybody leaves one, without a deadlock', async () => {
+it('one remains after everybody removes everybody, without a deadlock', async () => {
   await beginAgain();
   const crowd: Administrator[] = [ada, bob];
   for (let count = 0; count < 6; count++) {
@@ -196,7 +196,7 @@ it('a crowd in which everybody removes everybody leaves one, without a deadlock'
   expect(await activeAdministrators()).toBe(1);
 });
 
-it('users who are made and unmade administrators meanwhile cause no deadlock', async () => {
+it('users who gain and lose the role meanwhile cause no deadlock', async () => {
   await beginAgain();
   const people = await Promise.all(
     Array.from({ length: 6 }, async (_, count) => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
-// Events that come late, after their sensor was moved or the limit of its place was changed.
+// Events that arrive late, after their sensor was moved or the limit of its location was changed.
 
 const DAY_MS = 86_400_000;
 const now = Date.now();
@@ -24,7 +24,7 @@ const addLocation = async (name: string, speedLimit: number | null): Promise<str
   (await ask('locations.create', { name, speedLimit })).id;
 const register = (locationId: string | null) =>
   ask('sensors.create', { name: 'Mast', deviceId: randomUUID(), type: 'RADAR', locationId });
-/** As if all changes so far had been made so much earlier. */
+/** Moves all changes so far into the past. */
 const letAge = async (days: number): Promise<void> => {
   for (const table of ['sensor_places', 'location_limits'])
     await gantry.pool.query(
@@ -44,7 +44,7 @@ const report = (apiKey: string, time: number, vehicleSpeed: number) =>
 const find = async (eventId: string) => ask('events.getById', { id: eventId });
 
 describe('a late event', () => {
-  it('is booked where its sensor stood when it happened', async () => {
+  it('counts where its sensor was when it happened', async () => {
     const [east, west] = [await addLocation('East', 50), await addLocation('West', 30)];
     const { id, apiKey } = await register(east);
     await ask('sensors.update', { id, locationId: west });
@@ -71,7 +71,7 @@ describe('a late event', () => {
     expect([await volumeOf(east), await volumeOf(west)]).toEqual([2, 1]);
   });
 
-  it('of a sensor that was given its first location later is booked there', async () => {
+  it('of a sensor that was assigned its first location later counts there', async () => {
     const south = await addLocation('South', null);
     const { id, apiKey } = await register(null);
     await ask('sensors.update', { id, locationId: south });
@@ -79,7 +79,7 @@ describe('a late event', () => {
     expect(await find(eventId)).toMatchObject({ locationName: 'South' });
   });
 
-  it('is judged by the limit that held when it happened, and so are the figures', async () => {
+  it('is compared with the limit at its time, and so are the figures', async () => {
     const locationId = await addLocation('North', 50);
     const { id: sensorId, apiKey } = await register(locationId);
     await ask('locations.update', { id: locationId, speedLimit: 30 });
@@ -117,7 +117,7 @@ describe('a late event', () => {
     await check();
   });
 
-  it('without a timestamp belongs to the present, just after a move too', async () => {
+  it('without a timestamp belongs to the present, even just after a move', async () => {
     const [one, other] = [await addLocation('One', 50), await addLocation('Other', 30)];
     const { id, apiKey } = await register(one);
     await ask('sensors.update', { id, locationId: other });
@@ -126,8 +126,8 @@ describe('a late event', () => {
   });
 });
 
-describe('a limit that is no whole number', () => {
-  it('counts as the next whole one: nobody is above it who kept to it', async () => {
+describe('a limit that is not an integer', () => {
+  it('is rounded up, so that no speed within it counts as above it', async () => {
     const locationId = await addLocation('Decimal', 50.5);
     const { apiKey } = await register(locationId);
     for (const speed of [48, 50.2, 50.4, 50.5, 51.2]) {

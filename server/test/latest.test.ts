@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { keepLatest } from '../src/platform/latest.ts';
 
-/** Readings that end when the test says so, in the order in which they began. */
+/** Reads that complete when the test says so, in the order in which they began. */
 const createReadings = () => {
   const readings: { answer: (value: string) => void; fail: (error: Error) => void }[] = [];
   const read = () =>
@@ -24,7 +24,7 @@ const begin = async () => {
 };
 
 describe('a value that is kept', () => {
-  it('is the one that was read last', async () => {
+  it('is the result of the last read', async () => {
     const { latest, nth } = await begin();
     expect(latest.current()).toBe('first');
     const refreshed = latest.refresh();
@@ -34,7 +34,7 @@ describe('a value that is kept', () => {
     expect(latest.current()).toBe('second');
   });
 
-  it('is not replaced by a reading that was overtaken', async () => {
+  it('is not replaced by a read that was overtaken', async () => {
     const { latest, nth } = await begin();
     const slow = latest.refresh();
     const quick = latest.refresh();
@@ -57,7 +57,7 @@ describe('a value that is kept', () => {
     expect(latest.current()).toBe('third');
   });
 
-  it('is replaced by an earlier reading when a later one failed', async () => {
+  it('is replaced by an earlier read when a later one failed', async () => {
     const { latest, nth } = await begin();
     const earlier = latest.refresh();
     const later = latest.refresh();

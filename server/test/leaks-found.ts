@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What no log line may hold, whichever secret it came from. */
+/** What no log line may contain, with the secret that it comes from. */
 const FORMS: readonly (readonly [string, RegExp])[] = [
   ['password hash', /\$argon2/],
   ['parameters of a statement', /Failed query:|"params":/],
@@ -12,7 +12,7 @@ const readAll = async (folder: string, ending: string): Promise<string> => {
   return (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))).join('');
 };
 
-/** The kinds of secrets that stand in what the services of a run logged, each with a line that shows it. */
+/** The kinds of secrets found in the logs of the services of a run, each with a line that contains it. */
 export const findLeaks = async (folder: string): Promise<string[]> => {
   const log = await readAll(folder, '.log');
   const secrets = (await readAll(folder, '.secrets'))
@@ -28,7 +28,7 @@ export const findLeaks = async (folder: string): Promise<string[]> => {
     if (at !== -1) tell(kind, at);
   }
   for (const [kind, secret] of secrets) {
-    // In JSON a secret is written as JSON writes it.
+    // In JSON, secrets are escaped.
     const at = log.indexOf(JSON.stringify(secret).slice(1, -1));
     if (at !== -1) tell(kind, at);
   }

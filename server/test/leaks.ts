@@ -4,11 +4,11 @@ import type { Logger } from 'pino';
 import { inject } from 'vitest';
 import { createLog } from '../src/platform/log.ts';
 
-// What the services of this worker log, and the secrets that its tests use: compared at the end of the run.
+// Collects the logs of this worker's services and the secrets of its tests, which are compared at the end of the run.
 
 const fileOf = (kind: 'log' | 'secrets'): string => join(inject('logFolder'), `${process.pid}.${kind}`);
 
-/** Members of inputs and answers that nobody but their owner may read, and what they are called when they leak. */
+/** Members of inputs and answers that only their owner may read, with the names under which leaks are reported. */
 const KINDS: Readonly<Record<string, string>> = {
   apiKey: 'API key',
   password: 'password',
@@ -20,7 +20,7 @@ const KINDS: Readonly<Record<string, string>> = {
   licensePlateNumber: 'plate',
   plate: 'plate',
 };
-/** A shorter text may stand in a log by chance. */
+/** Shorter texts may occur in a log by chance. */
 const SHORTEST = 6;
 const MOST_NODES = 2_000;
 
@@ -32,7 +32,7 @@ const note = (kind: string, value: string): void => {
   appendFileSync(fileOf('secrets'), `${JSON.stringify([kind, value])}\n`);
 };
 
-/** Writes down the secrets in an input or an answer, for the comparison at the end of the run. */
+/** Records the secrets in an input or an answer, for the comparison at the end of the run. */
 export const noteSecrets = (value: unknown): void => {
   const waiting: unknown[] = [value];
   for (let seen = 0; waiting.length > 0 && seen < MOST_NODES; seen++) {
@@ -46,11 +46,11 @@ export const noteSecrets = (value: unknown): void => {
   }
 };
 
-/** Keeps what a service in a process of its own printed, without its welcome, which names the administrator. */
+/** Keeps the output of a service in a process of its own, without its welcome, which names the administrator. */
 export const keepOutput = (text: string): void =>
   appendFileSync(fileOf('log'), `${text.replace(/^ {2}Administrator: .*$/gm, '')}\n`);
 
-/** The log of the services in this process: kept, and shown too when TEST_LOG_LEVEL is set. */
+/** The log of the services in this process, which is also printed when TEST_LOG_LEVEL is set. */
 export const suiteLog = (): Logger =>
   createLog(process.env.TEST_LOG_LEVEL ?? 'warn', {
     write: (line) => {

@@ -8,9 +8,9 @@ import { type App, createApp } from '../src/app.ts';
 import { readConfig } from '../src/platform/config.ts';
 import { ADMIN, Caller, createTestDatabase, eventually } from './harness.ts';
 
-// What a process hears of others, when the connection on which it hears is lost without a sign, or a message is.
+// What a process learns of the changes of others when its listener connection is lost silently, or a message is.
 
-/** A TCP proxy before the database that can lose the listener's connection: bytes vanish, and nobody is told. */
+/** A TCP proxy in front of the database that can silently drop the listener's connection. */
 const startProxy = async (target: URL) => {
   const listeners: { lost: boolean }[] = [];
   const sockets = new Set<Socket>();
@@ -39,7 +39,7 @@ const startProxy = async (target: URL) => {
   url.port = String((server.address() as { port: number }).port);
   return {
     url: url.href,
-    /** How many connections to listen on were made so far. */
+    /** How many listener connections have been made so far. */
     listeners: () => listeners.length,
     loseListeners: () => {
       for (const link of listeners) link.lost = true;
@@ -93,8 +93,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-describe('a process whose listener connection is lost without a sign', () => {
-  it('connects anew, and knows what was changed meanwhile', async () => {
+describe('a process whose listener connection is silently lost', () => {
+  it('reconnects, and knows the changes made meanwhile', async () => {
     const { id, apiKey } = await near.ok(
       'sensors.create',
       { name: 'Old name', deviceId: 'one', type: 'CAMERA' },
@@ -117,8 +117,8 @@ describe('a process whose listener connection is lost without a sign', () => {
   });
 });
 
-describe('a change that was announced to nobody', () => {
-  it('counts in every process after the time in which caches are read again', async () => {
+describe('a change without an announcement', () => {
+  it('applies in every process after the interval at which caches are refreshed', async () => {
     const { apiKey } = await near.ok(
       'sensors.create',
       { name: 'Mast', deviceId: 'two', type: 'CAMERA' },

@@ -278,9 +278,9 @@ describe('who may follow what', () => {
   });
 });
 
-describe('the message about a thing', () => {
-  const told = async function* (thing: object) {
-    yield { id: '1.1.1.1', topic: 'sensors' as const, thing };
+describe('the message about a payload', () => {
+  const told = async function* (payload: object) {
+    yield { id: '1.1.1.1', topic: 'sensors' as const, payload };
   };
 
   it('is one object for all streams of several topics, and another for those of its own', async () => {

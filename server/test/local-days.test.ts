@@ -20,15 +20,15 @@ const hoursOf = (zone: string, startDate: string, endDate: string): [string, num
   ]);
 
 describe('local days', () => {
-  it('have 23 and 25 hours where clocks change', () => {
+  it('have 23 and 25 hours when clocks change', () => {
     expect(hoursOf('Europe/Vienna', '2026-03-28', '2026-03-30').map(([, hours]) => hours)).toEqual([
       24, 23, 24,
     ]);
     expect(hoursOf('Europe/Vienna', '2026-10-25', '2026-10-25')).toEqual([['2026-10-25', 25]]);
   });
 
-  it('begin at the first midnight where there are two, and at one o’clock where there is none', () => {
-    // Cuba sets its clocks at midnight.
+  it('begin at the first midnight if there are two, and at one o’clock if there is none', () => {
+    // Cuba changes its clocks at midnight.
     expect(hoursOf('America/Havana', '2025-11-01', '2025-11-03').map(([, hours]) => hours)).toEqual([
       24, 25, 24,
     ]);
@@ -37,14 +37,14 @@ describe('local days', () => {
     ]);
   });
 
-  it('leave out the day that a zone skipped', () => {
+  it('leave out a day that a zone skipped', () => {
     expect(hoursOf('Pacific/Apia', '2011-12-29', '2011-12-31')).toEqual([
       ['2011-12-29', 24],
       ['2011-12-31', 24],
     ]);
   });
 
-  it('are parts of the whole days whose bounds are asked for, in every zone', () => {
+  it('are parts of the whole days within the same bounds, in every zone', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...ZONES),

@@ -48,7 +48,7 @@ const addSensor = (locationId: string) =>
   });
 
 describe('locations.create', () => {
-  it('answers the location with exactly the documented keys', async () => {
+  it('returns the location with exactly the documented keys', async () => {
     const input = {
       name: '  Main Street / 5th Avenue ',
       address: 'Main Street 5',
@@ -62,7 +62,7 @@ describe('locations.create', () => {
     expect(await ok('locations.getById', { id: location.id })).toEqual(location);
   });
 
-  it('needs nothing but a name', async () => {
+  it('requires only a name', async () => {
     expect(await ok('locations.create', { name: 'X' })).toMatchObject({
       name: 'X',
       address: '',
@@ -72,7 +72,7 @@ describe('locations.create', () => {
     });
   });
 
-  it('takes values on their bounds', async () => {
+  it('accepts values at their limits', async () => {
     for (const fields of [
       { name: 'n'.repeat(100) },
       { name: '😀'.repeat(100) },
@@ -149,7 +149,7 @@ describe('locations.update', () => {
     expect((await ok('locations.getById', { id })).sensorCount).toBe(2);
   });
 
-  it('makes ingestion forget the old name and speed limit at once', async () => {
+  it('makes ingestion discard the old name and speed limit at once', async () => {
     const { id } = await ok('locations.create', { name: 'Old name', speedLimit: 50 });
     const { apiKey } = await addSensor(id);
     const nameAtIngestion = async () => {
@@ -159,7 +159,7 @@ describe('locations.update', () => {
       });
       return (await ok<{ locationName: string }>('events.getById', { id: eventId })).locationName;
     };
-    // Even while the process cannot hear what is announced.
+    // Even while the process receives no notifications.
     await gantry.pool.query(
       `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
        WHERE datname = current_database() AND application_name = 'gantry listener'`,
@@ -169,7 +169,7 @@ describe('locations.update', () => {
     expect(await nameAtIngestion()).toBe('New name');
   });
 
-  it('tells the other processes of a name or speed limit, and of nothing else', async () => {
+  it('notifies the other processes of a name or speed limit, and of nothing else', async () => {
     const { id } = await ok('locations.create', { name: 'Announced' });
     const heard: string[] = [];
     const listener = await gantry.pool.connect();
@@ -196,7 +196,7 @@ describe('locations.delete', () => {
     expect((await refusal('locations.delete', { id })).status).toBe(404);
   });
 
-  it('refuses while sensors stand there, and not after they left', async () => {
+  it('refuses while sensors are assigned to it, and not afterwards', async () => {
     const { id } = await ok('locations.create', { name: 'In use' });
     const sensor = await addSensor(id);
     expect(await refusal('locations.delete', { id })).toMatchObject({
@@ -208,7 +208,7 @@ describe('locations.delete', () => {
     await ok('locations.delete', { id });
   });
 
-  it('leaves no sensor without its place when both happen at once', async () => {
+  it('leaves no sensor with a missing location when both happen at once', async () => {
     for (let round = 0; round < 10; round++) {
       const { id } = await ok('locations.create', { name: 'Contested' });
       const [removed, created] = await Promise.all([
@@ -260,7 +260,7 @@ describe('locations.getAll', () => {
     expect(await ids('desc')).toEqual([...ascending].reverse());
   });
 
-  it('takes % _ and \\ in a search literally and ignores case', async () => {
+  it('treats % _ and \\ in a search literally and ignores case', async () => {
     const mark = randomUUID();
     await ok('locations.create', { name: `100% ${mark}` });
     await ok('locations.create', { name: `under_score ${mark}`, address: 'C:\\Straße' });
@@ -291,7 +291,7 @@ describe('locations.getAll', () => {
 });
 
 describe('every locations procedure', () => {
-  it('finds nothing by a strange id, whatever its form', async () => {
+  it('finds nothing by an unusual id, whatever its format', async () => {
     for (const id of STRANGE_IDS) {
       for (const procedure of ['locations.getById', 'locations.update', 'locations.delete']) {
         expect(await refusal(procedure, { id }), `${procedure} ${id}`).toMatchObject({
@@ -305,7 +305,7 @@ describe('every locations procedure', () => {
     expect((await refusal('locations.getById', {})).status).toBe(400);
   });
 
-  it('asks for a login before it looks at the input', async () => {
+  it('requires a login before the input is checked', async () => {
     for (const verb of ['getAll', 'getById', 'create', 'update', 'delete']) {
       const { status, body } = await gantry.call(`locations.${verb}`, { take: 'nonsense' });
       expect(status).toBe(401);
@@ -324,7 +324,7 @@ describe('every locations procedure', () => {
     }
   });
 
-  it('writes changes to the activity log', async () => {
+  it('records changes in the activity log', async () => {
     const { id } = await ok('locations.create', { name: 'Logged' });
     await ok('locations.update', { id, speedLimit: 80 });
     await ok('locations.delete', { id });

@@ -28,7 +28,7 @@ const statuses = async (attempts: Promise<{ status: number }>[]) => {
 };
 
 describe('guesses of one password', () => {
-  it('that come together are counted before they are looked at', async () => {
+  it('that arrive together are counted before they are checked', async () => {
     const guesses = Array.from({ length: 60 }, () => attempt(ADMIN.email, 'a guess', '192.0.2.1'));
     expect(await statuses(guesses)).toEqual({ 401: 20, 429: 40 });
     const refused = await attempt(ADMIN.email, ADMIN.password, '192.0.2.1');
@@ -37,7 +37,7 @@ describe('guesses of one password', () => {
     expect((await attempt(ADMIN.email, ADMIN.password, '192.0.2.2')).status).toBe(200);
   });
 
-  it('are forgotten with the right one', async () => {
+  it('are cleared by the correct one', async () => {
     for (let round = 0; round < 3; round++) {
       const guesses = Array.from({ length: 15 }, () => attempt(ADMIN.email, 'a guess', '192.0.2.3'));
       expect(await statuses(guesses)).toEqual({ 401: 15 });
@@ -45,14 +45,16 @@ describe('guesses of one password', () => {
     }
   });
 
-  it('do not stand in the way of right ones, however many come together', async () => {
+  it('do not block correct ones, however many arrive together', async () => {
     const logins = Array.from({ length: 40 }, () => attempt(ADMIN.email, ADMIN.password, '192.0.2.4'));
     expect(await statuses(logins)).toEqual({ 200: 40 });
   });
 });
 
 describe('an address', () => {
-  /** As if it had failed so often just now. To guess so often takes a slow machine longer than it is remembered. */
+  /**
+   * Simulates recent failures. On a slow machine, that many real attempts would take longer than they are remembered.
+   */
   const fail = (address: string, times: number) =>
     gantry.pool.query('INSERT INTO failed_logins VALUES ($1, $2, $3)', [
       `rlflx:${hash('sha256', address, 'base64url')}`,
@@ -60,7 +62,7 @@ describe('an address', () => {
       Date.now() + 600_000,
     ]);
 
-  it('that has failed too often lets the right password of a known account through, and nothing else', async () => {
+  it('that has failed too often is accepted only with the correct password of an existing account', async () => {
     await fail('192.0.2.9', 200);
     await attempt(ADMIN.email, 'a guess', '192.0.2.9');
     const unknown = await attempt('nobody@example.org', 'a guess', '192.0.2.9');
@@ -76,7 +78,7 @@ describe('an address', () => {
     expect((await attempt(ADMIN.email, ADMIN.password, '192.0.2.9')).status).toBe(429);
   });
 
-  it('of IPv6 counts with all others of its network of 64 bits', async () => {
+  it('of IPv6 counts together with its network of 64 bits', async () => {
     const guesses = Array.from({ length: 30 }, (_, n) =>
       attempt(ADMIN.email, 'a guess', `2001:db8:1:2:${n}::${n}`),
     );
@@ -93,17 +95,17 @@ describe('an address', () => {
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['no address', 'no address'],
-  ])('%s stands for %s', (address, subscriber) => {
+  ])('%s counts as %s', (address, subscriber) => {
     expect(subscriberOf(address)).toBe(subscriber);
   });
 });
 
-describe('forwarded headers from a sender who is not trusted', () => {
+describe('forwarded headers from an untrusted sender', () => {
   it.each([
     ['', 1],
     ['192.0.2.0/24', 1],
     ['127.0.0.1', 0],
-  ])('are warned of once when TRUSTED_PROXIES is %j: %i', async (TRUSTED_PROXIES, times) => {
+  ])('are logged once when TRUSTED_PROXIES is %j: %i', async (TRUSTED_PROXIES, times) => {
     const database = await createTestDatabase();
     const folder = await mkdtemp(join(tmpdir(), 'gantry-data-'));
     const lines: string[] = [];

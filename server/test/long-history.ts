@@ -8,10 +8,10 @@ import { createTestDatabase } from './harness.ts';
 
 type Stretch = readonly [start: string, length: string, events: number];
 
-/** When the events of a history happen. */
+/** The times of the events of a history. */
 interface Shape {
   readonly stretches: readonly Stretch[];
-  /** Hours with the only trams there are, which are also the only events of severity LOW. */
+  /** Hours with the only trams, which are also the only events of severity LOW. */
   readonly trams: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export const SPARSE: Shape = {
   ],
 };
 
-/** Five months with as many events in one hour as in the other, so that no part of it is quicker read whole. */
+/** Five months with the same number of events in every hour, so that no part of it is faster to read as a whole. */
 export const EVEN: Shape = {
   stretches: [1, 2, 3, 4, 5].map((month) => [`2025-0${month}-01T00:00Z`, '27 days 23 hours', 16_000]),
   trams: Array.from(
@@ -73,7 +73,8 @@ const provideMonths = async (pool: pg.Pool, stretches: readonly Stretch[]): Prom
   }
 };
 
-// Written in the order of their time, as they come. What arrived at once has one created_at; what a device sent later, three days or so after it happened.
+// Written in the order of time. Events that arrived together have the same created_at; those of a device that was
+// offline, some three days after their time.
 const FILL = `
   WITH chance AS (
     SELECT start + random() * length AS at, trams, random() AS kind, random() AS state, random() AS place,
@@ -139,17 +140,17 @@ export const marking = (flag: keyof Marks) => async (db: Database, id: string, b
   await setMarks(db, id, { before, after: { ...before, [flag]: mark } });
 };
 
-/** A database with such a history, and nobody else at work on it. */
+/** A database with such a history, which nothing else uses. */
 export interface LongHistory extends AsyncDisposable {
   readonly pool: pg.Pool;
   readonly db: Database;
-  /** Folds whatever is not folded yet. */
+  /** Folds everything that is not folded yet. */
   foldAll(): Promise<void>;
-  /** Adds events and changes others, all over the history, without folding what that adds to the counts. */
+  /** Adds and changes events throughout the history, without folding the resulting counts. */
   goOn(): Promise<void>;
 }
 
-/** Makes a history whose counts are folded, with statistics for the planner. */
+/** Creates a history with folded counts and statistics for the planner. */
 export const createLongHistory = async (shape: Shape): Promise<LongHistory> => {
   const { stretches } = shape;
   const trams = shape.trams.map((start): Stretch => [start, '1 hour', 3]);

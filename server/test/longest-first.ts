@@ -2,8 +2,8 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * The files that take longest, longest first. Those that are not named follow in the order of their names: each is over
- * before it matters when it began. One of these at the end would run alone while the other processors have nothing to do.
+ * The files that take longest, longest first; the others follow by name. If one of these began last, it would run
+ * alone while the other processors are idle.
  */
 const LONGEST = [
   'bench/test/commands.test.ts',
@@ -34,7 +34,10 @@ const LONGEST = [
   'server/test/traffic.test.ts',
 ];
 
-/** The order of the test files. Left to itself, vitest goes by the last run, of which a fresh clone has none. */
+/**
+ * The order of the test files. By default vitest uses the durations of the last run, which a fresh clone does not
+ * have.
+ */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = ({ moduleId }: TestSpecification): number => {

@@ -11,10 +11,10 @@ import { runMixedLoad } from './mixed-load.ts';
 import { type ServiceProcess, spawnService, untilItServes } from './service-process.ts';
 import { lengthOf } from './test-length.ts';
 
-// Four services as people run them, in processes of their own, on one database.
+// Four services in processes of their own, on one database.
 
 const PROCESSES = 4;
-/** Within this a change made through one process counts in the others. */
+/** Time within which a change made through one process applies in the others. */
 const AGREE_MS = 1_000;
 const LOAD_SECONDS = lengthOf({ gate: 6, full: 30 });
 
@@ -73,7 +73,7 @@ const countDeadlocks = async (): Promise<number> => {
 };
 
 describe('four processes that start at once on an empty database', () => {
-  it('create one administrator between them, and one of them says so', async () => {
+  it('create one administrator together, which one of them reports', async () => {
     const { count } = await selectOne<{ count: number }>('SELECT count(*) FROM users');
     expect(count).toBe(1);
     const tellers = services.filter(({ output }) => output().includes(`Administrator: ${ADMIN.email}`));
@@ -89,7 +89,7 @@ describe('four processes that start at once on an empty database', () => {
   });
 });
 
-// What the totals say against what is there, by everything that they know of an event.
+// The totals compared with the stored events, by all keys of the totals.
 const DIFFERENCES = `
   WITH counted AS (
     SELECT event_hour(id) AS hour, event_type, coalesce(violation_type, ''), coalesce(vehicle_type, ''),
@@ -104,8 +104,8 @@ const DIFFERENCES = `
 const ARRIVALS = `
   SELECT (SELECT count(*) FROM events)::int AS events, (SELECT sum(n) FROM event_arrivals)::int AS arrivals`;
 
-describe('four processes that take in and change events at once', () => {
-  it("agree with a recount to the last event, and never stand in one another's way", async () => {
+describe('four processes that ingest and change events at once', () => {
+  it('agree exactly with a recount, and never cause a deadlock', async () => {
     const deadlocks = await countDeadlocks();
     const sensors = await Promise.all(['North', 'South', 'East'].map(registerSensor));
     const apiKeys = sensors.map(({ apiKey }) => apiKey);
@@ -136,7 +136,7 @@ describe('four processes that take in and change events at once', () => {
     expect(await countDeadlocks()).toBe(deadlocks);
   });
 
-  it('store an event once that is sent to all of them at the same moment', async () => {
+  it('store an event once that is sent to all of them at the same time', async () => {
     const { apiKey } = await registerSensor();
     for (let n = 0; n < 30; n++) {
       const event = {
@@ -154,7 +154,7 @@ describe('four processes that take in and change events at once', () => {
     expect(await selectAll(DIFFERENCES)).toEqual([]);
   });
 
-  it('create the partition of a new month once, however many need it at the same moment', async () => {
+  it('create the partition of a new month once, however many need it at the same time', async () => {
     const { apiKey } = await registerSensor();
     const partitions = `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'events'::regclass`;
     const before = new Set((await selectAll<{ name: string }>(partitions)).map(({ name }) => name));
@@ -176,7 +176,7 @@ describe('four processes that take in and change events at once', () => {
   });
 });
 
-describe('what one process changes', () => {
+describe('a change through one process', () => {
   const others = () => services.slice(1);
   const withinASecond = <Answer>(
     ask: (service: ServiceProcess) => Promise<Answer>,
@@ -189,7 +189,7 @@ describe('what one process changes', () => {
   const refusal = (service: ServiceProcess, apiKey: string) =>
     service.call('events.ingest', { apiKey, eventType: 'INCIDENT' }).then(({ status }) => status);
 
-  it('of the name of a sensor, ingestion at the others knows within a second', async () => {
+  it('of the name of a sensor applies to ingestion in the others within a second', async () => {
     const { id, apiKey } = await registerSensor('Old name');
     for (const service of others()) expect((await report(service, apiKey)).sensorName).toBe('Old name');
     await a.ok('sensors.update', { id, name: 'New name' }, { token });
@@ -199,7 +199,7 @@ describe('what one process changes', () => {
     );
   });
 
-  it('of a location, ingestion at the others knows within a second', async () => {
+  it('of a location applies to ingestion in the others within a second', async () => {
     const location = await a.ok('locations.create', { name: 'Old place' }, { token });
     const sensor = { name: 'Mast 8', deviceId: randomUUID(), type: 'CAMERA', locationId: location.id };
     const { apiKey } = await a.ok('sensors.create', sensor, { token });
@@ -211,7 +211,7 @@ describe('what one process changes', () => {
     );
   });
 
-  it('of the key of a sensor, the others know within a second: the old one is dead, the new one works', async () => {
+  it('of the key of a sensor applies in the others within a second: the old one is invalid, the new one works', async () => {
     const { id, apiKey } = await registerSensor();
     for (const service of others()) await report(service, apiKey);
     const rotated = await a.ok('sensors.rotateKey', { id }, { token });
@@ -222,7 +222,7 @@ describe('what one process changes', () => {
     for (const service of others()) await report(service, rotated.apiKey);
   });
 
-  it('when it deletes a sensor, the others refuse its key within a second', async () => {
+  it('that deletes a sensor makes the others refuse its key within a second', async () => {
     const { id, apiKey } = await registerSensor();
     for (const service of others()) await report(service, apiKey);
     await a.ok('sensors.delete', { id }, { token });
@@ -232,7 +232,7 @@ describe('what one process changes', () => {
     );
   });
 
-  it('of the time zone, the others go by within a second', async () => {
+  it('of the time zone applies in the others within a second', async () => {
     const { apiKey } = await registerSensor();
     const noon = '2026-01-31T12:00:00';
     await a.ok('system.timezone.updateTimezoneSettings', { timezone: 'Asia/Tokyo' }, { token });
@@ -244,7 +244,7 @@ describe('what one process changes', () => {
 });
 
 describe('four processes on one database', () => {
-  it('notice together that a sensor went silent: its history has one change for it', async () => {
+  it('record one change when a sensor becomes silent', async () => {
     const sensors = await Promise.all(Array.from({ length: 20 }, () => registerSensor()));
     await Promise.all(
       sensors.map(({ apiKey }, n) => services[n % PROCESSES]?.ok('sensors.heartbeat', { apiKey })),
@@ -255,7 +255,7 @@ describe('four processes on one database', () => {
     };
     expect(new Set((await statuses()).map(({ status }) => status))).toEqual(new Set(['ONLINE']));
     await eventually(statuses, (rows) => rows.every(({ status }) => status === 'OFFLINE'));
-    // By now each of the four looked once more.
+    // By now each of the four has checked once more.
     await sleep(2_500);
     for (const { id } of sensors) {
       const { history } = await b.ok('sensors.getStatusHistory', { id }, { token });

@@ -8,7 +8,7 @@ import { migrate } from '../src/platform/database/migrate.ts';
 import type { MigrationLog } from '../src/platform/database/migration-locks.ts';
 import { createTestDatabase, eventually } from './harness.ts';
 
-// Migrations of a small schema of their own, while somebody else works on it.
+// Migrations of a small schema, while others use it.
 
 const PATIENCE = { waitMs: 600, pauseMs: 300, inAllMs: 60_000 };
 const THINGS = 'CREATE TABLE things (n integer PRIMARY KEY, of_old integer, of_new integer)';
@@ -32,7 +32,7 @@ const note =
   };
 const log = { info: note('info'), warn: note('warn') } as MigrationLog;
 
-/** Applies the migrations there are, and this one. */
+/** Applies the existing migrations and this one. */
 const apply = async (name: string, sql: string, patience = PATIENCE): Promise<string[]> => {
   await writeFile(join(folder, name), sql);
   return migrate(database.url, { folder: pathToFileURL(`${folder}/`), log, patience });
@@ -54,10 +54,10 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-describe('a migration of a table that somebody else has locked', () => {
+describe('a migration of a locked table', () => {
   const ALTER = 'ALTER TABLE things ADD COLUMN further text';
 
-  it('lets readers pass, says who holds the lock, and succeeds when it goes', async () => {
+  it('lets readers proceed, says who holds the lock, and succeeds when it is released', async () => {
     const holder = await connect();
     await holder.query('BEGIN; SELECT FROM things LIMIT 1');
     const applied = apply('0002-further.sql', ALTER);
@@ -65,7 +65,7 @@ describe('a migration of a table that somebody else has locked', () => {
       async () => lines.filter(({ level }) => level === 'warn').length,
       (count) => count >= 2,
     );
-    // Behind a migration that waits for as long as it takes, a reader would wait as long.
+    // Readers would wait as long as a migration that waits without a limit.
     const reader = await connect();
     await reader.query("SET statement_timeout = '30s'");
     for (let times = 0; times < 5; times++)
@@ -80,7 +80,7 @@ describe('a migration of a table that somebody else has locked', () => {
     expect(await applied).toEqual(['0002-further.sql']);
   });
 
-  it('gives up in the end, with the reason, and changes nothing', async () => {
+  it('eventually gives up with the reason, and changes nothing', async () => {
     const holder = await connect();
     await holder.query('BEGIN; SELECT FROM things LIMIT 1');
     const failure = await apply('0002-further.sql', ALTER, { ...PATIENCE, inAllMs: 1_000 }).catch((e) => e);
@@ -97,14 +97,14 @@ describe('a migration in batches', () => {
       SELECT n FROM things WHERE of_new IS NULL ORDER BY n LIMIT 1000 FOR UPDATE SKIP LOCKED
     ) AS batch WHERE things.n = batch.n`;
 
-  it('commits each of them by itself, and goes on where it was interrupted', async () => {
+  it('commits each of them separately, and continues where it was interrupted', async () => {
     const holder = await connect();
     await holder.query('BEGIN; LOCK TABLE schema_migrations IN SHARE MODE');
     const applied = apply('0002-batched.sql', BATCHED);
     const other = await connect();
     const filled = async () => (await other.query('SELECT FROM things WHERE of_new IS NOT NULL')).rowCount;
     await eventually(filled, (count) => count === 2500);
-    // It is not noted down yet, and what it did is there for others: there is no transaction around it.
+    // It is not recorded yet, and its changes are visible to others: there is no transaction around it.
     await other.query('INSERT INTO things VALUES (2501, 1, 1)');
     await holder.query('COMMIT');
     expect(await applied).toEqual(['0002-batched.sql']);
@@ -115,7 +115,7 @@ describe('a migration in batches', () => {
 });
 
 describe('a migration that locks a table for long', () => {
-  it('says beforehand how long, and what waits', async () => {
+  it('says beforehand how long, and what has to wait', async () => {
     await (await connect()).query('ANALYZE things');
     await apply('0002-all.sql', '-- gantry: locks things 1000 things, and all\nUPDATE things SET of_new = 1');
     expect(lines).toEqual([
@@ -127,7 +127,7 @@ describe('a migration that locks a table for long', () => {
     ]);
   });
 
-  it('is refused when its note is not known', async () => {
-    await expect(apply('0002-all.sql', '-- gantry: somehow\nSELECT 1')).rejects.toThrow(/not known/);
+  it('is refused if its note is unknown', async () => {
+    await expect(apply('0002-all.sql', '-- gantry: somehow\nSELECT 1')).rejects.toThrow(/unknown note/);
   });
 });

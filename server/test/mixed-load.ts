@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller, HttpAnswer } from './harness.ts';
 
-/** What the services acknowledged, by the ids of the events. */
+/** The events that the services acknowledged, by id. */
 export interface Acknowledged {
   readonly stored: Set<string>;
   readonly processed: Set<string>;
   readonly archived: Set<string>;
   readonly deleted: Set<string>;
-  /** Answers that should not have come, and requests that had none. */
+  /** Unexpected answers, and requests without an answer. */
   readonly faults: string[];
 }
 
@@ -47,8 +47,8 @@ const idsOf = (answer: HttpAnswer | null): string[] =>
 const idOf = ({ body }: HttpAnswer): string => body.result.data.json.eventId;
 
 /**
- * Reports, marks, archives and deletes events through all services at once, the same events through several of them
- * too, and keeps account of what was acknowledged.
+ * Reports, marks, archives and deletes events through all services at once, including the same events through several
+ * of them, and records what was acknowledged.
  */
 export const runMixedLoad = async (options: MixedLoadOptions): Promise<Acknowledged> => {
   const { services, apiKeys, token, clients, seconds } = options;
@@ -66,7 +66,7 @@ export const runMixedLoad = async (options: MixedLoadOptions): Promise<Acknowled
     try {
       const answer = await service.call(procedure, input, { token });
       if (answer.status === 200) return answer;
-      // An event that somebody else deleted meanwhile is not found.
+      // An event that another request deleted meanwhile is not found.
       if (answer.status !== 404)
         done.faults.push(`${procedure} ${answer.status} ${JSON.stringify(answer.body)}`);
     } catch (error) {
@@ -89,7 +89,7 @@ export const runMixedLoad = async (options: MixedLoadOptions): Promise<Acknowled
       const answer = await send(anyOf(services), 'events.ingestBatch', { apiKey, events: makeBatch(apiKey) });
       for (const id of idsOf(answer)) keep(id);
     },
-    /** As devices do that heard no answer: the same events to all services, in another order each time. */
+    /** Like devices without an answer: the same events to all services, in a different order each time. */
     async reportToAllAtOnce() {
       const apiKey = anyOf(apiKeys);
       const events = makeBatch(apiKey);

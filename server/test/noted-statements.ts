@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** A statement as it was sent to the database. */
+/** A statement as sent to the database. */
 export interface Statement {
   readonly text: string;
   readonly values: unknown[];
@@ -9,8 +9,9 @@ export interface Statement {
 const CONTROLS_TRANSACTION = /^\s*(BEGIN|COMMIT|ROLLBACK|SAVEPOINT)/i;
 
 /**
- * Notes every statement of a pool from now on, except for those that control transactions. It does so at the connections:
- * a logger of Drizzle does not see what is sent inside a transaction, which has a client of its own.
+ * Records every statement of a pool from now on, except those that control transactions. It does so at the
+ * connections, because a logger of Drizzle does not see statements inside a transaction, which has a client of its
+ * own.
  */
 export const noteStatements = (pool: pg.Pool, note: (statement: Statement) => void): void => {
   const noting = new WeakSet<object>();

@@ -5,12 +5,12 @@ import { inject } from 'vitest';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../src/platform/database/embedded/embedded.ts';
 import { copyDataFolder } from './data-folders.ts';
 
-/** A PostgreSQL server that one test file has to itself, and may therefore stop. */
+/** A PostgreSQL server for one test file, which may stop it. */
 export interface OwnDatabase extends AsyncDisposable {
   readonly url: string;
-  /** Stops every process of the server where it is (SIGSTOP): its connections stay open, and nothing answers. */
+  /** Suspends every process of the server (SIGSTOP): its connections stay open, and nothing answers. */
   freeze(): Promise<void>;
-  /** Lets them go on. */
+  /** Resumes them. */
   thaw(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export const startOwnDatabase = async (): Promise<OwnDatabase> => {
       try {
         process.kill(pid, signal);
       } catch {
-        // It ended meanwhile.
+        // It has ended meanwhile.
       }
     }
   };
@@ -49,7 +49,7 @@ export const startOwnDatabase = async (): Promise<OwnDatabase> => {
   return {
     url: server.connectionString,
     async freeze() {
-      // The postmaster first, so that no further process comes into being.
+      // The postmaster first, so that it starts no further processes.
       send([postmaster], 'SIGSTOP');
       const children = await childrenOf(postmaster);
       send(children, 'SIGSTOP');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createParameters } from '../src/platform/database/parameters.ts';
 
 describe('the parameters of a statement', () => {
-  it('are numbered as they are added, and computed for each run', () => {
+  it('are numbered in the order in which they are added, and computed for each run', () => {
     const { add, valuesOf } = createParameters<{ name: string; n: number }>();
     const text = `SELECT ${add(({ name }) => name)}, ${add(({ n }) => n * 2)}, ${add(() => null)}`;
     expect(text).toBe('SELECT $1, $2, $3');

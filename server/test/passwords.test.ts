@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { createPasswords } from '../src/auth/passwords.ts';
 import { startGantry } from './harness.ts';
 
-// Services of tests hash passwords cheaply. This is what an installation does.
+// Test services hash passwords cheaply. This tests what an installation does.
 
-it('are hashed at the cost that OWASP recommends, unless a test says otherwise', async () => {
+it('are hashed at the cost that OWASP recommends by default', async () => {
   const passwords = await createPasswords();
   const hash = await passwords.hash('Correct-horse-1');
   expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);

@@ -9,7 +9,7 @@ import { countRows } from './table-counts.ts';
 
 // Every procedure of the router, called with every kind of token in turn.
 
-// Long enough for HS512 too, so that nothing but the algorithm is wrong there.
+// Long enough for HS512 too, so that only the algorithm is wrong there.
 const SECRET = 'a-secret-of-this-test-that-is-long-enough-'.repeat(2);
 const procedures = Object.entries<AnyTRPCProcedure>((appRouter as AnyTRPCRouter)._def.procedures).map(
   ([path, { _def }]) => [path, _def.type, (mayCall as Record<string, Who>)[path]] as const,
@@ -34,7 +34,7 @@ let gantry: Gantry;
 const good = new Map<Role, string>();
 const bad = new Map<`${Kind} ${Role}`, string>();
 
-/** A second login, because tokens are revoked one by one. */
+/** A second login, because tokens are revoked separately. */
 const anotherTokenFor = (name: Role): Promise<string> =>
   gantry.login(name === 'ADMIN' ? ADMIN.email : `${name.toLowerCase()}@gantry.local`, ADMIN.password);
 
@@ -56,7 +56,8 @@ beforeAll(async () => {
       'of nobody': await sign({ ...claims, id: '00000000-0000-7000-8000-000000000000' }),
     };
     for (const kind of BAD) bad.set(`${kind} ${name}`, made[kind]);
-    // The same claims with the right signature are good, so it is the one difference that makes each of them bad.
+    // The same claims with a correct signature are valid, so each token is invalid only because of the one
+    // difference.
     const { status } = await gantry.call('auth.me', undefined, { token: await sign(claims) });
     expect(status).toBe(200);
   }
@@ -68,7 +69,7 @@ interface Outcome {
   readonly message: string;
 }
 
-/** Calls with an empty input, which most procedures refuse, but not before they have looked at the caller. */
+/** Calls with an empty input, which most procedures refuse, but only after checking the caller. */
 const call = async (path: string, type: string, authorization?: string): Promise<Outcome> => {
   const leaving = new AbortController();
   const headers = {
@@ -97,13 +98,13 @@ const LETS_IN = expect.not.stringMatching(
 );
 
 describe('the table of permissions', () => {
-  it('knows every procedure, and no other', () => {
+  it('contains every procedure, and no other', () => {
     expect(Object.keys(mayCall).sort()).toEqual(procedures.map(([path]) => path).sort());
   });
 });
 
 describe.each(procedures)('%s (%s)', (path, type, who = []) => {
-  it('refuses who has no good token, and leaves no trace', async () => {
+  it('refuses callers without a valid token, and leaves no trace', async () => {
     const before = await countRows(gantry.pool);
     const refused = await Promise.all([
       call(path, type),
@@ -112,7 +113,7 @@ describe.each(procedures)('%s (%s)', (path, type, who = []) => {
     ]);
     const messages = refused.map(({ status, message }) => `${status} ${message}`);
     if (who === 'anybody') {
-      // A token that is not wanted is not looked at.
+      // A token that is not required is not checked.
       for (const { message } of refused) expect(message).toEqual(LETS_IN);
       return;
     }
@@ -126,7 +127,7 @@ describe.each(procedures)('%s (%s)', (path, type, who = []) => {
     expect(await countRows(gantry.pool)).toEqual(before);
   });
 
-  it('lets in exactly the roles of the table', async () => {
+  it('admits exactly the roles of the table', async () => {
     for (const name of role.options) {
       const token = path === 'auth.logout' ? await anotherTokenFor(name) : (good.get(name) ?? '');
       const { status, message } = await call(path, type, `Bearer ${token}`);

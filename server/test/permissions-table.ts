@@ -14,7 +14,7 @@ type PathsOf<Tree> = {
 /** The name of every procedure of the API. */
 export type ProcedurePath = PathsOf<AppRouter['_def']['record']>;
 
-// Written out here, so that a slip in the service's own table is seen.
+// Written out here, so that an error in the service's own table is detected.
 const everybody = ['ADMIN', 'OPERATOR', 'ANALYST', 'FIELD', 'VIEWER'] as const;
 const sensors = ['ADMIN', 'OPERATOR'] as const;
 const incidents = ['ADMIN', 'OPERATOR', 'FIELD'] as const;
@@ -22,7 +22,7 @@ const readReports = ['ADMIN', 'OPERATOR', 'ANALYST', 'VIEWER'] as const;
 const makeReports = ['ADMIN', 'OPERATOR', 'ANALYST'] as const;
 const administrators = ['ADMIN'] as const;
 
-/** Who may call what. A procedure that is missing here does not compile. */
+/** Who may call what. A missing procedure does not compile. */
 export const mayCall = {
   'auth.login': 'anybody',
   'auth.logout': 'anybody',

@@ -1,6 +1,6 @@
 import { deflateSync, crc32 as zlibCrc32 } from 'node:zlib';
 
-// Small real pictures, made by hand so that their size can lie.
+// Small real images, made by hand so that the size in their header can be wrong.
 
 const CRC_TABLE = Array.from({ length: 256 }, (_, n) => {
   let c = n;
@@ -23,7 +23,7 @@ const chunk = (type: string, data: Buffer): Buffer => {
   return Buffer.concat([length, body, sum]);
 };
 
-/** A grey PNG of one pixel, which claims to be of this size; no two shades are the same file. */
+/** A grey PNG of one pixel that claims this size; each shade is a different file. */
 export const png = ({ width = 1, height = 1, shade = 0 } = {}): Buffer => {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -45,7 +45,7 @@ const segment = (marker: number, data: Buffer): Buffer => {
   return Buffer.concat([head, data]);
 };
 
-/** The headers of a JPEG of this size, with a comment of so many bytes, and the end. */
+/** The headers of a JPEG of this size, with a comment of the given number of bytes, and the end. */
 export const jpeg = ({ width = 2, height = 2, comment = 'x', frame = 0xc0 } = {}): Buffer => {
   const sof = Buffer.from([8, 0, 0, 0, 0, 1, 1, 0x11, 0]);
   sof.writeUInt16BE(height, 1);

@@ -22,15 +22,15 @@ interface LookUp {
   details: { plate: string; reason?: string; total?: number };
 }
 
-/** What a user looked up so far, the latest first. */
+/** The plates that a user has looked up so far, the latest first. */
 const lookUpsOf = async (token: string): Promise<LookUp[]> => {
   const { id: userId } = await gantry.ok('auth.me', undefined, { token });
   const { activities } = await gantry.ok('users.getActivity', { userId }, { token: admin });
   return activities.filter(({ action }: LookUp) => action === 'events.lookUpPlate');
 };
 
-describe('looking a plate up', () => {
-  it('is written down: who, when, from where, which plate, why, and how many events there were', async () => {
+describe('looking up a plate', () => {
+  it('is recorded: who, when, from where, which plate, why, and the number of events', async () => {
     const token = await gantry.tokenFor('OPERATOR');
     const before = Date.now();
     const { total } = await gantry.ok(
@@ -50,7 +50,7 @@ describe('looking a plate up', () => {
     expect(Date.parse(String(record?.timestamp))).toBeGreaterThanOrEqual(before - 1_000);
   });
 
-  it('needs no reason, and is written down when nothing is found and for every page', async () => {
+  it('requires no reason, and is recorded even without results and for every page', async () => {
     const token = await gantry.tokenFor('ANALYST');
     await gantry.ok('events.getAll', { licensePlateNumber: 'ZZ 999', reason: '  ' }, { token });
     await gantry.ok('events.getAll', { licensePlateNumber: 'мо77', eventType: 'INCIDENT' }, { token });
@@ -62,14 +62,14 @@ describe('looking a plate up', () => {
     ]);
   });
 
-  it.each(role.options)('is written down for %s', async (name) => {
+  it.each(role.options)('is recorded for %s', async (name) => {
     const token = await gantry.tokenFor(name);
     const count = (await lookUpsOf(token)).length;
     await gantry.ok('events.getAll', { licensePlateNumber: '1AB 2345' }, { token });
     expect(await lookUpsOf(token)).toHaveLength(count + 1);
   });
 
-  it('is the only question that is: others leave no trace, with a reason or without', async () => {
+  it('is the only recorded query: others leave no trace, with or without a reason', async () => {
     const token = await gantry.tokenFor('VIEWER');
     const count = (await lookUpsOf(token)).length;
     await gantry.ok('events.getAll', undefined, { token });
@@ -78,7 +78,7 @@ describe('looking a plate up', () => {
     expect(await lookUpsOf(token)).toHaveLength(count);
   });
 
-  it('leaves no trace when the question is refused', async () => {
+  it('is not recorded when the query is refused', async () => {
     const token = await gantry.tokenFor('VIEWER');
     const count = (await lookUpsOf(token)).length;
     for (const input of [
@@ -95,7 +95,7 @@ describe('looking a plate up', () => {
     expect(await lookUpsOf(token)).toHaveLength(count + 1);
   });
 
-  it('does not happen when it cannot be written down', async () => {
+  it('fails when it cannot be recorded', async () => {
     const token = await gantry.tokenFor('FIELD');
     await gantry.pool.query('ALTER TABLE activity RENAME TO activity_away');
     const refused = await gantry.call('events.getAll', { licensePlateNumber: '1AB 2345' }, { token });

@@ -5,7 +5,7 @@ import { plateFilter, plateKey } from '../src/events/plate.ts';
 const anyCharacter = fc.constantFrom(...'ab1ÄäßИ東*%_\\.-– \u00a0'.split(''));
 const anyPlate = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: anyCharacter, maxLength: 12 }));
 
-/** What `LIKE pattern ESCAPE '\'` says of a text, after PostgreSQL's documentation. */
+/** The meaning of `LIKE pattern ESCAPE '\'` by PostgreSQL's documentation. */
 const like = (text: string, pattern: string): boolean => {
   if (pattern === '') return text === '';
   if (pattern.startsWith('%')) {
@@ -31,7 +31,7 @@ describe('plateKey', () => {
     expect(plateKey(plate)).toBe(key);
   });
 
-  it('does not change what is a key already', () => {
+  it('does not change a key', () => {
     fc.assert(
       fc.property(anyPlate, (plate) => {
         expect(plateKey(plateKey(plate))).toBe(plateKey(plate));
@@ -39,7 +39,7 @@ describe('plateKey', () => {
     );
   });
 
-  it('minds neither blanks nor hyphens, wherever they stand', () => {
+  it('ignores blanks and hyphens at any position', () => {
     const gap = fc.constantFrom('', ' ', '-', ' - ', '\u00a0', '–');
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.string({ unit: 'grapheme-ascii' }), gap)), (parts) => {
@@ -49,7 +49,7 @@ describe('plateKey', () => {
     );
   });
 
-  it('minds neither case nor composition, for every letter there is', () => {
+  it('ignores case and composition for every letter', () => {
     const apart: string[] = [];
     for (let point = 1; point < 0x2_0000; point++) {
       if (point >= 0xd800 && point < 0xe000) continue;
@@ -71,13 +71,13 @@ describe('plateFilter', () => {
     expect(plateFilter('b-gx_1%\\')).toEqual({ equals: 'BGX_1%\\' });
   });
 
-  it('turns asterisks into runs and takes everything else literally', () => {
+  it('turns asterisks into wildcards and takes everything else literally', () => {
     expect(plateFilter('b-*12*')).toEqual({ like: 'B%12%' });
     expect(plateFilter('**')).toEqual({ like: '%' });
     expect(plateFilter('50%_\\*')).toEqual({ like: '50\\%\\_\\\\%' });
   });
 
-  it('looks a plate of which only the end is given up from its end', () => {
+  it('searches a plate backwards if only its end is given', () => {
     expect(plateFilter('*a-%12')).toEqual({ backwardsLike: '21\\%A%' });
     expect(plateFilter('**4')).toEqual({ backwardsLike: '4%' });
     const plain = anyPlate.filter((text) => !text.includes('*') && plateKey(text) !== '');
@@ -92,13 +92,13 @@ describe('plateFilter', () => {
     );
   });
 
-  it('finds a plate by any part of it, and by nothing that is not in it', () => {
+  it('finds a plate by any part of it, and by nothing else', () => {
     const plain = anyPlate.filter((text) => !text.includes('*'));
     fc.assert(
       fc.property(plain, plain, plain, (before, sought, after) => {
         const filter = plateFilter(`*${sought}*`);
         const matches = (plate: string) => 'like' in filter && like(plateKey(plate), filter.like);
-        // The key of the whole need not have the key of the part in it where letters join (a base and its accent).
+        // The key of the whole need not contain the key of the part where letters combine (a base and its accent).
         const whole = plateKey(before) + plateKey(sought) + plateKey(after);
         expect('like' in filter && like(whole, filter.like)).toBe(true);
         expect(matches(after)).toBe(plateKey(after).includes(plateKey(sought)));

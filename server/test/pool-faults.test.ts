@@ -10,10 +10,10 @@ import { eventually } from './harness.ts';
 import { type OwnDatabase, startOwnDatabase } from './own-database.ts';
 import { lengthOf } from './test-length.ts';
 
-// A server that is stopped where it stands, and a network that loses what is sent: no answer comes, and no error either.
+// A server that is suspended, and a network that loses what is sent: there is neither an answer nor an error.
 
 const STATEMENT_TIMEOUT_MS = 1_000;
-/** By then every statement that was under way has been given up, and ROLLBACK too. */
+/** By then every statement in progress has been abandoned, including ROLLBACK. */
 const LONG_MS = 3_000;
 
 let server: OwnDatabase;
@@ -46,7 +46,7 @@ afterEach(async () => {
 
 const out = (of: Pool): number => of.totalCount - of.idleCount;
 
-/** Asks the server on every connection of the pool at once. */
+/** Queries the server on every connection of the pool at once. */
 const askAll = (of: Pool, size: number) =>
   Promise.allSettled(Array.from({ length: size }, () => of.query('SELECT pg_sleep(0.05)')));
 
@@ -71,7 +71,7 @@ const load = () => {
 };
 
 describe('a pool', () => {
-  it('has all its connections again after the server stood still under load', async () => {
+  it('has all its connections again after the server was suspended under load', async () => {
     const stop = load();
     for (let times = 0; times < lengthOf({ gate: 2, full: 3 }); times++) {
       await sleep(300);
@@ -89,7 +89,7 @@ describe('a pool', () => {
     expect(states.rowCount).toBe(0);
   });
 
-  it('opens all its connections anew when one of them leads nowhere', async () => {
+  it('replaces all its connections when one of them gets no answer', async () => {
     await using network = await startFaultyNetwork(server.url);
     const lost = openPool(network.url, 4);
     await askAll(lost, 4);
@@ -101,18 +101,18 @@ describe('a pool', () => {
     expect(out(lost)).toBe(0);
     const answers = await askAll(lost, 4);
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 'fulfilled'));
-    // One time-out for all of them: one after the other they would take four.
+    // One time-out for all of them: one after another would take four.
     expect(Date.now() - began).toBeLessThan(6 * STATEMENT_TIMEOUT_MS);
     expect(out(lost)).toBe(0);
     await lost.end();
   });
 });
 
-describe('a transaction whose server stands still between two statements', () => {
-  it('leaves nothing that the next statement could become a part of', async () => {
+describe('a transaction whose server is suspended between two statements', () => {
+  it('leaves nothing open that the next statement could become part of', async () => {
     const single = openPool(server.url, 1);
     const failure = inTransaction(createDatabase(single), async (tx) => {
-      // As behind a pooler that does not pass this setting on; otherwise the server itself ends the connection.
+      // As behind a pooler that does not pass on this setting; otherwise the server itself closes the connection.
       await tx.execute(sql`SET LOCAL idle_in_transaction_session_timeout = 0`);
       await tx.execute(sql`INSERT INTO noted VALUES (1)`);
       await server.freeze();
@@ -130,11 +130,11 @@ describe('a transaction whose server stands still between two statements', () =>
       (isStored) => isStored,
     );
     await single.end();
-    // What was acknowledged is there, and what was refused is not.
+    // Acknowledged data is stored, and refused data is not.
     expect((await pool.query('SELECT n FROM noted')).rows).toEqual([{ n: 3 }]);
   });
 
-  it('is given up without waiting for ROLLBACK, and its connection with it', async () => {
+  it('is abandoned without waiting for ROLLBACK, together with its connection', async () => {
     const failure = inTransaction(db, async (tx) => {
       await server.freeze();
       await tx.execute(sql`SELECT 1`);
@@ -145,7 +145,7 @@ describe('a transaction whose server stands still between two statements', () =>
 });
 
 describe('a transaction', () => {
-  it('is not taken for stored when one of its statements failed and nobody said so', async () => {
+  it('is not considered committed when one of its statements failed silently', async () => {
     const swallowing = inTransaction(db, async (tx) => {
       await tx.execute(sql`INSERT INTO noted VALUES (1)`);
       await tx.execute(sql`INSERT INTO noted VALUES (1)`).catch(() => undefined);
@@ -154,7 +154,7 @@ describe('a transaction', () => {
     expect((await pool.query('SELECT n FROM noted')).rows).toEqual([]);
   });
 
-  it('inside another undoes its own part only', async () => {
+  it('inside another undoes only its own part', async () => {
     await inTransaction(db, async (tx) => {
       await tx.execute(sql`INSERT INTO noted VALUES (1)`);
       const inner = inTransaction(tx, async (part) => {
@@ -168,8 +168,8 @@ describe('a transaction', () => {
   });
 });
 
-describe('a connection given back', () => {
-  it('is used again only at rest', async () => {
+describe('a connection that is returned to the pool', () => {
+  it('is reused only if it is idle', async () => {
     const single = openPool(server.url, 1);
     const pid = async () => (await single.query('SELECT pg_backend_pid() AS pid')).rows[0].pid;
     const first = await pid();
@@ -189,7 +189,7 @@ describe('a connection given back', () => {
 });
 
 describe('a connection that is kept', () => {
-  it('outlives the errors of its statements, and is replaced when it is lost', async () => {
+  it('survives errors of its statements, and is replaced when it is lost', async () => {
     const own = openPool(server.url, 1);
     const kept = keepClient(own);
     const pid = async () =>

@@ -11,8 +11,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-describe('a connection that is ended between two statements of a transaction', () => {
-  it('fails the next statement, and nothing else', async () => {
+describe('a connection that is closed between two statements of a transaction', () => {
+  it('makes only the next statement fail', async () => {
     const client = await pool.connect();
     await client.query('BEGIN');
     const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');

@@ -14,14 +14,14 @@ const filesThatMention = (pattern: RegExp): string[] =>
     .filter((name) => name.endsWith('.ts') && pattern.test(readFileSync(join(source, name), 'utf8')))
     .sort();
 
-/** The version that is installed, from the manifest beside what is imported. */
+/** The installed version, from the manifest of the imported package. */
 const installedVersion = (library: string): string => {
   const [folder = ''] = require.resolve(library).split(`${library}/`);
   return JSON.parse(readFileSync(join(folder, library, 'package.json'), 'utf8')).version;
 };
 
 describe('private parts of libraries', () => {
-  it('are used by the files that the decision names', () => {
+  it('are used only by the files that the decision names', () => {
     expect(filesThatMention(/\b_def\b/)).toEqual([
       'http/docs/procedures.ts',
       'rpc/dispatch.ts',
@@ -35,7 +35,7 @@ describe('private parts of libraries', () => {
   it.each([
     ['@trpc/server', '11.25.2'],
     ['drizzle-orm', '0.45.4'],
-  ])('of %s were read in version %s', (library, version) => {
+  ])('of %s were checked in version %s', (library, version) => {
     expect(installedVersion(library)).toBe(version);
   });
 });

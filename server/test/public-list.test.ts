@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepList } from '../src/sensors/public-list.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
-// sensors.getAllSensors for those who do not manage sensors: kept for a second, loaded once for all who ask.
+// sensors.getAllSensors for users who do not manage sensors: cached for a second, loaded once for all callers.
 
 interface SensorJson {
   id: string;
@@ -29,7 +29,7 @@ const create = (): Promise<SensorJson> => {
 };
 
 describe('the public list of sensors', () => {
-  it('shows at once what was changed through the same process', async () => {
+  it('contains at once what was changed through the same process', async () => {
     for (let round = 0; round < 3; round++) {
       const { id, apiKey } = await create();
       expect(await listed(id)).toMatchObject({ name: 'Mast 7', status: 'OFFLINE' });
@@ -42,7 +42,7 @@ describe('the public list of sensors', () => {
     }
   });
 
-  it('is the same to the byte for all, and is not what those see who manage sensors', async () => {
+  it('is the same byte for byte for all, and differs from that of users who manage sensors', async () => {
     const { id, apiKey } = await create();
     const viewer = await gantry.tokenFor('VIEWER');
     const texts = await Promise.all(
@@ -58,7 +58,7 @@ describe('the public list of sensors', () => {
     expect(all.find((sensor) => sensor.id === id)?.apiKey).toBe(apiKey);
   });
 
-  it('takes one connection to the database, however many ask', async () => {
+  it('uses one connection to the database, however many call it', async () => {
     const { connectionString } = gantry.pool.options;
     const client = new pg.Client({ connectionString });
     await client.connect();
@@ -66,7 +66,8 @@ describe('the public list of sensors', () => {
       await client.query('BEGIN; LOCK TABLE sensors');
       gantry.app.context.publicSensors.forget();
       const answers = Array.from({ length: 30 }, () => gantry.call('sensors.getAllSensors'));
-      // What watches over sensors may wait for the table too; the list is read on the connections for questions.
+      // Background work on sensors may wait for the table too; the list is read on the connections for expensive
+      // queries.
       const waiting = async () => {
         const { rows } = await gantry.app.context.health.$client.query(
           `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
@@ -85,7 +86,7 @@ describe('the public list of sensors', () => {
   });
 });
 
-describe('a kept list', () => {
+describe('a cached list', () => {
   const loads = () => {
     const started: ((value: never[] | Error) => void)[] = [];
     const list = keepList(
@@ -98,7 +99,7 @@ describe('a kept list', () => {
   };
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('is loaded once for all who ask meanwhile, and kept', async () => {
+  it('is loaded once for concurrent callers, and kept', async () => {
     const { started, list } = loads();
     const [one, other] = [list.read(), list.read()];
     const value: never[] = [];
@@ -109,7 +110,7 @@ describe('a kept list', () => {
     expect(started).toHaveLength(1);
   });
 
-  it('that was forgotten while it was loaded is loaded anew for those who ask later, one after the other', async () => {
+  it('that was discarded while it was loaded is loaded again for later callers, one load at a time', async () => {
     const { started, list } = loads();
     const before = list.read();
     list.forget();

@@ -3,22 +3,22 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createTokens } from '../src/auth/tokens.ts';
 
-// Suites of others, where SUITES_DIR points to them: JSONTestSuite's test_parsing, blns.json of the big list of naughty
-// strings, and wycheproof's json_web_signature_test.json. They are not part of the repository.
+// Public test suites, if SUITES_DIR points to them: JSONTestSuite's test_parsing, blns.json of the big list of
+// naughty strings, and wycheproof's json_web_signature_test.json. They are not part of the repository.
 
 interface Answer {
   readonly status: number;
   readonly text: string;
 }
 
-/** How a suite reaches the service. */
+/** The ways in which a suite uses the service. */
 export interface Reach {
-  /** Writes a text where people write it; undefined when there is no such place. */
+  /** Writes a text into an ordinary field; undefined if there is no such field. */
   text(name: string, text: string): Promise<{ status: number; read?: () => Promise<unknown> }> | undefined;
   send(path: string, type: string, body: string): Promise<Answer>;
   /** Sends bytes as the body of a mutation. */
   sendBytes(bytes: Uint8Array<ArrayBuffer>): Promise<Answer>;
-  /** Asks who is calling, with a token. */
+  /** Asks for the current user, with a token. */
   fetchAs(bearer: string): Promise<Answer>;
   expectHarmless(answer: Answer): void;
 }
@@ -39,7 +39,7 @@ const readJsonTestSuite = ({ sendBytes, expectHarmless }: Reach): void => {
     it.each(names)('%s', async (name) => {
       const answer = await sendBytes(new Uint8Array(readFileSync(join(path, name))));
       expectHarmless(answer);
-      // A body without a byte is no input at all.
+      // An empty body is no input.
       if (name.startsWith('n_') && name !== 'n_structure_no_data.json') {
         expect(['PARSE_ERROR', 'BAD_REQUEST']).toContain(codeOf(answer.text));
       }
@@ -66,7 +66,7 @@ const readNaughtyStrings = ({ text: write, send, expectHarmless }: Reach): void 
         else expect(String((await written.read()) ?? '').trim(), string).toBe(string.trim());
       }
     });
-    it('as what is looked for', async () => {
+    it('as a search text', async () => {
       for (const search of strings) {
         expectHarmless(await send('sensors.getAll', 'query', JSON.stringify({ json: { search } })));
         expectHarmless(await send('events.getById', 'query', JSON.stringify({ json: { id: search } })));
@@ -91,17 +91,17 @@ const readSignatures = ({ fetchAs }: Reach): void => {
   const { path, isThere, title } = suite('json_web_signature_test.json');
   describe.skipIf(!isThere)(title, () => {
     const groups: SignatureGroup[] = isThere ? JSON.parse(readFileSync(path, 'utf8')).testGroups : [];
-    it('no signature of others is a token', async () => {
+    it('no signature of others is accepted', async () => {
       for (const { tests } of groups) {
         for (const { tcId, comment, jws } of tests) {
           const bearer = typeof jws === 'string' ? jws : JSON.stringify(jws);
-          // A header has no line breaks.
+          // A header contains no line breaks.
           if (/[^\x20-\x7e]/.test(bearer) || bearer.trim() === '') continue;
           expect((await fetchAs(bearer)).status, `${tcId} ${comment}`).toBe(401);
         }
       }
     });
-    it('nor is one that was made with the secret of the service, but not by it', async () => {
+    it('nor is one made with the secret of the service, but not by it', async () => {
       for (const group of groups) {
         const { kty, k = '' } = group.private ?? group.public ?? { kty: '' };
         const secret = Buffer.from(k, 'base64url').toString('latin1');
@@ -113,7 +113,7 @@ const readSignatures = ({ fetchAs }: Reach): void => {
   });
 };
 
-/** Declares the tests of the public suites; each is skipped where it is not there. */
+/** Declares the tests of the public suites; each is skipped if it is not available. */
 export const readSuites = (reach: Reach): void => {
   readJsonTestSuite(reach);
   readNaughtyStrings(reach);

@@ -10,7 +10,7 @@ import type { Interval } from '../src/platform/time.ts';
 import { createLongHistory, EVEN, type LongHistory, marking, SENSORS } from './long-history.ts';
 import { noteStatements, type Statement } from './noted-statements.ts';
 
-// Which way the database goes about each question, as it says itself of the very statements that the service sends.
+// The query plans of the service's statements, from EXPLAIN.
 
 /** A node of a plan, as EXPLAIN shows it. */
 interface PlanNode {
@@ -24,12 +24,12 @@ interface PlanNode {
 }
 
 let history: LongHistory;
-/** The database that notes what is sent to it. */
+/** A database that records its statements. */
 let db: Database;
 let ids: string[];
 let sent: Statement[] = [];
 const everSent = new Set<string>();
-/** The index of the whole table that an index of a partition belongs to. */
+/** The index of the whole table to which an index of a partition belongs. */
 let wholeOf: ReadonlyMap<string, string>;
 
 beforeAll(async () => {
@@ -56,7 +56,7 @@ const DAYS: Interval = { from: Date.UTC(2025, 1, 5), until: Date.UTC(2025, 2, 9)
 const RAGGED: Interval = { from: Date.UTC(2025, 0, 7, 8, 20, 1, 2), until: Date.UTC(2025, 3, 9, 22, 40, 3) };
 
 type Asking = () => Promise<unknown>;
-/** A question, the index that it must use, and others that it may. */
+/** A query with the index that it must use, and others that it may use. */
 type Row = readonly [question: string, ask: Asking, index: string, ...others: string[]];
 
 const END = 'from its end';
@@ -64,7 +64,7 @@ const PKEY = 'events_pkey';
 const HOURS = 'event_totals_folded_pkey';
 const PERIODS = 'event_period_totals_pkey';
 const COUNTS = [PERIODS, HOURS];
-/** Which day has what is looked for is asked of all days. */
+/** All days are searched for those with matching events. */
 const ALL_DAYS = 'all of event_period_totals';
 const ARRIVALS = `event_arrivals_folded_pkey ${END}`;
 
@@ -173,15 +173,19 @@ const ROWS: readonly Row[] = [
 
 // ── The plans ───────────────────────────────────────────────────────────────────────────────────────
 
-/** What is counted but not folded yet, and which partitions there are: few rows at any time, read whole. */
+/** Tables that are read whole because they have few rows: counts not folded yet, events not followed up yet, partitions. */
 const READ_WHOLE = new Set([
+  'all of events_to_follow_up',
   'all of event_totals_unfolded',
   'all of event_arrivals_unfolded',
   'all of pg_inherits',
   'pg_inherits_parent_index',
 ]);
 
-/** The indexes that a plan uses, and the tables that it reads whole; partitions are called by the name of the whole. */
+/**
+ * The indexes that a plan uses, and the tables that it reads whole; partitions are replaced by the name of their
+ * table.
+ */
 const usedBy = (node: PlanNode): string[] => {
   const { 'Relation Name': table = '', 'Index Name': index } = node;
   const used = [...(node.Plans ?? []).flatMap(usedBy), ...(node['Conflict Arbiter Indexes'] ?? [])];
@@ -200,11 +204,11 @@ const explain = async ({ text, values }: Statement): Promise<string[]> => {
   return rows.flatMap((row) => row['QUERY PLAN'].flatMap(({ Plan }) => usedBy(Plan)));
 };
 
-describe('a question to a long history', () => {
+describe('a query on a long history', () => {
   const questions = ROWS.map(([question, ask, index, ...others]) => ({ question, ask, index, others }));
 
   it.each(questions)(
-    'uses its indexes, and reads nothing whole: $question',
+    'uses its indexes, and reads no table whole: $question',
     async ({ ask, index, others }) => {
       sent = [];
       await ask();
@@ -216,7 +220,7 @@ describe('a question to a long history', () => {
     },
   );
 
-  it('asks for nothing of events that a cluster of servers could not answer', () => {
+  it('contains nothing that a cluster of servers could not answer', () => {
     const statements = [...everSent].filter((text) => /\bevents\b/.test(text));
     expect(statements.length).toBeGreaterThan(30);
     const impossible =
@@ -227,8 +231,8 @@ describe('a question to a long history', () => {
   });
 });
 
-// A call costs five times as much, for every event that is folded, marked or counted anew.
-it.each(['event_time', 'event_hour'])('%s is computed in place, without a call', async (name) => {
+// A call costs five times as much, for every event that is folded, marked or counted again.
+it.each(['event_time', 'event_hour'])('%s is inlined', async (name) => {
   const { rows } = await history.pool.query(`EXPLAIN VERBOSE SELECT ${name}(id) FROM events`);
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
   expect(plan).toContain('uuid_send(');

@@ -87,7 +87,7 @@ describe('an end of a range', () => {
     ['2026-03-01T10:15:30-01:30', '2026-03-01T11:45:31.000Z'],
     ['2026-03-01T10:15:30.250Z', '2026-03-01T10:15:30.251Z'],
     ['2026-03-01T10:15:30,250Z', '2026-03-01T10:15:30.251Z'],
-  ])('%s has all of what it names', (endDate, until) => {
+  ])('%s includes all of what it names', (endDate, until) => {
     expect(resolveInterval({ startDate: from, endDate }, 'UTC')).toEqual({
       from: Date.parse(from),
       until: Date.parse(until),

@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
 
-/** An answer as it came over the connection. */
+/** An answer as received on the connection. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The parsed body; text that is no JSON stays text. */
+  /** The parsed body; text that is not JSON stays text. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads answers as a client without types does
   readonly body: any;
 }
@@ -50,8 +50,9 @@ const write = async (socket: Socket, bytes: string | Buffer): Promise<void> => {
 };
 
 /**
- * Sends bytes as they are and answers what came back until the service closed the connection, so the last request
- * says `Connection: close`. Several pieces are sent one after another, a moment apart; nothing is read before all are sent.
+ * Sends bytes unchanged and returns the answers until the service closes the connection, so the last request says
+ * `Connection: close`. Several pieces are sent one after another, with short pauses; nothing is read before all are
+ * sent.
  */
 export const sendRaw = async (url: string, ...pieces: (string | Buffer)[]): Promise<RawAnswer[]> => {
   const { hostname, port } = new URL(url);
@@ -80,7 +81,7 @@ export const sendRaw = async (url: string, ...pieces: (string | Buffer)[]): Prom
   return parseAnswers(Buffer.concat(received).toString('utf8'));
 };
 
-/** Sends one request with its lines as given and answers what came back; HEAD's answer has no body to parse. */
+/** Sends one request with the given lines and returns the answer; an answer to HEAD has no body. */
 export const requestRaw = async (
   url: string,
   requestLine: string,

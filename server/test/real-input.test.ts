@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Gantry, startGantry } from './harness.ts';
 
-// What a county's police wrote down on one day, sent through the service as its devices would.
+// The records of a county's police of one day, sent through the service as its devices would.
 
 type Row = Record<string, string>;
 
@@ -12,7 +12,7 @@ const rows: Row[] = parse(readFileSync(FILE), { columns: true });
 const KM_PER_MILE = 1.609344;
 const DAY = '2016-11-23';
 
-/** What a description says, in the words of the API. */
+/** The fields of an event, derived from the description. */
 const kinds: readonly { says: RegExp; eventType: string; violationType: string }[] = [
   { says: /SEAT ?BELT/, eventType: 'SEATBELT_VIOLATION', violationType: 'NO_SEATBELT' },
   { says: /EXCEEDING MAXIMUM SPEED/, eventType: 'TRAFFIC_VIOLATION', violationType: 'SPEEDING' },
@@ -38,7 +38,7 @@ const toEvent = (row: Row) => {
     eventType: kind.eventType,
     violationType: kind.violationType,
     description,
-    // Local time, as it was written down.
+    // Local time, as recorded.
     timestamp: `${year}-${month}-${day}T${column(row, 'Time Of Stop')}`,
     vehicleType: column(row, 'VehicleType'),
     ...(milesPerHour && { vehicleSpeed: Number(milesPerHour) * KM_PER_MILE }),
@@ -90,7 +90,7 @@ const descriptions = async (input: object): Promise<string[]> =>
   (await list(input)).events.map(({ description }: { description: string }) => description);
 
 describe('the traffic violations of 23 November 2016', () => {
-  it('come back whole, one by one', async () => {
+  it('are returned with all fields, one by one', async () => {
     expect(sent).toHaveLength(6);
     for (const { row, event, id } of sent) {
       const stored = await gantry.ok('events.getById', { id }, { token });
@@ -107,7 +107,7 @@ describe('the traffic violations of 23 November 2016', () => {
     }
   });
 
-  it('are all of one local day, though three of them fell on the next one in UTC', async () => {
+  it('are all of one local day, though three of them were on the next one in UTC', async () => {
     const page = await list({ startDate: DAY, endDate: DAY });
     expect(page).toMatchObject({ total: 6, pageCount: 1 });
     const ids = page.events.map(({ id }: { id: string }) => id);
@@ -118,7 +118,7 @@ describe('the traffic violations of 23 November 2016', () => {
     expect((await list({ endDate: '2016-11-22' })).total).toBe(0);
   });
 
-  it('are found by what they are', async () => {
+  it('are found by their properties', async () => {
     expect(await descriptions({ eventType: 'SEATBELT_VIOLATION', sortOrder: 'asc' })).toEqual([
       'OPER. MOTOR VEH. WITH OPERATOR NOT RESTRAINED BY SEAT BELT',
       'PASSENGER AGE 16 OR MORE IN OUTBOARD FRONT SEAT OF MOTOR VEHICLE WITHOUT SEATBELT RESTRAINT',
@@ -173,7 +173,7 @@ describe('the traffic violations of 23 November 2016', () => {
     });
   });
 
-  it('sent again with a key per row are stored once', async () => {
+  it('sent again with a key for each row are stored once', async () => {
     const again = (row: Row, n: number) =>
       gantry.ok('events.ingest', {
         apiKey: keyOfDistrict.get(column(row, 'SubAgency')),

@@ -6,12 +6,13 @@ import { describe, expect, it } from 'vitest';
 import { Hub } from '../src/realtime/hub.ts';
 import { selectTopics } from '../src/realtime/selection.ts';
 
-// Who joins while the hub is looking into the feed: the moment is made here, because outside it lasts microseconds.
+// A subscriber that joins while the hub is reading the feed: the test creates the moment, which otherwise lasts
+// microseconds.
 
 const AT = new Date('2026-01-01T00:00:00Z');
 const event = { id: 'e' } as Event;
 
-/** A feed with one event in it; `onRead` runs while its page is on its way, `onEmpty` when what comes after is asked for. */
+/** A feed with one event. `onRead` is called while its page is being read, `onEmpty` when what follows is asked for. */
 const feedWith = (onRead: () => void, onEmpty: () => void): Pool => {
   const rows = [
     {
@@ -28,7 +29,7 @@ const feedWith = (onRead: () => void, onEmpty: () => void): Pool => {
   ];
   let reads = 0;
   const query = async (statement: unknown) => {
-    if (typeof statement === 'string') return { rows: [{ horizon: '5', now: AT }] };
+    if (typeof statement === 'string') return { rows: [{ snapshot: '5:5:', now: AT }] };
     if (reads++ > 0) {
       onEmpty();
       return { rows: [{ ...rows[0], xid: null }] };
@@ -45,7 +46,7 @@ interface Followed {
   readonly newcomer: readonly Topic[];
 }
 
-/** Joins so many turns of the microtask queue after the page was asked for. @returns what the subscriber was told */
+/** Joins the given number of microtask turns after the page was requested. @returns what the subscriber received */
 const joinAfter = async (
   turns: number,
   { first, newcomer }: Followed,
@@ -65,7 +66,7 @@ const joinAfter = async (
       () => {
         void (async () => {
           for (let turn = 0; turn < turns; turn++) await Promise.resolve();
-          const { told: from } = hub;
+          const { reached: from } = hub;
           const tell = () => told.push('e');
           joined =
             from !== null &&
@@ -80,7 +81,7 @@ const joinAfter = async (
     log: pino({ level: 'silent' }),
     readFeedMs: 10,
   });
-  const from = await hub.start();
+  const { mark: from } = await hub.now();
   hub.join({ topics: selectTopics(first), from, send: () => undefined, end: () => undefined });
   await tried;
   await toldAll;
@@ -93,7 +94,7 @@ describe('a subscriber who joins while the hub reads a page', () => {
     ['of another topic', { first: ['incidents'], newcomer: ['events'] }],
     ['of more topics', { first: ['events'], newcomer: ['events', 'incidents'] }],
     ['of fewer topics', { first: ['events', 'incidents'], newcomer: ['events'] }],
-  ])('is told what stands in it, or has to catch up first: %s', async (_, followed) => {
+  ])('receives its contents, or has to catch up first: %s', async (_, followed) => {
     const all = await Promise.all(Array.from({ length: 40 }, (_, turns) => joinAfter(turns, followed)));
     for (const [turns, { joined, told }] of all.entries())
       expect({ turns, told: told.length > 0 || !joined }).toEqual({ turns, told: true });

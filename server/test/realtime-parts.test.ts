@@ -7,7 +7,7 @@ import { compare, type Position, readMark, writeMark } from '../src/realtime/pos
 const item = (seq: number): FeedItem =>
   ({
     topic: 'sensors',
-    thing: { sensorId: String(seq) },
+    payload: { sensorId: String(seq) },
     mark: { position: { xid: 1n, seq: BigInt(seq), index: 0 }, at: seq },
   }) as unknown as FeedItem;
 
@@ -18,7 +18,7 @@ const positions: fc.Arbitrary<Position> = fc.record({
 });
 
 describe('an inbox', () => {
-  it('gives what it was offered, in order, and null when nothing comes', async () => {
+  it('returns what it was offered, in order, and null when nothing arrives', async () => {
     const inbox = createInbox(10);
     inbox.offer(item(1));
     inbox.offer(item(2));
@@ -27,14 +27,14 @@ describe('an inbox', () => {
     expect(await inbox.take(10)).toBeNull();
   });
 
-  it('wakes whoever waits', async () => {
+  it('wakes a waiting reader', async () => {
     const inbox = createInbox(10);
     const waiting = inbox.take(10_000);
     inbox.offer(item(7));
     expect(await waiting).toEqual({ kind: 'item', item: item(7) });
   });
 
-  it('drops what does not fit until it was emptied, and says once how many', async () => {
+  it('drops what does not fit until it has been emptied, and reports the number once', async () => {
     const inbox = createInbox(2);
     for (let seq = 1; seq <= 5; seq++) inbox.offer(item(seq));
     expect(await inbox.take(0)).toMatchObject({ item: { mark: { at: 1 } } });
@@ -46,7 +46,7 @@ describe('an inbox', () => {
     expect(await inbox.take(0)).toBeNull();
   });
 
-  it('that was ended gives nothing more, or fails with the reason', async () => {
+  it('that was ended returns nothing more, or fails with the reason', async () => {
     const left = createInbox(2);
     left.offer(item(1));
     left.end(null);
@@ -62,7 +62,7 @@ describe('an inbox', () => {
 });
 
 describe('the id of a message', () => {
-  it('stands for one position, whatever it is', () => {
+  it('denotes one position, for any position', () => {
     fc.assert(
       fc.property(positions, fc.nat(), (position, at) => {
         expect(readMark(writeMark({ position, at }))).toEqual({ position, at });
@@ -70,7 +70,7 @@ describe('the id of a message', () => {
     );
   });
 
-  it('is none when it is beyond what PostgreSQL can count', () => {
+  it('is invalid when it is beyond what PostgreSQL can count', () => {
     expect(readMark(`${2n ** 64n}.0.0.0`)).toBeNull();
     expect(readMark(`0.${2n ** 63n}.0.0`)).toBeNull();
     expect(readMark('1.2.3.4 ')).toBeNull();

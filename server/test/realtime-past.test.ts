@@ -6,7 +6,7 @@ import { createApp } from '../src/app.ts';
 import { Caller, eventually, type Gantry, startGantry } from './harness.ts';
 import { openStream } from './sse.ts';
 
-// What is past is not told as new: not what happened while nobody listened, and not what a restored dump brought along.
+// Past changes are not sent as new: neither those made while nobody was subscribed, nor those in a restored dump.
 
 const READ_FEED_MS = 250;
 
@@ -36,10 +36,10 @@ const follow = async (to: Caller = gantry) => {
 const eventsIn = ({ messages }: Awaited<ReturnType<typeof follow>>): string[] =>
   messages.flatMap(({ data }) => (data.type === 'event' ? [data.event.id] : []));
 
-describe('a subscriber after one who left before it was told anything', () => {
-  it('is told what happens from its own beginning on', async () => {
-    // As a client that is gone by the time at which the service has found out where the feed ends.
-    await gantry.app.context.realtime.start();
+describe('a subscriber after one that left before it received anything', () => {
+  it('receives changes from its own beginning on', async () => {
+    // Like a client that leaves before the service has found the end of the feed.
+    await gantry.app.context.realtime.now();
     await report();
     const stream = await follow();
     const { eventId } = await report();
@@ -53,8 +53,8 @@ describe('a subscriber after one who left before it was told anything', () => {
   });
 });
 
-describe('a subscriber while a transaction of another database is under way', () => {
-  it('is told nothing that was committed before it began, and everything after', async () => {
+describe('a subscriber during a transaction of another database', () => {
+  it('receives nothing that was committed before it began, and everything after', async () => {
     const other = new pg.Client({ connectionString: inject('databaseServer') });
     await other.connect();
     try {
@@ -77,7 +77,7 @@ describe('a subscriber while a transaction of another database is under way', ()
   });
 });
 
-/** Writes changes as a restored dump has them: by transactions whose numbers the server has not reached. */
+/** Writes changes like those in a restored dump: by transactions whose numbers the server has not reached. */
 const restoreChanges = async (pool: Pool, ahead: number): Promise<void> => {
   const { eventId } = await report();
   await pool.query(
@@ -87,8 +87,8 @@ const restoreChanges = async (pool: Pool, ahead: number): Promise<void> => {
   );
 };
 
-describe('changes of a server that was further on', () => {
-  it('do not make the service look for them without a rest', async () => {
+describe('changes of a server with higher transaction numbers', () => {
+  it('do not make the service read the feed without pauses', async () => {
     await restoreChanges(gantry.pool, 1_000_000);
     const stream = await follow();
     const asked = vi.spyOn(gantry.pool, 'query');
@@ -99,11 +99,11 @@ describe('changes of a server that was further on', () => {
     asked.mockRestore();
     stream.close();
     await stream.ended;
-    // Four, and a few more for what else happens; without a rest there would be fifty.
+    // Four, and a few more for other reasons; without pauses there would be fifty.
     expect(looks).toBeLessThan(20);
   });
 
-  it('are gone with the next start, and never told as new', async () => {
+  it('are removed by the next start, and never sent as new', async () => {
     await restoreChanges(gantry.pool, 300);
     const { config } = gantry.app.context;
     await using app = await createApp(

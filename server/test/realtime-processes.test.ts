@@ -11,8 +11,8 @@ import { type ServiceProcess, spawnService, untilItServes } from './service-proc
 import { openStream, type Stream } from './sse.ts';
 import { lengthOf } from './test-length.ts';
 
-// Two services as people run them, in processes of their own, on one database: one takes events in, and subscribers
-// listen to the other, whose connections are cut again and again.
+// Two services in processes of their own, on one database: one ingests events, and subscribers use the other, whose
+// connections are cut repeatedly.
 
 const LOAD_SECONDS = lengthOf({ gate: 5, full: 12 });
 const SUBSCRIBERS = 4;
@@ -44,7 +44,7 @@ const registerSensor = async (): Promise<string> =>
   (await sending.ok('sensors.create', { name: 'Mast 7', deviceId: randomUUID(), type: 'RADAR' }, { token }))
     .apiKey;
 
-/** Sends events one by one and in batches, from several clients, and keeps the ids that were acknowledged. */
+/** Sends events one by one and in batches, from several clients, and keeps the ids of acknowledged ones. */
 const sendFor = async (apiKeys: readonly string[], seconds: number): Promise<ReadonlySet<string>> => {
   const acknowledged = new Set<string>();
   const until = Date.now() + seconds * 1000;
@@ -66,7 +66,7 @@ const sendFor = async (apiKeys: readonly string[], seconds: number): Promise<Rea
   return acknowledged;
 };
 
-/** Transactions that were begun early and commit late, so that commits become visible out of order. */
+/** Transactions that begin early and commit late, so that commits become visible out of order. */
 const dawdleFor = async (seconds: number): Promise<void> => {
   const until = Date.now() + seconds * 1000;
   while (Date.now() < until) {
@@ -79,7 +79,7 @@ const dawdleFor = async (seconds: number): Promise<void> => {
   }
 };
 
-/** A client that reconnects with the id of the last message, as EventSource does, and keeps what it was told. */
+/** A client that reconnects with the id of the last message, as EventSource does, and keeps what it received. */
 class Follower {
   readonly told: string[] = [];
   readonly missed: (number | null)[] = [];
@@ -123,7 +123,7 @@ class Follower {
     }
   }
 
-  /** What arrived on the connection that is open now, too. */
+  /** Includes what arrived on the open connection. */
   get all(): string[] {
     const open =
       this.#stream?.messages.flatMap(({ data }) => (data.type === 'event' ? [data.event.id] : [])) ?? [];
@@ -133,8 +133,8 @@ class Follower {
 
 const firsts = (ids: readonly string[]): string[] => [...new Set(ids)];
 
-describe('subscribers of one process, while events come in through another', () => {
-  it('are told every committed event, in the order of the commits, though connections are cut', async () => {
+describe('subscribers of one process, while events are ingested through another', () => {
+  it('receive every committed event, in commit order, though connections are cut', async () => {
     const apiKeys = await Promise.all(Array.from({ length: 6 }, registerSensor));
     const followers = Array.from({ length: SUBSCRIBERS }, () => new Follower());
     await eventually(
@@ -179,12 +179,12 @@ describe('subscribers of one process, while events come in through another', () 
       expect(follower.missed).toEqual([]);
       expect(new Set(follower.told)).toEqual(acknowledged);
     }
-    // The order of commits is the same for everybody. Within one commit it is that of the group.
+    // The order of commits is the same for all. Within one commit it is that of the group.
     const [first, ...others] = followers.map(({ told }) => firsts(told));
     for (const other of others) expect(other).toEqual(first);
   });
 
-  it('go on after that process was killed and another took its place', async () => {
+  it('continue after that process was killed and another took its place', async () => {
     const apiKey = await registerSensor();
     const stream = await openStream(telling.url, 'events.onIngested', { token });
     await eventually(

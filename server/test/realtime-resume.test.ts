@@ -31,7 +31,7 @@ const untilTold = (streams: readonly Stream[], counts: readonly number[]) =>
   );
 
 describe('streams that resume at once', () => {
-  it('read the feed together, and each is told everything after its own id', async () => {
+  it('read the feed together, and each receives everything after its own id', async () => {
     const first = await openStream(gantry.url, 'events.onIngested', { token });
     const before = await report();
     await untilTold([first], [1]);
@@ -44,7 +44,7 @@ describe('streams that resume at once', () => {
     expect(all.map(({ eventId }) => eventId)).toEqual([before, ...sent]);
 
     const asked = vi.spyOn(gantry.pool, 'query');
-    // Each begins at another place: some at the first of the events, and some a few later.
+    // Each begins at another position: some at the first of the events, and some a few later.
     const starts = Array.from({ length: STREAMS }, (_, n) => n % 10);
     const streams = await Promise.all(
       starts.map((at) =>
@@ -64,7 +64,7 @@ describe('streams that resume at once', () => {
     streams.forEach((stream, n) => {
       expect(told(stream).map(({ eventId }) => eventId)).toEqual(sent.slice(starts[n]));
     });
-    // Five pages, read from at most ten places, and the looks of the hub. Each for itself they were 250.
+    // Five pages, read from at most ten positions, and the reads of the hub. Separately they were 250.
     expect(reads).toBeLessThan(60);
   });
 });

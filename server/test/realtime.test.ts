@@ -31,7 +31,7 @@ const ingestMany = (apiKey: string, count: number) =>
 const follow = (procedure: string, options: StreamOptions = {}): Promise<Stream> =>
   openStream(gantry.url, procedure, { token, ...options });
 
-/** Waits until the stream has told so many things, and answers them without the notes. */
+/** Waits until the stream has sent the given number of payloads, and returns them without the notes. */
 const things = async (stream: Stream, count: number, ms = 5_000) => {
   const told = () => stream.messages.filter(({ data }) => data.type !== 'upToDate');
   await eventually(
@@ -77,7 +77,7 @@ const refusalOf = (client: ReturnType<typeof stockClient>, input: { lastEventId?
   });
 
 describe('events.onIngested', () => {
-  it('tells the stock httpSubscriptionLink of an event within a second', async () => {
+  it('sends the standard httpSubscriptionLink an event within a second', async () => {
     const apiKey = await gantry.registerSensor();
     const messages: { type: string }[] = [];
     const subscription = stockClient(token).events.onIngested.subscribe(
@@ -101,7 +101,7 @@ describe('events.onIngested', () => {
     ]);
   });
 
-  it('tells events with exactly the keys and values of events.getAll', async () => {
+  it('sends events with exactly the keys and values of events.getAll', async () => {
     const apiKey = await gantry.registerSensor();
     const stream = await follow('events.onIngested');
     await isUpToDate(stream);
@@ -113,7 +113,7 @@ describe('events.onIngested', () => {
     expect(told?.event.id).toBe(eventId);
   });
 
-  it('answers as an event stream that no proxy keeps or changes', async () => {
+  it('has the headers of an event stream that no proxy buffers or changes', async () => {
     const stream = await follow('events.onIngested');
     stream.close();
     expect(stream.status).toBe(200);
@@ -122,7 +122,7 @@ describe('events.onIngested', () => {
     expect(stream.headers.get('x-request-id')).not.toBeNull();
   });
 
-  it('tells only what passes the filters', async () => {
+  it('sends only what matches the filters', async () => {
     const [one, other] = [await gantry.registerSensor(), await gantry.registerSensor()];
     const stream = await follow('events.onIngested', {
       input: { eventType: 'PLATE_RECOGNITION', licensePlateNumber: 'b * 7', vehicleType: 'truck' },
@@ -146,7 +146,7 @@ describe('events.onIngested', () => {
     expect(told.map(({ event }) => event.id)).toEqual([wanted, last]);
   });
 
-  it('writes a plate that is followed to the activity log, with the reason', async () => {
+  it('records a followed plate in the activity log, with the reason', async () => {
     const { id } = await gantry.ok('auth.me', undefined, { token });
     const stream = await follow('events.onIngested', {
       input: { licensePlateNumber: 'W 12 X', reason: 'hit and run, file 77' },
@@ -164,7 +164,7 @@ describe('events.onIngested', () => {
     });
   });
 
-  it('tells an event that was sent twice with one key only once', async () => {
+  it('sends an event only once that was sent twice with one key', async () => {
     const apiKey = await gantry.registerSensor();
     const stream = await follow('events.onIngested');
     await isUpToDate(stream);
@@ -179,7 +179,7 @@ describe('events.onIngested', () => {
 });
 
 describe('a stream that is resumed', () => {
-  it('first tells what was missed, in order and without gaps, and then goes on', async () => {
+  it('first sends what was missed, in order and without gaps, and then continues', async () => {
     const apiKey = await gantry.registerSensor();
     const before = await follow('events.onIngested');
     await isUpToDate(before);
@@ -199,7 +199,7 @@ describe('a stream that is resumed', () => {
     expect(rest).toEqual([...missed, live]);
   });
 
-  it('goes on in the middle of a group of events that were committed together', async () => {
+  it('continues in the middle of a group of events that were committed together', async () => {
     const apiKey = await gantry.registerSensor();
     const stream = await follow('events.onIngested');
     await isUpToDate(stream);
@@ -212,7 +212,7 @@ describe('a stream that is resumed', () => {
     expect(rest.map(({ event }) => event.id)).toEqual(all.slice(20).map(({ event }) => event.id));
   });
 
-  it('before its first event goes on from where it began', async () => {
+  it('before its first event continues from its beginning', async () => {
     const apiKey = await gantry.registerSensor();
     const stream = await follow('events.onIngested');
     await isUpToDate(stream);
@@ -224,12 +224,12 @@ describe('a stream that is resumed', () => {
     expect(told?.event.id).toBe(meanwhile);
   });
 
-  it('is told when what it missed is not kept any more', async () => {
+  it('receives a note when what it missed is no longer stored', async () => {
     const stream = await follow('events.onIngested');
     await isUpToDate(stream);
     stream.close();
     const [xid, seq, index, at] = stream.messages[0]?.id.split('.') ?? [];
-    const dayBefore = `${xid}.${seq}.${index}.${Number(at) - 86_400_001}`;
+    const dayBefore = `${xid}.${seq}.${index}.${Number(at) - 86_405_000}`;
     const fromAnotherDatabase = `${BigInt(xid ?? 0) + 1_000_000n}.0.0.${at}`;
     for (const lastEventId of [dayBefore, fromAnotherDatabase]) {
       const resumed = await follow('events.onIngested', { lastEventId });
@@ -239,7 +239,7 @@ describe('a stream that is resumed', () => {
   });
 
   it.each(['x', '1.2.3', '-1.0.0.0', '99999999999999999999.0.0.0', `1.0.0.${'9'.repeat(15)}`, "1.0.0.0'"])(
-    'is refused with the id %j, which is none',
+    'is refused with the invalid id %j',
     async (lastEventId) => {
       const stream = await follow('events.onIngested', { lastEventId });
       await stream.ended;
@@ -250,7 +250,7 @@ describe('a stream that is resumed', () => {
 });
 
 describe('a commit that becomes visible late', () => {
-  it('holds up those after it, and loses nothing', async () => {
+  it('delays those after it, and loses nothing', async () => {
     const apiKey = await gantry.registerSensor();
     const stream = await follow('events.onIngested');
     await isUpToDate(stream);
@@ -271,13 +271,13 @@ describe('a commit that becomes visible late', () => {
 });
 
 describe('a subscriber that falls behind', () => {
-  it('is told how many it missed, and what comes after', async () => {
+  it('receives the number of missed messages, and what comes after', async () => {
     const apiKey = await gantry.registerSensor();
     const END = { eventType: 'PLATE_RECOGNITION', licensePlateNumber: 'END 1' };
     const watching = await follow('events.onIngested', { input: END });
     await isUpToDate(watching);
     const joined = vi.spyOn(gantry.app.context.realtime, 'join');
-    // A connection that asks for a stream and does not read it.
+    // A connection that requests a stream and does not read it.
     const { hostname, port } = new URL(gantry.url);
     const socket = connect(Number(port), hostname);
     socket.pause();
@@ -318,8 +318,8 @@ describe('a subscriber that falls behind', () => {
   });
 });
 
-describe('who may follow', () => {
-  it('is told apart by the token in the header', async () => {
+describe('the access to streams', () => {
+  it('is decided by the token in the header', async () => {
     const none = await refusalOf(stockClient(null));
     expect(none).toMatchObject({
       message: 'No token provided',
@@ -329,7 +329,7 @@ describe('who may follow', () => {
     expect(bad).toMatchObject({ message: 'Invalid or expired token', data: { code: 'UNAUTHORIZED' } });
   });
 
-  it('is never told apart by a token in the address', async () => {
+  it('is never granted by a token in the address', async () => {
     const refused = await refusalOf(stockClient(null, { authorization: `Bearer ${token}`, token }));
     expect(refused).toMatchObject({ message: 'No token provided' });
   });
@@ -345,13 +345,13 @@ describe('who may follow', () => {
     }
   });
 
-  it('is refused like any other call when the input does not fit', async () => {
+  it('is refused like any other call when the input is invalid', async () => {
     const stream = await follow('events.onIngested', { input: { eventType: 'NONE' } });
     await stream.ended;
     expect(stream.error).toMatchObject({ data: { code: 'BAD_REQUEST', issues: [{ path: 'eventType' }] } });
   });
 
-  it('is bounded for each user', async () => {
+  it('is limited for each user', async () => {
     const mine = await gantry.login('viewer@gantry.local', 'Correct-horse-1');
     const streams = await Promise.all(
       Array.from({ length: 50 }, () => follow('sensors.onStatusChanged', { token: mine })),
@@ -374,8 +374,8 @@ describe('who may follow', () => {
   });
 });
 
-describe('a stream that is called as something else', () => {
-  it('is answered to HEAD at once, with the head that GET has', async () => {
+describe('a stream that is requested in another way', () => {
+  it('answers HEAD at once, with the headers of GET', async () => {
     const path = `${gantry.url}/trpc/events.onIngested?input=${encodeURIComponent('{"json":{}}')}`;
     for (const accept of ['*/*', 'text/event-stream']) {
       const headers = { accept, authorization: `Bearer ${token}` };
@@ -412,7 +412,7 @@ describe('a stream that is called as something else', () => {
     expect(stranger.body.error.json.message).toBe('No token provided');
   });
 
-  it('is refused by POST and in a batch, with how it is opened', async () => {
+  it('is refused by POST and in a batch, with how to open it', async () => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const post = await gantry.fetch('/trpc/events.onIngested', {
       method: 'POST',
@@ -453,7 +453,7 @@ describe('a stream ends', () => {
     ['its user is deleted', ({ id }, _, admin) => gantry.ok('users.delete', { id }, { token: admin })],
   ];
 
-  it.each(endings)('soon after %s, and those of others go on', async (_, end) => {
+  it.each(endings)('soon after %s, and those of others continue', async (_, end) => {
     const admin = await gantry.tokenFor('ADMIN');
     const email = `follower-${randomUUID()}@example.org`;
     const person = { email, password: PASSWORD, firstName: 'Ada', lastName: 'Lovelace' };
@@ -481,7 +481,7 @@ describe('a stream ends', () => {
     expect(stream.error).toMatchObject({ message: 'Invalid or expired token' });
   });
 
-  it('when the service drains, also one that nobody reads, and both soon', async () => {
+  it('when the service stops, even one that nobody reads, and both soon', async () => {
     const service = await startGantry({ overrides: { timings: { farewellMs: 300 } } });
     const joined = vi.spyOn(service.app.context.realtime, 'join');
     const apiKey = await service.registerSensor();
@@ -509,7 +509,7 @@ describe('a stream ends', () => {
 });
 
 describe('the other streams', () => {
-  it('tell of sensors that come, go and are set by hand, with why', async () => {
+  it('send changes of sensors by heartbeats, silence and users, with the reason', async () => {
     const admin = await gantry.tokenFor('ADMIN');
     const sensor = await gantry.ok(
       'sensors.create',
@@ -534,7 +534,7 @@ describe('the other streams', () => {
     ]);
   });
 
-  it('tell of incidents, from the event that opens one to what people do about it', async () => {
+  it('send incidents, from the event that opens one to the actions of users', async () => {
     const field = await gantry.tokenFor('FIELD');
     const apiKey = await gantry.registerSensor();
     const stream = await follow('incidents.onChanged', { token: field });
@@ -561,7 +561,7 @@ describe('the other streams', () => {
     });
   });
 
-  it('tell of watched plates within a second of their being read', async () => {
+  it('send reads of watched plates within a second', async () => {
     const admin = await gantry.tokenFor('ADMIN');
     const apiKey = await gantry.registerSensor();
     const entry = await gantry.ok(

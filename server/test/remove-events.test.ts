@@ -16,7 +16,7 @@ const EVENTS = [
   { eventType: 'INCIDENT', severity: 'CRITICAL' },
 ].map((event, n) => ({ ...event, timestamp: `2026-0${1 + (n % 2)}-10T10:0${n}:00Z` }));
 
-/** Everything that counts events, without what counts none. */
+/** Everything that counts events, without zeros. */
 const readCounts = async () => {
   await foldAllTraffic(gantry, 50);
   const read = async (statement: string) => (await gantry.pool.query(statement)).rows;
@@ -30,7 +30,7 @@ const readCounts = async () => {
 };
 
 describe('removed events', () => {
-  it.each(['one by one', 'all at once'])('are counted nowhere any more when they go %s', async (way) => {
+  it.each(['one by one', 'all at once'])('are counted nowhere when they are removed %s', async (way) => {
     const apiKey = await gantry.registerSensor();
     const { db } = gantry.app.context;
     const before = await readCounts();
@@ -54,7 +54,7 @@ describe('removed events', () => {
     expect(await removeEvent(db, ids[0] ?? '')).toBe(false);
   });
 
-  it('stay counted as traffic when retention removes them', async () => {
+  it('still count as traffic when retention removes them', async () => {
     const apiKey = await gantry.registerSensor();
     const { results } = await gantry.ok('events.ingestBatch', { apiKey, events: EVENTS });
     const filled = await readCounts();
@@ -65,7 +65,7 @@ describe('removed events', () => {
     expect(after.totals).toEqual([]);
   });
 
-  it('are none for an id that is none', async () => {
+  it('do not exist for an invalid id', async () => {
     expect(await removeEvent(gantry.app.context.db, 'no id')).toBe(false);
     expect(await removeEvents(gantry.app.context.db, [], true)).toEqual([]);
   });

@@ -9,7 +9,7 @@ import { createPartitions } from '../src/events/partitions.ts';
 import { settleReport } from '../src/reports/claim-store.ts';
 import { createReportFiles } from '../src/reports/files.ts';
 import { createReportRunner } from '../src/reports/runner.ts';
-import { cancelReport, getReportRow } from '../src/reports/store.ts';
+import { cancelReportRow, getReportRow } from '../src/reports/store.ts';
 import { createReportMaker } from '../src/reports/thread.ts';
 import { removeOrphanFiles } from '../src/reports/upkeep.ts';
 import { createTestDatabase, eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
@@ -18,17 +18,17 @@ import { lengthOf } from './test-length.ts';
 
 const RANGE = { startDate: '2026-03-01', endDate: '2026-03-31' };
 const VIOLATIONS = { kind: 'VIOLATIONS', format: 'CSV', ...RANGE };
-/** The first day, on which nothing happened: a report of it is made at once. */
+/** The first day, without events: a report of it is generated at once. */
 const SHORT = { endDate: RANGE.startDate };
 
-/** A report of so many rows takes long enough to be met while it is made. */
+/** A report with this many rows takes long enough to be observed in progress. */
 const MANY = lengthOf({ gate: 30_000, full: 60_000 });
-/** The same where its process is killed meanwhile, on a machine that may be fast. */
+/** The same for a report whose process is killed meanwhile, even on a fast machine. */
 const MANY_MORE = lengthOf({ gate: 50_000, full: 100_000 });
-/** The most rows that XLSX takes. */
+/** The maximum number of rows in XLSX. */
 const LIMIT = 100_000;
 
-/** Puts violations into March 2026 by the short way: one event a second. */
+/** Inserts violations into March 2026 directly: one event per second. */
 const fill = async (pool: pg.Pool, until: number, from = 1): Promise<void> => {
   await createPartitions(pool, Date.now).ensure(Date.UTC(2026, 2, 5));
   await pool.query(
@@ -51,7 +51,7 @@ describe('reports over HTTP', () => {
   afterAll(() => gantry?.stop());
 
   const ask = (id: string) => gantry.ok('reports.getById', { id }, { token });
-  // The thread that writes steps back behind all others, which on a busy machine is long.
+  // The thread that writes has a lower priority than all others, which takes long on a busy machine.
   const until = (id: string, satisfies: (report: { status: string; progress: number }) => boolean) =>
     eventually(() => ask(id), satisfies, 90_000);
   const generate = (input: object = {}) =>
@@ -59,7 +59,7 @@ describe('reports over HTTP', () => {
   const fetchFile = (id: string, headers: Record<string, string> = { authorization: `Bearer ${token}` }) =>
     fetch(`${gantry.url}/reports/${id}/file`, { headers });
 
-  it('are sent as files with a name, and kept by nobody else', async () => {
+  it('are sent as files with a name, and must not be cached', async () => {
     const { id } = await generate();
     const report = await until(id, ({ status }) => status === 'DONE');
     const { status, headers, body } = await fetchFile(id);
@@ -74,7 +74,7 @@ describe('reports over HTTP', () => {
     });
   });
 
-  it('are refused without a token, to a role that may not see them, and where there is none', async () => {
+  it('are refused without a token, to a role without permission, and where there is none', async () => {
     const { id } = await generate(SHORT);
     const codeOf = async (response: Response) => [
       response.status,
@@ -91,7 +91,7 @@ describe('reports over HTTP', () => {
     expect(await codeOf(await fetchFile(id))).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('show how far they are while they are made, and stop when they are cancelled', async () => {
+  it('show their progress while they are generated, and stop when they are cancelled', async () => {
     const { id, status } = await generate({ kind: 'DAILY_SUMMARY', startDate: '2022-01-01' });
     expect(status).toBe('QUEUED');
     const waiting = await generate(SHORT);
@@ -121,7 +121,7 @@ describe('reports over HTTP', () => {
     });
   });
 
-  it('that are cancelled and finished at the same moment become one of both', async () => {
+  it('that are cancelled and finished at the same time end up as one of both', async () => {
     const { db } = gantry.app.context;
     for (let n = 0; n < 20; n++) {
       const { rows } = await gantry.pool.query(
@@ -132,7 +132,7 @@ describe('reports over HTTP', () => {
       const [{ id }] = rows;
       const done = { status: 'DONE' as const, fileKey: `${id}-1.csv`, size: 1, rowCount: 1 };
       const [cancelled, settled] = await Promise.allSettled([
-        cancelReport(db, id),
+        cancelReportRow(db, id),
         settleReport(db, { id, attempts: 1 }, done),
       ]);
       const isDone = settled.status === 'fulfilled' && settled.value;
@@ -143,7 +143,7 @@ describe('reports over HTTP', () => {
     await gantry.pool.query(`DELETE FROM reports WHERE kind = 'TRAFFIC'`);
   });
 
-  it('are given back by a process that ends, and made by the next', async () => {
+  it('are returned to the queue by a process that ends, and generated by the next', async () => {
     const { db, log } = gantry.app.context;
     const folder = await mkdtemp(join(tmpdir(), 'gantry-reports-'));
     const makeReport = createReportMaker({
@@ -161,7 +161,7 @@ describe('reports over HTTP', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('go with their files', async () => {
+  it('are deleted with their files', async () => {
     const { id } = await generate(SHORT);
     await until(id, ({ status }) => status === 'DONE');
     const folder = join(gantry.app.context.config.DATA_DIR, 'reports');
@@ -171,7 +171,7 @@ describe('reports over HTTP', () => {
     expect((await gantry.call('reports.getById', { id }, { token })).status).toBe(404);
   });
 
-  it('say that they are too long for XLSX', async () => {
+  it('report that they are too long for XLSX', async () => {
     await fill(gantry.pool, LIMIT + 1, MANY + 1);
     const { id } = await generate({ format: 'XLSX' });
     expect(await until(id, ({ status }) => status === 'FAILED')).toMatchObject({
@@ -180,7 +180,7 @@ describe('reports over HTTP', () => {
     });
   });
 
-  it('that need more memory than they may have end with a sentence, and the service goes on', async () => {
+  it('that need more memory than allowed fail with a message, and the service continues', async () => {
     const { id } = await generate();
     await until(id, ({ status }) => status === 'DONE');
     const folder = await mkdtemp(join(tmpdir(), 'gantry-reports-'));
@@ -200,7 +200,7 @@ describe('reports over HTTP', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('list no more in PDF than is read, and say so', async () => {
+  it('show no more in PDF than is readable, and say so', async () => {
     const { id } = await generate({ format: 'PDF' });
     expect(await until(id, ({ status }) => status === 'DONE')).toMatchObject({ rowCount: 5_000 });
   });
@@ -219,7 +219,7 @@ describe('reports over HTTP', () => {
     expect((await gantry.ok('reports.getReports', { kind: 'INCIDENTS' }, { token })).total).toBe(0);
   });
 
-  it('are for those who may generate or see them', async () => {
+  it('require the permission to generate or to see them', async () => {
     const code = async (
       role: 'ANALYST' | 'FIELD' | 'OPERATOR' | 'VIEWER',
       procedure: string,
@@ -267,7 +267,7 @@ describe('reports over HTTP', () => {
     expect((await gantry.ok('reports.getReports', {}, { token })).total).toBe(before.total);
   });
 
-  it('are noted in the activity log with what was asked for', async () => {
+  it('are recorded in the activity log with their parameters', async () => {
     const { rows } = await gantry.pool.query(
       `SELECT details FROM activity WHERE action = 'reports.generate'`,
     );
@@ -275,8 +275,8 @@ describe('reports over HTTP', () => {
   });
 });
 
-describe('files that nobody knows', () => {
-  it('go when they are old, and others stay', async () => {
+describe('files without a report', () => {
+  it('are removed when they are old, and others stay', async () => {
     await using gantry = await startGantry();
     const folder = await mkdtemp(join(tmpdir(), 'gantry-reports-'));
     const files = createReportFiles(folder);
@@ -316,7 +316,7 @@ describe('a report whose process is killed', () => {
     return untilItServes(started);
   };
 
-  it('is taken up again and becomes whole', async () => {
+  it('is started again and completed', async () => {
     const first = await start();
     const { createPool } = await import('../src/platform/database/pool.ts');
     const pool = createPool(database.url, 2, () => undefined);

@@ -48,7 +48,7 @@ const write = async (given: Partial<ReportDocument> & { table?: readonly Row[] }
 const NOON = new Date('2026-03-29T10:00:00Z');
 const withPlate = (plate: string): Row => [NOON, plate, 1, 'OPEN', 'Ring', 1];
 
-/** How a plate is seen from left to right. */
+/** A plate in visual order from left to right. */
 const seen = async (plate: string): Promise<string> => {
   const { bytes } = await write({ table: [withPlate(plate)] });
   const [page = []] = await readDrawnTexts(bytes);
@@ -71,7 +71,7 @@ describe('a text in a PDF', () => {
     ['of Latin letters', 'W 123-ÄÖ', 'W 123-ÄÖ'],
     ['of Chinese', '京A·88888', '京A·88888'],
     ['of Thai letters as on plates', 'กข 1234', 'กข 1234'],
-  ])('%s stands in the order in which it is seen', async (_, plate, expected) => {
+  ])('%s appears in visual order', async (_, plate, expected) => {
     expect(await seen(plate)).toBe(expected);
   });
 
@@ -83,7 +83,7 @@ describe('a text in a PDF', () => {
         .filter(({ text }) => /\p{Script=Arabic}/u.test(text))
         .reduce((sum, { width }) => sum + width, 0);
     };
-    // An initial, a medial and a final form are narrower than three letters that stand alone.
+    // An initial, a medial and a final form are narrower than three isolated letters.
     expect(await shapes('سسس')).toBeLessThan((await shapes('س س س')) * 0.9);
   });
 
@@ -93,7 +93,7 @@ describe('a text in a PDF', () => {
     expect(Buffer.from(bytes).includes('NotoEmoji')).toBe(true);
   });
 
-  it('that cannot be set is named, and a note says so', async () => {
+  it('that cannot be shown is replaced by a name, with a note', async () => {
     const { bytes } = await write({ table: [withPlate('MH 12 दे 1433')] });
     const text = (await readPdf(bytes)).join(' ').replaceAll(/\s+/g, ' ');
     expect(text).not.toMatch(/\p{Script=Devanagari}/u);
@@ -144,7 +144,7 @@ describe('the pages of a PDF', () => {
     expect(text.split(NAME)).toHaveLength(3);
   });
 
-  it('keep what is drawn within the paper and a cell within its column', async () => {
+  it('keep content within the page and cells within their column', async () => {
     const { bytes } = await write({ table: [row, [NOON, 'M'.repeat(40), 1, 'W'.repeat(60), 'x', 1]] });
     for (const page of await readDrawnTexts(bytes))
       for (const { x, width } of page) {
@@ -153,7 +153,7 @@ describe('the pages of a PDF', () => {
       }
   });
 
-  it.each([10, 11, 12])('say AM or PM at %i on a clock of 12 hours', async (hour) => {
+  it.each([10, 11, 12])('show AM or PM at %i on a 12-hour clock', async (hour) => {
     const table: Row[] = [0, 12].map((more) => [
       new Date(Date.UTC(2026, 0, 5, hour - 1 + more)),
       'W 1',
@@ -169,7 +169,7 @@ describe('the pages of a PDF', () => {
   });
 });
 
-describe('the hour that comes twice', () => {
+describe('the hour that occurs twice', () => {
   const autumn = [
     '2026-10-24T23:30:00Z',
     '2026-10-25T00:30:00Z',
@@ -177,7 +177,7 @@ describe('the hour that comes twice', () => {
     '2026-10-25T02:30:00Z',
   ];
 
-  it('carries its offset, others do not', () => {
+  it('is shown with its offset, others are not', () => {
     const { show } = createLocalTime(settings);
     expect(autumn.map((at) => show(Date.parse(at)))).toEqual([
       '25.10.2026 01:30:00',
@@ -188,12 +188,12 @@ describe('the hour that comes twice', () => {
     const lordHowe = createLocalTime({ ...settings, timezone: 'Australia/Lord_Howe' });
     expect(lordHowe.show(Date.parse('2026-04-04T14:45:00Z'))).toContain('01:45:00 +11:00');
     expect(lordHowe.show(Date.parse('2026-04-04T15:15:00Z'))).toContain('01:45:00 +10:30');
-    // The hour that spring skips is no such hour.
+    // The hour skipped in spring is not such an hour.
     expect(show(Date.parse('2026-03-29T00:30:00Z'))).toBe('29.03.2026 01:30:00');
     expect(show(Date.parse('2026-03-29T01:30:00Z'))).toBe('29.03.2026 03:30:00');
   });
 
-  it('does so in PDF and XLSX', async () => {
+  it('is shown so in PDF and XLSX', async () => {
     const table = autumn.map((at): Row => [new Date(at), 'W 1', 1, 'OPEN', 'Ring', 1]);
     const text = (await readPdf((await write({ table })).bytes)).join(' ').replaceAll(/\s+/g, ' ');
     expect(text).toContain('25.10.2026 02:30:00 +02:00');
@@ -215,8 +215,8 @@ describe('the hour that comes twice', () => {
   });
 });
 
-describe('rows that do not all have room', () => {
-  it('are shared out so that nobody gets fewer than another one who needs more', () => {
+describe('rows that do not all fit', () => {
+  it('are divided so that no group gets fewer than another one that needs more', () => {
     const needs = new Map([
       ['a', 100],
       ['b', 3],
@@ -227,7 +227,7 @@ describe('rows that do not all have room', () => {
     expect(Object.fromEntries(shareOut(needs, 2))).toEqual({ a: 1, b: 0, c: 1 });
   });
 
-  it('leave out the same of each section, which is named, after a page for each', async () => {
+  it('omit the same number in each section, which is stated, after a page for each', async () => {
     const names = Array.from({ length: 12 }, (_, n) => `Place ${String.fromCharCode(65 + n)}`);
     const ofPlace = (name: string, count: number): Row[] =>
       Array.from({ length: count }, (_, n) => [
@@ -277,7 +277,7 @@ describe('rows that do not all have room', () => {
 });
 
 describe('reading a PDF', () => {
-  it('leaves no polyfills behind for the tests that come after', async () => {
+  it('leaves no polyfills behind for later tests', async () => {
     const { bytes } = await write({});
     expect(await readPdf(bytes)).toHaveLength(1);
     expect(globalThis).not.toHaveProperty('pdfjsLib');

@@ -2,11 +2,11 @@ import { Worker } from 'node:worker_threads';
 import { parse } from 'csv-parse/sync';
 import { strFromU8, unzipSync } from 'fflate';
 
-// Files of reports, read by other programs than those that wrote them.
+// Reads files of reports with other programs than those that wrote them.
 
 export interface ReadCsv {
   readonly records: Record<string, string>[];
-  /** The lines at its end that say what it is about. */
+  /** The lines at its end with facts about the report. */
   readonly comments: string[];
 }
 
@@ -19,7 +19,7 @@ export const readCsv = (bytes: Uint8Array): ReadCsv => {
   };
 };
 
-/** A cell as the XML has it: `s` is a text, none a number (a time too). */
+/** A cell in the XML: `s` is a text, others are numbers (including times). */
 export interface SheetCell {
   readonly type: 's' | 'n' | 'f';
   readonly value: string;
@@ -58,7 +58,7 @@ export const readXlsx = (bytes: Uint8Array): Record<string, SheetCell>[][] => {
   );
 };
 
-/** What is drawn by one order: its letters as they stand from left to right, in points. */
+/** The content of one drawing operation: its letters from left to right, in points. */
 export interface DrawnText {
   readonly x: number;
   readonly y: number;
@@ -75,14 +75,17 @@ interface PdfAnswers {
 let thread: Worker | undefined;
 let questions = 0;
 
-/** Asks the thread that reads PDFs. pdf.js replaces JSON.parse and Array.prototype.push wherever it is loaded. */
+/**
+ * Sends a request to the thread that reads PDFs. pdf.js replaces JSON.parse and Array.prototype.push wherever it is
+ * loaded.
+ */
 const askThread = <What extends keyof PdfAnswers>(
   what: What,
   bytes: Uint8Array,
 ): Promise<PdfAnswers[What]> => {
   thread ??= new Worker(new URL('./pdf-thread.js', import.meta.url), { execArgv: [] });
   thread.setMaxListeners(0);
-  // It must not keep the process from ending; a question that waits does.
+  // The thread must not keep the process alive; a pending request does.
   thread.ref();
   const asked = thread;
   const id = ++questions;
@@ -104,10 +107,13 @@ const askThread = <What extends keyof PdfAnswers>(
 /** The text of each page of a PDF. */
 export const readPdf = (bytes: Uint8Array): Promise<string[]> => askThread('texts', bytes);
 
-/** What is drawn on each page, without the rules by which readers put right-to-left text into the order of reading. */
+/**
+ * The content of each page of a PDF, without the rules by which readers restore the reading order of right-to-left
+ * text.
+ */
 export const readDrawnTexts = (bytes: Uint8Array): Promise<DrawnText[][]> => askThread('drawn', bytes);
 
-/** The lines of a page from top to bottom, each as it is seen from left to right. */
+/** The lines of a page from top to bottom, each in visual order from left to right. */
 export const linesSeen = (drawn: readonly DrawnText[]): string[] => {
   const lines = new Map<number, DrawnText[]>();
   for (const each of drawn) lines.set(Math.round(each.y), [...(lines.get(Math.round(each.y)) ?? []), each]);

@@ -7,7 +7,7 @@ import { createDatabase, createPool } from '../src/platform/database/pool.ts';
 import { lastRun, nextRun, periodBefore, type Recurrence } from '../src/reports/recurrence.ts';
 import { runDueSchedules } from '../src/reports/run-schedules.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
-// Builds what makes reports.
+// Builds the program that writes reports.
 import './service-process.ts';
 
 const log = pino({ level: 'silent' });
@@ -22,7 +22,7 @@ const rhythm = (fields: Partial<Recurrence>): Recurrence => ({
   ...fields,
 });
 
-describe('when a schedule runs', () => {
+describe('the time at which a schedule runs', () => {
   it('is its hour by the local clocks, in winter and in summer', () => {
     expect(iso(nextRun(rhythm({}), VIENNA, at('2026-03-28T12:00:00Z')))).toBe(
       '2026-03-29T06:00:00.000+02:00',
@@ -32,19 +32,19 @@ describe('when a schedule runs', () => {
     );
   });
 
-  it('is the next hour where clocks skip its own', () => {
+  it('is the next hour when clocks skip its own', () => {
     expect(iso(nextRun(rhythm({ hour: 2 }), VIENNA, at('2026-03-28T12:00:00Z')))).toBe(
       '2026-03-29T03:00:00.000+02:00',
     );
   });
 
-  it('is once where its hour comes twice', () => {
+  it('occurs once when its hour occurs twice', () => {
     const first = nextRun(rhythm({ hour: 2 }), VIENNA, at('2026-10-24T12:00:00Z'));
     expect(iso(first)).toBe('2026-10-25T02:00:00.000+02:00');
     expect(iso(nextRun(rhythm({ hour: 2 }), VIENNA, first))).toBe('2026-10-26T02:00:00.000+01:00');
   });
 
-  it('is the last day of a month that is too short', () => {
+  it('is on the last day of a month that is too short', () => {
     const monthly = rhythm({ every: 'MONTHLY', dayOfMonth: 31 });
     let moment = at('2027-12-31T12:00:00Z');
     const days: string[] = [];
@@ -55,7 +55,7 @@ describe('when a schedule runs', () => {
     expect(days).toEqual(['2028-01-31', '2028-02-29', '2028-03-31', '2028-04-30', '2028-05-31']);
   });
 
-  it('never repeats or skips a turn, whatever the zone', () => {
+  it('never repeats or skips a run, in any zone', () => {
     const zones = [
       VIENNA,
       'America/New_York',
@@ -90,7 +90,7 @@ describe('when a schedule runs', () => {
       fc.property(rhythms, fc.constantFrom(...zones), moments, (given, zone, moment) => {
         const next = nextRun(given, zone, moment);
         expect(next).toBeGreaterThan(moment);
-        // From any moment before it, it is the same one; at it, it is the last one.
+        // From any time before it, it is the next run; at it, it is the last one.
         expect(lastRun(given, zone, next)).toBe(next);
         expect(lastRun(given, zone, next - 1)).toBeLessThanOrEqual(moment);
         expect(nextRun(given, zone, next - 1)).toBe(next);
@@ -117,14 +117,14 @@ describe('the range of a scheduled report', () => {
     return [iso(from), iso(until)];
   };
 
-  it('is the day before, as long as that day was', () => {
+  it('is the previous day with its actual length', () => {
     expect(before('DAILY', '2026-03-30T04:00:00Z')).toEqual([
       '2026-03-29T00:00:00.000+01:00',
       '2026-03-30T00:00:00.000+02:00',
     ]);
   });
 
-  it('is the whole week before, by its first day', () => {
+  it('is the previous whole week, by its first day', () => {
     // A Wednesday.
     expect(before('WEEKLY', '2026-11-18T05:00:00Z', 1).map((text) => text.slice(0, 10))).toEqual([
       '2026-11-09',
@@ -140,7 +140,7 @@ describe('the range of a scheduled report', () => {
     ]);
   });
 
-  it('is the month before', () => {
+  it('is the previous month', () => {
     expect(before('MONTHLY', '2026-03-31T04:00:00Z').map((text) => text.slice(0, 10))).toEqual([
       '2026-02-01',
       '2026-03-01',
@@ -173,7 +173,7 @@ describe('schedules', () => {
     return reports.filter((report: { scheduleId: string }) => report.scheduleId === scheduleId);
   };
 
-  it('make their report once, though many processes look for what is due', async () => {
+  it('request their report once, though many processes look for due ones', async () => {
     const { id, nextRunAt } = await create();
     expect(Date.parse(nextRunAt)).toBeGreaterThan(Date.now());
     await gantry.pool.query(
@@ -183,7 +183,7 @@ describe('schedules', () => {
     const databases = others.map(createDatabase);
     await Promise.all([...databases, ...databases, ...databases].map((db) => runDueSchedules(db, log)));
     await Promise.all(databases.map((db) => runDueSchedules(db, log)));
-    // Of the turns that were missed meanwhile, the last one is made up for.
+    // Of the missed runs, only the last is made up for.
     const [report, ...more] = await eventually(
       () => reportsOf(id),
       ([first]) => first?.status === 'DONE',
@@ -203,7 +203,7 @@ describe('schedules', () => {
     });
   });
 
-  it('follow the time zone when it is changed', async () => {
+  it('follow changes of the time zone', async () => {
     const { id } = await create();
     await gantry.ok('system.timezone.updateTimezoneSettings', { timezone: 'Asia/Tokyo' }, { token });
     const find = async () => {
@@ -215,7 +215,7 @@ describe('schedules', () => {
     await gantry.ok('system.timezone.updateTimezoneSettings', { timezone: 'UTC' }, { token });
   });
 
-  it('stop while they are not enabled, can be changed and removed', async () => {
+  it('do not run while disabled, and can be changed and deleted', async () => {
     const { id } = await create({ every: 'WEEKLY', weekday: 1 });
     const changed = await gantry.ok('reports.updateSchedule', { id, enabled: false }, { token });
     expect(changed).toMatchObject({ enabled: false, nextRunAt: null, weekday: 1 });

@@ -5,7 +5,7 @@ import { createPool } from '../src/platform/database/pool.ts';
 import { inLongSnapshot } from '../src/platform/database/snapshot.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { readXlsx } from './report-reading.ts';
-// Builds what makes reports.
+// Builds the program that writes reports.
 import './service-process.ts';
 
 let gantry: Gantry;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => gantry?.stop());
 
-/** Puts violations into March 2026 by the short way: one event a second. */
+/** Inserts violations into March 2026 directly: one event per second. */
 const fill = (pool: pg.Pool, from: number, until: number) =>
   pool.query(
     `INSERT INTO events (id, event_type, plate, plate_key)
@@ -47,7 +47,7 @@ describe('a snapshot', () => {
     await pool.end();
   });
 
-  it('leaves no connection behind, also when the work fails', async () => {
+  it('leaves no connection behind, even when the work fails', async () => {
     const pool = open();
     await expect(inLongSnapshot(pool, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(pool.totalCount).toBe(0);
@@ -56,7 +56,7 @@ describe('a snapshot', () => {
   });
 });
 
-describe('a report that is made while events arrive', () => {
+describe('a report that is generated while events arrive', () => {
   it('has as many rows as its figures say', async () => {
     await fill(gantry.pool, 1, 20_000);
     const token = await gantry.tokenFor('ADMIN');

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { readPdf } from './report-reading.ts';
-// Builds what makes reports.
+// Builds the program that writes reports.
 import './service-process.ts';
 
 const NAMES = [

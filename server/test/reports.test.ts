@@ -9,7 +9,7 @@ import type { ReportRow } from '../src/reports/store.ts';
 import { writeReport } from '../src/reports/write.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { readCsv, readPdf, readXlsx } from './report-reading.ts';
-// Builds what makes reports.
+// Builds the program that writes reports.
 import './service-process.ts';
 
 let gantry: Gantry;
@@ -21,7 +21,7 @@ let locationId: string;
 const DAY = '2026-03-29';
 const EMPTY = { startDate: '2024-02-01', endDate: '2024-02-29' };
 
-/** Violations of that day, with what spreadsheets and encodings trip over. */
+/** Violations of that day, with values that are difficult for spreadsheets and encodings. */
 const VIOLATIONS = [
   { timestamp: '2026-03-29T00:30:00.000Z', licensePlateNumber: 'ŽD 123-ÄÖ', vehicleSpeed: 71.5 },
   {
@@ -91,8 +91,8 @@ interface Asked {
 }
 
 /**
- * Makes a report in this process: the thread, the queue and the way over HTTP, which each kind and each format has in other
- * tests, cost more than the report.
+ * Generates a report in this process: the thread, the queue and the HTTP answer, which other tests cover for each
+ * kind and format, take longer than the report.
  */
 const makeHere = async ({
   kind,
@@ -145,7 +145,7 @@ describe('a report of violations', () => {
     ]);
   });
 
-  it('has no cell in CSV that a spreadsheet takes for a formula', async () => {
+  it('has no cell in CSV that a spreadsheet treats as a formula', async () => {
     const { records } = readCsv(await fetchFile(await generate({})));
     expect(records.map((record) => record.Plate)).toEqual([
       'ŽD 123-ÄÖ',
@@ -176,7 +176,7 @@ describe('a report of violations', () => {
     expect(data[3]?.M).toEqual({ type: 's', value: '+49 €\nsecond <line>' });
   });
 
-  it('becomes pages with what it is about, the table and page numbers', async () => {
+  it('becomes pages with its facts, the table and page numbers', async () => {
     const pages = await readPdf(await fetchFile(await generate({ format: 'PDF' })));
     const text = pages.join(' ');
     expect(text).toContain('Europe/Vienna');
@@ -191,7 +191,7 @@ describe('a report of violations', () => {
     });
   });
 
-  it('shows letters of every script in PDF, and carries the font for them only then', async () => {
+  it('shows letters of every script in PDF, and embeds a font for them only if necessary', async () => {
     const sensor = { name: '北京 东路 Mast', deviceId: 'mast-8', type: 'CAMERA', locationId: null };
     const { id, apiKey } = await gantry.ok('sensors.create', sensor, { token });
     const events = ['京A·88888', '12가 3456', 'あ 品川 500'].map((licensePlateNumber) => ({
@@ -213,7 +213,7 @@ describe('a report of violations', () => {
     await gantry.ok('sensors.delete', { id }, { token });
   });
 
-  it('lets through what its filters let through, and says so', async () => {
+  it('contains what matches its filters, and names them', async () => {
     const filters = { licensePlateNumber: 'žd123*', sensorId, locationId };
     const report = await generate({ filters });
     expect(report.filters).toEqual(filters);
@@ -280,7 +280,7 @@ describe('the figures', () => {
     ]);
   });
 
-  it('of incidents tell how long it took to act upon them', async () => {
+  it('of incidents include the times until they were acted upon', async () => {
     const { incidents } = await gantry.ok('incidents.getAll', {}, { token });
     const [{ id }] = incidents;
     await gantry.ok('incidents.acknowledge', { id }, { token });
@@ -292,7 +292,7 @@ describe('the figures', () => {
     ]);
   });
 
-  it('of sensors keep maintenance apart from what was unavailable', async () => {
+  it('of sensors distinguish maintenance from unavailability', async () => {
     await gantry.pool.query(`UPDATE sensors SET created_at = '2026-03-01T00:00:00Z', status = 'ONLINE'`);
     await gantry.pool.query('DELETE FROM sensor_status_history');
     const change = (from: string | null, to: string, at: string, reason: string) =>
@@ -346,8 +346,8 @@ describe('the figures', () => {
     ]);
   });
 
-  it('of traffic tell a gap from a road without vehicles', async () => {
-    // The sensor was silent from 4:00 to 6:00, as the history above has it, and ONLINE in the hour after that.
+  it('of traffic distinguish a gap from a road without vehicles', async () => {
+    // The sensor was silent from 4:00 to 6:00, as in the history above, and ONLINE in the hour after that.
     const { records } = readCsv(await fetchFile(await generate({ kind: 'TRAFFIC' })));
     const at = (hour: string) => records.find((record) => record.From?.startsWith(`2026-03-29T${hour}`));
     expect(at('05:00')).toMatchObject({ Vehicles: '', Completeness: '0' });

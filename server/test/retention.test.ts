@@ -33,7 +33,7 @@ beforeEach(() => gantry.ok('storage.setRetention', NOTHING_LIMITED, { token }));
 const rowsOf = async (statement: string, values: unknown[] = []) =>
   (await gantry.pool.query(statement, values)).rows;
 const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString();
-/** Noon of a day in the month so many months ago, in UTC. */
+/** Noon of a day in a month the given number of months ago, in UTC. */
 const inMonth = (monthsAgo: number, day = 10): string => {
   const now = new Date();
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - monthsAgo, day, 12)).toISOString();
@@ -56,10 +56,10 @@ const exists = async (id: string): Promise<boolean> =>
   (await rowsOf('SELECT FROM events WHERE id = $1', [id])).length > 0;
 const ask = (procedure: string, input?: unknown) => gantry.ok(`storage.${procedure}`, input, { token });
 
-/** Longest wait for a run: it gives way to those who write, and a busy machine has many of them. */
+/** Time limit for a run, which yields to other writers, of which a busy machine has many. */
 const RUN_MS = 60_000;
 
-/** Carries retention out by hand and waits for its end. */
+/** Runs retention by hand and waits for its end. */
 const carryOut = async () => {
   const { id } = await ask('runRetention');
   return eventually(
@@ -69,7 +69,7 @@ const carryOut = async () => {
   );
 };
 
-/** As if everything about images had happened more than an hour earlier: what is young is kept. */
+/** Makes everything about images more than an hour old, because recent images are kept. */
 const letImagesAge = async (): Promise<void> => {
   await gantry.pool.query(`UPDATE event_images SET at = at - interval '70 minutes'`);
   await gantry.pool.query(`UPDATE images SET touched_at = touched_at - interval '70 minutes'`);
@@ -89,7 +89,7 @@ const expectCountsToBeRight = async (): Promise<void> => {
     await rowsOf(`((${arrived}) EXCEPT (${arrivals})) UNION ALL ((${arrivals}) EXCEPT (${arrived}))`),
   ).toEqual([]);
   await foldAllTraffic(gantry, 200);
-  // Counts outlive their events: where retention removed any, and there alone, there are more counts than events.
+  // Traffic counts are kept: only where retention removed events are there more counts than events.
   const differences = `
     WITH passed AS (
       SELECT sensor_id AS place_id, date_trunc('day', event_time(id), 'UTC') AS slot, count(*) AS n FROM events
@@ -110,7 +110,7 @@ const expectCountsToBeRight = async (): Promise<void> => {
 };
 
 describe('retention', () => {
-  it('takes old months that share a partition away as a whole, and tells of each', async () => {
+  it('removes old months that share a partition as a whole, and reports each', async () => {
     const years = await Promise.all(
       ['2003-02-10', '2003-02-11', '2006-05-10'].map((day) => report(`${day}T12:00:00Z`)),
     );
@@ -120,7 +120,7 @@ describe('retention', () => {
     expect(stats.months).toContainEqual({ month: '2003-02', events: 2, bytes: expect.any(Number) });
     expect(stats.months).toContainEqual({ month: '2006-05', events: 1, bytes: expect.any(Number) });
 
-    // While one of them is held, the others go one by one.
+    // While one of them is held, the others are removed one by one.
     const { id: holdId } = await ask('setHold', { eventIds: years[2] ? [years[2]] : [], reason: 'Case 11' });
     await ask('setRetention', { events: { default: 2_500 } });
     const first = await carryOut();
@@ -142,14 +142,14 @@ describe('retention', () => {
     await expectCountsToBeRight();
   });
 
-  it('removes nothing unless it is told to', async () => {
+  it('removes nothing by default', async () => {
     const old = await report(inMonth(30));
     expect(await ask('getRetention')).toMatchObject(NOTHING_LIMITED);
     expect((await carryOut()).removals).toEqual([]);
     expect(await exists(old)).toBe(true);
   });
 
-  it('removes what is older than its days and leaves the rest, type by type', async () => {
+  it('removes what is older than its number of days and keeps the rest, type by type', async () => {
     const ids = {
       oldDetection: await report(daysAgo(40)),
       youngDetection: await report(daysAgo(20)),
@@ -167,7 +167,7 @@ describe('retention', () => {
     await expectCountsToBeRight();
   });
 
-  it('takes months away as a whole where everything in them is due, and they come back on demand', async () => {
+  it('drops months as a whole if everything in them is due, and they are created again on demand', async () => {
     await Promise.all([3, 4, 5].map((months) => report(inMonth(months))));
     const held = await report(inMonth(4, 11));
     const { id: holdId } = await ask('setHold', { eventIds: [held], reason: 'Case 12' });
@@ -193,7 +193,7 @@ describe('retention', () => {
     await expectCountsToBeRight();
   });
 
-  it('says beforehand what then happens', async () => {
+  it('previews exactly what it then does', async () => {
     await Promise.all([
       ...[2, 3, 3, 7].map((months) => report(inMonth(months))),
       report(inMonth(3), {
@@ -210,7 +210,7 @@ describe('retention', () => {
     expect(preview.held).toBe(1);
     expect(preview.totals.events).toBeGreaterThan(4);
     expect(preview.totals.images).toBe(1);
-    // Asking changed nothing.
+    // The preview changed nothing.
     expect(await ask('getRetention')).toMatchObject(NOTHING_LIMITED);
     await ask('setRetention', rules);
     expect(await ask('previewRetention')).toEqual({ ...preview, rules: expect.anything() });
@@ -234,7 +234,7 @@ describe('retention', () => {
     await ask('releaseHold', { id: holdId });
   });
 
-  it('keeps counts true while devices go on reporting, also into the months that go', async () => {
+  it('keeps counts correct while devices continue to report, even into the removed months', async () => {
     await ask('setRetention', { events: { default: 60, byType: { INCIDENT: 40 } } });
     let busy = true;
     let sent = 0;
@@ -271,7 +271,7 @@ describe('retention', () => {
     await expectCountsToBeRight();
   }, 240_000);
 
-  it('removes the oldest of the activity log, and writes down that the rules were changed', async () => {
+  it('removes the oldest entries of the activity log, and records that the rules were changed', async () => {
     await gantry.pool.query(
       `INSERT INTO activity (user_id, action, at) OVERRIDING SYSTEM VALUE
        SELECT gen_random_uuid(), 'auth.login', now() - interval '500 days' FROM generate_series(1, 3)`,
@@ -286,7 +286,7 @@ describe('retention', () => {
     expect(details.after.activity).toBe(365);
   });
 
-  it('removes old reports and then their files, and leaves young ones', async () => {
+  it('removes old reports and then their files, and keeps recent ones', async () => {
     const range = { startDate: daysAgo(2), endDate: daysAgo(1) };
     const make = async () => {
       const input = { kind: 'TRAFFIC', format: 'CSV', ...range };
@@ -317,12 +317,12 @@ describe('retention', () => {
     expect([await hasFile(old.id), await hasFile(young.id)]).toEqual([false, true]);
   });
 
-  it('is carried out by one at a time', async () => {
+  it('runs in one process at a time', async () => {
     await gantry.pool.query('INSERT INTO retention_runs DEFAULT VALUES');
     const { status, body } = await gantry.call('storage.runRetention', undefined, { token });
     expect(status).toBe(409);
     expect(body.error.json.message).toContain('already');
-    // The process of that run died: nothing was heard of it for ten minutes.
+    // The process of that run died: it has shown no sign of life for ten minutes.
     await gantry.pool.query(`UPDATE retention_runs SET beat_at = now() - interval '10 minutes'`);
     expect((await carryOut()).status).toBe('COMPLETED');
     const statuses = await rowsOf(`SELECT FROM retention_runs WHERE status = 'STOPPED'`);
@@ -334,7 +334,7 @@ describe('images', () => {
   const stored = async (bytes: Buffer): Promise<boolean> =>
     (await gantry.app.context.images.blobs.stat(createHash('sha256').update(bytes).digest('hex'))) !== null;
 
-  it('go with the last event that refers to them, and not before', async () => {
+  it('are removed with the last event that refers to them, and not before', async () => {
     const shared = png({ shade: 31 });
     const alone = png({ shade: 32 });
     const images = [dataUrl(shared, 'image/png')];
@@ -350,7 +350,7 @@ describe('images', () => {
     expect(await stored(shared)).toBe(false);
   });
 
-  it('go with a month of events that goes as a whole', async () => {
+  it('are removed with a month of events that is dropped as a whole', async () => {
     const picture = png({ shade: 33 });
     await report(inMonth(9), { images: [dataUrl(picture, 'image/png')] });
     await letImagesAge();
@@ -371,7 +371,7 @@ describe('images', () => {
     expect(await rowsOf('SELECT event_id FROM event_reviews')).toEqual([{ event_id: ids[2] }]);
   });
 
-  it('of events that stay go when they are due themselves, unless the event is held', async () => {
+  it('of events that are kept are removed when they are due themselves, unless the event is held', async () => {
     const [old, young, held] = [34, 35, 36].map((shade) => png({ shade })) as [Buffer, Buffer, Buffer];
     const oldId = await report(daysAgo(50), { images: [dataUrl(old, 'image/png')] });
     await report(daysAgo(10), { images: [dataUrl(young, 'image/png')] });
@@ -388,7 +388,7 @@ describe('images', () => {
     await ask('releaseHold', { id });
   });
 
-  it('that were stored for an event which never was are collected, but not while it may still come', async () => {
+  it('of an event that was never stored are collected, but not while it may still arrive', async () => {
     const { images } = gantry.app.context;
     const bytes = png({ shade: 37 });
     const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -403,7 +403,7 @@ describe('images', () => {
     expect(await rowsOf('SELECT FROM event_images WHERE event_id = $1', [eventId])).toEqual([]);
   });
 
-  it('are stored again when they come again after they went', async () => {
+  it('are stored again when they are sent again after their removal', async () => {
     const bytes = png({ shade: 38 });
     const images = [dataUrl(bytes, 'image/png')];
     const id = await report(daysAgo(1), { images });

@@ -7,8 +7,8 @@ import { eventually } from './harness.ts';
 const logTo = (lines: string[]) => pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
 const options = (lines: string[] = []) => ({ everyMs: 10, log: logTo(lines), failure: 'not this time' });
 
-describe('work that is done in rounds', () => {
-  it('goes on after a round that failed, and the log says so', async () => {
+describe('periodic work', () => {
+  it('continues after a round that failed, and logs it', async () => {
     const lines: string[] = [];
     let rounds = 0;
     const work = startPeriodic(options(lines), async () => {
@@ -25,7 +25,7 @@ describe('work that is done in rounds', () => {
     expect(lines[0]).toContain('the database is away');
   });
 
-  it('is never done twice at once', async () => {
+  it('never overlaps', async () => {
     let underWay = 0;
     let most = 0;
     let rounds = 0;
@@ -43,7 +43,7 @@ describe('work that is done in rounds', () => {
     expect(most).toBe(1);
   });
 
-  it('is told when it is over, and waited for', async () => {
+  it('is told when to finish, and is waited for', async () => {
     let begun = false;
     let ended = false;
     const work = startPeriodic(options(), async (isOver) => {

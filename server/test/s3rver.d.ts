@@ -1,7 +1,7 @@
 declare module 's3rver' {
   import type { AddressInfo } from 'node:net';
 
-  /** A server that speaks as S3 does and keeps its files in a folder. */
+  /** A server with the S3 API that stores its files in a folder. */
   export default class S3rver {
     constructor(options: {
       address: string;

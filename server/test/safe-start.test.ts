@@ -9,7 +9,7 @@ import { createTestDatabase } from './harness.ts';
 import { type OwnDatabase, startOwnDatabase } from './own-database.ts';
 import { spawnService, untilItServes } from './service-process.ts';
 
-// What the service refuses to start with, and what it prints when it starts.
+// The conditions under which the service refuses to start, and its output when it starts.
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let folder: string;
@@ -22,14 +22,14 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The database, on a connection that has settings of its own. */
+/** The database, on a connection with its own settings. */
 const withSetting = (setting: string, databaseUrl = database.url): string => {
   const url = new URL(databaseUrl);
   url.searchParams.set('options', `-c ${setting}`);
   return url.href;
 };
 
-describe('a database server that may lose what it committed', () => {
+describe('a database server that may lose committed data', () => {
   const settings = () => ({
     DATABASE_URL: withSetting('synchronous_commit=off'),
     JWT_SECRET: 'a secret of the tests that is long enough',
@@ -43,7 +43,7 @@ describe('a database server that may lose what it committed', () => {
     );
   });
 
-  it('is taken with a warning where the settings accept it', async () => {
+  it('is accepted with a warning if the settings allow it', async () => {
     const lines: string[] = [];
     const log = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
     await waitForDatabase(settings().DATABASE_URL, { allowUnsafe: true, log });
@@ -51,7 +51,7 @@ describe('a database server that may lose what it committed', () => {
   });
 });
 
-describe('a database server of its own', () => {
+describe('a database with its own setting', () => {
   let own: OwnDatabase;
   beforeAll(async () => {
     own = await startOwnDatabase();
@@ -73,7 +73,7 @@ describe('a database server of its own', () => {
 });
 
 describe('the generated password of the administrator', () => {
-  it('is not printed where the output is no terminal; the file that has it is named', async () => {
+  it('is not printed unless the output is a terminal; the file with it is named', async () => {
     const service = await untilItServes(
       spawnService(folder, { DATABASE_URL: database.url, DATA_DIR: folder, ADMIN_PASSWORD: '' }),
     );

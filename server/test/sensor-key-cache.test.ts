@@ -14,7 +14,7 @@ const sensorOf = (id: string, name = 'Mast'): KnownSensor => ({
   eventsPerMin: 20,
 });
 
-/** A cache over a table in memory; it counts how often the table is asked. */
+/** A cache over a table in memory, with the number of queries. */
 const cacheOver = (table: Map<string, KnownSensor>) => {
   const asked: string[] = [];
   const keys = createSensorKeys(async (apiKey) => {
@@ -25,7 +25,7 @@ const cacheOver = (table: Map<string, KnownSensor>) => {
 };
 
 describe('the cache of sensor keys', () => {
-  it('asks once for a key it will know, however many wait for it', async () => {
+  it('queries a key once, however many wait for it', async () => {
     const { keys, asked } = cacheOver(new Map([[keyOf(1), sensorOf('one')]]));
     const found = await Promise.all(Array.from({ length: 50 }, () => keys.find(keyOf(1))));
     expect(new Set(found.map((sensor) => sensor?.id))).toEqual(new Set(['one']));
@@ -33,7 +33,7 @@ describe('the cache of sensor keys', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('asks once for a key that no sensor has, and not at all for what cannot be a key', async () => {
+  it('queries an unknown key once, and an invalid one not at all', async () => {
     const { keys, asked } = cacheOver(new Map());
     for (let n = 0; n < 20; n++) expect(await keys.find(keyOf(1))).toBeNull();
     expect(asked).toHaveLength(1);
@@ -43,7 +43,7 @@ describe('the cache of sensor keys', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('remembers a bounded number of unknown keys, the latest ones', async () => {
+  it('remembers a limited number of unknown keys, the latest ones', async () => {
     const { keys, asked } = cacheOver(new Map());
     for (let n = 1; n <= 30_000; n++) await keys.find(keyOf(n));
     expect(asked).toHaveLength(30_000);
@@ -53,7 +53,7 @@ describe('the cache of sensor keys', () => {
     expect(asked).toHaveLength(30_001);
   });
 
-  it('does not let unknown keys push out known ones', async () => {
+  it('does not let unknown keys displace known ones', async () => {
     const { keys, asked } = cacheOver(new Map([[keyOf(0), sensorOf('one')]]));
     await keys.find(keyOf(0));
     for (let n = 1; n <= 60_000; n++) await keys.find(keyOf(n));
@@ -62,7 +62,7 @@ describe('the cache of sensor keys', () => {
     expect(asked).toHaveLength(before);
   });
 
-  it('forgets one sensor and keeps the others', async () => {
+  it('discards one sensor and keeps the others', async () => {
     const table = new Map([
       [keyOf(1), sensorOf('one', 'before')],
       [keyOf(2), sensorOf('two', 'before')],
@@ -78,7 +78,7 @@ describe('the cache of sensor keys', () => {
     expect(await keys.find(keyOf(2))).toMatchObject({ name: 'after' });
   });
 
-  it('does not keep what was read before a change and arrived after it', async () => {
+  it('does not keep a result read before a change and received after it', async () => {
     const answers: ((sensor: KnownSensor | null) => void)[] = [];
     const keys = createSensorKeys(() => new Promise((resolve) => answers.push(resolve)));
     const early = keys.find(keyOf(1));
@@ -92,7 +92,7 @@ describe('the cache of sensor keys', () => {
     expect(answers).toHaveLength(2);
   });
 
-  it('asks again after the question failed', async () => {
+  it('queries again after a failed query', async () => {
     let failures = 1;
     const keys = createSensorKeys(async () => {
       if (failures-- > 0) throw new Error('the database is away');
@@ -133,7 +133,7 @@ describe('a change of a sensor', () => {
   };
   const everywhere = <Answer>(ask: (gantry: Gantry) => Promise<Answer>) =>
     Promise.all([here, there].map((gantry) => ask(gantry)));
-  /** What was changed here holds here at once, and there within a second. */
+  /** Changes made here apply here at once, and there within a second. */
   const takesEffect = async <Answer>(
     ask: (gantry: Gantry) => Promise<Answer>,
     holds: (answer: Answer) => boolean,
@@ -142,7 +142,7 @@ describe('a change of a sensor', () => {
     await eventually(() => ask(there), holds, 1_000);
   };
 
-  it('of its key: the old one dies and the new one lives', async () => {
+  it('of its key makes the old one invalid and the new one valid', async () => {
     const { id, apiKey: old } = await addSensor();
     expect(await everywhere((gantry) => statusOf(gantry, old))).toEqual([200, 200]);
     const { apiKey } = await here.ok('sensors.rotateKey', { id }, { token });
@@ -153,7 +153,7 @@ describe('a change of a sensor', () => {
     expect(await everywhere((gantry) => statusOf(gantry, apiKey))).toEqual([200, 200]);
   });
 
-  it('to its end: the key dies', async () => {
+  it('to deleted makes the key invalid', async () => {
     const { id, apiKey } = await addSensor();
     expect(await everywhere((gantry) => statusOf(gantry, apiKey))).toEqual([200, 200]);
     await here.ok('sensors.delete', { id }, { token });
@@ -163,7 +163,7 @@ describe('a change of a sensor', () => {
     );
   });
 
-  it('of its name, address and place shows in the events after it', async () => {
+  it('of its name, address and location applies to the events after it', async () => {
     const { id: locationId } = await here.ok('locations.create', { name: 'Town Hall' }, { token });
     const { id, apiKey } = await addSensor();
     expect(await everywhere((gantry) => stored(gantry, apiKey))).toEqual(
@@ -187,7 +187,7 @@ describe('a change of a sensor', () => {
     );
   });
 
-  it('is not missed by a process that could not listen for a while', async () => {
+  it('is not missed by a process whose listener was disconnected for a while', async () => {
     const { id, apiKey: old } = await addSensor();
     expect(await everywhere((gantry) => statusOf(gantry, old))).toEqual([200, 200]);
     await here.pool.query(

@@ -40,7 +40,7 @@ const speak = async (procedure: string, apiKey: unknown, rest: object = {}) => {
 const heartbeat = (apiKey: unknown, rest: object = {}) => speak('sensors.heartbeat', apiKey, rest);
 const ingest = (apiKey: unknown) => speak('events.ingest', apiKey, { eventType: 'INCIDENT' });
 
-/** The key of the sensor as each public procedure shows it. */
+/** The key of the sensor as returned by each public procedure. */
 const shownKeys = async (service: Gantry, id: string, headers: Record<string, string>) => {
   const [page, all, one] = await Promise.all([
     service.ok<{ sensors: SensorJson[] }>('sensors.getAll', { take: 100 }, { headers }),
@@ -52,7 +52,7 @@ const shownKeys = async (service: Gantry, id: string, headers: Record<string, st
 const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
 
 describe('the API key in public answers', () => {
-  it('is a fingerprint for strangers and for tokens that are no longer good', async () => {
+  it('is a fingerprint for anonymous callers and for invalid tokens', async () => {
     const gone = await gantry.login('operator@gantry.local', 'Correct-horse-1');
     await gantry.ok('auth.logout', undefined, { token: gone });
     const strangers = [
@@ -73,12 +73,12 @@ describe('the API key in public answers', () => {
     expect(await shownKeys(gantry, sensor.id, bearer(own))).toEqual(Array(3).fill(expected));
   });
 
-  it('is never the key in answers that refuse', async () => {
+  it('is never the key in refusals', async () => {
     const { body } = await gantry.call('sensors.update', { id: sensor.id, name: 'x' }, { token });
     expect(JSON.stringify(body)).not.toContain(sensor.apiKey);
   });
 
-  it('is of no use as a fingerprint', async () => {
+  it('cannot be used as a key', async () => {
     expect(await heartbeat(fingerprint(sensor.apiKey))).toEqual(INVALID_KEY);
     expect(await ingest(fingerprint(sensor.apiKey))).toEqual(INVALID_KEY);
   });
@@ -95,7 +95,7 @@ describe('the API key in public answers', () => {
 });
 
 describe('an API key', () => {
-  it('is shown to those who create or change a sensor, and is another one for each', async () => {
+  it('is returned to those who create or change a sensor, and is different for each', async () => {
     const made = await Promise.all(Array.from({ length: 8 }, () => create()));
     expect(new Set(made.map(({ apiKey }) => apiKey)).size).toBe(8);
     for (const { id, apiKey } of made) {
@@ -105,18 +105,18 @@ describe('an API key', () => {
   });
 
   it.each(['x', '0'.repeat(64), 'g'.repeat(64), '\u0000', '\ud800', 'constructor', 'k'.repeat(1000)])(
-    "that is no sensor's (%j) is unauthorized",
+    'that belongs to no sensor (%j) is unauthorized',
     async (apiKey) => {
       expect(await heartbeat(apiKey)).toEqual(INVALID_KEY);
     },
   );
 
-  it('counts in lower case only', async () => {
+  it('is accepted in lower case only', async () => {
     expect(await heartbeat(sensor.apiKey.toUpperCase())).toEqual(INVALID_KEY);
     expect(await heartbeat(` ${sensor.apiKey}`)).toEqual(INVALID_KEY);
   });
 
-  it('is asked for before the rest of the input is looked at', async () => {
+  it('is required before the rest of the input is checked', async () => {
     const rest = { issues: 'nonsense' };
     expect(await heartbeat('x', rest)).toEqual(INVALID_KEY);
     expect(await heartbeat(sensor.apiKey, rest)).toMatchObject({ status: 400 });
@@ -130,7 +130,7 @@ describe('an API key', () => {
 });
 
 describe('sensors.rotateKey', () => {
-  it('answers the new key; the old one dies at once', async () => {
+  it('returns the new key; the old one is invalid at once', async () => {
     const { id, apiKey } = await create();
     await gantry.ok('sensors.heartbeat', { apiKey });
     await gantry.ok('events.ingest', { apiKey, eventType: 'INCIDENT' });
@@ -144,7 +144,7 @@ describe('sensors.rotateKey', () => {
     expect(await gantry.ok('sensors.getById', { id }, { token })).toMatchObject({ apiKey: rotated.apiKey });
   });
 
-  it('stops the old key here even while the process cannot hear announcements', async () => {
+  it('invalidates the old key here even while the process receives no notifications', async () => {
     const { id, apiKey } = await create();
     await gantry.pool.query(
       `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
@@ -155,7 +155,7 @@ describe('sensors.rotateKey', () => {
     expect(await ingest(apiKey)).toEqual(INVALID_KEY);
   });
 
-  it('leaves one living key when several rotate at once', async () => {
+  it('leaves one valid key after concurrent rotations', async () => {
     const { id } = await create();
     const rotated = await Promise.all(
       Array.from({ length: 6 }, () => gantry.ok<SensorJson>('sensors.rotateKey', { id }, { token })),
@@ -164,7 +164,7 @@ describe('sensors.rotateKey', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(5).fill(401), 'ONLINE']);
   });
 
-  it('stops the old key even where a process still believes in it', async () => {
+  it('invalidates the old key even where a process still has it cached', async () => {
     const { id, apiKey } = await create();
     await gantry.ok('sensors.heartbeat', { apiKey });
     const { rows } = await gantry.pool.query(
@@ -177,7 +177,7 @@ describe('sensors.rotateKey', () => {
 });
 
 describe('sensors.delete', () => {
-  it('stops the key at once', async () => {
+  it('invalidates the key at once', async () => {
     const { id, apiKey } = await create();
     await gantry.ok('sensors.heartbeat', { apiKey });
     await gantry.ok('sensors.delete', { id }, { token });
@@ -186,8 +186,8 @@ describe('sensors.delete', () => {
   });
 });
 
-describe('what ingestion knows by a key', () => {
-  it('is the sensor, its place and the speed limit there', async () => {
+describe('the cached data of a key', () => {
+  it('is the sensor, its location and the speed limit there', async () => {
     const location = await gantry.ok('locations.create', { name: 'Bridge', speedLimit: 50 }, { token });
     const coordinates = { latitude: 1, longitude: 2, address: 'North ramp' };
     const placed = await create({ name: 'Placed', locationId: location.id, coordinates });

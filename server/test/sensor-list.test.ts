@@ -46,7 +46,7 @@ const create = (fields: object = {}): Promise<SensorJson & { apiKey: string }> =
     { name: 'Camera', deviceId: randomUUID(), type: 'CAMERA', ...fields },
     { token },
   );
-/** Gives sensors named `… 17` distinct moments of creation in the order of their numbers. */
+/** Gives sensors named `… 17` distinct creation times in the order of their numbers. */
 const spreadCreation = () =>
   gantry.pool.query(
     `UPDATE sensors SET created_at = timestamptz '2026-01-01' + right(name, 2)::int * interval '1 minute'`,
@@ -55,7 +55,7 @@ const list = (input?: object): Promise<PageJson> => gantry.ok('sensors.getAll', 
 const names = async (input?: object) => (await list(input)).sensors.map(({ name }) => name);
 
 describe('sensors.getAll', () => {
-  it('answers ten at a time, newest first, with exactly the documented keys', async () => {
+  it('returns ten at a time, newest first, with exactly the documented keys', async () => {
     for (let n = 10; n < 21; n++) await create({ name: `Sensor ${n}` });
     await spreadCreation();
     const page = await list();
@@ -69,7 +69,7 @@ describe('sensors.getAll', () => {
     expect((await list({ take: 1 })).sensors).toHaveLength(1);
   });
 
-  it('answers an empty page when there are none', async () => {
+  it('returns an empty page when there are none', async () => {
     expect(await list()).toEqual({ sensors: [], total: 0, pageCount: 0 });
   });
 
@@ -89,7 +89,7 @@ describe('sensors.getAll', () => {
     expect(await list({ search: 'nothing like it' })).toEqual({ sensors: [], total: 0, pageCount: 0 });
   });
 
-  it('filters by type and status, and counts what it filtered', async () => {
+  it('filters by type and status, and counts the matches', async () => {
     await create({ name: 'Radar', type: 'RADAR' });
     const { id } = await create({ name: 'Radar in error', type: 'RADAR' });
     await create({ name: 'Camera' });
@@ -131,7 +131,7 @@ describe('sensors.getAll', () => {
     expect(await sorted('desc')).toEqual(['late', 'early', never, never]);
   });
 
-  it('sorts names as people do, without regard to case', async () => {
+  it('sorts names without regard to case', async () => {
     for (const name of ['delta', 'Bravo', 'alpha', 'Charlie']) await create({ name });
     expect(await names({ sortBy: 'name', sortOrder: 'asc' })).toEqual(['alpha', 'Bravo', 'Charlie', 'delta']);
     expect(await names({ sortBy: 'name' })).toEqual(['delta', 'Charlie', 'Bravo', 'alpha']);
@@ -159,7 +159,7 @@ describe('sensors.getAll', () => {
 });
 
 describe('sensors.getAllSensors', () => {
-  it('answers every sensor with its location, newest first, with exactly the documented keys', async () => {
+  it('returns every sensor with its location, newest first, with exactly the documented keys', async () => {
     const place = await gantry.ok('locations.create', { name: 'Bridge', address: 'River 1' }, { token });
     for (let n = 10; n < 22; n++)
       await create({ name: `Sensor ${n}`, ...(n === 21 && { locationId: place.id }) });
@@ -172,7 +172,7 @@ describe('sensors.getAllSensors', () => {
     expect(all[1]?.location).toBeNull();
   });
 
-  it('sends dates with the meta that makes them dates', async () => {
+  it('returns dates with the annotations in meta', async () => {
     await create();
     const { body } = await gantry.call('sensors.getAllSensors');
     expect(body.result.data.meta.values).toEqual({ '0.createdAt': ['Date'], '0.updatedAt': ['Date'] });

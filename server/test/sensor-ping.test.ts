@@ -20,7 +20,7 @@ describe('the address of a device', () => {
     ['2001:db8::1', '2001:db8::1', null],
     ['[2001:db8::1]', '2001:db8::1', null],
     ['[2001:db8::1]:554', '2001:db8::1', 554],
-  ])('%j is read', (text, host, port) => {
+  ])('%j is parsed', (text, host, port) => {
     expect(parseDeviceAddress(text)).toEqual({ host, port });
   });
 
@@ -52,11 +52,11 @@ describe('the address of a device', () => {
     'käse',
     'h'.repeat(64),
     'h.'.repeat(127),
-  ])('%j is not', (text) => {
+  ])('%j is invalid', (text) => {
     expect(parseDeviceAddress(text)).toBeNull();
   });
 
-  it('of any other form never breaks it, and is read the same once put together again', () => {
+  it('in any other form causes no error, and is the same after formatting and parsing again', () => {
     const piece = fc.constantFrom(
       '10.0.0.1',
       '::1',
@@ -116,7 +116,7 @@ describe('sensors.ping', () => {
     );
   const ping = (id: string) => gantry.call('sensors.ping', { id }, { token });
 
-  it('notes when a device answered, and how fast', async () => {
+  it('records when a device answered, and how fast', async () => {
     const { id } = await create(`127.0.0.1:${port}`);
     const { body } = await ping(id);
     expect(body.result.data.json).toEqual({
@@ -136,7 +136,7 @@ describe('sensors.ping', () => {
     });
   });
 
-  it('takes a refused connection for an answer', async () => {
+  it('counts a refused connection as an answer', async () => {
     const gone = createServer().listen(0, '127.0.0.1');
     await once(gone, 'listening');
     const { port: closed } = gone.address() as AddressInfo;
@@ -149,7 +149,7 @@ describe('sensors.ping', () => {
     }
   });
 
-  it('tries the usual ports when the address names none', async () => {
+  it('tries the usual ports when the address contains none', async () => {
     expect((await ping((await create('127.0.0.1')).id)).body.result.data.json.reachable).toBe(true);
   });
 
@@ -159,7 +159,7 @@ describe('sensors.ping', () => {
     '255.255.255.255',
     'fe80::1%nowhere',
     '999.999.1.1',
-  ])('says in good time that %s does not answer, and keeps the last time it did', async (address) => {
+  ])('reports in time that %s does not answer, and keeps the time of the last answer', async (address) => {
     const { id } = await create(`127.0.0.1:${port}`);
     const { lastPing } = (await ping(id)).body.result.data.json;
     await gantry.ok('sensors.update', { id, ipAddress: address }, { token });

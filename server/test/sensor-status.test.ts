@@ -40,7 +40,7 @@ const devicesOf = (service: Gantry) => {
       (await asOperator('sensors.getStatusHistory', { id, take: 100 })).history.reverse(),
     heartbeat: (apiKey: string, rest: object = {}) => service.ok('sensors.heartbeat', { apiKey, ...rest }),
     sweep: (timeoutSeconds = TIMEOUT) => sweepOnce(service.app.context, timeoutSeconds),
-    /** Moves all that was heard of the sensor into the past. */
+    /** Moves all contacts of the sensor into the past. */
     age: (id: string, seconds: number) =>
       service.pool.query(
         `UPDATE sensors SET status_since = status_since - $2 * interval '1 second',
@@ -69,7 +69,7 @@ describe('the status machine', () => {
     fc.assert(fc.property(signal, (given) => nextStatus[given].MAINTENANCE === 'MAINTENANCE'));
   });
 
-  it('says the same when the same signal comes again', () => {
+  it('stays in the same status when a signal is repeated', () => {
     fc.assert(
       fc.property(signal, status, (given, from) => {
         const table: Record<SensorStatus, SensorStatus> = nextStatus[given];
@@ -78,7 +78,7 @@ describe('the status machine', () => {
     );
   });
 
-  it('depends, outside MAINTENANCE, on nothing but the last message', () => {
+  it('depends, outside MAINTENANCE, only on the last message', () => {
     fc.assert(
       fc.property(fc.array(signal), status, (signals, from) => {
         fc.pre(from !== 'MAINTENANCE');
@@ -89,18 +89,18 @@ describe('the status machine', () => {
     );
   });
 
-  it('lets silence end nothing but ONLINE', () => {
+  it('changes only ONLINE on silence', () => {
     const ended = sensorStatus.options.filter((from) => nextStatus.silence[from] !== from);
     expect(ended).toEqual(['ONLINE']);
     expect(nextStatus.silence.ONLINE).toBe('OFFLINE');
   });
 
-  it('is what the service does, in any order of signals and changes by hand', async () => {
+  it('describes the service, in any order of signals and changes by hand', async () => {
     const act = async (sensor: SensorJson, from: SensorStatus, action: SensorSignal | SensorStatus) => {
       if (action === 'silence') {
         const expected = nextStatus.silence[from];
         await devices.age(sensor.id, TIMEOUT + 1);
-        // The service's own sweeper may hold the turn just now.
+        // The service's own sweeper may hold the lock at the moment.
         const sweepAndRead = () => devices.sweep().then(() => devices.read(sensor.id));
         return (await eventually(sweepAndRead, (read) => read.status === expected)).status;
       }
@@ -131,7 +131,7 @@ describe('the status machine', () => {
 });
 
 describe('sensors.heartbeat', () => {
-  it('answers exactly the documented keys', async () => {
+  it('returns exactly the documented keys', async () => {
     const { apiKey } = await devices.create();
     const before = Date.now();
     const { status, body } = await gantry.call('sensors.heartbeat', { apiKey });
@@ -167,7 +167,7 @@ describe('sensors.heartbeat', () => {
     }
   });
 
-  it('remembers what the device says of itself until it says something else', async () => {
+  it('stores what the device reports about itself until it reports something else', async () => {
     const { id, apiKey } = await devices.create();
     const said = { firmware: '1.2.3', ipAddress: '10.2.0.9:8080', macAddress: '00:1B:44:11:3A:B7' };
     await devices.heartbeat(apiKey, said);
@@ -208,7 +208,7 @@ describe('sensors.heartbeat', () => {
     ]);
   });
 
-  it('leaves MAINTENANCE as it is, and still counts as contact', async () => {
+  it('leaves MAINTENANCE unchanged, and still counts as contact', async () => {
     const { id, apiKey } = await devices.create();
     await devices.set(id, 'MAINTENANCE');
     expect((await devices.heartbeat(apiKey)).status).toBe('MAINTENANCE');
@@ -217,7 +217,7 @@ describe('sensors.heartbeat', () => {
     expect(await devices.history(id)).toHaveLength(2);
   });
 
-  it('takes values on their bounds', async () => {
+  it('accepts values at their limits', async () => {
     const { id, apiKey } = await devices.create();
     const issue = { code: 'c'.repeat(100), message: 'm'.repeat(1000), severity: 'critical' };
     const said = { firmware: 'f'.repeat(100), ipAddress: 'h'.repeat(255), macAddress: 'm'.repeat(50) };
@@ -241,7 +241,7 @@ describe('sensors.heartbeat', () => {
     { issues: [{ ...WARNING, message: '\ud800' }] },
     { issues: [CRITICAL.code] },
     { issues: CRITICAL },
-  ])('refuses what is out of bounds and changes nothing (%#)', async (rest) => {
+  ])('refuses values beyond their limits and changes nothing (%#)', async (rest) => {
     const { id, apiKey } = await devices.create();
     const { status, body } = await gantry.call('sensors.heartbeat', { apiKey, ...rest });
     expect(status).toBe(400);
@@ -249,11 +249,11 @@ describe('sensors.heartbeat', () => {
     expect(await devices.read(id)).toMatchObject({ status: 'OFFLINE', lastHeartbeat: null });
   });
 
-  it('asks for a heartbeat often enough that one may get lost', () => {
+  it('requests heartbeats often enough that one may be lost', () => {
     expect([1, 2, 3, 5, 6, 90, 86_400].map(intervalFor)).toEqual([1, 1, 1, 1, 2, 30, 28_800]);
   });
 
-  it('names issues in one bounded line of well-formed text', () => {
+  it('lists issues in one line of limited length and valid text', () => {
     const issue = fc.record({
       code: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 100 }),
       message: fc.string({ unit: 'grapheme', maxLength: 1000 }),
@@ -288,7 +288,7 @@ describe('the sweeper', () => {
     expect((await devices.read(id)).status).toBe('ONLINE');
   });
 
-  it('writes one change however many processes sweep at once', async () => {
+  it('records one change however many processes sweep at once', async () => {
     const silent = await Promise.all(Array.from({ length: 5 }, () => devices.create()));
     for (const { id, apiKey } of silent) {
       await devices.heartbeat(apiKey);
@@ -307,7 +307,7 @@ describe('the sweeper', () => {
     }
   });
 
-  it('does not wait for a sensor that somebody is changing', async () => {
+  it('does not wait for a sensor that is being changed', async () => {
     const [held, free] = [await devices.create(), await devices.create()];
     for (const { id, apiKey } of [held, free]) {
       await devices.heartbeat(apiKey);
@@ -329,7 +329,7 @@ describe('the sweeper', () => {
 describe('lastCommunication', () => {
   const moment = (iso: string) => new Date(`${iso}T00:00:00.000Z`);
 
-  it('of many sensors moves forward, never back, and unknown sensors do not matter', async () => {
+  it('of many sensors moves forward, never back, and unknown sensors are ignored', async () => {
     const [one, two] = [await devices.create(), await devices.create()];
     const touch = (...contacts: [string, Date][]) =>
       touchSensors(gantry.pool, { byKey: new Map(contacts), byPreviousKey: new Map() });
@@ -384,7 +384,7 @@ describe('a service with a time-out of one second', () => {
   });
   afterAll(() => quick.stop());
 
-  it('takes a silent sensor OFFLINE within five more seconds, keeps the others, and takes it back', async () => {
+  it('sets a silent sensor OFFLINE within five more seconds, keeps the others, and sets it ONLINE again', async () => {
     const [silent, lively, broken, serviced, manual] = await Promise.all(
       Array.from({ length: 5 }, () => own.create()),
     );

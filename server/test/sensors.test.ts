@@ -68,7 +68,7 @@ const historyOf = async (id: string) =>
   ).history;
 
 describe('sensors.create', () => {
-  it('answers the new sensor, OFFLINE, with a key and exactly the documented keys', async () => {
+  it('returns the new sensor, OFFLINE, with a key and exactly the documented keys', async () => {
     const location = await ok<{ id: string }>('locations.create', { name: 'Bridge' });
     const input = {
       name: 'North camera',
@@ -96,7 +96,7 @@ describe('sensors.create', () => {
     });
   });
 
-  it('leaves null what is not given and takes 20 events a minute', async () => {
+  it('leaves null what is not given and defaults to 20 events a minute', async () => {
     expect(await create()).toMatchObject({
       eventsPerMin: 20,
       ipAddress: null,
@@ -127,7 +127,7 @@ describe('sensors.create', () => {
     expect(body.result.data.meta.values['history.0.at']).toEqual(['Date']);
   });
 
-  it('takes values on their bounds, counting characters as people do', async () => {
+  it('accepts values at their limits, counting characters as people do', async () => {
     for (const fields of [
       { name: 'abc' },
       { name: 'n'.repeat(50) },
@@ -189,7 +189,7 @@ describe('sensors.create', () => {
     });
   });
 
-  it('lets one of twelve concurrent calls have a deviceId', async () => {
+  it('gives a deviceId to one of twelve concurrent calls', async () => {
     const input = camera();
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => gantry.call('sensors.create', input, { token })),
@@ -202,7 +202,7 @@ describe('sensors.create', () => {
 });
 
 describe('sensors.update', () => {
-  it('changes the given fields, leaves the others, and answers the whole sensor', async () => {
+  it('changes the given fields, leaves the others, and returns the whole sensor', async () => {
     const made = await create({ ipAddress: '10.1.1.1', description: 'words' });
     await gantry.pool.query(`UPDATE sensors SET updated_at = '2020-01-01' WHERE id = $1`, [made.id]);
     const location = await ok<{ id: string }>('locations.create', { name: 'New place' });
@@ -220,7 +220,7 @@ describe('sensors.update', () => {
     expect(await ok('sensors.getById', { id: made.id })).toEqual(updated);
   });
 
-  it('clears with null what may be empty, and nothing else', async () => {
+  it('clears nullable fields with null, and no others', async () => {
     const location = await ok<{ id: string }>('locations.create', { name: 'Left behind' });
     const { id } = await create({
       ipAddress: '10.1.1.1',
@@ -235,7 +235,7 @@ describe('sensors.update', () => {
     }
   });
 
-  it('sets any status by hand and writes each change to the history', async () => {
+  it('sets any status by hand and records each change in the history', async () => {
     const { id } = await create();
     const wanted = [...sensorStatus.options, 'ERROR', 'ONLINE', 'ERROR', 'OFFLINE'];
     for (const status of wanted) expect((await ok('sensors.update', { id, status })).status).toBe(status);
@@ -274,7 +274,7 @@ describe('sensors.update', () => {
     expect(await historyOf(made.id)).toHaveLength(1);
   });
 
-  it('loses no change when many come at once', async () => {
+  it('loses no change among many concurrent ones', async () => {
     const { id, apiKey } = await create();
     const statuses = ['MAINTENANCE', 'ERROR', 'ONLINE', 'OFFLINE'];
     await Promise.all(
@@ -292,7 +292,7 @@ describe('sensors.update', () => {
     expect(sensor.description).toMatch(/^change \d+$/);
   });
 
-  it('makes ingestion use the new name at once and tells the other processes', async () => {
+  it('makes ingestion use the new name at once and notifies the other processes', async () => {
     const { id, apiKey } = await create({ name: 'Old name' });
     const nameAtIngestion = async () => {
       const { eventId } = await ok<{ eventId: string }>('events.ingest', {
@@ -335,7 +335,7 @@ describe('sensors.delete', () => {
 });
 
 describe('sensors.getStatusHistory', () => {
-  it('answers pages, newest first', async () => {
+  it('returns pages, newest first', async () => {
     const { id } = await create();
     for (const status of ['ONLINE', 'ERROR', 'MAINTENANCE']) await ok('sensors.update', { id, status });
     const page = await ok<{ history: { to: string }[] }>('sensors.getStatusHistory', {
@@ -350,7 +350,7 @@ describe('sensors.getStatusHistory', () => {
     }
   });
 
-  it('tells nothing of a user who is gone', async () => {
+  it('shows only the name of a deleted user', async () => {
     const admin = await gantry.tokenFor('ADMIN');
     const leaver = await gantry.ok(
       'users.create',
@@ -372,7 +372,7 @@ describe('sensors.getStatusHistory', () => {
 });
 
 describe('every sensors procedure', () => {
-  it('finds nothing by a strange id, whatever its form', async () => {
+  it('finds nothing by an unusual id, whatever its format', async () => {
     for (const id of STRANGE_IDS) {
       for (const verb of ['getById', 'update', 'delete', 'rotateKey', 'ping', 'getStatusHistory']) {
         expect(await refusal(`sensors.${verb}`, { id }), `${verb} ${id}`).toEqual({
@@ -388,7 +388,7 @@ describe('every sensors procedure', () => {
     }
   });
 
-  it('asks for a login before it looks at the input, except where reading is open', async () => {
+  it('requires a login before the input is checked, except where reading is public', async () => {
     for (const verb of ['create', 'update', 'delete', 'rotateKey', 'ping', 'getStatusHistory']) {
       const { status, body } = await gantry.call(`sensors.${verb}`, {});
       expect({ status, ...body.error.json }, verb).toEqual({
@@ -420,7 +420,7 @@ describe('every sensors procedure', () => {
     }
   });
 
-  it('writes changes to the activity log, never with a key', async () => {
+  it('records changes in the activity log, never with a key', async () => {
     const { id, deviceId, apiKey } = await create({ name: 'Logged' });
     await ok('sensors.update', { id, status: 'ERROR', ipAddress: null });
     const rotated = await ok('sensors.rotateKey', { id });

@@ -4,26 +4,26 @@ import { fileURLToPath } from 'node:url';
 import { ADMIN, Caller, eventually } from './harness.ts';
 import { keepOutput } from './leaks.ts';
 
-// The service as people run it: built, and in a process of its own.
+// The service as in an installation: built, and in a process of its own.
 
 const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-/** The program of the service, which is built before any test. */
+/** The program of the service, which is built before all tests. */
 export const MAIN = fromHere('../dist/main.js');
 
 const START_MS = 25_000;
-/** Tests may be given a server that is quick rather than safe. */
+/** The test server may be fast rather than safe. */
 const UNSAFE = { ALLOW_UNSAFE_DATABASE: 'true' };
 
-/** A service that was started, whether it came to serve or not. */
+/** A service that was started, whether or not it became ready. */
 export interface StartedProcess {
   readonly process: ChildProcess;
-  /** What it printed so far, on both its outputs. */
+  /** Its output so far, on both streams. */
   readonly output: () => string;
   /** Resolves with its exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals>;
 }
 
-/** A service in a process of its own that serves. */
+/** A service in a process of its own that is ready. */
 export class ServiceProcess extends Caller {
   readonly process: ChildProcess;
   readonly output: () => string;
@@ -36,7 +36,7 @@ export class ServiceProcess extends Caller {
     this.ended = ended;
   }
 
-  /** Asks it to end. @returns its exit code, or the signal that ended it */
+  /** Asks it to stop. @returns its exit code, or the signal that ended it */
   stop(): Promise<number | NodeJS.Signals> {
     this.process.kill('SIGTERM');
     return this.ended;
@@ -44,8 +44,8 @@ export class ServiceProcess extends Caller {
 }
 
 /**
- * Starts the program with these settings and no others, in a folder.
- * @param program Node's arguments, where it is not the service itself that is started
+ * Starts the program with only these settings, in a folder.
+ * @param program Node's arguments, to start something else than the service itself
  */
 export const spawnService = (
   folder: string,
@@ -75,7 +75,7 @@ export const spawnService = (
   return { process: child, output: () => printed, ended };
 };
 
-/** Waits until it says where it listens. @throws Error with what it printed, when it ends instead */
+/** Waits until it reports its address. @throws Error with its output when it ends instead */
 export const untilItServes = async (started: StartedProcess): Promise<ServiceProcess> => {
   let hasEnded = false;
   void started.ended.then(() => {

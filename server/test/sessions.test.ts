@@ -47,7 +47,7 @@ const sidOf = (token: string) => String(decodeJwt(token).sid);
 const lastActivityOf = async (userId: string) =>
   (await gantry.ok('users.getActivity', { userId, take: 1 }, { token: admin })).activities[0];
 
-/** A token as it was issued before there were sessions. */
+/** A token as issued before sessions existed. */
 const olderTokenOf = async (user: { email: string }, issuedAt = Math.floor(Date.now() / 1000)) => {
   const { sid: _, auth_time: __, ...claims } = decodeJwt(await login(user));
   return new SignJWT({ ...claims, jti: randomUUID(), iat: issuedAt, exp: issuedAt + DAY })
@@ -56,7 +56,7 @@ const olderTokenOf = async (user: { email: string }, issuedAt = Math.floor(Date.
 };
 
 describe('a session', () => {
-  it('is named by its tokens, beside the documented claims', async () => {
+  it('is named by its tokens, in addition to the documented claims', async () => {
     const user = await newUser();
     const token = await login(user);
     const claims = decodeJwt(token);
@@ -73,7 +73,7 @@ describe('a session', () => {
     expect(claims.auth_time).toBe(Math.floor(Date.parse(session?.startedAt ?? '') / 1000));
   });
 
-  it('is kept by a refresh, and ended with all of its tokens by a logout', async () => {
+  it('is continued by a refresh, and ended with all of its tokens by a logout', async () => {
     const token = await login(await newUser());
     const second = await refresh(token);
     const third = await refresh(second);
@@ -85,14 +85,14 @@ describe('a session', () => {
     expect((await gantry.call('auth.refreshToken', undefined, { token: third })).status).toBe(401);
   });
 
-  it('of another login goes on', async () => {
+  it('of another login continues', async () => {
     const user = await newUser();
     const [one, other] = [await login(user), await login(user)];
     await gantry.ok('auth.logout', undefined, { token: one });
     expect(await statusOf(other)).toBe(200);
   });
 
-  it('is over after its time: no token outlives it, and it cannot be refreshed', async () => {
+  it('expires: no token outlives it, and it cannot be refreshed', async () => {
     const token = await login(await newUser());
     const inAnHour = "UPDATE sessions SET expires_at = now() + interval '1 hour' WHERE id = $1";
     await gantry.pool.query(inAnHour, [sidOf(token)]);
@@ -109,13 +109,13 @@ describe('a session', () => {
     });
   });
 
-  it('lasts seven days unless the settings say otherwise', async () => {
+  it('lasts seven days by default', async () => {
     const [session] = await sessionsOf(await login(await newUser()));
     const { startedAt = '', expiresAt = '' } = session ?? {};
     expect(Date.parse(expiresAt) - Date.parse(startedAt)).toBe(7 * DAY * 1000);
   });
 
-  it('says when it was last used, written once a minute at most', async () => {
+  it('shows its last use, which is recorded once a minute at most', async () => {
     const useAfterAnHour = async (): Promise<{ token: string; seen: string }> => {
       const token = await login(await newUser());
       const set = "UPDATE sessions SET last_seen_at = now() - interval '1 hour' WHERE id = $1";
@@ -136,7 +136,7 @@ describe('a session', () => {
 });
 
 describe('auth.getSessions', () => {
-  it('lists those of the caller with exactly these keys, the current one first', async () => {
+  it("lists the caller's sessions with exactly these keys, the current one first", async () => {
     const user = await newUser();
     const [first, second] = [await login(user), await login(user)];
     const headers = { 'user-agent': 'Tablet 9' };
@@ -157,7 +157,7 @@ describe('auth.getSessions', () => {
     expect(sessions[1]).toMatchObject({ userAgent: 'Tablet 9', ipAddress: '127.0.0.1' });
   });
 
-  it('leaves out what has ended, and is for others only with Manage Users', async () => {
+  it('leaves out ended ones, and lists those of others only with Manage Users', async () => {
     const user = await newUser();
     const [token, other] = [await login(user), await login(user)];
     await gantry.ok('auth.logout', undefined, { token: other });
@@ -178,7 +178,7 @@ describe('auth.getSessions', () => {
 });
 
 describe('auth.revokeSession', () => {
-  it('ends one session of the caller, and is written down', async () => {
+  it('ends one session of the caller, and is recorded', async () => {
     const user = await newUser();
     const [mine, lost] = [await login(user), await login(user)];
     const refreshed = await refresh(lost);
@@ -211,7 +211,7 @@ describe('auth.revokeSession', () => {
 });
 
 describe('auth.changePassword', () => {
-  it('keeps the current session, ends the others, and only the new password counts', async () => {
+  it('keeps the current session, ends the others, and only the new password is valid', async () => {
     const user = await newUser();
     const [mine, other] = [await login(user), await login(user)];
     const older = await olderTokenOf(user);
@@ -224,7 +224,7 @@ describe('auth.changePassword', () => {
     expect(await statusOf(await login(user, 'Another-Horse-8'))).toBe(200);
   });
 
-  it('refuses a wrong current password, a weak new one and the same again, and changes nothing', async () => {
+  it('refuses a wrong current password, a weak new one and the same one, and changes nothing', async () => {
     const user = await newUser();
     const token = await login(user);
     const refused = async (currentPassword: string, newPassword: string) =>
@@ -253,7 +253,7 @@ describe('auth.changePassword', () => {
     expect(await statusOf(token)).toBe(200);
   });
 
-  it('of several at once with one password lets one through', async () => {
+  it('succeeds once among concurrent calls with one password', async () => {
     const user = await newUser();
     const token = await login(user);
     const answers = await Promise.all(
@@ -270,7 +270,7 @@ describe('auth.changePassword', () => {
 });
 
 describe('the end of all sessions', () => {
-  it('comes with a reset of the password', async () => {
+  it('follows a reset of the password', async () => {
     const user = await newUser();
     const token = await login(user);
     await gantry.ok('users.resetPassword', { userId: user.id, newPassword: PASSWORD }, { token: admin });
@@ -279,8 +279,8 @@ describe('the end of all sessions', () => {
   });
 });
 
-describe('a login that is under way', () => {
-  /** Answers a login whose password was checked before `change` was made to the user. */
+describe('a login in progress', () => {
+  /** Completes a login whose password was checked before `change` was made to the user. */
   const loginDuring = async ({ email }: { email: string }, change: string) => {
     const holder = await gantry.pool.connect();
     try {
@@ -307,15 +307,15 @@ describe('a login that is under way', () => {
     expect(body.error.json.message).toBe('Invalid credentials');
   });
 
-  it('ends with the sessions that were ended', async () => {
+  it("is ended together with the user's sessions", async () => {
     const end = 'UPDATE users SET session_epoch = session_epoch + 1 WHERE email = $1';
     const { body } = await loginDuring(await newUser(), end);
     expect(await statusOf(body.result.data.json.token)).toBe(401);
   });
 });
 
-describe('a token from before there were sessions', () => {
-  it('stays good, and what is refreshed from it ends with it', async () => {
+describe('a token from before sessions existed', () => {
+  it('stays valid, and tokens refreshed from it end with it', async () => {
     const user = await newUser();
     const older = await olderTokenOf(user);
     expect(await statusOf(older)).toBe(200);
@@ -326,14 +326,14 @@ describe('a token from before there were sessions', () => {
     expect(await Promise.all([older, refreshed].map(statusOf))).toEqual([401, 401]);
   });
 
-  it('is as old as it was, so that its session ends in time', async () => {
+  it('keeps its age, so that its session expires in time', async () => {
     const issuedAt = Math.floor(Date.now() / 1000) - 20 * 3600;
     const refreshed = await refresh(await olderTokenOf(await newUser(), issuedAt));
     const [session] = await sessionsOf(refreshed);
     expect(Date.parse(session?.expiresAt ?? '')).toBe((issuedAt + 7 * DAY) * 1000);
   });
 
-  it('is dead when it was revoked, or its user was switched off', async () => {
+  it('is invalid when it was revoked, or its user was deactivated', async () => {
     const user = await newUser();
     const [revoked, other] = [await olderTokenOf(user), await olderTokenOf(user)];
     const revoke = "INSERT INTO revoked_tokens VALUES ($1, now() + interval '1 day')";
@@ -343,7 +343,7 @@ describe('a token from before there were sessions', () => {
     expect(await statusOf(other)).toBe(401);
   });
 
-  it('may change the password and stays', async () => {
+  it('may change the password and stays valid', async () => {
     const user = await newUser();
     const older = await olderTokenOf(user);
     const change = { currentPassword: PASSWORD, newPassword: 'Another-Horse-8' };

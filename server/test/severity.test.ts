@@ -29,7 +29,7 @@ describe('severityOf', () => {
     ['VEHICLE_DETECTION', null],
     ['SPEED_DETECTION', null],
     ['PLATE_RECOGNITION', null],
-  ])('takes %s without a violation for %s', (type, expected) => {
+  ])('maps %s without a violation to %s', (type, expected) => {
     expect(of(type)).toBe(expected);
   });
 
@@ -42,7 +42,7 @@ describe('severityOf', () => {
     ['LANE_VIOLATION', 'LOW'],
     ['ILLEGAL_PARKING', 'LOW'],
     ['wrong_way', 'CRITICAL'],
-  ])('takes the violation %s for %s, whatever the event type', (violation, expected) => {
+  ])('maps the violation %s to %s, whatever the event type', (violation, expected) => {
     for (const type of eventType.options) expect(of(type, violation)).toBe(expected);
   });
 
@@ -55,25 +55,25 @@ describe('severityOf', () => {
     [90, 'HIGH'],
     [90.1, 'CRITICAL'],
     [2000, 'CRITICAL'],
-  ])('takes %s km/h where 50 are allowed for %s', (speed, expected) => {
+  ])('maps %s km/h with a limit of 50 to %s', (speed, expected) => {
     expect(of('SPEED_DETECTION', null, speed, 50)).toBe(expected);
     expect(of('TRAFFIC_VIOLATION', 'SPEEDING', speed, 50)).toBe(expected);
   });
 
-  it('finds nothing wrong with a speed up to the limit, or without a limit', () => {
+  it('ignores a speed up to the limit, or without a limit', () => {
     expect(of('SPEED_DETECTION', null, 50, 50)).toBeNull();
     expect(of('SPEED_DETECTION', null, 250, null)).toBeNull();
     expect(of('SPEED_DETECTION', null, null, 50)).toBeNull();
     expect(of('SPEED_DETECTION', 'SPEEDING', 40, 50)).toBe('MEDIUM');
   });
 
-  it('lets the worse of violation and speed count', () => {
+  it('uses the higher of violation and speed', () => {
     expect(of('TRAFFIC_VIOLATION', 'LANE_VIOLATION', 100, 50)).toBe('CRITICAL');
     expect(of('TRAFFIC_VIOLATION', 'WRONG_WAY', 51, 50)).toBe('CRITICAL');
     expect(of('INCIDENT', null, 55, 50)).toBe('HIGH');
   });
 
-  it('never falls when the vehicle is faster', () => {
+  it('never decreases with the speed', () => {
     fc.assert(
       fc.property(anyType, anyViolation, anySpeed, anySpeed, anyLimit, (type, violation, a, b, limit) => {
         fc.pre(violation?.toUpperCase() !== 'SPEEDING');
@@ -98,7 +98,7 @@ describe('severityOf', () => {
 });
 
 describe('ranks', () => {
-  it('order severities from LOW to CRITICAL and lead back to them', () => {
+  it('order severities from LOW to CRITICAL and can be converted back', () => {
     expect(severity.options.map(rankOf)).toEqual([1, 2, 3, 4]);
     for (const each of severity.options) expect(severityOfRank(rankOf(each))).toBe(each);
     expect([0, 5, -1].map(severityOfRank)).toEqual([null, null, null]);

@@ -3,15 +3,15 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TIMINGS } from '../src/platform/timings.ts';
 import { eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
-// It builds the program of the thread that makes reports.
+// Builds the program of the thread that writes reports.
 import './service-process.ts';
 
-// Whatever somebody asks, and however often: devices are served, and everybody can see that the service is well.
+// Whatever is queried, and however often: devices are served, and health checks succeed.
 
 const POOL_SIZE = 6;
 /** How long a question may take here. */
 const QUESTION_MS = 2_000;
-/** What docs/operations.md and docs/configuration.md say of one process. */
+/** The figures of docs/operations.md and docs/configuration.md for one process. */
 const FURTHER_CONNECTIONS = 11;
 
 let gantry: Gantry;
@@ -40,7 +40,7 @@ const ingest = (apiKey: string, more: object = {}): Promise<HttpAnswer> =>
   });
 const heartbeat = (apiKey: string): Promise<HttpAnswer> => gantry.call('sensors.heartbeat', { apiKey });
 
-/** The same question many times in one request. */
+/** The same query many times in one request. */
 const batch = (procedure: string, input: object, token?: string, times = 50): Promise<HttpAnswer> => {
   const inputs = Object.fromEntries(Array.from({ length: times }, (_, n) => [n, { json: input }]));
   const path = Array.from({ length: times }, () => procedure).join(',');
@@ -49,7 +49,7 @@ const batch = (procedure: string, input: object, token?: string, times = 50): Pr
   });
 };
 
-/** Runs `work` while somebody else holds the table, so that every question that needs it hangs. */
+/** Runs `work` while the table is locked, so that every query that needs it hangs. */
 const whileLocked = async (table: string, work: () => Promise<void>): Promise<void> => {
   const holder = new pg.Client({ connectionString: gantry.app.context.config.DATABASE_URL ?? '' });
   await holder.connect();
@@ -79,11 +79,11 @@ const expectDevicesServed = async (apiKey: string): Promise<void> => {
 };
 
 describe('while a batch of plate searches hangs', () => {
-  it('devices are served, and the searches are told what to do', async () => {
+  it('devices are served, and the searches receive a clear message', async () => {
     await whileLocked('activity', async () => {
       const asked = batch('events.getAll', { licensePlateNumber: '*A*' }, viewer);
       await eventually(countHanging, (n) => n >= 4);
-      // A device whose key was never seen before has to be looked up.
+      // A device with an uncached key requires a query.
       await expectDevicesServed(fresh);
       const answered = await asked;
       expect(answered.status).not.toBe(200);
@@ -100,7 +100,7 @@ describe('while a batch of plate searches hangs', () => {
 });
 
 describe('while batches of lists of all sensors hang', () => {
-  // A batch carries five of them at most.
+  // A batch can contain at most five of them.
   const batches = (count: number, token?: string) =>
     Array.from({ length: count }, () => batch('sensors.getAllSensors', {}, token, 5));
 
@@ -119,7 +119,7 @@ describe('while batches of lists of all sensors hang', () => {
   });
 });
 
-describe('a question that takes too long', () => {
+describe('a query that takes too long', () => {
   it('takes longer than five seconds, in an installation', () => {
     expect(TIMINGS.questionMs).toBe(5_000);
   });
@@ -141,7 +141,7 @@ describe('a question that takes too long', () => {
   });
 });
 
-describe('the connection on which events are stored', () => {
+describe('the connection that stores events', () => {
   const writerPid = async (): Promise<number> => {
     const { rows } = await gantry.pool.query(
       "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'gantry writer'",
@@ -151,7 +151,7 @@ describe('the connection on which events are stored', () => {
   };
   const keyed = () => ({ idempotencyKey: randomUUID(), timestamp: new Date().toISOString() });
 
-  it('stays the same when devices send again what is stored', async () => {
+  it('stays the same when devices repeat stored events', async () => {
     const first = await writerPid();
     const sent = Array.from({ length: 20 }, keyed);
     for (const more of sent) expect((await ingest(known, more)).status).toBe(200);
@@ -159,7 +159,7 @@ describe('the connection on which events are stored', () => {
     expect(await writerPid()).toBe(first);
   });
 
-  it('carries one statement a group while they do, and the usual one once they stop', async () => {
+  it('runs one statement a group meanwhile, and the usual one once they stop', async () => {
     const sent = Array.from({ length: 10 }, keyed);
     for (const more of sent) await ingest(known, more);
     const queries = vi.spyOn(pg.Client.prototype, 'query');
@@ -170,7 +170,7 @@ describe('the connection on which events are stored', () => {
           .filter((name) => name?.startsWith('insert-'))
           .map((name) => name?.replace('-keyed', ''));
       for (const more of sent) await ingest(known, more);
-      // Retries were met in the test before, too.
+      // The previous test contained retries too.
       expect(names()).toEqual(sent.map(() => 'insert-missing-events'));
       queries.mockClear();
       await ingest(known);
@@ -184,7 +184,7 @@ describe('the connection on which events are stored', () => {
     }
   });
 
-  it('is replaced when it was lost', async () => {
+  it('is replaced when it is lost', async () => {
     const first = await writerPid();
     await gantry.pool.query('SELECT pg_terminate_backend($1, 5000)', [first]);
     expect((await ingest(known)).status).toBe(200);
@@ -220,7 +220,7 @@ describe('one process', () => {
     };
     const isAll = (counts: Record<string, number>) =>
       Object.entries(expected).every(([name, n]) => (counts[name] ?? 0) >= n);
-    // A report is made in a moment, unless it has to wait.
+    // A report is generated quickly, unless it has to wait.
     await whileLocked('events', async () => {
       await gantry.ok('reports.generate', { kind: 'VIOLATIONS', format: 'CSV', ...range }, { token: admin });
       // The thread has a lower priority than the rest, so a busy machine starts it late.

@@ -14,9 +14,9 @@ const at = (xid: number, index = 0): Position => ({ xid: BigInt(xid), seq: 1n, i
 
 interface Feed {
   readonly pool: Pool;
-  /** How many pages were read. */
+  /** The number of pages that were read. */
   reads: number;
-  /** The transactions committed so far are those from 1 on; each has so many events. */
+  /** Transactions from 1 on are committed; each has the given number of events. */
   committed: number;
   isAway: boolean;
 }
@@ -56,11 +56,11 @@ const findEvents = async (ids: readonly string[]) => {
 
 const idsIn = async ({ portions }: SharedPage, from = at(0)): Promise<string[]> => {
   const items = await Promise.all(portions.map((portion) => portion.items(selectTopics(['events']))));
-  return itemsAfter(items.flat(), from).map(({ thing }) => (thing as Event).id);
+  return itemsAfter(items.flat(), from).map(({ payload }) => (payload as Event).id);
 };
 
 describe('pages of the feed', () => {
-  it('are read once for all who wait within them, and their events too', async () => {
+  it('are read once for all who wait within them, with their events', async () => {
     const feed = createFeed(30, 2);
     const pages = createSharedPages(feed.pool, findEvents);
     fetched.length = 0;
@@ -108,11 +108,11 @@ describe('pages of the feed', () => {
     expect(turned).toBe(both);
     expect(itemsAfter(both, { xid: 1n, seq: 0n, index: 1 })).toEqual(both.slice(1));
     expect(fetched).toEqual(['0-0', '0-1', '3-0', '3-1']);
-    const things = new Set(both.map(({ thing }) => thing));
-    for (const { thing } of [...events, ...sensors]) expect(things).toContain(thing);
+    const things = new Set(both.map(({ payload }) => payload));
+    for (const { payload } of [...events, ...sensors]) expect(things).toContain(payload);
   });
 
-  it('are read anew for whoever stands at their end', async () => {
+  it('are read again for positions at their end', async () => {
     const feed = createFeed(10, 1);
     const pages = createSharedPages(feed.pool, findEvents);
     const { next, isFull } = await pages.read(at(1));
@@ -122,7 +122,7 @@ describe('pages of the feed', () => {
     expect(feed.reads).toBe(2);
   });
 
-  it('lead through the feed without gaps, from wherever one begins, and hold a bounded number of events', async () => {
+  it('cover the feed without gaps from any position, with a limited number of events each', async () => {
     const feed = createFeed(120, 700);
     const pages = createSharedPages(feed.pool, findEvents);
     const readAll = async (start: number): Promise<string[]> => {
@@ -144,7 +144,7 @@ describe('pages of the feed', () => {
     });
   });
 
-  it('that cannot be read fail those who wait there, and are read again', async () => {
+  it('that cannot be read fail for those who wait there, and are read again', async () => {
     const feed = createFeed(10, 1);
     feed.isAway = true;
     const pages = createSharedPages(feed.pool, findEvents);
@@ -154,7 +154,7 @@ describe('pages of the feed', () => {
     expect(await idsIn(await pages.read(at(1)))).toHaveLength(10);
   });
 
-  it('are not shared of those who read for themselves, unless somebody was behind', async () => {
+  it('are not kept for subscribers that read alone, unless somebody was behind', async () => {
     const feed = createFeed(10, 1);
     const pages = createSharedPages(feed.pool, findEvents);
     const change = { xid: 1n, seq: 1n, topic: 'events', at: 0, eventIds: ['x'], body: null } as const;

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { DateTime } from 'luxon';
 import type { Gantry } from './harness.ts';
 
-// A month of traffic whose truth is known: rush hours, speeds from a known distribution, planted gaps, a quiet hour that
-// is none, plates that come again, and the night in which the clocks change.
+// A month of traffic with known figures: rush hours, speeds from a known distribution, planned gaps, a quiet hour
+// that is not a gap, recurring plates, and the night in which the clocks change.
 
 export const ZONE = 'Europe/Vienna';
 export const SPEED_LIMIT = 50;
 const MINUTE_MS = 60_000;
 
-/** What was reported, as the test remembers it. */
+/** The reported events, as recorded by the test. */
 export interface Passage {
   readonly time: number;
   readonly sensor: number;
@@ -25,7 +25,7 @@ export interface SimulatedMonth {
   readonly locationId: string;
   readonly sensorIds: readonly string[];
   readonly passages: readonly Passage[];
-  /** Times (from, until) in which neither of the sensors was there, at the places of their ids. */
+  /** Times (from, until) without either of the sensors, by the ids of their places. */
   readonly silent: readonly (readonly (readonly [number, number])[])[];
 }
 
@@ -37,7 +37,7 @@ export const seeded = (seed: number) => (): number => {
   return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
 };
 
-/** Vehicles an hour by the local hour: two rush hours, next to nothing at night, half of it at weekends. */
+/** Vehicles per hour by the local hour: two rush hours, almost none at night, half as many at weekends. */
 const volumeAt = (time: number): number => {
   const { hour, weekday } = DateTime.fromMillis(time, { zone: ZONE });
   const ofDay = hour < 5 ? 0 : hour === 7 || hour === 8 ? 9 : hour === 17 ? 12 : 3;
@@ -52,7 +52,7 @@ const VEHICLES = ['CAR', 'CAR', 'CAR', 'TRUCK', 'BUS', null];
 
 const at = (iso: string): number => DateTime.fromISO(iso, { zone: ZONE }).toMillis();
 
-/** Plates that come so often, on purpose; all others come once. */
+/** Plates that recur this often; all others occur once. */
 export const REPEATED: readonly (readonly [plate: string, times: number])[] = [
   ['W-12345A', 9],
   ['GU 777 XY', 6],
@@ -118,7 +118,7 @@ export const simulateMonth = async (gantry: Gantry): Promise<SimulatedMonth> => 
       if (!success) throw new Error('Not every event of the month was stored');
     }
   }
-  // When they were ONLINE, as the status history has it.
+  // The periods in which they were ONLINE, as in the status history.
   for (const [sensor, { id }] of sensors.entries()) {
     const changes = [
       [from - 60 * MINUTE_MS, 'ONLINE'],

@@ -5,16 +5,16 @@ export interface StreamMessage {
   readonly data: any;
 }
 
-/** A stream of a subscription as a client without any library reads it. */
+/** A stream of a subscription as read by a client without a library. */
 export interface Stream {
   readonly status: number;
   readonly headers: Headers;
-  /** What arrived so far; dates are ISO text. */
+  /** The messages so far; dates are ISO text. */
   readonly messages: readonly StreamMessage[];
-  /** The error that the service sent, if it did. */
+  /** The error that the service sent, if any. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads messages as a client without types does
   readonly error: any;
-  /** Resolves when the stream is over, whoever ended it. */
+  /** Resolves when the stream has ended for any reason. */
   readonly ended: Promise<void>;
   close(): void;
 }
@@ -78,7 +78,7 @@ export const openStream = async (
     get error() {
       return error;
     },
-    // Being cut off is an end like any other.
+    // A closed connection is an ordinary end.
     ended: read().catch(() => undefined),
     close: () => leaving.abort(),
   };

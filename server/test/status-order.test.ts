@@ -15,7 +15,7 @@ const register = () =>
   gantry.ok('sensors.create', { name: 'Mast', deviceId: randomUUID(), type: 'CAMERA' }, { token });
 
 describe('the status history', () => {
-  it('is in the order of time when fifty changes come at once', async () => {
+  it('is in the order of time after fifty concurrent changes', async () => {
     const { id, apiKey } = await register();
     const statuses = ['MAINTENANCE', 'ERROR', 'OFFLINE', 'ONLINE'];
     const issues = [{ code: 'LENS', message: 'dirty', severity: 'critical' }];
@@ -38,7 +38,7 @@ describe('the status history', () => {
     expect(new Date(sensors[0].status_since).getTime()).toBe(times.at(-1));
   });
 
-  it('gives a change the time after its wait for the row, not that before it', async () => {
+  it('dates a change after its wait for the row, not before it', async () => {
     const { id, apiKey } = await register();
     const holder = await gantry.pool.connect();
     await holder.query('BEGIN');

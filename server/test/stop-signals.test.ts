@@ -12,11 +12,12 @@ import { isAlive } from '../src/platform/process/processes.ts';
 import { copyDataFolder } from './data-folders.ts';
 import { ADMIN, Caller, eventually } from './harness.ts';
 
-// `npm start` as a terminal runs it, in a process group of its own: Ctrl-C reaches the group, and npm forwards it once more.
+// `npm start` as in a terminal, in a process group of its own: Ctrl-C reaches the group, and npm forwards it once
+// more.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-signals-'));
-// PostgreSQL's user, who is another one when this runs as root, must get through.
+// PostgreSQL's user, who differs if this runs as root, must be able to pass through.
 chmodSync(scratch, 0o711);
 
 interface Npm {
@@ -75,7 +76,7 @@ const isGroupGone = ({ process: { pid } }: Pick<Npm, 'process'>): boolean => {
   }
 };
 
-/** Sends events until the service refuses them. @returns how many were acknowledged */
+/** Sends events until the service refuses them. @returns the number of acknowledged ones */
 const sendUntilRefused = async (caller: Caller, apiKey: string): Promise<number> => {
   for (let acknowledged = 0; ; acknowledged++) {
     const answer = await caller
@@ -98,7 +99,7 @@ describe('npm start', () => {
     { signal: 'SIGINT', workers: '2' },
     { signal: 'SIGTERM', workers: '2' },
   ] as const)(
-    'finishes and stops PostgreSQL when its group gets $signal under load, with $workers workers',
+    'finishes and stops PostgreSQL when its group receives $signal under load, with $workers workers',
     async ({ signal, workers }) => {
       const npm = await startWithNpm({ WORKERS: workers });
       const database = postmasterOf(npm);
@@ -108,7 +109,7 @@ describe('npm start', () => {
       await sleep(200);
 
       signalGroup(npm, signal);
-      // What a second press of the keys, or a supervisor that also signals the process, adds.
+      // A second press of the keys, or a supervisor that also signals the process.
       await sleep(30);
       if (!isGroupGone(npm)) signalGroup(npm, signal);
 
@@ -129,10 +130,10 @@ describe('npm start', () => {
     },
   );
 
-  it('ends at once, with PostgreSQL, when it is asked again after two seconds', async () => {
+  it('ends at once, with PostgreSQL, on a second signal after two seconds', async () => {
     const npm = await startWithNpm({});
     const database = postmasterOf(npm);
-    // A request whose body never comes holds up an orderly end.
+    // A request whose body never arrives delays an orderly end.
     const hanging = fetch(`${npm.url}/trpc/events.ingest`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

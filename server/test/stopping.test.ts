@@ -11,19 +11,19 @@ import { startGantry } from './harness.ts';
 import { spawnService, untilItServes } from './service-process.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-stopping-'));
-// PostgreSQL's user, who is another one when this runs as root, must get through.
+// PostgreSQL's user, who differs if this runs as root, must be able to pass through.
 chmodSync(scratch, 0o711);
 afterAll(() => rmSync(scratch, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
 
 describe('a service that fails while it stops', () => {
-  it('says so, and not that it cannot start', async () => {
+  it('reports that, and not that it cannot start', async () => {
     const dataDir = join(scratch, 'data');
     mkdirSync(dataDir, { mode: 0o711 });
     await copyDataFolder(inject('dataFolderTemplate'), dataDir);
     const service = await untilItServes(spawnService(scratch, { DATA_DIR: dataDir }));
     const claim = readdirSync(dataDir).find((name) => name.startsWith('claim-')) ?? '';
     rmSync(join(dataDir, claim));
-    // A folder in its place cannot be removed as the claim is.
+    // A folder in its place cannot be removed in the way of the claim.
     mkdirSync(join(dataDir, claim));
     expect(await service.stop()).toBe(1);
     expect(service.output()).toMatch(/Gantry did not stop in order\..*\n {2}because: .*claim-/);
@@ -47,7 +47,7 @@ describe('a server that closes', () => {
     expect(performance.now() - asked).toBeLessThan(10_000);
   });
 
-  it('does not wait for a caller whose request never comes to its end', async () => {
+  it('does not wait for a client whose request never ends', async () => {
     await using gantry = await startGantry();
     const server = await createServer(gantry.app.context, appRouter);
     await server.listen({ host: '127.0.0.1', port: 0 });
@@ -60,7 +60,7 @@ describe('a server that closes', () => {
     await once(server.server, 'request');
     const asked = performance.now();
     await closeServer(server, 300);
-    // Left alone it takes the 30 s that a request may take to arrive.
+    // Otherwise it takes the 30 s that a request may take to arrive.
     expect(performance.now() - asked).toBeLessThan(15_000);
   });
 });

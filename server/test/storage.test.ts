@@ -25,7 +25,7 @@ const report = async (timestamp: string, more = {}): Promise<string> =>
   (await gantry.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION', timestamp, ...more })).eventId;
 
 describe('storage.getStats', () => {
-  it('tells of an empty service that it is empty', async () => {
+  it('reports that a new service is empty', async () => {
     const stats = await ask('getStats');
     expect(stats).toMatchObject({ eventCount: 0, oldestEvent: null, newestEvent: null, nextRemoval: null });
     expect(stats).toMatchObject({ images: { count: 0, bytes: 0 }, reports: { count: 0, bytes: 0 } });
@@ -34,7 +34,7 @@ describe('storage.getStats', () => {
     expect(stats.disk.freeBytes).toBeGreaterThan(0);
   });
 
-  it('tells of months, images and the files of reports, to everybody who is logged in', async () => {
+  it('reports months, images and the files of reports to every user who is logged in', async () => {
     const picture = png({ shade: 3 });
     await report('2026-03-31T23:59:59.999Z');
     await report('2026-04-01T00:00:00.000Z', { images: [dataUrl(picture, 'image/png')] });
@@ -67,8 +67,8 @@ describe('storage.getStats', () => {
   });
 });
 
-describe('the rules of retention', () => {
-  it('keep what is not mentioned', async () => {
+describe('the retention rules', () => {
+  it('keep what is not given', async () => {
     await ask('setRetention', { images: 30, activity: 400 });
     const settings = await ask('setRetention', {
       images: null,
@@ -117,7 +117,7 @@ describe('the rules of retention', () => {
 });
 
 describe('a legal hold', () => {
-  it('keeps people from removing an event, and says who holds it and why', async () => {
+  it('prevents the removal of an event, and says who set it and why', async () => {
     const id = await report('2026-05-01T10:00:00Z');
     const first = await ask('setHold', { eventIds: [id, id.toUpperCase()], reason: '  Case 2026/17 ' });
     expect(first).toMatchObject({ reason: 'Case 2026/17', eventCount: 1, eventIds: [id], releasedAt: null });
@@ -139,7 +139,7 @@ describe('a legal hold', () => {
     expect((await ask('getHolds', { eventId: id })).total).toBe(2);
   });
 
-  it('is listed by whether it is in force and by event', async () => {
+  it('is listed by whether it is in effect and by event', async () => {
     const ids = [await report('2026-05-02T10:00:00Z'), await report('2026-05-03T10:00:00Z')];
     const { id } = await ask('setHold', { eventIds: ids, reason: 'Case 18' });
     const inForce = await ask('getHolds', { released: false });
@@ -172,7 +172,7 @@ describe('a legal hold', () => {
     }
   });
 
-  it('and a removal at the same time are settled: either there is no hold, or the event is there', async () => {
+  it('and a concurrent removal are serialized: either there is no hold, or the event exists', async () => {
     const ids = await Promise.all(
       Array.from({ length: 12 }, (_, n) => report(`2026-06-01T10:00:${10 + n}Z`)),
     );
@@ -195,7 +195,7 @@ describe('a legal hold', () => {
 });
 
 describe('the daily run', () => {
-  it('is due at three at night in the time zone of the service, also when clocks change', () => {
+  it('is due at 3:00 in the time zone of the service, even when clocks change', () => {
     const at = (iso: string) => Date.parse(iso);
     expect(dailyRuns(at('2026-07-01T12:00:00Z'), 'UTC')).toEqual({
       last: at('2026-07-01T03:00:00Z'),

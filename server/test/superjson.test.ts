@@ -5,7 +5,7 @@ import { WireError } from '../src/rpc/errors.ts';
 import { metaText, serialize, transformer } from '../src/rpc/output.ts';
 import { reviveInput } from '../src/rpc/superjson.ts';
 
-/** What is left of a value after it travelled as JSON. */
+/** A value after it was sent as JSON. */
 const overTheWire = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value));
 
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
@@ -34,7 +34,7 @@ const { input } = fc.letrec((tie) => ({
   ),
 }));
 
-/** How deep Map and Set nest in a value. */
+/** The nesting of Map and Set in a value. */
 const nesting = (value: unknown): number => {
   if (typeof value !== 'object' || value === null) return 0;
   const wraps = value instanceof Map || value instanceof Set;
@@ -51,7 +51,7 @@ const refusal = (envelope: unknown): unknown => {
 };
 
 describe('reviveInput', () => {
-  it('revives what superjson writes to what superjson reads', () => {
+  it('restores what superjson writes to what superjson reads', () => {
     fc.assert(
       fc.property(input, (value) => {
         const sent = overTheWire(superjson.serialize(value));
@@ -72,14 +72,14 @@ describe('reviveInput', () => {
     expect(reviveInput({ json: { 'a.b': null }, meta: { values } })).toStrictEqual({ 'a.b': undefined });
   });
 
-  it('takes nothing, null and {} for no input, and a bare object for a mistake', () => {
+  it('treats nothing, null and {} as no input, and refuses a bare object', () => {
     for (const none of [undefined, null, {}]) expect(reviveInput(none)).toBeUndefined();
     for (const bare of [{ take: 1 }, [], [{ json: 1 }], 'json', 1, true, { meta: {} }]) {
       expect(refusal(bare)).toBe('BAD_REQUEST');
     }
   });
 
-  it('leaves a Date without a time or an offset as the text it is, for the time zone of the service decides', () => {
+  it('leaves a Date without a time or an offset as text, because the time zone of the service decides', () => {
     const revive = (json: string) => reviveInput({ json, meta: { values: ['Date'] } });
     expect(revive('2026-01-31')).toBe('2026-01-31');
     expect(revive('2026-01-31T08:15')).toBe('2026-01-31T08:15');
@@ -166,13 +166,13 @@ describe('reviveInput', () => {
   });
 });
 
-/** The whole envelope of a value, as text. */
+/** The whole envelope of a value as text. */
 const envelopeOf = (value: unknown): string => {
   const { json, values } = serialize(value);
   return `{"json":${json}${metaText(values)}}`;
 };
 
-describe('writeOutput', () => {
+describe('serialize', () => {
   const { output } = fc.letrec((tie) => ({
     output: fc.oneof(
       { depthSize: 'small', withCrossShrink: true },
@@ -195,7 +195,7 @@ describe('writeOutput', () => {
     );
   });
 
-  it('writes the very bytes that superjson writes for what the API answers', () => {
+  it('writes the same bytes as superjson for answers of the API', () => {
     const at = () => new Date(1_700_000_000_000);
     const event = () => ({
       id: 'a',
@@ -224,7 +224,7 @@ describe('writeOutput', () => {
     expect(meta).toEqual({ values: { 'a.at': ['Date'], 'b.at': ['Date'] }, v: 1 });
   });
 
-  it('writes a key named constructor, which superjson refuses to', () => {
+  it('writes a key named constructor, which superjson refuses', () => {
     expect(envelopeOf({ constructor: 1 })).toBe('{"json":{"constructor":1}}');
   });
 });

@@ -23,7 +23,7 @@ const change = async (input: unknown) => {
 };
 
 describe('system.getLicense', () => {
-  it('is an enterprise licence for everything, without end or limit', async () => {
+  it('is an enterprise licence for everything, without expiry or limits', async () => {
     const license = await gantry.ok('system.getLicense');
     expect(license).toEqual({
       valid: true,
@@ -47,7 +47,7 @@ describe('system.getLicense', () => {
     });
   });
 
-  it('was issued when the installation first started, and stays so', async () => {
+  it('was issued when the installation first started, and does not change', async () => {
     const { issuedAt } = await gantry.ok('system.getLicense');
     expect(Date.parse(issuedAt)).toBeLessThanOrEqual(Date.now());
     const again = await startGantry({
@@ -78,7 +78,7 @@ describe('system.getSettings', () => {
     for (const flag of Object.values(answer.features)) expect(flag).toBeTypeOf('boolean');
   });
 
-  it('has the version that health has', async () => {
+  it('has the same version as health', async () => {
     const { appVersion } = await gantry.ok('system.getSettings');
     expect(appVersion).toMatch(/^\d+\.\d+\.\d+/);
     expect((await gantry.ok('system.health')).version).toBe(appVersion);
@@ -86,7 +86,7 @@ describe('system.getSettings', () => {
 });
 
 describe('system.health', () => {
-  it('tells the truth in the documented form', async () => {
+  it('reports the truth in the documented form', async () => {
     const asked = Date.now();
     const health = await gantry.ok('system.health');
     expect(health).toEqual({
@@ -100,7 +100,7 @@ describe('system.health', () => {
 });
 
 describe('the time zone settings', () => {
-  it('are there from the start', async () => {
+  it('exist from the start', async () => {
     expect(await settings()).toEqual({
       timezone: 'UTC',
       use24HourFormat: true,
@@ -133,7 +133,7 @@ describe('the time zone settings', () => {
     expect(await settings()).toEqual(all);
   });
 
-  it('stay as they are when nothing is given', async () => {
+  it('stay unchanged when nothing is given', async () => {
     const before = await settings();
     for (const nothing of [undefined, {}, { timezone: undefined }, { theme: 'dark' }]) {
       expect((await update(nothing)).body.result.data.json).toEqual({ success: true, settings: before });
@@ -148,7 +148,7 @@ describe('the time zone settings', () => {
     'America/Argentina/Buenos_Aires',
     'Pacific/Apia',
     'Asia/Calcutta',
-  ])('take the time zone %s', async (timezone) => {
+  ])('accept the time zone %s', async (timezone) => {
     expect((await change({ timezone })).settings.timezone).toBe(timezone);
   });
 
@@ -185,11 +185,11 @@ describe('the time zone settings', () => {
     expect(await settings()).toEqual(before);
   });
 
-  it.each([0, 6])('take %i for the first day of the week', async (firstDayOfWeek) => {
+  it.each([0, 6])('accept %i as the first day of the week', async (firstDayOfWeek) => {
     expect((await change({ firstDayOfWeek })).settings.firstDayOfWeek).toBe(firstDayOfWeek);
   });
 
-  it('are changed by administrators alone, and read by everybody', async () => {
+  it('are changed by administrators only, and read by everybody', async () => {
     const before = await settings();
     for (const role of ['OPERATOR', 'ANALYST', 'FIELD', 'VIEWER'] as const) {
       const { status, body } = await update({ firstDayOfWeek: 3 }, await gantry.tokenFor(role));
@@ -201,7 +201,7 @@ describe('the time zone settings', () => {
     expect(await settings()).toEqual(before);
   });
 
-  it('leave a trace of who changed what', async () => {
+  it('record who changed what', async () => {
     await change({ timezone: 'Europe/Paris' });
     const me = await gantry.ok('auth.me', undefined, { token });
     const { activities } = await gantry.ok('users.getActivity', { userId: me.id }, { token });
@@ -211,15 +211,15 @@ describe('the time zone settings', () => {
     });
   });
 
-  it('are settled one by one when many change at once', async () => {
+  it('are changed one after another by concurrent calls', async () => {
     const days = [0, 1, 2, 3, 4, 5, 6];
     const answers = await Promise.all(days.map((firstDayOfWeek) => change({ firstDayOfWeek })));
     expect(answers.map((answer) => answer.settings.firstDayOfWeek)).toEqual(days);
   });
 });
 
-describe('what a process knows of the settings', () => {
-  it('is the latest reading, also when an earlier one arrives after it', async () => {
+describe('the cached settings of a process', () => {
+  it('are those of the latest read, even when an earlier one ends after it', async () => {
     const readings: ((timezone: string) => void)[] = [];
     const first = {
       timezone: 'UTC',
@@ -267,7 +267,7 @@ describe('the time zone of the service', () => {
   ];
   const day = { startDate: '2026-01-31', endDate: '2026-01-31' };
 
-  it('decides what a plain date means', async () => {
+  it('determines the meaning of a date', async () => {
     await change({ timezone: 'UTC' });
     expect(await count(day)).toEqual([2, 2]);
     await change({ timezone: 'Europe/Vienna' });
@@ -282,7 +282,7 @@ describe('the time zone of the service', () => {
     expect(await count({ endDate: '2026-01-30' })).toEqual([2, 2]);
   });
 
-  it('decides what a time without an offset means, and not what one with an offset does', async () => {
+  it('determines the meaning of a time without an offset, and not with one', async () => {
     const local = { startDate: '2026-01-31T00:00:00', endDate: '2026-01-31T23:59:59.999' };
     const absolute = { startDate: '2026-01-30T23:00:00Z', endDate: '2026-01-31T23:59:59.999+01:00' };
     await change({ timezone: 'Europe/Vienna' });
@@ -294,7 +294,7 @@ describe('the time zone of the service', () => {
     expect(await count(absolute)).toEqual([2, 2]);
   });
 
-  it('decides when an event happened that was sent without an offset', async () => {
+  it('determines when an event happened that was sent without an offset', async () => {
     await change({ timezone: 'Asia/Kathmandu' });
     const event = { apiKey, eventType: 'INCIDENT', timestamp: '2026-02-10 05:45' };
     const { eventId } = await gantry.ok('events.ingest', event);

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** How many rows each table has, without those that are named. */
+/** The number of rows of each table, except those that are named. */
 export const countRows = async (
   pool: Pool,
   without: readonly string[] = [],

@@ -1,9 +1,9 @@
-/** Whether this is `npm run test:long`. The only place where the tests read it. */
+/** Whether this is `npm run test:long`. This is the only place where the tests read it. */
 const isLong = process.env.LONG_TESTS === 'true';
 
 /**
- * How long a load lasts, or how much there is of something: `gate` in `npm test`, which everybody waits for, and `full` in
- * `npm run test:long`, where what shows rarely has more time to show.
+ * The duration of a load, or a number of objects: `gate` in `npm test`, which everybody waits for, and `full` in `npm
+ * run test:long`, in which rare effects are more likely to show.
  */
 export const lengthOf = ({ gate, full }: { readonly gate: number; readonly full: number }): number =>
   isLong ? full : gate;

@@ -26,7 +26,7 @@ const formats = new Map(
     new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }),
   ]),
 );
-/** What a clock on the wall shows at a moment, as `2026-01-31T08:15:00`: not by the library that is tested. */
+/** The time of a wall clock at a moment, as `2026-01-31T08:15:00`, computed without the library under test. */
 const wallClock = (moment: number, zone: string): string =>
   formats.get(zone)?.format(moment).replace(' ', 'T') ?? '';
 
@@ -40,7 +40,7 @@ const dayAfter = (text: string): string =>
 
 const at = (iso: string, where = 'UTC'): string => new Date(resolveTime(iso, where)).toISOString();
 
-describe('a time as it is written', () => {
+describe('a time in writing', () => {
   it.each([
     ['2026-01-31T08:15:00Z', '2026-01-31T08:15:00.000Z'],
     ['2026-01-31T08:15Z', '2026-01-31T08:15:00.000Z'],
@@ -56,7 +56,7 @@ describe('a time as it is written', () => {
     ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
     ['0000-01-01T00:00:00Z', '0000-01-01T00:00:00.000Z'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
-  ])('%s is the moment %s, in whatever zone the service is', (iso, moment) => {
+  ])('%s is the time %s, whatever the zone of the service', (iso, moment) => {
     expect(isIsoTime(iso)).toBe(true);
     for (const where of ZONES) expect(at(iso, where)).toBe(moment);
   });
@@ -100,19 +100,19 @@ describe('a time as it is written', () => {
     'Sat, 31 Jan 2026 08:15:00 GMT',
     'now',
     '1769847300',
-  ])('%j is none', (iso) => {
+  ])('%j is invalid', (iso) => {
     expect(isIsoTime(iso)).toBe(false);
     expect(timeInput.safeParse(iso).error?.issues[0]?.message).toMatch(/^Use an ISO 8601 /);
   });
 
-  it('may come as a Date of four-digit years, and leaves as text', () => {
+  it('may be a Date with a year of four digits, and becomes text', () => {
     expect(timeInput.parse(new Date(5))).toBe('1970-01-01T00:00:00.005Z');
     for (const date of [new Date(Number.NaN), new Date(8.64e15), new Date(-8.64e15)]) {
       expect(timeInput.safeParse(date).success).toBe(false);
     }
   });
 
-  it('is a plain date only without a time of day', () => {
+  it('is a date only without a time of day', () => {
     expect(isPlainDate('2026-01-31')).toBe(true);
     expect(isPlainDate('2026-01-31T00:00')).toBe(false);
   });
@@ -145,11 +145,11 @@ describe('a time without an offset', () => {
     ['2026-11-01T01:30:00', 'America/New_York', '2026-11-01T05:30:00.000Z'],
     ['2026-11-01T00:30:00', 'America/Havana', '2026-11-01T04:30:00.000Z'],
     ['2026-04-05T01:45:00', 'Australia/Lord_Howe', '2026-04-04T14:45:00.000Z'],
-  ])('%s that comes twice in %s is the first', (iso, where, moment) => {
+  ])('%s that occurs twice in %s is the first one', (iso, where, moment) => {
     expect(at(iso, where)).toBe(moment);
   });
 
-  it('is when the clock on the wall first shows it, or as much later as the clock jumps', () => {
+  it('is when a wall clock first shows it, or later by the length of the jump', () => {
     fc.assert(
       fc.property(localTime, zone, (iso, where) => {
         const moment = resolveTime(iso, where);
@@ -158,7 +158,7 @@ describe('a time without an offset', () => {
           const earlier = [0.5, 1, 2, 3].map((hours) => wallClock(moment - hours * HOUR_MS, where));
           expect(earlier).not.toContain(iso);
         } else {
-          // The clock never shows it: it stands as far behind the jump as what was asked for.
+          // No clock shows it: it is as far behind the jump as the given time.
           expect(shown > iso).toBe(true);
           const skipped = Date.parse(`${shown}Z`) - Date.parse(`${iso}Z`);
           expect(wallClock(moment - skipped, where) < iso).toBe(true);
@@ -169,7 +169,7 @@ describe('a time without an offset', () => {
   });
 });
 
-describe('a range of plain dates', () => {
+describe('a range of dates', () => {
   it('is whole days in the time zone of the service, both included', () => {
     const interval = resolveInterval({ startDate: '2026-01-31', endDate: '2026-02-01' }, 'Europe/Vienna');
     expect(interval).toEqual({
@@ -201,7 +201,7 @@ describe('a range of plain dates', () => {
     );
   });
 
-  it('holds the moments at which the calendar on the wall shows that day, and no others', () => {
+  it('contains the times at which a calendar shows that day, and no others', () => {
     fc.assert(
       fc.property(day, zone, (date, where) => {
         const { from, until } = resolveInterval({ startDate: date, endDate: date }, where);
@@ -227,19 +227,19 @@ describe('a range of times', () => {
     });
   });
 
-  it('includes what was truncated to the millisecond of a bound that is finer', () => {
+  it('includes what was truncated to the millisecond of a more precise bound', () => {
     const { until } = resolveInterval({ endDate: '2026-01-31T08:15:00.1239Z' }, 'UTC');
     expect(until).toBe(Date.parse('2026-01-31T08:15:00.124Z'));
   });
 
-  it('is open where no bound is given', () => {
+  it('is open without a bound', () => {
     expect(resolveInterval({}, 'UTC')).toEqual({
       from: Number.NEGATIVE_INFINITY,
       until: Number.POSITIVE_INFINITY,
     });
   });
 
-  it('is made of numbers for every date there is', () => {
+  it('consists of numbers for every date', () => {
     const absurd = ['0000-01-01', '9999-12-31', '0000-01-01T00:00', '9999-12-31T23:59:59.999', '0001-01-01'];
     for (const where of ZONES) {
       for (const iso of absurd) {

@@ -10,7 +10,7 @@ import { foldAllTraffic } from './fold-all-traffic.ts';
 import { type Gantry, startGantry } from './harness.ts';
 import { seeded } from './simulated-month.ts';
 
-// What is kept of traffic against what the events themselves say, vehicle by vehicle.
+// Traffic counts compared with the events themselves, vehicle by vehicle.
 
 const START = Date.parse('2026-02-25T00:00:00Z');
 const DAYS = 10;
@@ -39,7 +39,10 @@ const rowsOf = async <Row extends pg.QueryResultRow>(statement: string): Promise
 
 const foldAll = (limit: number) => foldAllTraffic(gantry, limit);
 
-/** Rows of (minutes, place, slot, type, vehicles, events, measured, sum, histogram, types) that one of the two has and the other does not. */
+/**
+ * Rows of (minutes, place, slot, type, vehicles, events, measured, sum, histogram, types) that only one of the two
+ * contains.
+ */
 const DIFFERENCES = `
   WITH counted AS (
     SELECT minutes, place, to_timestamp(floor(extract(epoch FROM event_time(id)) / (minutes * 60)) * minutes * 60) AS slot,
@@ -79,7 +82,7 @@ const anEvent = () => ({
   vehicleSpeed: pick([undefined, 0, 50, 50.5, 0.0001, 1999.9999, random() * 120]),
 });
 
-/** The parts of migrations that count what is stored already. */
+/** The parts of migrations that count stored events. */
 const COUNT_STORED = [
   { file: '0005-traffic.sql', part: /-- What is there already counts too\.\n(?<statements>.*?)\n\n/s },
   { file: '0008-types-of-traffic.sql', part: /(?<statements>UPDATE .*)/s },
@@ -92,8 +95,8 @@ const KEPT = [
 ];
 const readKept = () => Promise.all(KEPT.map((statement) => rowsOf(statement)));
 
-describe('what is kept of traffic', () => {
-  it('is the same when an upgrade counts what is stored already', async () => {
+describe('traffic counts', () => {
+  it('are the same when an upgrade counts stored events', async () => {
     for (const { apiKey } of sensors)
       await gantry.ok('events.ingestBatch', { apiKey, events: Array.from({ length: 60 }, anEvent) });
     await foldAll(200);
@@ -107,7 +110,7 @@ describe('what is kept of traffic', () => {
     expect(await readKept()).toEqual(kept);
   });
 
-  it('equals a recount after devices and people did everything at once, and while it was folded', async () => {
+  it('equal a recount after concurrent actions of devices and users, and during folding', async () => {
     let busy = true;
     const folding = (async () => {
       while (busy) await foldTraffic(gantry.app.context.db, 2);
@@ -135,7 +138,7 @@ describe('what is kept of traffic', () => {
     expect(await rowsOf(DIFFERENCES)).toEqual([]);
   });
 
-  it('equals a recount when all events of a sensor are gone', async () => {
+  it('equal a recount when all events of a sensor are deleted', async () => {
     const id = sensors[0]?.id;
     const rows = await rowsOf<{ id: string }>(`SELECT id FROM events WHERE sensor_id = '${id}'`);
     expect(rows.length).toBeGreaterThan(10);
@@ -145,7 +148,7 @@ describe('what is kept of traffic', () => {
     expect(await rowsOf(`SELECT FROM traffic_rollups WHERE place_id = '${id}' AND n <> 0`)).toEqual([]);
   });
 
-  it('forgets what is before the moment since which it is kept, also what was not folded yet', async () => {
+  it('exclude everything before the time since which they are kept, even if it is not folded yet', async () => {
     const { apiKey } = sensors[3] ?? { apiKey: '' };
     const events = Array.from({ length: 40 }, anEvent);
     await gantry.ok('events.ingestBatch', { apiKey, events });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { meanSpeed, type Speeds, shareOver, speedPercentiles, sumOfSpeeds } from '../src/traffic/speeds.ts';
 
-// Percentiles from histograms against percentiles from the speeds themselves, as PostgreSQL's percentile_cont has them.
+// Percentiles from histograms compared with PostgreSQL's percentile_cont on the speeds themselves.
 
 const SHARES = [0, 0.15, 0.5, 0.85, 0.95, 1];
 
@@ -30,7 +30,7 @@ const aSpeed = fc.oneof(
 );
 
 describe('percentiles of a histogram', () => {
-  it('are at most 1 km/h off the exact ones, whatever the speeds', () => {
+  it('are at most 1 km/h off the exact ones, for any speeds', () => {
     fc.assert(
       fc.property(fc.array(aSpeed, { minLength: 1, maxLength: 200 }), (speeds) => {
         const said = speedPercentiles(count(speeds), SHARES);
@@ -41,7 +41,7 @@ describe('percentiles of a histogram', () => {
     );
   });
 
-  it('are exact for speeds in whole km/h, and so is the share over a limit', () => {
+  it('are exact for speeds in whole km/h, and so is the fraction over a limit', () => {
     const whole = fc.integer({ min: 0, max: 300 });
     fc.assert(
       fc.property(fc.array(whole, { minLength: 1, maxLength: 100 }), whole, (speeds, limit) => {
@@ -54,7 +54,7 @@ describe('percentiles of a histogram', () => {
     );
   });
 
-  it('add up over parts', () => {
+  it('can be added up', () => {
     const some = fc.array(aSpeed, { minLength: 1, maxLength: 50 });
     fc.assert(
       fc.property(some, some, (one, other) => {

@@ -14,7 +14,7 @@ const HOUR = 3_600_000;
 let gantry: Gantry;
 let token: string;
 let month: SimulatedMonth;
-/** Keeps the fold away for as long as it is held. */
+/** Prevents folding as long as it is held. */
 let fold: PoolClient;
 beforeAll(async () => {
   gantry = await startGantry();
@@ -29,14 +29,14 @@ const count = (table: string): Promise<number> => gantry.count(table);
 
 const ask = (verb: string, input: object = {}) => gantry.ok(`traffic.${verb}`, input, { token });
 
-/** PostgreSQL's percentile_cont, over plain numbers. */
+/** PostgreSQL's percentile_cont on plain numbers. */
 const percentile = (sorted: readonly number[], share: number): number => {
   const rank = share * (sorted.length - 1);
   const [lower = 0, upper = 0] = [sorted[Math.floor(rank)], sorted[Math.ceil(rank)]];
   return lower + (upper - lower) * (rank - Math.floor(rank));
 };
 
-/** What is to be said of some vehicles, counted one by one. */
+/** The expected figures of some vehicles, counted one by one. */
 const truthOf = (passed: readonly Passage[]) => {
   const speeds = passed.flatMap(({ vehicleSpeed }) => vehicleSpeed ?? []).sort((a, b) => a - b);
   const types = new Map<string | null, number>();
@@ -123,7 +123,7 @@ describe('a simulated month', () => {
     ]);
   };
 
-  it('is found again by every interval before any of it is folded', async () => {
+  it('equals a recount for every interval before any of it is folded', async () => {
     expect(await count('traffic_rollups')).toBe(0);
     for (const [interval, points] of intervals) await checkFlow(interval, points);
     await checkTop();
@@ -133,11 +133,11 @@ describe('a simulated month', () => {
     expect(await count('traffic_rollups')).toBeGreaterThan(1_000);
   });
 
-  it.each(intervals)('is found again by %s when it is folded', async (interval, points) => {
+  it.each(intervals)('equals a recount by %s after folding', async (interval, points) => {
     await checkFlow(interval, points);
   });
 
-  it('is found again of one sensor, and of one vehicle type', async () => {
+  it('equals a recount for one sensor, and for one vehicle type', async () => {
     const [north] = month.sensorIds;
     expectTruth(
       await ask('getFlow', { sensorId: north, interval: 'day', ...MONTH }),
@@ -163,7 +163,7 @@ describe('a simulated month', () => {
     expect(peakHourFactor).toBeCloseTo(most / (4 * Math.max(...quarters)), 3);
   });
 
-  it('tells a road without traffic from sensors that were silent', async () => {
+  it('distinguishes a road without traffic from silent sensors', async () => {
     const at = (time: string) => DateTime.fromISO(time, { zone: ZONE }).toMillis();
     const pointsOf = async (place: object, interval: string) => {
       const { points } = await ask('getFlow', { ...place, interval, ...MONTH });
@@ -196,7 +196,7 @@ describe('a simulated month', () => {
     expect(await ask('getFlow', before)).toMatchObject({ volume: null, completeness: 0, peakHour: null });
   });
 
-  it('takes events as signs of life where the status history knows nothing', async () => {
+  it('uses events as signs of life where the status history has nothing', async () => {
     await gantry.pool.query('DELETE FROM sensor_status_history');
     const day = { sensorId: month.sensorIds[1], startDate: '2026-03-11', endDate: '2026-03-11' };
     const { points } = await ask('getFlow', { ...day, interval: '5min' });
@@ -211,7 +211,7 @@ describe('a simulated month', () => {
     }
   });
 
-  it('is found again in the histogram of its speeds', async () => {
+  it('equals the histogram of its speeds', async () => {
     const place = { locationId: month.locationId };
     const [from, until] = ['2026-03-02T04:05:00+01:00', '2026-03-25T17:39:59.999+01:00'];
     const passed = vehicles(Date.parse(from), Date.parse(until) + 1);
@@ -236,7 +236,7 @@ describe('a simulated month', () => {
     expect(empty).toMatchObject({ volume: 0, measured: 0, bins: [], meanSpeed: null, v50: null });
   });
 
-  it('has its week', async () => {
+  it('has the expected week', async () => {
     const { days } = await ask('getHourOfWeek', { locationId: month.locationId, ...MONTH });
     expect(days.map(({ weekday }: { weekday: number }) => weekday)).toEqual([1, 2, 3, 4, 5, 6, 7]);
     for (const { weekday, hours } of days) {
@@ -249,14 +249,14 @@ describe('a simulated month', () => {
         expect(meanVolume === null ? 0 : Math.round(meanVolume * n)).toBe(passed.length);
       }
     }
-    // Every Monday has its rush hour; on Friday the 20th nobody was there.
+    // Every Monday has a rush hour; on Friday the 20th there was no traffic.
     expect(days[0].hours[17].hours).toBe(5);
     expect(days[4].hours[17].hours).toBe(3);
   });
 
-  it('leads the list of locations', checkTop);
+  it('is first in the list of locations', checkTop);
 
-  it('has 23 hours on the day on which the clocks change, and no hour that was skipped', async () => {
+  it('has 23 hours on the day on which the clocks change, and no skipped hour', async () => {
     const day = { locationId: month.locationId, startDate: '2026-03-29', endDate: '2026-03-29' };
     const { points } = await ask('getFlow', { ...day, interval: 'day' });
     expect(points).toHaveLength(1);
@@ -315,7 +315,7 @@ describe('the last five minutes', () => {
   });
 });
 
-describe('who asks for traffic', () => {
+describe('a caller of traffic figures', () => {
   it.each(role.options)('may be %s', async (name) => {
     const own = { token: await gantry.tokenFor(name) };
     expect((await gantry.call('traffic.getLive', undefined, own)).status).toBe(200);
@@ -328,7 +328,7 @@ describe('who asks for traffic', () => {
       expect((await gantry.call(`traffic.${verb}`, {})).status).toBe(401);
   });
 
-  it('is told what is wrong with the question', async () => {
+  it('receives a clear message for invalid input', async () => {
     const here = { locationId: month.locationId };
     const refused: [verb: string, input: object, status: number, message: RegExp][] = [
       ['getFlow', MONTH, 400, /either a sensorId or a locationId/],
@@ -375,7 +375,7 @@ describe('who asks for traffic', () => {
     }
   });
 
-  it('may ask for a day in any zone, also one whose hours are not those of UTC', async () => {
+  it('may query a day in any zone, even one whose hours are not those of UTC', async () => {
     const admin = { token: await gantry.tokenFor('ADMIN') };
     try {
       for (const timezone of ['Asia/Kathmandu', 'Australia/Lord_Howe', 'America/St_Johns', 'Pacific/Apia']) {

@@ -13,7 +13,7 @@ interface Listing {
   pageCount: number;
 }
 
-// [e-mail, first name, last name, role, department, active, created, last login]; all in the department of the story.
+// [e-mail, first name, last name, role, department, active, created, last login]; all in the department of the test.
 type Row = readonly [string, string, string, string, string | null, boolean, string, string | null];
 const rows: Row[] = [
   ['ada@list.test', 'Ada', 'Lovelace', 'ADMIN', 'North', true, '2026-01-01', '2026-03-01'],
@@ -44,7 +44,7 @@ afterAll(() => gantry.stop());
 
 const list = (input?: Record<string, unknown>): Promise<Listing> =>
   gantry.ok('users.getAll', input, { token: admin });
-/** The people of this story whom the input lists, by the part of their e-mail before the @ (or +). */
+/** The users of this test in the result, by the part of their e-mail address before the @ (or +). */
 const names = async (input: Record<string, unknown> = {}) =>
   (await list({ take: 100, ...input })).users
     .map(({ email }) => email)
@@ -53,7 +53,7 @@ const names = async (input: Record<string, unknown> = {}) =>
 const found = async (search: string) => (await names({ search })).sort();
 
 describe('users.getAll', () => {
-  it('without input answers ten users at most, newest first, with totals', async () => {
+  it('returns at most ten users by default, newest first, with totals', async () => {
     const page = await list();
     expect(Object.keys(page).sort()).toEqual(['pageCount', 'total', 'users']);
     const { rows: counted } = await gantry.pool.query<{ n: number }>('SELECT count(*)::int AS n FROM users');
@@ -62,7 +62,7 @@ describe('users.getAll', () => {
     expect(page.pageCount).toBe(Math.ceil(page.total / 10));
   });
 
-  it('answers each user as getById does', async () => {
+  it('returns each user as getById does', async () => {
     for (const user of (await list({ search: '@list.test' })).users) {
       expect(await gantry.ok('users.getById', { id: user.id }, { token: admin })).toEqual(user);
     }
@@ -79,7 +79,7 @@ describe('users.getAll', () => {
       ['+TAG@', ['fay']],
       ['@list.test', ['ada', 'bea', 'cem', 'dan', 'eve', 'fay']],
       ['nobody at all', []],
-    ])('finds %j in e-mail and names: %j', async (search, expected) => {
+    ])('finds %j in e-mail addresses and names: %j', async (search, expected) => {
       expect(await found(search)).toEqual(expected);
     });
 
@@ -92,11 +92,11 @@ describe('users.getAll', () => {
       ['%%', []],
       ['a_a', []],
       ["'", []],
-    ])('takes %j literally: %j', async (search, expected) => {
+    ])('treats %j literally: %j', async (search, expected) => {
       expect(await found(search)).toEqual(expected);
     });
 
-    it('for nothing finds everybody', async () => {
+    it('for nothing finds all users', async () => {
       expect(await names({ search: '' })).toHaveLength(rows.length);
     });
   });
@@ -114,7 +114,7 @@ describe('users.getAll', () => {
       expect((await names(input)).sort()).toEqual(expected);
     });
 
-    it('count only what they let through', async () => {
+    it('count only the matches', async () => {
       expect(await list({ search: '@list.test', role: 'VIEWER', take: 1 })).toMatchObject({
         total: 2,
         pageCount: 2,
@@ -124,7 +124,7 @@ describe('users.getAll', () => {
   });
 
   describe('sorting', () => {
-    /** The two, in the order of their ids: what breaks a tie. */
+    /** Two users in the order of their ids, which breaks a tie. */
     const byId = (...tied: string[]) => {
       const idOf = (name: string) => [...ids].find(([email]) => email.startsWith(name))?.[1] ?? '';
       return tied.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
@@ -163,12 +163,12 @@ describe('users.getAll', () => {
       expect(await names({ sortBy })).toEqual(down());
     });
 
-    it('is by createdAt, newest first, unless asked otherwise', async () => {
+    it('is by createdAt, newest first, by default', async () => {
       expect(await names()).toEqual(await names({ sortBy: 'createdAt', sortOrder: 'desc' }));
     });
   });
 
-  it('shows everybody once over its pages', async () => {
+  it('returns every user once over its pages', async () => {
     const input = { search: '@list.test', sortBy: 'lastLogin', take: 1 };
     const seen: string[] = [];
     for (let skip = 0; skip < rows.length; skip++) seen.push(...(await names({ ...input, skip })));
@@ -198,7 +198,7 @@ describe('users.getAll', () => {
   });
 
   it.each([{ take: 1 }, { take: 100 }, { skip: 0 }, { skip: 2 ** 31 - 1 }, { search: 'x'.repeat(200) }])(
-    'takes %j',
+    'accepts %j',
     async (input) => {
       await list(input);
     },

@@ -52,20 +52,20 @@ describe('a password', () => {
     ['aB1!😀😀😀', [LENGTH]],
     ['aB1!😀😀😀😀', []],
     ['', [LENGTH, UPPER, LOWER, NUMBER, SPECIAL]],
-  ])('%j is told %j', (candidate, flaws) => {
+  ])('%j has the message %j', (candidate, flaws) => {
     expect(passwordFlaws(candidate)).toEqual(flaws);
     const messages = password.safeParse(candidate).error?.issues.map(({ message }) => message) ?? [];
     expect(messages).toEqual(flaws);
   });
 
-  it('is good with one of each kind and eight characters, in whatever order', () => {
+  it('is valid with one of each kind and eight characters, in any order', () => {
     const good = fc
       .tuple(some(UPPER, 2), some(LOWER, 2), some(NUMBER, 2), some(SPECIAL, 2))
       .chain((kinds) => shuffled(kinds.flat()));
     fc.assert(fc.property(good, (candidate) => passwordFlaws(candidate).length === 0));
   });
 
-  it.each(sentences)('is told "%s" and nothing else when only that is missing', (missing) => {
+  it.each(sentences)('has the message "%s" and no other when only that is missing', (missing) => {
     const lacking = fc
       .tuple(...sentences.map((kind) => (kind === missing ? fc.constant<string[]>([]) : some(kind, 3))))
       .chain((kinds) => shuffled(kinds.flat()));
@@ -76,7 +76,7 @@ describe('a password', () => {
     );
   });
 
-  it('is good exactly when it breaks no rule, and tells each broken rule once', () => {
+  it('is valid exactly when it breaks no rule, and each broken rule is reported once', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 30 }), (candidate) => {
         const broken = passwordRules.filter(({ pattern }) => !pattern.test(candidate));
@@ -85,13 +85,13 @@ describe('a password', () => {
     );
   });
 
-  it('may have 200 characters and not one more', () => {
+  it('may have at most 200 characters', () => {
     expect(password.safeParse(`Aa1!${'x'.repeat(196)}`).success).toBe(true);
     expect(password.safeParse(`Aa1!${'x'.repeat(197)}`).success).toBe(false);
   });
 
   it.each(['Abcdef1!\u0000', 'Abcdef1!\ud800'])(
-    'with what no database can store is refused: %j',
+    'with characters that no database can store is refused: %j',
     (candidate) => {
       expect(password.safeParse(candidate).success).toBe(false);
     },
@@ -101,7 +101,7 @@ describe('a password', () => {
 describe('a generated password', () => {
   const generated = Array.from({ length: 2000 }, generatePassword);
 
-  it('keeps the rules and survives a terminal: 20 visible ASCII characters, no quotes', () => {
+  it('meets the rules and can be used in a terminal: 20 visible ASCII characters, no quotes', () => {
     for (const candidate of generated) {
       expect(password.safeParse(candidate).success).toBe(true);
       expect(candidate).toMatch(/^[!-~]{20}$/);
@@ -138,7 +138,7 @@ describe('the permission table', () => {
     expect(actual).toEqual(expected);
   });
 
-  it('has no permission that is not checked here', () => {
+  it('has no permission that is not tested here', () => {
     expect(Object.keys(permissions).sort()).toEqual(table.map(([permission]) => permission).sort());
   });
 
@@ -152,7 +152,7 @@ describe('an e-mail address', () => {
   it.each([
     ['Ada@Example.ORG', 'ada@example.org'],
     ['  ada@example.org\n', 'ada@example.org'],
-  ])('%j is kept as %j', (given, kept) => {
+  ])('%j is stored as %j', (given, kept) => {
     expect(email.parse(given)).toBe(kept);
   });
 
@@ -173,7 +173,7 @@ describe('an e-mail address', () => {
     expect(email.safeParse(given).success).toBe(false);
   });
 
-  it('may have 254 characters and not one more', () => {
+  it('may have at most 254 characters', () => {
     expect(email.safeParse(`${'a'.repeat(242)}@example.org`).success).toBe(true);
     expect(email.safeParse(`${'a'.repeat(243)}@example.org`).success).toBe(false);
   });
@@ -182,7 +182,7 @@ describe('an e-mail address', () => {
 describe('the fields of a user', () => {
   const base = { email: 'a@example.org', password: 'Abcdef1!', firstName: 'Ada', lastName: 'Lovelace' };
 
-  it('come in with the role VIEWER, without the blanks around names, and null for what is unknown', () => {
+  it('default to the role VIEWER, with names trimmed, and null for unknown values', () => {
     expect(createUserInput.parse({ ...base, firstName: ' Ada ', phone: '  ' })).toEqual({
       ...base,
       role: 'VIEWER',
@@ -205,7 +205,7 @@ describe('the fields of a user', () => {
     ['https://example.org/\u0000', false],
     ['https://example.org/\ud800', false],
     [`https://example.org/${'a'.repeat(700_000)}`, false],
-  ])('take the avatar %.60j: %s', (avatar, taken) => {
+  ])('accept the avatar %.60j: %s', (avatar, taken) => {
     expect(updateUserInput.safeParse({ id: '1', avatar }).success).toBe(taken);
   });
 });
@@ -235,7 +235,7 @@ describe('a change', () => {
     expect(changesOf(ada, {})).toEqual({});
   });
 
-  it('made to what somebody wants leaves nothing to change', () => {
+  it('once applied leaves nothing to change', () => {
     const text = fc.option(fc.string());
     const wanted = fc.record<UserFields, never>({
       firstName: fc.string(),
@@ -265,7 +265,7 @@ describe('a change', () => {
     expect(endsAdministration(changes)).toBe(administration);
   });
 
-  it('is told from what to what, but a picture is never told', () => {
+  it('is described with old and new values, but an avatar never is', () => {
     expect(describeChanges(ada, { role: 'FIELD', phone: '1', avatar: 'data:image/png;base64,AAAA' })).toEqual(
       {
         role: { from: 'ADMIN', to: 'FIELD' },

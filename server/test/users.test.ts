@@ -3,7 +3,7 @@ import { passwordFlaws } from '@gantry/contract/users';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Gantry, startGantry } from './harness.ts';
 
-/** A user as JSON brings it: dates are text. */
+/** A user as parsed from JSON: dates are text. */
 interface UserJson {
   id: string;
   email: string;
@@ -83,7 +83,7 @@ describe('only administrators manage users', () => {
     ['users.getActivity', (userId) => ({ userId })],
   ];
 
-  it.each(inputs)('%s is forbidden to every other role, and nothing happens', async (procedure, input) => {
+  it.each(inputs)('%s is forbidden to every other role, and changes nothing', async (procedure, input) => {
     const target = await create();
     for (const role of ['OPERATOR', 'ANALYST', 'FIELD', 'VIEWER'] as const) {
       const token = await gantry.tokenFor(role);
@@ -105,20 +105,20 @@ describe('only administrators manage users', () => {
     );
   });
 
-  it.each(inputs)('%s needs a token before anything else', async (procedure) => {
+  it.each(inputs)('%s requires a token first', async (procedure) => {
     const { status, body } = await gantry.call(procedure, { nonsense: true });
     expect(status).toBe(401);
     expect(body.error.json.message).toBe('No token provided');
   });
 
-  it.each(inputs)('%s asks for the permission before it looks at the input', async (procedure) => {
+  it.each(inputs)('%s requires the permission before the input is checked', async (procedure) => {
     const token = await gantry.tokenFor('VIEWER');
     expect((await gantry.call(procedure, { id: 7, take: 'x' }, { token })).status).toBe(403);
   });
 });
 
 describe('users.create', () => {
-  it('answers the user with exactly the documented keys; what is unknown is left out', async () => {
+  it('returns the user with exactly the documented keys; unknown fields are omitted', async () => {
     const user = await create({
       email: ' Grace.Hopper@Example.ORG ',
       firstName: ' Grace ',
@@ -137,7 +137,7 @@ describe('users.create', () => {
     expect(user.updatedAt).toBe(user.createdAt);
   });
 
-  it('keeps every optional field, and the user can log in whatever the case of the e-mail', async () => {
+  it('stores every optional field, and the user can log in whatever the case of the e-mail address', async () => {
     const fields = { role: 'FIELD', phone: '+43 1 234', department: 'Störung' };
     const user = await create({ ...fields, email: 'Field@example.org' });
     expect(user).toMatchObject(fields);
@@ -155,12 +155,12 @@ describe('users.create', () => {
     );
   });
 
-  it('sends dates with the meta that superjson clients need', async () => {
+  it('returns dates with the annotations that superjson clients need', async () => {
     const { body } = await call('users.create', person());
     expect(body.result.data.meta.values).toEqual({ createdAt: ['Date'], updatedAt: ['Date'] });
   });
 
-  it('refuses an e-mail in use, in whatever case, and says so', async () => {
+  it('refuses an e-mail address in use, in any case, with a clear message', async () => {
     const { email } = await create();
     const refused = await refusal('users.create', person({ email: email.toUpperCase() }));
     const message = `The e-mail ${email} is already in use: choose another one`;
@@ -172,7 +172,7 @@ describe('users.create', () => {
     });
   });
 
-  it('lets one of many at once have an e-mail, and writes down one', async () => {
+  it('gives an e-mail address to one of many concurrent calls, and records one', async () => {
     const before = await countActivity();
     const input = person();
     const answers = await Promise.all(Array.from({ length: 12 }, () => call('users.create', input)));
@@ -198,7 +198,7 @@ describe('users.create', () => {
     ['role', { role: 'ROOT' }],
     ['phone', { phone: 5 }],
     ['department', { department: '\ud800' }],
-  ])('refuses a bad %s: %j', async (path, fields) => {
+  ])('refuses an invalid %s: %j', async (path, fields) => {
     const refused = await refusal('users.create', person(fields));
     expect(refused).toMatchObject({ status: 400, code: -32600, data: { code: 'BAD_REQUEST' } });
     expect(refused.data.issues.map((issue: { path: string }) => issue.path)).toContain(path);
@@ -216,7 +216,7 @@ describe('an unknown user', () => {
     ['users.getActivity', (userId) => ({ userId })],
   ];
 
-  it.each(procedures)('is not found by %s, whatever the form of the id', async (procedure, input) => {
+  it.each(procedures)('is not found by %s, whatever the format of the id', async (procedure, input) => {
     for (const id of [randomUUID(), 'nobody', "' OR 1=1 --", '🙂', '\u0000', 'x'.repeat(1000)]) {
       expect(await refusal(procedure, input(id))).toEqual({
         status: 404,
@@ -232,7 +232,7 @@ describe('an unknown user', () => {
     expect((await refusal(procedure, { role: 'FIELD' })).status).toBe(400);
   });
 
-  it('is found by an id in upper case, and answered with the id as it is', async () => {
+  it('is found by an id in upper case, and returned with the stored id', async () => {
     const user = await create();
     const id = user.id.toUpperCase();
     expect(await ok('users.getById', { id })).toEqual(user);
@@ -244,7 +244,7 @@ describe('an unknown user', () => {
 });
 
 describe('users.update', () => {
-  it('changes what is named, leaves the rest, and moves updatedAt', async () => {
+  it('changes the given fields, leaves the rest, and increases updatedAt', async () => {
     const user = await create({ phone: '1', department: 'A' });
     const avatar = 'https://example.org/ada.png';
     const changed = await ok<UserJson>('users.update', { id: user.id, firstName: 'Eva', avatar });
@@ -253,7 +253,7 @@ describe('users.update', () => {
     expect(await ok('users.getById', { id: user.id })).toEqual(changed);
   });
 
-  it('moves updatedAt on every one of many changes at once', async () => {
+  it('increases updatedAt for each of many concurrent changes', async () => {
     const { id } = await create();
     const names = Array.from({ length: 20 }, (_, at) => `Eva ${at}`);
     const answers = await Promise.all(
@@ -281,7 +281,7 @@ describe('users.update', () => {
     expect(Object.keys(cleared).sort()).toEqual(REQUIRED_KEYS);
   });
 
-  it('of nothing, or to what is so already, answers the user unchanged and leaves no trace', async () => {
+  it('with nothing, or with present values, returns the user unchanged and records nothing', async () => {
     const user = await create({ phone: '1' });
     const token = await tokenOf(user);
     const now = await ok<UserJson>('users.getById', { id: user.id });
@@ -293,7 +293,7 @@ describe('users.update', () => {
     expect(await statusOfMe(token)).toBe(200);
   });
 
-  it('never touches role, e-mail or password, whatever else is sent', async () => {
+  it('never changes role, e-mail address or password, whatever else is sent', async () => {
     const user = await create();
     const token = await tokenOf(user);
     await ok('users.update', {
@@ -329,7 +329,7 @@ describe('users.update', () => {
 });
 
 describe('the tokens of a user', () => {
-  it('end with deactivation at once, and stay dead when the user comes back', async () => {
+  it('become invalid with deactivation at once, and stay so when the user is activated again', async () => {
     const user = await create();
     const token = await tokenOf(user);
     await ok('users.update', { id: user.id, isActive: false });
@@ -345,7 +345,7 @@ describe('the tokens of a user', () => {
     expect(await statusOfMe(await tokenOf(user))).toBe(200);
   });
 
-  it('end with a change of role at once; the next login has the new role', async () => {
+  it('become invalid with a change of role at once; the next login has the new role', async () => {
     const user = await create();
     const token = await tokenOf(user);
     const changed = await ok<UserJson>('users.updateRole', { id: user.id, role: 'OPERATOR' });
@@ -355,7 +355,7 @@ describe('the tokens of a user', () => {
     expect((await userAtLogin(user.email, PASSWORD)).role).toBe('OPERATOR');
   });
 
-  it('end with a password reset at once; only the new password counts', async () => {
+  it('become invalid with a password reset at once; only the new password is valid', async () => {
     const user = await create();
     const token = await tokenOf(user);
     const newPassword = 'Another-Horse-8';
@@ -365,14 +365,14 @@ describe('the tokens of a user', () => {
     expect(await statusOfMe(await gantry.login(user.email, newPassword))).toBe(200);
   });
 
-  it('end with deletion at once', async () => {
+  it('become invalid with deletion at once', async () => {
     const user = await create();
     const token = await tokenOf(user);
     await ok('users.delete', { id: user.id });
     expect(await statusOfMe(token)).toBe(401);
   });
 
-  it('stay good through a change of profile', async () => {
+  it('stay valid after a change of profile', async () => {
     const user = await create();
     const token = await tokenOf(user);
     await ok('users.update', { id: user.id, firstName: 'Eva' });
@@ -381,7 +381,7 @@ describe('the tokens of a user', () => {
 });
 
 describe('users.resetPassword', () => {
-  it('generates a password that keeps the rules, and tells it this once', async () => {
+  it('generates a password that meets the rules, and returns it only once', async () => {
     const user = await create();
     const answer = await ok<{ success: true; password: string }>('users.resetPassword', { userId: user.id });
     expect(Object.keys(answer).sort()).toEqual(['password', 'success']);
@@ -393,7 +393,7 @@ describe('users.resetPassword', () => {
     expect((await ok<UserJson>('users.getById', { id: user.id })).updatedAt > user.updatedAt).toBe(true);
   });
 
-  it('refuses to mail it, says why, and changes nothing', async () => {
+  it('refuses to send it by e-mail, says why, and changes nothing', async () => {
     const user = await create();
     const token = await tokenOf(user);
     const before = await countActivity();
@@ -423,7 +423,7 @@ describe('users.resetPassword', () => {
 });
 
 describe('users.delete', () => {
-  it('answers success and the id, and the user is gone from lists', async () => {
+  it('returns success and the id, and the user is no longer listed', async () => {
     const user = await create();
     expect(await ok('users.delete', { id: user.id })).toEqual({ success: true, id: user.id });
     expect((await refusal('users.getById', { id: user.id })).status).toBe(404);
@@ -431,13 +431,13 @@ describe('users.delete', () => {
     expect((await refusal('users.delete', { id: user.id })).status).toBe(404);
   });
 
-  it('frees the e-mail', async () => {
+  it('makes the e-mail address available again', async () => {
     const { id, email } = await create();
     await ok('users.delete', { id });
     expect((await create({ email })).id).not.toBe(id);
   });
 
-  it('succeeds once for many at once', async () => {
+  it('succeeds once among many concurrent calls', async () => {
     const { id } = await create();
     const answers = await Promise.all(Array.from({ length: 8 }, () => call('users.delete', { id })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(404)]);
@@ -445,7 +445,7 @@ describe('users.delete', () => {
 });
 
 describe('the activity log', () => {
-  it('tells who did what to whom, without passwords and pictures', async () => {
+  it('contains who did what to whom, without passwords and avatars', async () => {
     const secret = 'Secret-Horse-9';
     const avatar = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUg==';
     const { id, email } = await create({ password: secret });
@@ -481,7 +481,7 @@ describe('the activity log', () => {
     expect(log).not.toContain('argon2');
   });
 
-  it('answers exactly the documented keys, newest first, in pages', async () => {
+  it('returns exactly the documented keys, newest first, in pages', async () => {
     const user = await create();
     for (let logins = 0; logins < 3; logins++) await gantry.login(user.email, PASSWORD);
     const answer = await ok<ActivityJson>('users.getActivity', { userId: user.id, take: 2 });
@@ -501,7 +501,7 @@ describe('the activity log', () => {
     expect(rest.activities).toHaveLength(1);
   });
 
-  it('of somebody who did nothing is empty', async () => {
+  it('of a user without actions is empty', async () => {
     const { id } = await create();
     expect(await ok('users.getActivity', { userId: id })).toEqual({
       userId: id,
@@ -510,7 +510,7 @@ describe('the activity log', () => {
     });
   });
 
-  it('has nothing of what was refused', async () => {
+  it('contains no refused calls', async () => {
     const { email } = await create();
     const before = await countActivity();
     await refusal('users.create', person({ email }));

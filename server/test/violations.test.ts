@@ -16,7 +16,7 @@ const EVENTS = eventType.options.flatMap((type, n) => [
   },
   { eventType: type, timestamp: `${DAY}T12:0${n}:00Z`, description: `${type} blank`, violationType: ' ' },
 ]);
-/** Two types are violations in themselves; of the other four, the events with a violation type are. */
+/** Two types are violations by themselves; of the other four, events with a violation type are. */
 const EXPECTED = EVENTS.filter(
   (event) => event.violationType === 'SPEEDING' || event.eventType.endsWith('_VIOLATION'),
 ).map(({ description }) => description);
@@ -52,7 +52,7 @@ const readReport = async (kind: string) => {
 };
 
 describe('a violation', () => {
-  it('is an event of a violation type, or of a type of violations', () => {
+  it('is an event with a violation type, or of a type that is always a violation', () => {
     expect(isViolation('SEATBELT_VIOLATION', null)).toBe(true);
     expect(isViolation('TRAFFIC_VIOLATION', '')).toBe(true);
     expect(isViolation('SPEED_DETECTION', 'SPEEDING')).toBe(true);
@@ -60,7 +60,7 @@ describe('a violation', () => {
     expect(isViolation('INCIDENT', null)).toBe(false);
   });
 
-  it('is the same to the analytics, the daily summary, the report of violations and webhooks', async () => {
+  it('is the same in analytics, the daily summary, the report of violations and webhooks', async () => {
     expect(EXPECTED).toHaveLength(10);
     const said = await ask('reports.getAnalytics', { startDate: DAY, endDate: DAY });
     const points: { violations: number }[] = said.series;
@@ -94,7 +94,7 @@ describe('a violation', () => {
     expect(points.reduce((sum, { violations }) => sum + violations, 0)).toBe(EXPECTED.length);
   });
 
-  it('is counted where retention removed no events that may have been violations, and a gap elsewhere', async () => {
+  it('is counted where retention removed no possible violations, and is a gap elsewhere', async () => {
     const events = [
       { eventType: 'TRAFFIC_VIOLATION', timestamp: '2026-02-10T10:00:00Z' },
       { eventType: 'VEHICLE_DETECTION', timestamp: '2026-02-10T10:01:00Z' },

@@ -59,13 +59,13 @@ const watch = (pattern: string, fields: object = {}) =>
   ok<{ id: string }>('watchlist.create', { pattern, reason: 'Stolen', ...fields });
 const listAlerts = async (entryId: string, input: object = {}) =>
   (await ok<{ alerts: AlertJson[] }>('watchlist.getAlerts', { entryId, ...input })).alerts;
-/** Waits until every read that was stored has raised its alerts: until then it is on the list of events to follow up. */
+/** Waits until every stored read has raised its alerts: until then it is on the list of follow-ups. */
 const followedUp = () =>
   eventually(
     async () => (await gantry.pool.query('SELECT FROM events_to_follow_up')).rowCount,
     (count) => count === 0,
   );
-/** The alerts of an entry, once everything that was ingested so far has raised its own. */
+/** The alerts of an entry, once all ingested events have raised theirs. */
 const alertsOf = async (entryId: string, input: object = {}) => {
   await followedUp();
   return listAlerts(entryId, input);
@@ -81,7 +81,7 @@ const ingest = (licensePlateNumber: string, fields: object = {}, by = gantry) =>
   });
 
 describe('a read of a watched plate', () => {
-  it('raises an alert within a second, with the plate as it was read', async () => {
+  it('raises an alert within a second, with the plate as read', async () => {
     const plate = newPlate();
     const { id } = await watch(plate, { priority: 'CRITICAL' });
     const timestamp = new Date(Date.now() - 60_000).toISOString();
@@ -116,7 +116,7 @@ describe('a read of a watched plate', () => {
     expect(event.licensePlateNumber).toBe(read);
   });
 
-  it('raises one for each entry that matches, whatever kind of event it is', async () => {
+  it('raises one for each matching entry, whatever the type of event', async () => {
     const plate = newPlate();
     const key = plate.replaceAll(' ', '');
     const ids = await Promise.all([plate, `${key.slice(0, 6)}*`, `*${key.slice(2)}`].map((p) => watch(p)));
@@ -125,7 +125,7 @@ describe('a read of a watched plate', () => {
     for (const { id } of ids) await ok('watchlist.delete', { id });
   });
 
-  it('raises one for a confusion only if the entry is fuzzy, and never for a look-alike of another script', async () => {
+  it('raises one for a confused character only if the entry is fuzzy, and never for a similar one of another script', async () => {
     const exact = await watch('QX 108 ZB');
     const fuzzy = await watch('QX 108 ZB', { fuzzy: true });
     await ingest('0X-IDB-28');
@@ -136,7 +136,7 @@ describe('a read of a watched plate', () => {
     ]);
   });
 
-  it('raises none outside the time in which the entry is valid, whenever it arrives', async () => {
+  it('raises none outside the validity of the entry, whenever it arrives', async () => {
     const plate = newPlate();
     const { id } = await watch(plate, {
       validFrom: '2026-02-01T12:00:00.000Z',
@@ -150,7 +150,7 @@ describe('a read of a watched plate', () => {
     expect((await alertsOf(id, { sortOrder: 'asc' })).map(({ timestamp }) => timestamp)).toEqual(inside);
   });
 
-  it('raises none again when the device repeats the event', async () => {
+  it('raises no second one when the device repeats the event', async () => {
     const plate = newPlate();
     const { id } = await watch(plate);
     const same = { timestamp: new Date().toISOString(), idempotencyKey: 'k1' };
@@ -159,7 +159,7 @@ describe('a read of a watched plate', () => {
     expect(await alertsOf(id)).toHaveLength(1);
   });
 
-  it('raises an alert for each event of a batch that matches', async () => {
+  it('raises an alert for each matching event of a batch', async () => {
     const plate = newPlate();
     const { id } = await watch(plate);
     const events = [plate, 'OTHER 1', plate, plate].map((licensePlateNumber) => ({
@@ -174,7 +174,7 @@ describe('a read of a watched plate', () => {
     expect((await alertsOf(id)).map(({ eventId }) => eventId).sort()).toEqual(expected.sort());
   });
 
-  it('raises none before the entry came or after it went, and its alerts stay as they were', async () => {
+  it('raises none before the entry was created or after it was deleted, and its alerts stay unchanged', async () => {
     const plate = newPlate();
     await ingest(plate);
     const { id } = await watch(plate);
@@ -219,7 +219,7 @@ describe('raising alerts', () => {
   });
   const raise = (hits: readonly ReturnType<typeof hitOf>[]) =>
     inTransaction(gantry.app.context.db, (tx) => raiseAlerts(gantry.app.context, tx, hits));
-  /** What is told of an entry's alerts, in the form in which they are kept for subscribers. */
+  /** The published alerts of an entry, in the form in which they are stored for subscribers. */
   const told = async (entryId: string) =>
     (
       await gantry.pool.query(
@@ -228,7 +228,7 @@ describe('raising alerts', () => {
       )
     ).rows.map(({ body }) => superjson.deserialize<WatchlistAlert>(body));
 
-  it('stores what entry and event say, and tells of exactly that', async () => {
+  it('stores the fields of entry and event, and publishes exactly those', async () => {
     const entryId = randomUUID();
     await raise(['МО 77', 'AB\t"1"', '品川 500 😀'].map((plate) => hitOf(entryId, plate)));
     const alerts = await alertsOf(entryId, { sortOrder: 'asc' });
@@ -251,7 +251,7 @@ describe('raising alerts', () => {
     expect(JSON.parse(JSON.stringify(bodies))).toEqual(alerts.sort(byId));
   });
 
-  it('tells an entry of an event once, however often it is asked to', async () => {
+  it('creates one alert for each entry and event, however often it is called', async () => {
     const entryId = randomUUID();
     const hit = hitOf(entryId, 'AB 1');
     await raise([hit, hit]);
@@ -273,7 +273,7 @@ describe('raising alerts', () => {
     expect(await told(entryId)).toEqual([]);
   });
 
-  it('takes many hits at once', async () => {
+  it('handles many hits at once', async () => {
     const entryId = randomUUID();
     await raise(Array.from({ length: 8_000 }, (_, n) => hitOf(entryId, `AB ${n}`)));
     expect(await ok('watchlist.getAlerts', { entryId, take: 1 })).toMatchObject({
@@ -284,7 +284,7 @@ describe('raising alerts', () => {
 });
 
 describe('watchlist.getAlerts', () => {
-  it('pages, filters and sorts by when alerts were raised', async () => {
+  it('pages, filters and sorts by the time at which alerts were raised', async () => {
     const plate = newPlate();
     const { id: entryId } = await watch(plate, { priority: 'HIGH' });
     for (let n = 0; n < 4; n++) await ingest(plate);
@@ -347,7 +347,7 @@ describe('watchlist.acknowledgeAlert', () => {
     return alert;
   };
 
-  it('keeps who did it, when and with which note, and writes it to the activity log', async () => {
+  it('stores who did it, when and with which note, and records it in the activity log', async () => {
     const alert = await raised();
     const field = await gantry.tokenFor('FIELD');
     const me = await gantry.ok('auth.me', undefined, { token: field });
@@ -375,14 +375,14 @@ describe('watchlist.acknowledgeAlert', () => {
     ]);
   });
 
-  it('needs no note', async () => {
+  it('requires no note', async () => {
     for (const note of [undefined, null, '', '  ']) {
       const { id } = await raised();
       expect(await ok('watchlist.acknowledgeAlert', { id, note })).toMatchObject({ note: null });
     }
   });
 
-  it('lets one of several win and tells the others who it was and when', async () => {
+  it('succeeds for one of several users and tells the others who it was and when', async () => {
     for (let round = 0; round < 5; round++) {
       const alert = await raised();
       const tokens = await Promise.all([
@@ -419,7 +419,7 @@ describe('watchlist.acknowledgeAlert', () => {
   });
 });
 
-describe('an entry that was made through one process', () => {
+describe('an entry that was created through one process', () => {
   let other: Gantry;
   beforeAll(async () => {
     const { DATABASE_URL } = gantry.app.context.config;
@@ -432,7 +432,7 @@ describe('an entry that was made through one process', () => {
     return (await alertsOf(entryId)).length;
   };
 
-  it('counts in another within a second, and so do its changes and its end', async () => {
+  it('applies in another within a second, and so do its changes and its deletion', async () => {
     const plate = newPlate();
     expect(await alertsFor(randomUUID(), plate)).toBe(0);
     const { id } = await watch(plate);
@@ -457,7 +457,7 @@ describe('an entry that was made through one process', () => {
     await eventually(stillRaises, (raises) => !raises, 1_000);
   });
 
-  it('counts at once in the process through which it was made, even while that one cannot hear what is announced', async () => {
+  it('applies at once in the process through which it was created, even while that receives no notifications', async () => {
     const plate = newPlate();
     await gantry.pool.query(
       `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
@@ -483,7 +483,7 @@ describe('an entry that was made through one process', () => {
     );
   });
 
-  it('is not missed by a process that could not listen for a while', async () => {
+  it('is not missed by a process whose listener was disconnected for a while', async () => {
     const plate = newPlate();
     await gantry.pool.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity

@@ -29,21 +29,21 @@ const confusedWith = (character: string): string[] => [
 const plateCharacters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 const plate = fc.string({ unit: fc.constantFrom(...plateCharacters), minLength: 2, maxLength: 12 });
 const gap = fc.constantFrom('', '', ' ', '-', ' – ', '\u00a0');
-/** The plate as somebody else would write it: in another case, with blanks and hyphens anywhere. */
+/** The plate in another spelling: in another case, with blanks and hyphens anywhere. */
 const written = (text: string): fc.Arbitrary<string> =>
   fc
     .tuple(
       ...[...text].map((character) => fc.tuple(gap, fc.constantFrom(character, character.toLowerCase()))),
     )
     .map((parts) => parts.flat().join(''));
-/** The plate as a camera may read it. */
+/** The plate as a camera may misread it. */
 const misread = (text: string): fc.Arbitrary<string> =>
   fc
     .tuple(...[...text].map((character) => fc.constantFrom(...confusedWith(character))))
     .map((parts) => parts.join(''));
 
 describe('a pattern without an asterisk', () => {
-  it('matches its plate however case, blanks and hyphens are, fuzzy or not', () => {
+  it('matches its plate whatever the case, blanks and hyphens, fuzzy or not', () => {
     const pairs = plate.chain((text) => fc.tuple(written(text), written(text), fc.boolean()));
     fc.assert(fc.property(pairs, ([pattern, read, fuzzy]) => matches(pattern, read, fuzzy)));
   });
@@ -69,19 +69,19 @@ describe('a pattern without an asterisk', () => {
 });
 
 describe('a fuzzy pattern', () => {
-  it('matches every confusion of its characters, on either side', () => {
+  it('matches every confusion of its characters, in pattern and plate', () => {
     const pairs = plate.chain((text) => fc.tuple(misread(text), misread(text)));
     fc.assert(fc.property(pairs, ([pattern, read]) => matches(pattern, read, true)));
   });
 
-  it('matches them one by one, and nothing else that a character can be', () => {
+  it('matches single confusions, and no other substitution', () => {
     for (const character of plateCharacters) {
       const accepted = [...plateCharacters].filter((read) => matches(`X${character}7`, `X${read}7`, true));
       expect(accepted.sort(), character).toEqual(confusedWith(character).sort());
     }
   });
 
-  it('is needed for that: any substitution keeps a pattern that is not fuzzy from matching', () => {
+  it('is necessary for that: any substitution prevents a pattern that is not fuzzy from matching', () => {
     const pairs = plate.chain((text) => fc.tuple(fc.constant(text), misread(text)));
     fc.assert(
       fc.property(pairs, ([pattern, read]) => {
@@ -114,7 +114,7 @@ describe('a fuzzy pattern', () => {
     ['Z', 'Ζ', 'Greek zeta'],
     ['Z', 'Ž', 'Z with a caron'],
     ['D', 'Đ', 'D with a stroke'],
-  ])('does not take %s for %s (%s)', (character, other) => {
+  ])('does not confuse %s with %s (%s)', (character, other) => {
     for (const [pattern, read] of [
       [character, other],
       [other, character],
@@ -124,7 +124,7 @@ describe('a fuzzy pattern', () => {
     }
   });
 
-  it('leaves every character but those of the groups as it is', () => {
+  it('leaves all characters outside the groups unchanged', () => {
     const named = new Set(GROUPS.join(''));
     for (let point = 1; point < 0x2_0000; point++) {
       if (point >= 0xd800 && point < 0xe000) continue;
@@ -137,7 +137,7 @@ describe('a fuzzy pattern', () => {
 });
 
 describe('an asterisk', () => {
-  it('stands for any run of characters, none included, at both ends and within', () => {
+  it('stands for any sequence of characters, also an empty one, at both ends and within', () => {
     const pairs = fc
       .tuple(
         fc.array(plate, { minLength: 1, maxLength: 4 }),
@@ -185,7 +185,8 @@ describe('an asterisk', () => {
 });
 
 describe('the list', () => {
-  // Few characters, so that patterns and plates meet often; among them what regular expressions, indexes and UTF-16 might trip over.
+  // Few characters, so that patterns and plates often match; among them some that are special in regular expressions,
+  // indexes and UTF-16.
   const unit = fc.constantFrom(...'AB0O1I8Z.$^(*[\\ÖО品'.split(''), '😀', '😁', '\u0308');
   const text = (most: number) => fc.string({ unit, minLength: 1, maxLength: most });
   const entries = fc
@@ -204,7 +205,7 @@ describe('the list', () => {
       : matchesPattern(plateKey(pattern))(key);
   const ids = (list: readonly WatchedEntry[]): string[] => list.map(({ id }) => id).sort();
 
-  it('finds by its index exactly what looking at every entry finds', () => {
+  it('finds by its index exactly what a search of all entries finds', () => {
     let met = 0;
     fc.assert(
       fc.property(entries, fc.array(text(10), { minLength: 1, maxLength: 20 }), (list, texts) => {
@@ -221,7 +222,7 @@ describe('the list', () => {
     expect(met).toBeGreaterThan(1_000);
   });
 
-  it('answers each of several entries that match, once', () => {
+  it('returns each of several matching entries once', () => {
     const list = ['ABAB', 'AB*', '*AB', '*AB*', '*A*B*', 'A*', 'XX'].map((pattern) => entryOf(pattern));
     expect(ids(createPlateMatcher(list)('ABAB'))).toEqual(
       ['ABAB', 'AB*', '*AB', '*AB*', '*A*B*', 'A*'].sort(),
@@ -235,7 +236,7 @@ describe('the list', () => {
     expect(createPlateMatcher([entryOf('AB*'), entryOf('AB1')])('')).toEqual([]);
   });
 
-  it('answers for long plates and unfavourable lists as well', () => {
+  it('works for long plates and unfavourable lists', () => {
     const list = Array.from({ length: 10_000 }, (_, n) =>
       entryOf(`*${'A*'.repeat(20)}${n}`, { fuzzy: true }),
     );

@@ -30,7 +30,7 @@ const watches = (watchlist: Watchlist, licensePlateNumber: string | null): boole
   return watchlist.match(enrich(event, sensor, 'UTC', Date.now())).length > 0;
 };
 
-/** A list in memory; readings take until they are let go on, and answer what the list was when they began. */
+/** A list in memory. Reads wait until they are released, and return the list as of their beginning. */
 const heldList = (first: string[]) => {
   const list = [...first];
   const held: (() => void)[] = [];
@@ -49,20 +49,20 @@ const heldList = (first: string[]) => {
 };
 
 describe('the watchlist of a process', () => {
-  it('is read before the process serves', async () => {
+  it('is read before the process serves requests', async () => {
     await using watchlist = await createWatchlist(async () => [entryOf('AB 1')], log);
     expect(watches(watchlist, 'ab-1')).toBe(true);
     expect(watches(watchlist, 'AB 2')).toBe(false);
   });
 
-  it('has nothing to say of an event without a plate, or with one of hyphens alone', async () => {
+  it('matches no event without a plate, or with one of hyphens only', async () => {
     await using watchlist = await createWatchlist(async () => [entryOf('**')], log);
     expect(watches(watchlist, null)).toBe(false);
     expect(watches(watchlist, '--')).toBe(false);
     expect(watches(watchlist, 'X')).toBe(true);
   });
 
-  it('counts what was committed before a refresh was asked for, though another one is under way', async () => {
+  it('includes changes committed before a refresh was requested, even during another one', async () => {
     const { list, load, letGo, began } = heldList(['A1']);
     await using watchlist = await createWatchlist(load, log);
     const early = watchlist.refresh();
@@ -86,7 +86,7 @@ describe('the watchlist of a process', () => {
     expect(began()).toBe(3);
   });
 
-  it('keeps what it knows when it cannot be read, and tries again until it can', async () => {
+  it('keeps its contents when it cannot be read, and retries until it can', async () => {
     let failures = 0;
     let list = [entryOf('A1')];
     await using watchlist = await createWatchlist(async () => {
@@ -105,7 +105,7 @@ describe('the watchlist of a process', () => {
     expect(watches(watchlist, 'A1')).toBe(false);
   });
 
-  it('does not try again after its end', async () => {
+  it('does not retry after it was closed', async () => {
     let readings = 0;
     const watchlist = await createWatchlist(async () => {
       if (readings++ > 0) throw new Error('the database is away');

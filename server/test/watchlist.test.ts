@@ -45,7 +45,7 @@ const refusal = (procedure: string, input?: unknown, by = token) =>
 const totalEntries = async () => (await ok<{ total: number }>('watchlist.getAll')).total;
 
 describe('watchlist.create', () => {
-  it('answers the entry with exactly the documented keys', async () => {
+  it('returns the entry with exactly the documented keys', async () => {
     const me = await ok<{ id: string; firstName: string; lastName: string }>('auth.me');
     const input = {
       pattern: ' B-GX *12 ',
@@ -67,7 +67,7 @@ describe('watchlist.create', () => {
     expect(entries).toEqual([entry]);
   });
 
-  it('needs no more than a pattern and a reason', async () => {
+  it('requires only a pattern and a reason', async () => {
     for (const unset of [{}, { validFrom: null, validUntil: null }]) {
       expect(await ok('watchlist.create', { pattern: 'AB', reason: 'x', ...unset })).toMatchObject({
         priority: 'MEDIUM',
@@ -78,7 +78,7 @@ describe('watchlist.create', () => {
     }
   });
 
-  it('takes values on their bounds', async () => {
+  it('accepts values at their limits', async () => {
     for (const fields of [
       { pattern: 'p'.repeat(50) },
       { pattern: '😀'.repeat(50) },
@@ -92,7 +92,7 @@ describe('watchlist.create', () => {
     }
   });
 
-  it("takes plain dates as whole days of the service's time zone", async () => {
+  it("treats dates as whole days in the service's time zone", async () => {
     const admin = await gantry.tokenFor('ADMIN');
     const inZone = async (timezone: string) => {
       await gantry.ok('system.timezone.updateTimezoneSettings', { timezone }, { token: admin });
@@ -110,7 +110,7 @@ describe('watchlist.create', () => {
     });
   });
 
-  it('takes bounds that no event can pass as such', async () => {
+  it('accepts bounds beyond the times of all events', async () => {
     const entry = await ok('watchlist.create', {
       pattern: 'AB 1',
       reason: 'x',
@@ -163,14 +163,14 @@ describe('watchlist.create', () => {
     expect(await totalEntries()).toBe(before);
   });
 
-  it('says what a pattern needs', async () => {
+  it('says what a pattern requires', async () => {
     const { data } = await refusal('watchlist.create', { pattern: '*A-', reason: 'x' });
     expect(data.issues[0].message).toMatch(/at least two characters/);
   });
 });
 
 describe('watchlist.update', () => {
-  it('changes the given fields, and takes bounds away that are null', async () => {
+  it('changes the given fields, and removes bounds that are null', async () => {
     const made = await ok('watchlist.create', {
       pattern: 'AB 1',
       reason: 'before',
@@ -200,7 +200,7 @@ describe('watchlist.update', () => {
     });
   });
 
-  it('refuses an end before the beginning, also when only one of them is set', async () => {
+  it('refuses an end before the beginning, even when only one of them is set', async () => {
     const { id } = await ok('watchlist.create', {
       pattern: 'AB 1',
       reason: 'x',
@@ -226,7 +226,7 @@ describe('watchlist.update', () => {
     );
   });
 
-  it('never leaves an entry that ends before it begins, when both bounds are moved at once', async () => {
+  it('never leaves an entry that ends before it begins, when both bounds are changed concurrently', async () => {
     for (let round = 0; round < 10; round++) {
       const { id } = await ok('watchlist.create', {
         pattern: 'AB 1',
@@ -302,7 +302,7 @@ describe('watchlist.getAll', () => {
     expect(page).toMatchObject({ total: 4, pageCount: 2 });
   });
 
-  it('filters by priority and by whether an entry counts now', async () => {
+  it('filters by priority and by whether an entry is valid now', async () => {
     expect(await patternsOf({ priority: 'HIGH' })).toEqual(['DD 4']);
     expect(await patternsOf({ active: true })).toEqual(['DD 4', 'aa 2']);
     expect(await patternsOf({ active: false })).toEqual(['BB 3', 'CC 1']);
@@ -347,7 +347,7 @@ describe('watchlist.getAll', () => {
 });
 
 describe('every watchlist procedure', () => {
-  it('finds nothing by a strange id, whatever its form', async () => {
+  it('finds nothing by an unusual id, whatever its format', async () => {
     const nouns = {
       update: 'Watchlist entry',
       delete: 'Watchlist entry',
@@ -370,7 +370,7 @@ describe('every watchlist procedure', () => {
     expect((await refusal('watchlist.getAlerts', { entryId: '' })).status).toBe(400);
   });
 
-  it('asks for a login before it looks at the input', async () => {
+  it('requires a login before the input is checked', async () => {
     for (const verb of ['getAll', 'create', 'update', 'delete', 'getAlerts', 'acknowledgeAlert']) {
       const { status, body } = await gantry.call(`watchlist.${verb}`, { take: 'nonsense' });
       expect(status).toBe(401);
@@ -394,7 +394,7 @@ describe('every watchlist procedure', () => {
     expect(status).toBe(may('manageIncidents') ? 404 : 403);
   });
 
-  it('writes changes to the activity log', async () => {
+  it('records changes in the activity log', async () => {
     const { id } = await ok('watchlist.create', { pattern: 'LG 1', reason: 'logged' });
     await ok('watchlist.update', { id, validUntil: '2030-01-01', fuzzy: true });
     expect(await ok('watchlist.delete', { id })).toEqual({ success: true, id });
@@ -411,7 +411,7 @@ describe('every watchlist procedure', () => {
     ]);
   });
 
-  it('tells the other processes of a change of the list, and of none that was refused', async () => {
+  it('notifies the other processes of a change, and not of a refused one', async () => {
     const heard: string[] = [];
     const listener = await gantry.pool.connect();
     listener.on('notification', ({ channel }) => heard.push(channel));

@@ -5,9 +5,9 @@ import { createAddressRules, UnusableAddress } from '../src/webhooks/address.ts'
 
 const rules = createAddressRules([]);
 
-describe('an address inside the own network', () => {
+describe('an internal address', () => {
   it.each([
-    // Loopback, in every spelling that a URL takes.
+    // Loopback, in every spelling that a URL accepts.
     'http://127.0.0.1/',
     'http://127.0.0.1./',
     'http://127.1/',
@@ -103,7 +103,7 @@ describe('an address inside the own network', () => {
     ['::ffff:10.0.0.1'],
     ['fe80::1%eth0'],
     ['nonsense'],
-  ])('is refused when a name stands for it: %j', async (...addresses) => {
+  ])('is refused when a name resolves to it: %j', async (...addresses) => {
     const resolving = createAddressRules([], async () =>
       addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
     );
@@ -111,7 +111,7 @@ describe('an address inside the own network', () => {
     await expect(resolving.resolve(url)).rejects.toThrow(/is not on the public internet/);
   });
 
-  it('is refused when a name of this machine stands for it', async () => {
+  it('is refused when a name of this machine resolves to it', async () => {
     for (const host of ['localhost', 'LOCALHOST', 'localhost.']) {
       const url = rules.parse(`http://${host}/`);
       await expect(rules.resolve(url), host).rejects.toThrow(UnusableAddress);
@@ -136,11 +136,11 @@ describe('an address on the public internet', () => {
     ['http://[64:ff9b::808:808]/', 'http://[64:ff9b::808:808]/'],
     ['http://example.org', 'http://example.org/'],
     ['https://BÜCHER.example/Pfad', 'https://xn--bcher-kva.example/Pfad'],
-  ])('is let through: %s', (url, href) => {
+  ])('is accepted: %s', (url, href) => {
     expect(rules.parse(url).href).toBe(href);
   });
 
-  it('is let through when all addresses of its name are', async () => {
+  it('is accepted when all addresses of its name are public', async () => {
     const addresses = [
       { address: '93.184.216.34', family: 4 },
       { address: '2606:4700:4700::1111', family: 6 },
@@ -150,7 +150,7 @@ describe('an address on the public internet', () => {
   });
 });
 
-describe('what is no address', () => {
+describe('an invalid address', () => {
   it.each([
     ['', 'Use an address such as'],
     ['example.org', 'Use an address such as'],
@@ -180,7 +180,7 @@ describe('what is no address', () => {
     );
   });
 
-  it('is no public address either when it is no IP address', () => {
+  it('is not a public address unless it is an IP address', () => {
     for (const text of ['', 'example.org', '127.1', '2130706433', '1.2.3', '::1%lo'])
       expect(isPublicAddress(text), text).toBe(false);
   });
@@ -202,7 +202,7 @@ describe('WEBHOOK_ALLOW_HOSTS', () => {
     ['[::1]:99', 'http://[::1]:99/'],
     [' 10.0.0.1 , LocalHost:1234 ', 'http://localhost:1234/'],
     [' 10.0.0.1 , LocalHost:1234 ', 'http://10.0.0.1/'],
-  ])('%j lets %s through', async (text, url) => {
+  ])('%j accepts %s', async (text, url) => {
     const allowing = exceptions(text);
     const parsed = allowing.parse(url);
     expect((await allowing.resolve(parsed)).length).toBeGreaterThan(0);
@@ -216,11 +216,11 @@ describe('WEBHOOK_ALLOW_HOSTS', () => {
     ['127.0.0.1', 'http://[::ffff:127.0.0.1]/'],
     ['localhost', 'http://127.0.0.1/'],
     ['', 'http://127.0.0.1/'],
-  ])('%j does not let %s through', (text, url) => {
+  ])('%j does not accept %s', (text, url) => {
     expect(() => exceptions(text).parse(url)).toThrow(/is not on the public internet/);
   });
 
-  it('lets only the host itself through, not what is below or above it', async () => {
+  it('accepts only the host itself, not parent or child domains', async () => {
     const loopback = async () => [{ address: '127.0.0.1', family: 4 }];
     const allowing = createAddressRules(['intranet.example'], loopback);
     await allowing.resolve(allowing.parse('http://INTRANET.example:99/'));

@@ -52,7 +52,7 @@ interface Options {
   readonly resolve?: Resolve;
 }
 
-/** What a process does about deliveries, with shorter waits. */
+/** Deliveries of one process, with shorter waits. */
 const startProcess = async (allowed: readonly string[], options: Options = {}): Promise<Resources> => {
   const { limitMs = 2_000, backOff = [10, 10], sweepMs = 100, leaseMarginMs = 10_000, resolve } = options;
   const process = resources.use(new Resources());
@@ -178,7 +178,7 @@ describe('an attempt', () => {
     expect(elsewhere.received).toEqual([]);
   });
 
-  it('is given up at the limit when the receiver never answers', async () => {
+  it('is abandoned at the time limit when the receiver never answers', async () => {
     const receiver = await receive(() => undefined);
     await startProcess([receiver.host], { limitMs: 500, backOff: [] });
     const began = Date.now();
@@ -187,7 +187,7 @@ describe('an attempt', () => {
     expect(Date.now() - began).toBeLessThan(15_000);
   });
 
-  it('keeps the first 1 KB of the answer and lets the rest go', async () => {
+  it('stores the first 1 KB of the answer and discards the rest', async () => {
     let sent = 0;
     const receiver = await receive((response) => {
       response.writeHead(200);
@@ -206,7 +206,7 @@ describe('an attempt', () => {
     expect(sent).toBeLessThan(20e6);
   });
 
-  it('keeps an answer that is no text as far as it can be stored', async () => {
+  it('stores an answer that is not text as far as possible', async () => {
     const receiver = await receive((response) => {
       response.writeHead(200).end(Buffer.from([0x00, 0xff, 0x41, 0xc3]));
     });
@@ -215,7 +215,7 @@ describe('an attempt', () => {
     expect((await settled(id)).last_answer).toMatch(/^\ufffd\ufffdA/);
   });
 
-  it('has failed when nobody listens, when the connection breaks, and when no HTTP comes back', async () => {
+  it('has failed when nobody listens, when the connection breaks, and when the answer is not HTTP', async () => {
     const gone = await startReceiver();
     await gone[Symbol.asyncDispose]();
     const breaking = await receive((response) => response.destroy());
@@ -233,8 +233,8 @@ describe('an attempt', () => {
   });
 });
 
-describe('an address of the inside', () => {
-  it('is refused again when something is sent', async () => {
+describe('an internal address', () => {
+  it('is refused again when a delivery is sent', async () => {
     const receiver = await receive();
     await startProcess([], { backOff: [] });
     const [id] = await enqueue(await addHook(receiver.url));
@@ -242,11 +242,11 @@ describe('an address of the inside', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('is refused when the name stands for another address than it did before', async () => {
+  it('is refused when the name resolves to another address than before', async () => {
     const receiver = await receive();
     const port = new URL(receiver.url).port;
     let asked = 0;
-    // Good when asked by whoever looks first, and of the inside when the connection is made.
+    // Public at the first look-up, and internal when the connection is made.
     const rebinding: Resolve = async () => [
       { address: ++asked === 1 ? '93.184.216.34' : '127.0.0.1', family: 4 },
     ];
@@ -259,7 +259,7 @@ describe('an address of the inside', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('is connected to as it was looked at: the name is asked for once', async () => {
+  it('is used as it was checked: the name is resolved once', async () => {
     const receiver = await receive();
     const port = new URL(receiver.url).port;
     let asked = 0;
@@ -276,7 +276,7 @@ describe('an address of the inside', () => {
 });
 
 describe('a delivery that fails', () => {
-  it('is attempted again until it succeeds, with the same id and body and a new timestamp', async () => {
+  it('is retried until it succeeds, with the same id and body and a new timestamp', async () => {
     const receiver = await receive((response, _received, count) => {
       response.writeHead(count < 4 ? 503 : 200).end();
     });
@@ -287,7 +287,7 @@ describe('a delivery that fails', () => {
     expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
   });
 
-  it('is dead after the last attempt, and is not attempted again', async () => {
+  it('is dead after the last attempt, and is not retried', async () => {
     const receiver = await receive(answer(500));
     await startProcess([receiver.host], { backOff: [10, 10] });
     const [id] = await enqueue(await addHook(receiver.url));
@@ -314,7 +314,7 @@ describe('a delivery that fails', () => {
 });
 
 describe('the waits between attempts', () => {
-  it('add up to about a day, whatever chance says', () => {
+  it('add up to about a day, whatever the jitter', () => {
     const hours = 3_600_000;
     fc.assert(
       fc.property(
@@ -346,7 +346,7 @@ describe('the waits between attempts', () => {
 });
 
 describe('deliveries of a transaction', () => {
-  it('are made a moment after its commit, without waiting for a sweep', async () => {
+  it('are made after its commit, without waiting for a sweep', async () => {
     const receiver = await receive();
     await startProcess([receiver.host], { sweepMs: 3_600_000 });
     const hook = await addHook(receiver.url);
@@ -355,7 +355,7 @@ describe('deliveries of a transaction', () => {
     await settled(id, 'DELIVERED', 5_000);
   });
 
-  it('are made by a sweep when nobody was told of them', async () => {
+  it('are made by a sweep when the notification was lost', async () => {
     const receiver = await receive();
     await startProcess([receiver.host]);
     const hook = await addHook(receiver.url);
@@ -363,7 +363,7 @@ describe('deliveries of a transaction', () => {
     await settled(await insertUnannounced(hook));
   });
 
-  it('are not made when it rolls back', async () => {
+  it('are not made when it is rolled back', async () => {
     const receiver = await receive();
     await startProcess([receiver.host]);
     const hook = await addHook(receiver.url);
@@ -378,14 +378,14 @@ describe('deliveries of a transaction', () => {
     expect(idsOf(receiver.received)).toEqual([id, later]);
   });
 
-  it('leave out a hook that has gone or was switched off meanwhile', async () => {
+  it('leave out a webhook that was deleted or disabled meanwhile', async () => {
     const hook = await addHook('http://127.0.0.1:1/');
     await pool.query('UPDATE webhooks SET enabled = false WHERE id = $1', [hook]);
     expect(await findDelivery((await enqueue(hook))[0])).toBe(undefined);
     expect(await findDelivery((await enqueue(randomUUID()))[0])).toBe(undefined);
   });
 
-  it('are stored, or left out, when their hook is deleted at the same moment', async () => {
+  it('are stored, or left out, when their webhook is deleted at the same time', async () => {
     const hook = await addHook('http://127.0.0.1:1/');
     const deleting = await pool.connect();
     await deleting.query('BEGIN');
@@ -406,10 +406,10 @@ describe('deliveries of a transaction', () => {
   });
 });
 
-describe('what is settled', () => {
+describe('a recorded result', () => {
   const result = { status: 500, answer: 'late', error: 'It answered with status 500' };
 
-  it('stays so when an older attempt fails after all', async () => {
+  it('stays when an older attempt fails afterwards', async () => {
     const [id = ''] = await enqueue(await addHook('http://127.0.0.1:1/'));
     for (const status of ['DELIVERED', 'DEAD']) {
       await pool.query('UPDATE webhook_deliveries SET status = $2, attempts = 1 WHERE id = $1', [id, status]);
@@ -421,7 +421,7 @@ describe('what is settled', () => {
     expect((await findDelivery(id))?.status).toBe('DEAD');
   });
 
-  it('counts only the attempt that is under way: an older one that fails changes nothing', async () => {
+  it('is that of the attempt in progress: an older one that fails changes nothing', async () => {
     const [id = ''] = await enqueue(await addHook('http://127.0.0.1:1/'));
     await pool.query('UPDATE webhook_deliveries SET attempts = 2 WHERE id = $1', [id]);
     await markFailed(db, { id, number: 1 }, result, null);
@@ -432,7 +432,7 @@ describe('what is settled', () => {
 });
 
 describe('many deliveries', () => {
-  it('are found also when they come while it is being looked', async () => {
+  it('are found even when they arrive during the search', async () => {
     const hook = await addHook('http://127.0.0.1:1/');
     const steps = new EventEmitter();
     const looked = once(steps, 'looked');
@@ -533,8 +533,8 @@ describe('many deliveries', () => {
   });
 });
 
-describe('when something breaks', () => {
-  it('everything arrives, though all connections to the database are ended again and again', async () => {
+describe('when something fails', () => {
+  it('everything arrives, though all connections to the database are closed again and again', async () => {
     const receiver = await receive((response) => {
       setTimeout(() => response.writeHead(200).end(), 10);
     });
@@ -574,7 +574,7 @@ describe('when something breaks', () => {
     expect(performance.now() - leased).toBeGreaterThan(900);
   });
 
-  it('stopping waits for what is under way and begins nothing more', async () => {
+  it('stopping waits for attempts in progress and begins no others', async () => {
     const receiver = await receive((response) => {
       setTimeout(() => response.writeHead(200).end(), 500);
     });

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A delivery as it arrived. */
+/** A delivery as received. */
 export interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly path: string;
 }
 
-/** Answers one request; `count` is how many have come, this one included. */
+/** Answers one request; `count` is the number of requests so far, including this one. */
 export type Respond = (response: ServerResponse, received: Received, count: number) => void;
 
 export const answer =
@@ -18,7 +18,7 @@ export const answer =
     response.writeHead(status).end(body);
   };
 
-/** A receiver of webhooks on this machine, which keeps what it gets. */
+/** A receiver of webhooks on this machine, which stores the deliveries. */
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
   readonly host: string;

@@ -9,7 +9,7 @@ import { createSender } from '../src/webhooks/send.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { answer, type Receiver, type Respond, startReceiver } from './webhook-receiver.ts';
 
-// What receivers do, and what is asked for, that must not be misunderstood.
+// Behaviour of receivers and input of users that must not be misunderstood.
 
 let receiver: Receiver;
 let gantry: Gantry;
@@ -61,12 +61,12 @@ const answered = async (id: string, status: number): Promise<DeliveryJson> => {
   );
   return delivery as DeliveryJson;
 };
-/** From the last attempt to the next one, in seconds. */
+/** The time from the last attempt to the next one, in seconds. */
 const waitOf = ({ dueAt, lastAttemptAt }: DeliveryJson): number =>
   (Date.parse(dueAt ?? '') - Date.parse(lastAttemptAt ?? '')) / 1_000;
 
 describe('without the feature webhooks', () => {
-  /** Waits until the process has looked for reports that nobody told it of: by then it has looked for whatever it does. */
+  /** Waits until the process has looked for unannounced reports: by then it has looked for other work too. */
   const untilItSwept = async (pool: Pool): Promise<void> => {
     const { rows } = await pool.query(
       `INSERT INTO reports (kind, format, filters, starts_at, ends_at, settings, created_by)
@@ -79,7 +79,7 @@ describe('without the feature webhooks', () => {
     );
   };
 
-  it('nothing is sent, also of what was pending, which goes on when it is switched on again', async () => {
+  it('nothing is sent, not even pending deliveries, which continue when it is switched on again', async () => {
     await using first = await startGantry({ config: { WEBHOOK_ALLOW_HOSTS: receiver.host } });
     const own = { token: await first.tokenFor('ADMIN') };
     receiver.respond = answer(500);
@@ -126,7 +126,7 @@ describe('without the feature webhooks', () => {
   });
 });
 
-/** Begins to answer, and then goes on as it is told. */
+/** Begins to answer, and then continues as told. */
 const begin =
   (status: number, goOn: (response: Parameters<Respond>[0]) => void): Respond =>
   (response) => {
@@ -141,7 +141,7 @@ const cut = (response: Parameters<Respond>[0]): void => {
   response.destroy();
 };
 
-describe('an answer whose body is slow or breaks off', () => {
+describe('an answer whose body is slow or interrupted', () => {
   it.each([
     ['drips', drip],
     ['is cut', cut],
@@ -157,7 +157,7 @@ describe('an answer whose body is slow or breaks off', () => {
     expect(refused.lastAnswer).toMatch(/^taken/);
   });
 
-  it('has failed when not even its head came in time', async () => {
+  it('has failed when not even its head arrived in time', async () => {
     const send = createSender(createAddressRules([receiver.host]), Date.now, { limitMs: 500 });
     receiver.respond = () => undefined;
     const attempt = { id: randomUUID(), kind: 'test', body: '{}', number: 1, byHand: 0 } as const;
@@ -166,8 +166,8 @@ describe('an answer whose body is slow or breaks off', () => {
   });
 });
 
-describe('a filter with a condition that there is not', () => {
-  it('is refused with its name and those that there are, and nothing is stored or changed', async () => {
+describe('a filter with an unknown condition', () => {
+  it('is refused with its name and the known ones, and nothing is stored or changed', async () => {
     const filter = { severity: 'CRITICAL', sensorId: randomUUID() };
     const message = expect.stringMatching(/severity.*: use eventType, .*minSeverity/);
     const input = { url: receiver.url, kinds: ['event.ingested'], filter };
@@ -184,13 +184,13 @@ describe('a filter with a condition that there is not', () => {
   });
 });
 
-describe('a delivery that is sent again by hand while it is pending', () => {
+describe('a delivery that is requested again by hand while it is pending', () => {
   it('has as many attempts left as before', async () => {
     const hook = await addHook();
     receiver.respond = answer(500);
     const id = await sendTest(hook.id);
     await answered(id, 500);
-    // The last but one has failed: of the attempts that are made by themselves one is left.
+    // The last but one has failed: one of the automatic attempts is left.
     await gantry.pool.query(
       `UPDATE webhook_deliveries SET attempts = 12, last_status = NULL, due_at = now() + interval '7 hours'`,
     );
@@ -200,7 +200,7 @@ describe('a delivery that is sent again by hand while it is pending', () => {
     expect(waitOf(failed)).toBeGreaterThan(5 * 3_600);
   });
 
-  it('is attempted once more however often it was asked for', async () => {
+  it('is attempted once more however often it was requested', async () => {
     const hook = await addHook();
     receiver.respond = answer(500);
     const id = await sendTest(hook.id);
@@ -224,7 +224,7 @@ describe('Retry-After', () => {
     [429, '600', 600],
     [503, new Date(Date.now() + 1_200_000).toUTCString(), 1_200],
     [429, '99999999', 86_400],
-    // Never sooner than without it, and only where it means that.
+    // Never sooner than without it, and only with statuses to which it applies.
     [429, '0', 10],
     [503, 'soon', 10],
     [500, '600', 10],
@@ -237,7 +237,7 @@ describe('Retry-After', () => {
     expect(waitOf(delivery)).toBeLessThan(seconds * 1.25 + 15);
   });
 
-  it('counts from the clock of the receiver, where it tells it', () => {
+  it('is relative to the clock of the receiver, if the answer contains it', () => {
     const head = { date: 'Wed, 01 Jan 2020 00:00:00 GMT', 'retry-after': 'Wed, 01 Jan 2020 00:02:00 GMT' };
     expect(retryAfterOf(head, Date.now())).toBe(120_000);
     expect(retryAfterOf({ ...head, 'retry-after': 'Wed, 01 Jan 2019 00:00:00 GMT' }, Date.now())).toBe(0);
@@ -246,8 +246,8 @@ describe('Retry-After', () => {
   });
 });
 
-describe('a webhook that waits for a plate', () => {
-  it('stands in the log of plates that were looked up', async () => {
+describe('a webhook with a plate in its filter', () => {
+  it('is recorded as a look-up of that plate', async () => {
     const { id: userId } = await ok<{ id: string }>('auth.me');
     const lookUps = async () => {
       const { activities } = await ok<{ activities: { action: string; details: object }[] }>(

@@ -6,7 +6,8 @@ import { mostConnections } from '../src/http/connections.ts';
 import { closeServer, createServer } from '../src/http/server.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
-// What bounds the answers: their size, how many are on their way, how long they take to be read, and the connections.
+// The limits of answers: their size, how many are in flight, the time for reading them, and the number of
+// connections.
 
 const MB = 1024 * 1024;
 
@@ -20,7 +21,7 @@ const batchOf = (paths: readonly string[]) => gantry.fetch(`/trpc/${paths.join('
 const times = (path: string, count: number): string[] => Array<string>(count).fill(path);
 
 describe('a batch', () => {
-  it('of fifty ordinary calls is answered, and with a heavy one among them too', async () => {
+  it('of fifty ordinary calls is answered, even with a heavy one among them', async () => {
     expect((await batchOf(times('events.getEventTypes', 50))).status).toBe(200);
     const mixed = [...times('events.getEventTypes', 49), 'sensors.getAllSensors'];
     expect((await batchOf(mixed)).status).toBe(200);
@@ -72,7 +73,7 @@ const get = async (url: string, path: string) => {
   const response = await fetch(`${url}${path}`);
   return { status: response.status, headers: response.headers, text: await response.text() };
 };
-/** Asks, and reads nothing of the answer. */
+/** Sends a request and reads nothing of the answer. */
 const askAndWait = (url: string, path: string): Socket => {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).pause();
@@ -93,7 +94,7 @@ describe('an answer', () => {
     });
   });
 
-  it('of a batch counts with those beside it, and those that fit are given', async () => {
+  it('of a batch counts together with the others, and those that fit are returned', async () => {
     await withServer(async (url) => {
       const inputs = Object.fromEntries([5, 5, 1].map((size, at) => [at, { json: { bytes: size * MB } }]));
       const query = encodeURIComponent(JSON.stringify(inputs));
@@ -106,7 +107,7 @@ describe('an answer', () => {
     });
   });
 
-  it('is refused while too much is on its way to readers who do not read, and given when they are gone', async () => {
+  it('is refused while too much is in flight to clients that do not read, and returned when they are gone', async () => {
     await withServer(async (url, connections) => {
       const readers = [askAndWait(url, pathOf(7 * MB)), askAndWait(url, pathOf(7 * MB))];
       await eventually(connections, (count) => count === 2);
@@ -124,7 +125,7 @@ describe('an answer', () => {
     });
   });
 
-  it('that nobody reads ends its connection', async () => {
+  it('that the client does not read ends its connection', async () => {
     await withServer(
       async (url, connections) => {
         const reader = askAndWait(url, pathOf(7 * MB));
@@ -138,7 +139,7 @@ describe('an answer', () => {
 });
 
 describe('connections', () => {
-  it('beyond the largest number are closed at once; those that are open go on, and others come when they are gone', async () => {
+  it('beyond the limit are closed at once; open ones continue, and others are accepted when they are gone', async () => {
     const { hostname, port } = new URL(gantry.url);
     const closed = new Set<Socket>();
     const sockets = Array.from({ length: 40 }, () => {

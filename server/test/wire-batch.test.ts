@@ -68,7 +68,7 @@ describe('a batch of queries', () => {
     expect(body[0].result).toBeDefined();
   });
 
-  it('has a token for all of its calls, and each call needs it for itself', async () => {
+  it('has a token for all of its calls, and each call checks it separately', async () => {
     const paths = ['auth.me', 'system.health', 'events.getAll'];
     const without = await getBatch(paths);
     expect(without.status).toBe(207);
@@ -80,14 +80,14 @@ describe('a batch of queries', () => {
     expect(body[0].result.data.json.email).toBe(ADMIN.email);
   });
 
-  it('takes no input and null for no input', async () => {
+  it('accepts no input and null for no input', async () => {
     for (const inputs of [undefined, {}, { 0: null }, { 0: {} }, { 0: { json: null } }, null]) {
       expect((await getBatch(['sensors.getAll', 'system.health'], inputs)).status).toBe(200);
     }
     expect((await gantry.fetch('/trpc/sensors.getAll?batch=1&input=')).status).toBe(200);
   });
 
-  it('ignores inputs at positions that are not there, and names of every object', async () => {
+  it('ignores inputs at positions that do not exist, and names of object members', async () => {
     const inputs = { 5: { json: { take: 0 } }, constructor: { json: 1 }, '00': { json: { take: 0 } } };
     expect((await getBatch(['sensors.getAll'], inputs)).status).toBe(200);
   });
@@ -101,14 +101,14 @@ describe('the status of a batch', () => {
     expect((await getBatch(['sensors.getById', 'sensors.getById'], notFound)).status).toBe(404);
   });
 
-  it('is 207 when they differ, also when all failed', async () => {
+  it('is 207 when they differ, even when all failed', async () => {
     expect((await getBatch(['auth.me', 'system.health'])).status).toBe(207);
     expect((await getBatch(['auth.me', 'nothing'])).status).toBe(207);
   });
 });
 
 describe('a batch of mutations', () => {
-  it('does each on its own: one that fails leaves the others alone', async () => {
+  it('runs each separately: a failing one does not affect the others', async () => {
     const { status, body } = await postBatch(['sensors.create', 'sensors.create', 'sensors.create'], {
       0: sensor('first'),
       1: { json: { name: 'x' } },
@@ -121,7 +121,7 @@ describe('a batch of mutations', () => {
     expect((await gantry.ok('sensors.getAll')).total).toBe(2);
   });
 
-  it('keeps hostile meta, a missing wrapper and a missing input to the call they belong to', async () => {
+  it('refuses hostile meta, a missing wrapper and a missing input only for their own call', async () => {
     const { body } = await postBatch(
       Array.from({ length: 5 }, () => 'sensors.create'),
       {
@@ -145,7 +145,7 @@ describe('a batch of mutations', () => {
     expect(got.body[1].result).toBeDefined();
   });
 
-  it('with broken JSON refuses each call that was admitted', async () => {
+  it('with broken JSON refuses each admitted call', async () => {
     const { status, body } = await postBatch(['sensors.create', 'nothing', 'auth.logout'], '{"0":');
     expect(status).toBe(207);
     expect(body[0].error.json.data.code).toBe('PARSE_ERROR');
@@ -155,7 +155,7 @@ describe('a batch of mutations', () => {
     expect(stranger.body[1].error.json.data.code).toBe('PARSE_ERROR');
   });
 
-  it('with broken JSON of 10 MB parses it once, not once a call', async () => {
+  it('with broken JSON of 10 MB parses it once, not for each call', async () => {
     const broken = `{"0":{"json":"${'x'.repeat(10_000_000)}`;
     const started = performance.now();
     const { status } = await postBatch(
@@ -167,7 +167,7 @@ describe('a batch of mutations', () => {
   });
 
   it.each(['[]', '[{"json":{}}]', '5', '"x"', 'true'])(
-    'with %s for inputs is told their form',
+    'with %s for inputs is told the expected format',
     async (inputs) => {
       const { status, body } = await postBatch(['sensors.create'], inputs);
       expect(status).toBe(400);
@@ -176,7 +176,7 @@ describe('a batch of mutations', () => {
   );
 });
 
-describe('a caller that accepts the batch type of tRPC', () => {
+describe('a client that accepts the batch type of tRPC', () => {
   it('gets an array', async () => {
     const { status, headers, body } = await getBatch(['auth.me', 'system.health'], undefined, ARRAY);
     expect(status).toBe(207);
@@ -187,13 +187,13 @@ describe('a caller that accepts the batch type of tRPC', () => {
     expect(body[1].result.data.json.status).toBe('healthy');
   });
 
-  it('gets one answer as itself when it does not batch', async () => {
+  it('gets a single answer unchanged when it does not batch', async () => {
     const { body } = await gantry.fetch('/trpc/system.health', { headers: ARRAY });
     expect(Object.keys(body)).toEqual(['result']);
   });
 });
 
-describe('the bounds of a batch', () => {
+describe('the limits of a batch', () => {
   const calls = (count: number) => Array.from({ length: count }, () => 'events.getEventTypes');
 
   it('are fifty calls', async () => {

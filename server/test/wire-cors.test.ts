@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Gantry, startGantry } from './harness.ts';
 import { type RawAnswer, requestRaw } from './raw-http.ts';
 
-// fetch does not let a caller choose these headers, so the requests are written by hand.
+// fetch does not allow these headers, so the requests are written by hand.
 
 let gantry: Gantry;
 beforeAll(async () => {
@@ -104,7 +104,7 @@ describe('an allowed origin', () => {
     },
   );
 
-  it('passes the preflight whatever it is for', async () => {
+  it('passes the preflight for any address', async () => {
     for (const [method, path] of [
       ['GET', '/trpc/events.getAll'],
       ['DELETE', '/trpc/nothing'],
@@ -142,7 +142,7 @@ describe('an allowed origin', () => {
     }
   });
 
-  it('may read an internal error and the id it has in the log', async () => {
+  it('may read an internal error and its id in the log', async () => {
     await gantry.pool.query('ALTER TABLE settings RENAME TO settings_away');
     const { status, headers } = await from('http://localhost:3000', 'GET /trpc/system.getLicense');
     await gantry.pool.query('ALTER TABLE settings_away RENAME TO settings');
@@ -168,7 +168,7 @@ describe('any other origin', () => {
     expect(headers.vary).toMatch(/\bOrigin\b/);
   });
 
-  it('gets no more when it asks twice', async () => {
+  it('gets no more when it is sent twice', async () => {
     const { headers } = await requestRaw(gantry.url, 'GET /trpc/system.health', [
       'Origin: https://evil.test',
       'Origin: http://localhost:3000',
@@ -177,8 +177,8 @@ describe('any other origin', () => {
   });
 });
 
-describe('no origin at all', () => {
-  it('needs no permission, and is told that the answer depends on it', async () => {
+describe('a request without an origin', () => {
+  it('requires no permission, and is told that the answer depends on the origin', async () => {
     const { status, headers } = await requestRaw(gantry.url, 'GET /trpc/system.health');
     expect(status).toBe(200);
     expect(headers['access-control-allow-origin']).toBeUndefined();

@@ -91,13 +91,13 @@ describe('an error', () => {
     });
   });
 
-  it('repeats a long unknown name only in part, and whole characters of it', async () => {
+  it('repeats a long unknown name only in part, and cut between characters', async () => {
     const { body } = await gantry.fetch(`/trpc/a${encodeURIComponent('😀'.repeat(500))}`);
     expect(body.error.json.message.length).toBeLessThan(150);
     expect(body.error.json.message.isWellFormed()).toBe(true);
   });
 
-  it('adds the issues to a validation failure, and to nothing else', async () => {
+  it('contains the issues of a validation failure, and of nothing else', async () => {
     const { error } = await create({ name: 'ab', deviceId: 'x'.repeat(51), type: 'TOASTER' });
     expect(error.json).toEqual({
       message: 'Invalid input: name: Use at least 3 characters (and 2 more)',
@@ -116,7 +116,7 @@ describe('an error', () => {
     expect(Object.keys(other.error.json.data)).toEqual(['code', 'httpStatus']);
   });
 
-  it('names the path of an issue inside lists and objects', async () => {
+  it('gives the path of an issue inside lists and objects', async () => {
     const { apiKey } = await gantry.ok(
       'sensors.create',
       { name: 'Three', deviceId: 'three', type: 'RADAR' },
@@ -132,7 +132,7 @@ describe('an error', () => {
     expect(paths).toEqual(['location.latitude', 'location.longitude', 'tags.1']);
   });
 
-  it('lists twenty issues at most, in an answer of a sensible size', async () => {
+  it('lists at most twenty issues, in an answer of limited size', async () => {
     const { apiKey } = await gantry.ok(
       'sensors.create',
       { name: 'Four', deviceId: 'four', type: 'RADAR' },
@@ -181,7 +181,7 @@ describe('an error', () => {
 });
 
 describe('every answer', () => {
-  it('has an id of its own and is not to be stored', async () => {
+  it('has an id of its own and must not be stored', async () => {
     const answers = await Promise.all([
       gantry.fetch('/trpc/system.health'),
       gantry.fetch('/trpc/sensors.create', { method: 'POST' }),
@@ -208,7 +208,7 @@ describe('every procedure', () => {
     (appRouter as AnyTRPCRouter)._def.procedures as Record<string, { _def: { type: string } }>,
   );
 
-  it('is there: all that the specification names, but reports and storage', () => {
+  it('exists: all that the specification names, but reports and storage', () => {
     const named =
       `auth.login auth.logout auth.me auth.refreshToken sensors.getAll sensors.getAllSensors sensors.getById
       sensors.create sensors.update sensors.delete events.ingest events.getAll events.getById events.getRecent

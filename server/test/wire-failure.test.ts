@@ -18,7 +18,7 @@ const INTERNAL = {
   },
 };
 
-describe('a fault of ours', () => {
+describe('an internal error', () => {
   let gantry: Gantry;
   let token: string;
   let apiKey: string;
@@ -31,7 +31,7 @@ describe('a fault of ours', () => {
   });
   afterAll(() => gantry.stop());
 
-  it('is told without a word of what it was, wherever the database fails', async () => {
+  it('is reported without details, wherever the database fails', async () => {
     await gantry.pool.query('DROP TABLE sensors, locations, event_totals, settings CASCADE');
     const calls: [string, unknown][] = [
       ['sensors.getAll', {}],
@@ -53,7 +53,7 @@ describe('a fault of ours', () => {
     }
   });
 
-  it('is told to a device in a way that makes it send again, without a word of what it was either', async () => {
+  it('is reported to a device so that it retries, also without details', async () => {
     for (const [procedure, input] of [
       ['sensors.heartbeat', { apiKey: 'e'.repeat(64) }],
       ['events.ingest', { apiKey, eventType: 'INCIDENT', description: "it's a secret" }],
@@ -65,7 +65,7 @@ describe('a fault of ours', () => {
     }
   });
 
-  it('inside a batch is told like that too, and leaves the other calls alone', async () => {
+  it('inside a batch is reported in the same way, and does not affect the other calls', async () => {
     const { status, body } = await gantry.fetch('/trpc/sensors.getAllSensors,events.getEventTypes?batch=1');
     expect(status).toBe(207);
     expect(body[0]).toEqual(INTERNAL);
@@ -93,7 +93,7 @@ describe('a fault of ours', () => {
   });
 
   it.each(['error', 'text', 'nothing', 'output', 'parsing', 'endless'])(
-    'of the kind "%s" is told like that too, and the log has the rest with the id of the request',
+    'of the kind "%s" is reported in the same way, and the log has the details with the id of the request',
     async (kind) => {
       lines.length = 0;
       const server = await createServer({ ...gantry.app.context, log }, faults);
@@ -111,7 +111,7 @@ describe('a fault of ours', () => {
   );
 });
 
-/** Stands between the service and its database, and can be cut. */
+/** A proxy between the service and its database that can be cut. */
 const createProxy = async (target: URL) => {
   const sockets = new Set<Socket>();
   let away = false;
@@ -151,8 +151,8 @@ const createProxy = async (target: URL) => {
   };
 };
 
-describe('a database that is away', () => {
-  it('is SERVICE_UNAVAILABLE with Retry-After, and all is well when it is back', async () => {
+describe('a database that is unavailable', () => {
+  it('is SERVICE_UNAVAILABLE with Retry-After, and everything works when it is back', async () => {
     const database = await createTestDatabase();
     const url = new URL(database.url);
     const proxy = await createProxy(new URL(url));

@@ -23,7 +23,7 @@ const MALFORMED = badRequest('The request is not well-formed HTTP');
 describe('a method', () => {
   const others = METHODS.filter((method) => !['GET', 'HEAD', 'POST', 'CONNECT'].includes(method));
 
-  it.each(others)('%s is answered with 405, whatever it is called on', async (method) => {
+  it.each(others)('%s is answered with 405 for any address', async (method) => {
     for (const [path, allow] of [
       ['system.health', 'GET'],
       ['sensors.create', 'POST'],
@@ -36,7 +36,7 @@ describe('a method', () => {
   });
 
   it.each(['FOO', 'get', 'POSTT', 'CONNECT'])(
-    '%s that HTTP does not know is answered with 405 too',
+    '%s that is unknown to HTTP is answered with 405 too',
     async (method) => {
       const { status, headers, body } = await request(`${method} /trpc/system.health`);
       expect(status).toBe(method === 'get' ? 400 : 405);
@@ -56,7 +56,7 @@ describe('a method', () => {
     expect((await request('HEAD /trpc/nothing')).status).toBe(404);
   });
 
-  it('that is refused hears so after its body, however large', async () => {
+  it('that is refused is answered after its body, however large', async () => {
     const size = 5_000_000;
     for (const line of ['PUT /trpc/system.health', 'POST /nothing', 'DELETE /live']) {
       const { status } = await request(line, [`Content-Length: ${size}`], Buffer.alloc(size, 'x'));
@@ -97,7 +97,7 @@ describe('the name of a procedure', () => {
     '%2E%2E%2Flive',
     'system%252Ehealth',
     'a'.repeat(5_000),
-  ])('%s is not known', async (path) => {
+  ])('%s is unknown', async (path) => {
     for (const method of ['GET', 'POST', 'PUT']) {
       const { status, body } = await request(`${method} /trpc/${path}`);
       expect(status).toBe(404);
@@ -107,7 +107,7 @@ describe('the name of a procedure', () => {
   });
 
   it.each(['%', '%zz', '%f', '%ff', '%c3%28', '%ed%a0%80', 'system.health%'])(
-    'with the broken encoding %s is no address',
+    'with the broken encoding %s is not an address',
     async (path) => {
       const { status, headers, body } = await request(`GET /trpc/${path}`);
       expect(status).toBe(400);
@@ -116,7 +116,7 @@ describe('the name of a procedure', () => {
     },
   );
 
-  it('may be nested and percent-encoded, and its address may be a full one', async () => {
+  it('may be nested and percent-encoded, and its address may be absolute', async () => {
     for (const target of [
       '/trpc/system.timezone.getTimezoneSettings',
       '/trpc/system%2Etimezone%2EgetTimezoneSettings',
@@ -136,7 +136,7 @@ describe('an address outside of /trpc', () => {
     'GET //trpc/system.health',
     'GET /TRPC/system.health',
     'POST /live',
-  ])('%s is answered like any other that is not there', async (line) => {
+  ])('%s is answered like any other unknown address', async (line) => {
     const { status, headers, body } = await request(line);
     expect(status).toBe(404);
     expect(body.error.json.data).toEqual({ code: 'NOT_FOUND', httpStatus: 404 });
@@ -153,7 +153,7 @@ describe('the documents', () => {
     ['/docs/files/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
     ['/docs/files/favicon-32x32.png', 'image/png'],
     ['/openapi.json', 'application/json; charset=utf-8'],
-  ])('%s is there, however it is asked for', async (path, type) => {
+  ])('%s exists, however it is requested', async (path, type) => {
     for (const headers of [[], ['Range: bytes=99999999-'], ['If-Match: "x"'], ['If-None-Match: *']]) {
       const { status, headers: answered } = await request(`GET ${path}`, headers);
       expect(status).toBe(200);
@@ -161,7 +161,7 @@ describe('the documents', () => {
     }
   });
 
-  it('fetch nothing from elsewhere', async () => {
+  it('load nothing from elsewhere', async () => {
     const { body } = await request('GET /docs');
     expect(body).not.toMatch(/(?:src|href)="(?!\/)/);
     expect((await request('GET /openapi.json')).body.openapi).toBe('3.1.0');
@@ -175,7 +175,7 @@ describe('the documents', () => {
     '/docs/files/..%2f..%2fpackage.json',
     '/docs/files/package.json',
     '/docs/files/.npmignore',
-  ])('%s is not among them', async (path) => {
+  ])('%s is not one of them', async (path) => {
     expect((await request(`GET ${path}`)).status).toBe(404);
   });
 });
@@ -191,12 +191,12 @@ describe('the Host header', () => {
     expect(answer?.body).toEqual(badRequest('Send exactly one Host header'));
   });
 
-  it('is not needed in HTTP/1.0', async () => {
+  it('is not required in HTTP/1.0', async () => {
     expect((await last('GET /trpc/system.health HTTP/1.0\r\n\r\n'))?.status).toBe(200);
   });
 });
 
-describe('what is no HTTP', () => {
+describe('a request that is not HTTP', () => {
   const POST =
     'POST /trpc/auth.logout HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n';
 
@@ -215,7 +215,7 @@ describe('what is no HTTP', () => {
     ['a length in words', `${POST}Content-Length: two\r\n\r\n{}`],
     ['a broken chunk', `${POST}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`],
     ['an encoding of the transfer that is not chunked', `${POST}Transfer-Encoding: identity\r\n\r\n{}`],
-  ])('%s is refused with our envelope', async (_, bytes) => {
+  ])('%s is refused with the common envelope', async (_, bytes) => {
     const answer = await last(bytes);
     expect(answer?.status).toBe(400);
     expect(answer?.body).toEqual(MALFORMED);
@@ -233,7 +233,7 @@ describe('what is no HTTP', () => {
       (filler: string) => `GET /trpc/system.health HTTP/1.1\r\nHost: x\r\nX-Filler: ${filler}\r\n\r\n`,
     ],
     ['an address', (filler: string) => `GET /trpc/system.health?x=${filler} HTTP/1.1\r\nHost: x\r\n\r\n`],
-  ])('%s of 70 KB and of 10 MB are too large, and the sender hears so', async (_, write) => {
+  ])('%s of 70 KB and of 10 MB are too large, and the client receives the answer', async (_, write) => {
     for (const size of [70_000, 10_000_000]) {
       const answer = await last(write('a'.repeat(size)));
       expect(answer?.status).toBe(413);
@@ -251,7 +251,7 @@ describe('a connection', () => {
   const statuses = async (...pieces: string[]) =>
     (await sendRaw(gantry.url, ...pieces)).map(({ status }) => status);
 
-  it('is kept after an answer of any kind', async () => {
+  it('is kept open after every kind of answer', async () => {
     const post = (path: string, body: string) =>
       `POST /trpc/${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     const missing = 'GET /trpc/nothing HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -271,19 +271,19 @@ describe('a connection', () => {
     expect(await statuses(`${GET}\r\n${GET}\r\n${GET}Connection: close\r\n\r\n`)).toEqual([200, 200, 200]);
   });
 
-  it('may take us for a proxy', async () => {
+  it('may treat the service as a proxy', async () => {
     const request =
       'GET http://x/trpc/events.getEventTypes?input= HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
     expect(await statuses(request)).toEqual([200]);
   });
 
-  it('that waits for 100 Continue gets it', async () => {
+  it('that waits for 100 Continue receives it', async () => {
     const head =
       'POST /trpc/auth.logout HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n';
     expect(await statuses(head, '{}')).toEqual([100, 200]);
   });
 
-  it('that offers to upgrade is simply answered', async () => {
+  it('that offers to upgrade is answered normally', async () => {
     const answers = await statuses(
       `${GET}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
       `${GET}Connection: close\r\n\r\n`,
@@ -291,7 +291,7 @@ describe('a connection', () => {
     expect(answers).toEqual([200, 200]);
   });
 
-  it('that expects what nobody knows is simply answered', async () => {
+  it('that expects something unknown is answered normally', async () => {
     expect(await statuses(`${GET}Connection: close\r\nExpect: miracles\r\n\r\n`)).toEqual([200]);
   });
 });

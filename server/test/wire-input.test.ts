@@ -23,7 +23,7 @@ const get = (procedure: string, input: string): Promise<HttpAnswer> =>
     headers: { authorization: `Bearer ${token}` },
   });
 
-/** Sends a value as a client with superjson does. */
+/** Sends a value like a client with superjson. */
 const callWith = (procedure: string, value: unknown): Promise<HttpAnswer> => {
   const { json, meta } = superjson.serialize(value);
   return gantry.call(procedure, json, { token, ...(meta && { meta }) });
@@ -34,7 +34,7 @@ const ingest = async (event: Record<string, unknown>) => {
   return gantry.ok('events.getById', { id: body.result.data.json.eventId }, { token });
 };
 
-describe('a mutation that takes no input', () => {
+describe('a mutation without input', () => {
   it.each([
     ['no body', undefined, {}],
     ['no body but its type', undefined, { 'content-type': 'application/json' }],
@@ -72,7 +72,7 @@ describe('a mutation that takes no input', () => {
   });
 });
 
-describe('a mutation that takes an input', () => {
+describe('a mutation with an input', () => {
   it.each([
     ['no body', undefined],
     ['an empty body', ''],
@@ -87,7 +87,7 @@ describe('a mutation that takes an input', () => {
   });
 
   it.each(['{"email":"a","password":"b"}', '[]', '"json"', '5', 'true', '[{"json":{}}]', '{"meta":{}}'])(
-    'with the body %s is told the form of an input',
+    'with the body %s is told the format of an input',
     async (body) => {
       const { status, body: answer } = await post('auth.login', body);
       expect(status).toBe(400);
@@ -95,12 +95,12 @@ describe('a mutation that takes an input', () => {
     },
   );
 
-  it('ignores what it does not know, in the input and beside it', async () => {
+  it('ignores unknown members, in the input and beside it', async () => {
     const body = { json: { ...ADMIN, remember: true, '': 1 }, extra: [1], id: 0 };
     expect((await post('auth.login', JSON.stringify(body))).status).toBe(200);
   });
 
-  it('takes the last of two values with one name, as JSON does', async () => {
+  it('uses the last of two values with one name, as JSON does', async () => {
     const body = `{"json":{"email":"x","email":"${ADMIN.email}","password":"${ADMIN.password}"}}`;
     expect((await post('auth.login', body)).status).toBe(200);
   });
@@ -110,13 +110,13 @@ describe('a mutation that takes an input', () => {
     expect((await post('auth.login', body)).status).toBe(200);
   });
 
-  it('may say where it comes from', async () => {
+  it('may include a referrer', async () => {
     const headers = { 'content-type': 'application/json', 'x-trpc-source': 'web' };
     expect((await post('auth.login', JSON.stringify({ json: ADMIN }), headers)).status).toBe(200);
   });
 });
 
-describe('the type of a body', () => {
+describe('the content type of a body', () => {
   const body = JSON.stringify({ json: ADMIN });
 
   it.each([
@@ -157,7 +157,7 @@ describe('the type of a body', () => {
     });
   });
 
-  it('is needed', async () => {
+  it('is required', async () => {
     const bytes = new TextEncoder().encode(body);
     const { status } = await gantry.fetch('/trpc/auth.login', { method: 'POST', body: bytes });
     expect(status).toBe(415);
@@ -180,12 +180,12 @@ describe('a query', () => {
     '{"json":null}',
     '{"json":{}}',
     '{"json":null,"meta":{"values":["undefined"]}}',
-  ])('takes %j for no input', async (input) => {
+  ])('treats %j as no input', async (input) => {
     expect((await get('sensors.getAll', input)).status).toBe(200);
   });
 
   it.each(['{', '{"json":{}', 'undefined', "{'json':{}}", '{"json":{},}', 'NaN', '\u0000'])(
-    'says that %j is no JSON',
+    'says that %j is not JSON',
     async (input) => {
       const { status, body } = await get('sensors.getAll', input);
       expect(status).toBe(400);
@@ -212,24 +212,24 @@ describe('a query', () => {
     },
   );
 
-  it('takes the first of two inputs, and no notice of other parameters', async () => {
+  it('uses the first of two inputs, and ignores other parameters', async () => {
     const input = (take: number) => `input=${encodeURIComponent(JSON.stringify({ json: { take } }))}`;
     expect((await gantry.fetch(`/trpc/sensors.getAll?${input(1)}&${input(0)}&_=5`)).status).toBe(200);
     expect((await gantry.fetch(`/trpc/sensors.getAll?${input(0)}&${input(1)}`)).status).toBe(400);
   });
 
-  it('may have its input in the query string as it is, plus signs for blanks', async () => {
+  it('may have its input unescaped in the query string, with plus signs for blanks', async () => {
     expect((await gantry.fetch('/trpc/sensors.getAll?input={"json":{"search":"a+b"}}')).status).toBe(200);
   });
 
-  it('takes no notice of a body', async () => {
+  it('ignores a body', async () => {
     const { status } = await post('auth.logout', undefined);
     expect(status).toBe(200);
   });
 });
 
 describe('values that only superjson can send', () => {
-  it('undefined is as good as left out', async () => {
+  it('undefined is the same as omitted', async () => {
     const query = { eventType: undefined, startDate: undefined, search: undefined, take: undefined };
     expect((await callWith('events.getAll', query)).status).toBe(200);
     const input = {
@@ -245,7 +245,7 @@ describe('values that only superjson can send', () => {
     expect((await callWith('system.timezone.updateTimezoneSettings', undefined)).status).toBe(200);
   });
 
-  it('undefined does not stand for a required field', async () => {
+  it('undefined is not valid for a required field', async () => {
     const { status, body } = await callWith('sensors.create', {
       name: undefined,
       deviceId: 'x-1',
@@ -264,7 +264,7 @@ describe('values that only superjson can send', () => {
     expect((await callWith('events.getStats', before)).body.result.data.json.total).toBe(0);
   });
 
-  it('a text that is marked as a Date means what it means without the mark', async () => {
+  it('a text that is annotated as a Date has the same meaning without it', async () => {
     const at = '2026-03-04';
     const counts = await Promise.all(
       [undefined, { values: { startDate: ['Date'], endDate: ['Date'] } }].map((meta) =>
@@ -274,14 +274,14 @@ describe('values that only superjson can send', () => {
     expect(counts.map(({ total }) => total)).toEqual([1, 1]);
   });
 
-  it('the fields of a device are read once, so a Date beside the key survives', async () => {
+  it('the fields of a device are read once, so a Date beside the key is kept', async () => {
     const event = { eventType: 'INCIDENT', timestamp: new Date('2026-03-05T00:00:00Z') };
     const { status, body } = await callWith('events.ingestBatch', { apiKey, events: [event] });
     expect(status).toBe(200);
     expect(body.result.data.json.success).toBe(true);
   });
 
-  it('a Date in free data is kept as its ISO text, and undefined is left out', async () => {
+  it('a Date in free data is stored as its ISO text, and undefined is omitted', async () => {
     const text = '2026-01-02T03:04:05.006Z';
     const seen = () => new Date(text);
     const sent = { seen: seen(), none: undefined, list: [undefined, seen()], 'a.b\\c': seen() };
@@ -327,7 +327,7 @@ describe('values that only superjson can send', () => {
     ['an Error', new Error('x')],
     ['a URL', new URL('http://gantry.test')],
     ['a typed array', new Uint8Array([1])],
-  ])('%s is no input', async (_, value) => {
+  ])('%s is not an input', async (_, value) => {
     const { status, body } = await callWith('events.getAll', { search: value });
     expect(status).toBe(400);
     expect(body.error.json.message).toMatch(/^The superjson meta cannot be used: /);

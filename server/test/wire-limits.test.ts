@@ -26,7 +26,7 @@ const JSON_HEADER = { 'content-type': 'application/json' };
 const post = (procedure: string, body: string, headers: Record<string, string> = {}) =>
   gantry.fetch(`/trpc/${procedure}`, { method: 'POST', headers: { ...JSON_HEADER, ...headers }, body });
 
-/** An event whose body has exactly so many bytes. */
+/** An event whose body has exactly the given number of bytes. */
 const eventOf = (bytes: number): string => {
   const head = `{"json":{"apiKey":"${apiKey}","eventType":"INCIDENT","metadata":{"x":"`;
   const tail = '"}}}';
@@ -42,7 +42,7 @@ const TOO_LARGE = {
   },
 };
 
-/** Sends a body in chunks, without saying how long it is, and does not look at the answer before all is sent. */
+/** Sends a body in chunks, without its length, and reads the answer only after all is sent. */
 const postChunked = (procedure: string, body: Buffer): Promise<{ status: number; body: unknown }> =>
   new Promise((resolve, reject) => {
     const sent = httpRequest(
@@ -60,7 +60,7 @@ const postChunked = (procedure: string, body: Buffer): Promise<{ status: number;
   });
 
 describe('a body of exactly 10 MB', () => {
-  it('is taken, stored and given back', async () => {
+  it('is accepted, stored and returned', async () => {
     const body = eventOf(MAX_BODY_BYTES);
     expect(Buffer.byteLength(body)).toBe(10_485_760);
     const answer = await post('events.ingest', body);
@@ -70,11 +70,11 @@ describe('a body of exactly 10 MB', () => {
     expect(metadata.x).toBe(JSON.parse(body).json.metadata.x);
   });
 
-  it('is taken in chunks too', async () => {
+  it('is accepted in chunks too', async () => {
     expect((await postChunked('events.ingest', Buffer.from(eventOf(MAX_BODY_BYTES)))).status).toBe(200);
   });
 
-  it('is refused for what is in it where it does not fit, not for its size', async () => {
+  it('is refused for invalid content, not for its size', async () => {
     const { status } = await post('sensors.create', eventOf(MAX_BODY_BYTES), {
       authorization: `Bearer ${token}`,
     });
@@ -110,7 +110,7 @@ describe('a body of one byte more', () => {
 });
 
 describe('a body that is far larger', () => {
-  it('is answered to a sender who first sends all of it, and the connection goes on', async () => {
+  it('is answered to a client that first sends all of it, and the connection stays open', async () => {
     const size = 60_000_000;
     const answers = await sendRaw(
       gantry.url,
@@ -122,7 +122,7 @@ describe('a body that is far larger', () => {
     expect(answers[0]?.body).toEqual(TOO_LARGE);
   });
 
-  it('is answered to a sender who will close the connection', async () => {
+  it('is answered to a client that closes the connection', async () => {
     const size = 60_000_000;
     const headers = ['Content-Type: application/json', `Content-Length: ${size}`];
     const { status } = await requestRaw(
@@ -138,7 +138,7 @@ describe('a body that is far larger', () => {
     expect((await post('events.ingest', 'x'.repeat(60_000_000))).status).toBe(413);
   });
 
-  it('need not be sent at all by a sender who asks first', async () => {
+  it('need not be sent at all by a client that asks first', async () => {
     const [answer, ...more] = await sendRaw(
       gantry.url,
       'POST /trpc/events.ingest HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 999999999999\r\n\r\n',
@@ -148,11 +148,11 @@ describe('a body that is far larger', () => {
   });
 });
 
-describe('a body that is dear to look at', () => {
+describe('a body that is expensive to check', () => {
   const spam = (unit: string): string => `[${unit.repeat(MAX_BODY_BYTES / unit.length - 2)}{}]`;
 
   it.each(['{},', '[],', '0,', '"",', '{"a":0},'])(
-    '10 MB of %s are refused at once, and nobody waits',
+    '10 MB of %s are refused at once, without delaying others',
     async (unit) => {
       const body = spam(unit);
       let longest = 0;
@@ -180,7 +180,7 @@ describe('a body that is dear to look at', () => {
     },
   );
 
-  it('many that arrive at the same moment leave room for a small request in between', async () => {
+  it('many that arrive at the same time do not delay a small request', async () => {
     const members = Array.from({ length: 100_000 }, (_, index) => `"key${index}":${index}`).join(',');
     const body = `{"json":{${members}}}`;
     const head = `POST /trpc/sensors.heartbeat HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
@@ -210,12 +210,12 @@ describe('a body that is dear to look at', () => {
 });
 
 describe('too many large bodies at once', () => {
-  it('are told to come back, and forgotten when they are done', async () => {
+  it('are refused with Retry-After, and no longer count when they are done', async () => {
     const size = 10_000_000;
     const head = `POST /trpc/auth.login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${size}\r\n\r\n`;
     const { hostname, port } = new URL(gantry.url);
     let answers = '';
-    // Each sends all but the last byte, and so holds what it has sent. Together they are too much for one of them.
+    // Each sends all but the last byte, and so holds its memory. Together they leave no room for one of them.
     const senders = Array.from({ length: 14 }, () => {
       const socket = connect(Number(port), hostname);
       socket.on('error', () => undefined);
@@ -262,7 +262,7 @@ describe('a request that takes too long', () => {
     }
   };
 
-  it('to be worked on is 408', async () => {
+  it('to process is 408', async () => {
     await withServer(200, async (url) => {
       const { status, body } = await requestRaw(url, 'GET /trpc/hang');
       expect(status).toBe(408);
@@ -281,7 +281,7 @@ describe('a request that takes too long', () => {
       'POST /trpc/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{"json"',
     ],
     ['its first line', 'POST /trpc/ec'],
-  ])('to arrive with %s is 408 in our envelope', async (_, bytes) => {
+  ])('to arrive with %s is 408 in the common envelope', async (_, bytes) => {
     await withServer(300, async (url) => {
       const [answer] = await sendRaw(url, bytes);
       expect(answer?.status).toBe(408);
@@ -289,7 +289,7 @@ describe('a request that takes too long', () => {
     });
   });
 
-  it('keeps nobody else waiting', async () => {
+  it('does not delay others', async () => {
     await withServer(1_000, async (url) => {
       let isOver = false;
       const slow = requestRaw(url, 'GET /trpc/hang').finally(() => {
@@ -306,8 +306,8 @@ describe('a request that takes too long', () => {
   });
 });
 
-describe('a sender who leaves in the middle of a body', () => {
-  it('does the service no harm, and is nothing to wake the operator for', async () => {
+describe('a client that leaves in the middle of a body', () => {
+  it('causes no harm to the service, and no error in the log', async () => {
     const lines: string[] = [];
     const log = pino({ level: 'error' }, { write: (line) => lines.push(line) });
     const server = await createServer({ ...gantry.app.context, log }, appRouter);
@@ -328,7 +328,7 @@ describe('a sender who leaves in the middle of a body', () => {
   });
 });
 
-describe('a request that the end of the service overtakes', () => {
+describe('a request in progress when the service stops', () => {
   it('is answered, and no other can follow it on its connection', async () => {
     const slow = router({
       slow: open.output(z.number()).query(() => sleep(300, 1)),

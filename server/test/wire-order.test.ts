@@ -35,7 +35,7 @@ const BAD_TOKEN = {
 };
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-/** Bodies that would each be refused, were they looked at. */
+/** Bodies that would each be refused if they were checked. */
 const BAD_BODIES: [string, string | Uint8Array | undefined, Record<string, string>][] = [
   ['broken JSON', '{"json":', JSON_TYPE],
   ['a wrong input', '{"json":{"name":1}}', JSON_TYPE],
@@ -50,7 +50,7 @@ const BAD_BODIES: [string, string | Uint8Array | undefined, Record<string, strin
   ['deep nesting', '['.repeat(100_000), JSON_TYPE],
 ];
 
-describe('the token comes before the input', () => {
+describe('the token is checked before the input', () => {
   it.each(BAD_BODIES)('a protected mutation with %s and without a token is 401', async (_, body, headers) => {
     const { status, body: answer } = await post('sensors.create', body, headers);
     expect(status).toBe(401);
@@ -67,8 +67,8 @@ describe('the token comes before the input', () => {
   );
 });
 
-describe('the permission comes before the input', () => {
-  it.each(BAD_BODIES)('a mutation with %s by somebody who may not is 403', async (_, body, headers) => {
+describe('the permission is checked before the input', () => {
+  it.each(BAD_BODIES)('a mutation with %s by a user without permission is 403', async (_, body, headers) => {
     const { status, body: answer } = await post('sensors.create', body, {
       ...headers,
       authorization: `Bearer ${viewer}`,
@@ -81,33 +81,33 @@ describe('the permission comes before the input', () => {
     });
   });
 
-  it('an unknown id is 403 for somebody who may not, 404 for somebody who may', async () => {
+  it('an unknown id is 403 for a user without permission, 404 for one with it', async () => {
     const input = { id: 'nobody' };
     expect((await gantry.call('sensors.delete', input, { token: viewer })).status).toBe(403);
     expect((await gantry.call('sensors.delete', input, { token: admin })).status).toBe(404);
   });
 });
 
-describe('the input comes last', () => {
+describe('the input is checked last', () => {
   it.each([
     ['broken JSON', '{"json":', JSON_TYPE, 400, 'PARSE_ERROR'],
     ['a wrong input', '{"json":{"name":1}}', JSON_TYPE, 400, 'BAD_REQUEST'],
     ['no body', undefined, {}, 400, 'BAD_REQUEST'],
     ['a wrong type', '{"json":{}}', { 'content-type': 'text/plain' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
-  ] as const)('%s by somebody who may is refused for what it is', async (_, body, headers, status, code) => {
+  ] as const)('%s is refused for its content', async (_, body, headers, status, code) => {
     const answer = await post('sensors.create', body, { ...headers, authorization: `Bearer ${admin}` });
     expect(answer.status).toBe(status);
     expect(answer.body.error.json.data.code).toBe(code);
   });
 });
 
-describe('the method comes first', () => {
+describe('the method is checked first', () => {
   it('a protected procedure called with the wrong method and without a token is 405', async () => {
     expect((await gantry.fetch('/trpc/sensors.create')).status).toBe(405);
     expect((await post('events.getAll', undefined)).status).toBe(405);
   });
 
-  it('an unknown procedure is 404 whatever comes with it', async () => {
+  it('an unknown procedure is 404 with any input', async () => {
     for (const [, body, headers] of BAD_BODIES) {
       expect((await post('sensors.destroy', body, headers)).status).toBe(404);
     }
@@ -115,7 +115,7 @@ describe('the method comes first', () => {
 });
 
 describe('a device', () => {
-  it('is told of its key before anything else', async () => {
+  it('has its key checked before anything else', async () => {
     const wrong = { apiKey: 'f'.repeat(64), eventType: 'NONSENSE', tags: 5 };
     const { status, body } = await gantry.call('events.ingest', wrong);
     expect(status).toBe(401);
@@ -136,7 +136,7 @@ describe('a device', () => {
 const jwt = (claims: Record<string, unknown>, secret = SECRET, alg = 'HS256') =>
   new SignJWT(claims).setProtectedHeader({ alg, typ: 'JWT' }).sign(new TextEncoder().encode(secret));
 
-/** The claims of a token, as anybody can read them. */
+/** The claims of a token, which anybody can read. */
 const claimsOf = (token: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 
@@ -150,14 +150,14 @@ describe('a token', () => {
     },
   );
 
-  it('in a header of any case counts', async () => {
+  it('in a header of any case is accepted', async () => {
     const { status } = await gantry.fetch('/trpc/auth.me', {
       headers: { AUTHORIZATION: `bearer  ${admin}` },
     });
     expect(status).toBe(200);
   });
 
-  it('that was not issued here, has expired or was altered is refused with one message', async () => {
+  it('of another issuer, expired or altered is refused with the same message', async () => {
     const claims = claimsOf(admin);
     const [head = '', payload = '', signature = ''] = admin.split('.');
     const altered = Buffer.from(JSON.stringify({ ...claims, role: 'ADMIN', id: 'x' })).toString('base64url');
@@ -192,7 +192,7 @@ describe('a token', () => {
     expect((await gantry.call('auth.me', undefined, { token: await jwt(claims) })).status).toBe(200);
   });
 
-  it('that is stale is ignored by public procedures', async () => {
+  it('that is invalid is ignored by public procedures', async () => {
     const stale = await jwt({ ...claimsOf(admin), exp: 1 });
     for (const procedure of [
       'system.health',
@@ -211,7 +211,7 @@ const procedures = Object.entries(
   (appRouter as AnyTRPCRouter)._def.procedures as Record<string, { _def: { type: string } }>,
 );
 
-describe('who may call what', () => {
+describe('the access to procedures', () => {
   const PUBLIC = `auth.login auth.logout system.health system.getLicense system.getSettings
     system.timezone.getTimezoneSettings sensors.getAll sensors.getAllSensors sensors.getById events.getEventTypes
     events.ingest events.ingestBatch sensors.heartbeat`.split(/\s+/);
@@ -230,7 +230,7 @@ describe('who may call what', () => {
     procedures
       .filter(([path]) => !PUBLIC.includes(path))
       .map(([path, { _def }]) => [path, _def.type] as const),
-  )('%s says that the token is no good', async (path, type) => {
+  )('%s says that the token is invalid', async (path, type) => {
     const headers = { authorization: 'Bearer junk' };
     const { body } =
       type === 'mutation' ? await post(path, '{', headers) : await gantry.fetch(`/trpc/${path}`, { headers });

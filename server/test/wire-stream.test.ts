@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.stop());
 
-/** A client as tRPC's documentation builds one. */
+/** A client as in tRPC's documentation. */
 const streaming = (headers: Record<string, string> = {}) =>
   createTRPCClient<AppRouter>({
     links: [httpBatchStreamLink({ url: `${gantry.url}/trpc`, transformer: superjson, headers })],
@@ -91,7 +91,7 @@ describe("tRPC's streaming link", () => {
     expect(page.data).toMatchObject({ code: 'BAD_REQUEST', issues: [{ path: 'take' }] });
   });
 
-  it('is refused as a whole where any batch is', async () => {
+  it('is refused as a whole like any batch', async () => {
     const api = streaming();
     const calls = Array.from({ length: 51 }, () => failure(api.events.getEventTypes.query()));
     expect((await Promise.all(calls))[0]?.message).toBe('A batch may contain at most 50 calls');
@@ -114,7 +114,7 @@ describe('a stream of answers', () => {
   const post = (path: string, body: string, headers: Record<string, string> = {}) =>
     lines(path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
 
-  it('keeps the order of checks: a stranger learns nothing of their input', async () => {
+  it('keeps the order of checks: an anonymous caller learns nothing of their input', async () => {
     for (const body of ['{"0":', '{"0":{"json":1,"meta":{"referentialEqualities":{}}}}', '['.repeat(1000)]) {
       const answer = await post('sensors.create,auth.login?batch=1', body);
       expect(answer.status).toBe(200);
@@ -147,7 +147,7 @@ describe('a stream of answers', () => {
     expect(headers.get('access-control-allow-origin')).toBe('http://localhost:3000');
   });
 
-  it('is asked for by Accept as well', async () => {
+  it('can be requested by Accept as well', async () => {
     const { lines: answer } = await lines('events.getEventTypes?batch=1', {
       headers: { 'trpc-accept': '', accept: 'application/jsonl' },
     });
@@ -155,12 +155,12 @@ describe('a stream of answers', () => {
     expect(answer[1].json[2][0][0].result.data).toHaveLength(6);
   });
 
-  it('of one call that is no batch is a plain answer', async () => {
+  it('of one unbatched call is a plain answer', async () => {
     const { lines: answer } = await lines('events.getEventTypes');
     expect(Object.keys(answer[0])).toEqual(['result']);
   });
 
-  it('tells each answer when it is there, not when all are', async () => {
+  it('sends each answer when it is ready, not when all are', async () => {
     let release = (_: number): void => undefined;
     const released = new Promise<number>((resolve) => {
       release = resolve;
@@ -187,7 +187,7 @@ describe('a stream of answers', () => {
 });
 
 describe("tRPC's plain link", () => {
-  it('needs nothing', async () => {
+  it('requires nothing', async () => {
     const api = createTRPCClient<AppRouter>({
       links: [
         httpLink({
@@ -207,7 +207,7 @@ describe("tRPC's plain link", () => {
 });
 
 describe('a subscription', () => {
-  it('is answered as server-sent events, and ends when its reader leaves', async () => {
+  it('is answered as server-sent events, and ends when its client leaves', async () => {
     let ended = false;
     const told = open.meta({ message: z.date() }).input(z.object({ from: z.date() }));
     const ticking = router({

@@ -22,7 +22,7 @@ const WORKERS = 3;
 const ANSWER_MS = 10_000;
 
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-workers-'));
-// PostgreSQL's user, who is another one when this runs as root, must get through.
+// PostgreSQL's user, who differs if this runs as root, must be able to pass through.
 chmodSync(scratch, 0o711);
 const dataDir = join(scratch, 'data');
 const database = await createTestDatabase();
@@ -63,7 +63,7 @@ const logOf = ({ output }: StartedProcess): LogLine[] =>
 const said = (service: StartedProcess, message: string): LogLine[] =>
   logOf(service).filter(({ msg }) => msg === message);
 
-/** The process of each worker, from 1 on, as it is now. */
+/** The present process of each worker, from 1 on. */
 const processesOf = (service: StartedProcess): number[] => {
   const newest = new Map(said(service, 'a worker serves').map(({ worker, process }) => [worker, process]));
   return Array.from({ length: WORKERS }, (_, index) => newest.get(index + 1) ?? 0);
@@ -72,7 +72,7 @@ const areGone = (processes: readonly number[]) => async () =>
   (await Promise.all(processes.map(isAlive))).every((alive) => !alive);
 const isTrue = (answer: boolean): boolean => answer;
 
-/** What each worker counted of a metric, by /metrics. */
+/** The value of a metric for each worker, from /metrics. */
 const byWorker = async (service: ServiceProcess, pattern: RegExp): Promise<number[]> => {
   const { body } = await service.fetch('/metrics');
   const lines = String(body)
@@ -85,7 +85,7 @@ const byWorker = async (service: ServiceProcess, pattern: RegExp): Promise<numbe
   );
 };
 
-/** Clients that send events, each until it is answered, until they are told to stop. They forgive a lost connection. */
+/** Clients that send events, each until it is answered, until they are stopped. They tolerate lost connections. */
 const sendEvents = (service: ServiceProcess, apiKey: string, clients: number) => {
   const acknowledged: string[] = [];
   let cutOff = 0;
@@ -96,7 +96,7 @@ const sendEvents = (service: ServiceProcess, apiKey: string, clients: number) =>
     });
   const deliver = async (event: object): Promise<void> => {
     while (!isOver) {
-      // Every attempt is a connection of its own, so that all workers are met.
+      // Every attempt uses a connection of its own, so that all workers are reached.
       const headers = { connection: 'close' };
       const call = service.call('events.ingest', event, { headers }).catch(() => null);
       const answer = await Promise.race([call, unanswered()]);
@@ -123,7 +123,7 @@ const sendEvents = (service: ServiceProcess, apiKey: string, clients: number) =>
   };
 };
 
-/** Fails when one of the events is not there. */
+/** Fails when one of the events is not stored. */
 const findAll = async (service: ServiceProcess, ids: readonly string[], token: string): Promise<void> => {
   const rest = [...ids];
   const findSome = async (): Promise<void> => {
@@ -138,7 +138,7 @@ describe('a service of three workers', () => {
   let service: ServiceProcess;
   let token = '';
 
-  it('says once where it listens, and all of them answer there', async () => {
+  it('reports its address once, and all of them answer there', async () => {
     service = await start(onDatabase);
     token = await service.tokenFor('ADMIN');
     expect(service.output().match(/listens on/g)).toHaveLength(1);
@@ -150,7 +150,7 @@ describe('a service of three workers', () => {
     expect(calls.reduce((sum, n) => sum + n)).toBe(30);
   });
 
-  it('tells the metrics of all of them, whichever is asked, each described once', async () => {
+  it('returns the metrics of all of them, whichever is asked, each described once', async () => {
     for (let n = 0; n < WORKERS; n++) {
       const { body, headers } = await service.fetch('/metrics', { headers: { connection: 'close' } });
       expect(headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
@@ -160,7 +160,7 @@ describe('a service of three workers', () => {
     }
   });
 
-  it('agrees on whose tokens and which keys are good', async () => {
+  it('agrees on which tokens and keys are valid', async () => {
     const { apiKey, id } = await service.ok(
       'sensors.create',
       { name: 'Mast 1', deviceId: 'mast-1', type: 'RADAR' },
@@ -206,7 +206,7 @@ describe('a service of three workers', () => {
     expect(starts.every((start) => start > 0)).toBe(true);
   });
 
-  it('waits longer before it starts a worker again that does not live long', async () => {
+  it('waits longer before it restarts a worker that ends soon', async () => {
     const [victim = 0] = processesOf(service);
     process.kill(victim, 'SIGKILL');
     await eventually(
@@ -217,7 +217,7 @@ describe('a service of three workers', () => {
     expect(pauses).toEqual([200, 400]);
   });
 
-  it('ends within seconds when it is asked to, answers what it accepted, and leaves no process', async () => {
+  it('ends within seconds when asked to, answers accepted requests, and leaves no process', async () => {
     const processes = processesOf(service);
     const load = sendEvents(service, await service.registerSensor(), 12);
     await eventually(
@@ -236,7 +236,7 @@ describe('a service of three workers', () => {
     await findAll(service, load.acknowledged, token);
   });
 
-  it('ends in order when all of its processes get the signal, as from a terminal', async () => {
+  it('ends in order when all of its processes receive the signal, as from a terminal', async () => {
     const processes = processesOf(service);
     for (const pid of processes) process.kill(pid, 'SIGINT');
     service.process.kill('SIGINT');
@@ -245,7 +245,7 @@ describe('a service of three workers', () => {
     expect(said(service, 'a worker ended and is being replaced')).toEqual([]);
   });
 
-  it('says once what keeps it from starting, and ends', async () => {
+  it('reports once why it cannot start, and ends', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const address = other.address();
@@ -284,11 +284,11 @@ describe('a service of three workers on its own database', () => {
     service.process.kill('SIGKILL');
     await eventually(areGone(processes), isTrue);
     service = await start(own);
-    // The token is the one from before.
+    // The token is the earlier one.
     await service.ok('auth.me', undefined, { token });
   });
 
-  it('leaves no worker behind when it is killed itself, and starts again with everything it acknowledged', async () => {
+  it('leaves no worker behind when it is killed itself, and restarts with everything it acknowledged', async () => {
     const processes = processesOf(service);
     const load = sendEvents(service, apiKey, 12);
     await eventually(

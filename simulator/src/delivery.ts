@@ -3,10 +3,12 @@ import type { Device } from './device.ts';
 import { isTemporaryCode, keepTrying, pause, waitBefore } from './retry.ts';
 import type { TimedEvent } from './stream.ts';
 
-/** What became of a call: the answer, a refusal for good, or null when the device was ended first. */
+/** The result of a call: the answer, a permanent refusal, or null when the device was stopped first. */
 type Outcome<Result> = { readonly answer: Result } | { readonly refusal: GantryError } | null;
 
-/** Makes a call of the device, for as long as it takes. A dead key (deleted or rotated) ends the device. */
+/**
+ * Makes a call of the device and retries as long as necessary. An invalid key (deleted or rotated) stops the device.
+ */
 export async function speak<Result>(device: Device, work: () => Promise<Result>): Promise<Outcome<Result>> {
   const { tally, signal, random } = device;
   const { deviceId } = device.sensor;
@@ -30,7 +32,7 @@ export async function speak<Result>(device: Device, work: () => Promise<Result>)
   }
 }
 
-/** Sends events one by one, as they happen. Answers those that are not settled, one way or the other. */
+/** Sends events one by one, as they happen. @returns those that were neither accepted nor refused */
 export async function sendEach(
   device: Device,
   events: readonly TimedEvent[],
@@ -46,7 +48,10 @@ export async function sendEach(
   return [];
 }
 
-/** Sends events all at once, those that failed for a passing reason again. Answers those that are not settled. */
+/**
+ * Sends events in a batch, and those with temporary failures again.
+ * @returns those that were neither accepted nor refused
+ */
 export async function sendBatch(
   device: Device,
   events: readonly TimedEvent[],

@@ -16,13 +16,13 @@ import { assemble, type Crew, historyLine, logIn, runCrew, SimulationError, watc
 import { stopOnSignals } from './stop.ts';
 import { MINUTE_MS } from './stream.ts';
 
-/** Another one than that of `npm run simulate`, so that both can run on one service. */
+/** Differs from that of `npm run simulate`, so that both can run on one service. */
 const SEED = 7;
 const SENSORS = 12;
 const DAY_MS = 86_400_000;
 const HISTORY_DAYS = 30;
 
-/** Some 25,000 events in a month: enough for every page and chart, and quick to make. */
+/** Some 25,000 events in a month: enough for every page and chart, and fast to create. */
 const HISTORY_PACE = { rate: 0.0023, steady: false };
 const LIVE_PACE = { rate: 1, steady: false };
 
@@ -30,7 +30,7 @@ const { DATA_DIR, DATABASE_URL } = process.env;
 if (existsSync('.env')) process.loadEnvFile('.env');
 const dataDir = resolve(DATA_DIR || 'data-demo');
 
-// A folder or database that only .env names is that of the real service, which the demo leaves alone.
+// A folder or database named only in .env belongs to the real service, which the demo must not touch.
 const env = {
   ...process.env,
   DATA_DIR: dataDir,
@@ -46,7 +46,7 @@ async function logInAsAdmin(url: string): Promise<Colleague> {
   const password = process.env.ADMIN_PASSWORD || (await readInitialPassword(dataDir));
   if (!password) {
     throw new SimulationError(
-      `There is no ${dataDir}/initial-admin-password: say the password of ${adminEmail} with ADMIN_PASSWORD`,
+      `There is no ${dataDir}/initial-admin-password: give the password of ${adminEmail} with ADMIN_PASSWORD`,
     );
   }
   const client = await logIn(url, adminEmail, password);
@@ -67,10 +67,10 @@ function printWelcome(url: string, logins: readonly DemoLogin[], isNew: boolean)
   screen.say(`${isNew ? `  Passwords are kept in ${passwords}. ` : '  '}Ctrl-C stops everything.\n`);
 }
 
-/** The fleet with everything it would have reported up to now, and what the control room did about that. */
+/** The fleet with its past events, and the work of the control room on them. */
 interface Prepared {
   readonly crew: Crew;
-  /** From when on the fleet goes on, in Unix milliseconds. */
+  /** The time from which the fleet continues, in Unix milliseconds. */
   readonly from: number;
 }
 
@@ -84,7 +84,7 @@ async function prepare(
 
   const to = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
   const start = to - HISTORY_DAYS * DAY_MS;
-  // Sensors that had to be registered are those of another database: what was sent before is not there.
+  // If sensors had to be registered, the database is another one, and earlier events are not in it.
   const mark = created > 0 ? null : await readMark(dataDir);
   const from = Math.max(start, Math.min(mark ?? start, to));
   // Before the history, which raises the alerts.
@@ -126,7 +126,7 @@ async function demonstrate({ url }: Service): Promise<void> {
 async function run(): Promise<void> {
   const host = process.env.HOST || '127.0.0.1';
   const port = Number(process.env.PORT || 4000);
-  if (!(port > 0)) throw new SimulationError('The demo needs a PORT that is known: choose one above 0');
+  if (!(port > 0)) throw new SimulationError('The demo needs a fixed PORT: choose one above 0');
   const service = await startService(env, { host, port, signal });
   let endedByItself = false;
   void service.ended.then(() => {
@@ -138,8 +138,8 @@ async function run(): Promise<void> {
   } finally {
     await service.stop();
   }
-  screen.say(`The demo is stopped. Its data stay in ${dataDir}`);
-  if (endedByItself) throw new SimulationError('The service ended by itself: see what it says above');
+  screen.say(`The demo has stopped. Its data is kept in ${dataDir}`);
+  if (endedByItself) throw new SimulationError('The service ended by itself: see its messages above');
 }
 
 try {

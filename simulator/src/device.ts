@@ -4,21 +4,21 @@ import { createRandom, mix, type Random } from './random.ts';
 import type { VirtualSensor } from './sensor.ts';
 import type { Tally } from './tally.ts';
 
-/** A virtual sensor that the service knows: it has a key, and speaks with nothing else. */
+/** A virtual sensor registered with the service. It uses only its key. */
 export interface Device {
   readonly sensor: VirtualSensor;
   readonly apiKey: string;
   readonly api: GantryClient['api'];
   readonly tally: Tally;
-  /** Ends everything the device does. */
+  /** Aborted when the device must stop. */
   readonly signal: AbortSignal;
-  /** Dice for waiting times, which change nothing of what it reports. */
+  /** Random numbers for delays, which do not affect what it reports. */
   readonly random: Random;
-  /** Ends this device alone. */
+  /** Stops only this device. */
   dismiss(): void;
 }
 
-/** A sensor with the key that the service gave it. */
+/** A sensor with the key from the service. */
 export interface RegisteredSensor {
   readonly sensor: VirtualSensor;
   readonly apiKey: string;

@@ -8,10 +8,10 @@ import { isSpeeding, measuredSpeed } from './speed.ts';
 import { congestion } from './traffic.ts';
 import { passingVehicle } from './vehicle.ts';
 
-/** An event as `events.ingest` takes it, without the key. */
+/** An event as input of `events.ingest`, without the key. */
 export type EventInput = Omit<Parameters<GantryClient['api']['events']['ingest']['mutate']>[0], 'apiKey'>;
 
-/** What a sensor can notice, and how often, by its type: per thousand. */
+/** The events that a sensor of each type can report, with their frequency per thousand. */
 const NOTICES = {
   CAMERA: {
     vehicle: 788,
@@ -36,9 +36,9 @@ const NOTICES = {
   },
 } as const satisfies Record<SensorType, Readonly<Partial<Record<keyof typeof reports, number>>>>;
 
-/** What an incident is, as its event says it. */
+/** An incident as described by its event. */
 interface Incident {
-  /** Goes into `metadata`, by which the service gives the incident its type and title. */
+  /** Becomes part of `metadata`, from which the service derives the type and title of the incident. */
   readonly incidentType: IncidentType;
   readonly description: string;
   readonly severity: Severity;
@@ -94,7 +94,10 @@ const reports = {
   },
 };
 
-/** What a sensor of the type at the place reports at a moment (Unix milliseconds), decided by `random` alone. */
+/**
+ * The event that a sensor of the type at the place reports at a time (Unix milliseconds), determined by `random`
+ * only.
+ */
 export function reportFrom(type: SensorType, place: Place, at: number, random: Random): EventInput {
   const notice = random.weighted(NOTICES[type]);
   const impossible = isFreeway(place) && (notice === 'redLight' || notice === 'parking');

@@ -7,17 +7,17 @@ import { devicePrefix, type VirtualSensor, virtualSensor } from './sensor.ts';
 
 type Api = GantryClient['api'];
 
-/** The sensors of a simulation, all known to the service. */
+/** The sensors of a simulation, all registered with the service. */
 export interface Fleet {
   readonly sensors: readonly RegisteredSensor[];
-  /** How many of them the service did not know before. */
+  /** How many of them were not registered before. */
   readonly created: number;
 }
 
-/** Registrations under way at once. */
+/** Number of concurrent registrations. */
 const AT_ONCE = 50;
 
-/** Registers the first `count` sensors of the seed at their places, or finds them where they are known already. */
+/** Registers the first `count` sensors of the seed at their places, or finds those that are registered already. */
 export async function prepareFleet(api: Api, seed: number, count: number): Promise<Fleet> {
   const wanted = Array.from({ length: count }, (_, index) => virtualSensor(seed, index));
   const known = await findKnown(api, devicePrefix(seed));
@@ -58,7 +58,7 @@ async function inGroups<Item, Result>(
   return results;
 }
 
-/** The keys of the sensors that this seed registered before, by device id. */
+/** The keys of the sensors of this seed that are registered already, by device id. */
 async function findKnown(api: Api, prefix: string): Promise<Map<string, string>> {
   const known = new Map<string, string>();
   for (let skip = 0; ; skip += MAX_TAKE) {
@@ -69,7 +69,7 @@ async function findKnown(api: Api, prefix: string): Promise<Map<string, string>>
   }
 }
 
-/** The id of the location of that name, which is created unless there is one. */
+/** The id of the location with that name, which is created if necessary. */
 async function ensureLocation(api: Api, place: Place): Promise<string> {
   const { locations } = await api.locations.getAll.query({ search: place.name, take: MAX_TAKE });
   const found = locations.find(({ name }) => name === place.name);

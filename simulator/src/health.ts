@@ -1,7 +1,7 @@
 import { createRandom, mix, type Random } from './random.ts';
 import type { VirtualSensor } from './sensor.ts';
 
-/** Something that a sensor finds wrong with itself, as its heartbeats say it. */
+/** An issue that a sensor reports in its heartbeats. */
 export interface Issue {
   readonly code: string;
   readonly message: string;
@@ -19,24 +19,24 @@ const CRITICALS: readonly [Issue, ...Issue[]] = [
   { code: 'POWER_FAILURE', message: 'Running on battery', severity: 'critical' },
 ];
 
-/** Trouble lasts this long, in milliseconds, and the chances are for each such spell of one sensor. */
+/** The duration of an issue in milliseconds. The probabilities apply to each such period of one sensor. */
 const SPELL_MS = 10 * 60_000;
 const WARNING_CHANCE = 0.015;
 const CRITICAL_CHANCE = 0.002;
 
-/** What is wrong with the sensor at a moment (Unix milliseconds); mostly nothing. */
+/** The issues of the sensor at a time (Unix milliseconds); usually none. */
 export function issuesAt({ seed }: VirtualSensor, at: number): Issue[] {
   const random = createRandom(mix(seed, Math.floor(at / SPELL_MS), 0x15_50e5));
   if (random.chance(CRITICAL_CHANCE)) return [random.pick(CRITICALS)];
   return random.chance(WARNING_CHANCE) ? [random.pick(WARNINGS)] : [];
 }
 
-/** What the sensor says of itself in every heartbeat. */
+/** What the sensor reports about itself in every heartbeat. */
 export function identityOf({ seed }: VirtualSensor) {
   const random = createRandom(mix(seed, 0x1d));
   return {
     firmware: `${random.whole(2, 4)}.${random.whole(0, 9)}.${random.whole(0, 20)}`,
-    // A documentation network (RFC 5737): nothing answers there.
+    // A documentation network (RFC 5737), in which nothing answers.
     ipAddress: `198.51.100.${random.whole(1, 254)}`,
     macAddress: ['02', ...Array.from({ length: 5 }, () => hexByte(random))].join(':'),
   };

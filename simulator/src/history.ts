@@ -3,21 +3,21 @@ import { sendBatch } from './delivery.ts';
 import type { Device } from './device.ts';
 import { eventsOfMinute, MINUTE_MS, type Pace, type TimedEvent } from './stream.ts';
 
-/** A stretch of time in Unix milliseconds, without its end. */
+/** A period in Unix milliseconds, without its end. */
 export interface Stretch {
   readonly from: number;
   readonly to: number;
 }
 
-/** Devices that send at once. */
+/** Number of devices that send at once. */
 const AT_ONCE = 4;
 
-/** Minutes worked through between two looks at the clock and the signal. */
+/** Minutes processed between two checks of the clock and the signal. */
 const MINUTES_AT_ONCE = 1440;
 
 /**
- * Sends what the devices would have reported in a stretch of the past. Sent again, it is the same events with the
- * same keys, which the service keeps once.
+ * Sends the events of the devices for a period in the past. Repeating it sends the same events with the same keys,
+ * which the service stores only once.
  */
 export async function sendHistory(
   devices: readonly Device[],

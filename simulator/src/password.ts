@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { SimulationError } from './simulation.ts';
 
 /**
- * The password the service generated for its first administrator; null when it did not.
+ * The password that the service generated for its first administrator; null if it did not.
  * @throws SimulationError when there is one that this user may not read
  */
 export async function readInitialPassword(dataDir: string): Promise<string | null> {

@@ -1,6 +1,6 @@
 /** A point of the road network of Montgomery County, Maryland. */
 export interface Place {
-  /** As control rooms say it: main road @ cross street. */
+  /** In the style of control rooms: main road @ cross street. */
   readonly name: string;
   readonly community: string;
   readonly latitude: number;
@@ -9,10 +9,10 @@ export interface Place {
   readonly limitMph: number;
 }
 
-/** Where all of them are; rush hours follow its clocks. */
+/** The time zone of all of them, which determines rush hours. */
 export const TIME_ZONE = 'America/New_York';
 
-/** Real points; the limits are those of the road, rounded where it changes nearby. */
+/** Real points. The limits are those of the road, rounded where they change nearby. */
 export const places: readonly [Place, ...Place[]] = [
   place('Georgia Ave @ Urbana Dr', 'Silver Spring', 39.06157, -77.05303, 30),
   place('Rockville Pike @ Cedar Ln', 'Bethesda', 39.00614, -77.0978, 40),
@@ -50,12 +50,12 @@ export const places: readonly [Place, ...Place[]] = [
 
 const KM_PER_MILE = 1.609344;
 
-/** The posted limit in km/h, in which the service keeps speeds. */
+/** The posted limit in km/h, which the service uses. */
 export function limitKmh({ limitMph }: Place): number {
   return Math.round(limitMph * KM_PER_MILE);
 }
 
-/** A speed in whole miles per hour, as the signs say it. */
+/** A speed in whole miles per hour, as on road signs. */
 export function mphOf(kmh: number): number {
   return Math.round(kmh / KM_PER_MILE);
 }
@@ -65,7 +65,7 @@ export function isFreeway({ limitMph }: Place): boolean {
   return limitMph >= 55;
 }
 
-/** The address, as it is written on an envelope. */
+/** The postal address. */
 export function addressOf({ name, community }: Place): string {
   return `${name.replace(' @ ', ' at ')}, ${community}, MD`;
 }

@@ -1,21 +1,21 @@
-/** A source of numbers that tells the same story for the same seed, on every machine. */
+/** A source of random numbers that gives the same sequence for the same seed on every machine. */
 export interface Random {
   /** From 0 (inclusive) to 1 (exclusive). */
   next(): number;
-  /** Whether something of the probability (0 to 1) happens. */
+  /** Whether an event of the probability (0 to 1) occurs. */
   chance(probability: number): boolean;
   /** A whole number from `min` to `max`, both inclusive. */
   whole(min: number, max: number): number;
   /** Normally distributed. */
   normal(mean: number, deviation: number): number;
-  /** Exponentially distributed: mostly small, now and then large. */
+  /** Exponentially distributed: mostly small, occasionally large. */
   exponential(mean: number): number;
   pick<const Items extends readonly [unknown, ...unknown[]]>(items: Items): Items[number];
-  /** One of the keys, each as likely as its weight says. */
+  /** One of the keys, with probabilities by weight. */
   weighted<Key extends string>(weights: Readonly<Partial<Record<Key, number>>>): Key;
 }
 
-/** A 32-bit seed from numbers; neighbouring ones give unrelated seeds (the finaliser of MurmurHash3). */
+/** A 32-bit seed from numbers; similar numbers give unrelated seeds (the finaliser of MurmurHash3). */
 export function mix(...values: readonly number[]): number {
   let hash = 0x9e3779b9;
   for (const value of values) {

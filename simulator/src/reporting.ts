@@ -5,12 +5,13 @@ import { identityOf, issuesAt } from './health.ts';
 import { pause } from './retry.ts';
 import { createStream, type Pace, type TimedEvent } from './stream.ts';
 
-/** More events than these due at once are a backlog, and go as a batch. */
+/** A larger number of due events is a backlog, which is sent as a batch. */
 const FEW = 4;
 
 /**
- * Sends the device's events as they happen, from `from` (Unix milliseconds) on. Told to stop, it tries once more to
- * send what is due, and answers how many events could not be sent.
+ * Sends the device's events as they happen, from `from` (Unix milliseconds) on. When it is stopped, it tries once
+ * more to send what is due.
+ * @returns the number of events that could not be sent
  */
 export async function reportEvents(device: Device, from: number, pace: Pace): Promise<number> {
   const { signal, sensor, tally } = device;
@@ -32,10 +33,10 @@ export async function reportEvents(device: Device, from: number, pace: Pace): Pr
   return unsent;
 }
 
-/** Seconds between heartbeats until the service has said how often it wants them. */
+/** Seconds between heartbeats until the service has requested another interval. */
 const FIRST_INTERVAL_SECONDS = 30;
 
-/** Sends heartbeats as often as the service asks for them, the first within `delay` milliseconds. */
+/** Sends heartbeats at the interval requested by the service, the first within `delay` milliseconds. */
 export async function keepBeating(device: Device, delay: number): Promise<void> {
   const { api, apiKey, sensor, signal, random, tally } = device;
   const identity = identityOf(sensor);

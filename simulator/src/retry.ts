@@ -13,12 +13,12 @@ const TEMPORARY = new Set<string>([
   'INTERNAL_SERVER_ERROR',
 ]);
 
-/** Whether trying the same again may succeed, by the code of an error. */
+/** Whether repeating a call may succeed, by its error code. */
 export function isTemporaryCode(code: string): boolean {
   return TEMPORARY.has(code);
 }
 
-/** Whether trying the same again may succeed. A proxy in between may say 502 or 504 in its own words. */
+/** Whether repeating a call may succeed. A proxy may answer 502 or 504 in its own format. */
 export function isTemporary(error: unknown): error is GantryError {
   return (
     error instanceof GantryError &&
@@ -27,8 +27,8 @@ export function isTemporary(error: unknown): error is GantryError {
 }
 
 /**
- * How long to wait before the next attempt, in milliseconds: doubling, half of it by chance so that a fleet does
- * not come back all at once, and never less than the service asked for (`retryAfter`, seconds).
+ * The wait before the next attempt, in milliseconds: it doubles, half of it is random so that a fleet does not retry
+ * all at once, and it is never less than the service requested (`retryAfter`, seconds).
  */
 export function waitBefore(attempt: number, random: Random, retryAfter = 0): number {
   const doubled = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(attempt, 16));
@@ -36,7 +36,7 @@ export function waitBefore(attempt: number, random: Random, retryAfter = 0): num
   return Math.max(jittered, retryAfter * 1000 * (1 + 0.25 * random.next()));
 }
 
-/** Waits, but not beyond the signal. */
+/** Waits, but not longer than until the signal. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await sleep(Math.max(0, ms), undefined, { signal }).catch((error: Error) => {
@@ -44,7 +44,7 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What `keepTrying` needs: when to give up, its dice, and whom to tell of each failed attempt. */
+/** The parameters of `keepTrying`: when to give up, random numbers, and a callback for each failed attempt. */
 export interface Persistence {
   readonly signal: AbortSignal;
   readonly random: Random;
@@ -52,9 +52,9 @@ export interface Persistence {
 }
 
 /**
- * Does the work, again after every temporary failure.
- * @returns what it returned; undefined when the signal came first
- * @throws whatever failure is not temporary
+ * Runs the work, and repeats it after every temporary failure.
+ * @returns its result; undefined when the signal came first
+ * @throws every failure that is not temporary
  */
 export async function keepTrying<Result>(
   work: () => Promise<Result>,

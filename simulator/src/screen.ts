@@ -1,16 +1,16 @@
 import { trafficLevel } from './traffic.ts';
 
-/** Where a person watches what is going on. */
+/** The output for people. */
 export interface Screen {
-  /** A line that stays. */
+  /** Prints a permanent line. */
   say(text: string): void;
-  /** How things stand: rewritten in place on a terminal, elsewhere a line every few seconds. */
+  /** Shows the state: on a terminal in a line that is rewritten, otherwise in a new line every few seconds. */
   show(text: string): void;
   /** Ends the line that is being rewritten. */
   end(): void;
 }
 
-/** Time between two looks at how things stand: on a terminal, and elsewhere. */
+/** The interval between updates of the state: on a terminal, and otherwise. */
 const REDRAW_MS = 100;
 const QUIET_MS = 5_000;
 const CLEAR_LINE = '\r\u001b[2K';
@@ -42,20 +42,20 @@ export function createScreen(out: NodeJS.WriteStream): Screen {
   };
 }
 
-/** A number as people read it. */
+/** A formatted number. */
 export function count(value: number): string {
   return value.toLocaleString('en-US');
 }
 
 const BAR_WIDTH = 30;
 
-/** A bar that is full at 1. */
+/** A progress bar, complete at 1. */
 export function bar(share: number): string {
   const full = Math.floor(share * BAR_WIDTH);
   return `[${'#'.repeat(full)}${'-'.repeat(BAR_WIDTH - full)}] ${Math.floor(share * 100)} %`;
 }
 
-/** How busy the roads are now, in words, so that nobody wonders why a night is quiet. */
+/** The present amount of traffic in words, which explains why nights are quiet. */
 export function trafficNow(at: number): string {
   return `traffic ${Math.round(trafficLevel(at) * 100)} %`;
 }

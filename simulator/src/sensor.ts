@@ -2,15 +2,15 @@ import type { SensorType } from '@gantry/contract/sensors';
 import { type Place, places } from './places.ts';
 import { mix, seedOf } from './random.ts';
 
-/** What a virtual sensor is, whether or not the service knows it. */
+/** A virtual sensor, whether or not it is registered. */
 export interface VirtualSensor {
   readonly deviceId: string;
   readonly name: string;
   readonly type: SensorType;
   readonly place: Place;
-  /** How many events it reports in a minute, in the mean over a week. */
+  /** The average number of events per minute over a week. */
   readonly eventsPerMin: number;
-  /** All it ever does follows from this. */
+  /** Determines everything it does. */
   readonly seed: number;
 }
 
@@ -22,7 +22,7 @@ const KINDS = {
   EDGE_CONTROLLER: { label: 'edge', eventsPerMin: 20 },
 } as const satisfies Record<SensorType, { label: string; eventsPerMin: number }>;
 
-/** The types in the order in which sensors are put up, again and again: all five among the first five. */
+/** The order of types, repeated: the first five sensors have all five types. */
 const ORDER = [
   'CAMERA',
   'ANPR',
@@ -35,12 +35,12 @@ const ORDER = [
   'CAMERA',
 ] as const satisfies readonly SensorType[];
 
-/** What the device ids of all sensors of a seed begin with. */
+/** The prefix of the device ids of all sensors of a seed. */
 export function devicePrefix(seed: number): string {
   return `sim-${seed}-`;
 }
 
-/** The sensor of an index, from 0 on: always the same one for the same seed. */
+/** The sensor with an index, from 0; always the same for the same seed. */
 export function virtualSensor(seed: number, index: number): VirtualSensor {
   const type = ORDER[index % ORDER.length] ?? 'CAMERA';
   const place = places[index % places.length] ?? places[0];

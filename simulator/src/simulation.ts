@@ -8,12 +8,12 @@ import { bar, count, type Screen, trafficNow } from './screen.ts';
 import type { Pace } from './stream.ts';
 import { createTally, type Tally } from './tally.ts';
 
-/** Something that keeps the simulation from starting, or from going on. The message says what to do. */
+/** A reason why the simulation cannot start or continue. The message says what to do. */
 export class SimulationError extends Error {
   override readonly name = 'SimulationError';
 }
 
-/** @throws SimulationError when the service cannot be reached, or the login fails or may not manage sensors */
+/** @throws SimulationError when the service is unreachable, or the login fails or may not manage sensors */
 export async function logIn(url: string, email: string, password: string): Promise<GantryClient> {
   const client = createGantryClient(url);
   try {
@@ -26,19 +26,19 @@ export async function logIn(url: string, email: string, password: string): Promi
       throw new SimulationError(`Cannot log in as ${email}: ${error.message}. Check --email and --password`);
     }
     const hint =
-      error.code === 'UNREACHABLE' ? '. Is the service running there? Start it, or name another --url' : '';
+      error.code === 'UNREACHABLE' ? '. Is the service running there? Start it, or give another --url' : '';
     throw new SimulationError(`${error.message}${hint}`);
   }
 }
 
-/** The devices of a simulation, and what they have done. */
+/** The devices of a simulation with their results. */
 export interface Crew {
   readonly devices: readonly Device[];
   readonly tally: Tally;
   readonly signal: AbortSignal;
 }
 
-/** Hands every sensor a device. They speak with their keys alone, so they get a client without a login. */
+/** Creates a device for each sensor. Devices use only their keys, so their client is not logged in. */
 export function assemble(url: string, sensors: readonly RegisteredSensor[], signal: AbortSignal): Crew {
   setMaxListeners(0, signal);
   const tally = createTally();
@@ -47,13 +47,13 @@ export function assemble(url: string, sensors: readonly RegisteredSensor[], sign
   return { devices, tally, signal };
 }
 
-/** How long calls that are under way may take to end once the fleet is told to stop, in milliseconds. */
+/** Time for calls in progress to end after the fleet is stopped, in milliseconds. */
 const GRACE_MS = 3_000;
 const FIRST_HEARTBEATS_MS = 1_000;
 
 /**
- * Lets all devices beat and report from `from` (Unix milliseconds) on until the signal.
- * @returns how many events were due and could not be sent
+ * Lets all devices send heartbeats and events from `from` (Unix milliseconds) until the signal.
+ * @returns the number of events that were due and could not be sent
  * @throws SimulationError when the service refuses the keys of all of them
  */
 export async function runCrew({ devices, tally, signal }: Crew, from: number, pace: Pace): Promise<number> {
@@ -79,7 +79,7 @@ export async function runCrew({ devices, tally, signal }: Crew, from: number, pa
 const REDRAW_MS = 500;
 const RATE_WINDOW_MS = 5_000;
 
-/** Shows how the crew is doing until told to stop. */
+/** Shows the state of the devices until it is stopped. */
 export function watch({ devices, tally }: Crew, screen: Screen, pace: Pace): { stop(): void } {
   const samples = [{ at: Date.now(), sent: tally.sent }];
   const draw = (): void => {
@@ -109,7 +109,7 @@ export function watch({ devices, tally }: Crew, screen: Screen, pace: Pace): { s
   };
 }
 
-/** The line of a history that is being sent. */
+/** The progress line of a history that is being sent. */
 export function historyLine(share: number, { sent, refused }: Tally): string {
   return `History ${bar(share)} · ${count(sent)} events${refused > 0 ? ` · ${count(refused)} refused` : ''}`;
 }

@@ -1,14 +1,17 @@
 import { limitKmh, type Place } from './places.ts';
 import type { Random } from './random.ts';
 
-/** Above the limit by more than this, in km/h, is reported as SPEEDING. */
+/** Speeds above the limit by more than this, in km/h, are reported as SPEEDING. */
 export const TOLERANCE_KMH = 10;
 
-/** Share of drivers who are in a hurry, and how far beyond the others they drive, as a mean share of the limit. */
+/** The fraction of fast drivers, and how much faster they drive, as an average fraction of the limit. */
 const HURRIED = 0.04;
 const HURRY = 0.25;
 
-/** A measured speed in whole km/h: normal around the limit, slower on full roads, with a tail of fast drivers. */
+/**
+ * A measured speed in whole km/h: normally distributed around the limit, lower on full roads, with a tail of fast
+ * drivers.
+ */
 export function measuredSpeed(random: Random, place: Place, fullness: number): number {
   const limit = limitKmh(place);
   const flowing = random.normal(limit * (1 - 0.3 * fullness ** 2), limit * 0.11);

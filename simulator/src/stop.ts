@@ -1,9 +1,11 @@
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** npm passes Ctrl-C on to a process that the terminal told already: signals this close (ms) are one. */
+/**
+ * npm forwards Ctrl-C to a process that got it from the terminal already: signals within this time (ms) count as one.
+ */
 const SAME_PRESS_MS = 1_000;
 
-/** A signal that aborts when the process is asked to end; asked a second time, the process ends at once. */
+/** A signal that is aborted when the process is asked to stop. On a second request the process ends at once. */
 export function stopOnSignals(): { signal: AbortSignal; stop(): void } {
   const controller = new AbortController();
   const stop = (): void => controller.abort();

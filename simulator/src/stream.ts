@@ -6,7 +6,7 @@ import { trafficLevel } from './traffic.ts';
 
 export const MINUTE_MS = 60_000;
 
-/** An event with its time, and the key by which a retry is known as one. */
+/** An event with its time, and the key by which the service recognizes a retry. */
 export interface TimedEvent {
   /** Unix milliseconds. */
   readonly at: number;
@@ -16,21 +16,21 @@ export interface TimedEvent {
 export interface Pace {
   /** Multiplies every sensor's eventsPerMin. */
   readonly rate: number;
-  /** The same traffic at every hour, instead of rush hours and quiet nights. */
+  /** The same traffic at every hour, without rush hours and quiet nights. */
   readonly steady: boolean;
-  /** Whether sensors with a camera send pictures of what people will look at; they do not if it is left out. */
+  /** Whether sensors with a camera send images of notable events; off by default. */
   readonly images?: boolean;
 }
 
-/** What is photographed: not everything that passes. */
+/** The types of events with images. */
 const PHOTOGRAPHED: ReadonlySet<string> = new Set(['TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION', 'INCIDENT']);
 
-/** Tells the dice of a picture from those of its event. */
+/** Separates the random numbers of an image from those of its event. */
 const OF_PICTURE = 0x9_1c7;
 
 /**
- * The events of one minute (since 1970), in the order in which they happen. A lower rate leaves some of them out
- * and changes none, so whatever was sent before can be sent again.
+ * The events of one minute (since 1970), in order. A lower rate omits some of them and changes none, so that the same
+ * events can be sent again.
  */
 export function eventsOfMinute(sensor: VirtualSensor, minute: number, pace: Pace): TimedEvent[] {
   const start = minute * MINUTE_MS;
@@ -50,15 +50,15 @@ export function eventsOfMinute(sensor: VirtualSensor, minute: number, pace: Pace
   return events.sort((a, b) => a.at - b.at);
 }
 
-/** A sensor's events from a moment on, one after the other, made only when they are asked for. */
+/** The events of a sensor from a time on, created on demand. */
 export interface EventStream {
-  /** When to look again: at the next event, or at the end of a minute without one. */
+  /** When to check again: at the next event, or at the end of a minute without one. */
   nextAt(now: number): number;
-  /** Takes the events that have happened by `now`, at most `limit` of them, oldest first. */
+  /** Returns the events until `now`, at most `limit` of them, oldest first. */
   take(now: number, limit: number): TimedEvent[];
 }
 
-/** Events from `from` (Unix milliseconds) on. What nobody takes waits as a position in time, not in memory. */
+/** Events from `from` (Unix milliseconds) on. A backlog is kept as a position in time, not in memory. */
 export function createStream(sensor: VirtualSensor, from: number, pace: Pace): EventStream {
   let minute = Math.floor(from / MINUTE_MS);
   let waiting = eventsOfMinute(sensor, minute, pace).filter(({ at }) => at >= from);

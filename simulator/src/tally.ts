@@ -1,23 +1,23 @@
 import type { SensorStatus } from '@gantry/contract/sensors';
 
-/** What a fleet has done so far. Devices write it, the progress line reads it. */
+/** The results of a fleet so far. Devices update it, and the progress line shows it. */
 export interface Tally {
   /** Events that the service has acknowledged. */
   sent: number;
-  /** Those of them that it already had. */
+  /** Those of them that it had already. */
   duplicates: number;
-  /** Events that it refused for good. */
+  /** Events that it refused permanently. */
   refused: number;
-  /** Attempts that failed and were made again. */
+  /** Failed attempts that were repeated. */
   retries: number;
   heartbeats: number;
-  /** What each device last heard of its status. */
+  /** The last known status of each device. */
   readonly status: Map<string, SensorStatus>;
-  /** Devices that are in the middle of trying again. */
+  /** Devices that are retrying. */
   readonly waiting: Set<string>;
-  /** Devices whose key the service does not know (any more). */
+  /** Devices whose key is unknown to the service (any more). */
   readonly dismissed: Set<string>;
-  /** What the service last said when it refused something. */
+  /** The message of the last refusal. */
   lastRefusal: string | null;
 }
 

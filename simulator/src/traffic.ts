@@ -1,6 +1,6 @@
 import { TIME_ZONE } from './places.ts';
 
-// Vehicles per hour of the day, from midnight on, relative to one another.
+// Vehicles by hour of the day, from midnight on, relative to one another.
 const WEEKDAY = [
   0.3, 0.2, 0.15, 0.2, 0.45, 1, 1.8, 2.3, 2.1, 1.5, 1.3, 1.35, 1.45, 1.45, 1.6, 1.9, 2.2, 2.3, 1.8, 1.3, 1,
   0.8, 0.6, 0.45,
@@ -24,8 +24,8 @@ const clock = new Intl.DateTimeFormat('en-US', {
 const knownHours = new Map<number, number>();
 
 /**
- * How much traffic there is at a moment (Unix milliseconds), by local time: 1 is the mean over a week,
- * rush hours are at about 2, the small hours at about 0.2.
+ * The amount of traffic at a time (Unix milliseconds), by local time: 1 is the average over a week, rush hours are at
+ * about 2, the early hours at about 0.2.
  */
 export function trafficLevel(at: number): number {
   const hour = Math.floor(at / HOUR_MS);
@@ -35,12 +35,12 @@ export function trafficLevel(at: number): number {
   return (flow + (next - flow) * (at / HOUR_MS - hour)) / MEAN;
 }
 
-/** How full the roads are: 0 is empty, 1 the height of the rush hour. */
+/** How full the roads are, from 0 for empty to 1 for the peak of the rush hour. */
 export function congestion(at: number): number {
   return Math.min(1, trafficLevel(at) / PEAK);
 }
 
-/** The hour of the local week (0 = Sunday, midnight) that an hour since 1970 falls into; looked up once each. */
+/** The hour of the local week (0 = Sunday, midnight) of an hour since 1970, with a cache. */
 function hourOfWeek(hour: number): number {
   const known = knownHours.get(hour);
   if (known !== undefined) return known;

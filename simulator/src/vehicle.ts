@@ -7,13 +7,13 @@ export interface Vehicle {
 
 const TYPES = { CAR: 62, SUV: 20, TRUCK: 7, VAN: 6, BUS: 3, MOTORCYCLE: 2 };
 
-/** Shares of the states that plates come from. */
+/** The states of plates, with their shares. */
 const STATES = { MD: 78, VA: 11, DC: 8, PA: 3 };
 
-/** Vehicles that live in the county and pass again and again. */
+/** Number of vehicles from the county that pass regularly. */
 const COMMUTERS = 4000;
 
-// No I, O or Q, which cameras take for digits.
+// Without I, O and Q, which cameras confuse with digits.
 const LETTERS = 'ABCDEFGHJKLMNPRSTUVWXYZ';
 
 const PATTERNS: Record<keyof typeof STATES, string> = {
@@ -23,7 +23,7 @@ const PATTERNS: Record<keyof typeof STATES, string> = {
   PA: 'AAA-9999',
 };
 
-/** The vehicle of a number: always the same one for the same number. */
+/** The vehicle with a number; always the same for the same number. */
 export function vehicleOf(number: number): Vehicle {
   const random = createRandom(mix(seedOf('vehicle'), number));
   const type = random.weighted(TYPES);
@@ -31,8 +31,8 @@ export function vehicleOf(number: number): Vehicle {
 }
 
 /**
- * A vehicle that passes. The fuller the roads (0 to 1), the more of them are commuters, and some of those
- * drive far more than others, so their plates recur most.
+ * A passing vehicle. The fuller the roads (0 to 1), the more of them are commuters, some of which drive far more than
+ * others, so their plates recur most.
  */
 export function passingVehicle(random: Random, fullness: number): Vehicle {
   return random.chance(0.4 + 0.4 * fullness)
@@ -40,7 +40,7 @@ export function passingVehicle(random: Random, fullness: number): Vehicle {
     : vehicleOf(COMMUTERS + random.whole(0, 0x7fff_ffff));
 }
 
-/** Fills a pattern such as `9AA9999`: A stands for a letter, 9 for a digit. */
+/** Fills a pattern such as `9AA9999`: A is replaced by a letter, 9 by a digit. */
 function fill(pattern: string, random: Random): string {
   return pattern.replace(/[A9]/g, (char) =>
     char === '9' ? String(random.whole(0, 9)) : LETTERS.charAt(random.whole(0, LETTERS.length - 1)),

@@ -32,7 +32,7 @@ const incidents = fc.record({
 });
 
 describe('incidents of the past', () => {
-  it('are taken to where they should be, by steps that the rules allow whoever does them', () => {
+  it('are brought to their expected status, by steps that the rules allow', () => {
     fc.assert(
       fc.property(incidents, fc.option(parts), (incident, assigned) => {
         let { status }: { status: IncidentStatus } = incident;
@@ -57,14 +57,14 @@ describe('incidents of the past', () => {
           (a, b) => incidentStatus.options.indexOf(a) - incidentStatus.options.indexOf(b),
         )[1];
         expect(status).toBe(furthest);
-        // Done again, nothing is left to do.
+        // On a second run, nothing is left to do.
         expect(courseOf({ ...incident, status }, assignee, NOW)).toEqual([]);
       }),
       { numRuns: 500 },
     );
   });
 
-  it('are closed or resolved when they are old, in every state when they are recent, and open when they are new', () => {
+  it('are closed or resolved when they are old, in any status when they are recent, and open when they are new', () => {
     const shares = (hours: number) => {
       const goals = Array.from({ length: 2_000 }, (_, nth) =>
         goalOf({ id: `incident ${nth}`, openedAt: new Date(NOW - hours * HOUR_MS) }, NOW),
@@ -83,8 +83,8 @@ describe('incidents of the past', () => {
   });
 });
 
-describe('incidents that are reported', () => {
-  it('say what they are, in words that the service knows', () => {
+describe('reported incidents', () => {
+  it('have a type that the service knows', () => {
     const types = new Set<string>();
     const controller = virtualSensor(1, 4);
     for (let minute = NOW / 60_000; types.size < 4 && minute < NOW / 60_000 + 5_000; minute++) {
@@ -119,7 +119,7 @@ describe('the watchlist of the demo', () => {
     return new Set(plates.flatMap((key) => match(key).map(({ pattern }) => pattern)));
   };
 
-  it('has entries of every kind, and each finds one of those that drive most', () => {
+  it('has entries of every kind, each of which matches one of the most frequent drivers', () => {
     for (const { since, until, ...said } of samples) {
       expect(createWatchlistEntryInput.safeParse(said).error).toBeUndefined();
     }
@@ -129,7 +129,7 @@ describe('the watchlist of the demo', () => {
     expect(found(true)).toEqual(new Set(samples.map(({ pattern }) => pattern)));
   });
 
-  it('has one that is found only because cameras and witnesses confuse characters', () => {
+  it('has one that matches only because cameras and witnesses confuse characters', () => {
     const fuzzy = samples.filter((sample) => sample.fuzzy);
     expect(fuzzy).toHaveLength(1);
     expect(found(false).size).toBe(samples.length - 1);

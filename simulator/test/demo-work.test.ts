@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.stop());
 
-/** An incident that an event opened so long ago; its id. */
+/** An incident that an event opened this long ago; its id. */
 const reportIncident = async (hoursAgo: number): Promise<string> => {
   const timestamp = new Date(Date.now() - hoursAgo * 3_600_000);
   const { events, incidents } = admin.client.api;
@@ -47,7 +47,7 @@ const stateOf = async (id: string) => admin.client.api.incidents.getById.query({
 const deedsOf = async (id: string) => (await stateOf(id)).timeline.map(({ action }) => action);
 
 describe('the control room of the demo', () => {
-  it('finishes old incidents once, even when it does so twice at the same time', async () => {
+  it('finishes old incidents once, even when it runs twice at the same time', async () => {
     const ids = await Promise.all([100, 101, 102, 103, 104].map(reportIncident));
     await Promise.all([1, 2].map(() => dealWithIncidents(staff, Date.now(), NEVER)));
     for (const id of ids) {
@@ -60,7 +60,7 @@ describe('the control room of the demo', () => {
     }
   });
 
-  it('leaves alone what people took on, reopened or opened, and what is new', async () => {
+  it('ignores incidents that people were assigned, reopened or opened, and new ones', async () => {
     const { incidents } = admin.client.api;
     const [taken = '', reopened = '', halfway = ''] = await Promise.all([200, 201, 202].map(reportIncident));
     const fresh = await reportIncident(1);
@@ -74,7 +74,7 @@ describe('the control room of the demo', () => {
     await incidents.reopen.mutate({ id: reopened, note: 'It is back' });
     await incidents.acknowledge.mutate({ id: halfway });
 
-    // In three days what is new now will be old.
+    // In three days the new ones will be old.
     await dealWithIncidents(staff, Date.now(), NEVER);
     expect(await deedsOf(fresh)).toEqual(['create']);
     await dealWithIncidents(staff, Date.now() + 3 * DAY_MS, NEVER);
@@ -91,7 +91,7 @@ describe('the control room of the demo', () => {
     expect((await deedsOf(fresh)).slice(0, 5)).toEqual((await deedsOf(halfway)).slice(0, 5));
   });
 
-  it('keeps a watchlist, without entries that are there or were changed, and looks at most alerts', async () => {
+  it('keeps a watchlist, without existing or changed entries, and acknowledges most alerts', async () => {
     const { watchlist, events } = admin.client.api;
     const now = Date.now();
     expect(await ensureWatchlist(staff.operator.client.api, now)).toEqual({ created: samples.length });
@@ -122,7 +122,7 @@ describe('the control room of the demo', () => {
     expect(new Set(seen.map(({ note }) => note)).size).toBeGreaterThan(3);
   });
 
-  it('knows what is switched off, and is replaced by the administrator where its logins do not hold', async () => {
+  it('knows what is switched off, and uses the administrator where its logins are not valid', async () => {
     expect(await findFeatures(admin.client.api)).toEqual({
       incidents: true,
       watchlist: true,

@@ -30,7 +30,7 @@ const findFreePort = async (): Promise<number> => {
   return port;
 };
 
-it('the demo fills a service, lets people in, and comes back as it was', async () => {
+it('the demo fills a service, allows logins, and restarts with its data', async () => {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'gantry-demo-'));
   const port = await findFreePort();

@@ -8,7 +8,7 @@ import { buildRoad } from './road.ts';
 const EVERYTHING = { incidents: true, watchlist: true, realtime: true };
 
 describe('news', () => {
-  it('say each incident and each alert once, through an outage and beyond the end of the token', async () => {
+  it('contain each incident and each alert once, through an outage and after the token has expired', async () => {
     await using gantry = await startGantry();
     await using road = await buildRoad(gantry.url);
     const client = createGantryClient(road.url);
@@ -32,7 +32,7 @@ describe('news', () => {
     const read = (licensePlateNumber: string) =>
       gantry.ok('events.ingest', { apiKey, eventType: 'PLATE_RECOGNITION', licensePlateNumber });
 
-    // Whatever happens before it listens is history.
+    // Everything before the subscription is history.
     for (let nth = 0; lines.length === 0; nth++) {
       await open(`First ${nth}`);
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -81,7 +81,7 @@ describe('news', () => {
     await others.stop();
   });
 
-  it('end with a sentence when they may not be heard', async () => {
+  it('end with a message when they are forbidden', async () => {
     await using gantry = await startGantry({ config: { FEATURES: 'incidents' } });
     const client = createGantryClient({ url: gantry.url, token: await gantry.tokenFor('ADMIN') });
     const lines: string[] = [];
@@ -91,13 +91,15 @@ describe('news', () => {
       async () => lines.length,
       (all) => all === 2,
     );
-    expect(lines.every((line) => line.startsWith('No more news here: The feature'))).toBe(true);
+    expect(
+      lines.every((line) => line.startsWith('New incidents and alerts are no longer shown: The feature')),
+    ).toBe(true);
     await news.stop();
   });
 });
 
 describe('a limit of lines', () => {
-  it('lets so many through in a minute, and tells afterwards how many it left out', () => {
+  it('passes the given number in a minute, and then says how many were omitted', () => {
     let now = 0;
     const lines: string[] = [];
     const say = limitLines(

@@ -5,7 +5,7 @@ import { assemble, logIn, runCrew } from '../src/simulation.ts';
 import { eventsOfMinute, MINUTE_MS } from '../src/stream.ts';
 import { buildRoad } from './road.ts';
 
-it('an outage loses no event, lost answers store none twice, and a stop in an outage tells what was not sent', async () => {
+it('an outage loses no event, lost answers store none twice, and a stop during an outage reports what was not sent', async () => {
   await using gantry = await startGantry();
   await using road = await buildRoad(gantry.url);
   const stopping = new AbortController();
@@ -62,6 +62,6 @@ it('an outage loses no event, lost answers store none twice, and a stop in an ou
   }
   expect(unsent).toBeGreaterThan(0);
   expect(tally.sent + unsent).toBeLessThanOrEqual(due);
-  // A few fall due between the last look at the clock and this count.
+  // A few become due between the last check of the clock and this count.
   expect(due - tally.sent - unsent).toBeLessThan(15);
 });

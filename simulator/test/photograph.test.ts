@@ -11,8 +11,8 @@ const MINUTE = 29_000_000;
 const PACE = { rate: 3, steady: true };
 const sensors = Array.from({ length: 9 }, (_, index) => virtualSensor(1, index));
 
-describe('the pictures of a simulated fleet', () => {
-  it('are small JPEGs, the same for the same dice and different for others', () => {
+describe('the images of a simulated fleet', () => {
+  it('are small JPEGs, the same for the same seed and different for others', () => {
     const picture = photograph(createRandom(7));
     const bytes = Buffer.from(picture.replace('data:image/jpeg;base64,', ''), 'base64');
     expect(decode(bytes)).toMatchObject({ width: 96, height: 54 });
@@ -21,7 +21,7 @@ describe('the pictures of a simulated fleet', () => {
     expect(photograph(createRandom(8))).not.toBe(picture);
   });
 
-  it('come with what cameras see of violations and incidents, and change nothing else of the events', () => {
+  it('are added to violations and incidents of cameras, and change nothing else of the events', () => {
     const plain = sensors.flatMap((sensor) => eventsOfMinute(sensor, MINUTE, PACE));
     const pictured = sensors.flatMap((sensor) => eventsOfMinute(sensor, MINUTE, { ...PACE, images: true }));
     expect(pictured.map(({ at, input: { images: _, ...input } }) => ({ at, input }))).toEqual(plain);
@@ -41,7 +41,7 @@ describe('simulate --images', () => {
   });
   afterAll(() => gantry.stop());
 
-  it('sends them to the service, which keeps them', async () => {
+  it('sends them to the service, which stores them', async () => {
     const options = [
       '--url',
       gantry.url,

@@ -5,16 +5,16 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** A program of the simulator in a process of its own. */
 export interface Run {
-  /** Everything it has written so far, standard output and errors. */
+  /** Its output so far, from both streams. */
   text(): string;
-  /** Resolves when it has written what is asked for; fails when it ends without. */
+  /** Resolves when it has written the expected text; fails when it ends without it. */
   until(pattern: RegExp): Promise<string>;
   interrupt(): void;
-  /** Its exit code, when it has ended. */
+  /** Its exit code, once it has ended. */
   readonly ended: Promise<number | null>;
 }
 
-/** Starts `simulator/src/<file>` without whatever the environment says of a service. */
+/** Starts `simulator/src/<file>` without the service's environment variables. */
 export const run = (file: string, args: readonly string[], env: Record<string, string> = {}): Run => {
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, ['--import', 'tsx', `simulator/src/${file}`, ...args], {

@@ -19,7 +19,7 @@ const indexes = fc.integer({ min: 0, max: 9_999 });
 const minutes = fc.integer({ min: Date.UTC(2001, 0) / MINUTE_MS, max: Date.UTC(2100, 0) / MINUTE_MS });
 const sensors = fc.tuple(seeds, indexes).map(([seed, index]) => virtualSensor(seed, index));
 
-/** What the first sensor of each type reports in many minutes. */
+/** The reports of the first sensor of each type in many minutes. */
 const sample = (type: string, count: number): TimedEvent[] => {
   const index = [0, 1, 2, 3, 4].find((one) => virtualSensor(1, one).type === type) ?? 0;
   const sensor = virtualSensor(1, index);
@@ -33,8 +33,8 @@ const sample = (type: string, count: number): TimedEvent[] => {
 const share = (events: readonly TimedEvent[], test: (event: TimedEvent['input']) => boolean): number =>
   events.filter(({ input }) => test(input)).length / events.length;
 
-describe('what a sensor reports', () => {
-  it('follows from the seed alone', () => {
+describe('the reports of a sensor', () => {
+  it('depend only on the seed', () => {
     fc.assert(
       fc.property(seeds, indexes, minutes, (seed, index, minute) => {
         const once = eventsOfMinute(virtualSensor(seed, index), minute, STEADY);
@@ -47,7 +47,7 @@ describe('what a sensor reports', () => {
     expect(plates(1)).not.toEqual(plates(2));
   });
 
-  it('is always something that the service accepts', () => {
+  it('are always accepted by the service', () => {
     fc.assert(
       fc.property(sensors, minutes, (sensor, minute) => {
         for (const { at, input } of eventsOfMinute(sensor, minute, STEADY)) {
@@ -62,7 +62,7 @@ describe('what a sensor reports', () => {
     );
   });
 
-  it('has a key of its own for every event, and comes in the order of time', () => {
+  it('have a key of their own for every event, and are in the order of time', () => {
     fc.assert(
       fc.property(sensors, minutes, (sensor, minute) => {
         const events = [minute, minute + 1].flatMap((one) => eventsOfMinute(sensor, one, STEADY));
@@ -73,7 +73,7 @@ describe('what a sensor reports', () => {
     );
   });
 
-  it('is less at a lower rate, but never something else', () => {
+  it('are fewer at a lower rate, but never different', () => {
     const rates = fc.double({ min: 0.001, max: 3, noNaN: true });
     fc.assert(
       fc.property(sensors, minutes, rates, rates, (sensor, minute, one, other) => {
@@ -85,7 +85,7 @@ describe('what a sensor reports', () => {
     );
   });
 
-  it('is eventsPerMin a minute in the mean', () => {
+  it('are eventsPerMin a minute on average', () => {
     const sensor = virtualSensor(3, 2);
     const hours = 20;
     let total = 0;
@@ -111,7 +111,7 @@ describe('violations', () => {
     );
   });
 
-  it('have their event type, and none happens where it cannot', () => {
+  it('have their event type, and occur only where possible', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...sensorType.options),
@@ -149,7 +149,7 @@ describe('speeds', () => {
   const mean = (speeds: readonly number[]) => speeds.reduce((sum, one) => sum + one, 0) / speeds.length;
   const limit = limitKmh(places[0]);
 
-  it('lie around the limit, with a tail of fast drivers', () => {
+  it('are around the limit, with a tail of fast drivers', () => {
     const speeds = measure(0.2);
     expect(mean(speeds) / limit).toBeGreaterThan(0.95);
     expect(mean(speeds) / limit).toBeLessThan(1.05);
@@ -179,7 +179,7 @@ describe('plates', () => {
 });
 
 describe('the fleet', () => {
-  it('has sensors of all five types from five sensors on, and ids, names and places that are accepted', () => {
+  it('has sensors of all five types from five sensors on, with valid ids, names and places', () => {
     const fleet = Array.from({ length: 100 }, (_, index) => virtualSensor(1, index));
     expect(new Set(fleet.slice(0, 5).map(({ type }) => type))).toEqual(new Set(sensorType.options));
     expect(new Set(fleet.map(({ deviceId }) => deviceId)).size).toBe(100);
@@ -201,7 +201,7 @@ describe('the fleet', () => {
     expect(new Set(places.map(({ name }) => name)).size).toBe(places.length);
   });
 
-  it('is mostly well, seldom warns and hardly ever fails', () => {
+  it('is mostly healthy, with few warnings and very few errors', () => {
     const spells = Array.from({ length: 20_000 }, (_, spell) => {
       const issues = issuesAt(
         virtualSensor(1, spell % 20),
@@ -218,7 +218,7 @@ describe('the fleet', () => {
 });
 
 describe('a stream', () => {
-  it('hands out every event once, however it is asked', () => {
+  it('returns every event once, in whatever portions', () => {
     const waits = fc.array(fc.integer({ min: 1, max: 90_000 }), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(

@@ -7,7 +7,7 @@ import { isTemporary, keepTrying, pause, waitBefore } from '../src/retry.ts';
 const error = (code: GantryError['code'], detail = {}) => new GantryError(code, 'said so', detail);
 
 describe('waiting before the next attempt', () => {
-  it('takes longer each time, up to a quarter of a minute, and never the same for all', () => {
+  it('takes longer each time, up to a quarter of a minute, and varies', () => {
     fc.assert(
       fc.property(fc.integer(), fc.integer({ min: 0, max: 1_000 }), (seed, attempt) => {
         const wait = waitBefore(attempt, createRandom(seed));
@@ -20,7 +20,7 @@ describe('waiting before the next attempt', () => {
     expect(waits.size).toBe(100);
   });
 
-  it('is at least what the service asks for', () => {
+  it('is at least what the service requests', () => {
     fc.assert(
       fc.property(fc.integer(), fc.integer({ min: 1, max: 120 }), (seed, retryAfter) => {
         expect(waitBefore(0, createRandom(seed), retryAfter)).toBeGreaterThanOrEqual(retryAfter * 1000);
@@ -46,7 +46,7 @@ describe('trying again', () => {
     expect(isTemporary(error(code, detail))).toBe(expected);
   });
 
-  it('goes on until it works', async () => {
+  it('continues until it succeeds', async () => {
     let attempts = 0;
     const heard: string[] = [];
     const answer = await keepTrying(

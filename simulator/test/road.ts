@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 type Mood = 'well' | 'unavailable' | 'gone' | 'answers get lost';
 
-/** A road to the service that can be in several moods. */
+/** A connection to the service that can fail in several ways. */
 export const buildRoad = async (target: string) => {
   let mood: Mood = 'well';
   const batches: string[] = [];
@@ -54,7 +54,7 @@ export const buildRoad = async (target: string) => {
     become(next: Mood) {
       mood = next;
     },
-    /** Ends whatever is under way. */
+    /** Closes all open connections. */
     cut() {
       server.closeAllConnections();
     },

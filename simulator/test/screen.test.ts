@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createScreen } from '../src/screen.ts';
 
-/** What is written to something that is a terminal of 80 columns, or is none. */
+/** The output to a terminal of 80 columns, or to something else. */
 const record = (isTTY: boolean) => {
   const written: string[] = [];
   const out = { isTTY, columns: 80, write: (text: string) => written.push(text) };
@@ -14,7 +14,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
 afterEach(() => void vi.useRealTimers());
 
 describe('the screen', () => {
-  it('rewrites one line on a terminal, not more often than eyes follow, and clears it for lines that stay', () => {
+  it('rewrites one line on a terminal, at a readable rate, and clears it for permanent lines', () => {
     const { written, screen } = record(true);
     screen.show('1');
     for (let step = 0; step < 1_000; step++) screen.show('2');

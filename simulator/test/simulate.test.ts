@@ -19,7 +19,7 @@ const countEvents = async (): Promise<number> => {
 };
 
 describe('a simulated fleet', () => {
-  it('registers sensors of all types, beats, reports and stops by itself', async () => {
+  it('registers sensors of all types, sends heartbeats and reports, and stops by itself', async () => {
     const fleet = run('main.ts', options('--sensors', '6', '--rate', '30', '--duration', '3'), password);
     const code = await fleet.ended;
     expect(fleet.text()).toContain('6 registered, 0 known');
@@ -46,7 +46,7 @@ describe('a simulated fleet', () => {
     const stats = await gantry.ok('events.getStats', {}, { token });
     expect(stats.total).toBe(sent);
     expect(stats.byType.length).toBeGreaterThan(3);
-    // Which ones is up to chance and to the hour, but one report of a camera in five is a violation.
+    // Which ones depends on chance and on the hour, but one report of a camera in five is a violation.
     expect(stats.byViolationType.length).toBeGreaterThan(0);
   });
 
@@ -60,7 +60,7 @@ describe('a simulated fleet', () => {
     expect(await gantry.ok('sensors.getAllSensors')).toHaveLength(6);
   });
 
-  it('sends its past once, however often it is told to', async () => {
+  it('sends its past once, however often it is run', async () => {
     const past = ['--sensors', '3', '--seed', '9', '--history-days', '3', '--history-rate', '0.01'];
     const first = run('main.ts', options(...past, '--rate', '0.2', '--duration', '1'), password);
     expect(await first.ended).toBe(0);
@@ -80,7 +80,7 @@ describe('a simulated fleet', () => {
     expect((await countEvents()) - before).toBeLessThan(10);
   });
 
-  it('goes on with the sensors whose keys still hold, and ends when none does', async () => {
+  it('continues with the sensors whose keys are valid, and ends when there are none', async () => {
     const token = await gantry.tokenFor('ADMIN');
     const fleet = run('main.ts', options('--sensors', '2', '--seed', '77', '--rate', '30'), password);
     await fleet.until(/online/);
@@ -119,7 +119,7 @@ describe('a simulation that cannot start says why', () => {
     expect(failed.text()).not.toMatch(/\n\s+at /);
   });
 
-  it('when whoever logs in may not manage sensors', async () => {
+  it('when the user may not manage sensors', async () => {
     await gantry.tokenFor('VIEWER');
     const failed = run('main.ts', options('--email', 'viewer@gantry.local'), password);
     expect(await failed.ended).toBe(1);

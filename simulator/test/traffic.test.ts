@@ -6,7 +6,7 @@ import { congestion, trafficLevel } from '../src/traffic.ts';
 const at = (iso: string): number => trafficLevel(Date.parse(iso));
 
 describe('traffic', () => {
-  it('has rush hours by the clocks of the place, in winter and in summer', () => {
+  it('has rush hours by local time, in winter and in summer', () => {
     expect(at('2026-01-14T08:00:00-05:00')).toBeGreaterThan(1.5);
     expect(at('2026-07-15T08:00:00-04:00')).toBe(at('2026-01-14T08:00:00-05:00'));
     expect(at('2026-01-14T17:00:00-05:00')).toBeGreaterThan(1.5);
@@ -18,7 +18,7 @@ describe('traffic', () => {
     expect(at('2026-01-17T13:00:00-05:00')).toBeGreaterThan(at('2026-01-17T08:00:00-05:00'));
   });
 
-  it('is 1 in the mean over a week, and changes smoothly', () => {
+  it('is 1 on average over a week, and changes smoothly', () => {
     const start = Date.parse('2026-01-12T00:00:00-05:00');
     const quarters = Array.from({ length: 7 * 96 }, (_, quarter) => trafficLevel(start + quarter * 900_000));
     const mean = quarters.reduce((sum, level) => sum + level, 0) / quarters.length;
@@ -38,20 +38,20 @@ describe('traffic', () => {
   });
 });
 
-describe('dice', () => {
-  it('fall the same for the same seed', () => {
+describe('random numbers', () => {
+  it('are the same for the same seed', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const [one, other] = [createRandom(seed), createRandom(seed)];
         for (let roll = 0; roll < 20; roll++) expect(one.next()).toBe(other.next());
       }),
     );
-    // Pinned: what was sent under a seed must stay the same from release to release.
+    // Pinned: the events of a seed must stay the same from release to release.
     expect(createRandom(1).next()).toBe(0.6270739405881613);
     expect([mix(1, 2, 3), seedOf('sim-1-001')]).toEqual([2901138804, 530023894]);
   });
 
-  it('are fair', () => {
+  it('are evenly distributed', () => {
     const random = createRandom(42);
     const rolls = Array.from({ length: 60_000 }, () => random.whole(1, 6));
     for (const face of [1, 2, 3, 4, 5, 6]) {
@@ -69,7 +69,7 @@ describe('dice', () => {
     expect(picks).not.toContain('never');
   });
 
-  it('give neighbouring seeds nothing in common', () => {
+  it('are unrelated for similar seeds', () => {
     const first = Array.from({ length: 10_000 }, (_, seed) => createRandom(mix(7, seed)).next());
     const mean = first.reduce((sum, one) => sum + one, 0) / first.length;
     expect(mean).toBeCloseTo(0.5, 1);

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { contentOf, type Journal } from './journal.ts';
 
-/** What a comparison of the journal with the database found. */
+/** The result of comparing the journal with the database. */
 export interface Audit {
   readonly sent: number;
   readonly acknowledged: number;
@@ -9,13 +9,13 @@ export interface Audit {
   readonly lost: number;
   /** Events that are stored more than once. */
   readonly doubled: number;
-  /** Stored events whose content is not what was sent. */
+  /** Stored events whose content differs from what was sent. */
   readonly altered: number;
-  /** Refused events that are stored all the same. */
+  /** Refused events that were stored nevertheless. */
   readonly ghosts: number;
-  /** Keyed events that no retry could bring in until the end. */
+  /** Events with a key that no retry could store. */
   readonly unanswered: number;
-  /** What is wrong, in sentences; empty when the promise was kept. */
+  /** The violations of the promise, as sentences; empty if there are none. */
   readonly breaches: readonly string[];
 }
 
@@ -31,7 +31,7 @@ interface Stored {
 
 const EXAMPLES = 5;
 
-/** Compares what devices were told with what is stored. */
+/** Compares the answers that devices received with what is stored. */
 export async function audit(databaseUrl: string, journal: Journal): Promise<Audit> {
   const stored = new Map<string, Stored[]>();
   for (const row of await readStored(databaseUrl)) {

@@ -54,12 +54,12 @@ function chosen({ only, quick }: Options): readonly Fault[] {
   const unknown = names.filter((name) => !faults.some((fault) => fault.name === name));
   if (unknown.length > 0)
     throw new BenchmarkFailed(
-      `There is no fault ${unknown.join(', ')}. There are ${faults.map(({ name }) => name).join(', ')}`,
+      `There is no fault ${unknown.join(', ')}. Known faults: ${faults.map(({ name }) => name).join(', ')}`,
     );
   return faults.filter(({ name }) => names.includes(name));
 }
 
-/** The faults in the order in which they are to happen; with `--random` they are drawn until the time is over. */
+/** The faults in order; with `--random` they are drawn until the time is over. */
 function* drawn(options: Options, seed: number): Generator<Fault> {
   const some = chosen(options);
   if (options.random === undefined) {

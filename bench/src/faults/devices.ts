@@ -2,23 +2,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom, mix, type Random } from '@gantry/simulator/src/random.ts';
 import { contentOf, type Entry, type Journal } from './journal.ts';
 
-/** A call that takes longer was given up by the device: the service itself answers within 30 s. */
+/** Devices abandon longer calls: the service itself answers within 30 s. */
 const CALL_TIMEOUT_MS = 35_000;
 
-/** Pause of a device before it sends an event again, in milliseconds. */
+/** Pause of a device before it repeats an event, in milliseconds. */
 const RETRY_MS = 250;
 
-/** Every eleventh plate or so is watched. */
+/** About every eleventh plate is watched. */
 export const WATCHED_PLATE = 'WATCH*';
 
-/** Where devices send to, and with which keys; the address may change while they send. */
+/** The address and the keys that devices use. The address may change while they send. */
 export interface Destination {
   url: string;
   readonly apiKeys: readonly string[];
 }
 
 export interface Devices {
-  /** Sends what is still unanswered until it is acknowledged, sends no more, and resolves when all is said. */
+  /** Retries unanswered events until they are acknowledged, sends no new ones, and resolves when all are settled. */
   finish(patienceMs: number): Promise<void>;
   /** When the last event was acknowledged (performance.now). */
   readonly lastAcknowledged: number;
@@ -42,7 +42,7 @@ interface Answer {
 const TYPES = ['VEHICLE_DETECTION', 'SPEED_DETECTION', 'PLATE_RECOGNITION', 'TRAFFIC_VIOLATION'] as const;
 let scenes = 0;
 
-/** Starts devices that report events one after another, and repeat those that were not answered, like real ones. */
+/** Starts devices that report events one after another, and repeat unanswered ones, as real devices do. */
 export function startDevices({ journal, destination, count, seed, pauseMs }: DevicesOptions): Devices {
   const scene = ++scenes;
   let finishing = false;
@@ -78,7 +78,7 @@ export function startDevices({ journal, destination, count, seed, pauseMs }: Dev
     while (!(await send(entry)) && performance.now() < deadline) await sleep(RETRY_MS);
   };
 
-  /** A key that was used is tried with other content: that has to be refused, and the first content stays. */
+  /** Sends a used key with other content: this must be refused, and the first content must stay. */
   const provoke = async (entry: Entry): Promise<void> => {
     const apiKey = destination.apiKeys[entry.sensor % destination.apiKeys.length];
     const answer = await call(destination.url, 'events.ingest', {
@@ -115,7 +115,7 @@ export function startDevices({ journal, destination, count, seed, pauseMs }: Dev
   };
 }
 
-/** One call of a procedure; null when no answer came. */
+/** One call of a procedure; null without an answer. */
 async function call(url: string, procedure: string, input: unknown): Promise<Answer | null> {
   try {
     const response = await fetch(`${url}/trpc/${procedure}`, {

@@ -3,56 +3,56 @@ import type { Destination } from './devices.ts';
 import type { TcpProxy } from './proxy.ts';
 import type { Victim, VictimOptions } from './victim.ts';
 
-/** What a fault has at hand while devices send. */
+/** The tools of a fault while devices send. */
 export interface Scene {
   readonly victim: Victim;
-  /** Another process of the same service, behind the same proxy; null unless the fault asks for it. */
+  /** Another process of the same service behind the same proxy; null unless the fault asks for it. */
   readonly second: Victim | null;
-  /** The address of the database, past every proxy. An embedded one has another after each start of the service. */
+  /** The address of the database without proxies. That of an embedded one changes with each start of the service. */
   databaseUrl(): Promise<string>;
-  /** The process of PostgreSQL's server. */
+  /** The process of the PostgreSQL server. */
   postmaster(): Promise<number>;
-  /** Between the service and its database; null unless the fault asks for `proxies: true`. */
+  /** Between the service and its database; null unless the fault sets `proxies: true`. */
   readonly databaseProxy: TcpProxy | null;
-  /** Between devices and the service; null unless the fault asks for `proxies: true`. */
+  /** Between devices and the service; null unless the fault sets `proxies: true`. */
   readonly deviceProxy: TcpProxy | null;
   readonly destination: Destination;
-  /** A client of the administrator at the service, logged in before the fault. */
+  /** A client of the service, logged in as administrator before the fault. */
   readonly client: GantryClient;
-  /** A folder for what the fault needs. */
+  /** A folder for files of the fault. */
   readonly folder: string;
-  /** Draws numbers: the same seed is the same fault. */
+  /** Random numbers: the same seed gives the same fault. */
   readonly random: () => number;
-  /** Something that the promise does not allow. */
+  /** Reports a violation of the promise. */
   breach(sentence: string): void;
-  /** Undone after the scene, the last one first. */
+  /** Registers a step to undo after the scene, in reverse order. */
   onEnd(undo: () => Promise<unknown> | unknown): void;
 }
 
-/** One way in which something fails. */
+/** One kind of failure. */
 export interface Fault {
-  /** A word or two for `--only`. */
+  /** A short name for `--only`. */
   readonly name: string;
-  /** What fails, for people. */
+  /** A description of what fails. */
   readonly title: string;
-  /** How soon after its end the service has to take events again by itself, in seconds. */
+  /** Time after the fault within which the service must accept events again by itself, in seconds. */
   readonly recoversWithin: number;
-  /** Whether the five-minute selection has it. */
+  /** Whether it is part of the five-minute selection. */
   readonly isQuick: boolean;
-  /** Whether service and database run apart, with a proxy in front of each. */
+  /** Whether service and database run separately, with a proxy in front of each. */
   readonly proxies?: boolean;
-  /** Whether two processes serve behind the proxy of the devices. */
+  /** Whether two processes serve requests behind the proxy of the devices. */
   readonly isTwofold?: boolean;
-  /** How the service is started, besides the usual. */
+  /** Additional options for starting the service. */
   readonly options?: Partial<Pick<VictimOptions, 'env' | 'nodeArguments'>>;
-  /** Why it cannot be tried here, in a sentence; null when it can. */
+  /** The reason why it cannot be tested here, as a sentence; null if it can. */
   readonly obstacle?: () => Promise<string | null>;
-  /** Before the service starts. */
+  /** Runs before the service starts. */
   readonly prepare?: (scene: {
     readonly dataDir: string;
     readonly folder: string;
     onEnd: Scene['onEnd'];
   }) => Promise<void>;
-  /** Makes it fail while devices send, and returns when the fault is over. */
+  /** Causes the failure while devices send, and returns when it is over. */
   readonly run: (scene: Scene) => Promise<void>;
 }

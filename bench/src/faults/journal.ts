@@ -1,27 +1,27 @@
 import { createHash } from 'node:crypto';
 
 /**
- * What became of a call, as its sender knows it. `acknowledged`: answered 200. `refused`: answered with an error that
+ * The result of a call as its sender knows it. `acknowledged`: answered 200. `refused`: answered with an error that
  * says that the call itself is wrong. `unknown`: no answer, or one that says to try again later.
  */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
-/** One event that a device wants to report, over all the calls it takes. */
+/** One event that a device reports, with all its calls. */
 export interface Entry {
-  /** Tells the event from all others; the event carries it as its description. */
+  /** Identifies the event, which contains it as its description. */
   readonly id: string;
   /** The input of `events.ingest` without the API key. */
   readonly input: Readonly<Record<string, unknown>>;
   readonly sensor: number;
   /** Whether it has an idempotency key, so that it may be sent again. */
   readonly isKeyed: boolean;
-  /** SHA-256 of what has to be stored. */
+  /** SHA-256 of the content that must be stored. */
   readonly hash: string;
   outcome: Outcome;
   eventId: string | null;
 }
 
-/** What was stored of an event, or is to be, as one text that can be hashed. */
+/** The content of an event as one text, for hashing. */
 export function contentOf(of: {
   readonly description: string;
   readonly eventType: string;
@@ -44,10 +44,10 @@ export function contentOf(of: {
     .digest('hex');
 }
 
-/** Everything that was sent in one scene, and what was heard of it. */
+/** All events of one scene with their answers. */
 export interface Journal {
   readonly entries: readonly Entry[];
-  /** Breaches of the promise that show in answers alone, in sentences. */
+  /** Violations of the promise that are visible in answers alone, as sentences. */
   readonly breaches: string[];
   add(entry: Omit<Entry, 'outcome' | 'eventId'>): Entry;
   count(outcome: Outcome): number;

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** The processes that a process started, directly or not. */
+/** The direct and indirect child processes of a process. */
 export async function descendantsOf(pid: number): Promise<number[]> {
   const parents = new Map<number, number>();
   for (const name of await readdir('/proc')) {
@@ -14,19 +14,19 @@ export async function descendantsOf(pid: number): Promise<number[]> {
   return found.slice(1);
 }
 
-/** Whether a process runs; one that ended and only waits for its parent does not. */
+/** Whether a process is running, not counting zombies. */
 export async function isRunning(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   return stat !== null && stat.slice(stat.lastIndexOf(')') + 2)[0] !== 'Z';
 }
 
-/** Sends a signal to a process and to all that it started; those that are gone meanwhile do not matter. */
+/** Sends a signal to a process and all its descendants. Those that have ended are ignored. */
 export async function signalTree(pid: number, signal: NodeJS.Signals): Promise<void> {
   for (const each of [pid, ...(await descendantsOf(pid))]) {
     try {
       process.kill(each, signal);
     } catch {
-      // It ended by itself.
+      // It has ended by itself.
     }
   }
 }

@@ -3,9 +3,9 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * What a proxy does with bytes. `pass`: forwards them. `hold`: takes none from either side, so that both wait, as when
- * a link is stalled. `swallow`: takes bytes of both sides and forwards nothing, as a half-open connection does; a
- * connection that met it stays so. `muteAnswers`: forwards what the client sends and drops the answers.
+ * What a proxy does with bytes. `pass`: forwards them. `hold`: reads from neither side, so that both wait, as on a
+ * stalled link. `swallow`: reads from both sides and forwards nothing, as on a half-open connection; affected
+ * connections stay so. `muteAnswers`: forwards what the client sends and drops the answers.
  */
 export type ProxyMode = 'pass' | 'hold' | 'swallow' | 'muteAnswers';
 
@@ -15,22 +15,22 @@ export interface TcpProxy extends AsyncDisposable {
   mode: ProxyMode;
   /** Delay of every chunk in both directions, in milliseconds. */
   delayMs: number;
-  /** Resets every connection that is open now. */
+  /** Resets all open connections. */
   cut(): void;
 }
 
-/** @param pickTarget the port that the next connection is forwarded to; null refuses it */
+/** @param pickTarget the port for the next connection; null refuses it */
 export async function startProxy(pickTarget: () => number | null): Promise<TcpProxy> {
   const open = new Set<Socket>();
   /** Both ends of connections that became half-open. */
   const halfOpen = new WeakSet<Socket>();
-  /** Ends towards the target whose answers are dropped from now on: half an answer would be another one. */
+  /** Target sockets whose further answers are dropped, because a partial answer would be misread. */
   const muted = new WeakSet<Socket>();
   let mode: ProxyMode = 'pass';
   let delayMs = 0;
 
   const forward = (from: Socket, to: Socket, isAnswer: boolean): void => {
-    // Chunks keep their order, whatever the delay is while each arrives.
+    // Chunks keep their order, whatever the delay when each arrives.
     let last: Promise<unknown> = Promise.resolve();
     from.on('data', (chunk) => {
       if (mode === 'swallow') {
@@ -49,7 +49,7 @@ export async function startProxy(pickTarget: () => number | null): Promise<TcpPr
     });
     from.on('close', () => {
       open.delete(from);
-      // A half-open connection is one of which the other end never hears that it is over.
+      // The other end of a half-open connection never learns that it is closed.
       if (!halfOpen.has(from)) void last.then(() => to.destroy());
     });
     from.on('error', () => undefined);

@@ -29,35 +29,35 @@ const PAUSE_MS = 40;
 const WARM_UP_MS = 2_000;
 const AFTERWARDS_MS = 1_500;
 
-/** Devices try this long to bring in what was not answered, in milliseconds. */
+/** How long devices retry unanswered events, in milliseconds. */
 const PATIENCE_MS = 60_000;
 
-/** What follows from events has to be there within this time, in milliseconds. */
+/** Time limit for the effects of events, in milliseconds. */
 const SETTLE_MS = 60_000;
 
-/** More resident memory than before the fault that is not taken for a leak, in megabytes. */
+/** Growth of resident memory that is not considered a leak, in megabytes. */
 const MEMORY_ALLOWANCE_MB = 200;
 const STOP_MS = 25_000;
 
-/** Processes of PostgreSQL may end a moment after its server. */
+/** Processes of PostgreSQL may end slightly later than its server. */
 const LINGERING_MS = 5_000;
 
-/** What became of one fault. */
+/** The result of one fault. */
 export interface Outcome {
   readonly name: string;
   readonly title: string;
   readonly audit: Audit | null;
-  /** From the end of the fault until an event was acknowledged again, in seconds. */
+  /** From the end of the fault until the next acknowledged event, in seconds. */
   readonly recoverySeconds: number;
-  /** Everything the promise does not allow; empty when it was kept. */
+  /** The violations of the promise; empty if there are none. */
   readonly breaches: readonly string[];
-  /** Why it was not tried. */
+  /** The reason why it was skipped. */
   readonly skipped: string | null;
 }
 
 /**
- * Runs one fault in a folder of its own, which is removed with everything that was started.
- * @param signal ends the run before its end
+ * Runs one fault in a folder of its own, which is removed with all processes that were started.
+ * @param signal interrupts the run
  * @throws the reason of the signal
  */
 export async function runFault(
@@ -96,7 +96,7 @@ async function until(isSo: () => Promise<boolean>, ms: number): Promise<boolean>
   return false;
 }
 
-/** Recomputes everything that is derived. @returns what differs, in sentences */
+/** Recomputes all derived data. @returns the differences, as sentences */
 async function checkDerived(databaseUrl: string): Promise<string[]> {
   const { PATH, HOME } = process.env;
   const run = promisify(execFile)(
@@ -119,7 +119,7 @@ async function checkDerived(databaseUrl: string): Promise<string[]> {
     );
 }
 
-/** Sensors, a plate that is watched and a hook that follows violations, so that something follows from events. */
+/** Creates sensors, a watched plate and a webhook for violations, so that events have effects. */
 async function furnish(client: Scene['client'], receiver: string): Promise<string[]> {
   const apiKeys: string[] = [];
   for (let n = 1; n <= SENSORS; n++) {
@@ -135,7 +135,7 @@ async function furnish(client: Scene['client'], receiver: string): Promise<strin
   return apiKeys;
 }
 
-/** A receiver of webhooks that takes everything. */
+/** A receiver of webhooks that accepts everything. */
 async function startReceiver(onEnd: Scene['onEnd']): Promise<string> {
   const server = createServer((request, response) => {
     request.resume();
@@ -154,7 +154,7 @@ async function nothingWaits(databaseUrl: string): Promise<boolean> {
   return row?.n === '0';
 }
 
-/** Connections that somebody still has, when nobody should: but for that of the writer, which keeps it. */
+/** Connections that are still in use when none should be, except for the writer's. */
 function leftOpen(metrics: ReadonlyMap<string, number>): string[] {
   return [...metrics]
     .filter(
@@ -172,8 +172,8 @@ async function someRun(pids: Iterable<number>): Promise<boolean> {
 }
 
 /**
- * Lets the fault happen while devices send, and compares what was promised with what is there.
- * @param breach is told everything the promise does not allow
+ * Runs the fault while devices send, and compares the result with the promise.
+ * @param breach called with each violation of the promise
  */
 async function play(
   fault: Fault,
@@ -184,7 +184,7 @@ async function play(
 ): Promise<Pick<Outcome, 'audit' | 'recoverySeconds'>> {
   const dataDir = join(folder, 'data');
   await mkdir(dataDir, { recursive: true });
-  // Run by root, PostgreSQL is another user, who must be able to enter.
+  // If started by root, PostgreSQL runs as another user, who must be able to enter.
   await chmod(folder, 0o711);
   onEnd(() => stopLeftoverDatabase(dataDir));
   await fault.prepare?.({ dataDir, folder, onEnd });
@@ -250,10 +250,10 @@ async function play(
   return { audit: found, recoverySeconds };
 }
 
-/** Waits for the work, or throws the reason of the signal as soon as it is given. */
+/** Waits for the work; throws the reason of the signal as soon as it is aborted. */
 async function unlessStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const ended = new AbortController();
-  // The work goes on after a stop, and fails when what it uses is removed: nobody is to hear of that.
+  // After an interruption the work continues, and fails when its resources are removed, which is ignored.
   work.catch(() => undefined);
   const stopped = once(signal, 'abort', { signal: ended.signal }).then(() => {
     throw signal.reason;

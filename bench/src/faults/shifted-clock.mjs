@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-// Preloaded into a service whose clock is to be wrong: its Date is off by what the file says, in milliseconds. The clock
-// of the database, and the monotonic one, stay as they are.
+// Preloaded into a service to shift its clock: its Date is off by the number of milliseconds in the file. The clock
+// of the database and the monotonic clock are not affected.
 
 const file = process.env.GANTRY_CLOCK_OFFSET_FILE ?? '';
 const RealDate = Date;

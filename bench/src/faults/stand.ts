@@ -8,13 +8,13 @@ import type { Fault, Scene } from './fault.ts';
 import { startProxy } from './proxy.ts';
 import { createVictim, type Victim } from './victim.ts';
 
-/** The processes of a scene and what lies between them; the service itself is yet to be started. */
+/** The processes of a scene and the proxies between them; the service is not started yet. */
 type Stand = Pick<
   Scene,
   'victim' | 'second' | 'databaseUrl' | 'postmaster' | 'databaseProxy' | 'deviceProxy'
 >;
 
-/** Arranges the processes as the fault asks for it. */
+/** Sets up the processes as the fault requires. */
 export function arrange(
   fault: Fault,
   folder: string,
@@ -34,11 +34,11 @@ function throughPort(databaseUrl: string, port: number): string {
   return url.href;
 }
 
-/** The server of PostgreSQL that a process runs. */
+/** The PostgreSQL server that a process runs. */
 function postmasterOf(victim: Victim) {
   return async (): Promise<number> => {
     const pid = await victim.postmaster();
-    if (pid === null) throw new BenchmarkFailed('PostgreSQL does not run');
+    if (pid === null) throw new BenchmarkFailed('PostgreSQL is not running');
     return pid;
   };
 }
@@ -56,7 +56,7 @@ async function standAlone(fault: Fault, dataDir: string): Promise<Stand> {
   };
 }
 
-/** A service, or two processes of it, apart from its database, with proxies before both. */
+/** A service, or two processes of it, separate from its database, with proxies in front of both. */
 async function standApart(
   fault: Fault,
   folder: string,

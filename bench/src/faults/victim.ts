@@ -13,31 +13,34 @@ const KEPT_CHARS = 20_000;
 
 export const ADMIN = { email: 'admin@gantry.local', password: 'Only-for-faults-1' };
 
-/** How a service is started. */
+/** The options for starting a service. */
 export interface VictimOptions {
   readonly dataDir: string;
   readonly port: number;
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments for Node before the program. */
   readonly nodeArguments?: readonly string[];
-  /** The program; unset, the one that was built from this tree. */
+  /** The program; by default the one built from this tree. */
   readonly program?: string;
 }
 
-/** A service in a process of its own that is killed, stopped and started again, always at the same address. */
+/** A service in a process of its own that can be killed, stopped and restarted at the same address. */
 export interface Victim {
   readonly url: string;
   readonly dataDir: string;
-  /** The process that serves, as long as there is one. */
+  /** The running process, if any. */
   readonly pid: number | null;
-  /** What it printed since its last start, or the end of that. */
+  /** The output since its last start, or the end of it. */
   readonly output: () => string;
   /** Starts it and waits until it is ready. */
   start(): Promise<void>;
   /** Ends it at once (SIGKILL). */
   kill(): Promise<void>;
   signal(signal: NodeJS.Signals): void;
-  /** Asks it to end. @returns its exit code, or the signal that ended it, and how long that took in milliseconds */
+  /**
+   * Asks it to stop.
+   * @returns its exit code, or the signal that ended it, and how long that took in milliseconds
+   */
   stop(): Promise<{ readonly ended: number | string; readonly ms: number }>;
   isReady(): Promise<boolean>;
   metrics(): Promise<Metrics>;
@@ -82,7 +85,7 @@ export function createVictim(options: VictimOptions): Victim {
         ...options.env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // Of a group of its own, so that Ctrl-C in the terminal reaches the harness alone, which then ends it in order.
+      // In a process group of its own, so that Ctrl-C in the terminal reaches only the harness, which then stops it.
       detached: true,
     });
     written = '';
@@ -107,7 +110,7 @@ export function createVictim(options: VictimOptions): Victim {
       const deadline = performance.now() + START_DEADLINE_MS;
       while (!(await isReady())) {
         if (isOver(launched) || performance.now() > deadline) {
-          throw new BenchmarkFailed(`The service did not start again:\n${written}`);
+          throw new BenchmarkFailed(`The service did not restart:\n${written}`);
         }
         await sleep(50);
       }

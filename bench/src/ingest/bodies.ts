@@ -9,7 +9,7 @@ export interface Body {
   readonly events: number;
 }
 
-/** How often each type is reported, and what it can be about: every indexed column of an event is filled. */
+/** The frequency of each type, with its possible fields: every indexed column of an event is filled. */
 const KINDS: readonly [Kind, ...Kind[]] = [
   { type: 'VEHICLE_DETECTION', share: 40, about: ['BUS_LANE', 'CLOSED_LANE', 'NO_TRUCKS'] },
   { type: 'SPEED_DETECTION', share: 22, about: ['SPEEDING'] },
@@ -32,7 +32,7 @@ const TAGS = ['school-zone', 'night', 'rain', 'construction', 'rush-hour'] as co
 /** Vehicles of the county; some pass far more often than others. */
 const VEHICLES = 200_000;
 
-/** Bodies of `events.ingest`, all different; the same seed gives the same ones. */
+/** Bodies of `events.ingest`, all different; the same for the same seed. */
 export function makeBodies(apiKeys: readonly string[], count: number, seed: number): Body[] {
   const random = createRandom(mix(seed, 1));
   return Array.from({ length: count }, (_, index) => ({
@@ -41,7 +41,7 @@ export function makeBodies(apiKeys: readonly string[], count: number, seed: numb
   }));
 }
 
-/** Bodies of `events.ingestBatch` with `size` events each, as a device sends them that was offline. */
+/** Bodies of `events.ingestBatch` with `size` events each, like those of a device that was offline. */
 export function makeBatchBodies(
   apiKeys: readonly string[],
   { count, size }: { count: number; size: number },

@@ -3,7 +3,7 @@ import type { Contestant, Measurement } from './measurement.ts';
 
 type Round = Readonly<Record<Contestant, Measurement>>;
 
-/** A figure with a goal, computed in every round from that round alone. */
+/** A figure with a goal, computed separately in every round. */
 interface Goal {
   readonly name: string;
   readonly of: (round: Round) => number;
@@ -50,7 +50,7 @@ const GOALS: readonly Goal[] = [
   },
 ];
 
-/** What became of a goal: the median of the rounds, their range, and whether the median meets it. */
+/** The result of a goal: the median of the rounds, their range, and whether the median meets it. */
 export interface Verdict {
   readonly name: string;
   readonly goal: string;
@@ -60,7 +60,7 @@ export interface Verdict {
   readonly met: boolean;
 }
 
-/** Judges the goals. Every round must have all five measurements. */
+/** Evaluates the goals. Every round must have all five measurements. */
 export function judge(measurements: readonly Measurement[]): Verdict[] {
   const rounds = new Map<number, Partial<Record<Contestant, Measurement>>>();
   for (const measurement of measurements) {

@@ -4,48 +4,48 @@ import { BenchmarkFailed } from '../failure.ts';
 import type { Body } from './bodies.ts';
 
 export interface LoadOptions {
-  /** Who is driven, for the message when something is wrong. */
+  /** The name of the server, for error messages. */
   readonly who: string;
-  /** The address that every request goes to. */
+  /** The address of all requests. */
   readonly url: string;
-  /** Each has the same number of events. */
+  /** Each contains the same number of events. */
   readonly bodies: readonly Body[];
-  /** Requests under way at once, each on a connection of its own. */
+  /** Number of concurrent requests, each on a connection of its own. */
   readonly connections: number;
-  /** Load that is not measured, before the clock starts. */
+  /** Duration of the unmeasured load at the beginning. */
   readonly warmupSeconds: number;
   readonly seconds: number;
-  /** How many events an answer acknowledges. */
+  /** Returns the number of events that an answer acknowledges. */
   readonly acknowledged: (body: string) => number;
   readonly signal: AbortSignal;
 }
 
-/** What the load generator saw. */
+/** The results of the load generator. */
 export interface Load {
-  /** Events acknowledged from the first request to the last, which is more than in the measured time. */
+  /** All acknowledged events, including those outside the measured time. */
   readonly acknowledged: number;
   /** Requests answered in the measured time. */
   readonly requests: number;
-  /** The measured time. */
+  /** Duration of the measurement. */
   readonly seconds: number;
-  /** From request to answer in milliseconds, in the measured time, ascending. */
+  /** From request to answer in milliseconds, within the measured time, ascending. */
   readonly latencies: Float64Array;
-  /** Processor time of the generator per second: at 1 the generator is at its limit, not the server. */
+  /** Processor time of the generator per second. Near 1 the generator is the bottleneck, not the server. */
   readonly generatorLoad: number;
 }
 
-/** A connection of autocannon: once it made `responseMax` requests it waits for the answer it is owed, and ends. */
+/** A connection of autocannon: after `responseMax` requests it waits for the last answer and ends. */
 type Connection = autocannon.Client & { responseMax: number };
 
-/** Nobody waits longer than this for the last answers. */
+/** Maximum wait for the last answers. */
 const DRAIN_SECONDS = 30;
 const TIMEOUT_SECONDS = 20;
 const SHOWN_CHARS = 1000;
 
 /**
- * Drives a server as fast as it answers. Every request that was sent is waited for, so what is acknowledged can be
- * compared with what is stored to the last event.
- * @throws BenchmarkFailed when an answer is missing, late, or not what it should be
+ * Sends requests as fast as the server answers. It waits for every answer, so that the number of acknowledged events
+ * can be compared exactly with the number of stored ones.
+ * @throws BenchmarkFailed when an answer is missing, late, or incorrect
  */
 export async function drive(options: LoadOptions): Promise<Load> {
   const { who, url, bodies, connections, acknowledged, signal } = options;
@@ -57,13 +57,13 @@ export async function drive(options: LoadOptions): Promise<Load> {
   let status = 0;
   let flaw: string | null = null;
 
-  // Each connection has its own share of the bodies, so that all of them are sent, and none twice at once.
+  // Each connection has its own part of the bodies, so that all are sent, and none twice at once.
   const setupClient = (client: autocannon.Client): void => {
     const share = bodies.filter((_, index) => index % connections === open.length);
     client.setRequests(share.map(({ text }) => ({ body: text })));
     open.push(client as Connection);
   };
-  // Called for every answer, right after the event "response".
+  // Called for every answer, directly after the event "response".
   const verifyBody = (body: unknown): boolean => {
     const count = acknowledged(String(body));
     total += count;
@@ -121,7 +121,7 @@ export async function drive(options: LoadOptions): Promise<Load> {
 
 const LOOK_MS = 50;
 
-/** Starts autocannon, with its events and its end as separate things. */
+/** Starts autocannon, with separate access to its events and its end. */
 function start(options: autocannon.Options) {
   const done = new EventEmitter<{ end: [autocannon.Result]; error: [unknown] }>();
   const finished = once(done, 'end') as Promise<[autocannon.Result]>;
@@ -131,7 +131,7 @@ function start(options: autocannon.Options) {
   return { instance, finished };
 }
 
-/** Waits, but ends early when `over` says so. */
+/** Waits, but stops early when `over` returns true. */
 async function pauseUnless(over: () => boolean, seconds: number): Promise<void> {
   const until = performance.now() + seconds * 1000;
   for (let left = seconds * 1000; left > 0 && !over(); left = until - performance.now()) {

@@ -1,7 +1,7 @@
 import { percentile } from '../percentile.ts';
 import type { Load } from './load.ts';
 
-/** The servers that are compared, in the order they are measured. */
+/** The servers to compare, in the order of measurement. */
 export const CONTESTANTS = {
   floor: 'bare node:http, no database',
   stock: 'stock tRPC, empty procedure',
@@ -11,7 +11,7 @@ export const CONTESTANTS = {
 } as const;
 export type Contestant = keyof typeof CONTESTANTS;
 
-/** What one run of one server showed. */
+/** The result of one run of one server. */
 export interface Measurement {
   readonly contestant: Contestant;
   /** From 1. */
@@ -22,17 +22,17 @@ export interface Measurement {
   readonly p50: number;
   readonly p99: number;
   readonly p999: number;
-  /** Events committed together, in the mean; null where there are no groups. */
+  /** Average number of events committed together; null where there are no groups. */
   readonly groupSize: number | null;
   /** Resident memory of the server at the end of the run, in megabytes. */
   readonly memory: number;
   /** Processor time of the load generator per second. */
   readonly generatorLoad: number;
-  /** Events acknowledged, with those before and after the measured time. */
+  /** Acknowledged events, including those outside the measured time. */
   readonly acknowledged: number;
 }
 
-/** Puts the figures of a run together. */
+/** Computes the figures of a run. */
 export function measurementOf(
   load: Load,
   eventsPerRequest: number,

@@ -11,7 +11,7 @@ const BUILT = 'bench/dist/peers';
 /** The file of a peer in `peers/`. */
 export type PeerName = 'floor' | 'stock' | 'insert';
 
-/** A server that Gantry is compared with, in a process of its own. */
+/** A server for comparison with Gantry, in a process of its own. */
 export interface Peer {
   readonly url: string;
   /** Resident memory in megabytes. */
@@ -19,7 +19,7 @@ export interface Peer {
   stop(): Promise<void>;
 }
 
-/** Builds the peers in the way Gantry is built (server/build.js), so that none of them pays for a loader. */
+/** Builds the peers in the same way as Gantry (server/build.js), so that none has the overhead of a loader. */
 export async function buildPeers(): Promise<void> {
   await build({
     absWorkingDir: ROOT,
@@ -37,7 +37,7 @@ export async function buildPeers(): Promise<void> {
 
 /**
  * Starts a peer and waits until it listens.
- * @param argument handed to it as JSON
+ * @param argument passed to it as JSON
  * @throws BenchmarkFailed when it ends instead
  */
 export async function startPeer(name: PeerName, argument: unknown = {}): Promise<Peer> {

@@ -16,7 +16,7 @@ const FIGURES = [
   'generatorLoad',
 ] as const;
 
-/** One line about a run, for whoever waits. */
+/** One progress line about a run. */
 export function lineOf({
   contestant,
   round,

@@ -17,7 +17,7 @@ export interface RoundOptions {
   readonly rounds: number;
   readonly seed: number;
   readonly signal: AbortSignal;
-  /** Told after every run. */
+  /** Called after every run. */
   readonly onMeasured: (measurement: Measurement) => void;
 }
 
@@ -25,14 +25,14 @@ export interface RoundOptions {
 const BODIES = 8192;
 const BATCH_BODIES = 256;
 
-/** What a server is sent, without the server. */
+/** The traffic for a server, without the server. */
 type Traffic = Omit<LoadOptions, 'who' | 'url'>;
 
 type Run = (round: number) => Promise<Measurement>;
 
 /**
- * Measures all servers one after another, as often as there are rounds. All of them live from the first round to the
- * last, so none is colder than another, and those that are not measured idle.
+ * Measures all servers in turn, in each round. All of them run from the first round to the last, so none is colder
+ * than another, and those that are not measured are idle.
  */
 export async function runRounds(stage: Stage, options: RoundOptions): Promise<Measurement[]> {
   await buildPeers();
@@ -99,7 +99,7 @@ async function measurePeer(
   return measurementOf(load, 1, { contestant, round, groupSize: null, memory: await peer.memory() });
 }
 
-/** The peer that inserts keeps neither totals nor statistics, so only its rows are counted. */
+/** The peer that inserts has neither totals nor statistics, so only its rows are counted. */
 async function withCountedRows(
   databaseUrl: string,
   measure: () => Promise<Measurement>,

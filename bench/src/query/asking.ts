@@ -1,14 +1,14 @@
 import { Agent, request } from 'node:http';
 import { BenchmarkFailed } from '../failure.ts';
 
-/** An answer and how long it took, from the request to its last byte, in milliseconds. */
+/** An answer with its duration from the request to its last byte, in milliseconds. */
 export interface Answer {
   readonly ms: number;
   // biome-ignore lint/suspicious/noExplicitAny: checks read answers as a client without types does
   readonly value: any;
 }
 
-/** Asks one service over connections that stay open. */
+/** Sends queries to one service over persistent connections. */
 export interface Asker {
   query(procedure: string, input: object): Promise<Answer>;
   mutate(procedure: string, input: object): Promise<Answer>;

@@ -4,7 +4,7 @@ import { BenchmarkFailed } from '../failure.ts';
 import { firstIdAt } from './history.ts';
 import type { ListInput, Question } from './questions.ts';
 
-// The same questions, answered by plain SQL that counts and sorts the events themselves.
+// The same queries, answered by plain SQL that counts and sorts the events themselves.
 
 const DAY_MS = 86_400_000;
 const PAGE = 50;
@@ -25,7 +25,7 @@ interface Counted {
   readonly count: number;
 }
 
-/** What is compared of an answer, and what it must be. */
+/** The compared part of an answer, and its expected value. */
 const opinions: Readonly<
   Record<
     string,
@@ -52,7 +52,7 @@ const opinions: Readonly<
   },
 };
 
-/** @throws BenchmarkFailed when an answer is not what plain SQL finds */
+/** @throws BenchmarkFailed when an answer differs from the result of plain SQL */
 export async function checkAnswer(
   databaseUrl: string,
   { name, procedure }: Question,

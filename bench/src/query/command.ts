@@ -35,7 +35,7 @@ interface Options extends Output {
   readonly keep?: string;
 }
 
-/** The sizes to compare: those that are named, else a hundredth, a tenth and the whole. */
+/** The sizes to compare: those given, by default a hundredth, a tenth and the whole. */
 function sizesOf({ events, sizes }: Options): number[] {
   return (
     sizes ?? [
@@ -47,7 +47,7 @@ function sizesOf({ events, sizes }: Options): number[] {
 async function openFolder({ keep, folder }: Options) {
   if (keep === undefined) return createWorkFolder(folder);
   const path = resolve(keep);
-  // Run by root, PostgreSQL is another user, who must be able to enter.
+  // If started by root, PostgreSQL runs as another user, who must be able to enter.
   await mkdir(path, { recursive: true, mode: 0o711 });
   return { path, [Symbol.asyncDispose]: async () => undefined };
 }

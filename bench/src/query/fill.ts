@@ -9,7 +9,7 @@ import { firstIdAt, HISTORY_COLUMNS, type HistoryOptions, historyRows, historySe
 
 const FOLD_DEADLINE_MS = 300_000;
 
-/** All sensors there are: those that report, and many that do not. */
+/** All sensors, including many that do not report. */
 const SENSORS = 10_000;
 
 const COUNT = [
@@ -20,11 +20,13 @@ const COUNT = [
   `INSERT INTO event_arrivals (hour, n) SELECT date_trunc('hour', created_at, 'UTC'), count(*) FROM events GROUP BY 1`,
 ];
 
-/** @throws BenchmarkFailed when the totals do not equal a recount, as a whole or for any hour, kind and state */
+/** @throws BenchmarkFailed when the totals differ from a recount, in total or for any hour and key */
 export async function checkTotals(databaseUrl: string, events: number): Promise<void> {
   const { rows, totals } = await countEvents(databaseUrl);
   if (rows !== events || totals !== events)
-    throw new BenchmarkFailed(`${events} events were made; there are ${rows}, and the totals say ${totals}`);
+    throw new BenchmarkFailed(
+      `${events} events were created, but there are ${rows} rows, and the totals say ${totals}`,
+    );
   const [wrong] = await query<{ n: string }>(
     databaseUrl,
     `SELECT count(*) AS n FROM (
@@ -41,8 +43,8 @@ export async function checkTotals(databaseUrl: string, events: number): Promise<
 }
 
 /**
- * Fills the empty database of a running service with a history, in one transaction: it is there or it is not.
- * @throws BenchmarkFailed when afterwards the totals do not equal a recount
+ * Fills the empty database of a running service with a history, in one transaction.
+ * @throws BenchmarkFailed when the totals differ from a recount afterwards
  */
 export async function fillHistory(databaseUrl: string, options: HistoryOptions): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -67,7 +69,7 @@ export async function fillHistory(databaseUrl: string, options: HistoryOptions):
   await checkTotals(databaseUrl, options.events);
 }
 
-/** Creates the partitions that the service did not, for every month of the history. */
+/** Creates the missing partitions for every month of the history. */
 async function createPartitions(client: pg.Client, { from, until }: HistoryOptions): Promise<void> {
   const { rows } = await client.query<{ bounds: string }>(`
     SELECT replace(pg_get_expr(relpartbound, oid), '-', '') AS bounds FROM pg_class JOIN pg_inherits ON inhrelid = oid
@@ -93,7 +95,7 @@ async function createSensors(client: pg.Client, options: HistoryOptions): Promis
   );
 }
 
-/** Runs `work` while events has no index but its key: making them afterwards takes a fraction of the time. */
+/** Runs `work` while events has only its primary key: creating the indexes afterwards takes a fraction of the time. */
 async function withoutIndexes(client: pg.Client, work: () => Promise<void>): Promise<void> {
   const { rows } = await client.query<{ name: string; definition: string }>(`
     SELECT indexrelid::regclass::text AS name, replace(pg_get_indexdef(indexrelid), ' ON ONLY ', ' ON ') AS definition
@@ -103,7 +105,7 @@ async function withoutIndexes(client: pg.Client, work: () => Promise<void>): Pro
   for (const { definition } of rows) await client.query(definition);
 }
 
-/** Waits until the running service has folded what was counted. */
+/** Waits until the running service has folded the counts. */
 async function waitForFold(databaseUrl: string): Promise<void> {
   const deadline = performance.now() + FOLD_DEADLINE_MS;
   const isDue = async () =>

@@ -10,14 +10,14 @@ import { checkRoom } from './room.ts';
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
-/** A Gantry whose database is filled. */
+/** A Gantry service with a filled database. */
 export interface History {
   readonly options: HistoryOptions;
   readonly gantry: Service;
   readonly databaseUrl: string;
 }
 
-/** Several of them on one server of PostgreSQL, so that a question can be asked of all in turn. Disposing stops them. */
+/** Several of them on one PostgreSQL server, so that each query can be sent to all in turn. Disposing stops them. */
 export interface Histories extends AsyncDisposable {
   readonly list: readonly History[];
   /** The version of PostgreSQL. */
@@ -25,23 +25,23 @@ export interface Histories extends AsyncDisposable {
 }
 
 export interface HistoriesOptions {
-  /** Where everything is kept. What an earlier call left there is used again. */
+  /** The folder of the data. Data of an earlier call is used again. */
   readonly folder: string;
-  /** A server on which databases may be created; unset, the one that Gantry brings. */
+  /** A server on which databases may be created; by default the embedded one. */
   readonly server?: string | undefined;
   /** Numbers of events. */
   readonly sizes: readonly number[];
   readonly spanDays: number;
   readonly sensors: number;
   readonly seed: number;
-  /** Whether what is made stays for another call. */
+  /** Whether the data is kept for another call. */
   readonly isKept: boolean;
   readonly onProgress: (line: string) => void;
 }
 
 /**
- * Starts a Gantry for each size on a database that holds so many events, which is filled unless it was before.
- * @throws BenchmarkFailed before it fills anything when the disk has not the room
+ * Starts a Gantry for each size, on a database with that number of events, which is filled if necessary.
+ * @throws BenchmarkFailed before filling anything when there is not enough disk space
  */
 export async function openHistories(options: HistoriesOptions): Promise<Histories> {
   const { folder, server, sizes, spanDays, sensors, seed, isKept, onProgress } = options;
@@ -87,7 +87,7 @@ export async function openHistories(options: HistoriesOptions): Promise<Historie
       name: `gantry_history_${events}_${spanDays}_${sensors}_${seed}`,
     }));
     const missing = wanted.filter(({ name }) => !kept.has(name));
-    // Whose disk a given server writes to is not known here.
+    // The disk of an external server is not known here.
     if (server === undefined) {
       await checkRoom(
         folder,
@@ -108,7 +108,7 @@ export async function openHistories(options: HistoriesOptions): Promise<Historie
   }
 }
 
-/** The databases on a server that hold a history: their comments say which, and that nothing is left to do. */
+/** The databases on a server with a complete history, which their comments describe. */
 async function findKept(server: string): Promise<ReadonlyMap<string, HistoryOptions>> {
   const rows = await query<{ name: string; told: string }>(
     server,

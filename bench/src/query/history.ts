@@ -6,8 +6,8 @@ import { createRandom, mix, type Random } from '@gantry/simulator/src/random.ts'
 import { trafficLevel } from '@gantry/simulator/src/traffic.ts';
 import { vehicleOf } from '@gantry/simulator/src/vehicle.ts';
 
-// A history as it grows over a year: rush hours, few incidents, plates that come back, busy and quiet sensors, devices
-// that were offline, reviewers who are some days behind. Rows are written as COPY reads them.
+// A history of a year: rush hours, few incidents, recurring plates, busy and quiet sensors, devices that were
+// offline, and reviewers who are some days behind. Rows are in the format of COPY.
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -18,7 +18,7 @@ export interface HistoryOptions {
   /** Unix milliseconds. */
   readonly from: number;
   readonly until: number;
-  /** The same seed is the same history. */
+  /** The same seed gives the same history. */
   readonly seed: number;
 }
 
@@ -30,7 +30,7 @@ export interface HistorySensor {
   readonly address: string;
 }
 
-/** The columns of `events` that `historyRows` fills, in its order. */
+/** The columns of `events` that `historyRows` fills, in order. */
 export const HISTORY_COLUMNS =
   'id, event_type, violation_type, vehicle_type, severity, sensor_id, sensor_name, location_name, vehicle_speed, ' +
   'description, metadata, plate, plate_key, created_at, processed, processed_at, archived';
@@ -43,30 +43,30 @@ const VIOLATION_RANKS: Readonly<Record<string, number>> = {
   ILLEGAL_PARKING: RANKS.LOW,
 };
 
-/** How many of the vehicles whose plate the report does not need are read all the same. */
+/** The fraction of vehicles with a plate although the report does not need it. */
 const READ_ANYWAY = 0.6;
 
-/** Vehicles that pass again and again, some of them far more often than others; and how much of the traffic they are. */
+/** Number of vehicles that pass regularly, some far more often than others, and their fraction of the traffic. */
 const COMMUTERS = 4_000;
 const COMMUTING = 0.6;
 
-/** Different reports of each sensor; beside them every event has its own time, plate and fate. */
+/** Number of different reports of each sensor. The time, plate and review of every event vary in addition. */
 const REPORTS_OF_SENSOR = 500;
 const CHUNK_CHARS = 64 * 1024;
 
-/** The least id of a time (Unix milliseconds), without hyphens. */
+/** The smallest id of a time (Unix milliseconds), without hyphens. */
 export function firstIdAt(time: number): string {
   return timeBits(time).padEnd(32, '0');
 }
 
-/** A UUID of version 7 layout at a time, as the service makes them. */
+/** A UUID of version 7 for a time, like those of the service. */
 export function idAt(time: number, random: Random): string {
   const begin = timeBits(time);
   const [some, more, most] = [hex(random), hex(random), hex(random)];
   return `${begin.slice(0, 8)}-${begin.slice(8)}-7${some.slice(0, 3)}-a${some.slice(3, 6)}-${more}${most.slice(0, 4)}`;
 }
 
-/** The sensors of a history; several share a place, each looking at a corner of it. */
+/** The sensors of a history; several share a place, each with a slightly different position. */
 export function historySensors({ sensors, seed }: HistoryOptions): HistorySensor[] {
   const random = createRandom(mix(seed, 1));
   return Array.from({ length: sensors }, (_, index) => {
@@ -82,13 +82,13 @@ export function historySensors({ sensors, seed }: HistoryOptions): HistorySensor
   });
 }
 
-/** What a sensor says again and again: the cells that do not depend on the moment, and how often the plate is read. */
+/** A typical report of a sensor: the cells that do not depend on the time, and how often the plate is read. */
 interface Report {
   readonly cells: string;
   readonly plateIsRead: number;
 }
 
-/** The rows of a history in the order of their time, in chunks of text for COPY. */
+/** The rows of a history in the order of time, in chunks of text for COPY. */
 export function* historyRows(options: HistoryOptions): Generator<string> {
   const { until, seed } = options;
   const random = createRandom(mix(seed, 2));
@@ -136,12 +136,12 @@ function hex(random: Random): string {
     .padStart(8, '0');
 }
 
-/** An id begins with its time, 48 bits of milliseconds. */
+/** The time in an id, 48 bits of milliseconds. */
 function timeBits(time: number): string {
   return Math.max(0, time).toString(16).padStart(12, '0');
 }
 
-/** How many of the events happen in each hour: as much as the traffic of that hour, and together exactly all. */
+/** The number of events in each hour, proportional to its traffic; the sum is exact. */
 function* hours({ from, until, events }: HistoryOptions): Generator<{ start: number; count: number }> {
   const starts: number[] = [];
   for (let start = from; start < until; start += HOUR_MS) starts.push(start);
@@ -163,7 +163,7 @@ function rankOf({ severity, violationType, eventType }: EventInput): number | nu
   return eventType === 'INCIDENT' ? RANKS.HIGH : null;
 }
 
-/** Text as COPY reads it. */
+/** A value in the format of COPY. */
 function cell(value: string | number | null | undefined): string {
   return value === null || value === undefined ? '\\N' : String(value).replace(/[\\\t\n\r]/g, ' ');
 }

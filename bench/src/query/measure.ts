@@ -6,7 +6,7 @@ import type { Histories, History } from './histories.ts';
 import type { ListInput, Question } from './questions.ts';
 import { drawSample, type Sample } from './sample.ts';
 
-/** How long a question took at one size, in milliseconds. */
+/** The durations of a query at one size, in milliseconds. */
 export interface Timing {
   readonly events: number;
   readonly p50: number;
@@ -20,9 +20,9 @@ export interface Measurement {
 }
 
 export interface MeasureOptions {
-  /** How often each question is asked at each size. */
+  /** How often each query is sent at each size. */
   readonly asks: number;
-  /** How many of the answers are compared with what plain SQL finds. */
+  /** How many of the answers are compared with the result of plain SQL. */
   readonly checks: number;
   readonly signal: AbortSignal;
   readonly onMeasured: (measurement: Measurement) => void;
@@ -36,10 +36,10 @@ interface Asked {
 
 const WARMUP_SHARE = 0.2;
 
-/** Around the depth that is asked for, so that not one page is asked for all the time. */
+/** Variation around the given depth, so that different pages are requested. */
 const SPREAD = 0.004;
 
-/** Asks everything. @throws BenchmarkFailed when an answer is wrong */
+/** Measures all queries. @throws BenchmarkFailed when an answer is wrong */
 export async function measureQuestions(
   histories: Histories,
   questions: readonly Question[],
@@ -69,7 +69,7 @@ export async function measureQuestions(
   }
 }
 
-/** The arguments of every ask, the same at every size as far as the histories have the same. */
+/** The arguments of all queries, the same at every size as far as possible. */
 async function prepare(
   { asker, sample }: Asked,
   { procedure, input, depth }: Question,
@@ -98,7 +98,7 @@ function ask({ asker }: Asked, { procedure, isMutation }: Question, input: ListI
   return isMutation ? asker.mutate(procedure, input) : asker.query(procedure, input);
 }
 
-/** Asks one question of all histories in turn, so that what disturbs the machine disturbs all. */
+/** Sends one query to all histories in turn, so that disturbances of the machine affect all. */
 async function measureQuestion(
   asked: readonly Asked[],
   question: Question,

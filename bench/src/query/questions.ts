@@ -2,7 +2,9 @@ import { eventType, type ListEventsInput } from '@gantry/contract/events';
 import type { Random } from '@gantry/simulator/src/random.ts';
 import type { Sample } from './sample.ts';
 
-/** What an answer must keep to: p99 in milliseconds, and the ratio of the medians of the largest and the smallest history. */
+/**
+ * The limits of an answer: p99 in milliseconds, and the ratio of the medians of the largest and the smallest history.
+ */
 export interface Goals {
   readonly p99?: number;
   readonly ratio?: number;
@@ -10,24 +12,24 @@ export interface Goals {
 
 export type ListInput = Partial<ListEventsInput>;
 
-/** A kind of question with varied arguments. */
+/** A kind of query with varied arguments. */
 export interface Question {
   readonly group: string;
   readonly name: string;
   readonly procedure: string;
   readonly input: (sample: Sample, random: Random) => ListInput & { id?: string; limit?: number };
-  /** Where in the list the page is that is asked for, as a share of its length; 0 by default. */
+  /** The position of the requested page within the list, as a fraction of its length; 0 by default. */
   readonly depth?: number;
   readonly isMutation?: boolean;
-  /** How many ask at once; 1 by default. */
+  /** Number of concurrent queries; 1 by default. */
   readonly atOnce?: number;
   readonly goals: Goals;
 }
 
-/** What a screen shows on opening. */
+/** The queries of a screen when it opens. */
 const SCREEN: Goals = { p99: 50 };
 
-/** The same where counts are behind it, so that the length of the history makes no difference. */
+/** The same for queries on counts, whose duration must not depend on the length of the history. */
 const COUNTED: Goals = { p99: 50, ratio: 2 };
 const DEEPEST: Goals = { ratio: 3 };
 
@@ -49,7 +51,7 @@ function someDays(sample: Sample, random: Random) {
   return { startDate: from ?? '', endDate: until ?? '' };
 }
 
-/** A week, as people look at it. */
+/** A random week. */
 function aWeek({ from, until }: Sample, random: Random) {
   const start = from + random.next() * (until - from - 7 * DAY_MS);
   const [startDate, endDate] = [start, start + 6 * DAY_MS].map((time) =>
@@ -229,7 +231,7 @@ const marks: Question[] = [1, 16].map((atOnce) => ({
   goals: {},
 }));
 
-/** Everything that is asked, in this order; marking comes last because it changes what the others count. */
+/** All queries, in this order. Marking comes last, because it changes what the others count. */
 export const QUESTIONS: readonly Question[] = [
   ...statistics,
   ...firstPages,

@@ -1,15 +1,15 @@
 import { figure, formatTable } from '../table.ts';
 import type { Measurement } from './measure.ts';
 
-/** A question, what it had to keep to, and whether it did. */
+/** A query with its limits and the result. */
 export interface Verdict {
   readonly ratio: number;
   readonly goal: string;
-  /** Null when nothing was asked of it. */
+  /** Null if there are no limits. */
   readonly met: boolean | null;
 }
 
-/** Judges a measurement: the ratio is that of the medians at the largest and the smallest size. */
+/** Evaluates a measurement: the ratio is that of the medians at the largest and the smallest size. */
 export function judge({ question, timings }: Measurement): Verdict {
   const [smallest, largest] = [timings.at(0), timings.at(-1)];
   const ratio =
@@ -26,7 +26,7 @@ export function judge({ question, timings }: Measurement): Verdict {
   };
 }
 
-/** One line about a question, for whoever waits. */
+/** One progress line about a query. */
 export function lineOf(measurement: Measurement): string {
   const times = measurement.timings.map(
     ({ p50, p99 }) => `${figure(p50).padStart(6)} ${figure(p99).padStart(6)}`,
@@ -35,7 +35,7 @@ export function lineOf(measurement: Measurement): string {
   return `${titleOf(measurement).padEnd(42)} ${times.join('  |  ')}  × ${figure(ratio)}${met === false ? '  MISSED' : ''}`;
 }
 
-/** The table of all questions, with the sizes side by side. */
+/** The table of all queries, with the sizes side by side. */
 export function reportOf(measurements: readonly Measurement[]): string {
   const sizes = measurements[0]?.timings.map(({ events }) => sizeName(events)) ?? [];
   const columns = [

@@ -1,13 +1,13 @@
 import { statfs } from 'node:fs/promises';
 import { BenchmarkFailed } from '../failure.ts';
 
-/** What an event takes with its indexes, and what the log of the database takes besides, in bytes. */
+/** The size of an event with its indexes, plus that of the WAL, in bytes. */
 const BYTES_PER_EVENT = 1_000;
 const LOG_BYTES = 4e9;
 
 /**
- * Makes sure that the disk of a folder has room for so many new events.
- * @throws BenchmarkFailed when it has not, saying how much is needed and how much there is
+ * Checks that the disk of a folder has room for the new events.
+ * @throws BenchmarkFailed with the required and the available space if it has not
  */
 export async function checkRoom(folder: string, events: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
@@ -15,7 +15,7 @@ export async function checkRoom(folder: string, events: number): Promise<void> {
   if (events === 0 || needed <= free) return;
   throw new BenchmarkFailed(
     `${events.toLocaleString('en-US')} events need about ${gigabytes(needed)} of disk, and ${folder} has ` +
-      `${gigabytes(free)}: ask for fewer with --events, or name another disk with --folder`,
+      `${gigabytes(free)}: request fewer with --events, or give another disk with --folder`,
   );
 }
 

@@ -2,7 +2,7 @@ import { createRandom, mix, type Random } from '@gantry/simulator/src/random.ts'
 import pg from 'pg';
 import { firstIdAt, type HistoryOptions } from './history.ts';
 
-/** What arguments are taken from: events of the history, spread evenly over its time. */
+/** The source of arguments: events spread evenly over the history. */
 export interface Sample {
   readonly from: number;
   readonly until: number;
@@ -12,7 +12,7 @@ export interface Sample {
   readonly plates: readonly string[];
   readonly vehicleTypes: readonly string[];
   readonly violationTypes: readonly string[];
-  /** Events that nobody has processed, each of which is used once. */
+  /** Unprocessed events, each of which is used once. */
   readonly unprocessed: string[];
 }
 
@@ -27,7 +27,7 @@ interface Row {
   violation_type: string;
 }
 
-/** @param unprocessed how many events that are not processed are wanted */
+/** @param unprocessed the required number of unprocessed events */
 export async function drawSample(
   databaseUrl: string,
   { from, until, seed }: HistoryOptions,

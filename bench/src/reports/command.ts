@@ -30,7 +30,7 @@ async function measure(stage: Stage, options: Options): Promise<Stretch[]> {
   const { rate, connections, events, seconds, rounds, seed } = options;
   const until = Date.now();
   const from = until - SPAN_MS;
-  process.stderr.write('Filling in what the reports are about …\n');
+  process.stderr.write('Creating the data for the reports …\n');
   await fillHistory(stage.databaseUrl, { events, sensors: SENSORS, from, until, seed });
   await fillTraffic(stage.databaseUrl);
 

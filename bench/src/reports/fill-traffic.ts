@@ -5,7 +5,10 @@ import { BenchmarkFailed } from '../failure.ts';
 const AT_ONCE = 1_000;
 const FOLD_DEADLINE_MS = 600_000;
 
-/** Tells of all events there are as traffic, as ingestion does, and waits until the running service has folded it. */
+/**
+ * Counts all existing events as traffic, as ingestion does, and waits until the running service has folded the
+ * counts.
+ */
 export async function fillTraffic(databaseUrl: string): Promise<void> {
   await query(
     databaseUrl,

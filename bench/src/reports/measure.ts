@@ -4,20 +4,20 @@ import { BenchmarkFailed } from '../failure.ts';
 import { percentile } from '../percentile.ts';
 import type { Pacer, Seen } from '../soak/pacer.ts';
 
-/** What a stretch of some seconds showed, with or without reports being made meanwhile. */
+/** The figures of a period of some seconds, with or without concurrent reports. */
 export interface Stretch {
   readonly round: number;
   readonly withReports: boolean;
   readonly eventsPerSecond: number;
-  /** Milliseconds from when a request was due to its answer. */
+  /** Milliseconds from the due time of a request to its answer. */
   readonly p50: number;
   readonly p99: number;
-  /** Reports that became whole, and their rows. */
+  /** Completed reports, and their rows. */
   readonly reports: number;
   readonly rows: number;
 }
 
-/** What is made in turn, over all of the history. */
+/** The reports to generate in turn, over the whole history. */
 const KINDS = [
   { kind: 'VIOLATIONS', format: 'CSV' },
   { kind: 'TRAFFIC', format: 'XLSX' },
@@ -34,7 +34,7 @@ export interface Range {
 }
 
 export interface MeasureOptions {
-  /** At least so long, in seconds. */
+  /** Minimum duration in seconds. */
   readonly seconds: number;
   readonly rounds: number;
   readonly range: Range;
@@ -42,7 +42,7 @@ export interface MeasureOptions {
   readonly onStretch: (stretch: Stretch) => void;
 }
 
-/** Looks at a constant load while no report is made, and while one after the other is, in turn. */
+/** Measures a constant load without reports and during reports, in turn. */
 export async function measureReports(
   client: GantryClient,
   pacer: Pacer,
@@ -76,7 +76,11 @@ export async function measureReports(
   return stretches;
 }
 
-/** Makes one report. @returns how many rows it has; @throws BenchmarkFailed when it does not become whole */
+/**
+ * Generates one report.
+ * @returns the number of its rows
+ * @throws BenchmarkFailed when it is not completed
+ */
 async function makeReport(
   { api }: GantryClient,
   which: (typeof KINDS)[number],

@@ -2,12 +2,12 @@ import { median } from '../percentile.ts';
 import { figure, formatTable } from '../table.ts';
 import type { Stretch } from './measure.ts';
 
-/** How much of its speed ingestion is to keep while reports are made. */
+/** The fraction of its speed that ingestion must keep during reports. */
 const GOAL = 0.9;
 
-/** What ingestion kept of its speed. */
+/** The speed that ingestion kept. */
 export interface Kept {
-  /** Events a second with reports over those without, the median of the rounds. */
+  /** Events per second with reports divided by those without, the median of the rounds. */
   readonly kept: number;
   readonly met: boolean;
 }
@@ -22,7 +22,7 @@ export function judge(stretches: readonly Stretch[]): Kept {
 
 const COLUMNS = ['round', 'reports', 'events/s', 'p50 ms', 'p99 ms', 'made', 'rows'] as const;
 
-/** A stretch as a line, for whoever waits. */
+/** A progress line about a period. */
 export function lineOf(stretch: Stretch): string {
   return cellsOf(stretch)
     .map((cell, at) => `${COLUMNS[at]} ${cell}`)

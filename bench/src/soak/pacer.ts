@@ -6,36 +6,38 @@ import type { Body } from '../ingest/bodies.ts';
 export interface PacerOptions {
   readonly url: string;
   readonly bodies: readonly Body[];
-  /** Requests a second. */
+  /** Requests per second. */
   readonly rate: number;
-  /** Connections; a request that finds none free waits for one, and that counts as its latency. */
+  /** Number of connections. A request without a free connection waits, which counts as latency. */
   readonly connections: number;
 }
 
-/** What the pacer saw in a stretch of time. */
+/** The results of the pacer in a period. */
 export interface Seen {
-  /** Milliseconds from when a request was due to its answer, ascending. */
+  /** Milliseconds from the due time of a request to its answer, ascending. */
   readonly latencies: Float64Array;
-  /** The most milliseconds by which a request left late, which is the machine's fault and not the server's. */
+  /** The maximum delay of a request before it was sent, in milliseconds, caused by the machine and not the server. */
   readonly lateness: number;
 }
 
-/** A load that does not slow down with the server: requests leave when they are due, whatever became of earlier ones. */
+/**
+ * A load that does not slow down with the server: requests are sent when they are due, whatever the earlier results.
+ */
 export interface Pacer {
   /** Events acknowledged so far. */
   readonly acknowledged: number;
-  /** Takes what was seen since the last call. */
+  /** Returns the results since the last call. */
   take(): Seen;
-  /** @throws BenchmarkFailed when an answer was missing or not what it should be, or the server fell far behind */
+  /** @throws BenchmarkFailed when an answer was missing or incorrect, or the server fell far behind */
   check(): void;
-  /** Sends no more, and waits for the answers that are owed. */
+  /** Stops sending, and waits for the outstanding answers. */
   finish(): Promise<void>;
 }
 
 const TICK_MS = 1;
 const TIMEOUT_MS = 20_000;
 
-/** A server that is this many seconds of requests behind will not catch up. */
+/** A server that is behind by this many seconds of requests will not catch up. */
 const MAX_BEHIND_SECONDS = 10;
 const LOOK_MS = 20;
 
@@ -98,7 +100,7 @@ export function startPacer({ url, bodies, rate, connections }: PacerOptions): Pa
     check,
     async finish() {
       clearInterval(timer);
-      // Every request ends, if only by its timeout.
+      // Every request ends, at the latest by its time-out.
       while (answered < sent) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       await pool.close();
       check();

@@ -13,14 +13,14 @@ const COLUMNS = [
   'idle in transaction',
 ] as const;
 
-/** A sample as a line, for whoever waits. */
+/** A progress line about a sample. */
 export function lineOf(sample: Sample): string {
   return cellsOf(sample)
     .map((cell, at) => `${COLUMNS[at]} ${cell}`)
     .join('  ');
 }
 
-/** Most rows of the table; of a longer run it has every so many-th sample. */
+/** Maximum number of rows in the table; of longer runs it contains every nth sample. */
 const MAX_ROWS = 60;
 
 /** The tables of a run. */

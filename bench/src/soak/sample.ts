@@ -4,21 +4,21 @@ import { percentile } from '../percentile.ts';
 import type { Stage } from '../stage.ts';
 import type { Seen } from './pacer.ts';
 
-/** What a stretch of some seconds showed. */
+/** The figures of a period of some seconds. */
 export interface Sample {
-  /** Minutes since the start, at the end of the stretch. */
+  /** Minutes since the start, at the end of the period. */
   readonly minute: number;
   readonly eventsPerSecond: number;
-  /** Milliseconds from when a request was due to its answer. */
+  /** Milliseconds from the due time of a request to its answer. */
   readonly p50: number;
   readonly p99: number;
-  /** Milliseconds by which the latest request left late: the machine was busy, and latencies say little. */
+  /** Delay of the latest request in milliseconds; if it is high, the machine was busy and latencies are unreliable. */
   readonly lateness: number;
   /** Resident memory of Gantry in megabytes. */
   readonly memory: number;
-  /** Events that waited for their commit. */
+  /** Events that are waiting for their commit. */
   readonly queued: number;
-  /** Connections that hold a transaction open and do nothing in it. */
+  /** Connections that are idle in an open transaction. */
   readonly idleInTransaction: number;
 }
 

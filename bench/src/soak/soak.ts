@@ -11,13 +11,13 @@ import { type Sample, takeSample } from './sample.ts';
 
 export interface SoakOptions {
   readonly minutes: number;
-  /** Events a second; unset, half of what a short measurement shows to be possible. */
+  /** Events per second; by default half of the maximum found in a short measurement. */
   readonly rate?: number;
   readonly connections: number;
   readonly seed: number;
-  /** Seconds from one sample to the next. */
+  /** Seconds between samples. */
   readonly every: number;
-  /** Where the database keeps its files, if that is known. */
+  /** The data folder of the database, if known. */
   readonly folder?: string;
   readonly signal: AbortSignal;
   readonly onSample: (sample: Sample) => void;
@@ -25,7 +25,7 @@ export interface SoakOptions {
 
 export interface Soaked {
   readonly rate: number;
-  /** Events that were acknowledged, and found in the table, the totals and the statistics. */
+  /** Acknowledged events, which were also found in the table, the totals and the statistics. */
   readonly stored: number;
   readonly samples: readonly Sample[];
 }
@@ -33,14 +33,14 @@ export interface Soaked {
 const BODIES = 8192;
 const MEASURING = { connections: 128, warmupSeconds: 3, seconds: 5 };
 
-/** The write-ahead log and what the server needs for itself. */
+/** For the WAL and the server itself. */
 const SPARE_BYTES = 4e9;
 
-/** Keeps Gantry under a constant load, looks at it now and then, and compares the counts in the end. */
+/** Keeps Gantry under a constant load, takes samples, and compares the counts at the end. */
 export async function soak(stage: Stage, options: SoakOptions): Promise<Soaked> {
   const { minutes, every, connections, folder, signal } = options;
   if (minutes * 60 < 2 * every) {
-    throw new BenchmarkFailed('Two samples are the least: raise --minutes or lower --every');
+    throw new BenchmarkFailed('At least two samples are needed: raise --minutes or lower --every');
   }
   const url = `${stage.gantry.url}/trpc/events.ingest`;
   const apiKeys = stage.sensors.map(({ apiKey }) => apiKey);
@@ -68,7 +68,7 @@ export async function soak(stage: Stage, options: SoakOptions): Promise<Soaked> 
 
 const LOOK_MS = 100;
 
-/** @throws BenchmarkFailed when the disk has no room for so many events of the size of those that are there */
+/** @throws BenchmarkFailed when the disk has no room for that many events, by the size of existing ones */
 async function checkRoom(stage: Stage, folder: string, empty: number, events: number): Promise<void> {
   const { rows } = await stage.count();
   const each = ((await databaseSize(stage.databaseUrl)) - empty) / rows;

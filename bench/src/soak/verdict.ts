@@ -1,14 +1,14 @@
 import { median } from '../percentile.ts';
 import type { Sample } from './sample.ts';
 
-/** A judgement of a run, with the figures that it rests on. */
+/** An assessment of a run, with the figures it is based on. */
 export interface Judgement {
   readonly question: string;
   readonly found: string;
   readonly good: boolean;
 }
 
-/** The slope of the straight line that fits the points best (least squares); 0 for fewer than two. */
+/** The slope of the least-squares line through the points; 0 for fewer than two. */
 export function slopeOf(points: readonly (readonly [x: number, y: number])[]): number {
   const meanX = points.reduce((sum, [x]) => sum + x, 0) / points.length;
   const meanY = points.reduce((sum, [, y]) => sum + y, 0) / points.length;
@@ -19,13 +19,13 @@ export function slopeOf(points: readonly (readonly [x: number, y: number])[]): n
 
 const MAX_MEMORY_MB = 350;
 
-/** Growth over the second half, as a share of the memory in use, that is still called flat. */
+/** Growth over the second half, as a fraction of the memory in use, that counts as flat. */
 const FLAT_SHARE = 0.05;
 
-/** How much slower than the first half the second one may be. */
+/** Maximum ratio of the latencies of the second half to those of the first. */
 const MAX_SLOWER = 1.5;
 
-/** Judges a run from its samples, of which there must be at least two. */
+/** Assesses a run from its samples, of which there must be at least two. */
 export function judgeSoak(samples: readonly Sample[]): Judgement[] {
   const [first, second] = [samples.slice(0, samples.length >> 1), samples.slice(samples.length >> 1)];
   const idle = Math.max(...samples.map(({ idleInTransaction }) => idleInTransaction));

@@ -1,22 +1,22 @@
 import type { SwitchableFeature } from '@gantry/contract/system';
 import type { Executor, Transaction } from '../../src/platform/database/transaction.ts';
 
-/** A place where what is derived differs from what it is derived from: a row, with what was counted and what is kept. */
+/** A difference between derived data and its source: a row with the computed and the stored values. */
 export type Difference = Readonly<Record<string, unknown>>;
 
-/** One kind of derived data that is recomputed from its source. */
+/** A kind of derived data that can be recomputed from its source. */
 export interface Check {
-  /** A few words that tell it from the others. */
+  /** A short name. */
   readonly name: string;
-  /** What is compared with what, in a sentence. */
+  /** A sentence that says what is compared. */
   readonly compares: string;
-  /** Only where this is switched on is it derived at all. */
+  /** The feature without which the data is not derived. */
   readonly feature?: SwitchableFeature;
   /** Finds at most `limit` differences. */
   readonly find: (db: Executor, limit: number) => Promise<readonly Difference[]>;
   /**
-   * Makes the derived data say what its source says, in the transaction, while the service goes on.
-   * @returns the number of rows that were mended
+   * Corrects the derived data in the transaction, while the service is running.
+   * @returns the number of rows that were changed
    */
   readonly repair: (tx: Transaction) => Promise<number>;
 }

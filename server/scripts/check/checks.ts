@@ -10,36 +10,36 @@ import { trafficChecks } from './traffic-store.ts';
 
 const checks = [...totalsChecks, ...trafficChecks, ...effectsChecks, ...feedChecks];
 
-/** What one check found. */
+/** The result of one check. */
 export interface CheckResult {
   readonly name: string;
   readonly compares: string;
-  /** At most as many as were asked for. */
+  /** At most as many as requested. */
   readonly differences: readonly Difference[];
-  /** Rows that were mended; null where nobody asked for that. */
+  /** Number of corrected rows; null if that was not requested. */
   readonly repaired: number | null;
 }
 
 export interface ChecksOptions {
   readonly connectionString: string;
-  /** What is switched on (`FEATURES`). */
+  /** The features that are switched on (`FEATURES`). */
   readonly features: readonly SwitchableFeature[];
-  /** Whether differences are mended. */
+  /** Whether to correct differences. */
   readonly isRepairing: boolean;
-  /** Most differences that one check reports. */
+  /** Maximum number of differences that one check reports. */
   readonly limit: number;
-  /** Receives each result as soon as it is known. */
+  /** Called with each result as soon as it is known. */
   readonly onResult: (result: CheckResult) => void;
 }
 
 /**
- * Recomputes everything that is derived from events and from what people did, while the service goes on, and reports
- * where the two differ. It reads every event once for each check: about a minute for ten million.
- * @throws Error when the database cannot be reached
+ * Recomputes all data derived from events and from actions of users, while the service is running, and reports
+ * differences. It reads every event once for each check: about a minute for ten million.
+ * @throws Error when the database is unreachable
  */
 export async function runChecks(options: ChecksOptions): Promise<CheckResult[]> {
   const { connectionString, features, isRepairing, limit, onResult } = options;
-  // A connection of its own and without time-outs, because a check may take minutes.
+  // A separate connection without time-outs, because a check may take minutes.
   const pool = new pg.Pool({ connectionString, max: 1, application_name: 'gantry check' });
   pool.on('error', () => undefined);
   const db = createDatabase(pool);

@@ -3,7 +3,7 @@ import type { Executor, Transaction } from '../../src/platform/database/transact
 import type { Check, Difference } from './check.ts';
 
 // An event of type INCIDENT belongs to an incident, unless it is still to be followed up. Several statements, because
-// events may lie on other nodes than the rest.
+// events may be on other nodes than the other tables.
 const INCIDENT_EVENTS = sql`SELECT id, created_at FROM events WHERE event_type = 'INCIDENT'`;
 const AT_ONCE = 5_000;
 

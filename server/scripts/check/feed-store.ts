@@ -10,13 +10,13 @@ import { createPlateMatcher, isValidAt, type WatchedEntry } from '../../src/watc
 import { loadWatchedEntries } from '../../src/watchlist/store.ts';
 import { insertDeliveries } from '../../src/webhooks/deliveries-store.ts';
 import { bodyOf } from '../../src/webhooks/dispatch.ts';
-import { kindsOfEvent, matchesKind } from '../../src/webhooks/matching.ts';
+import { matchesKind, occurrencesOf } from '../../src/webhooks/matching.ts';
 import { listEnabledWebhooks } from '../../src/webhooks/store.ts';
 import type { Check } from './check.ts';
 
 const AT_ONCE = 5_000;
 
-/** Another process may not have heard of a change yet when an event came in this soon after it, in milliseconds. */
+/** Time after a change within which another process may not know of it yet, in milliseconds. */
 const HEARD_AFTER_MS = 2_000;
 
 interface CameIn extends Record<string, unknown> {
@@ -26,7 +26,7 @@ interface CameIn extends Record<string, unknown> {
   readonly cameAt: number;
 }
 
-/** Events that were stored after a moment (Unix milliseconds) and are not still to be followed up, page by page. */
+/** Events stored after a time (Unix milliseconds) that are not waiting to be followed up, page by page. */
 async function* pagesOfEvents(db: Executor, since: number): AsyncGenerator<readonly CameIn[]> {
   let after: string | null = null;
   for (;;) {
@@ -100,7 +100,7 @@ async function raiseMissing(tx: Transaction): Promise<number> {
   return hits.length === 0 ? 0 : (await insertAlerts(tx, hits)).length;
 }
 
-/** A delivery is attempted for a day: of events that are older it does not matter any more. */
+/** Deliveries are attempted for a day, so older events do not matter. */
 const DAY_MS = 86_400_000;
 
 interface MissingDelivery extends Readonly<Record<string, unknown>> {
@@ -130,7 +130,7 @@ async function missingDeliveries(db: Executor, limit: number): Promise<MissingDe
     for (const { id, cameAt } of page) {
       const event = events.get(id);
       if (!event) continue;
-      for (const kind of kindsOfEvent(event) as MissingDelivery['kind'][])
+      for (const { kind } of occurrencesOf(event))
         for (const hook of hooks) {
           const isDue = hook.kinds.includes(kind) && (changed.get(hook.id) ?? cameAt) < cameAt;
           if (isDue && matchesKind(kind, hook.filter)(event) && !told.has(`${hook.id} ${kind} ${id}`))

@@ -4,7 +4,7 @@ import { locks } from '../../src/platform/database/locks.ts';
 import type { Executor, Transaction } from '../../src/platform/database/transaction.ts';
 import type { Check, Difference } from './check.ts';
 
-// Each of these is read by one statement, so that what is stored meanwhile is either in both sides or in neither.
+// Each of these is read by one statement, so that events stored meanwhile are either in both sides or in neither.
 
 const HOURS = sql`
   SELECT hour, ${totalsKeys}, coalesce(counted.n, 0) AS counted, coalesce(kept.n, 0) AS kept
@@ -50,7 +50,7 @@ export const totalsChecks: readonly Check[] = [
     name: 'totals by hour',
     compares: 'event_totals with a count of events for each hour, type and state',
     find: finding(HOURS),
-    // What is missing is added like any other change, and folded into the longer periods like it.
+    // Missing counts are added like any other change, and folded into the longer periods.
     repair: (tx) =>
       changing(
         tx,

@@ -5,7 +5,7 @@ import { keptSince } from '../../src/traffic/kept-store.ts';
 import { ORIGIN, passedIn } from '../../src/traffic/rollups-store.ts';
 import type { Check, Difference } from './check.ts';
 
-/** What is stored, as rows of `traffic_unfolded` have it, so that both are counted by the same expressions. */
+/** Stored events in the format of `traffic_unfolded`, so that the same expressions count both. */
 const STORED = sql`(
   SELECT ARRAY[id] AS event_ids, ARRAY[event_type] AS event_types, ARRAY[sensor_id] AS sensor_ids,
     ARRAY[location_id] AS location_ids, ARRAY[vehicle_type] AS vehicle_types, ARRAY[vehicle_speed] AS speeds,
@@ -13,7 +13,7 @@ const STORED = sql`(
   FROM events
 )`;
 
-// What the folded counts have to say of 5 minutes: what is stored, less what is still to be folded.
+// The correct folded counts of 5 minutes: the stored events minus those that are not folded yet.
 const DUE = sql`
   SELECT slot, sensor_id, location_id, vehicle_type, bin, sum(sign * vehicle) AS n, sum(sign) AS events,
     coalesce(sum(sign * speed), 0) AS speed_sum
@@ -32,7 +32,7 @@ const DUE_OF_PLACES = sql`
     CROSS JOIN LATERAL (VALUES (sensor_id), (location_id)) AS place (place_id)
   WHERE place_id IS NOT NULL GROUP BY 1, 2, 3, 4`;
 
-// From a month of which retention removed events up to some moment, counts may say more than is stored, never less.
+// If retention removed events of a month up to some time, counts may exceed the stored events, but not the reverse.
 const REMOVED = sql`
   SELECT month::timestamp AT TIME ZONE 'UTC' AS from_, max(until) AS until FROM retention_removals
   WHERE class = 'events' AND rows > 0 GROUP BY 1`;
@@ -88,8 +88,8 @@ function find(query: SQL) {
 }
 
 /**
- * The days of places (in UTC) that differ, and whether the events are authoritative there. They are not where retention
- * removed any: such a day keeps its 5 minutes, from which the longer slots follow.
+ * The days of places (in UTC) that differ, and whether the events are authoritative. They are not where retention
+ * removed any: such a day keeps its 5 minutes, from which the longer slots are derived.
  */
 const WRONG_DAYS = sql`
   SELECT place_id, day, NOT EXISTS (
@@ -145,7 +145,7 @@ const RECOUNT = sql`
     -- In which parts of an hour there was a sign of life outlasts the event that gave it.
     alive = known.alive | excluded.alive, types = excluded.types, type_counts = excluded.type_counts`;
 
-/** Rows of the wrong days for which nothing is stored any more: they say nothing, and keep their signs of life. */
+/** Rows of the differing days without any stored events: their counts are cleared, and they remain as signs of life. */
 const CLEAR = sql`
   UPDATE traffic_rollups AS rollups SET n = 0, events = 0, measured = 0, speed_sum = 0, bins = '{}', counts = '{}',
     types = '{}', type_counts = '{}'

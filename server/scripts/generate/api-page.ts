@@ -26,7 +26,7 @@ const bounds = (schema: JsonSchema): string => {
   return notes.length > 0 ? ` (${notes.join(', ')})` : '';
 };
 
-/** A JSON Schema in the words of the specification: `string`, `number`, `A \| B`, `{…}`, `…[]`. */
+/** A JSON Schema in the notation of the specification: `string`, `number`, `A \| B`, `{…}`, `…[]`. */
 const typeText = (schema: JsonSchema): string => {
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => `\`${String(value)}\``).join(', ');
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;

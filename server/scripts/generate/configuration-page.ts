@@ -10,7 +10,7 @@ interface Setting {
 const settings = (): Setting[] =>
   Object.entries(configKeys).map(([name, schema]) => {
     const initial = z.safeParse(schema, undefined);
-    // What a default is turned into (an absolute path, a list) is not what one would write.
+    // The parsed default (an absolute path, a list) differs from what a user would write.
     const written =
       schema instanceof z.ZodPipe ? z.toJSONSchema(schema, { io: 'input' }).default : initial.data;
     return {

@@ -11,7 +11,7 @@ const ofExcess = (): string[][] =>
     return [Number.isFinite(upTo) ? `more than ${above}, up to ${upTo}` : `more than ${above}`, severity];
   });
 
-/** How the severity of an event follows from the rest of it. */
+/** The rules for the severity of an event. */
 export const severityTables = (): string =>
   [
     'A severity sent by the device is used. Otherwise, the severity is determined by the violation type (ignoring case):',
@@ -29,13 +29,13 @@ export const severityTables = (): string =>
     table(['km/h above the limit', 'severity'], ofExcess()),
   ].join('\n\n');
 
-/** Which events are violations, and where that counts. */
+/** The definition of violations, and where it applies. */
 export const violationNote = (): string =>
   `An event is a violation if its type is ${VIOLATION_EVENT_TYPES.map((type) => `\`${type}\``).join(' or ')}, or if it has a \`violationType\`, ` +
   'whatever its type. This holds for the violations that `reports.getAnalytics` counts, for the reports VIOLATIONS and DAILY_SUMMARY, ' +
   'and for webhooks of kind `event.violation`.';
 
-/** Where the name of an event's place comes from. */
+/** The sources of the name of an event's place. */
 export const locationNameTable = (): string =>
   [
     'It is set when the event is ingested, to the first of these that exists, otherwise null.',

@@ -6,7 +6,7 @@ import type { Caller } from '../platform/context.ts';
 import { activity } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 
-/** What people do that is worth remembering, as `noun.verb`. */
+/** Actions of users that are recorded, as `noun.verb`. */
 export type ActivityAction =
   | `auth.${'login' | 'logout' | 'loginFailed' | 'passwordChanged' | 'sessionRevoked'}`
   | `users.${'create' | 'update' | 'delete' | 'updateRole' | 'resetPassword'}`
@@ -22,13 +22,13 @@ export type ActivityAction =
   | 'images.view'
   | 'system.updateTimezoneSettings';
 
-/** Whose activity it is when an unknown e-mail was used: no user has this id. */
+/** The user id of activity under an unknown e-mail address; no user has it. */
 export const NOBODY = '00000000-0000-0000-0000-000000000000';
 
-/** Longest user agent that is kept, in characters. */
+/** Maximum length of a stored user agent, in characters. */
 export const USER_AGENT_MAX = 300;
 
-/** Writes down who did what, in the transaction that does it. */
+/** Records an action in the transaction that performs it. */
 export async function recordActivity(
   db: Executor,
   userId: string,
@@ -45,7 +45,7 @@ export async function recordActivity(
   });
 }
 
-/** What a user did, newest first. */
+/** The actions of a user, newest first. */
 export async function listActivity(
   db: Executor,
   userId: string,
@@ -66,13 +66,13 @@ export async function listActivity(
   return { items, total: counted?.total ?? 0 };
 }
 
-/** What may happen many times in a short while, so that one row stands for all of it. */
+/** An action that may occur many times in a short time, so that one row represents all occurrences. */
 interface Gathered {
   readonly userId: string;
   readonly action: ActivityAction;
-  /** Tells the row from others of the same user and action. */
+  /** Distinguishes the row from others of the same user and action. */
   readonly about: string;
-  /** For how long one row is used, in seconds. */
+  /** How long a row is used, in seconds. */
   readonly seconds: number;
   readonly details?: Readonly<Record<string, unknown>>;
 }
@@ -81,13 +81,14 @@ const COUNT_ONE_MORE = sql`UPDATE SET details = activity.details
   || jsonb_build_object('count', (activity.details ->> 'count')::integer + 1)
   || CASE WHEN activity.ip_address IS DISTINCT FROM excluded.ip_address THEN '{"otherAddresses": true}' ELSE '{}' END::jsonb`;
 
-/** Rows that the failed logins of one account make in a minute at most, from however many addresses they come. */
+/** Maximum number of rows for the failed logins of one account in a minute, from any number of addresses. */
 const ADDRESS_GROUPS = 16;
 
 /**
- * Writes down that a login failed: a row a minute for each account and address, with a count. Many addresses share
- * rows, so that a flood cannot fill the log.
- * @param userId null when nobody has the e-mail; it is not kept, because people type passwords there too
+ * Records a failed login: one row a minute for each account and address, with a count. Many addresses share rows, so
+ * that a flood cannot fill the log.
+ * @param userId null for an unknown e-mail address, which is not stored because people type passwords into that field
+ * too
  */
 export function recordFailedLogin(db: Executor, userId: string | null, caller: Caller): Promise<void> {
   const group = Number.parseInt(hash('sha256', caller.address, 'hex').slice(0, 8), 16) % ADDRESS_GROUPS;
@@ -101,7 +102,7 @@ export function recordFailedLogin(db: Executor, userId: string | null, caller: C
   return gather(db, caller, failed, COUNT_ONE_MORE);
 }
 
-/** Writes down that the file of a report was fetched: a row a minute for each user and report, with a count. */
+/** Records the download of a report: one row a minute for each user and report, with a count. */
 export function recordReportDownload(
   db: Executor,
   userId: string,
@@ -119,7 +120,7 @@ export function recordReportDownload(
   return gather(db, caller, download, COUNT_ONE_MORE);
 }
 
-/** Writes down that a picture was looked at: at most one row in ten minutes for each user and picture. */
+/** Records that an image was viewed: at most one row in ten minutes for each user and image. */
 export function recordImageView(db: Executor, userId: string, caller: Caller, sha256: string): Promise<void> {
   return gather(db, caller, {
     userId,
@@ -130,7 +131,7 @@ export function recordImageView(db: Executor, userId: string, caller: Caller, sh
   });
 }
 
-/** The row of this while, if there is none yet; else what `onMore` does with it. */
+/** Inserts the row of this period, or applies `onMore` to it if it exists. */
 async function gather(
   db: Executor,
   { address, userAgent }: Caller,

@@ -1,17 +1,17 @@
 import type { Analytics, Compared } from '@gantry/contract/analytics';
 import { severity } from '@gantry/contract/events';
 import { sumsBySpelling } from '../events/list/spelling.ts';
-import type { RemovedEvents } from '../events/removed-store.ts';
+import type { RemovedEvents } from '../events/remove-store.ts';
 import { rankOf, severityOfRank } from '../events/severity.ts';
 import { isViolation } from '../events/violation.ts';
 import type { CountRow } from './store.ts';
 
 const MOST_VEHICLE_TYPES = 50;
 
-/** Tells the removed events that a count is about. */
+/** Whether removed events concern a count. */
 export type Concern = (removed: RemovedEvents) => boolean;
 
-/** What makes an event one of each of the totals. */
+/** The condition by which an event counts for each of the totals. */
 const counts = {
   events: () => true,
   violations: ({ event_type, violation_type }) => isViolation(event_type, violation_type),
@@ -21,15 +21,15 @@ const counts = {
   archived: ({ archived }) => archived,
 } as const satisfies Record<keyof Analytics['totals'], (row: CountRow) => boolean>;
 
-/** Which removed events some of the totals are about; the others are about all. */
+/** The removed events that concern some of the totals; for the others, all do. */
 const concerns: Partial<Record<keyof typeof counts, Concern>> = {
   violations: ({ mayHoldViolations }) => mayHoldViolations,
   incidents: ({ eventType }) => eventType === 'INCIDENT',
 };
 
 /**
- * The totals of a period against those of the one before.
- * @param isGone whether such events, or any, were removed from the one before
+ * The totals of a period compared with those of the previous one.
+ * @param isGone whether events of this kind were removed from the previous period
  */
 export function totalsOf(
   now: readonly CountRow[],
@@ -48,7 +48,7 @@ export function totalsOf(
   };
 }
 
-/** What events are, counted in every way that they are counted by. */
+/** The counts of events by each of their properties. */
 export function breakdownsOf(rows: readonly CountRow[]) {
   return {
     total: sumOf(rows, counts.events),
@@ -86,7 +86,7 @@ function compare(value: number, previous: number | null): Compared {
   };
 }
 
-/** Sums by a key, the greatest first. */
+/** Sums by a key, in descending order. */
 function sumsBy(rows: readonly CountRow[], keyOf: (row: CountRow) => string): [key: string, sum: number][] {
   return sumsBySpelling(rows.map((row) => [keyOf(row), row.n] as const)).filter(([, sum]) => sum > 0);
 }

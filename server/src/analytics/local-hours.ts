@@ -6,18 +6,18 @@ import { countByHour, countWithin, type HourRow } from './store.ts';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Hours of which parts are counted by one statement. */
+/** The number of hours for which one statement counts parts. */
 const AT_ONCE = 750;
 
-/** An hour of UTC with events, and the part of it that is before the next local hour begins. */
+/** An hour of UTC with events, and the part of it before the next local hour begins. */
 interface SplitHour {
   readonly row: HourRow;
   readonly before: Interval;
 }
 
 /**
- * Counts the events of an interval hour by hour, in their order. Where the hours of the zone do not begin with those of UTC,
- * an hour of UTC comes in two parts, and the first of them is counted one by one.
+ * Counts the events of an interval by local hour, in order. Where local hours do not begin with those of UTC, an hour
+ * of UTC is split, and the events of its first part are counted one by one.
  */
 export async function countByLocalHour(db: Executor, range: Interval, timezone: string): Promise<HourRow[]> {
   const zone = IANAZone.create(timezone);
@@ -32,7 +32,7 @@ export async function countByLocalHour(db: Executor, range: Interval, timezone: 
     );
     for (const [n, { row, before }] of some.entries()) {
       const { total = 0, violations = 0 } = counts[n] ?? {};
-      // What was stored between the two statements is in one of them only.
+      // Events stored between the two statements are in only one of them.
       const first = {
         hour: row.hour,
         total: Math.min(total, row.total),
@@ -52,7 +52,7 @@ export async function countByLocalHour(db: Executor, range: Interval, timezone: 
   return hours.flatMap((row) => parts.get(row.hour) ?? [row]);
 }
 
-/** Where a local hour begins within an hour of UTC; the end of that hour when it is at its start. */
+/** Where a local hour begins within an hour of UTC; the end of that hour if it begins with it. */
 function splitOf(hour: number, zone: IANAZone): number {
   const past = ((zone.offset(hour) % 60) + 60) % 60;
   return hour + HOUR_MS - past * MINUTE_MS;

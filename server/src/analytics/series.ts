@@ -8,22 +8,22 @@ import type { HourRow } from './store.ts';
 
 const DAY_MS = 86_400_000;
 
-/** The interval of a series unless it is asked for one, so that there are neither few nor many points. */
+/** The default interval of a series, chosen for a reasonable number of points. */
 export function usualInterval({ from, until }: Interval): AnalyticsInterval {
   const days = (until - from) / DAY_MS;
   if (days <= 3) return 'hour';
   return days <= 120 ? 'day' : 'week';
 }
 
-/** How long the shortest of such intervals is, in minutes. */
+/** The shortest duration of such an interval, in minutes. */
 export const minutesOf = { hour: 60, day: 1_440, week: 7 * 1_440 } as const satisfies Record<
   AnalyticsInterval,
   number
 >;
 
 /**
- * Counts of hours, or of parts of them, as a series of local hours, days or weeks. Those without events are in it too.
- * @param isGone whether such events, or any, were removed from a point: its count is not known
+ * Counts of hours, or of parts of them, as a series of local hours, days or weeks, including those without events.
+ * @param isGone whether events of this kind were removed from a point, so that its count is unknown
  */
 export function seriesOf(
   hours: readonly HourRow[],
@@ -63,7 +63,7 @@ export function seriesOf(
   });
 }
 
-/** Counts of hours by the hours of the local week. */
+/** Counts of hours by the hour of the local week. */
 export function weekOf(hours: readonly HourRow[], zone: string): Analytics['hourOfWeek'] {
   const week = [1, 2, 3, 4, 5, 6, 7].map((weekday) => ({ weekday, hours: new Array<number>(24).fill(0) }));
   for (const { hour, total } of hours) {
@@ -74,7 +74,10 @@ export function weekOf(hours: readonly HourRow[], zone: string): Analytics['hour
   return week;
 }
 
-/** From when on an interval has at most so many events, to the hour; at least its last hour with any. */
+/**
+ * The time from which an interval contains at most the given number of events, to the hour; at least its last hour
+ * with events.
+ */
 export function lastEventsOf(hours: readonly HourRow[], range: Interval, most: number): Interval {
   let sum = 0;
   let from = range.until;

@@ -1,6 +1,6 @@
 import { type Analytics, type AnalyticsInput, DEFAULT_DAYS } from '@gantry/contract/analytics';
 import { timeOfId } from '../events/id.ts';
-import { isRemovedWithin, listRemovedEvents } from '../events/removed-store.ts';
+import { isRemovedWithin, listRemovedEvents } from '../events/remove-store.ts';
 import type { Core } from '../platform/context.ts';
 import { requireRange } from '../platform/range.ts';
 import { type Interval, resolveTime } from '../platform/time.ts';
@@ -18,12 +18,12 @@ import {
 
 const DAY_MS = 86_400_000;
 
-/** Events among which plates that come again are looked for. */
+/** Maximum number of events that are searched for repeated plates. */
 const EVENTS_FOR_PLATES = 500_000;
 
 /**
- * The figures of an analytics page. At 10 million events: what is counted answers from the totals, some milliseconds a
- * month; plates that come again take longest, and are looked for among a bounded number of events.
+ * The figures of an analytics page. With 10 million events, counts come from the totals, in some milliseconds for a
+ * month. Repeated plates take longest and are searched for in a bounded number of events.
  * @throws AppError `badRequest` for a range that ends before it starts, is too long, or has too many points
  */
 export async function getAnalytics(
@@ -72,7 +72,7 @@ export async function getAnalytics(
   };
 }
 
-/** The range that is asked for; its missing ends are now, and so many days before its end. */
+/** The requested range. By default it ends now and begins a number of days before its end. */
 function rangeOf(input: AnalyticsInput, zone: string, now: number): Interval {
   const endDate = input.endDate ?? new Date(now).toISOString();
   const startDate =

@@ -10,7 +10,7 @@ import type { Interval } from '../platform/time.ts';
 import { inSegments, passedIn, passedWithin } from '../traffic/rollups-store.ts';
 import { segmentsOf } from '../traffic/segments.ts';
 
-/** How many events have all of this in common; '' and 0 stand for none. */
+/** The number of events with these properties; '' and 0 stand for none. */
 export interface CountRow extends Record<string, unknown> {
   readonly event_type: string;
   readonly violation_type: string;
@@ -21,26 +21,28 @@ export interface CountRow extends Record<string, unknown> {
   readonly n: number;
 }
 
-/** Counts the events of an interval by everything that events are counted by. */
+/** Counts the events of an interval by all keys of the totals. */
 export async function countEvents(db: Executor, interval: Interval): Promise<CountRow[]> {
-  // Plan: as for events.getStats, event_period_totals_pkey and event_totals_folded_pkey, half hours of events at the ends.
+  // Plan: as for events.getStats, event_period_totals_pkey and event_totals_folded_pkey, and the events of partial
+  // hours at the ends.
   const { rows } = await db.execute<CountRow>(sql`
     SELECT ${totalsKeys}, sum(n)::bigint AS n
     FROM ${countedEvents(interval)} GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(n) <> 0`);
   return rows;
 }
 
-/** The events of an hour of UTC, or of a part of one. */
+/** The number of events of an hour of UTC, or of a part of one. */
 export interface HourRow extends Record<string, unknown> {
-  /** Its start in Unix milliseconds. */
+  /** The start in Unix milliseconds. */
   readonly hour: number;
   readonly total: number;
   readonly violations: number;
 }
 
-/** Counts the events of an interval hour by hour, in their order; hours without any are left out. */
+/** Counts the events of an interval by hour, in order; hours without events are left out. */
 export async function countByHour(db: Executor, interval: Interval): Promise<HourRow[]> {
-  // Plan: event_totals_folded_pkey, half hours of events at the ends. A month is some 50,000 rows of totals at most.
+  // Plan: event_totals_folded_pkey, and the events of partial hours at the ends. A month has at most some 50,000 rows
+  // of totals.
   const { rows } = await db.execute<HourRow>(sql`
     SELECT (extract(epoch FROM at) * 1000)::bigint AS hour, sum(n)::bigint AS total,
       coalesce(sum(n) FILTER (WHERE ${violationCondition}), 0)::bigint AS violations
@@ -49,8 +51,8 @@ export async function countByHour(db: Executor, interval: Interval): Promise<Hou
 }
 
 /**
- * Counts the events of short intervals one by one, in their order; for time zones whose hours do not begin with those of
- * UTC. Totals by shorter periods would be many more rows for everybody.
+ * Counts the events of short intervals one by one, in order, for time zones whose hours do not begin with those of
+ * UTC. Totals by shorter periods would mean many more rows for everybody.
  */
 export async function countWithin(
   db: Executor,
@@ -69,7 +71,7 @@ export async function countWithin(
 
 const TOP = 10;
 
-/** The sensors that saw most, also those that are gone, with the name that they had last. */
+/** The sensors with most events, including deleted ones, with the name each had last. */
 export async function listTopSensors(db: Executor, range: Interval) {
   const known = sql`SELECT id FROM sensors UNION SELECT sensor_id FROM traffic_places`;
   const top = await topPlaces(db, range, known, sql`sensor_id`);
@@ -89,7 +91,7 @@ export async function listTopSensors(db: Executor, range: Interval) {
   return top.map(({ id, count }) => ({ sensorId: id, sensorName: names.get(id) ?? null, count }));
 }
 
-/** The locations at which most was seen, of those that there are. */
+/** The existing locations with most events. */
 export async function listTopLocations(db: Executor, range: Interval) {
   const known = sql`SELECT id FROM locations`;
   const top = await topPlaces(db, range, known, sql`location_id`);
@@ -107,11 +109,11 @@ export async function listTopLocations(db: Executor, range: Interval) {
 const MOST = 50;
 
 /**
- * The plates that were seen at least so often, those seen most often first. It looks at every event of the interval that
- * has a plate: keep it to some hundred thousand of them.
+ * The plates that were seen at least a given number of times, the most frequent first. Reads every event of the
+ * interval that has a plate, so keep it to some hundred thousand events.
  */
 export async function listRepeatPlates(db: Executor, interval: Interval, from: number) {
-  // Plan: events_by_plate or events_pkey of the months that the interval touches.
+  // Plan: events_by_plate, or events_pkey of the months in the interval.
   const { rows } = await db.execute<{ plate: string; n: number; last_seen: string }>(sql`
     SELECT max(plate) AS plate, count(*) AS n, max(id::text) AS last_seen FROM events
     WHERE plate_key IS NOT NULL AND ${sql.join(idWithin(interval), sql` AND `)}
@@ -128,7 +130,7 @@ interface TimesRow extends Record<string, unknown> {
   p90: number | null;
 }
 
-/** How long it took until events were marked as processed, of those that were marked within the interval; in seconds. */
+/** The time, in seconds, until events were marked as processed, for those that were marked within the interval. */
 export async function getProcessingTime(
   db: Executor,
   { from, until }: Interval,
@@ -152,7 +154,7 @@ export async function getProcessingTime(
   };
 }
 
-/** The places with most events within a range. Plan: the unique index of traffic_rollups, for each place. */
+/** The places with most events within a range. Plan: the unique index of traffic_rollups for each place. */
 async function topPlaces(db: Executor, range: Interval, places: SQL, column: SQL) {
   const segments = segmentsOf(range);
   const whole = { from: segments[0]?.from ?? range.from, until: segments.at(-1)?.until ?? range.until };

@@ -9,7 +9,7 @@ import type { SensorServices } from '../sensors/start.ts';
 import type { WatchlistServices } from '../watchlist/start.ts';
 import type { WebhookServices } from '../webhooks/start.ts';
 
-/** What the whole service shares. `app.ts` builds it, and hands it to the API. */
+/** The services of all rooms. `app.ts` builds it and passes it to the API. */
 export interface AppContext
   extends Core,
     AuthServices,

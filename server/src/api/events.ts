@@ -47,7 +47,7 @@ import type { DeviceContext } from '../sensors/authenticate.ts';
 import type { AppContext } from './context.ts';
 import { allowed, device, open, router, signedIn } from './procedures.ts';
 
-/** One event of a batch: validated and stored on its own, so that a bad one does not keep the others out. */
+/** One event of a batch, validated and stored separately, so that an invalid event does not affect the others. */
 async function ingestItem(ctx: DeviceContext<AppContext>, item: unknown): Promise<IngestedItem> {
   const parsed = reportedEvent.safeParse(item);
   try {
@@ -92,7 +92,7 @@ export const eventsRouter = router({
     .mutation(async ({ ctx, input }) => {
       ctx.app.eventRates.take(ctx.sensor, input.events.length);
       const results = await Promise.all(input.events.map((item) => ingestItem(ctx, item)));
-      // Nothing was taken in, so the whole request is one to repeat, as for a single event.
+      // Nothing was accepted, so the whole request should be repeated, as for a single event.
       if (results.every(isUnavailable))
         throw unavailable('No event could be stored: send them again in a moment');
       return { success: results.every((result) => !('error' in result)), results };

@@ -9,17 +9,17 @@ import type { AppContext } from './context.ts';
 
 const NOTHING_MORE = {};
 
-/** Anybody; a token that comes along is ignored. */
+/** Anybody. A token is ignored. */
 export const anybody: Guard<object, AppContext> = ({ app }, { path, type, readInput }) => {
   requireFeature(app.config, path, type);
   readInput();
   return NOTHING_MORE;
 };
 
-/** Everybody who is logged in. */
+/** Every user who is logged in. */
 export const anyUser = userWho(() => undefined);
 
-/** Those whose role holds the permission. */
+/** Users whose role has the permission. */
 export function holdersOf(permission: Permission) {
   return userWho((actor) => requirePermission(actor, permission, permissionNames[permission]));
 }
@@ -30,7 +30,7 @@ export const anyDevice: Guard<Pick<DeviceContext, 'sensor'>, AppContext> = (ctx,
   return sensor instanceof Promise ? sensor.then((found) => ({ sensor: found })) : { sensor };
 };
 
-/** Users who are logged in, if `check` lets them pass. */
+/** Users who are logged in and pass `check`. */
 function userWho(check: (actor: Actor) => void): Guard<Pick<SessionContext, 'actor'>, AppContext> {
   return async (ctx, { path, type, readInput }) => {
     const actor = await signIn(ctx);

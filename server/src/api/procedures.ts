@@ -9,7 +9,7 @@ import type { Guard, ProcedureMeta } from '../rpc/procedure.ts';
 import type { AppContext } from './context.ts';
 import { anybody, anyDevice, anyUser, holdersOf } from './guards.ts';
 
-/** A stream that is silent for longer than this is dead, and its client connects again. Notes come every 10 s. */
+/** A client considers a stream dead and reconnects after this long without a message. Notes are sent every 10 s. */
 const STREAM_SILENCE_MS = 30_000;
 
 useOwnMessages();
@@ -29,10 +29,10 @@ export const router = t.router;
 /** A procedure that anybody may call. */
 export const open = guarded('open', anybody);
 
-/** A procedure for everybody who is logged in. */
+/** A procedure for every user who is logged in. */
 export const signedIn = guarded('signedIn', anyUser);
 
-/** A procedure for those whose role holds the permission. */
+/** A procedure for users whose role has the permission. */
 export function allowed(permission: Permission) {
   return guarded('signedIn', holdersOf(permission)).meta({ permission });
 }
@@ -40,7 +40,7 @@ export function allowed(permission: Permission) {
 /** A procedure for devices. */
 export const device = guarded('device', anyDevice);
 
-/** A procedure for those whom the guard lets in. `rpc/run.ts` asks it directly; this is for what tRPC runs itself. */
+/** A procedure with a guard. `rpc/run.ts` calls the guard itself; this is for calls that tRPC runs. */
 function guarded<More extends object>(access: ProcedureMeta['access'], guard: Guard<More, AppContext>) {
   return t.procedure.meta({ access, guard }).use(async ({ ctx, path, type, getRawInput, next }) => {
     const readInput = await getRawInput().then(

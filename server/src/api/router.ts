@@ -14,7 +14,7 @@ import { viewsRouter } from './views.ts';
 import { watchlistRouter } from './watchlist.ts';
 import { webhooksRouter } from './webhooks.ts';
 
-/** The whole API: noun → procedures. */
+/** The whole API, by noun. */
 export const appRouter = router({
   auth: authRouter,
   sensors: sensorsRouter,
@@ -32,5 +32,5 @@ export const appRouter = router({
   system: systemRouter,
 });
 
-/** The type that typed clients are made from. */
+/** The type from which typed clients are derived. */
 export type AppRouter = typeof appRouter;

@@ -18,7 +18,7 @@ import { resolveInterval } from '../platform/time.ts';
 import { messagesOf } from '../rpc/messages.ts';
 import { listAlerts } from '../watchlist/alerts-store.ts';
 import { followAlerts } from '../watchlist/follow.ts';
-import { acknowledgeAlert, changeEntry, createEntry, removeEntry } from '../watchlist/service.ts';
+import { acknowledgeAlert, createEntry, deleteEntry, updateEntry } from '../watchlist/service.ts';
 import { listEntries } from '../watchlist/store.ts';
 import { allowed, router } from './procedures.ts';
 
@@ -51,13 +51,13 @@ export const watchlistRouter = router({
     })
     .input(updateWatchlistEntryInput)
     .output(watchlistEntry)
-    .mutation(({ ctx, input }) => changeEntry(ctx, input)),
+    .mutation(({ ctx, input }) => updateEntry(ctx, input)),
 
   delete: allowed('manageWatchlist')
     .meta({ summary: 'Remove a plate from the watchlist', notes: 'Its alerts are kept.' })
     .input(byId)
     .output(deleteWatchlistEntryOutput)
-    .mutation(({ ctx, input }) => removeEntry(ctx, input.id)),
+    .mutation(({ ctx, input }) => deleteEntry(ctx, input.id)),
 
   getAlerts: allowed('manageIncidents')
     .meta({

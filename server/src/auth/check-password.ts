@@ -10,9 +10,9 @@ interface Account {
 }
 
 /**
- * Checks the password of an account, within the limits on failures; a wrong one leaves a trace in the activity log.
- * @param email names the account, in lower case
- * @param find looks the account up; null when there is none
+ * Checks the password of an account, within the limits on failures. A wrong one is recorded in the activity log.
+ * @param email identifies the account, in lower case
+ * @param find looks up the account; null when there is none
  * @returns the account; null when there is none or the password is wrong
  * @throws AppError `tooManyRequests` after too many failures
  */
@@ -29,7 +29,7 @@ export async function checkPassword<Found extends Account>(
     return null;
   };
 
-  // An account that is not known costs no hash here, or guessing would keep the processor busy.
+  // No hash is computed here for an unknown account; otherwise guessing would keep the processor busy.
   const checkKnown = async (): Promise<Found | null> => {
     const account = await find();
     if (!account) return null;

@@ -5,11 +5,13 @@ import { unavailable } from '../platform/error.ts';
 /** Hashes and checks passwords with argon2id, a few at a time. */
 export interface Passwords {
   hash(password: string): Promise<string>;
-  /** Whether the password fits the hash. Without a hash (an unknown user) it takes as long and answers false. */
+  /**
+   * Whether the password matches the hash. Without a hash (an unknown user) it takes the same time and returns false.
+   */
   verify(passwordHash: string | null, password: string): Promise<boolean>;
 }
 
-/** What a hash costs: memory in KiB, passes over it, and threads. */
+/** The cost of a hash: memory in KiB, passes over it, and threads. */
 export interface PasswordCost {
   readonly memoryCost: number;
   readonly timeCost: number;
@@ -19,17 +21,20 @@ export interface PasswordCost {
 /** The first of the settings that OWASP's password storage cheat sheet recommends. */
 const COST: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** Turns for those who are not logged in, about a second of waiting: whoever comes on top is sent away at once. */
+/** The queue of logins, about a second of work. Further logins are refused at once. */
 const LOGINS = { atOnce: 2, waiting: 60, refusal: 'Too many logins at the same time: try again in a moment' };
 
-/** Turns for those who set passwords, about ten seconds: they are logged in, and an administrator may add many users. */
+/**
+ * The queue of new passwords, about ten seconds of work: these users are logged in, and an administrator may add many
+ * users.
+ */
 const NEW_PASSWORDS = {
   atOnce: 1,
   waiting: 250,
   refusal: 'Too many passwords are being set at the same time: try again in a moment',
 };
 
-/** @param cost of new hashes; others than the default one are for tests that are not about passwords */
+/** @param cost of new hashes; tests that do not concern passwords use a lower one */
 export async function createPasswords(cost = COST): Promise<Passwords> {
   const login = createTurns(LOGINS);
   const setPassword = createTurns(NEW_PASSWORDS);

@@ -5,7 +5,7 @@ import { pruneSessions } from './sessions-store.ts';
 
 const EVERY_MS = 600_000;
 
-/** Forgets, every ten minutes until it is disposed of, sessions and revocations of tokens that have expired. */
+/** Removes expired sessions and revocations of expired tokens every ten minutes, until it is disposed of. */
 export function startPruningSessions({ db, log }: { db: Database; log: Logger }): AsyncDisposable {
   return startPeriodic(
     { everyMs: EVERY_MS, log, failure: 'old sessions could not be removed now; the next run will try again' },

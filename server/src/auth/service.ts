@@ -11,7 +11,7 @@ import type { AuthServices } from './start.ts';
 import { findLogin, replacePassword, requireUser, setLastLogin } from './store.ts';
 import type { TokenSession } from './tokens.ts';
 
-/** The actor as callers see them. */
+/** The actor as the API shows it. */
 export function sessionUserOf({ id, email, firstName, lastName, role }: SessionUser): SessionUser {
   return {
     id,
@@ -23,8 +23,8 @@ export function sessionUserOf({ id, email, firstName, lastName, role }: SessionU
 }
 
 /**
- * Exchanges an e-mail and password for a token, which begins a session.
- * @throws AppError `unauthorized` when they do not fit; `tooManyRequests` after too many failures
+ * Exchanges an e-mail address and password for a token, which starts a session.
+ * @throws AppError `unauthorized` when they do not match; `tooManyRequests` after too many failures
  */
 export async function login(
   ctx: RequestContext<Core & AuthServices>,
@@ -48,8 +48,8 @@ export async function login(
 }
 
 /**
- * Ends the session of the token it is called with, and so every token that was refreshed from it, on every process.
- * Without a good token there is nothing to end.
+ * Ends the session of the token, and with it every token that was refreshed from it, on every process. Without a
+ * valid token it does nothing.
  */
 export async function logout(ctx: RequestContext<Core & AuthServices>): Promise<void> {
   const actor = await findActor(ctx);
@@ -61,7 +61,7 @@ export async function logout(ctx: RequestContext<Core & AuthServices>): Promise<
   });
 }
 
-/** A new token in the session of the caller; the current one stays good until it expires. */
+/** Issues a new token in the session of the caller; the current one stays valid until it expires. */
 export async function refreshToken(ctx: SessionContext) {
   const { app, actor } = ctx;
   const user = sessionUserOf(actor);
@@ -71,8 +71,9 @@ export async function refreshToken(ctx: SessionContext) {
 }
 
 /**
- * The sessions of the caller or, for those who manage users, of anybody.
- * @throws AppError `forbidden` when somebody else asks for those of another user; `notFound` when there is no such user
+ * The sessions of the caller or, for callers who manage users, of any user.
+ * @throws AppError `forbidden` for the sessions of another user without that permission; `notFound` when there is no
+ * such user
  */
 export async function getSessions(ctx: SessionContext, { userId }: GetSessionsInput): Promise<Session[]> {
   const { app, actor } = ctx;
@@ -86,8 +87,8 @@ export async function getSessions(ctx: SessionContext, { userId }: GetSessionsIn
 }
 
 /**
- * Ends a session of the caller or, for those who manage users, of anybody.
- * @throws AppError `notFound` when there is no such session that could be ended
+ * Ends a session of the caller or, for callers who manage users, of any user.
+ * @throws AppError `notFound` when there is no such session that the caller may end
  */
 export async function revokeSession(
   { app, actor, caller }: SessionContext,
@@ -104,9 +105,9 @@ export async function revokeSession(
 }
 
 /**
- * Gives the caller another password. Their session stays, all others end.
- * @throws AppError `badRequest` when the current password is wrong or the new one is the same; `tooManyRequests` after too
- * many failures, which count together with those to log in
+ * Changes the caller's password. The current session continues, all others end.
+ * @throws AppError `badRequest` when the current password is wrong or the new one is the same; `tooManyRequests`
+ * after too many failures, which count together with failed logins
  */
 export async function changePassword(
   ctx: SessionContext,
@@ -133,7 +134,7 @@ function invalidCredentials(): AppError {
   return new AppError('unauthorized', 'Invalid credentials');
 }
 
-/** The session of the caller. A token from before there were sessions gets one, which is as old as the token. */
+/** The session of the caller. A token from before sessions existed gets one, which is as old as the token. */
 async function currentSession(
   { app, actor, caller }: SessionContext,
   tx: Transaction,

@@ -5,17 +5,18 @@ import type { Timings } from '../platform/timings.ts';
 import { findSessionUsers, markSeen } from './sessions-store.ts';
 import type { TokenClaims } from './tokens.ts';
 
-/** Tokens that one statement asks about. */
+/** Number of tokens that one statement checks. */
 const CHECKED_AT_ONCE = 1_000;
 
-/** Looks after tokens and sessions in use, for all calls and streams of this process together. */
+/** Watches tokens and sessions in use, for all calls and streams of this process. */
 export interface SessionWatch extends AsyncDisposable {
   /**
-   * Calls `onEnd` once the token is not good any more: its session ended, or its user was switched off or got another role.
-   * It says nothing of the token's own expiry. @returns stops looking
+   * Calls `onEnd` once the token is no longer valid because its session ended, or its user was deactivated or changed
+   * role. It does not watch the token's own expiry.
+   * @returns a function that stops watching
    */
   watch(token: TokenClaims, onEnd: () => void): () => void;
-  /** Writes down, some time soon, that the session is in use. */
+  /** Records soon that the session is in use. */
   seen(sessionId: string): void;
 }
 
@@ -52,12 +53,12 @@ export function createSessionWatch({
     if (ids.length > 0) await markSeen(db, ids);
   };
 
-  // While the database is away nobody is told anything, so streams wait for the next round.
+  // While the database is unavailable, streams stay open until the next check.
   const rounds = startPeriodic(
     {
       everyMs: timings.checkSessionsMs,
       log,
-      failure: 'the sessions of open streams could not be checked; the next round will',
+      failure: 'the sessions of open streams could not be checked; the next round will try again',
     },
     async () => {
       const all = [...watched];

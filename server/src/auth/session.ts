@@ -8,20 +8,20 @@ import type { TokenClaims, TokenSession } from './tokens.ts';
 /** A user who is logged in. */
 export interface SignedInUser extends Actor {
   readonly sessionEpoch: number;
-  /** The token they came with. */
+  /** The token of the request. */
   readonly token: TokenClaims;
-  /** The session it belongs to; null for a token from before there were sessions that was not refreshed yet. */
+  /** Its session; null for a token from before sessions existed that has not been refreshed. */
   readonly session: TokenSession | null;
 }
 
-/** What a procedure gets that deals with the caller's own session. */
+/** The context of a procedure that manages the caller's own session. */
 export interface SessionContext<App = Core & AuthServices> extends RequestContext<App> {
   readonly actor: SignedInUser;
 }
 
 type Anybody = RequestContext<Core & Pick<AuthServices, 'tokens' | 'sessionWatch'>>;
 
-/** The user behind the request's token; null without a token or with one that is no longer good. */
+/** The user of the request's token; null without a valid token. */
 export async function findActor({ app, caller }: Anybody): Promise<SignedInUser | null> {
   const bearer = bearerToken(caller.authorization);
   if (bearer === null) return null;
@@ -35,7 +35,7 @@ export async function findActor({ app, caller }: Anybody): Promise<SignedInUser 
   return { id, email, firstName, lastName, role, sessionEpoch, token, session };
 }
 
-/** @throws AppError `unauthorized` without a token, or with one that is not or no longer good */
+/** @throws AppError `unauthorized` without a valid token */
 export async function signIn(ctx: Anybody): Promise<SignedInUser> {
   if (bearerToken(ctx.caller.authorization) === null) throw new AppError('unauthorized', 'No token provided');
   const actor = await findActor(ctx);
@@ -43,7 +43,7 @@ export async function signIn(ctx: Anybody): Promise<SignedInUser> {
   return actor;
 }
 
-/** @throws AppError `forbidden` when the actor's role does not hold the permission */
+/** @throws AppError `forbidden` when the actor's role does not have the permission */
 export function requirePermission(actor: Actor, permission: Permission, name: string): void {
   if (!mayDo(actor.role, permission)) {
     throw new AppError('forbidden', `Your role ${actor.role} does not have the permission ${name}`);

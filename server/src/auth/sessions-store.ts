@@ -8,9 +8,9 @@ import { sessions, users } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import type { TokenClaims, TokenSession } from './tokens.ts';
 
-/** The user of a good token, and the session it belongs to. */
+/** The user and the session of a valid token. */
 export interface TokenUser {
-  /** Which of the tokens that were asked about it is, from 1. */
+  /** The position of the token in the query, from 1. */
   readonly position: number;
   readonly id: string;
   readonly email: string;
@@ -18,14 +18,14 @@ export interface TokenUser {
   readonly lastName: string;
   readonly role: Role;
   readonly sessionEpoch: number;
-  /** Unix milliseconds; null for a token from before there were sessions that was not refreshed yet. */
+  /** Unix milliseconds; null for a token from before sessions existed that has not been refreshed. */
   readonly startedAt: number | null;
   readonly endsAt: number | null;
-  /** Whether the last use that was written down is more than a minute ago. */
+  /** Whether the last recorded use is more than a minute ago. */
   readonly isSeenLongAgo: boolean;
 }
 
-// A token without a session has its own id for one: the session that it is refreshed into has the same.
+// A token without a session uses its own id: the session that it is refreshed into has the same id.
 const FIND_USERS = prepare<TokenUser & Record<string, unknown>>(
   'find_session_users',
   sql`SELECT token.position::int, u.id, u.email, u.first_name AS "firstName", u.last_name AS "lastName", u.role,
@@ -44,7 +44,7 @@ const FIND_USERS = prepare<TokenUser & Record<string, unknown>>(
     AND NOT EXISTS (SELECT FROM revoked_tokens revoked WHERE revoked.token_id = token.id)`,
 );
 
-/** The users of those tokens that are still good: their user is active, and their session neither ended nor over. */
+/** The users of those tokens that are valid: the user is active, and the session has neither ended nor expired. */
 export function findSessionUsers(db: Executor, claims: readonly TokenClaims[]): Promise<TokenUser[]> {
   return FIND_USERS(db, {
     users: claims.map(({ userId }) => userId),
@@ -54,7 +54,7 @@ export function findSessionUsers(db: Executor, claims: readonly TokenClaims[]): 
   });
 }
 
-/** Longest user agent that is kept, in characters. */
+/** Maximum length of a stored user agent, in characters. */
 const USER_AGENT_MAX = 300;
 
 const sessionColumns = {
@@ -70,7 +70,7 @@ interface Begin {
   readonly lifetimeDays: number;
 }
 
-/** Begins a session. */
+/** Starts a session. */
 export async function insertSession(
   db: Executor,
   caller: Caller,
@@ -90,7 +90,7 @@ interface Adopt extends Begin {
   readonly issuedAt: Date;
 }
 
-/** Makes a session for a token from before there were sessions; answers the one that there is, should somebody have done so. */
+/** Creates a session for a token from before sessions existed, or returns the one that another call has created. */
 export async function adoptToken(
   tx: Transaction,
   caller: Caller,
@@ -109,16 +109,16 @@ export async function adoptToken(
     })
     .onConflictDoNothing();
   const [row] = await tx.select(sessionColumns).from(sessions).where(eq(sessions.id, tokenId));
-  if (!row) throw new Error('The session that was just begun is gone');
+  if (!row) throw new Error('The session that was just started does not exist');
   return row;
 }
 
 const isLive = and(isNull(sessions.endedAt), gt(sessions.expiresAt, sql`now()`));
 
-/** Most sessions that are listed. */
+/** Maximum number of sessions in a list. */
 const MOST_LISTED = 100;
 
-/** The sessions of a user in which tokens are good, those that were used last first; at most a hundred. */
+/** The active sessions of a user, the most recently used first; at most a hundred. */
 export async function listSessions(db: Executor, userId: string, currentId: string): Promise<Session[]> {
   const rows = await db
     .select({
@@ -139,8 +139,8 @@ export async function listSessions(db: Executor, userId: string, currentId: stri
 
 /**
  * Ends a session, and with it every token that was issued or refreshed in it.
- * @param userId whose session it must be; null when it may be anybody's
- * @returns whose it was; null when there is no such session, or it has ended already
+ * @param userId the required owner of the session; null for any
+ * @returns the owner; null when there is no such session, or it has ended already
  */
 export async function endSession(db: Executor, id: string, userId: string | null): Promise<string | null> {
   if (!isUuid(id)) return null;
@@ -152,7 +152,7 @@ export async function endSession(db: Executor, id: string, userId: string | null
   return row?.userId ?? null;
 }
 
-/** Keeps one session good when the epoch of its user was raised, and ends the others. */
+/** Keeps one session valid when the epoch of its user was raised, and ends the others. */
 export async function keepOnly(
   tx: Transaction,
   { id, userId, epoch }: { id: string; userId: string; epoch: number },
@@ -164,7 +164,7 @@ export async function keepOnly(
   await tx.update(sessions).set({ epoch }).where(eq(sessions.id, id));
 }
 
-/** Writes down that sessions are in use, unless that was done within the last minute or is being done. */
+/** Records that sessions are in use, unless that was done within the last minute or is being done. */
 export async function markSeen(db: Executor, ids: readonly string[]): Promise<void> {
   await db.execute(sql`
     UPDATE sessions SET last_seen_at = now() WHERE id IN (
@@ -176,8 +176,9 @@ export async function markSeen(db: Executor, ids: readonly string[]): Promise<vo
 const PRUNED_AT_ONCE = 5_000;
 
 /**
- * Forgets sessions that expired more than a day ago, and revocations of tokens that have expired; at most some
- * thousands of each. @returns how many are gone
+ * Removes sessions that expired more than a day ago, and revocations of expired tokens, at most some thousands of
+ * each.
+ * @returns the number of removed rows
  */
 export async function pruneSessions(db: Executor): Promise<number> {
   const { rowCount } = await db.execute(sql`

@@ -5,7 +5,7 @@ import { createSessionWatch, type SessionWatch } from './session-watch.ts';
 import { createLoginThrottle, type LoginThrottle } from './throttle.ts';
 import { createTokens, type Tokens } from './tokens.ts';
 
-/** What this room adds to the service. */
+/** The services of this room. */
 export interface AuthServices {
   readonly tokens: Tokens;
   readonly passwords: Passwords;

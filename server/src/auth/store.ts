@@ -14,7 +14,7 @@ const loginColumns = {
   passwordHash: users.passwordHash,
 };
 
-/** The active user with the e-mail (lower case), with what a login needs. */
+/** The active user with the e-mail address (lower case), with the data for a login. */
 export async function findLogin(db: Executor, email: string) {
   const [row] = await db
     .select(loginColumns)
@@ -23,15 +23,18 @@ export async function findLogin(db: Executor, email: string) {
   return row ?? null;
 }
 
-/** Keeps the user from being deleted until the transaction ends. @returns false when that has happened already */
+/**
+ * Prevents the user from being deleted until the transaction ends.
+ * @returns false when the user has been deleted already
+ */
 export async function setLastLogin(tx: Transaction, userId: string): Promise<boolean> {
   const { rowCount } = await tx.update(users).set({ lastLogin: sql`now()` }).where(eq(users.id, userId));
   return rowCount === 1;
 }
 
 /**
- * Replaces the password of an active user, and raises their epoch, which ends their sessions.
- * @returns the new epoch; null when the password is not the one that was read any more
+ * Replaces the password of an active user and raises their epoch, which ends their sessions.
+ * @returns the new epoch; null when the password has changed since it was read
  */
 export async function replacePassword(
   tx: Transaction,

@@ -5,28 +5,31 @@ import type { Pool } from 'pg';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { AppError } from '../platform/error.ts';
 
-/** An attempt to log in that was let in, and counted as a failure until it says otherwise. */
+/** A login attempt that was admitted. It counts as a failure until it is reported otherwise. */
 export interface Attempt {
-  /** The refusal if the address has failed too often: only the right password of a known account gets past it. */
+  /**
+   * The refusal if the address has failed too often; then only the correct password of an existing account is
+   * accepted.
+   */
   readonly addressIsOver: AppError | null;
-  /** The password was right: the failures of the account from this address are forgotten. */
+  /** The password was correct: clears the failures of the account from this address. */
   succeed(): Promise<void>;
-  /** It was not found out whether the password is right. */
+  /** The password could not be checked. */
   withdraw(): Promise<void>;
 }
 
-/** Slows down guessing of passwords, per account and address and per address, without locking anybody out for good. */
+/** Slows down password guessing, per account and address and per address, without locking anybody out permanently. */
 export interface LoginThrottle {
   /**
-   * Counts an attempt before its password is looked at, so that attempts at the same time cannot pass together.
-   * @throws AppError `tooManyRequests` while the account from this address has failed too often
+   * Counts an attempt before its password is checked, so that concurrent attempts cannot exceed the limit.
+   * @throws AppError `tooManyRequests` while the account has failed too often from this address
    */
   begin(email: string, address: string): Promise<Attempt>;
-  /** Does the work of attempts on one account from one address a few at a time. */
+  /** Runs the attempts on one account from one address a few at a time. */
   inTurn<Result>(email: string, address: string, work: () => Promise<Result>): Promise<Result>;
   /**
-   * Does the work of attempts from addresses that have failed too often, one at a time, so that others are not kept waiting.
-   * @returns null, and does nothing, while too many wait
+   * Runs attempts from addresses that have failed too often one at a time, so that they do not delay others.
+   * @returns null, without running the work, while too many are waiting
    */
   oneByOne<Result>(work: () => Promise<Result>): Promise<Result | null>;
 }
@@ -35,18 +38,21 @@ const WINDOW_SECONDS = 60;
 const FAILURES_PER_ACCOUNT_AND_ADDRESS = 20;
 const FAILURES_PER_ADDRESS = 200;
 
-/** Few enough that right passwords at the same time, each counted before it is looked at, do not use up the failures. */
+/**
+ * Few enough that concurrent attempts with the correct password, each counted before it is checked, do not reach the
+ * limit.
+ */
 const ATTEMPTS_AT_ONCE = 4;
 
-/** Attempts on one account from one address that are under way or wait in this process. */
+/** Maximum number of attempts on one account from one address, running or waiting in this process. */
 const MAX_WAITING = 200;
 
-/** Attempts from addresses that have failed too often that wait in this process. */
+/** Maximum number of waiting attempts from addresses that have failed too often, in this process. */
 const MAX_WAITING_BEYOND = 20;
 
 /**
- * Whom an address stands for: the first 64 bits of an IPv6 address, as a subscriber has all that begin with them, and
- * otherwise the address itself. An IPv4 address that is written as IPv6 is the IPv4 address.
+ * The part of an address that identifies a subscriber: the first 64 bits of an IPv6 address, otherwise the whole
+ * address. An IPv4 address in IPv6 notation counts as the IPv4 address.
  */
 export function subscriberOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
@@ -58,7 +64,7 @@ export function subscriberOf(address: string): string {
     .join(':')}::/64`;
 }
 
-/** Counts are shared by all processes, for a minute: a mistyped password costs its owner a minute at worst. */
+/** Counts are shared by all processes for a minute, so a mistyped password delays its owner by a minute at most. */
 export function createLoginThrottle(pool: Pool): LoginThrottle {
   const counted = {
     storeClient: pool,
@@ -110,7 +116,7 @@ export function createLoginThrottle(pool: Pool): LoginThrottle {
   };
 }
 
-/** What was typed as an e-mail may be anything, a password too: the database sees only a hash of it. */
+/** Users may enter anything as e-mail address, even a password, so the database gets only a hash of it. */
 function keyOf(...words: readonly string[]): string {
   return hash('sha256', words.join('\u0000'), 'base64url');
 }
@@ -121,7 +127,7 @@ function tooMany(count: RateLimiterRes): AppError {
   });
 }
 
-/** Counts one. @returns the refusal when that is more than there may be */
+/** Counts one attempt. @returns the refusal if the limit is exceeded */
 async function count(limiter: RateLimiterPostgres, key: string): Promise<AppError | null> {
   try {
     await limiter.consume(key);

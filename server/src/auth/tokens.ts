@@ -3,7 +3,7 @@ import { type SessionUser, TOKEN_LIFETIME_SECONDS } from '@gantry/contract/auth'
 import { isUuid } from '@gantry/contract/id';
 import { jwtVerify, SignJWT } from 'jose';
 
-/** What a verified token says. */
+/** The contents of a verified token. */
 export interface TokenClaims {
   readonly userId: string;
   readonly role: string;
@@ -11,11 +11,11 @@ export interface TokenClaims {
   readonly sessionEpoch: number;
   readonly issuedAt: Date;
   readonly expiresAt: Date;
-  /** The session it was issued in; null for one that was issued before there were sessions. */
+  /** The session in which it was issued; null for a token from before sessions existed. */
   readonly sessionId: string | null;
 }
 
-/** The session that a token is issued in. */
+/** The session in which a token is issued. */
 export interface TokenSession {
   readonly id: string;
   readonly epoch: number;
@@ -23,17 +23,17 @@ export interface TokenSession {
   readonly expiresAt: Date;
 }
 
-/** A token that was just issued. */
+/** A new token. */
 export interface IssuedToken {
   readonly token: string;
-  /** Seconds until it expires: 24 hours, or less when its session ends before. */
+  /** Seconds until it expires: 24 hours, or less if its session ends earlier. */
   readonly expiresIn: number;
 }
 
 /** Issues and verifies access tokens. */
 export interface Tokens {
   issue(user: SessionUser, session: TokenSession): Promise<IssuedToken>;
-  /** The claims of a token that this service issued and that has not expired; null for any other text. */
+  /** The claims of a valid, unexpired token of this service; otherwise null. */
   verify(token: string): Promise<TokenClaims | null>;
 }
 

@@ -1,14 +1,14 @@
 import type { EventType } from '@gantry/contract/events';
 
-/** An event as it is stored. Texts named `…Json` are JSON already. */
+/** An event as it is stored. Fields named `…Json` contain JSON text. */
 export interface EventRow {
   readonly id: string;
-  /** Unix milliseconds; what the id begins with. */
+  /** Unix milliseconds. The id starts with it. */
   readonly time: number;
   readonly eventType: EventType;
   readonly violationType: string | null;
   readonly vehicleType: string | null;
-  /** The rank, 1 LOW … 4 CRITICAL. */
+  /** The rank, from 1 LOW to 4 CRITICAL. */
   readonly severity: number | null;
   readonly sensorId: string;
   readonly sensorName: string;
@@ -23,11 +23,11 @@ export interface EventRow {
   readonly metadataJson: string | null;
   readonly imagesJson: string | null;
   readonly tagsJson: string | null;
-  /** Tells the event from others, if its id follows from an idempotency key and so may exist already; else null. */
+  /** Identifies the content of an event with an idempotency key, whose id may exist already; otherwise null. */
   readonly contentHash: string | null;
 }
 
-/** An event that was stored, with what the database adds to it and what people did with it. */
+/** A stored event with the fields that the database and users add. */
 export interface StoredRow extends EventRow {
   readonly createdAt: Date;
   readonly processed: boolean;

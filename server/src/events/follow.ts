@@ -5,7 +5,7 @@ import { matchesFilter } from './matches.ts';
 import { recordPlateLookUp } from './service.ts';
 
 /**
- * Tells of events as they are stored. Following a plate is looking it up, so it is written down first.
+ * Streams events when they are stored. Following a plate is a look-up, so it is recorded first.
  * @throws AppError as `follow` does
  */
 export async function* followEvents(

@@ -20,17 +20,20 @@ interface HoldRow extends Record<string, unknown> {
 const COLUMNS = sql`legal_holds.*,
   (SELECT count(*) FROM held_events WHERE hold_id = legal_holds.id) AS event_count`;
 
-/** The rows of `held_events` whose hold is in force. */
+/** The rows of `held_events` whose hold is in effect. */
 export const heldEvents = sql.raw(
   '(SELECT held_events.* FROM held_events JOIN legal_holds ON legal_holds.id = hold_id WHERE released_at IS NULL) AS held',
 );
 
-/** Waits for holds that are being set, and lets none be set until the transaction ends. To be called before looking for holds. */
+/**
+ * Waits for holds that are being set, and lets none be set until the transaction ends. Call it before looking for
+ * holds.
+ */
 export async function lockOutHolds(tx: Executor): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock_shared(${locks.holds})`);
 }
 
-/** Waits for those who remove events, and lets nobody begin to until the transaction ends. */
+/** Waits for transactions that remove events, and lets none begin until this one ends. */
 export async function lockOutRemovals(tx: Executor): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.holds})`);
 }
@@ -50,7 +53,7 @@ export async function requireNotHeld(tx: Executor, eventId: string): Promise<voi
   );
 }
 
-/** Those of the events that are under a legal hold. */
+/** The ids of those of the events that are under a legal hold. */
 export async function findHeld(db: Executor, eventIds: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await db.execute<{ event_id: string }>(
     sql`SELECT DISTINCT event_id FROM ${heldEvents} WHERE event_id = ANY (${sql.param(eventIds)}::uuid[])`,
@@ -58,7 +61,7 @@ export async function findHeld(db: Executor, eventIds: readonly string[]): Promi
   return new Set(rows.map((row) => row.event_id));
 }
 
-/** The type of each of the events that exist, by id. */
+/** The types of the given events by id; events that do not exist are left out. */
 export async function findEventTypes(
   db: Executor,
   eventIds: readonly string[],
@@ -84,11 +87,11 @@ export async function insertHold(
       ) AS one (event_id, event_type)
     )
     SELECT id FROM hold`);
-  if (!rows[0]) throw new Error('PostgreSQL did not answer the inserted hold');
+  if (!rows[0]) throw new Error('PostgreSQL did not return the inserted hold');
   return rows[0].id;
 }
 
-/** Ends a hold; of several who do so at once one does. @returns whether it was in force */
+/** Ends a hold. If several calls do so at the same time, one succeeds. @returns whether the hold was in effect */
 export async function endHold(tx: Executor, id: string, userId: string): Promise<boolean> {
   if (!isUuid(id)) return false;
   const { rowCount } = await tx.execute(sql`
@@ -97,7 +100,7 @@ export async function endHold(tx: Executor, id: string, userId: string): Promise
   return (rowCount ?? 0) > 0;
 }
 
-/** A hold with the events that it names. @throws AppError `notFound` */
+/** A hold with the events it contains. @throws AppError `notFound` */
 export async function getHold(db: Executor, id: string): Promise<HoldDetail> {
   const { rows } = isUuid(id)
     ? await db.execute<HoldRow>(sql`SELECT ${COLUMNS} FROM legal_holds WHERE id = ${id}::uuid`)

@@ -7,7 +7,7 @@ import { AppError, invalidInput } from '../platform/error.ts';
 import { endHold, findEventTypes, getHold, insertHold, lockOutRemovals } from './holds-store.ts';
 
 /**
- * Puts events under a legal hold: neither people nor retention remove them until it is released.
+ * Puts events under a legal hold: neither users nor retention can remove them until it is released.
  * @throws AppError `badRequest` at `eventIds.<n>` when there is no such event
  */
 export function setHold(
@@ -27,7 +27,7 @@ export function setHold(
 }
 
 /**
- * Ends a hold; its events are free unless another one names them too.
+ * Ends a hold. Its events can be removed unless another hold contains them.
  * @throws AppError `notFound`; `conflict` when it was released before
  */
 export function releaseHold({ app, actor, caller }: ActorContext, id: string): Promise<HoldDetail> {

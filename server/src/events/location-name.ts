@@ -1,15 +1,15 @@
-/** What an event and its sensor say of the place. */
+/** The place as given by an event and by its sensor. */
 interface PlacedEvent {
   readonly location: { readonly address?: string | null | undefined } | null;
 }
 interface PlacedSensor {
-  /** The name of the Location it is assigned to. */
+  /** The name of the location to which the sensor is assigned. */
   readonly locationName: string | null;
-  /** The address of its own coordinates. */
+  /** The address of the sensor's own coordinates. */
   readonly address: string | null;
 }
 
-/** Where the name of an event's place comes from: the first of these that is there. */
+/** The sources of the name of an event's place. The first one that has a value counts. */
 export const locationNameSources: readonly {
   readonly says: string;
   readonly of: (event: PlacedEvent, sensor: PlacedSensor) => string | null | undefined;
@@ -19,7 +19,7 @@ export const locationNameSources: readonly {
   { says: '`coordinates.address` of the sensor', of: (_, { address }) => address },
 ];
 
-/** The name of the place of an event, fixed when it is ingested; null when nobody says it. */
+/** The name of an event's place, fixed at ingestion; null when no source has one. */
 export function locationNameOf(event: PlacedEvent, sensor: PlacedSensor): string | null {
   for (const { of } of locationNameSources) {
     const name = of(event, sensor);

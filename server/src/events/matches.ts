@@ -2,7 +2,7 @@ import type { Event, EventFilter } from '@gantry/contract/events';
 import { fold } from '../platform/fold-case.ts';
 import { matchesPattern, plateKey } from './plate.ts';
 
-/** Tells events as `events.getAll` with the same filter would. */
+/** Whether an event meets a filter, with the same result as `events.getAll`. */
 export function matchesFilter(filter: EventFilter): (event: Event) => boolean {
   const { eventType, processed, archived } = filter;
   const sensorId = filter.sensorId?.toLowerCase();
@@ -21,7 +21,7 @@ export function matchesFilter(filter: EventFilter): (event: Event) => boolean {
     (isPlace === null || isPlace(event.locationName));
 }
 
-/** Compares without regard to case, as the lists do. */
+/** Compares without regard to case, as lists do. */
 function sameText(wanted: string): (value: string | null) => boolean {
   const folded = fold(wanted);
   return (value) => value !== null && fold(value) === folded;

@@ -3,23 +3,23 @@ import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
 import { timeOfId } from './id.ts';
 
-/** A partition of events: a month, or several that are long ago. Its ends are ends of months in UTC. */
+/** A partition of events: one month, or several for old events. It begins and ends at months in UTC. */
 export interface EventMonth extends Interval {
-  /** The table, quoted as SQL needs it. */
+  /** The table name, quoted for SQL. */
   readonly table: string;
 }
 
 const BOUNDS = /FROM \('([0-9a-f-]{36})'\) TO \('([0-9a-f-]{36})'\)/;
 
-/** Asks for the partitions, in any order. A partition is known by its bounds, whatever its name is. */
+/** Lists the partitions in any order. A partition is identified by its bounds, not by its name. */
 export const PARTITIONS = `
   SELECT pg_class.oid::regclass::text AS table, pg_get_expr(relpartbound, pg_class.oid) AS bounds
   FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = 'events'::regclass`;
 
-/** What is answered for a partition. */
+/** A row of `PARTITIONS`. */
 export type PartitionRow = { table: string; bounds: string };
 
-/** The partitions, oldest first. */
+/** Parses the rows of `PARTITIONS`, oldest first. */
 export function partitionsOf(rows: readonly PartitionRow[]): EventMonth[] {
   return rows
     .flatMap(({ table, bounds }) => {
@@ -30,20 +30,20 @@ export function partitionsOf(rows: readonly PartitionRow[]): EventMonth[] {
     .sort((a, b) => a.from - b.from);
 }
 
-/** The partitions that there are, oldest first. */
+/** All partitions, oldest first. */
 export async function listEventMonths(db: Executor): Promise<EventMonth[]> {
   return partitionsOf((await db.execute<PartitionRow>(sql.raw(PARTITIONS))).rows);
 }
 
-/** Whether a partition holds the events of a month (`YYYY-MM` in UTC). */
+/** Whether a partition contains a month (`YYYY-MM` in UTC). */
 export function holdsMonth({ from, until }: Interval, month: string): boolean {
   const start = Date.parse(`${month}-01T00:00:00Z`);
   return start >= from && start < until;
 }
 
 /**
- * The size of each month with its indexes, in bytes, by table; null where it cannot be told. On a cluster the partitions lie
- * on other nodes, so what counts there is what its own function says.
+ * The size of each month with its indexes, in bytes, by table; null where it is unknown. On a cluster the partitions
+ * lie on other nodes, so the cluster's own function is used.
  */
 export async function readMonthSizes(
   db: Executor,

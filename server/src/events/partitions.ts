@@ -6,19 +6,18 @@ import { endOf, startOf } from './counts/covering.ts';
 import { firstIdAt } from './id.ts';
 import { PARTITIONS, type PartitionRow, partitionsOf } from './months-store.ts';
 
-/** Longest wait for a lock; whoever waits for the partition must be answered meanwhile. */
+/** Maximum wait for a lock, so that requests that wait for the partition are answered in time. */
 const LOCK_TIMEOUT = '2s';
 
-/** How many months before the current one have a partition each. */
+/** The number of months before the current one that have a partition of their own. */
 const MONTHLY = 24;
 
-/** How many years before those have a partition each. All that is older shares one. */
+/** The number of years before those months that have a partition each. All older events share one. */
 const YEARLY = 5;
 
 /**
- * The time that shares a partition with a moment, when nothing is there yet: its month, or, the longer ago it is, its
- * year or all earlier years. So a device that tells of every month since 2000 adds few partitions, which every list would
- * have to look at.
+ * The time range of the partition for a time: its month or, further back, its year or all earlier years. So a device
+ * that reports events of every month since 2000 adds few partitions, all of which every list would have to search.
  */
 export function sharedSpan(time: number, now: number): Interval {
   const today = new Date(now);
@@ -29,26 +28,30 @@ export function sharedSpan(time: number, now: number): Interval {
   return { from: startOf('year', time), until: Math.min(endOf('year', time), monthly) };
 }
 
-/** The partitions of events, created ahead and on demand, by any number of processes. */
+/** The partitions of events. Any number of processes may create them ahead of time and on demand. */
 export interface Partitions {
-  /** Whether the partition of an event at this time (Unix milliseconds) is known to exist. */
+  /** Whether the partition for an event at this time (Unix milliseconds) is known to exist. */
   has(time: number): boolean;
-  /** Creates that partition, unless it exists. Those who ask for it at once share one attempt. */
+  /** Creates that partition unless it exists. Concurrent calls share one attempt. */
   ensure(time: number): Promise<void>;
-  /** Creates the partitions of this month and the next. */
+  /** Creates the partitions of the current month and the next. */
   ensureAhead(): Promise<void>;
-  /** Forgets which ones exist, after one turned out not to. */
+  /** Discards what is known, after a partition turned out to be missing. */
   forget(): void;
 }
 
-/** @param clock the time of the database, in Unix milliseconds: it decides which months have a partition each */
+/**
+ * @param clock returns the time of the database in Unix milliseconds, which decides which months have a partition of
+ * their own
+ */
 export function createPartitions(pool: Pool, clock: () => number): Partitions {
   let known: Interval[] = [];
-  // The partition used last, so that the common case is two comparisons.
+  // The partition that was used last, so that the common case takes two comparisons.
   let latest: Interval = { from: 0, until: 0 };
-  /** By the start of the month that is asked for. */
+  /** By the start of the requested month. */
   const underway = new Map<number, Promise<void>>();
-  // Created one after another: they wait for one lock anyway, and should not each hold a connection meanwhile.
+  // Partitions are created one after another: all wait for the same lock, and none should hold a connection
+  // meanwhile.
   let lastCreation: Promise<unknown> = Promise.resolve();
 
   const createInTurn = (time: number): Promise<Interval> => {
@@ -92,7 +95,7 @@ export function createPartitions(pool: Pool, clock: () => number): Partitions {
   };
 }
 
-/** The part of a span around a moment in it that none of the partitions covers; none may cover the moment. */
+/** The part of a span around a time that no partition covers. The time itself must not be covered. */
 function freeAround(time: number, span: Interval, partitions: readonly Interval[]): Interval {
   return partitions.reduce(
     ({ from, until }, taken) =>
@@ -124,13 +127,13 @@ function isIn(time: number) {
   return ({ from, until }: Interval): boolean => time >= from && time < until;
 }
 
-// A partition is known by its bounds: a table of its name may also be one that was detached and kept.
+// A table of the usual name may be a partition that was detached and kept.
 async function freeName(db: PoolClient, name: string, now: number): Promise<string> {
   const { rows } = await db.query<{ taken: boolean }>('SELECT to_regclass($1) IS NOT NULL AS taken', [name]);
   return rows[0]?.taken ? `${name}_${now}` : name;
 }
 
-/** @returns what the partition of that moment covers, whoever created it */
+/** @returns the range of the partition for that time, whichever process created it */
 function create(pool: Pool, time: number, now: number): Promise<Interval> {
   return transact(pool, async (client) => {
     await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
@@ -140,8 +143,8 @@ function create(pool: Pool, time: number, now: number): Promise<Interval> {
     if (present) return present;
     const partition = freeAround(time, sharedSpan(time, now), partitions);
     const name = await freeName(client, usualName(partition), now);
-    // Made beside the table and attached, because reading and writing go on meanwhile;
-    // CREATE TABLE … PARTITION OF would lock the whole of events.
+    // The table is created separately and attached, so that reads and writes continue; CREATE TABLE … PARTITION OF
+    // would lock all of events.
     await client.query(
       `CREATE TABLE ${name} (LIKE events INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING CONSTRAINTS)`,
     );

@@ -1,15 +1,15 @@
 const PLAIN = /^[A-Z0-9]*$/;
 
 /**
- * A plate as it is compared: in one case, without blanks and hyphens. Letters of every script stay what they are,
- * however they are composed.
+ * A plate in the form in which plates are compared: one case, no blanks and hyphens, normalized. Letters of every
+ * script are kept.
  */
 export function plateKey(plate: string): string {
   if (PLAIN.test(plate)) return plate;
   return (
     plate
       .replace(/[\s\p{Pd}]/gu, '')
-      // Upper case alone leaves some letters apart from their own other case: ẞ and ß, İ and i̇.
+      // Upper case alone leaves some letters distinct from their own other case: ẞ and ß, İ and i̇.
       .toLowerCase()
       .toUpperCase()
       .normalize('NFC')
@@ -17,8 +17,8 @@ export function plateKey(plate: string): string {
 }
 
 /**
- * How a plate filter is looked up: as one exact key, or, with `*`, as a LIKE pattern (escaped with a backslash). One of
- * which only the end is given is looked up from its end: the pattern is for the key read backwards.
+ * A plate filter: one exact key or, with `*`, a LIKE pattern (escaped with a backslash). If only the end is given,
+ * the pattern applies to the reversed key.
  */
 export type PlateFilter = { equals: string } | { like: string } | { backwardsLike: string };
 
@@ -30,14 +30,14 @@ export function plateFilter(filter: string): PlateFilter {
   return { like: escaped(key).replace(/\*+/g, '%') };
 }
 
-/** Whether a plate's key is of the form of a pattern's key, in which `*` stands for any run of characters. */
+/** Whether a plate's key matches a pattern's key, in which `*` stands for any sequence of characters. */
 export function matchesPattern(patternKey: string): (key: string) => boolean {
   const [start = '', ...rest] = patternKey.split('*');
   const end = rest.pop();
   if (end === undefined) return (key) => key === start;
   return (key) => {
     if (key.length < start.length + end.length || !key.startsWith(start) || !key.endsWith(end)) return false;
-    // What stands between two * is sought from the left, as early as it can be found.
+    // Each part between two `*` is matched at the first possible position.
     let at = start.length;
     for (const part of rest) {
       const found = key.indexOf(part, at);

@@ -13,7 +13,7 @@ import { lockMarks, type Marks, setMarks } from './marks-store.ts';
 import { rememberDeletion, removeEvent } from './remove-store.ts';
 
 /**
- * Marks an event as processed; one that is so already stays as it is.
+ * Marks an event as processed. Has no effect if it is already.
  * @throws AppError `notFound`
  */
 export function markAsProcessed(ctx: ActorContext, id: string): Promise<void> {
@@ -21,7 +21,7 @@ export function markAsProcessed(ctx: ActorContext, id: string): Promise<void> {
 }
 
 /**
- * Archives an event; one that is archived already stays as it is.
+ * Archives an event. Has no effect if it is archived already.
  * @throws AppError `notFound`
  */
 export function markAsArchived(ctx: ActorContext, id: string): Promise<void> {
@@ -29,7 +29,8 @@ export function markAsArchived(ctx: ActorContext, id: string): Promise<void> {
 }
 
 /**
- * Removes an event for good: a device that sends it again, by its idempotency key, is told that it is stored, and it is not.
+ * Deletes an event permanently. If a device sends it again with its idempotency key, it is reported as a duplicate
+ * and not stored.
  * @throws AppError `notFound`; `conflict` when it is under a legal hold
  */
 export function deleteEvent({ app, actor, caller }: ActorContext, id: string): Promise<void> {
@@ -43,9 +44,9 @@ export function deleteEvent({ app, actor, caller }: ActorContext, id: string): P
 }
 
 /**
- * Writes down that the user looks a plate up, and why if they said so.
- * @param plate as it was asked for
- * @param total how many events were found, if they were counted
+ * Records that the user looked up a plate, with the reason if one was given.
+ * @param plate as entered by the user
+ * @param total the number of events found, if they were counted
  * @param db the transaction that looks it up, if there is one
  */
 export function recordPlateLookUp(
@@ -62,7 +63,7 @@ export function recordPlateLookUp(
   });
 }
 
-/** One page of the events that meet the filters. A plate is not looked up without a record of it: if that fails, so does this. */
+/** One page of the events that meet the filters. A look-up of a plate is recorded; if that fails, so does the call. */
 export async function lookUpEvents(ctx: ActorContext, input: ListEventsInput): Promise<Page<Event>> {
   const { app } = ctx;
   const page = await listEvents(app.db, input, resolveInterval(input, app.settings.current().timezone));

@@ -1,6 +1,6 @@
 import { type EventType, type Severity, severity } from '@gantry/contract/events';
 
-/** The rank by which severities sort: 1 LOW … 4 CRITICAL. */
+/** The rank by which severities are sorted, from 1 LOW to 4 CRITICAL. */
 export function rankOf(value: Severity): number {
   return severity.options.indexOf(value) + 1;
 }
@@ -31,10 +31,10 @@ export const byEventType: Readonly<Record<EventType, Severity | null>> = {
   PLATE_RECOGNITION: null,
 };
 
-/** What SPEEDING is without a speed or a limit to compare. */
+/** The severity of SPEEDING if the speed or the limit is unknown. */
 export const SPEEDING_WITHOUT_EXCESS: Severity = 'MEDIUM';
 
-/** Speed above the limit, in km/h, up to which a severity reaches. */
+/** The excess over the speed limit, in km/h, up to which each severity applies. */
 export const byExcess: readonly { upTo: number; severity: Severity }[] = [
   { upTo: 10, severity: 'LOW' },
   { upTo: 20, severity: 'MEDIUM' },
@@ -43,8 +43,8 @@ export const byExcess: readonly { upTo: number; severity: Severity }[] = [
 ];
 
 /**
- * How urgent an event is when its device does not say: by its violation type, else by its event type,
- * and at least by how far the speed exceeds the location's limit (both km/h). Null when nothing is wrong.
+ * The severity of an event whose device reported none: by violation type, otherwise by event type, and at least the
+ * severity for the excess over the location's limit (both in km/h). Null for ordinary events.
  */
 export function severityOf(event: {
   eventType: EventType;

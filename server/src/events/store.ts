@@ -8,7 +8,7 @@ import { findNames } from '../users/names-store.ts';
 import { timeOfId } from './id.ts';
 import { severityOfRank } from './severity.ts';
 
-/** An event as its row is read for lists. */
+/** The columns of an event that lists show. */
 export interface EventRecord extends Record<string, unknown> {
   id: string;
   event_type: EventType;
@@ -62,9 +62,9 @@ export function toEvent(row: EventRecord): Event {
   };
 }
 
-/** The events with these ids, as lists show them; those that are gone are not among them. */
+/** The events with these ids as lists show them; ids that do not exist are left out. */
 export async function findEvents(db: Executor, ids: readonly string[]): Promise<ReadonlyMap<string, Event>> {
-  // Plan: events_pkey of the partitions that the ids fall into.
+  // Plan: events_pkey of the partitions that contain the ids.
   const { rows } = await db.execute<EventRecord>(
     sql`SELECT ${listedColumns} FROM events WHERE id = ANY(${sql.param(ids)}::uuid[])`,
   );
@@ -72,7 +72,7 @@ export async function findEvents(db: Executor, ids: readonly string[]): Promise<
 }
 
 /**
- * An event in full.
+ * An event with all its fields.
  * @throws AppError `notFound`
  */
 export async function getEvent(db: Executor, id: string): Promise<EventDetail> {

@@ -1,6 +1,6 @@
 import type { EventType } from '@gantry/contract/events';
 
-/** The types of events that are violations, whatever else is reported of them. */
+/** The types of events that always are violations. */
 export const VIOLATION_EVENT_TYPES: readonly EventType[] = ['TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION'];
 const types: ReadonlySet<string> = new Set(VIOLATION_EVENT_TYPES);
 

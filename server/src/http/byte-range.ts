@@ -3,10 +3,10 @@ import type { ByteRange } from '../images/blobs.ts';
 const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;
 
 /**
- * What a Range header asks of a file (RFC 9110, 14.2).
+ * The range of a file that a Range header requests (RFC 9110, 14.2).
  * @param bytes size of the file, at least 1
- * @returns null: the whole file, as for several ranges and everything that is not understood; `none` when no byte of it
- * is meant
+ * @returns null for the whole file, also for several ranges and for headers that are not understood; `none` when the
+ * range is not satisfiable
  */
 export function readRange(header: string | undefined, bytes: number): ByteRange | 'none' | null {
   const [, first, last] = RANGE.exec(header?.trim() ?? '') ?? [];

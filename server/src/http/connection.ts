@@ -5,17 +5,17 @@ import { errorBodyFor } from '@gantry/contract/envelope';
 import { announcesTooMuch } from '../rpc/body.ts';
 import { WireError } from '../rpc/errors.ts';
 
-/** How long a refused connection is still read, in milliseconds: a sender that is cut off never sees the answer. */
+/** How long the rest of a refused request is read, in milliseconds: a client that is cut off never sees the answer. */
 const LINGER_MS = 2_000;
 
-/** What Node says of bytes that are no request; `rawPacket` are the bytes. */
+/** Node's error for bytes that are not a request; `rawPacket` contains the bytes. */
 type ConnectionError = Error & { code?: string; rawPacket?: unknown };
 
 const REQUEST_LINE = /^[A-Z-]{1,30} \/\S* HTTP\/1\.[01]\r\n/;
 
 const answered = new WeakSet<Socket>();
 
-/** Answers on the bare connection what never became a request. */
+/** Answers on the socket if there is no valid request. */
 export function refuseConnection(error: ConnectionError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || (!socket.writable && !answered.has(socket))) {
     socket.destroy();
@@ -24,7 +24,7 @@ export function refuseConnection(error: ConnectionError, socket: Socket): void {
   refuse(socket, refusalOf(error));
 }
 
-/** Gives the cases that Node answers by itself, without our envelope or not at all, to us. */
+/** Handles the cases that Node would answer by itself, without the common envelope or not at all. */
 export function takeOverFromNode(server: Server): void {
   server.on('checkContinue', (request, response) => {
     if (!announcesTooMuch(request)) response.writeContinue();

@@ -2,21 +2,21 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 
-/** Open files that are kept for everything but callers: the database, pictures, reports, logs. */
+/** Open files reserved for everything except clients: the database, images, reports, logs. */
 const OTHER_FILES = 256;
 const FEWEST = 16;
 const WARN_EVERY_MS = 60_000;
 
 /**
- * How many connections a process takes at most.
- * @param wanted what the settings say
- * @param openFiles how many files it may have open; null where that is not known
+ * The maximum number of connections of a process.
+ * @param wanted the configured number
+ * @param openFiles the maximum number of open files; null if unknown
  */
 export function mostConnections(wanted: number, openFiles: number | null): number {
   return openFiles === null ? wanted : Math.min(wanted, Math.max(FEWEST, openFiles - OTHER_FILES));
 }
 
-/** Closes connections beyond so many as soon as they come, so that those that are open go on being served. */
+/** Closes connections beyond the limit at once, so that open ones are still served. */
 export function limitConnections(server: Server, most: number, log: Logger): void {
   let dropped = 0;
   let warnedAt = Number.NEGATIVE_INFINITY;

@@ -10,13 +10,13 @@ import { readRange } from './byte-range.ts';
 
 const SHA256 = /^[0-9a-f]{64}$/;
 
-/** A picture is data, whatever is in it: no script, no page of its own, no guess at another type. */
+/** Images are treated as data, whatever they contain: no scripts, no embedding, no guessing of another type. */
 const HARMLESS = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "sandbox; default-src 'none'",
 };
 
-/** Serves the pictures of events, by their SHA-256, to everybody who is logged in. */
+/** Serves the images of events by their SHA-256 to all users who are logged in. */
 export function serveImageFiles(
   server: FastifyInstance,
   app: Core & AuthServices & ImageServices,
@@ -26,7 +26,7 @@ export function serveImageFiles(
     try {
       return await app.images.blobs.get(sha256, range);
     } catch (err) {
-      app.log.error({ err, sha256 }, 'a picture could not be read');
+      app.log.error({ err, sha256 }, 'an image could not be read');
       throw unavailable('Images cannot be read at the moment: try again later', err);
     }
   };
@@ -53,7 +53,7 @@ export function serveImageFiles(
       return describe().code(416).header('content-range', `bytes */${image.bytes}`).send();
     }
     const part = range ?? { start: 0, end: image.bytes - 1 };
-    // Opened before anything is said, so that a file that is gone can still be told.
+    // Opened before the headers are sent, so that a missing file can still be reported.
     const body = request.method === 'HEAD' ? '' : await open(sha256, range ?? undefined);
     if (body === null) throw notFound('Image');
     describe()

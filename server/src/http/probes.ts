@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Core } from '../platform/context.ts';
 import { getHealth } from '../system/service.ts';
 
-/** Serves what machines ask: is the process alive, can it do its work, and how is it doing. */
+/** Serves the probes: whether the process is alive, whether it is ready, and its metrics. */
 export function serveProbes(server: FastifyInstance, app: Core): void {
   server.get('/live', () => ({ status: 'live' }));
 

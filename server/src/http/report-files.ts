@@ -6,7 +6,7 @@ import type { ReportServices } from '../reports/start.ts';
 import { drain } from '../rpc/body.ts';
 import type { CallerOf } from '../rpc/caller.ts';
 
-/** Serves the files of reports to those who show their token. */
+/** Serves the files of reports to users with a token. */
 export function serveReportFiles(
   server: FastifyInstance,
   app: Core & AuthServices & ReportServices,

@@ -33,18 +33,18 @@ import { serveMapTiles } from './map-tiles.ts';
 import { serveProbes } from './probes.ts';
 import { serveReportFiles } from './report-files.ts';
 
-/** Longest address line and headers, in bytes: a batch of queries has its inputs in the address. */
+/** Maximum size of the request line and headers in bytes: a batch of queries has its inputs in the address. */
 const MAX_HEADER_BYTES = 64 * 1024;
 const KEEP_ALIVE_MS = 72_000;
 const MAX_CHECK_MS = 2_000;
 
-/** What is served beside the API uses these; the API uses what its router was made for. */
+/** The services that routes besides the API use; the API uses those that its router requires. */
 type ServedApp = Core & AuthServices & RealtimeServices & ImageServices & ReportServices;
 
 /**
- * Builds the HTTP server of the service; it does not listen yet.
- * @param app what the procedures of the router are handed
- * @param timeoutMs how long a request may take to arrive, and then to be answered, in milliseconds
+ * Builds the HTTP server of the service, without listening.
+ * @param app the services for the procedures of the router
+ * @param timeoutMs time limit for receiving a request, and again for answering it, in milliseconds
  * @param pagesFolder where the built console is
  */
 export async function createServer(
@@ -145,14 +145,14 @@ const IDLE_SWEEP_MS = 50;
 /** A request that was sent just before the end has so long to arrive on a new connection, in milliseconds. */
 const UNUSED_MS = 500;
 
-/** Longest wait for what is under way, in milliseconds: callers that send or read slowly must not hold up the end. */
+/** Maximum wait for requests in progress, in milliseconds, so that slow clients do not delay the end. */
 const CLOSE_PATIENCE_MS = 18_000;
 
 /**
- * Stops listening, and resolves when what is under way is answered, or given up after a while. A connection that falls idle
- * meanwhile is closed, and so is one on which nothing is asked: each would otherwise hold up the end, by its keep-alive for
- * more than a minute.
- * @param patienceMs how long what is under way may take, in milliseconds
+ * Stops listening. Resolves when the requests in progress are answered, or after a time limit. Connections that
+ * become idle meanwhile, and those on which nothing was ever sent, are closed: keep-alive would otherwise delay the end
+ * by more than a minute.
+ * @param patienceMs time limit for requests in progress, in milliseconds
  */
 export async function closeServer(server: FastifyInstance, patienceMs = CLOSE_PATIENCE_MS): Promise<void> {
   const began = performance.now();
@@ -169,7 +169,7 @@ export async function closeServer(server: FastifyInstance, patienceMs = CLOSE_PA
   }
 }
 
-/** What Fastify and its plugins refuse by themselves is the sender's doing: they give it a status below 500. */
+/** Refusals by Fastify and its plugins are errors of the client: they have a status below 500. */
 function asWireError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof WireError || !('statusCode' in error)) return error;
   const { statusCode } = error;
@@ -179,7 +179,7 @@ function asWireError(error: unknown): unknown {
     : new WireError('BAD_REQUEST', 'This form of request is not supported');
 }
 
-/** Node's HTTP server, which gives requests to /trpc to `trpc`, and preflights and all others to Fastify. */
+/** Node's HTTP server, which passes requests to /trpc to `trpc`, and preflights and all others to Fastify. */
 function createHttp(
   timeoutMs: number,
   isPreflight: (request: IncomingMessage) => boolean,
@@ -189,7 +189,7 @@ function createHttp(
   const http = createHttpServer(
     {
       requestTimeout: timeoutMs,
-      // Left at its 60 s, Node takes the longer of the two times for the whole request.
+      // With Node's default of 60 s, the longer of the two times would apply to the whole request.
       headersTimeout: timeoutMs,
       keepAliveTimeout: KEEP_ALIVE_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -206,7 +206,7 @@ function createHttp(
   return http;
 }
 
-/** Lets every method through to the handlers with its body unread: what is wrong with a body matters to nobody there. */
+/** Passes every method to the handlers without reading the body, which none of them uses. */
 function readNoBodies(server: FastifyInstance): void {
   for (const method of METHODS) {
     if (method !== 'CONNECT') server.addHttpMethod(method, { hasBody: false, overrideExisting: true });

@@ -7,17 +7,17 @@ export interface ByteRange {
 }
 
 /**
- * Where files lie that are named by what is in them, so that the same name is always the same bytes. Keys are 64
- * hexadecimal digits. Whatever fails for reasons of the place itself is thrown as it is.
+ * A store of files that are named by their content, so that a name always denotes the same bytes. Keys are 64
+ * hexadecimal digits. Errors of the store are thrown unchanged.
  */
 export interface BlobStore extends AsyncDisposable {
-  /** Stores a file; it is durable when this resolves. One that is there already stays or is replaced by its equal. */
+  /** Stores a file; it is durable when this resolves. An existing file stays or is replaced by an identical one. */
   put(key: string, bytes: Uint8Array): Promise<void>;
-  /** The bytes of a file or of a part that lies within it; null when there is none. */
+  /** The bytes of a file, or of a range within it; null when there is none. */
   get(key: string, range?: ByteRange): Promise<Readable | null>;
   /** The size of a file in bytes; null when there is none. */
   stat(key: string): Promise<{ readonly bytes: number } | null>;
-  /** Removes a file, if there is one. */
+  /** Removes a file if it exists. */
   delete(key: string): Promise<void>;
   /** All files, in no particular order. */
   list(): AsyncIterable<{ readonly key: string; readonly bytes: number }>;

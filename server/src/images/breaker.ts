@@ -1,17 +1,17 @@
-/** Keeps callers away from something that fails again and again, and lets one at a time try whether it works again. */
+/** Stops calls to something that fails repeatedly, and lets one at a time try whether it works again. */
 export interface Breaker {
-  /** Whether everybody is refused at once just now. */
+  /** Whether calls are refused at present. */
   isOpen(): boolean;
-  /** Does the work unless everybody is refused, and remembers whether it failed. */
+  /** Runs the work unless calls are refused, and records whether it failed. */
   run<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
 export interface BreakerOptions {
-  /** Failures in a row after which everybody is refused. */
+  /** Number of consecutive failures after which calls are refused. */
   readonly failures: number;
-  /** For how long before one may try, in milliseconds. */
+  /** How long calls are refused before one may try, in milliseconds. */
   readonly openMs: number;
-  /** What those are told who are refused. */
+  /** The error for refused calls. */
   readonly refusal: () => Error;
 }
 

@@ -8,7 +8,7 @@ import type { BlobStore } from './blobs.ts';
 
 const KEY = /^[0-9a-f]{64}$/;
 
-/** Files in a folder, in 65,536 folders inside it: a key `abcd…` lies in `ab/cd`. */
+/** Files in 65,536 nested folders: the key `abcd…` is stored in `ab/cd`. */
 export function createDiskBlobs(folder: string): BlobStore {
   const pathOf = (key: string): string => {
     if (!KEY.test(key)) throw new Error(`Not a key: ${key}`);
@@ -61,7 +61,7 @@ async function namesIn(folder: string): Promise<string[]> {
   return (await ignoreErrno(readdir(folder), 'ENOENT')) ?? [];
 }
 
-/** Makes a folder survive a power failure, and those above it that had to be made. */
+/** Creates a folder and its missing parents so that they survive a power failure. */
 async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;

@@ -14,36 +14,36 @@ export interface ImagesParts {
   readonly limits?: Partial<ImageLimits>;
 }
 
-/** How much may wait for the place where pictures are stored. */
+/** Limits on images that wait to be stored. */
 export interface ImageLimits {
-  /** Bytes of all pictures that wait, one event's being taken in whatever its size. */
+  /** Total bytes of waiting images. The images of a single event are accepted whatever their size. */
   readonly bytes: number;
   readonly events: number;
-  /** Longest wait for one file to be stored, in milliseconds. */
+  /** Time limit for storing one file, in milliseconds. */
   readonly putMs: number;
-  /** Failures in a row after which pictures are refused at once, and for how long (milliseconds). */
+  /** Number of consecutive failures after which images are refused at once, and for how long (milliseconds). */
   readonly failures: number;
   readonly openMs: number;
 }
 
-/** The pictures that come with events. */
+/** Stores the images of events. */
 export interface Images {
   /**
-   * Stores the pictures of an event that is about to be stored; they are durable when this resolves.
-   * @param until when its turn must have come, by the monotonic clock in milliseconds: later nobody waits for it
-   * @throws AppError `unavailable` when the place for them is away or full, or too much waits for it
+   * Stores the images of an event before the event itself; they are durable when this resolves.
+   * @param until when its turn must have come, by the monotonic clock in milliseconds
+   * @throws AppError `unavailable` when the store is unavailable or full, or too many images are waiting
    */
   keep(event: PicturesOfEvent, until?: number): Promise<void>;
   find(sha256: string): Promise<StoredImage | null>;
   readonly blobs: BlobStore;
 }
 
-/** Files written at once, so that a large batch does not take every thread or connection. */
+/** Number of files written at once, so that a large batch does not use every thread or connection. */
 const WRITES_AT_ONCE = 8;
 
 const LIMITS: ImageLimits = { bytes: 64_000_000, events: 2_000, putMs: 15_000, failures: 5, openMs: 500 };
 
-/** What a sender hears whose pictures were not stored in time. */
+/** The error for an event whose images were not stored in time. */
 export function picturesTookTooLong(): AppError {
   return unavailable('Storing the images of the event took too long: send the event again in a moment');
 }
@@ -100,7 +100,7 @@ export function createImages({ db, blobs, log, limits }: ImagesParts): Images {
       try {
         await inTurn(() => keepNow(event, until, puts));
       } finally {
-        // What was given up may still hold its bytes.
+        // Writes that were abandoned may still hold their bytes.
         void Promise.allSettled(puts).then(() => {
           waiting.events--;
           waiting.bytes -= bytes;
@@ -121,7 +121,7 @@ function bytesOf({ pictures }: PicturesOfEvent): number {
   return pictures.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }
 
-/** What `work` comes to, unless it takes longer; then `late` is thrown, and it goes on by itself. */
+/** The result of `work`; rejects with `late` after the time limit, while the work continues. */
 async function within(ms: number, work: Promise<void>, late: () => Error): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {

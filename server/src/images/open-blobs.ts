@@ -4,7 +4,7 @@ import type { BlobStore } from './blobs.ts';
 import { createDiskBlobs } from './disk-blobs.ts';
 import { createS3Blobs } from './s3-blobs.ts';
 
-/** The place for pictures that the configuration names. Nothing is asked of it yet. */
+/** The image store that the configuration selects. It is not accessed yet. */
 export async function openBlobs(config: Config): Promise<BlobStore> {
   return config.S3_BUCKET === undefined
     ? createDiskBlobs(join(config.DATA_DIR, 'images'))

@@ -2,10 +2,10 @@ import { sql } from 'drizzle-orm';
 import { firstIdAt } from '../events/id.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 
-/** Whatever is younger may belong to an event that is about to be stored: a request lasts 30 s at most. */
+/** Younger images may belong to an event that is about to be stored: a request takes at most 30 s. */
 const YOUNG = sql.raw(`interval '1 hour'`);
 
-/** The first of those events that images belong to, before a moment (Unix milliseconds) and after an id. */
+/** The first events with images, before a time (Unix milliseconds) and after an id. */
 export async function pageOfEventsWithImages(
   db: Executor,
   until: number,
@@ -20,7 +20,7 @@ export async function pageOfEventsWithImages(
   return rows.map((row) => row.event_id);
 }
 
-/** Which events images came for within a time: from a moment on, or from the beginning, until an hour ago. */
+/** The events whose images were received from a time on, or since the beginning, until an hour ago. */
 export async function listEventsWithImagesSince(
   db: Executor,
   since: Date | null,
@@ -36,14 +36,14 @@ export async function listEventsWithImagesSince(
   return rows.map((row) => row.event_id);
 }
 
-/** Notes that images no longer belong to these events. */
+/** Removes the references from these events to images. */
 export async function removeReferences(tx: Executor, eventIds: readonly string[]): Promise<void> {
   await tx.execute(sql`DELETE FROM event_images WHERE event_id = ANY (${sql.param(eventIds)}::uuid[])`);
 }
 
-/** The same for those of the events that are not there, and were not about to be within the last hour. */
+/** The same for those of the events that do not exist, and that were not about to be stored within the last hour. */
 export async function removeDanglingReferences(db: Executor, eventIds: readonly string[]): Promise<void> {
-  // Two statements, because events may lie on other nodes.
+  // Two statements, because events may be on other nodes.
   const { rows } = await db.execute<{ id: string }>(
     sql`SELECT id FROM events WHERE id = ANY (${sql.param(eventIds)}::uuid[])`,
   );
@@ -57,7 +57,7 @@ export async function removeDanglingReferences(db: Executor, eventIds: readonly 
 const IS_ORPHAN = sql`touched_at < now() - ${YOUNG}
   AND NOT EXISTS (SELECT FROM event_images WHERE event_images.sha256 = images.sha256)`;
 
-/** Some images, in the order of their hashes, and which of them nothing refers to. */
+/** A page of images in the order of their hashes, with whether each is referenced. */
 export async function pageOfImages(
   db: Executor,
   after: string | null,
@@ -74,22 +74,22 @@ export async function pageOfImages(
   };
 }
 
-/** Notes that the files of orphans may be gone from here on: whoever stores such an image now stores its file again. */
+/** Marks the files of orphans as possibly missing, so that a new upload of such an image stores its file again. */
 export async function markAsUnstored(db: Executor, hashes: readonly string[]): Promise<void> {
   await db.execute(sql`UPDATE images SET stored_at = NULL WHERE ${among(hashes)} AND ${IS_ORPHAN}`);
 }
 
-/** An image that is about to be gone. */
+/** An image that is about to be removed. */
 export interface OrphanImage extends Record<string, unknown> {
   readonly sha256: string;
   readonly bytes: number;
-  /** When it came last, `YYYY-MM` in UTC. */
+  /** The month in which it was last received, `YYYY-MM` in UTC. */
   readonly month: string;
 }
 
 /**
- * Removes those images that are orphans still, and whose file is in doubt. Until the transaction ends nobody stores them
- * again, so their files can be removed meanwhile.
+ * Removes those of the images that are still orphans and marked as unstored. Until the transaction ends, nobody can
+ * store them again, so their files can be removed meanwhile.
  */
 export async function removeOrphans(tx: Executor, hashes: readonly string[]): Promise<OrphanImage[]> {
   const { rows } = await tx.execute<OrphanImage>(sql`

@@ -9,10 +9,10 @@ export interface PixelSize {
 
 export type MediaType = 'image/jpeg' | 'image/png' | 'image/webp';
 
-/** Up to here all that a PNG or a WebP says of its size has been said. */
+/** Contains everything that a PNG or WebP file states about its size. */
 const HEADER_BYTES = 64;
 
-/** Where the picture's data begins: a frame header comes before it. */
+/** Start of the image data, which follows the frame header. */
 const SCAN = 0xda;
 
 interface Format {
@@ -41,12 +41,12 @@ const FORMATS: readonly Format[] = [
   },
 ];
 
-/** What a file is by its first bytes; null when it is none of the formats that are kept. */
+/** The format of a file by its first bytes; null if it is not supported. */
 export function mediaTypeOf(bytes: Buffer): MediaType | null {
   return FORMATS.find(({ begins }) => begins(bytes))?.mediaType ?? null;
 }
 
-/** The size that the header of a picture names, without decoding the picture; null when the header is broken. */
+/** The size in the header of an image, without decoding the image; null when the header is invalid. */
 export function pixelSizeOf(bytes: Buffer, mediaType: MediaType): PixelSize | null {
   const size = FORMATS.find((format) => format.mediaType === mediaType)?.size(bytes) ?? null;
   return size !== null && size.width >= 1 && size.height >= 1
@@ -54,14 +54,17 @@ export function pixelSizeOf(bytes: Buffer, mediaType: MediaType): PixelSize | nu
     : null;
 }
 
-/** The frame headers of JPEG (ITU-T T.81, table B.1): SOF0 to SOF15 without the tables DHT, JPG and DAC among them. */
+/**
+ * The frame headers of JPEG (ITU-T T.81, table B.1): SOF0 to SOF15, except for DHT, JPG and DAC, which share the
+ * range.
+ */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }
 
 /**
- * The size that a JPEG names in its frame header; null when there is none where one has to be. Read strictly from segment to
- * segment: a search for the marker would take a second of a hostile file, and find it where no decoder looks.
+ * The size in the frame header of a JPEG; null when it is missing. Segments are read in order: searching for the
+ * marker could take a second for a malicious file, and find it where no decoder looks.
  */
 function jpegSize(bytes: Buffer): PixelSize | null {
   let at = 2;
@@ -81,17 +84,17 @@ function jpegSize(bytes: Buffer): PixelSize | null {
 }
 
 function headerSize(format: typeof PNG, bytes: Buffer): PixelSize | null {
-  // Copied, because they read on in the memory behind a view that is too short.
+  // Copied, because the parsers read beyond the end of a view that is too short.
   const header = Uint8Array.from(bytes.subarray(0, HEADER_BYTES));
   try {
     return format.validate(header) ? format.calculate(header) : null;
   } catch {
-    // It throws of its own accord and of the buffer's when the header is not what it must be.
+    // Parsers and buffer reads throw when the header is invalid.
     return null;
   }
 }
 
-/** Whether the file is as long as it says, and holds the header of its first chunk. */
+/** Whether the file has the length it states and contains the header of its first chunk. */
 function isWholeRiff(bytes: Buffer): boolean {
   return bytes.length > 25 && bytes.readUInt32LE(4) + 8 <= bytes.length;
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { invalidInput } from '../platform/error.ts';
 import { type MediaType, mediaTypeOf, type PixelSize, pixelSizeOf } from './pixel-size.ts';
 
-/** A picture as a device sent it, checked. */
+/** An image as sent by a device, after validation. */
 export interface Picture extends PixelSize {
   /** SHA-256 of its bytes, 64 hexadecimal digits. */
   readonly sha256: string;
@@ -10,31 +10,31 @@ export interface Picture extends PixelSize {
   readonly bytes: Buffer;
 }
 
-/** Pixels. A picture of the largest size takes 200 MB where it is decoded. */
+/** In pixels. An image of the maximum size takes 200 MB when decoded. */
 const MAX_PIXELS = 50_000_000;
 const MAX_SIDE = 20_000;
 
 const DATA_URL = /^data:/i;
 const IMAGE_URL = /^data:image\/(jpeg|png|webp);base64,/i;
 
-/** How base64 of the three formats begins. */
+/** The first characters of the three formats in base64. */
 const IMAGE_BASE64 = /^(?:\/9j\/|iVBORw0KGgo|UklGR)/;
 
-/** Markup, and base64 of markup, of GIF and of PDF: files that are no pictures we keep, and no addresses either. */
+/** Markup, and base64 of markup, GIF and PDF: neither supported images nor addresses. */
 const OTHER_FILE = /^\s*<|^(?:PHN2Zy|PD94bWwg|PCFET0NUWVBF|PCFkb2N0eXBl|PGh0bWw|PEhUTUw|R0lGOD|JVBERi)/;
 
-/** Of a short text: longer ones are base64 or refused. */
+/** For short texts; longer ones must be base64. */
 const REFERENCE_MAX = 2048;
 const ONLY_BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
 
 const ONE_OF_THREE = 'send a JPEG, PNG or WebP image in base64, or its address';
 
 /**
- * Decodes a picture out of one of an event's `images`, checks by its bytes that it is what it claims to be, and by its
- * header that it is of a size that somebody can open. Decoding and hashing 7 MB takes some 10 to 50 ms.
+ * Decodes an image from one of an event's `images` and checks, by its bytes, that it is of a supported format and, by
+ * its header, that its size is reasonable. Decoding and hashing 7 MB takes some 10 to 50 ms.
  * @param path of the value in the input, for messages
  * @returns null when the value is an address or another short text
- * @throws AppError `badRequest` for everything that claims to be a picture and is none
+ * @throws AppError `badRequest` for a value that appears to be an image and is not valid
  */
 export function readImage(value: string, path: string): Picture | null {
   if (OTHER_FILE.test(value)) throw invalidInput(path, `This is not an image: ${ONE_OF_THREE}`);
@@ -65,7 +65,7 @@ export function readImage(value: string, path: string): Picture | null {
   return { sha256: hash('sha256', bytes, 'hex'), mediaType, width, height, bytes };
 }
 
-/** Where a picture is served. */
+/** The address at which an image is served. */
 export function addressOfImage(sha256: string): string {
   return `/images/${sha256}`;
 }
@@ -77,7 +77,7 @@ function isImageData(value: string): boolean {
   );
 }
 
-/** The bytes, or null when it is not base64 throughout: what Node skips shows in the length. */
+/** The bytes, or null if it is not valid base64: characters that Node skips change the length. */
 function decodeBase64(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.length === Buffer.byteLength(text, 'base64')) return bytes;

@@ -2,25 +2,25 @@ import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { BlobStore } from './blobs.ts';
 
-/** Where an S3-compatible store is, and who calls it. */
+/** The location and the credentials of an S3-compatible store. */
 export interface S3Options {
   readonly bucket: string;
-  /** undefined: Amazon's own. */
+  /** undefined for Amazon's own. */
   readonly endpoint: string | undefined;
   readonly region: string;
-  /** undefined: what the AWS SDK finds by itself, such as the role of the machine. */
+  /** undefined for the defaults of the AWS SDK, such as the role of the machine. */
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
 }
 
-/** What lies in the bucket under this name is ours. */
+/** The service uses only keys with this prefix. */
 const PREFIX = 'images/';
 
-/** Longest wait for an answer; with the second attempt it stays under the limit of a request. */
+/** Time limit for an answer; two attempts stay within the time limit of a request. */
 const ANSWER_MS = 8_000;
 const CONNECT_MS = 3_000;
 const ATTEMPTS = 2;
 
-/** Files in a bucket of an S3-compatible store. It is first called when the first file is. */
+/** Files in a bucket of an S3-compatible store. It is not contacted before the first file. */
 export async function createS3Blobs(options: S3Options): Promise<BlobStore> {
   const {
     S3Client,
@@ -36,7 +36,7 @@ export async function createS3Blobs(options: S3Options): Promise<BlobStore> {
     ...(options.credentials && { credentials: options.credentials }),
     maxAttempts: ATTEMPTS,
     requestHandler: { requestTimeout: ANSWER_MS, connectionTimeout: CONNECT_MS, throwOnRequestTimeout: true },
-    // Not every compatible store knows Amazon's newer checksums; the key is one.
+    // Some compatible stores do not support Amazon's newer checksums, and the key is a checksum already.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
@@ -92,7 +92,7 @@ async function orNull<Found>(promise: Promise<Found>): Promise<Found | null> {
   }
 }
 
-/** The SDK takes a quarter of a second to load, so only those who need it load it. */
+/** Loading the SDK takes a quarter of a second, so it is loaded only when needed. */
 function loadSdk() {
   return import('@aws-sdk/client-s3');
 }

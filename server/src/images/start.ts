@@ -2,7 +2,7 @@ import type { Foundation } from '../platform/start.ts';
 import { createImages, type Images } from './images.ts';
 import { openBlobs } from './open-blobs.ts';
 
-/** What this room adds to the service. */
+/** The services of this room. */
 export interface ImageServices {
   readonly images: Images;
 }

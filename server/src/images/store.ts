@@ -3,13 +3,16 @@ import type { Executor } from '../platform/database/transaction.ts';
 import type { MediaType } from './pixel-size.ts';
 import type { Picture } from './read-image.ts';
 
-/** A picture as it is served. */
+/** The properties with which an image is served. */
 export interface StoredImage {
   readonly mediaType: MediaType;
   readonly bytes: number;
 }
 
-/** The pictures of one event. Pictures are locked in one order, so that two events with the same ones do not deadlock. */
+/**
+ * The images of one event. They are locked in a common order, so that two events with the same images do not
+ * deadlock.
+ */
 export interface PicturesOfEvent {
   readonly eventId: string;
   readonly eventType: string;
@@ -17,9 +20,9 @@ export interface PicturesOfEvent {
 }
 
 /**
- * Notes pictures and that they belong to an event, which may be stored later; for an hour they are kept though it is not.
- * When they are sent again the hour begins again, also for what is just being collected.
- * @returns the hashes of those whose file has to be stored
+ * Records images and the event they belong to, which may be stored later. They are kept for an hour even if it is
+ * not. Sending them again restarts the hour, even for images that are being collected.
+ * @returns the hashes of the images whose file must be stored
  */
 export async function noteImages(
   db: Executor,
@@ -52,12 +55,12 @@ export async function noteImages(
   return new Set(lacking.map(({ sha256 }) => sha256));
 }
 
-/** Notes that the file of a picture is stored. */
+/** Records that the file of an image is stored. */
 export async function noteImageStored(db: Executor, sha256: string): Promise<void> {
   await db.execute(sql`UPDATE images SET stored_at = now() WHERE sha256 = ${digest(sha256)}`);
 }
 
-/** A picture whose file is stored; null when there is none. */
+/** An image whose file is stored; null when there is none. */
 export async function findImage(db: Executor, sha256: string): Promise<StoredImage | null> {
   const { rows } = await db.execute<{ mediaType: MediaType; bytes: number }>(sql`
     SELECT media_type AS "mediaType", bytes FROM images WHERE sha256 = ${digest(sha256)} AND stored_at IS NOT NULL`);

@@ -30,10 +30,10 @@ import {
   type Unseen,
 } from './timeline-store.ts';
 
-/** What changes of incidents get. */
+/** The context of changes to incidents. */
 export type IncidentContext = ActorContext<Core & { readonly outbox: Outbox }>;
 
-/** What a person did to an incident, for the timeline, the activity log and everybody who is told. */
+/** A user's action on an incident, for the timeline, the activity log and notifications. */
 export interface AppliedCommand {
   readonly action: IncidentAction | 'create';
   /** null: it did not exist. */
@@ -43,7 +43,7 @@ export interface AppliedCommand {
   readonly details: Record<string, unknown> | null;
 }
 
-/** Writes down what was done and tells of it, in the transaction that does it. Answers the incident. */
+/** Records an action and publishes it, in the transaction that performs it. @returns the incident */
 export async function recordCommand(
   { app, actor, caller }: IncidentContext,
   tx: Transaction,
@@ -65,8 +65,8 @@ export async function recordCommand(
 }
 
 /**
- * What they cannot have seen. Without an expectation that is what others did of the same kind while this request was under
- * way; it is settled before anything is waited for.
+ * The changes that the caller cannot have seen. Without an expected time, these are changes of the same kind that
+ * others made during this request; they are determined before waiting for any lock.
  */
 export async function unseenBy(
   { app, actor, caller }: IncidentContext,
@@ -82,17 +82,17 @@ export async function unseenBy(
   return { action, userId: actor.id, after, began: caller.since };
 }
 
-/** What comes with a change: a note, and what the timeline says beyond the states. */
+/** Additions to a change: a note, and details for the timeline. */
 export interface CommandNotes {
   readonly note?: string | null;
   readonly describe?: (before: IncidentRow, after: IncidentRow, nameOf: NameOf) => Record<string, unknown>;
 }
 
 /**
- * Does something about an incident, or, when it is so already, nothing. Of several at once each finds what the one
- * before has left.
- * @throws AppError `notFound`; `forbidden` when it is assigned to somebody else and the role minds; `conflict` when the
- * state does not allow it, or it was changed by somebody else meanwhile
+ * Performs a command on an incident; has no effect if its result is already in place. Concurrent commands are applied
+ * one after another.
+ * @throws AppError `notFound`; `forbidden` when it is assigned to somebody else and the role does not allow it;
+ * `conflict` when the state does not allow it, or somebody else has changed it meanwhile
  */
 export async function changeIncident(
   ctx: IncidentContext,
@@ -120,8 +120,8 @@ function nameOfActor({ firstName, lastName }: Actor): string {
 }
 
 /**
- * Says which rule a command broke that was not done, by the incident as it is; it is locked. When there is none, everything
- * was as the command would have it.
+ * Finds the rule that prevented a command, from the present state of the locked incident. If there is none, its
+ * result was already in place.
  * @throws AppError `forbidden` or `conflict`
  */
 async function refuseIfAgainstRules(

@@ -1,7 +1,7 @@
 import type { FollowIncidentsInput, IncidentChange } from '@gantry/contract/incidents';
 import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
 
-/** Tells what is done about all incidents, or about those that are asked for. @throws AppError as `follow` does */
+/** Streams changes of all incidents, or of those that match the filter. @throws AppError as `follow` does */
 export function followIncidents(
   ctx: FollowContext,
   { lastEventId, ...wanted }: FollowIncidentsInput,

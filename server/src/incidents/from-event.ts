@@ -1,6 +1,6 @@
 import { type IncidentType, incidentType } from '@gantry/contract/incidents';
 
-/** What an event says that bears on what kind of incident it is. */
+/** The fields of an event that determine the type of its incident. */
 interface Report {
   readonly violationType: string | null;
   readonly metadataJson: string | null;
@@ -17,13 +17,13 @@ const names: Record<IncidentType, string> = {
   OTHER: 'Incident',
 };
 
-/** How devices name a type, in capitals: as we do, and otherwise. */
+/** Names of types as devices report them, in capitals: ours and common others. */
 const typesByName: ReadonlyMap<string, IncidentType> = new Map([
   ...incidentType.options.map((type) => [type, type] as const),
   ['WRONG_WAY', 'WRONG_WAY_DRIVER'],
 ]);
 
-/** The type of incident that an event tells of: by its violation type, else by `metadata.incidentType`, else OTHER. */
+/** The type of incident for an event: by its violation type, otherwise by `metadata.incidentType`, otherwise OTHER. */
 export function incidentTypeOf(report: Report): IncidentType {
   return typeNamed(report.violationType) ?? typeNamed(metadataOf(report).incidentType) ?? 'OTHER';
 }
@@ -31,7 +31,7 @@ export function incidentTypeOf(report: Report): IncidentType {
 /** The longest title that the contract allows, in characters. */
 const TITLE_MAX = 200;
 
-/** What an incident is called that an event opens: "Collision at Main Street / 5th Avenue". */
+/** The title of an incident that an event opens: "Collision at Main Street / 5th Avenue". */
 export function titleOf(type: IncidentType, place: string): string {
   return [...`${names[type]} at ${place}`].slice(0, TITLE_MAX).join('');
 }

@@ -1,4 +1,7 @@
-/** An open incident takes in the events of its sensor from this long before its opening to this long after its latest event. */
+/**
+ * An open incident accepts events of its sensor from this long before its opening until this long after its latest
+ * event.
+ */
 export const SAME_INCIDENT_MS = 15 * 60_000;
 
 /** An incident of a sensor that is neither resolved nor closed. */
@@ -7,7 +10,7 @@ export interface OpenIncident {
   readonly sensorId: string;
   /** Unix milliseconds. */
   readonly openedAt: number;
-  /** When the latest event happened that it took in, or else its opening; Unix milliseconds. */
+  /** The time of its latest event, otherwise of its opening; Unix milliseconds. */
   readonly lastEventAt: number;
 }
 
@@ -18,16 +21,16 @@ interface Report {
   readonly time: number;
 }
 
-/** Which events open an incident, and which belong to one that is open or was opened by one before them. */
+/** The events that open an incident, and those that belong to an open one or to one opened by an earlier event. */
 export interface Grouping<Row> {
   readonly opening: readonly { readonly incidentId: string; readonly row: Row }[];
   readonly attached: readonly { readonly incidentId: string; readonly row: Row }[];
 }
 
 /**
- * Goes through the events in the order of their time. One that happened less than 15 minutes before the opening of an open
- * incident of its sensor, or after the latest event of it, belongs to that incident, however long it has been open; another
- * opens an incident of its own.
+ * Processes the events in the order of their time. An event less than 15 minutes before the opening of an open
+ * incident of its sensor, or after its latest event, belongs to that incident, however long it has been open. Any
+ * other event opens a new incident.
  */
 export function groupByIncident<Row extends Report>(
   rows: readonly Row[],
@@ -62,12 +65,12 @@ export function groupByIncident<Row extends Report>(
   return { opening, attached };
 }
 
-/** Whether it still is, or already was, the same incident at that time. */
+/** Whether an event at that time belongs to the incident. */
 function takesIn({ openedAt, lastEventAt }: OpenIncident, time: number): boolean {
   return time > openedAt - SAME_INCIDENT_MS && time < lastEventAt + SAME_INCIDENT_MS;
 }
 
-/** Where the incident that takes in an event of that time is; of several, the one that was opened nearest to it. */
+/** The index of the incident that accepts an event of that time; of several, the one that was opened nearest to it. */
 function placeOf(incidents: readonly OpenIncident[], time: number): number {
   let best = -1;
   let distance = Number.POSITIVE_INFINITY;

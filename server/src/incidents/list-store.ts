@@ -23,12 +23,12 @@ const sortKeys = {
   status: sql`array_position(${sql.param(incidentStatus.options)}::text[], ${incidents.status}::text)`,
 };
 
-/** PostgreSQL would refuse to compare an id with a text of any other form; such a text is nothing's id. */
+/** PostgreSQL refuses to compare an id with text of another form, which is never the id of anything. */
 export function refersTo(column: PgColumn, id: string): SQL {
   return isUuid(id) ? eq(column, id) : sql`false`;
 }
 
-/** The incidents that were opened in the interval. */
+/** The condition for incidents that were opened in the interval. */
 export function openedIn({ from, until }: Interval): SQL | undefined {
   return and(
     Number.isFinite(from) ? gte(incidents.openedAt, new Date(from)) : undefined,
@@ -37,8 +37,8 @@ export function openedIn({ from, until }: Interval): SQL | undefined {
 }
 
 /**
- * One page of the incidents that meet the filters, and how many do. The search text is taken literally.
- * @param callerId whom `me` stands for
+ * One page of the incidents that meet the filters, with their number. The search text is taken literally.
+ * @param callerId the user that `me` refers to
  */
 export async function listIncidents(
   db: Executor,
@@ -48,7 +48,7 @@ export async function listIncidents(
 ): Promise<Page<IncidentRow>> {
   const { status, type, severity, sensorId, locationId, assignedTo, search } = input;
   const wanted = and(
-    // One state as an equality, so that its index has the incidents in order.
+    // An equality for a single status, so that its index returns the incidents in order.
     status &&
       (status.length === 1 ? eq(incidents.status, status[0] ?? 'OPEN') : inArray(incidents.status, status)),
     type && eq(incidents.type, type),
@@ -62,7 +62,7 @@ export async function listIncidents(
     openedIn(interval),
   );
   const direction = input.sortOrder === 'asc' ? asc : desc;
-  // Plan: incidents_by_opening, or incidents_by_status for one state; the other sorts put what is found in order.
+  // Plan: incidents_by_opening, or incidents_by_status for one status; for other orders the result is sorted.
   const items = await db
     .select()
     .from(incidents)
@@ -76,10 +76,10 @@ export async function listIncidents(
 
 const { openedAt, acknowledgedAt, resolvedAt, backlog } = incidents;
 
-/** Nobody could acknowledge what came in late when it happened. */
+/** Nobody could have acknowledged late events when they happened. */
 const inTime = sql`FILTER (WHERE NOT ${backlog})`;
 
-/** Counts the incidents that were opened in the interval, and how long it took to act upon them. */
+/** Counts the incidents that were opened in the interval, with the times until they were acted upon. */
 export async function getIncidentStats(db: Executor, interval: Interval): Promise<IncidentStats> {
   const rows = await db
     .select({
@@ -130,7 +130,8 @@ function assigned(to: string, callerId: string): SQL {
   return refersTo(incidents.assignedTo, to === 'me' ? callerId : to);
 }
 
-// An event may be dated up to five minutes ahead, and what it opens be dealt with before: that took no time.
+// An event may be dated up to five minutes ahead, so its incident may be acted upon before it opens: that counts as
+// no time.
 function secondsUntil(moment: typeof acknowledgedAt, which = sql``) {
   return sql<number>`coalesce(sum(greatest(0, extract(epoch FROM ${moment} - ${openedAt}))) ${which}, 0)::double precision`;
 }

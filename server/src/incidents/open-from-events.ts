@@ -27,9 +27,9 @@ import { recordTimeline } from './timeline-store.ts';
 type Assigned = { readonly incidentId: string; readonly row: EventRow };
 
 /**
- * Opens incidents for those of the freshly stored events that are of type INCIDENT, in the transaction that stores them.
- * An event of a sensor with an open incident that took in another one less than a quarter of an hour before is attached to
- * that one instead. Transactions that concern the same sensor take turns here, so at most one incident comes of what they say together.
+ * Opens incidents for new events of type INCIDENT, in the transaction that follows them up. An event joins an open
+ * incident of its sensor whose latest event is less than a quarter of an hour old. Transactions that concern the same
+ * sensor run one after another here, so that together they open at most one incident.
  */
 export async function openIncidents(
   app: { readonly outbox: Outbox },
@@ -45,11 +45,11 @@ export async function openIncidents(
   const { opening, attached } = groupByIncident(reports, known, randomUUID);
 
   const opened = await open(tx, opening);
-  const grown = await attachToOpenIncidents(tx, attachmentsOf(attached));
+  const joined = await attachToOpenIncidents(tx, attachmentsOf(attached));
 
   const nameOf = await findNames(
     tx,
-    grown.flatMap(({ reportedBy, assignedTo }) => [reportedBy, assignedTo]),
+    joined.flatMap(({ reportedBy, assignedTo }) => [reportedBy, assignedTo]),
   );
   const changed = (action: IncidentChange['action'], row: IncidentRow): IncidentChange => ({
     action,
@@ -58,15 +58,15 @@ export async function openIncidents(
     note: null,
     at: row.updatedAt,
   });
-  // However many events an incident takes in at once, it is told of once.
-  const told = [
+  // An incident that receives several events at once is published once.
+  const changes = [
     ...opened.map((row) => changed('create', row)),
-    ...grown.map((row) => changed('attachEvent', row)),
+    ...joined.map((row) => changed('attachEvent', row)),
   ];
   await publish(
     app,
     tx,
-    told.map((body) => ({ topic: 'incidents' as const, body })),
+    changes.map((body) => ({ topic: 'incidents' as const, body })),
   );
 }
 
@@ -100,7 +100,7 @@ function attachmentsOf(assigned: readonly Assigned[]): Attachment[] {
   return assigned.map(({ incidentId, row }) => ({ incidentId, eventId: row.id }));
 }
 
-/** Opens the incidents, each with the event that tells of it. */
+/** Opens the incidents, each with its event. */
 async function open(tx: Executor, opening: readonly Assigned[]): Promise<IncidentRow[]> {
   if (opening.length === 0) return [];
   const opened = await insertIncidents(tx, await incidentsOf(tx, opening));

@@ -29,7 +29,7 @@ export async function listCandidates(
   return rows.map(({ id, firstName, lastName, role }) => ({ id, name: `${firstName} ${lastName}`, role }));
 }
 
-/** Somebody who might take an incident. */
+/** A user to whom an incident may be assigned. */
 export interface Candidate {
   readonly id: string;
   readonly firstName: string;
@@ -38,7 +38,7 @@ export interface Candidate {
   readonly isActive: boolean;
 }
 
-/** The user with the id, whatever they may do; null when there is none. */
+/** The user with the id, whatever their role; null when there is none. */
 export async function findCandidate(db: Executor, id: string): Promise<Candidate | null> {
   if (!isUuid(id)) return null;
   const { firstName, lastName, role, isActive } = users;

@@ -5,7 +5,7 @@ import type { Executor } from '../platform/database/transaction.ts';
 import { invalidInput } from '../platform/error.ts';
 import { findCandidate, hasLocation, hasSensor } from './references-store.ts';
 
-// What an incident refers to must exist when it is entered. It may go later.
+// Objects that an incident refers to must exist when it is entered. They may be deleted later.
 
 /** @throws AppError `badRequest` for a location or sensor that does not exist; null and undefined refer to none */
 export async function requirePlaces(
@@ -19,9 +19,9 @@ export async function requirePlaces(
 }
 
 /**
- * An incident can be assigned to those who can do something about it.
- * @param field where the input names the user
- * @returns the id as the database has it
+ * An incident can be assigned to users who may manage incidents.
+ * @param field the field of the input with the user's id
+ * @returns the id as stored
  * @throws AppError `badRequest` when there is no such user, or they are inactive or may not manage incidents
  */
 export async function requireAssignee(db: Executor, field: string, userId: string): Promise<string> {
@@ -38,8 +38,8 @@ export async function requireAssignee(db: Executor, field: string, userId: strin
 }
 
 /**
- * @param pathOf where the input names the event at this position
- * @returns the ids as the database has them, each once
+ * @param pathOf returns the path in the input of the event at a position
+ * @returns the ids as stored, each once
  * @throws AppError `badRequest` for an event that does not exist
  */
 export async function requireEvents(

@@ -6,7 +6,7 @@ import {
 } from '@gantry/contract/incidents';
 import { AppError } from '../platform/error.ts';
 
-/** How each action reads when somebody has done it: "Anna Kern acknowledged this incident", "it can be acknowledged". */
+/** Each action as a participle: "Anna Kern acknowledged this incident", "it can be acknowledged". */
 const done: Record<IncidentAction | 'create', string> = {
   create: 'opened',
   acknowledge: 'acknowledged',
@@ -22,20 +22,20 @@ const done: Record<IncidentAction | 'create', string> = {
 
 const nextStatuses: Record<IncidentAction, Partial<Record<IncidentStatus, IncidentStatus>>> = incidentStates;
 
-/** Whether the table of states has the action for the state. */
+/** Whether the table of states allows the action in the state. */
 export function allows(action: IncidentAction, status: IncidentStatus): boolean {
   return nextStatuses[action][status] !== undefined;
 }
 
-/** A step that stands in the way of another: that which brought an incident into its state, for example. */
+/** A timeline entry that prevents an action, such as the one that set the present status. */
 export interface Arrival {
   readonly action: IncidentAction | 'create';
-  /** Who took it; null: an event. */
+  /** The user; null for an event. */
   readonly who: string | null;
   readonly at: Date;
 }
 
-/** The state of the incident does not allow the action: says who brought it there, and what can be done instead. */
+/** The refusal of an action that the status does not allow: says who set the status, and what can be done instead. */
 export function stateRefusal(status: IncidentStatus, arrival: Arrival | null): AppError {
   const possible = list(
     incidentAction.options.filter((action) => allows(action, status)).map((a) => done[a]),
@@ -49,7 +49,7 @@ export function stateRefusal(status: IncidentStatus, arrival: Arrival | null): A
   );
 }
 
-/** Somebody else has the incident, and the role of whoever asked does not reach that far. */
+/** The refusal for an incident of somebody else, which the caller's role may not change. */
 export function assigneeRefusal(assignee: string): AppError {
   return new AppError(
     'forbidden',
@@ -58,8 +58,8 @@ export function assigneeRefusal(assignee: string): AppError {
 }
 
 /**
- * @param assignee who has it by now; null: nobody
- * @param who whoever assigned it; null: that is not known
+ * @param assignee the present assignee; null for nobody
+ * @param who the user who assigned it; null if unknown
  */
 export function assignedRefusal(assignee: string | null, who: string | null): AppError {
   return new AppError(
@@ -70,7 +70,7 @@ export function assignedRefusal(assignee: string | null, who: string | null): Ap
   );
 }
 
-/** Somebody changed the incident meanwhile. */
+/** The refusal after somebody else has changed the incident. */
 export function changedRefusal({ action, who, at }: Arrival): AppError {
   return new AppError(
     'conflict',

@@ -17,8 +17,8 @@ import { attachEvents, type IncidentFields, type IncidentRow, insertIncidents } 
 
 /**
  * Opens an incident by hand.
- * @throws AppError `badRequest` when something that it refers to does not exist; `forbidden` when the role may not
- * assign it so
+ * @throws AppError `badRequest` when a referenced object does not exist; `forbidden` when the role does not allow the
+ * assignment
  */
 export function createIncident(
   ctx: IncidentContext,
@@ -31,7 +31,7 @@ export function createIncident(
     const attached = await requireEvents(tx, eventIds, (position) => `eventIds.${position}`);
     const values = { ...fields, assignedTo, severity: rankOf(severity), reportedBy: ctx.actor.id };
     const [after] = await insertIncidents(tx, [values]);
-    if (!after) throw new Error('PostgreSQL did not answer the inserted incident');
+    if (!after) throw new Error('PostgreSQL did not return the inserted incident');
     await attachEvents(
       tx,
       attached.map((eventId) => ({ incidentId: after.id, eventId })),
@@ -49,7 +49,7 @@ export function createIncident(
 type Step = 'acknowledge' | 'start' | 'resolve' | 'close' | 'reopen' | 'addNote';
 
 /**
- * Takes an incident on to its next state, or back to the first; or notes something.
+ * Moves an incident to another status, or adds a note.
  * @throws AppError as `changeIncident` does
  */
 export function moveIncident(
@@ -61,8 +61,8 @@ export function moveIncident(
 }
 
 /**
- * Gives an incident to somebody, or to nobody.
- * @throws AppError as `changeIncident` does; `badRequest` when the user cannot take it
+ * Assigns an incident to a user, or to nobody.
+ * @throws AppError as `changeIncident` does; `badRequest` when it cannot be assigned to the user
  */
 export function assignIncident(
   ctx: IncidentContext,
@@ -72,8 +72,8 @@ export function assignIncident(
     const unseen = await unseenBy(ctx, tx, id, 'assign', expectedUpdatedAt);
     requireReach(ctx.actor, userId);
     const assignedTo = userId === null ? null : await requireAssignee(tx, 'userId', userId);
-    const deed = { action: 'assign' as const, expectedAssignee, unseen, fields: { assignedTo } };
-    return changeIncident(ctx, tx, id, deed, {
+    const command = { action: 'assign' as const, expectedAssignee, unseen, fields: { assignedTo } };
+    return changeIncident(ctx, tx, id, command, {
       describe: (before, after, nameOf) => ({
         assignedTo: {
           from: nameOf(before.assignedTo)?.name ?? null,
@@ -85,7 +85,7 @@ export function assignIncident(
 }
 
 /**
- * Sets the fields that are given; `null` clears one. What is so already leaves no trace.
+ * Sets the given fields; `null` clears a field. Unchanged values are not recorded.
  * @throws AppError as `changeIncident` does; `badRequest` when a location or sensor does not exist
  */
 export function updateIncident(
@@ -99,15 +99,15 @@ export function updateIncident(
       ...given(input),
       ...(severity && { severity: rankOf(severity) }),
     };
-    const deed = { action: 'update' as const, unseen, fields };
-    return changeIncident(ctx, tx, id, deed, {
+    const command = { action: 'update' as const, unseen, fields };
+    return changeIncident(ctx, tx, id, command, {
       describe: (before, after) => differences(before, after, fields),
     });
   });
 }
 
 /**
- * Notes that an event belongs to an incident; one that does already changes nothing.
+ * Attaches an event to an incident. Has no effect if it is attached already.
  * @throws AppError as `changeIncident` does; `badRequest` when there is no such event
  */
 export function attachEvent(
@@ -116,8 +116,8 @@ export function attachEvent(
 ): Promise<Incident> {
   return inTransaction(ctx.app.db, async (tx) => {
     const [eventId = wanted] = await requireEvents(tx, [wanted], () => 'eventId');
-    const deed = { action: 'attachEvent' as const, eventId };
-    return changeIncident(ctx, tx, id, deed, { describe: () => ({ eventId }) });
+    const command = { action: 'attachEvent' as const, eventId };
+    return changeIncident(ctx, tx, id, command, { describe: () => ({ eventId }) });
   });
 }
 
@@ -131,7 +131,7 @@ function shownAs(row: IncidentRow, field: keyof IncidentFields): unknown {
   return field === 'severity' ? severityOfRank(row.severity) : row[field];
 }
 
-/** The fields that differ, as they were and as they are. */
+/** The fields that differ, with both values. */
 function differences(
   before: IncidentRow,
   after: IncidentRow,

@@ -21,7 +21,7 @@ export type NewIncident = typeof incidents.$inferInsert;
 
 const columns = Object.entries(getTableColumns(incidents));
 
-/** Reads an incident from the row of a statement that drizzle did not build. */
+/** Converts the row of a statement that drizzle did not build. */
 export function readIncident(row: Readonly<Record<string, unknown>>): IncidentRow {
   return Object.fromEntries(
     columns.map(([field, column]) => {
@@ -31,7 +31,7 @@ export function readIncident(row: Readonly<Record<string, unknown>>): IncidentRo
   ) as IncidentRow;
 }
 
-/** An incident as answers show it. */
+/** An incident as the API returns it. */
 export function incidentOf({ lastEventAt: _, ...row }: IncidentRow, nameOf: NameOf): Incident {
   return {
     ...row,
@@ -47,7 +47,7 @@ export async function getIncidentRow(db: Executor, id: string): Promise<Incident
 }
 
 /**
- * Reads an incident as it is before a change, and keeps others from changing it until the transaction ends.
+ * Reads an incident before a change, and locks it until the transaction ends.
  * @throws AppError `notFound`
  */
 export async function lockIncident(tx: Transaction, id: string): Promise<IncidentRow> {
@@ -56,10 +56,10 @@ export async function lockIncident(tx: Transaction, id: string): Promise<Inciden
   );
 }
 
-/** How old an event is when it opens an incident, for that to be part of a backlog. */
+/** The age of an event from which the incident that it opens counts as backlog. */
 const BACKLOG_AGE = sql`interval '15 minutes'`;
 
-/** Stores new incidents, in the order in which they are given, and notes which are part of a backlog. */
+/** Stores new incidents in the given order, and marks those that are part of a backlog. */
 export async function insertIncidents(tx: Executor, values: readonly NewIncident[]): Promise<IncidentRow[]> {
   return values.length === 0
     ? []
@@ -69,7 +69,10 @@ export async function insertIncidents(tx: Executor, values: readonly NewIncident
         .returning();
 }
 
-/** The moment of a change. The row is locked before this statement begins, so none is dated before the one it follows. */
+/**
+ * The time of a change. The row is locked before this statement begins, so no change is dated before the previous
+ * one.
+ */
 export const moment = sql<Date>`greatest(statement_timestamp(), ${incidents.updatedAt} + interval '1 millisecond')`;
 
 interface Moments {
@@ -84,7 +87,7 @@ const momentsOf: Partial<Record<IncidentAction, Moments>> = {
   reopen: { resolvedAt: null, closedAt: null },
 };
 
-/** The fields that a person may set. */
+/** The fields that users may set. */
 export type IncidentFields = Partial<
   Pick<
     IncidentRow,
@@ -100,29 +103,29 @@ export type IncidentFields = Partial<
   >
 >;
 
-/** Something to be done about an incident, and under which conditions. */
+/** A change of an incident with its conditions. */
 export interface IncidentCommand {
   readonly action: IncidentAction;
   /** It must be assigned to this user or to nobody. */
   readonly requiredAssignee?: string | undefined;
-  /** It must be assigned to this user; null: to nobody. */
+  /** It must be assigned to this user; null for nobody. */
   readonly expectedAssignee?: string | null | undefined;
-  /** What whoever changes it cannot have seen: there must be nothing of it. */
+  /** Changes that the caller cannot have seen; there must be none. */
   readonly unseen?: Unseen | undefined;
-  /** What is set; at least one of the fields must be another than before. */
+  /** The fields to set; at least one must differ from its present value. */
   readonly fields?: IncidentFields;
-  /** The event that is to belong to it, and does not yet. */
+  /** The event to attach; it must not be attached yet. */
   readonly eventId?: string;
 }
 
-/** Whether the fields of the incident are as they are wanted. */
+/** Whether the incident has these values already. */
 export async function hasFields(db: Executor, id: string, fields: IncidentFields): Promise<boolean> {
   return (await db.$count(incidents, and(eq(incidents.id, id), differs(fields) ?? sql`false`))) === 0;
 }
 
 /**
  * Changes an incident, if the table of states allows the action and every condition holds; the database decides.
- * @returns the incident as it is now; null when nothing changed
+ * @returns the incident after the change; null when nothing changed
  */
 export async function applyCommand(
   tx: Transaction,
@@ -155,13 +158,13 @@ export async function applyCommand(
   return row ?? null;
 }
 
-/** An event that belongs to an incident. */
+/** An event that is attached to an incident. */
 export interface Attachment {
   readonly incidentId: string;
   readonly eventId: string;
 }
 
-/** Notes which events belong to which incidents; what is noted already stays. */
+/** Attaches events to incidents; existing attachments stay. */
 export async function attachEvents(tx: Executor, attachments: readonly Attachment[]): Promise<void> {
   if (attachments.length > 0)
     await tx
@@ -170,7 +173,7 @@ export async function attachEvents(tx: Executor, attachments: readonly Attachmen
       .onConflictDoNothing();
 }
 
-/** The newest events of an incident, and how many were attached. */
+/** The newest events of an incident, with the number of all. */
 export async function findEventsOf(
   db: Executor,
   incidentId: string,
@@ -183,7 +186,7 @@ export async function findEventsOf(
     .orderBy(desc(incidentEvents.eventId))
     .limit(MAX_INCIDENT_EVENTS);
   const ids = newest.map(({ eventId }) => eventId);
-  // Two statements, for one that joins cannot be sent to the nodes that have the events.
+  // Two statements, because a join could not be sent to the nodes that hold the events.
   const found = await findEvents(db, ids);
   const events = ids.flatMap((id) => found.get(id) ?? []);
   if (ids.length < MAX_INCIDENT_EVENTS) return { events, eventCount: ids.length };
@@ -195,7 +198,7 @@ function only([row]: readonly IncidentRow[]): IncidentRow {
   return row;
 }
 
-/** Whether an incident is opened by what happened a while ago. The database's clock decides. */
+/** Whether an incident is opened by an event of some time ago, by the database's clock. */
 function isBacklog({ openedAt }: NewIncident): SQL | false {
   return (
     openedAt instanceof Date &&

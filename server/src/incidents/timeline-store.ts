@@ -9,7 +9,7 @@ import { incidentTimeline as timeline } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { NameOf } from '../users/names-store.ts';
 
-/** A step in the life of an incident, as it is written down. */
+/** An entry of an incident's timeline. */
 export interface TimelineRow {
   readonly incidentId: string;
   readonly at: Date;
@@ -22,7 +22,7 @@ export interface TimelineRow {
   readonly details: Record<string, unknown> | null;
 }
 
-/** Writes down what was done, in the transaction that does it and after the incident was changed. */
+/** Records timeline entries, in the transaction of the change and after it. */
 export async function recordTimeline(tx: Executor, rows: readonly TimelineRow[]): Promise<void> {
   if (rows.length > 0) await tx.insert(timeline).values([...rows]);
 }
@@ -39,7 +39,7 @@ const columns = {
 };
 type ReadRow = Omit<TimelineRow, 'incidentId'> & { readonly id: number };
 
-/** What was done, oldest first. Of very much, what people did and then the latest events are kept. */
+/** The timeline, oldest first. If it is very long, the actions of users and the latest events are kept. */
 export async function listTimeline(db: Executor, incidentId: string): Promise<ReadRow[]> {
   const rows = await db
     .select(columns)
@@ -50,7 +50,7 @@ export async function listTimeline(db: Executor, incidentId: string): Promise<Re
   return rows.sort((a, b) => a.id - b.id);
 }
 
-/** The last step that brought the incident into the state. */
+/** The last entry that set the incident's present status. */
 export async function findArrival(
   db: Executor,
   incidentId: string,
@@ -71,25 +71,25 @@ export async function findArrival(
   return row ?? null;
 }
 
-/** Which steps somebody who changes an incident cannot have seen. */
+/** The timeline entries that a caller cannot have seen. */
 export type Unseen =
-  | { /** When the incident was last changed as they saw it. */ readonly since: Date }
+  | { /** The time of the last change that the caller saw. */ readonly since: Date }
   | {
-      /** They did not say what they saw: steps of this kind that others took while they asked. */
+      /** The caller did not state it: entries of this kind that others added during the request. */
       readonly action: IncidentAction;
       readonly userId: string;
-      /** The last step before they asked. */
+      /** The last entry before the request. */
       readonly after: number;
-      /** When they asked, by the monotonic clock of this process. */
+      /** When the request began, by the monotonic clock of this process. */
       readonly began: number;
     };
 
-/** That there is no such step; for the condition of a change. */
+/** A condition: that there is no such entry. */
 export function nothingUnseen(incidentId: string, unseen: Unseen): SQL {
   return sql`NOT EXISTS (SELECT FROM ${timeline} WHERE ${unseenSteps(incidentId, unseen)})`;
 }
 
-/** The last such step; null: there is none. */
+/** The last such entry; null when there is none. */
 export async function findUnseen(db: Executor, incidentId: string, unseen: Unseen): Promise<ReadRow | null> {
   const [row] = await db
     .select(columns)
@@ -100,7 +100,7 @@ export async function findUnseen(db: Executor, incidentId: string, unseen: Unsee
   return row ?? null;
 }
 
-/** The last time that the incident was assigned; null: it was opened so. */
+/** The last assignment of the incident; null when it was opened with it. */
 export async function findLastAssignment(db: Executor, incidentId: string): Promise<ReadRow | null> {
   const [row] = await db
     .select(columns)
@@ -111,7 +111,7 @@ export async function findLastAssignment(db: Executor, incidentId: string): Prom
   return row ?? null;
 }
 
-/** The number of the last step; 0: there is none. */
+/** The number of the last entry; 0 when there is none. */
 export async function findLastStep(db: Executor, incidentId: string): Promise<number> {
   const [row] = await db
     .select({ id: max(timeline.id) })
@@ -120,7 +120,7 @@ export async function findLastStep(db: Executor, incidentId: string): Promise<nu
   return row?.id ?? 0;
 }
 
-/** A step as answers show it. */
+/** An entry as the API returns it. */
 export function timelineEntryOf(row: ReadRow, nameOf: NameOf): IncidentTimelineEntry {
   return {
     action: row.action,
@@ -133,7 +133,7 @@ export function timelineEntryOf(row: ReadRow, nameOf: NameOf): IncidentTimelineE
   };
 }
 
-/** The steps, taken by people, that are unseen. Events that are attached and notes are in nobody's way. */
+/** The unseen entries of users. Attached events and notes prevent nothing. */
 function unseenSteps(incidentId: string, unseen: Unseen): SQL | undefined {
   return and(
     eq(timeline.incidentId, incidentId),

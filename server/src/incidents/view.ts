@@ -7,7 +7,7 @@ import { listIncidents } from './list-store.ts';
 import { findEventsOf, getIncidentRow, incidentOf } from './store.ts';
 import { listTimeline, timelineEntryOf } from './timeline-store.ts';
 
-// The answers that are read: rows with the names of the people in them.
+// Queries of the API: rows with the names of users.
 
 /** @throws AppError `notFound` */
 export async function viewIncident({ app: { db } }: ActorContext, id: string): Promise<IncidentDetail> {

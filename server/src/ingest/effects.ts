@@ -7,19 +7,20 @@ import type { Executor } from '../platform/database/transaction.ts';
 import type { Outbox } from '../realtime/publish.ts';
 import { raiseAlerts } from '../watchlist/raise-alerts.ts';
 import type { WatchlistServices } from '../watchlist/start.ts';
+import { occurrencesOf } from '../webhooks/matching.ts';
 import type { WebhookServices } from '../webhooks/start.ts';
 
-/** What is needed to tell what follows from an event. */
+/** The services that decide on the effects of an event. */
 export type EffectServices = Pick<Core, 'config'> &
   WatchlistServices &
   Pick<WebhookServices, 'webhooks'> & { readonly outbox: Outbox };
 
-/** Whether more follows from an event than that it is stored: an incident, an alert, a message to a webhook. */
+/** Whether storing an event has effects: an incident, an alert, or a message to a webhook. */
 export function hasEffects(parts: EffectServices, row: EventRow): boolean {
   return opensIncident(parts, row) || entriesFor(parts, row).length > 0 || concernsWebhooks(parts, row);
 }
 
-/** Brings about what follows from these events when the transaction commits. None of them is read again. */
+/** Applies the effects of events in the transaction, without reading the events again. */
 export async function applyEffects(
   parts: EffectServices,
   tx: Executor,
@@ -36,10 +37,9 @@ export async function applyEffects(
     rows.flatMap((row) => entriesFor(parts, row).map((entry) => ({ entry, row }))),
   );
   const { webhooks } = parts;
-  if (webhooks.wantsEvents()) await webhooks.enqueue(tx, webhooks.occurrencesOf(rows.map(asListed)));
+  if (webhooks.wantsEvents()) await webhooks.enqueue(tx, rows.map(asListed).flatMap(occurrencesOf));
 }
 
-/** The event as lists show it. */
 function asListed(row: StoredRow): Event {
   return {
     id: row.id,
@@ -60,7 +60,7 @@ function asListed(row: StoredRow): Event {
   };
 }
 
-/** The row as it will be once it is stored. The database decides when that is: no filter asks for it. */
+/** The row as it will be stored. Filters do not use the time at which it is stored. */
 function asIfStored(row: EventRow): StoredRow {
   return {
     ...row,
@@ -79,5 +79,5 @@ function entriesFor({ config, watchlist }: EffectServices, row: EventRow) {
 }
 
 function concernsWebhooks({ webhooks }: EffectServices, row: EventRow): boolean {
-  return webhooks.wantsEvents() && webhooks.occurrencesOf([asListed(asIfStored(row))]).length > 0;
+  return webhooks.wantsEvents() && webhooks.wantsEvent(asListed(asIfStored(row)));
 }

@@ -10,7 +10,7 @@ import type { KnownSensor } from '../sensors/sensor-keys.ts';
 import { ANY_TIME, type EventTimes, timeOfEvent } from './event-time.ts';
 
 /**
- * Turns what a device said into what is stored: gives it its id, severity and the name of its place.
+ * Converts a reported event into a row: determines its id, severity and the name of its place.
  * @param zone IANA time zone for a timestamp without an offset
  * @throws AppError as `timeOfEvent` does
  */
@@ -26,7 +26,7 @@ export function enrich(
   const id = idempotencyKey === undefined ? newEventId(time) : keyedEventId(time, sensor.id, idempotencyKey);
   const contentHash = idempotencyKey === undefined ? null : hashContent(event);
   const { eventType, violationType, vehicleSpeed } = event;
-  // What comes late belongs where the sensor stood then, under the limit that held there.
+  // A late event belongs to the location of the sensor at that time, with the speed limit of that time.
   const { past } = sensor;
   const isLate = past !== undefined && time < past.until && event.timestamp !== undefined;
   const { locationId, locationName, speedLimit } = isLate ? (heldAt(past.standings, time) ?? sensor) : sensor;
@@ -55,7 +55,7 @@ export function enrich(
   };
 }
 
-/** The same value with the keys of all objects in order, so that it is always written in the same way. */
+/** The same value with the keys of all objects sorted, so that equal values have the same JSON text. */
 function inOrder(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   if (Array.isArray(value)) return value.map(inOrder);
@@ -64,8 +64,8 @@ function inOrder(value: unknown): unknown {
 }
 
 /**
- * 128 bits that tell whether two events say the same, in the form of a UUID because that is compact to store.
- * What makes the id (sensor, time, idempotency key) is no part of it, nor is the API key, which may be a new one.
+ * 128 bits that identify the content of an event, in the compact form of a UUID. The fields that determine the id
+ * (sensor, time, idempotency key) are not included, nor is the API key, which may change.
  */
 function hashContent(event: ReportedEvent): string {
   const content = JSON.stringify([

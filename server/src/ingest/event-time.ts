@@ -1,32 +1,33 @@
 import { AppError, invalidInput } from '../platform/error.ts';
 import { resolveTime } from '../platform/time.ts';
 
-/** What decides whether the time of an event is believed. */
+/** The rules for accepting the time of an event. */
 export interface EventTimes {
-  /** Older than so many days nothing is taken in; null: back to the year 2000. */
+  /** Maximum age in days; null accepts everything since the year 2000. */
   readonly oldestDays: number | null;
-  /** Whether a refusal may be the fault of the service's own clocks. */
+  /** Whether a refusal may be caused by the service's own clocks. */
   readonly mayBeWrong: (isRefused: (now: number) => boolean) => boolean;
 }
 
-/** Everything back to the year 2000, by a clock that is right. */
+/** Accepts everything since the year 2000, with a correct clock. */
 export const ANY_TIME: EventTimes = { oldestDays: null, mayBeWrong: () => false };
 
 /** How far ahead of the service a device's clock may be. */
 const MAX_AHEAD_MS = 5 * 60_000;
 
-/** Nothing that is older was reported by a device. */
+/** No device reports anything older. */
 const EARLIEST = Date.UTC(2000, 0, 1);
 const DAY_MS = 86_400_000;
 
-/** Until a clock has been measured anew. */
+/** By then the clocks have been compared again. */
 const RETRY_SECONDS = 5;
 
 /**
- * When an event happened, in Unix milliseconds.
- * @param timestamp as the device gave it; without one the event happened `now`
+ * The time of an event in Unix milliseconds.
+ * @param timestamp as reported by the device; without one, the event happened `now`
  * @param zone IANA time zone for a timestamp without an offset
- * @throws AppError `badRequest` when it is out of bounds; `unavailable` when that may be the fault of the service's clocks
+ * @throws AppError `badRequest` when it is out of bounds; `unavailable` when that may be the fault of the service's
+ * clocks
  */
 export function timeOfEvent(
   timestamp: string | undefined,

@@ -7,8 +7,8 @@ import { uuidArray } from '../platform/database/arrays.ts';
 import { prepare } from '../platform/database/prepared.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 
-const TAKE = prepare<{ id: string }>(
-  'take-to-follow-up',
+const CLAIM = prepare<{ id: string }>(
+  'claim-follow-ups',
   sql`
     WITH ours AS (
       SELECT event_id FROM events_to_follow_up WHERE event_id = ANY (${sql.placeholder('ids')})
@@ -19,22 +19,24 @@ const TAKE = prepare<{ id: string }>(
 );
 
 /**
- * Takes events off the list of those to follow up; nobody else will follow them up, if the transaction commits. Those that
- * another transaction is just working on are left to it.
- * @returns the ids of those that were still on it
+ * Removes events from the list of follow-ups, so that no other transaction follows them up if this one commits.
+ * Events that another transaction has locked are skipped.
+ * @returns the ids of the events that were on the list
  */
 export async function claimFollowUps(tx: Executor, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const taken = await TAKE(tx, { ids: uuidArray(ids, (id) => id) });
+  const taken = await CLAIM(tx, { ids: uuidArray(ids, (id) => id) });
   return new Set(taken.map(({ id }) => id));
 }
 
-/** An event that is still to be followed up, and how many attempts at it have failed. */
+/** An event on the list of follow-ups, with the number of failed attempts. */
 export interface LeftToFollowUp {
   readonly id: string;
   readonly attempts: number;
 }
 
-/** Those whose turn has come. Those that failed least come first, so that an event that always fails delays no other. */
+/**
+ * Follow-ups that are due, those with the fewest failures first, so that an event that always fails delays no other.
+ */
 export async function listOverdueFollowUps(db: Executor, limit: number): Promise<readonly LeftToFollowUp[]> {
   // Plan: events_to_follow_up_by_turn.
   const { rows } = await db.execute<{ id: string; attempts: number }>(sql`
@@ -43,16 +45,16 @@ export async function listOverdueFollowUps(db: Executor, limit: number): Promise
   return rows;
 }
 
-/** The first pause after a failure, and the longest one, in seconds. Each is twice as long as the one before. */
+/** The delay after the first failure, which doubles with each further one, and the maximum, in seconds. */
 const FIRST_PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_SECONDS = 3_600;
 
-/** 2 s doubled so often is more than an hour. */
+/** After this many doublings 2 s exceed an hour. */
 const MOST_DOUBLINGS = 11;
 
 /**
- * Counts a failed attempt at each of these events and puts the next one off. Those that another transaction is working on are
- * left to it.
+ * Counts a failed attempt for each of these events and delays the next one. Events that another transaction has
+ * locked are skipped.
  */
 export async function postponeFollowUp(db: Executor, ids: readonly string[]): Promise<void> {
   await db.execute(sql`
@@ -66,14 +68,14 @@ export async function postponeFollowUp(db: Executor, ids: readonly string[]): Pr
     FROM ours WHERE noted.event_id = ours.event_id`);
 }
 
-/** What has waited too long to be followed up. */
+/** The follow-ups that are late. */
 export interface LateFollowUp {
   readonly events: number;
-  /** How long the oldest of them has waited, in seconds; 0 when there is none. */
+  /** How long the oldest of them has waited, in seconds; 0 if there is none. */
   readonly oldestSeconds: number;
 }
 
-/** Counts the events that have waited for more than so many seconds. */
+/** Counts the events that have waited for more than the given number of seconds. */
 export async function countLateFollowUp(db: Executor, seconds: number): Promise<LateFollowUp> {
   const { rows } = await db.execute<{ events: number; oldest: number | null }>(sql`
     SELECT count(*) AS events, extract(epoch FROM now() - min(at))::float8 AS oldest
@@ -101,7 +103,7 @@ interface StoredEvent extends Record<string, unknown> {
   archived: boolean;
 }
 
-/** Stored events, but for their pictures, tags and content hash; those that are gone are not among them. */
+/** Stored events without images, tags and content hash; ids that do not exist are left out. */
 export async function findStoredRows(db: Executor, ids: readonly string[]): Promise<StoredRow[]> {
   const { rows } = await db.execute<StoredEvent>(sql`
     SELECT id, event_type, violation_type, vehicle_type, severity, sensor_id, sensor_name, location_id, location_name,

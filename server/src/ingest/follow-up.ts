@@ -16,11 +16,11 @@ import {
   postponeFollowUp,
 } from './follow-up-store.ts';
 
-/** Brings about what follows from events that were stored, outside the transaction that stores them. */
+/** Applies the effects of stored events outside the transaction that stores them. */
 export interface FollowUp extends AsyncDisposable {
   /**
-   * Takes on events that were committed and noted to be followed up.
-   * @returns resolves when what follows from them is committed too, or after a second: then it is late
+   * Accepts events that were committed and listed for follow-up.
+   * @returns resolves when their effects are committed, or after a second if that takes longer
    */
   add(rows: readonly StoredRow[]): Promise<void>;
 }
@@ -30,35 +30,35 @@ export interface FollowUpParts {
   readonly log: Logger;
   readonly applyEffects: (tx: Executor, rows: readonly StoredRow[]) => Promise<void>;
   readonly timings?: Pick<Timings, 'sweepFollowUpsMs' | 'countLateMs'>;
-  /** Is told now and then what has waited too long. */
+  /** Called from time to time with the follow-ups that are late. */
   readonly reportLate?: (late: LateFollowUp) => void;
 }
 
-/** Between two transactions: what comes meanwhile is brought about together. */
+/** Pause between two transactions. Events that arrive meanwhile are followed up together. */
 const PAUSE_MS = 10;
 const EVENTS_AT_ONCE = 1_000;
 
-/** Groups beyond this are not kept in memory; they are found in the database later. */
+/** Further groups are not kept in memory; they are found in the database later. */
 const MOST_WAITING = 1_000;
 
-/** For so long a group that fails is halved and tried again at once; what then remains is put off. */
+/** How long a group that fails is split and retried at once. Events that remain are postponed. */
 const HALVING_MS = 10_000;
 
-/** What has waited for so long is late. */
+/** Follow-ups that have waited this long are counted as late. */
 const LATE_SECONDS = 60;
 
-/** Longer than this nobody's acknowledgement waits for what follows. */
+/** Maximum time for which an acknowledgement waits for the effects of an event. */
 const PATIENCE_MS = 1_000;
 
-/** Events that came together, and who waits for what follows from them. */
+/** Events that arrived together, and a callback for when they have been followed up. */
 interface Batch {
   readonly rows: readonly StoredRow[];
   readonly done: () => void;
 }
 
 /**
- * Follows events up a moment after their commit, many at once. They are on a list in the database until the transaction
- * that brings about what follows from them, so that this happens once, whatever fails meanwhile.
+ * Follows up events shortly after their commit, many at once. The transaction that applies their effects removes them
+ * from a list in the database, so that the effects are applied exactly once, whatever fails.
  */
 export function startFollowUp({
   db,
@@ -83,7 +83,7 @@ export function startFollowUp({
       );
     });
 
-  /** The database refuses what follows from the event, and would again: that is all that can be done about it. */
+  /** The database refuses the effects of the event and would refuse them again. */
   const giveUp = async (ids: readonly string[], err: unknown): Promise<void> => {
     log.error({ err, ids }, 'the database refused the follow-up of an event, which is abandoned');
     await claimFollowUps(db, ids);
@@ -95,8 +95,9 @@ export function startFollowUp({
   };
 
   /**
-   * One event that fails, in the database or in our own code, must not keep others back: halves are tried, for a while.
-   * @param until when to stop halving, by the monotonic clock
+   * Splits a group that fails, for some time, so that one event that fails, in the database or in our own code, does
+   * not block others.
+   * @param until when to stop splitting, by the monotonic clock
    */
   const follow = async (rows: readonly StoredRow[], until: number): Promise<void> => {
     try {
@@ -104,7 +105,7 @@ export function startFollowUp({
       return;
     } catch (err) {
       const ids = rows.map(({ id }) => id);
-      // Nobody's fault: they stay as they are, and halves would fare no better.
+      // The cause is not in the events: they stay on the list, and splitting would not help.
       if (isDatabaseAway(err) && !isTimeout(err)) {
         log.warn({ err, events: ids.length }, 'the follow-up of some events waits for the database');
         return;
@@ -117,7 +118,7 @@ export function startFollowUp({
     await follow(rows.slice(middle), until);
   };
 
-  /** Never throws: what cannot be followed up now is found in the database later. */
+  /** Never throws: events that cannot be followed up now are found in the database later. */
   const followOrLeave = async (rows: readonly StoredRow[]): Promise<void> => {
     try {
       await follow(rows, performance.now() + HALVING_MS);
@@ -164,24 +165,24 @@ export function startFollowUp({
   };
 
   let countedAt = Number.NEGATIVE_INFINITY;
-  const tellWhatIsLate = async (): Promise<void> => {
+  const reportLateFollowUp = async (): Promise<void> => {
     if (!reportLate || performance.now() - countedAt < timings.countLateMs) return;
     countedAt = performance.now();
     reportLate(await countLateFollowUp(db, LATE_SECONDS));
   };
 
   const followUpOverdue = async (): Promise<void> => {
-    await tellWhatIsLate();
-    const left = await listOverdueFollowUps(db, EVENTS_AT_ONCE);
-    if (left.length === 0) return;
-    log.info({ events: left.length }, 'following up events that were left behind');
-    for (const ids of inGroups(left)) if (!stopped) await followGroup(ids);
+    await reportLateFollowUp();
+    const overdue = await listOverdueFollowUps(db, EVENTS_AT_ONCE);
+    if (overdue.length === 0) return;
+    log.info({ events: overdue.length }, 'following up overdue events');
+    for (const ids of inGroups(overdue)) if (!stopped) await followGroup(ids);
   };
   const looking = startPeriodic(
     {
       everyMs: timings.sweepFollowUpsMs,
       log,
-      failure: 'events that were left behind cannot be followed up now; the next run will try again',
+      failure: 'overdue events cannot be followed up now; the next run will try again',
     },
     followUpOverdue,
   );
@@ -205,10 +206,13 @@ export function startFollowUp({
   };
 }
 
-/** Of those that failed together only one may be to blame: each time they are tried in groups a quarter of the size. */
-function inGroups(left: readonly LeftToFollowUp[]): readonly string[][] {
+/**
+ * Perhaps only one of the events that failed together is at fault, so each attempt uses groups of a quarter of the
+ * size.
+ */
+function inGroups(overdue: readonly LeftToFollowUp[]): readonly string[][] {
   const groups: { size: number; ids: string[] }[] = [];
-  for (const { id, attempts } of left) {
+  for (const { id, attempts } of overdue) {
     const size = Math.max(1, EVENTS_AT_ONCE >> Math.min(2 * attempts, 10));
     const last = groups.at(-1);
     if (last && last.size === size && last.ids.length < size) last.ids.push(id);

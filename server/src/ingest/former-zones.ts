@@ -6,11 +6,11 @@ import type { KnownSensor } from '../sensors/sensor-keys.ts';
 import { findContentHashes } from './insert-store.ts';
 
 /**
- * The event with the time of its first attempt, if that came while another time zone was set: the id of an event with a key
- * follows from its time, and a time without an offset means another moment since.
- * @param zones the time zone in force, and then those that were before
+ * The event with the time of its first attempt, if that was made under another time zone. The id of an event with a
+ * key depends on its time, and a time without an offset now means another moment.
+ * @param zones the current time zone, followed by the previous ones
  */
-export async function asFirstSaid(
+export async function asFirstReported(
   { devices }: Pick<Core, 'devices'>,
   sensor: KnownSensor,
   event: ReportedEvent,

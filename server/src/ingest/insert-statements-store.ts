@@ -45,24 +45,24 @@ const countColumns: readonly Column<Count>[] = [
   double('n', ({ n }) => n),
 ];
 
-/** One message for the whole group, because NOTIFY takes a lock of the whole server at its commit. */
+/** One message for the whole group, because NOTIFY takes a server-wide lock at commit. */
 const NOTIFY = `pg_notify('${channels.changes}', '')`;
 
-/** A group of events as the statements that store it take it. */
+/** A group of events as input of the statements that store it. */
 interface Group {
   readonly rows: readonly EventRow[];
-  /** Those of the events that have to be followed up. */
+  /** Those of the events that must be followed up. */
   readonly followed: readonly EventRow[];
 }
 
-/** A group of which no event is stored yet, so that what it adds to the counts is known. */
+/** A group without stored events, so that its contribution to the counts is known. */
 interface NewGroup extends Group {
   readonly counts: readonly Count[];
-  /** The first and the last of the ids, by the order of time. */
+  /** The smallest and the largest id, which are in the order of time. */
   readonly ends: readonly (string | undefined)[];
 }
 
-/** A statement whose text is put together once, here: a connection parses it when it first runs it. */
+/** A statement whose text is built once; a connection parses it on first use. */
 export interface Statement<Input> {
   readonly name: string;
   readonly text: string;
@@ -78,7 +78,7 @@ function idsOf(rows: readonly EventRow[]): Buffer {
   return uuidArray(rows, ({ id }) => id);
 }
 
-/** Adds the columns of the events as parameters. @returns them by the names of their columns */
+/** Adds the columns of the events as parameters. @returns the parameters by column name */
 function addEvents(add: Parameters<Group>['add']): ReadonlyMap<string, string> {
   return new Map(eventColumns.map(({ name, encode }) => [name, add(({ rows }) => encode(rows))]));
 }
@@ -87,13 +87,14 @@ function insertOf(events: ReadonlyMap<string, string>): string {
   return `INSERT INTO events (${namesOf(eventColumns)}) ${rowsOf(eventColumns, [...events.values()])}`;
 }
 
-/** The columns that say which vehicle passed where, as the arrays of one row of `traffic_unfolded` name them. */
+/** The columns of vehicle passages, which one row of `traffic_unfolded` stores as arrays. */
 const trafficColumns = ['id', 'event_type', 'sensor_id', 'location_id', 'vehicle_type', 'vehicle_speed'];
 const TRAFFIC =
   'traffic_unfolded (event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds, first_id, last_id)';
 
-// An event that a person deleted stays deleted. Writing what is known of its deletion once more violates the key of that table,
-// and a statement that writes to it waits for deletions under way before it sees anything (events/remove-store.ts).
+// Keeps events deleted that a user deleted. Inserting the record of a deletion a second time violates its key, and a
+// statement that writes to that table waits for deletions in progress before it takes its snapshot
+// (events/remove-store.ts).
 function refuseDeleted(ids: string): string {
   return `deleted AS (
       INSERT INTO deleted_events (event_id, content_hash)
@@ -104,12 +105,13 @@ function refuseDeleted(ids: string): string {
 interface Variant {
   /** Whether any of the events has an idempotency key. */
   readonly keyed: boolean;
-  /** Whether any has to be followed up; then the statement answers when the events were stored. */
+  /** Whether any must be followed up; the statement then returns the time at which the events were stored. */
   readonly followed: boolean;
 }
 
-// The common case: no event of the group is stored yet, so what it adds to the totals is known beforehand.
-// One statement, so one round trip and one commit for the whole group: 40 µs an event in groups of 60, half of it for indexes.
+// The common case: no event of the group is stored yet, so its contribution to the totals is known beforehand. One
+// statement, so one round trip and one commit for the whole group: 40 µs an event in groups of 60, half of it for
+// indexes.
 function insertNew(name: string, { keyed, followed }: Variant): Statement<NewGroup> {
   return statement(name, (add) => {
     const events = addEvents(add);
@@ -139,7 +141,7 @@ function insertNew(name: string, { keyed, followed }: Variant): Statement<NewGro
   });
 }
 
-/** By whether any of the events has an idempotency key, and whether any has to be followed up. */
+/** By whether any of the events has an idempotency key, and whether any must be followed up. */
 export const INSERT_NEW = {
   unkeyed: {
     alone: insertNew('insert-new-events', { keyed: false, followed: false }),
@@ -153,7 +155,7 @@ export const INSERT_NEW = {
 
 const ofStored = countingOf('stored', 1);
 
-// The other case: some have an idempotency key that was used before. Only those that are new are counted.
+// The other case: some events have an idempotency key that was used before. Only new events are counted.
 export const INSERT_MISSING = statement<Group>('insert-missing-events', (add) => {
   const events = addEvents(add);
   const noted = add(({ followed }) => idsOf(followed));

@@ -8,18 +8,19 @@ import { tally } from './tally.ts';
 const INSERT_MISSING_ATTEMPTS = 3;
 const NONE: ReadonlySet<string> = new Set();
 
-/** What became of a group. */
+/** The result of storing a group. */
 export interface Inserted {
-  /** The ids of those that were stored before, or that a person deleted since; they are left as they are. */
+  /** The ids of events that were stored before or have been deleted by a user; they are not changed. */
   readonly known: ReadonlySet<string>;
-  /** When the others were stored; null when there are none, and when nothing follows from any of the group. */
+  /** When the other events were stored; null if there are none, or if no event of the group has effects. */
   readonly at: Date | null;
 }
 
 /**
  * Stores a group of events and counts them, in one transaction.
- * @param followed those of the events from which more follows: they are noted to be followed up
- * @param expectsKnown whether some are likely to be stored already: the statement that allows for it is tried first
+ * @param followed those of the events that have effects; they are listed for follow-up
+ * @param expectsKnown whether some are likely to be stored already; the statement that allows for it is then tried
+ * first
  */
 export async function insertEvents(
   client: KeptClient,
@@ -41,7 +42,7 @@ export async function insertEvents(
   return insertMissing(client, ordered, followed);
 }
 
-/** The content hashes of those of the events that are stored, or that a person deleted, by id. */
+/** The content hashes, by id, of those of the events that are stored or were deleted by a user. */
 export async function findContentHashes(
   client: Pick<KeptClient, 'query'>,
   ids: readonly string[],
@@ -51,7 +52,7 @@ export async function findContentHashes(
     values: [ids],
   });
   const stored = new Map(rows.map((row) => [row.id, row.content_hash]));
-  // After the events, so that one that is deleted meanwhile is found here.
+  // Read after the events, so that an event deleted meanwhile is found here.
   const others = ids.filter((id) => !stored.has(id));
   if (others.length === 0) return stored;
   return new Map([...stored, ...(await findDeleted(client, others))]);
@@ -61,12 +62,12 @@ function hasKeys(rows: readonly EventRow[]): boolean {
   return rows.some(({ contentHash }) => contentHash !== null);
 }
 
-/** Events with a key may be sent to several processes at once: in one order, so that these wait but do not deadlock. */
+/** Events with a key may be sent to several processes at once. A common order makes these wait instead of deadlock. */
 function inLockOrder(rows: readonly EventRow[]): readonly EventRow[] {
   return hasKeys(rows) ? [...rows].sort((a, b) => (a.id < b.id ? -1 : 1)) : rows;
 }
 
-/** The first and the last of the ids, by the order of time. */
+/** The smallest and the largest of the ids, which are in the order of time. */
 function endsOf(rows: readonly EventRow[]): (string | undefined)[] {
   let [first, last] = [rows[0]?.id, rows[0]?.id];
   for (const { id } of rows) {
@@ -80,7 +81,7 @@ function queryOf<Input>({ name, text, valuesOf }: Statement<Input>, input: Input
   return { name, text, values: valuesOf(input) };
 }
 
-/** The content hashes of those of the events that a person deleted, by id. */
+/** The content hashes, by id, of those of the events that a user deleted. */
 async function findDeleted(
   client: Pick<KeptClient, 'query'>,
   ids: readonly string[],
@@ -92,7 +93,7 @@ async function findDeleted(
   return new Map(rows.map((row) => [row.event_id, row.content_hash]));
 }
 
-/** Stores those of the events that are new. */
+/** Stores the events that are new. */
 async function insertMissing(
   client: KeptClient,
   rows: readonly EventRow[],

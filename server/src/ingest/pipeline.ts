@@ -7,34 +7,34 @@ import type { Core } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
 import type { DeviceContext } from '../sensors/authenticate.ts';
 import { enrich } from './enrich.ts';
-import { asFirstSaid } from './former-zones.ts';
+import { asFirstReported } from './former-zones.ts';
 import type { WriteOutcome } from './queue.ts';
 import type { IngestServices } from './start.ts';
 
 type IngestContext = DeviceContext<Core & IngestServices & ImageServices>;
 
-/** An event that is durable, and whether it was so before this request. */
+/** A durable event, and whether it was stored before this request. */
 export interface Ingested {
   readonly eventId: string;
   readonly duplicate: boolean;
 }
 
 interface WithPictures {
-  /** The event, with the addresses of its pictures in place of their data. */
+  /** The event with the addresses of its images instead of their data. */
   readonly event: ReportedEvent;
   readonly pictures: readonly Picture[];
 }
 
 /**
- * An event with pictures must be on its way to its commit within so many milliseconds: with the commit's own limit this
- * stays under the time after which its sender is told that it took too long.
+ * Maximum time until the commit of an event with images begins, in milliseconds. With the time limit of the commit,
+ * this is less than the time limit of the request.
  */
 const PICTURES_MS = 18_000;
 
 /**
- * Takes in one event that passed validation. It resolves after the commit.
- * @throws AppError `badRequest` for a timestamp out of bounds; `conflict` when its idempotency key was used for
- * other content at the same time; `unavailable` when it should be sent again, be it because of its pictures
+ * Stores an event that passed validation. Resolves after the commit.
+ * @throws AppError `badRequest` for a timestamp out of bounds; `conflict` when its idempotency key was used for other
+ * content at the same time; `unavailable` when it should be sent again, possibly because of its images
  */
 export async function ingestEvent(
   { app, sensor }: IngestContext,
@@ -44,8 +44,9 @@ export async function ingestEvent(
     reported.images.length === 0 ? { event: reported, pictures: [] } : takeOutPictures(reported);
   const { timezone } = app.settings.current();
   const former = app.settings.formerZones();
-  const said = former.length === 0 ? event : await asFirstSaid(app, sensor, event, [timezone, ...former]);
-  const row = enrich(said, sensor, timezone, app.clock.now(), app.eventTimes);
+  const dated =
+    former.length === 0 ? event : await asFirstReported(app, sensor, event, [timezone, ...former]);
+  const row = enrich(dated, sensor, timezone, app.clock.now(), app.eventTimes);
   const outcome =
     pictures.length === 0 ? await app.eventWriter.write(row) : await writeWithPictures(app, row, pictures);
   if (outcome === 'conflict') {
@@ -57,14 +58,14 @@ export async function ingestEvent(
   return { eventId: row.id, duplicate: outcome === 'duplicate' };
 }
 
-/** @throws AppError `badRequest` at `images.<n>` for what claims to be a picture and is none */
+/** @throws AppError `badRequest` at `images.<n>` for data that is not an image */
 function takeOutPictures(event: ReportedEvent): WithPictures {
   const read = event.images.map((value, at) => ({ value, picture: readImage(value, `images.${at}`) }));
   const images = read.map(({ value, picture }) => (picture ? addressOfImage(picture.sha256) : value));
   return { event: { ...event, images }, pictures: read.flatMap(({ picture }) => picture ?? []) };
 }
 
-/** The pictures come before the event, so that no event is acknowledged whose pictures are lost. */
+/** Images are stored before the event, so that no acknowledged event lacks its images. */
 async function writeWithPictures(
   app: IngestContext['app'],
   row: EventRow,

@@ -2,16 +2,19 @@ import type { EventRow } from '../events/event-row.ts';
 import { unavailable } from '../platform/error.ts';
 import { createShares } from './shares.ts';
 
-/** Characters of an event's short texts, at most; the long ones are counted. */
+/** Upper bound for the short texts of an event, in characters; long texts are measured. */
 const SHORT_TEXTS = 1_000;
 
-/** What became of an event: it is durable (`stored`), was so already (`duplicate`), or its key is taken by other content. */
+/**
+ * The result for an event: it was stored, it existed already (`duplicate`), or its key was used for other content
+ * (`conflict`).
+ */
 export type WriteOutcome = 'stored' | 'duplicate' | 'conflict';
 
-/** An event whose sender waits to hear what became of it. */
+/** An event whose sender waits for the result. */
 export interface Waiting {
   readonly row: EventRow;
-  /** How long it may wait, by the monotonic clock in milliseconds. */
+  /** Until when it may wait, by the monotonic clock in milliseconds. */
   readonly until: number;
   readonly resolve: (outcome: WriteOutcome) => void;
   readonly reject: (error: unknown) => void;
@@ -19,30 +22,33 @@ export interface Waiting {
 
 /** Events to be committed together. */
 export interface Group {
-  /** Each event once. */
+  /** The events, each once. */
   readonly events: readonly Waiting[];
-  /** Further attempts at events of the same group, which follow how the first one ends. */
+  /** Repetitions of events of the same group, which have the same result as the first. */
   readonly repeats: readonly Waiting[];
 }
 
 const MAX_GROUP_EVENTS = 1_000;
 const MAX_GROUP_CHARS = 8_000_000;
 
-/** Half of it is for one sensor alone (shares.ts). */
+/** A single sensor may use half of it (shares.ts). */
 const LIMITS = { events: 40_000, chars: 192_000_000, leastEvents: 1_000, leastChars: MAX_GROUP_CHARS };
 
-/** Events that wait for their commit: those of a sensor in order, none behind all of another, and within bounds. */
+/**
+ * Events that wait for their commit, within bounds. Events of a sensor stay in order, and no sensor waits for all
+ * events of another.
+ */
 export interface EventQueue {
   readonly length: number;
-  /** @throws AppError `unavailable` when the queue is full, or the sensor's share of it */
+  /** @throws AppError `unavailable` when the queue, or the sensor's share of it, is full */
   add(waiting: Waiting): void;
-  /** Takes the next group off the queue. */
+  /** Removes the next group from the queue. */
   take(): Group;
-  /** Takes everybody off the queue. */
+  /** Removes all events from the queue. */
   clear(): readonly Waiting[];
 }
 
-/** What is taken for a group: what is left keeps its order. */
+/** The result of taking a group: what remains keeps its order. */
 interface Taken {
   readonly group: readonly Waiting[];
   readonly rest: Waiting[];
@@ -52,7 +58,10 @@ export function createEventQueue(): EventQueue {
   let queue: Waiting[] = [];
   const shares = createShares(LIMITS);
 
-  /** While more wait than one group holds, each sensor has its part of the group first, and then whoever came first. */
+  /**
+   * If more events wait than fit into a group, each sensor gets its part of the group first; the rest goes by order
+   * of arrival.
+   */
   const takeGroup = (): Taken => {
     if (queue.length <= MAX_GROUP_EVENTS || shares.sensors < 2) return takeFront(queue, [], MAX_GROUP_EVENTS);
     const fair = takeFront(queue, [], Math.ceil(MAX_GROUP_EVENTS / shares.sensors));
@@ -102,7 +111,7 @@ export function createEventQueue(): EventQueue {
   };
 }
 
-/** About how many characters an event is, for what bounds a queue. */
+/** The approximate size of an event in characters, for the bounds of the queue. */
 function sizeOf(row: EventRow): number {
   return (
     SHORT_TEXTS +
@@ -113,7 +122,7 @@ function sizeOf(row: EventRow): number {
   );
 }
 
-/** Takes from the front of the queue, of each sensor at most so many, until the group is full. */
+/** Takes events from the front of the queue until the group is full, at most a given number of each sensor. */
 function takeFront(queue: readonly Waiting[], before: readonly Waiting[], mostOfOne: number): Taken {
   const group = [...before];
   let chars = group.reduce((sum, { row }) => sum + sizeOf(row), 0);

@@ -1,33 +1,33 @@
 import { AppError } from '../platform/error.ts';
 import type { KnownSensor } from '../sensors/sensor-keys.ts';
 
-/** How many events each sensor may send, whatever becomes of them. In this process: several have a limit each. */
+/** Limits the number of events that each sensor may send, whatever their result. Each process has limits of its own. */
 export interface RateLimits {
   /**
-   * Takes so many events off what the sensor may send.
-   * @throws AppError `tooManyRequests`, saying when there is room for them; then none is taken off
+   * Deducts events from the sensor's allowance.
+   * @throws AppError `tooManyRequests` with the time to wait; then nothing is deducted
    */
   take(sensor: KnownSensor, events: number): void;
 }
 
-/** A sensor that is said to send less is measured by this, so that a low guess at registration keeps nothing out. */
+/** The rate used for a sensor whose expected rate is lower, so that a low estimate at registration blocks nothing. */
 const LEAST_PER_MINUTE = 20;
 
-/** What may always come at once: two full batches of a device that was offline. */
+/** The burst that is always accepted: two full batches of a device that was offline. */
 const LEAST_BURST = 2_000;
 
-/** Sensors that are remembered. A forgotten one starts with everything it may send at once. */
+/** Maximum number of sensors to keep. A sensor that was dropped starts with its full allowance. */
 const MOST_SENSORS = 100_000;
 
 interface Bucket {
   tokens: number;
-  /** When it was filled last, in milliseconds by the monotonic clock. */
+  /** When it was last refilled, in milliseconds by the monotonic clock. */
   at: number;
 }
 
 /**
- * A token bucket for each sensor: it fills at `factor` times the sensor's `eventsPerMin` (at least 20) and holds a minute of
- * that.
+ * A token bucket for each sensor, which refills at `factor` times its `eventsPerMin` (at least 20) and holds one
+ * minute of that.
  */
 export function createRateLimits(
   factor: number,

@@ -1,14 +1,14 @@
-/** What one sensor has in the queue. */
+/** The part of the queue that one sensor uses. */
 interface Share {
   events: number;
   chars: number;
 }
 
-/** How many sensors wait, and what each of them has in the queue. Times per event count here: this is a map and two sums. */
+/** The parts of the queue that sensors use. It is updated for every event, so it is only a map and two sums. */
 export interface Shares {
-  /** Sensors that have something in the queue. */
+  /** The number of sensors with events in the queue. */
   readonly sensors: number;
-  /** Whether the sensor may add something of this size, in characters. */
+  /** Whether the sensor may add an event of this size, in characters. */
   hasRoom(sensorId: string, chars: number): boolean;
   add(sensorId: string, chars: number): void;
   remove(sensorId: string, chars: number): void;
@@ -16,17 +16,17 @@ export interface Shares {
 }
 
 export interface ShareLimits {
-  /** Places in the whole queue. */
+  /** Capacity of the queue. */
   readonly events: number;
   readonly chars: number;
-  /** What a sensor may have however many others wait, as long as the queue itself has room. */
+  /** What a sensor may use however many others wait, as long as the queue has room. */
   readonly leastEvents: number;
   readonly leastChars: number;
 }
 
 /**
- * A sensor may fill what is left when the queue is divided by the sensors that wait and one more. So a sensor alone may fill
- * half of it, and whatever those that wait send, there is always a share for one that comes.
+ * A sensor may use the capacity divided by the number of waiting sensors plus one. So a single sensor may fill half
+ * of the queue, and there is always a share for another one.
  */
 export function createShares({ events, chars, leastEvents, leastChars }: ShareLimits): Shares {
   const shares = new Map<string, Share>();
@@ -38,7 +38,7 @@ export function createShares({ events, chars, leastEvents, leastChars }: ShareLi
     },
     hasRoom(sensorId, size) {
       if (queued.events >= events) return false;
-      // An event of any size finds its place in an empty queue.
+      // An empty queue accepts an event of any size.
       if (queued.chars + size > chars && queued.events > 0) return false;
       const own = shares.get(sensorId);
       if (own === undefined) return true;

@@ -7,7 +7,7 @@ import { startFollowUp } from './follow-up.ts';
 import { createRateLimits, type RateLimits } from './rate-limits.ts';
 import { EventWriter } from './writer.ts';
 
-/** What this room adds to the service. */
+/** The services of this room. */
 export interface IngestServices {
   readonly eventWriter: EventWriter;
   readonly eventTimes: EventTimes;
@@ -16,7 +16,7 @@ export interface IngestServices {
 
 const PARTITION_CHECK_MS = 3_600_000;
 
-/** @param others what the effects of events need */
+/** @param others the services that the effects of events need */
 export async function startIngest(
   { core: { config, log, devices, metrics, clock, timings }, pools, resources }: Foundation,
   others: Omit<EffectServices, 'config'>,
@@ -29,7 +29,7 @@ export async function startIngest(
     ),
   );
   const parts = { config, ...others };
-  // Closed after the writer, so that what was stored last is followed up too.
+  // Closed after the writer, so that the last events are followed up too.
   const followUp = resources.use(
     startFollowUp({
       db: devices,

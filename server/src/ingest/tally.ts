@@ -1,6 +1,6 @@
 import type { EventRow } from '../events/event-row.ts';
 
-/** How many events of a group share an hour and everything else by which events are counted. */
+/** The number of events of a group that have the same hour and the same keys of the totals. */
 export interface Count {
   /** The hour in UTC, in seconds since 1970. */
   readonly hour: number;
@@ -10,7 +10,7 @@ export interface Count {
 
 const HOUR_MS = 3_600_000;
 
-/** Counts a group of new events the way `event_totals` does. */
+/** Counts a group of new events by the keys of `event_totals`. */
 export function tally(rows: readonly EventRow[]): Count[] {
   const counts = new Map<string, Count>();
   for (const row of rows) {

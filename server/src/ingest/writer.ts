@@ -11,32 +11,32 @@ import type { Timings } from '../platform/timings.ts';
 import { findContentHashes, type Inserted, insertEvents } from './insert-store.ts';
 import { createEventQueue, type Waiting, type WriteOutcome } from './queue.ts';
 
-/** After the database went away, events are refused at once for this long before one group tries it again. */
+/** After the database became unavailable, events are refused at once for this long before one group tries again. */
 const AWAY_MS = 500;
 const ATTEMPTS = 3;
 
 /**
- * After an event was met that is stored already, this many groups with idempotency keys are stored by the statement that
- * allows for it. Devices repeat themselves after an outage, all at once, and a refused statement costs a round trip.
+ * After an event turned out to be stored already, this many groups with idempotency keys use the statement that
+ * allows for it. Devices repeat events all at once after an outage, and a refused statement costs a round trip.
  */
 const WARY_GROUPS = 50;
 
 export interface EventWriterParts {
-  /** A connection for the writer alone. */
+  /** A connection for the writer only. */
   readonly pool: Pool;
   readonly partitions: Partitions;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly timings: Pick<Timings, 'eventTurnMs' | 'commitMs'>;
-  /** Whether an event has to be followed up once it is stored. */
+  /** Whether an event must be followed up once it is stored. */
   readonly hasEffects: (row: EventRow) => boolean;
-  /** Takes on the events of a committed group that have to be followed up; resolves when that is done, or has to wait. */
+  /** Accepts the events of a committed group that must be followed up; resolves when that is done or is postponed. */
   readonly followUp: (rows: readonly StoredRow[]) => Promise<void>;
 }
 
 /**
- * Commits events in groups: whatever arrives while a commit is under way forms the next group. There is no timer,
- * so the first event of an idle service commits at once, and a busy one pays for one fsync per group.
+ * Commits events in groups: events that arrive during a commit form the next group. There is no timer, so an idle
+ * service commits its first event at once, and a busy one needs one fsync for each group.
  */
 export class EventWriter implements AsyncDisposable {
   readonly #client: KeptClient;
@@ -48,9 +48,9 @@ export class EventWriter implements AsyncDisposable {
   readonly #turnMs: number;
   readonly #queue = createEventQueue();
   #running: Promise<void> | null = null;
-  /** While the database is away: when to try it again, by the monotonic clock. */
+  /** While the database is unavailable: when to try again, by the monotonic clock. */
   #awayUntil: number | null = null;
-  /** How many more groups are expected to hold events that are stored already. */
+  /** The number of further groups that are expected to contain stored events. */
   #wary = 0;
 
   constructor(parts: EventWriterParts) {
@@ -65,29 +65,31 @@ export class EventWriter implements AsyncDisposable {
 
   /**
    * Stores an event and resolves after its commit.
-   * @throws AppError `unavailable` when the queue is full or the database is away, and the event may be sent again;
-   * `badRequest` when the database will not have it
-   * @param until when its commit must have begun, by the monotonic clock in milliseconds: later nobody hears of it
+   * @param until when its commit must have begun, by the monotonic clock in milliseconds
+   * @throws AppError `unavailable` when the queue is full or the database is unavailable, and the event may be sent
+   * again; `badRequest` when the database refuses it
    */
   write(row: EventRow, until = Number.POSITIVE_INFINITY): Promise<WriteOutcome> {
     if (this.#isAway()) return Promise.reject(databaseAway());
     if (this.#partitions.has(row.time)) return this.#enqueue(row, until);
-    // Before it queues, so that others need not wait for a partition they do not use.
+    // Done before queueing, so that other events do not wait for a partition they do not use.
     return this.#ensurePartition(row.time).then(() => this.#enqueue(row, until));
   }
 
-  /** How many events wait for a commit that has not begun. */
+  /** The number of events that wait for a commit that has not begun. */
   get waiting(): number {
     return this.#queue.length;
   }
 
-  /** Waits until everything that was accepted is committed or sent back. */
+  /** Waits until every accepted event is committed or refused. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#running;
     this.#client.release();
   }
 
-  /** While the database is away one group at a time tries it again; nobody else waits for how that ends. */
+  /**
+   * While the database is unavailable, one group at a time tries it again; other events are refused without waiting.
+   */
   #isAway(): boolean {
     return this.#awayUntil !== null && (this.#running !== null || performance.now() < this.#awayUntil);
   }
@@ -111,21 +113,21 @@ export class EventWriter implements AsyncDisposable {
   }
 
   async #commitGroups(): Promise<void> {
-    // Requests that came in the same turn of the loop join the first group.
+    // Requests of the same turn of the event loop join the first group.
     await new Promise(setImmediate);
     while (this.#queue.length > 0) {
       const { events, repeats } = this.#queue.take();
       this.#metrics.queuedEvents.set(this.#queue.length);
-      const met = events.length > 0 ? await this.#commit(events) : [];
-      if (met.length + repeats.length > 0) await this.#compare([...met, ...repeats]);
+      const existing = events.length > 0 ? await this.#commit(events) : [];
+      if (existing.length + repeats.length > 0) await this.#compare([...existing, ...repeats]);
     }
     this.#running = null;
   }
 
   /**
-   * Commits the group and tells everybody in it. When the database refuses the group for one bad event, the halves
-   * are tried, so that this one fails alone.
-   * @returns those whose event was stored before, and who were not told yet
+   * Commits the group and settles its events. If the database refuses the group because of one bad event, the halves
+   * are tried, so that only this event fails.
+   * @returns the events that were stored before, which are not settled yet
    */
   async #commit(group: readonly Waiting[]): Promise<Waiting[]> {
     try {
@@ -134,14 +136,14 @@ export class EventWriter implements AsyncDisposable {
       const { known, at } = await this.#insert(rows, followed);
       this.#awayUntil = null;
       this.#metrics.groupSize.observe(group.length);
-      const met = group.filter(({ row }) => known.has(row.id));
+      const existing = group.filter(({ row }) => known.has(row.id));
       this.#acknowledge(
         group.filter(({ row }) => !known.has(row.id)),
         new Set(followed),
         at,
       );
-      this.#metrics.events.inc({ outcome: 'stored' }, group.length - met.length);
-      return met;
+      this.#metrics.events.inc({ outcome: 'stored' }, group.length - existing.length);
+      return existing;
     } catch (error) {
       if (!isBadRow(error)) this.#sendBack(group, error);
       else if (group.length === 1) this.#refuse(group, error);
@@ -154,7 +156,7 @@ export class EventWriter implements AsyncDisposable {
     }
   }
 
-  /** Whoever reported an incident finds it opened once they are answered; nobody else waits for that. */
+  /** A device that reports an event with effects is answered once they are applied. Other events are not delayed. */
   #acknowledge(stored: readonly Waiting[], followed: ReadonlySet<EventRow>, at: Date | null): void {
     for (const { row, resolve } of stored) if (at === null || !followed.has(row)) resolve('stored');
     const later = at === null ? [] : stored.filter(({ row }) => followed.has(row));
@@ -177,14 +179,14 @@ export class EventWriter implements AsyncDisposable {
         const missing = isMissingPartition(error);
         if (attempt === ATTEMPTS || !(missing || isTransient(error))) throw error;
         if (!missing) continue;
-        // Somebody dropped it behind our back; or a check failed, and a look shows that none is missing.
+        // The partition was dropped by somebody else, or a check failed although no partition is missing.
         this.#partitions.forget();
         for (const { time } of rows) if (!this.#partitions.has(time)) await this.#partitions.ensure(time);
       }
     }
   }
 
-  /** Tells those whose event exists already whether it is the same one. */
+  /** Settles events that are stored already: as duplicates, or as conflicts if their content differs. */
   async #compare(repeated: readonly Waiting[]): Promise<void> {
     try {
       const hashes = await findContentHashes(
@@ -202,7 +204,7 @@ export class EventWriter implements AsyncDisposable {
     }
   }
 
-  /** The database will not have this event, though it passed validation: sending it again is of no use. */
+  /** The database refuses an event that passed validation. Sending it again is of no use. */
   #refuse(group: readonly Waiting[], error: unknown): void {
     this.#metrics.events.inc({ outcome: 'refused' }, group.length);
     for (const { row, reject } of group) {
@@ -216,7 +218,10 @@ export class EventWriter implements AsyncDisposable {
     }
   }
 
-  /** Sends the group back and, when the database is away, everybody who waits: they would only wait for the same. */
+  /**
+   * Refuses the group and, if the database is unavailable, every waiting event, which would only wait for the same
+   * result.
+   */
   #sendBack(group: readonly Waiting[], error: unknown): void {
     const outage = isOutage(error);
     const affected = outage ? [...group, ...this.#queue.clear()] : group;

@@ -9,11 +9,11 @@ import { givenFields } from '../platform/given.ts';
 import { locationLimits } from '../sensors/standings-store.ts';
 import type { SensorServices } from '../sensors/start.ts';
 import {
-  deleteLocation as deleteFrom,
+  deleteLocationRow,
   getLocation,
   getSpeedLimitLocked,
   insertLocation,
-  updateLocation as updateIn,
+  updateLocationRow,
 } from './store.ts';
 
 export function createLocation(
@@ -29,21 +29,19 @@ export function createLocation(
 }
 
 /**
- * Sets the fields that are given. Ingestion forgets what it cached of the name and the speed limit.
+ * Sets the given fields. Ingestion discards its cached name and speed limit.
  * @throws AppError `notFound`
  */
 export async function updateLocation(
   { app, actor, caller }: ActorContext<Core & Pick<SensorServices, 'sensorKeys' | 'publicSensors'>>,
-  input: UpdateLocationInput,
+  { id, ...changes }: UpdateLocationInput,
 ): Promise<Location> {
-  const concernsIngestion = input.name !== undefined || input.speedLimit !== undefined;
+  const concernsIngestion = changes.name !== undefined || changes.speedLimit !== undefined;
   const location = await inTransaction(app.db, async (tx) => {
-    const before = await getSpeedLimitLocked(tx, input.id);
-    const updated = await updateIn(tx, input);
+    const before = await getSpeedLimitLocked(tx, id);
+    const updated = await updateLocationRow(tx, id, changes);
     await locationLimits.record(tx, updated.id, before, updated.speedLimit);
-    const { id: _, ...changes } = input;
-    const fields = givenFields(changes);
-    const details = { locationId: updated.id, name: updated.name, fields };
+    const details = { locationId: updated.id, name: updated.name, fields: givenFields(changes) };
     await recordActivity(tx, actor.id, caller, 'locations.update', details);
     if (concernsIngestion) await notify(tx, channels.sensors, '*');
     return updated;
@@ -54,8 +52,9 @@ export async function updateLocation(
 }
 
 /**
- * Only a location without sensors can go; PostgreSQL's foreign key decides, also against a sensor that is just moving in.
- * @throws AppError `notFound`; `badRequest` while sensors stand there
+ * Deletes a location without sensors. PostgreSQL's foreign key decides, even against a sensor that is being moved
+ * there.
+ * @throws AppError `notFound`; `badRequest` while sensors are assigned to it
  */
 export async function deleteLocation(
   { app, actor, caller }: ActorContext,
@@ -64,7 +63,7 @@ export async function deleteLocation(
   try {
     return await inTransaction(app.db, async (tx) => {
       const limit = await getSpeedLimitLocked(tx, id);
-      const gone = await deleteFrom(tx, id);
+      const gone = await deleteLocationRow(tx, id);
       await locationLimits.record(tx, gone.id, limit, null);
       const details = { locationId: gone.id, name: gone.name };
       await recordActivity(tx, actor.id, caller, 'locations.delete', details);

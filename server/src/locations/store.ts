@@ -33,7 +33,7 @@ export async function getLocation(db: Executor, id: string): Promise<Location> {
 
 const sortKeys = { name: sortedName(locations.name), createdAt: locations.createdAt };
 
-/** Locations whose name or address contains the search text, taken literally and without regard to case. */
+/** Locations whose name or address contains the search text, which is taken literally and without regard to case. */
 export async function listLocations(
   db: Executor,
   { skip, take, search, sortBy, sortOrder }: ListLocationsInput,
@@ -53,7 +53,7 @@ export async function listLocations(
 }
 
 /**
- * The speed limit (km/h) of a location, which others cannot change until the transaction ends.
+ * The speed limit (km/h) of a location, which is locked until the transaction ends.
  * @throws AppError `notFound`
  */
 export async function getSpeedLimitLocked(tx: Executor, id: string): Promise<number | null> {
@@ -71,17 +71,18 @@ export async function getSpeedLimitLocked(tx: Executor, id: string): Promise<num
 /** @returns the id of the new location */
 export async function insertLocation(db: Executor, fields: CreateLocationInput): Promise<string> {
   const [row] = await db.insert(locations).values(fields).returning({ id: locations.id });
-  if (!row) throw new Error('PostgreSQL did not answer the inserted location');
+  if (!row) throw new Error('PostgreSQL did not return the inserted location');
   return row.id;
 }
 
 /**
- * Sets the fields that are given; `null` clears one.
+ * Sets the given fields; `null` clears a field.
  * @throws AppError `notFound`
  */
-export async function updateLocation(
+export async function updateLocationRow(
   db: Executor,
-  { id, ...fields }: UpdateLocationInput,
+  id: string,
+  fields: Omit<UpdateLocationInput, 'id'>,
 ): Promise<Location> {
   if (!isUuid(id)) throw notFound('Location');
   await db
@@ -92,11 +93,11 @@ export async function updateLocation(
 }
 
 /**
- * PostgreSQL refuses (23503) while sensors stand there.
- * @returns what is gone
+ * PostgreSQL refuses (23503) while sensors are assigned to it.
+ * @returns the deleted location
  * @throws AppError `notFound`
  */
-export async function deleteLocation(db: Executor, id: string): Promise<{ id: string; name: string }> {
+export async function deleteLocationRow(db: Executor, id: string): Promise<{ id: string; name: string }> {
   const [row] = isUuid(id)
     ? await db.delete(locations).where(eq(locations.id, id)).returning({
         id: locations.id,

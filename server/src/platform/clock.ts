@@ -4,24 +4,26 @@ import { startPeriodic } from './periodic.ts';
 
 /** The time of the database, kept in this process by a source that never jumps. */
 export interface Clock {
-  /** The time of the database in whole Unix milliseconds; that of this process until it was measured. */
+  /** The time of the database in whole Unix milliseconds; the time of this process before the first measurement. */
   now(): number;
-  /** How far the clock of this process is ahead of that of the database, in milliseconds; null until it was measured. */
+  /**
+   * How far the clock of this process is ahead of the database's, in milliseconds; null before the first measurement.
+   */
   skewMs(): number | null;
-  /** Whether the skew is so large that somebody should look at the clocks. */
+  /** Whether the skew is so large that an operator should check the clocks. */
   isSkewed(): boolean;
   /**
-   * Whether a refusal because of the time may be the fault of a clock: it was not measured yet, the clock of this process
-   * has jumped since, or the two clocks are far apart and only one of them refuses.
+   * Whether a refusal because of the time may be the fault of a clock: there was no measurement yet, the clock of
+   * this process has jumped since the last one, or the two clocks differ and only one of them refuses.
    */
   mayBeWrong(isRefused: (now: number) => boolean): boolean;
-  /** Asks the database now. Those who ask meanwhile share the answer. */
+  /** Reads the database's time now. Concurrent calls share one query. */
   measure(): Promise<void>;
 }
 
 /** The clocks that a clock is made of. */
 export interface ClockSources {
-  /** What the clock of the database shows, in Unix milliseconds. */
+  /** Reads the clock of the database, in Unix milliseconds. */
   readonly readDatabaseTime: () => Promise<number>;
   /** What the clock of this process shows, in Unix milliseconds. */
   readonly wall: () => number;
@@ -33,34 +35,37 @@ export interface ClockParts
   extends Pick<ClockSources, 'readDatabaseTime'>,
     Partial<Omit<ClockSources, 'readDatabaseTime'>> {
   readonly log: Logger;
-  /** Is told the skew in milliseconds after each measurement. */
+  /** Called with the skew in milliseconds after each measurement. */
   readonly reportSkew?: (milliseconds: number) => void;
 }
 
 const MEASURE_EVERY_MS = 60_000;
 
-/** How often to look whether a measurement is due: each minute, or at once when the clock of this process has jumped. */
+/**
+ * How often to check whether a measurement is due: every minute, or at once after the clock of this process has
+ * jumped.
+ */
 const LOOK_MS = 5_000;
 
-/** Further apart than this the clocks need somebody's attention. */
+/** A skew above which the clocks need attention. */
 const SKEWED_MS = 5_000;
 
-/** By more than this no clock drifts between two measurements: it was set. */
+/** A difference that no clock drifts between two measurements, so the clock was set. */
 const JUMP_MS = 3_000;
 
-/** An answer that took longer says too little; half of it is how wrong the measurement may be. */
+/** A slower answer is too inaccurate. The measurement may be wrong by half of its duration. */
 const LONGEST_ANSWER_MS = 4_000;
 
 interface Measurement {
-  /** What to add to the monotonic source to get the time of the database. */
+  /** The difference between the database's time and the monotonic source. */
   readonly offset: number;
-  /** The skew as it was found. */
+  /** The measured skew. */
   readonly skew: number;
-  /** When, by the monotonic source. */
+  /** The time of the measurement, by the monotonic source. */
   readonly at: number;
 }
 
-/** A clock that was not measured yet. */
+/** A clock without a measurement. */
 export function createClock({
   readDatabaseTime,
   log,
@@ -93,7 +98,8 @@ export function createClock({
     const asked = monotonic();
     const time = await readDatabaseTime();
     const answered = monotonic();
-    if (answered - asked > LONGEST_ANSWER_MS) throw new Error('The database took too long to tell the time');
+    if (answered - asked > LONGEST_ANSWER_MS)
+      throw new Error('The database took too long to return its time');
     const offset = time - (asked + answered) / 2;
     const skew = wall() - (answered + offset);
     last = { offset, skew, at: answered };
@@ -122,7 +128,7 @@ export function createClock({
   };
 }
 
-/** Measures the clock each minute until it is disposed of; resolves after the first attempt, whether or not it succeeded. */
+/** Measures the clock every minute until it is disposed of. Resolves after the first attempt, even if it fails. */
 export async function startClock(parts: ClockParts): Promise<Clock & AsyncDisposable> {
   const clock = createClock(parts);
   const failure = 'the time of the database could not be read; it is tried again';

@@ -213,7 +213,7 @@ const schema = z.object(configKeys).superRefine((config, ctx) => {
 
 export type Config = z.output<typeof schema>;
 
-/** A setting that cannot be used. The message names every wrong key and what it expects. */
+/** A setting that cannot be used. The message names each invalid key and what it expects. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }

@@ -10,19 +10,19 @@ import type { SettingsCache } from './settings-cache.ts';
 import type { Timings } from './timings.ts';
 
 /**
- * What nearly everything uses. Each room names what it adds in its `start.ts`, and `api/context.ts` has the sum, which
- * `app.ts` builds.
+ * Services that nearly all rooms use. Each room declares its own in its `start.ts`; `api/context.ts` combines them,
+ * and `app.ts` builds the result.
  */
 export interface Core {
   readonly config: Config;
   readonly log: Logger;
   readonly pool: Pool;
   readonly db: Database;
-  /** The connections for what devices need, besides that of the writer. */
+  /** Connections for devices, besides that of the writer. */
   readonly devices: Database;
-  /** The connections for expensive questions: `rpc/questions.ts` puts them in the place of `db`. */
+  /** Connections for expensive queries; `rpc/questions.ts` uses them in place of `db`. */
   readonly questions: Database;
-  /** The connection that tells whether the database answers. */
+  /** The connection that checks whether the database responds. */
   readonly health: Database;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -31,18 +31,18 @@ export interface Core {
   readonly readiness: Readiness;
 }
 
-/** Where a request came from. */
+/** The origin of a request. */
 export interface Caller {
   readonly requestId: string;
   /** When the request arrived, by the monotonic clock of this process (`performance.now()`). */
   readonly since: number;
   readonly address: string;
   readonly userAgent: string | null;
-  /** The Authorization header as it was sent. */
+  /** The Authorization header as received. */
   readonly authorization: string | null;
 }
 
-/** What a procedure gets: what it may use of the service, and who is calling. */
+/** The context of a procedure: the services it may use, and the caller. */
 export interface RequestContext<App = Core> {
   readonly app: App;
   readonly caller: Caller;
@@ -57,7 +57,7 @@ export interface Actor {
   readonly role: Role;
 }
 
-/** What a procedure for users who are logged in gets. */
+/** The context of a procedure for users who are logged in. */
 export interface ActorContext<App = Core> extends RequestContext<App> {
   readonly actor: Actor;
 }

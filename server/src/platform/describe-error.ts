@@ -1,18 +1,18 @@
 import { DatabaseError } from 'pg';
 import { ZodError } from 'zod';
 
-/** What the log and administrators are told of an error: nothing in it comes from the values of a statement or an input. */
+/** An error as described in the log and to administrators, without values of statements or input. */
 export interface DescribedError {
   readonly type: string;
   readonly message: string;
-  /** The SQLSTATE of an error of PostgreSQL, or the code of one of Node, such as `ECONNREFUSED`. */
+  /** The SQLSTATE of a PostgreSQL error, or the code of a Node error, such as `ECONNREFUSED`. */
   readonly code?: string;
-  /** The name of the prepared statement that failed, if it has one. */
+  /** The name of the prepared statement that failed, if any. */
   readonly statement?: string;
-  /** The frames of the stack, without the line of the message. */
+  /** The frames of the stack, without the message. */
   readonly stack?: string;
   readonly cause?: DescribedError;
-  /** The errors behind an AggregateError. */
+  /** The errors within an AggregateError. */
   readonly errors?: readonly DescribedError[];
 }
 
@@ -20,7 +20,7 @@ const MOST_CAUSES = 6;
 const MOST_FRAMES = 40;
 const MOST_MESSAGE = 4_000;
 
-/** Secrets that are known by their form, wherever they appear: a last resort for messages of libraries. */
+/** Secrets that are recognizable by their form: a last resort for messages of libraries. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{64}\b/gi, '[64 hexadecimal digits]'],
   [/\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?/g, '[token]'],
@@ -32,14 +32,14 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/(\. Received )[\s\S]*/, '$1[value]'],
 ];
 
-/** Classes of SQLSTATE whose primary messages name things of the schema or the server, never a value. */
+/** Classes of SQLSTATE whose primary messages contain names of the schema or the server, but no values. */
 const MESSAGES_WITHOUT_VALUES = /^(?:08|0A|23|25|28|2B|3D|3F|40|42|53|54|55|57|58|XX)/;
 
 const STATEMENT_FAILED = 'A statement failed';
 
 const FRAME = /^ {4}at [^\n]*(?::\d+:\d+\)?|\(<anonymous>\)|\(native\))$/;
 
-/** Describes what was thrown, without values of statements and inputs: see {@link DescribedError}. */
+/** Describes a thrown value without values of statements and input, see {@link DescribedError}. */
 export function describeError(thrown: unknown, depth = 0): DescribedError {
   if (!(thrown instanceof Error)) {
     return {
@@ -70,8 +70,8 @@ export function describeError(thrown: unknown, depth = 0): DescribedError {
 }
 
 /**
- * An error as a sentence or two that may be stored and shown to people: its message and those of its causes, as far as
- * they are free of values.
+ * An error as one or two sentences that may be stored and shown to users: its message and those of its causes, as far
+ * as they contain no values.
  */
 export function safeText(thrown: unknown): string {
   const sentences: string[] = [];
@@ -85,12 +85,12 @@ export function safeText(thrown: unknown): string {
 
 function scrub(text: string): string {
   return SECRETS.reduce(
-    (kept, [secret, said]) => kept.replace(secret, said),
+    (kept, [secret, replacement]) => kept.replace(secret, replacement),
     text.slice(0, MOST_MESSAGE),
   ).toWellFormed();
 }
 
-/** The members of an input's path that the schema names; a key that a sender chose may be anything. */
+/** The parts of an input's path that the schema names; other keys are chosen by the sender and may contain anything. */
 function pathOf(path: readonly PropertyKey[]): string {
   return path
     .map((part) =>
@@ -103,7 +103,7 @@ function isStatementError(error: Error): boolean {
   return 'query' in error && 'params' in error;
 }
 
-/** A message in place of one that may carry values; null when the error's own is free of them. */
+/** A replacement for a message that may contain values; null if the error's own message is safe. */
 function replacementOf(error: Error): string | null {
   if (error instanceof DatabaseError) {
     return MESSAGES_WITHOUT_VALUES.test(error.code ?? '') ? null : 'PostgreSQL refused a value';
@@ -115,7 +115,7 @@ function replacementOf(error: Error): string | null {
       .map(({ code, path }) => `${code} at ${pathOf(path) || 'the root'}`);
     return `The value does not fit its schema: ${issues.join(', ')}`;
   }
-  // The parser of JSON repeats a piece of the text.
+  // The JSON parser repeats a part of the text.
   return error instanceof SyntaxError ? 'The text could not be parsed' : null;
 }
 
@@ -129,7 +129,7 @@ function causesOf(error: Error): Error[] {
 function messageOf(error: Error): string {
   const replacement = replacementOf(error);
   if (replacement !== null) return replacement;
-  // Who wraps an error often repeats its message.
+  // A wrapping error often repeats the message of its cause.
   for (const cause of causesOf(error)) {
     const instead = replacementOf(cause);
     if (instead !== null && cause.message !== '' && error.message.includes(cause.message)) return instead;
@@ -139,7 +139,7 @@ function messageOf(error: Error): string {
 
 function framesOf({ stack, message }: Error): string | undefined {
   if (typeof stack !== 'string') return undefined;
-  // A message may have lines that look like frames, so it is taken out before they are looked for.
+  // The message may contain lines that look like frames, so it is removed first.
   const at = stack.indexOf(message);
   const frames = (at === -1 ? stack : stack.slice(at + message.length))
     .split('\n')

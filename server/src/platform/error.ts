@@ -1,6 +1,6 @@
 import type { InputIssue } from '@gantry/contract/errors';
 
-/** The ways in which a request can fail for reasons that its sender may know. */
+/** The ways in which a request can fail for reasons that the client may know. */
 export type ErrorKind =
   | 'badRequest'
   | 'unauthorized'
@@ -11,12 +11,12 @@ export type ErrorKind =
   | 'tooSlow'
   | 'unavailable';
 
-/** A failure with a meaning for whoever asked. Its message is shown to them as it is. */
+/** A failure that is reported to the client. The message is shown unchanged. */
 export class AppError extends Error {
   readonly kind: ErrorKind;
-  /** What exactly is wrong with the input, for `badRequest`. */
+  /** The invalid parts of the input, for `badRequest`. */
   readonly issues: readonly InputIssue[] | undefined;
-  /** After how many seconds trying again makes sense, for `tooManyRequests` and `unavailable`. */
+  /** The number of seconds after which to try again, for `tooManyRequests` and `unavailable`. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -32,17 +32,17 @@ export class AppError extends Error {
   }
 }
 
-/** No thing of this noun has the id. */
+/** There is no object of this noun with the id. */
 export function notFound(noun: string): AppError {
   return new AppError('notFound', `${noun} not found`);
 }
 
-/** One field of the input breaks a rule that only the service can know. */
+/** A field of the input breaks a rule that its schema cannot express. */
 export function invalidInput(path: string, message: string): AppError {
   return new AppError('badRequest', message, { issues: [{ path, message }] });
 }
 
-/** The service cannot do this now but expects to soon. */
+/** The service cannot do this now but expects to be able to soon. */
 export function unavailable(message: string, cause?: unknown): AppError {
   return new AppError('unavailable', message, { retryAfterSeconds: 1, cause });
 }

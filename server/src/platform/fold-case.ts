@@ -1,6 +1,6 @@
 /**
- * Text as it is compared and searched without regard to case: composed, in lower case, with I, İ, ı and i as one letter
- * and the forms of sigma as another. The function `gantry_fold` does the same in the database.
+ * Text in the form for comparison and search without regard to case: normalized, in lower case, with I, İ, ı and i as
+ * one letter and all forms of sigma as another. The database function `gantry_fold` does the same.
  */
 export function fold(text: string): string {
   return text
@@ -12,15 +12,15 @@ export function fold(text: string): string {
     .replaceAll('i\u0307', 'i');
 }
 
-/** Letters that fold to the same one, in lower case. */
+/** Letters that fold to the same letter, in lower case. */
 const FORMS: Readonly<Record<string, readonly string[]>> = { i: ['i', 'ı', 'i\u0307'], σ: ['σ', 'ς'] };
 
-/** Up to how many spellings are listed. */
+/** Maximum number of spellings in the result. */
 const MOST = 256;
 
 /**
- * The texts in lower case that fold to the same as this one, to look for in an index of texts in lower case. All of them
- * when five of its letters are an i; of longer texts those that differ in the first five, and its own.
+ * The texts in lower case that fold to the same text, for searching an index of texts in lower case. Complete for
+ * texts with up to five variants of i; otherwise the variants of the first five, and the text itself.
  */
 export function spellingsOf(text: string): string[] {
   let spellings = [''];

@@ -1,4 +1,4 @@
-/** The fields of an update that were given; one that is undefined was not, while null clears what is stored. */
+/** The fields given in an update: undefined means that a field was not given, null clears the stored value. */
 export type Given<Input> = { [Field in keyof Input]?: Exclude<Input[Field], undefined> };
 
 /** The update without the fields that were not given. */

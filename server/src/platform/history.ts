@@ -1,18 +1,18 @@
-/** What held from a moment on (Unix milliseconds). */
+/** A value with the time from which it applied (Unix milliseconds). */
 export interface Since<Value> {
   readonly since: number;
   readonly value: Value;
 }
 
-/** What held one after another, in order; the first since ever, `Number.NEGATIVE_INFINITY`. */
+/** Successive values in order; the first one applies since `Number.NEGATIVE_INFINITY`. */
 export type History<Value> = readonly Since<Value>[];
 
-/** What has always been so. */
+/** A history of a single value. */
 export function always<Value>(value: Value): History<Value> {
   return [{ since: Number.NEGATIVE_INFINITY, value }];
 }
 
-/** What held at a moment; what was first before there is anything, undefined for an empty history. */
+/** The value at a time; undefined for an empty history. */
 export function heldAt<Value>(history: History<Value>, time: number): Value | undefined {
   return (history.findLast(({ since }) => since <= time) ?? history[0])?.value;
 }

@@ -1,16 +1,19 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Public by their number, but answered by the machine that a cloud runs us on. */
+/** Public by number, but answered by the machine on which a cloud runs the service. */
 const METADATA = new Set(['168.63.129.16']);
 
-/** All of IPv6 that is given out. What lies outside is local, deprecated or reserved. */
+/** The allocated part of IPv6. All else is local, deprecated or reserved. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** What stands for an address of IPv4, its last four bytes: as sockets write it, and as networks without IPv4 reach it. */
+/** Addresses whose last four bytes are an IPv4 address: as sockets write it, and as networks without IPv4 reach it. */
 const STANDS_FOR_IPV4 = [ipaddr.IPv6.parseCIDR('::ffff:0:0/96'), ipaddr.IPv6.parseCIDR('64:ff9b::/96')];
 
-/** Whether an IP address is one of the public internet: no loopback, private, link-local, metadata or reserved one. */
+/**
+ * Whether an IP address belongs to the public internet, and is not a loopback, private, link-local, metadata or
+ * reserved one.
+ */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
   const parsed = ipaddr.parse(address);
@@ -19,7 +22,7 @@ export function isPublicAddress(address: string): boolean {
 
 const HOST_AND_PORT = /^(\[[^\]]+\]|[^:/?#@*\\\s]+)(?::(\d{1,5}))?$/;
 
-/** A host, or a host and port, in the form in which they are compared; null when the text is neither. */
+/** A host, or a host and port, in the form for comparison; null if the text is neither. */
 export function parseAllowedHost(text: string): string | null {
   if (isIP(text) === 6) return canonicalHost(text);
   const [, host, port] = HOST_AND_PORT.exec(text) ?? [];
@@ -37,7 +40,7 @@ function isPublicIpv6(address: ipaddr.IPv6): boolean {
     : address.range() === 'unicast' && address.match(GLOBAL_IPV6);
 }
 
-/** A host as URLs write it, so that two spellings of one compare equal; null when it is none. */
+/** A host as written in URLs, so that different spellings are equal; null if it is not one. */
 function canonicalHost(host: string): string | null {
   const text = `http://${isIP(host) === 6 ? `[${host}]` : host}/`;
   return URL.canParse(text) ? new URL(text).hostname : null;

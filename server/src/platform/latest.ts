@@ -1,13 +1,13 @@
-/** A value that is used often and changes seldom, so that it is kept in memory. */
+/** A value that is used often and changes rarely, so it is kept in memory. */
 export interface Latest<Value> {
   current(): Value;
-  /** Reads the value again. When that fails, the promise is rejected and the value stays as it was. */
+  /** Reads the value again. If that fails, the promise is rejected and the value stays as it was. */
   refresh(): Promise<void>;
 }
 
 /**
- * Reads a value and keeps it. Of readings that overlap, one that began earlier never replaces the result of one that began
- * later, since it may not have seen the last change.
+ * Reads a value and keeps it. If several reads overlap, one that began earlier never replaces the result of one that
+ * began later, because it may not have seen the last change.
  */
 export async function keepLatest<Value>(read: () => Promise<Value>): Promise<Latest<Value>> {
   let value = await read();

@@ -3,12 +3,12 @@ import { type Interval, resolveTime } from './time.ts';
 
 const DAY_MS = 86_400_000;
 
-/** A day of the local calendar, as YYYY-MM-DD, and when it begins and ends. */
+/** A day of the local calendar as YYYY-MM-DD, with its beginning and end. */
 export interface LocalDay extends Interval {
   readonly day: string;
 }
 
-/** The local days of an interval, in order; the first and the last may be parts of one. */
+/** The local days of an interval, in order; the first and the last may be partial. */
 export function* localDays(interval: Interval, zone: string): Generator<LocalDay> {
   for (const { day, from, until } of wholeDays(interval, zone)) {
     const part = { from: Math.max(interval.from, from), until: Math.min(interval.until, until) };
@@ -16,7 +16,7 @@ export function* localDays(interval: Interval, zone: string): Generator<LocalDay
   }
 }
 
-/** The starts of the local days that an interval touches, and the end of the last one; each of 23, 24 or 25 hours. */
+/** The starts of the local days that overlap an interval, and the end of the last one. Days have 23, 24 or 25 hours. */
 export function dayBounds(interval: Interval, zone: string): number[] {
   const bounds = [resolveTime(dayAt(interval.from, zone), zone)];
   for (const { until } of wholeDays(interval, zone)) bounds.push(until);
@@ -24,8 +24,8 @@ export function dayBounds(interval: Interval, zone: string): number[] {
 }
 
 /**
- * The starts of the local weeks that an interval touches, and the end of the last one.
- * @param firstDay of the week, 0 Sunday … 6 Saturday
+ * The starts of the local weeks that overlap an interval, and the end of the last one.
+ * @param firstDay of the week, from 0 Sunday to 6 Saturday
  */
 export function weekBounds({ from, until }: Interval, zone: string, firstDay: number): number[] {
   const day = dayAt(from, zone);
@@ -46,7 +46,7 @@ function dayAt(moment: number, zone: string): string {
   return DateTime.fromMillis(moment, { zone }).toFormat('yyyy-MM-dd');
 }
 
-/** The days that an interval touches, whole. A day that the zone skipped is left out: it has no time in it. */
+/** The whole days that overlap an interval. A day that the zone skipped is left out. */
 function* wholeDays({ from, until }: Interval, zone: string): Generator<LocalDay> {
   let day = dayAt(from, zone);
   for (let start = resolveTime(day, zone); start < until; ) {

@@ -1,9 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** What Prometheus is told at /metrics. */
+/** The metrics for Prometheus at /metrics. */
 export interface Metrics {
   readonly registry: Registry;
-  /** Everything, in Prometheus' text format. */
+  /** All metrics in Prometheus' text format. */
   readonly render: () => Promise<string>;
   readonly requests: Counter<'procedure' | 'code'>;
   readonly requestSeconds: Histogram<'procedure'>;
@@ -13,44 +13,44 @@ export interface Metrics {
   readonly lateFollowUps: Gauge;
   readonly oldestFollowUpSeconds: Gauge;
   readonly clockSkewSeconds: Gauge;
-  /** Tells, whenever it is asked, how the connections of these pools are used. */
+  /** Reports how the connections of these pools are used, read at each request. */
   followPools(pools: Readonly<Record<string, PoolUse>>): void;
 }
 
-/** How the connections of a pool are used. */
+/** The use of the connections of a pool. */
 export interface PoolUse {
   readonly totalCount: number;
   readonly idleCount: number;
-  /** Callers who wait for a connection. */
+  /** The number of callers who wait for a connection. */
   readonly waitingCount: number;
 }
 
-/** The processes that serve together with this one: whichever is asked tells of all. */
+/** The other processes of the service. Each of them can report the metrics of all. */
 export interface Siblings {
-  /** Which of them this one is, from 1. */
+  /** The number of this process, from 1. */
   readonly number: number;
-  /** Lets the others read the metrics of this one. */
+  /** Lets the others read the metrics of this process. */
   shareMetrics(read: () => Promise<string>): void;
-  /** The metrics of all of them. */
+  /** The metrics of all processes. */
   gatherMetrics(): Promise<string>;
 }
 
 /**
- * A fresh set of metrics; one per service, so that several can live in one process. With siblings each has a label
- * `worker`, and they are not summed: the sum would fall when a worker is started anew, which reads as a reset of all.
+ * Creates a set of metrics for one service, so that several can run in one process. With siblings, each has a label
+ * `worker`, and they are not summed: the sum would fall when a worker restarts, which would look like a reset of all.
  */
 export function createMetrics(siblings: Siblings | null = null): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const tell = () => registry.metrics();
+  const renderAll = () => registry.metrics();
   if (siblings) {
     registry.setDefaultLabels({ worker: String(siblings.number) });
-    siblings.shareMetrics(tell);
+    siblings.shareMetrics(renderAll);
   }
   const registers = [registry];
   return {
     registry,
-    render: siblings?.gatherMetrics ?? tell,
+    render: siblings?.gatherMetrics ?? renderAll,
     requests: new Counter({
       name: 'gantry_calls_total',
       help: 'Procedure calls by procedure and outcome (OK or error code)',

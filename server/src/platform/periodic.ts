@@ -1,22 +1,22 @@
 import type { Logger } from 'pino';
 
 export interface PeriodicOptions {
-  /** From one round to the next, in milliseconds. One that takes longer is not joined by another. */
+  /** The interval between rounds, in milliseconds. Rounds do not overlap. */
   readonly everyMs: number;
   readonly log: Logger;
-  /** What the log says when a round fails; the next one tries again. */
+  /** The log message when a round fails; the next one tries again. */
   readonly failure: string;
 }
 
-/** Work that is done again and again. */
+/** Work that is repeated. */
 export interface Rounds extends AsyncDisposable {
-  /** Begins a round without waiting for its time, unless one is under way. */
+  /** Begins a round at once, unless one is in progress. */
   startNow(): void;
 }
 
 /**
- * Does work again and again until it is disposed of; disposing waits for the round under way.
- * @param work is told whether it is to come to its end
+ * Repeats work until it is disposed of; disposing waits for the round in progress.
+ * @param work receives a function that says whether it should finish
  */
 export function startPeriodic(
   { everyMs, log, failure }: PeriodicOptions,

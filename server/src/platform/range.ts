@@ -7,8 +7,9 @@ import { type Interval, resolveInterval } from './time.ts';
 const LATEST = Date.UTC(9000, 0);
 
 /**
- * Resolves a range of which figures are computed.
- * @throws AppError `badRequest` when it ends before it starts, is longer than five years, or is not within the years 1970 to 9000
+ * Resolves the range of a report or of figures.
+ * @throws AppError `badRequest` when it ends before it starts, is longer than five years, or is not within the years
+ * 1970 to 9000
  */
 export function requireRange(range: { startDate: string; endDate: string }, zone: string): Interval {
   const { from, until } = resolveInterval(range, zone);

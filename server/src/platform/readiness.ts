@@ -1,7 +1,7 @@
-/** Whether the service wants requests: while it drains it still answers, and says that others should be asked. */
+/** Whether the service accepts requests. While it drains, it still answers but reports that it is not ready. */
 export interface Readiness {
   readonly isDraining: boolean;
-  /** From here on the service says that it is not ready. */
+  /** From now on the service reports that it is not ready. */
   drain(): void;
 }
 

@@ -1,4 +1,4 @@
-/** Opens resources one after another; disposing closes them in reverse, whatever one of them does. */
+/** Opens resources one after another. Disposing closes them in reverse order, even if one of them fails. */
 export class Resources implements AsyncDisposable {
   readonly #closers: (() => Promise<unknown> | unknown)[] = [];
 

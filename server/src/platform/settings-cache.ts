@@ -1,18 +1,18 @@
 import type { TimezoneSettings } from '@gantry/contract/system';
 import { keepLatest } from './latest.ts';
 
-/** The time zone settings as this process knows them: read on every use, changed seldom, so kept in memory. */
+/** The time zone settings, read often and changed rarely, so they are kept in memory. */
 export interface SettingsCache {
   current(): TimezoneSettings;
-  /** The time zones that were set before, as far back as a device may send an event again; usually none. */
+  /** The previous time zones, as far back as a device may repeat an event; usually none. */
   formerZones(): readonly string[];
-  /** Reads them anew, after a process announced a change. */
+  /** Reads them again, after a process announced a change. */
   refresh(): Promise<void>;
 }
 
 /**
  * @param load reads the settings from the database
- * @param loadFormer reads the time zones that were set before
+ * @param loadFormer reads the previous time zones
  */
 export async function createSettingsCache(
   load: () => Promise<TimezoneSettings>,

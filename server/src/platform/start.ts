@@ -16,12 +16,12 @@ import type { Resources } from './resources.ts';
 import { createSettingsCache } from './settings-cache.ts';
 import type { Timings } from './timings.ts';
 
-/** What the rooms are started with. */
+/** What the rooms need to start. */
 export interface Foundation {
   readonly core: Core;
   readonly pools: Pools;
   readonly listener: Listener;
-  /** Closes what was opened, in reverse. */
+  /** Closes what was opened, in reverse order. */
   readonly resources: Resources;
 }
 
@@ -32,7 +32,7 @@ export interface FoundationOptions {
   readonly timings: Timings;
   /** What the clock is made of in place of the clocks of this process and of the database. */
   readonly clock?: Partial<ClockSources> | undefined;
-  /** The processes that serve together with this one, if there are any. */
+  /** The other processes of the service, if there are any. */
   readonly siblings: Siblings | null;
   readonly connectionString: string;
   /** The folder with the migrations. */
@@ -41,7 +41,7 @@ export interface FoundationOptions {
   readonly loadFormerTimezones: (db: Database) => Promise<readonly string[]>;
 }
 
-/** Reads a cache again whenever a change of it is announced, and from time to time. */
+/** Refreshes a cache whenever a change is announced, and periodically. */
 export function keepFresh(
   {
     core: { log, timings },
@@ -60,8 +60,8 @@ export function keepFresh(
 }
 
 /**
- * Waits for the database, migrates it, and opens what every room uses.
- * @throws UnsuitableDatabase for a server that Gantry cannot work with
+ * Waits for the database, migrates it, and opens what all rooms use.
+ * @throws UnsuitableDatabase for a server that Gantry cannot use
  */
 export async function startFoundation(options: FoundationOptions): Promise<Foundation> {
   const { config, log, resources, connectionString, timings } = options;

@@ -14,14 +14,14 @@ export const ENDLESS: Interval = { from: Number.NEGATIVE_INFINITY, until: Number
 const DAY_MS = 86_400_000;
 const HAS_OFFSET = /(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** Whether the moment that an ISO text stands for depends on the time zone. */
+/** Whether the time that an ISO text denotes depends on the time zone. */
 export function isLocalTime(iso: string): boolean {
   return isPlainDate(iso) || !HAS_OFFSET.test(normalize(iso));
 }
 
 /**
- * The moment (Unix milliseconds) that an ISO text stands for; without an offset it is local to `zone`.
- * A local time that daylight saving skips is moved forward by the gap; of one that occurs twice the first is meant.
+ * The time (Unix milliseconds) that an ISO text denotes; without an offset it is local to `zone`. A local time
+ * skipped by daylight saving is moved forward by the gap; of one that occurs twice, the first is meant.
  */
 export function resolveTime(iso: string, zone: string): number {
   if (isPlainDate(iso)) return momentOf(Date.parse(iso), IANAZone.create(zone));
@@ -33,7 +33,8 @@ const TO_THE_MINUTE = /[T ]\d{2}:\d{2}(?:Z|[+-]\d{2}:?\d{2})?$/i;
 const HAS_FRACTION = /[.,]\d/;
 
 /**
- * Resolves a range as clients give it: both bounds inclusive, the end with all of the day, minute or second that it names.
+ * Resolves a range as given by clients: both bounds are inclusive, and the end includes all of the day, minute or
+ * second that it names.
  * @throws AppError `badRequest` when it ends before it starts
  */
 export function resolveInterval(
@@ -42,14 +43,14 @@ export function resolveInterval(
 ): Interval {
   const from = range.startDate === undefined ? Number.NEGATIVE_INFINITY : resolveTime(range.startDate, zone);
   const until = range.endDate === undefined ? Number.POSITIVE_INFINITY : endOf(range.endDate, zone);
-  // A day that a zone skipped is empty, and not the wrong way round.
+  // A day that the zone skipped is an empty range, not a reversed one.
   if (range.endDate !== undefined && from >= until && from > resolveTime(range.endDate, zone)) {
     throw invalidInput('endDate', 'The end is before the start: swap startDate and endDate');
   }
   return { from, until };
 }
 
-/** The text as Date.parse reads it: `T` before the time, a dot before the fraction, a colon in the offset. */
+/** The text in the form for Date.parse: `T` before the time, a dot before the fraction, a colon in the offset. */
 function normalize(iso: string): string {
   return iso
     .toUpperCase()
@@ -59,8 +60,8 @@ function normalize(iso: string): string {
 }
 
 /**
- * The moment at which clocks in the zone show `local` (Unix milliseconds of the same reading in UTC).
- * No zone changes its clocks twice within two days, so the offsets a day before and after are all there can be.
+ * The time at which clocks in the zone show `local` (the same reading in UTC, in Unix milliseconds). No zone changes
+ * its clocks twice within two days, so the offsets a day before and after are the only candidates.
  */
 function momentOf(local: number, zone: IANAZone): number {
   const offsetAt = (moment: number): number => Math.round(zone.offset(moment) * 60_000);
@@ -70,7 +71,7 @@ function momentOf(local: number, zone: IANAZone): number {
   return showing.length > 0 ? Math.min(...showing) : before;
 }
 
-/** How long what the text names lasts: a minute, a second or, where it has a fraction, a millisecond. */
+/** The duration of what the text names: a minute, a second or, with a fraction, a millisecond. */
 function lengthOf(iso: string): number {
   if (TO_THE_MINUTE.test(iso)) return 60_000;
   return HAS_FRACTION.test(iso) ? 1 : 1_000;

@@ -1,18 +1,18 @@
 /**
- * How often, and after how long, a service does what nobody asks it for, in milliseconds. They are no settings: an
- * installation runs with `TIMINGS`, and a test that waits for one of them shortens it. What no test waits for stays a
+ * Intervals and time limits of background work, in milliseconds. They are not settings: an installation uses
+ * `TIMINGS`, and tests shorten those they wait for. What no test waits for stays a
  * constant beside its use.
  */
 export interface Timings {
-  /** How often caches are read again although no change was announced, in case a notification was lost. */
+  /** How often caches are refreshed without an announced change, in case a notification was lost. */
   readonly refreshCachesMs: number;
-  /** How often deliveries of webhooks are looked for that are due, in case a notification was lost. */
+  /** How often to look for webhook deliveries that are due, in case a notification was lost. */
   readonly sweepDeliveriesMs: number;
   /** Longest wait for the body of a receiver's answer: its status has decided already. */
   readonly answerBodyMs: number;
-  /** How often schedules that are due, and reports that wait or whose process is gone, are looked for. */
+  /** How often to look for due schedules, and for reports that wait or whose process is gone. */
   readonly sweepReportsMs: number;
-  /** How long a process may give no sign of life before its report is begun again. */
+  /** How long a process may show no sign of life before its report is started again. */
   readonly reportDeadMs: number;
   /** How often sensors are looked for that have gone silent. */
   readonly sweepSensorsMs: number;

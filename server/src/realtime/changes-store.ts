@@ -6,9 +6,9 @@ import { locks } from '../platform/database/locks.ts';
 import { channels } from '../platform/database/notify.ts';
 import { prepare } from '../platform/database/prepared.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import type { Position } from './position.ts';
+import type { Mark, Position } from './position.ts';
 
-/** For how long a client may stay away and still be sent everything that it missed. */
+/** How long a client may be disconnected and still receive everything that it missed. */
 export const KEPT_HOURS = 24;
 
 const RECORD = prepare(
@@ -24,8 +24,8 @@ const RECORD = prepare(
 );
 
 /**
- * Writes down what subscribers are to be told, and wakes the processes they are connected to, when it commits. Bodies are
- * kept as superjson writes them, so that their dates come back as dates.
+ * Records changes for subscribers and wakes the processes to which they are connected, when the transaction commits.
+ * Bodies are stored in superjson's format, so that dates are restored.
  */
 export async function recordChanges(
   tx: Executor,
@@ -46,14 +46,14 @@ export interface Change {
   readonly body: unknown;
 }
 
-/** What the feed holds after a position. */
+/** The changes after a position. */
 export interface FeedPage {
   readonly changes: readonly Change[];
-  /** Where the next page begins. */
+  /** The start of the next page. */
   readonly next: Position;
-  /** Whether more may be read at once. */
+  /** Whether there may be more to read at once. */
   readonly isFull: boolean;
-  /** Whether something is committed that cannot be told yet, because a transaction before it is under way. */
+  /** Whether there are committed changes that cannot be sent yet, because an earlier transaction has not finished. */
   readonly isHeldUp: boolean;
   /** The database's time, in Unix milliseconds. */
   readonly at: number;
@@ -71,10 +71,10 @@ interface FeedRow {
   readonly body: SuperJSONResult | null;
 }
 
-/** Rows of one page: commit groups of up to a thousand events each, so few. */
+/** Number of rows of a page. A row holds a commit group of up to a thousand events. */
 const PAGE = 50;
 
-// Plan: one range of changes_pkey, nested under the horizon. 0.1 ms for a page that has little.
+// Plan: one range of changes_pkey, nested under the horizon. 0.1 ms for a page with little in it.
 const READ = {
   name: 'read-changes',
   text: `
@@ -92,12 +92,12 @@ const READ = {
     ORDER BY change.xid, change.seq`,
 };
 
-/** What was committed from a position on, as far as nothing can come in between any more. */
+/** The changes committed from a position on, up to where no other change can appear in between. */
 export async function readChanges(pool: Pool, from: Position): Promise<FeedPage> {
   const values = [String(from.xid), String(from.seq)];
   const { rows } = await pool.query<FeedRow>({ ...READ, values });
   const [first] = rows;
-  if (!first) throw new Error('The feed of changes did not tell how far it may be read');
+  if (!first) throw new Error('PostgreSQL did not return the horizon of the feed of changes');
   const changes = rows.flatMap((row) =>
     row.xid === null
       ? []
@@ -121,31 +121,33 @@ export async function readChanges(pool: Pool, from: Position): Promise<FeedPage>
   return { changes, next, isFull, isHeldUp: first.is_held_up, at: first.now.getTime() };
 }
 
-/** Where the feed ends now: what commits from here on comes after it. */
-export async function readHorizon(pool: Pool): Promise<{ position: Position; at: number }> {
-  const { rows } = await pool.query<{ horizon: string; now: Date }>(
-    'SELECT pg_snapshot_xmin(pg_current_snapshot()) AS horizon, now() AS now',
-  );
-  const [row] = rows;
-  if (!row) throw new Error('PostgreSQL did not tell its oldest transaction');
-  return { position: { xid: BigInt(row.horizon), seq: 0n, index: 0 }, at: row.now.getTime() };
+/** The feed at one moment. */
+export interface FeedMoment {
+  /** The end of what can be read. The oldest unfinished transaction limits it. */
+  readonly mark: Mark;
+  /** Whether the transaction with a number had finished. Some finished ones come after the mark. */
+  readonly isPast: (xid: bigint) => boolean;
 }
 
-/** Which transactions have committed at a moment, by their number. */
-export type Committed = (xid: bigint) => boolean;
-
-/** Which transactions have committed by now: a later one may be numbered before them. */
-export async function readCommitted(pool: Pool): Promise<Committed> {
-  const { rows } = await pool.query<{ snapshot: string }>('SELECT pg_current_snapshot()::text AS snapshot');
-  const [, beyond = '0', running = ''] = rows[0]?.snapshot.split(':') ?? [];
-  const end = BigInt(beyond);
-  const underWay = new Set(running === '' ? [] : running.split(',').map(BigInt));
-  return (xid) => xid < end && !underWay.has(xid);
+/** Reads the present end of the feed and the finished transactions, from one snapshot. */
+export async function readFeedMoment(pool: Pool): Promise<FeedMoment> {
+  const { rows } = await pool.query<{ snapshot: string; now: Date }>(
+    'SELECT pg_current_snapshot()::text AS snapshot, now() AS now',
+  );
+  const [row] = rows;
+  if (!row) throw new Error('PostgreSQL returned no snapshot');
+  const [oldest = '0', end = '0', unfinished = ''] = row.snapshot.split(':');
+  const unfinishedXids = new Set(unfinished === '' ? [] : unfinished.split(',').map(BigInt));
+  const endXid = BigInt(end);
+  return {
+    mark: { position: { xid: BigInt(oldest), seq: 0n, index: 0 }, at: row.now.getTime() },
+    isPast: (xid) => xid < endXid && !unfinishedXids.has(xid),
+  };
 }
 
 /**
- * Forgets changes that no transaction of this server wrote. A restored dump brings them along: the numbers of their
- * transactions are ahead of the server's, so that they would be told as new once it reaches them.
+ * Removes changes that no transaction of this server wrote. They come from a restored dump: their transaction numbers
+ * are ahead of the server's, so they would be sent as new once it reaches those numbers.
  */
 export async function forgetForeignChanges(pool: Pool): Promise<void> {
   await pool.query('DELETE FROM changes WHERE xid >= pg_snapshot_xmax(pg_current_snapshot())');
@@ -154,8 +156,8 @@ export async function forgetForeignChanges(pool: Pool): Promise<void> {
 const PRUNED_AT_ONCE = 5_000;
 
 /**
- * Forgets changes that are older than that, at most some thousands; of many processes one does it.
- * @returns how many are gone
+ * Removes changes older than the given number of hours, at most some thousands; one of several processes does it.
+ * @returns the number of removed rows
  */
 export async function pruneChanges(pool: Pool, olderThanHours: number): Promise<number> {
   const { rowCount } = await pool.query(

@@ -1,62 +1,59 @@
 import type { StreamNote, Topic } from '@gantry/contract/realtime';
-import type { Pool } from 'pg';
 import type { SessionContext } from '../auth/session.ts';
 import type { AuthServices } from '../auth/start.ts';
 import type { Core } from '../platform/context.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
-import { type Committed, KEPT_HOURS, readHorizon } from './changes-store.ts';
+import { type FeedMoment, KEPT_HOURS, readFeedMoment } from './changes-store.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import { type FeedItem, itemsAfter, type TopicPayloads } from './items.ts';
 import { compare, type Mark, readMark, writeMark } from './position.ts';
 import { selectTopics } from './selection.ts';
 import type { RealtimeServices } from './start.ts';
 
-/** Nothing is past for a subscriber that resumes. */
-const NOTHING: Committed = () => false;
-
-/** Things that wait for one subscriber that does not take them. */
+/** Maximum number of items that wait for one subscriber that does not read them. */
 const INBOX_CAPACITY = 1_000;
 
-/** After this long without anything to tell, a subscriber is told that there is nothing. */
+/** After this long without an item, a subscriber is sent a note. */
 const IDLE_MS = 10_000;
 
-/** What a subscription gets. */
+/** The context of a subscription. */
 export type FollowContext = SessionContext<Core & AuthServices & RealtimeServices>;
 
-/** What a stream tells: a thing or a note, and the id to go on from. */
+/** A message of a stream: a payload or a note, with the id for resuming. */
 export type StreamMessage<Name extends Topic> =
-  | { readonly id: string; readonly topic: Name; readonly thing: TopicPayloads[Name] }
+  | { readonly id: string; readonly topic: Name; readonly payload: TopicPayloads[Name] }
   | { readonly id: string; readonly note: StreamNote };
 
-/** What somebody wants to be told. */
+/** The parameters of a subscription. */
 export interface SubscriptionRequest<Name extends Topic> {
   readonly topics: readonly Name[];
-  readonly matches: (thing: TopicPayloads[Name]) => boolean;
+  readonly matches: (payload: TopicPayloads[Name]) => boolean;
   /** The id of a message of any stream, whatever its topics: it is a position in the one feed. */
   readonly lastEventId: string | undefined;
 }
 
 type Note = { readonly id: string; readonly note: StreamNote };
 
-/** What was told of each mark, which is one and the same for all streams that are up to date. */
+/** The note for each mark, shared by all streams that are up to date. */
 const upToDateAt = new WeakMap<Mark, Note>();
 
 /**
- * Tells what happens from now on, or from the last message on, in the order in which it was committed and without gaps:
- * first from the database, then as it comes. It ends when the signal is aborted.
- * @throws AppError `unauthorized` when the token is not good any more; `unavailable` when the service drains;
- * `badRequest` for a lastEventId that is none
+ * Streams changes from now on, or from the last message on, in commit order and without gaps: first from the
+ * database, then as they come. It ends when the signal is aborted.
+ * @throws AppError `unauthorized` when the token is no longer valid; `unavailable` when the service is stopping;
+ * `badRequest` for an invalid lastEventId
  */
 export async function* follow<Name extends Topic>(
   ctx: FollowContext,
   { topics: wantedTopics, matches, lastEventId }: SubscriptionRequest<Name>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StreamMessage<Name>> {
-  const { pool, realtime } = ctx.app;
+  const { realtime } = ctx.app;
   const topics = selectTopics(wantedTopics);
-  let isPast: Committed = NOTHING;
+  // Nothing counts as past for a subscriber that resumes.
+  let isPast: FeedMoment['isPast'] = () => false;
   const wanted = (item: FeedItem): item is FeedItem<Name> =>
-    !isPast(item.mark.position.xid) && matches((item as FeedItem<Name>).thing);
+    !isPast(item.mark.position.xid) && matches((item as FeedItem<Name>).payload);
   const release = ctx.app.streams.admit(ctx.actor.id);
   const inbox = createInbox(INBOX_CAPACITY);
   const left = () => inbox.end(null);
@@ -64,15 +61,15 @@ export async function* follow<Name extends Topic>(
   const stopWatching = watchToken(ctx, inbox);
   let quit: (() => void) | null = null;
   try {
-    const now = await realtime.start();
-    let from = lastEventId === undefined ? null : await resumeFrom(pool, lastEventId, now);
+    let from = lastEventId === undefined ? null : await resumeFrom(ctx.app, lastEventId);
+    let isBehind = from !== null;
     if (!from) {
-      // The position is held back by the oldest unfinished transaction, of whatever database of the server.
-      isPast = await realtime.past();
-      from = now;
-      if (lastEventId !== undefined) yield missed(now, null);
+      const now = await realtime.now();
+      from = now.mark;
+      isPast = now.isPast;
+      if (lastEventId !== undefined) yield missed(from, null);
     }
-    for (let isBehind = from !== now; ; ) {
+    for (;;) {
       const mark: Mark = from;
       const send = (item: FeedItem) => wanted(item) && inbox.offer(item);
       quit = isBehind ? null : realtime.join({ topics, from: mark, send, end: inbox.end });
@@ -82,7 +79,7 @@ export async function* follow<Name extends Topic>(
         if (compare(portion.end.position, mark.position) <= 0) continue;
         for (const item of itemsAfter(await portion.items(topics), mark.position)) {
           if (!inbox.isOpen()) return;
-          if (wanted(item)) yield thingMessage(item);
+          if (wanted(item)) yield messageOf(item);
         }
       }
       from = { position: page.next, at: page.at };
@@ -92,11 +89,11 @@ export async function* follow<Name extends Topic>(
     while (inbox.isOpen()) {
       const delivery = await inbox.take(IDLE_MS);
       if (delivery?.kind === 'item') {
-        yield thingMessage(delivery.item as FeedItem<Name>);
+        yield messageOf(delivery.item as FeedItem<Name>);
       } else if (delivery) {
         yield missed(delivery.mark, delivery.count);
-      } else if (inbox.isOpen() && realtime.told) {
-        yield upToDate(realtime.told);
+      } else if (inbox.isOpen() && realtime.reached) {
+        yield upToDate(realtime.reached);
       }
     }
   } finally {
@@ -107,8 +104,8 @@ export async function* follow<Name extends Topic>(
   }
 }
 
-function thingMessage<Name extends Topic>({ topic, thing, mark }: FeedItem<Name>): StreamMessage<Name> {
-  return { id: writeMark(mark), topic, thing };
+function messageOf<Name extends Topic>({ topic, payload, mark }: FeedItem<Name>): StreamMessage<Name> {
+  return { id: writeMark(mark), topic, payload };
 }
 
 function upToDate(mark: Mark): Note {
@@ -131,7 +128,7 @@ function expired(): AppError {
   return new AppError('unauthorized', 'Invalid or expired token');
 }
 
-/** Ends the inbox as soon as the token is not good any more. @returns stops looking */
+/** Ends the inbox as soon as the token is no longer valid. @returns a function that stops watching */
 function watchToken(ctx: FollowContext, inbox: Inbox): () => void {
   const end = () => inbox.end(expired());
   const stopWatching = ctx.app.sessionWatch.watch(ctx.actor.token, end);
@@ -143,13 +140,20 @@ function watchToken(ctx: FollowContext, inbox: Inbox): () => void {
   };
 }
 
-/** Where the last message left off; null when what followed it is not kept any more, or was never here. */
-async function resumeFrom(pool: Pool, lastEventId: string, now: Mark): Promise<Mark | null> {
+/**
+ * The position of the last message; null when the changes after it are no longer stored, or never were on this
+ * server.
+ */
+async function resumeFrom(
+  { pool, realtime }: Pick<FollowContext['app'], 'pool' | 'realtime'>,
+  lastEventId: string,
+): Promise<Mark | null> {
   const mark = readMark(lastEventId);
   if (!mark)
     throw invalidInput('lastEventId', 'This is not the id of a message: omit it to start a new stream');
-  if (mark.at <= now.at - KEPT_HOURS * 3_600_000) return null;
+  const recent = await realtime.recent();
+  if (mark.at <= recent.at - KEPT_HOURS * 3_600_000) return null;
   // Another process, or this one for another subscriber, may have read further than the hub.
-  const isKnown = mark.position.xid <= now.position.xid;
-  return isKnown || mark.position.xid <= (await readHorizon(pool)).position.xid ? mark : null;
+  const isKnown = mark.position.xid <= recent.position.xid;
+  return isKnown || mark.position.xid <= (await readFeedMoment(pool)).mark.position.xid ? mark : null;
 }

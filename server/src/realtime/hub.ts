@@ -5,16 +5,16 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { ignoreErrno } from '../platform/errno.ts';
 import { unavailable } from '../platform/error.ts';
-import { type Committed, readChanges, readCommitted, readHorizon } from './changes-store.ts';
+import { type FeedMoment, readChanges, readFeedMoment } from './changes-store.ts';
 import { type FeedItem, type FindEvents, itemsAfter, type Portion } from './items.ts';
 import { compare, type Mark, type Position } from './position.ts';
 import { createSharedPages, type SharedPage, type SharedPages } from './shared-pages.ts';
 
-/** Somebody who is told what happens. */
+/** A receiver of changes. */
 export interface Subscriber {
   /** What they follow, as `selectTopics` gives it. */
   readonly topics: readonly Topic[];
-  /** Up to where they know already. */
+  /** The position up to which it has received the feed. */
   readonly from: Mark;
   readonly send: (item: FeedItem) => void;
   /** Ends the stream. */
@@ -33,91 +33,89 @@ export interface HubOptions {
   readonly readFeedMs: number;
 }
 
-/** Between two looks into the feed, so that a busy service does not look for each commit. */
+/** Pause between two reads of the feed, so that a busy service does not read it after every commit. */
 const PAUSE_MS = 20;
 
-/** A position that was not brought up to date for so many looks into the feed is no place for a new subscriber to begin. */
-const FRESH_LOOKS = 3;
+/** A position that was not brought up to date for this many reads of the feed does not count as recent. */
+const FRESH_READS = 3;
 
 /**
  * Reads the feed of changes once for all subscribers of this process, while there are any. It is woken by NOTIFY, and
- * looks again soon while something is committed that an unfinished transaction before it still holds up.
+ * reads again soon if there are committed changes behind an unfinished transaction.
  */
 export class Hub implements AsyncDisposable {
   readonly #options: HubOptions;
   readonly #subscribers = new Set<Subscriber>();
   readonly #ending = new AbortController();
-  reached: Mark | null = null;
+  #reached: Mark | null = null;
   /** When `#reached` was last up to date, by the monotonic clock. */
   #reachedAt = 0;
-  /** While a page is being told: the selections of topics of those who were here before. */
-  #telling: ReadonlySet<readonly Topic[]> | null = null;
+  /** While a page is being sent: the selections of topics of the subscribers that were there when it was read. */
+  #sending: ReadonlySet<readonly Topic[]> | null = null;
   readonly #pages: SharedPages;
-  #starting: Promise<Mark> | null = null;
-  #reading: Promise<Committed> | null = null;
+  #reading: Promise<FeedMoment> | null = null;
   #running: Promise<void> | null = null;
-  #nudge: AbortController | null = null;
+  #waker: AbortController | null = null;
 
   constructor(options: HubOptions) {
     this.#options = options;
     this.#pages = createSharedPages(options.pool, options.findEvents);
-    // Every stream waits for it.
+    // Every stream listens to it.
     setMaxListeners(0, this.#ending.signal);
   }
 
-  /** Aborted when the service drains. */
+  /** Aborted when the service is stopping. */
   get ending(): AbortSignal {
     return this.#ending.signal;
   }
 
-  /** Up to where subscribers have been told; null while there are none. */
-  get told(): Mark | null {
-    return this.reached;
+  /** The position up to which subscribers have been sent the feed; null while there are none. */
+  get reached(): Mark | null {
+    return this.#reached;
   }
 
-  /** Something may have been added to the feed. */
-  readonly wake = (): void => this.#nudge?.abort();
+  /** Called when something may have been added to the feed. */
+  readonly wake = (): void => this.#waker?.abort();
 
-  /** From where on a new subscriber is told: now, or what the others were told up to if that is as good as now. */
-  start(): Promise<Mark> {
-    if (this.reached && performance.now() - this.#reachedAt < FRESH_LOOKS * this.#options.readFeedMs)
-      return Promise.resolve(this.reached);
-    this.#starting ??= readHorizon(this.#options.pool).finally(() => {
-      this.#starting = null;
-    });
-    return this.#starting;
-  }
-
-  /** What is past for a subscriber that begins now, although it may come after the position from which it is told. */
-  past(): Promise<Committed> {
-    this.#reading ??= readCommitted(this.#options.pool).finally(() => {
+  /** The moment at which a new subscriber begins. Subscribers that begin together share one statement. */
+  now(): Promise<FeedMoment> {
+    this.#reading ??= readFeedMoment(this.#options.pool).finally(() => {
       this.#reading = null;
     });
     return this.#reading;
   }
 
-  /** What comes after the position, for a subscriber that is behind; many of them share what is read. */
+  /**
+   * A recent end of the feed, for comparison with the position of a resuming subscriber. Usually needs no statement.
+   */
+  async recent(): Promise<Mark> {
+    if (this.#reached && performance.now() - this.#reachedAt < FRESH_READS * this.#options.readFeedMs)
+      return this.#reached;
+    return (await this.now()).mark;
+  }
+
+  /** The changes after a position, for a subscriber that is behind. Several subscribers share the same page. */
   readPast(from: Position): Promise<SharedPage> {
     return this.#pages.read(from);
   }
 
   /**
-   * Tells the subscriber everything from its mark on.
-   * @returns what ends that; null when the others were told more already or are just being told: then catch up and try
-   * again
-   * @throws AppError `unavailable` when the service drains
+   * Sends the subscriber all changes from its mark on.
+   * @returns a function that ends that; null when the hub is already beyond the mark or is sending a page: then catch
+   * up and try again
+   * @throws AppError `unavailable` when the service is stopping
    */
   join(subscriber: Subscriber): (() => void) | null {
     if (this.#ending.signal.aborted) throw drained();
-    if (this.#telling && !this.#telling.has(subscriber.topics)) return null;
-    if (this.reached && compare(subscriber.from.position, this.reached.position) < 0) return null;
-    this.reached ??= subscriber.from;
+    if (this.#sending && !this.#sending.has(subscriber.topics)) return null;
+    if (this.#reached && compare(subscriber.from.position, this.#reached.position) < 0) return null;
+    this.#reached ??= subscriber.from;
     this.#subscribers.add(subscriber);
     this.#running ??= this.#run();
     return () => this.#subscribers.delete(subscriber);
   }
 
-  /** Ends all streams; their clients connect again, to another process or to this one's successor. */
+  /** Ends all streams. Their clients reconnect to another process or to the restarted service. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ending.abort();
     for (const { end } of this.#subscribers) end(drained());
@@ -127,32 +125,32 @@ export class Hub implements AsyncDisposable {
 
   async #run(): Promise<void> {
     while (this.#subscribers.size > 0 && !this.#ending.signal.aborted) {
-      // What is committed from here on nudges this round's rest, not one that is over.
-      this.#nudge = new AbortController();
-      await this.#rest(await this.#look(), this.#nudge.signal);
+      // Commits from here on shorten the pause of this round.
+      this.#waker = new AbortController();
+      await this.#pause(await this.#readNext(), this.#waker.signal);
     }
-    this.#nudge = null;
-    this.reached = null;
+    this.#waker = null;
+    this.#reached = null;
     this.#running = null;
   }
 
-  /** Tells what is new. @returns for how long nothing more is expected, in milliseconds */
-  async #look(): Promise<number> {
+  /** Sends new changes. @returns how long no more are expected, in milliseconds */
+  async #readNext(): Promise<number> {
     const { pool, log, readFeedMs } = this.#options;
-    if (!this.reached) return 0;
-    const from = this.reached.position;
+    if (!this.#reached) return 0;
+    const from = this.#reached.position;
     try {
       const page = this.#pages.share(from, await readChanges(pool, from));
-      this.#telling = new Set([...this.#subscribers].map(({ topics }) => topics));
-      for (const portion of page.portions) await this.#send(portion, this.#telling, from);
-      this.reached = { position: page.next, at: page.at };
+      this.#sending = new Set([...this.#subscribers].map(({ topics }) => topics));
+      for (const portion of page.portions) await this.#send(portion, this.#sending, from);
+      this.#reached = { position: page.next, at: page.at };
       this.#reachedAt = performance.now();
       return page.isFull ? 0 : page.isHeldUp ? PAUSE_MS : readFeedMs;
     } catch (err) {
       log.warn({ err }, 'the feed of changes cannot be read now; subscribers are notified later');
       return readFeedMs;
     } finally {
-      this.#telling = null;
+      this.#sending = null;
     }
   }
 
@@ -163,13 +161,13 @@ export class Hub implements AsyncDisposable {
       for (const item of itemsAfter(items.get(subscriber.topics) ?? [], subscriber.from.position))
         subscriber.send(item);
     }
-    // Should the rest of the page fail, these are not told again.
-    this.reached = portion.end;
+    // If the rest of the page fails, these are not sent again.
+    this.#reached = portion.end;
   }
 
-  async #rest(ms: number, nudge: AbortSignal): Promise<void> {
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
     if (ms === 0) return;
     await sleep(PAUSE_MS);
-    if (ms > PAUSE_MS) await ignoreErrno(sleep(ms - PAUSE_MS, undefined, { signal: nudge }), 'ABORT_ERR');
+    if (ms > PAUSE_MS) await ignoreErrno(sleep(ms - PAUSE_MS, undefined, { signal }), 'ABORT_ERR');
   }
 }

@@ -1,28 +1,28 @@
 import type { FeedItem } from './items.ts';
 import type { Mark } from './position.ts';
 
-/** What an inbox gives: a thing, or how many were dropped since the last one because nobody took them. */
+/** An item, or the number of items that were dropped since the last one because nobody read them. */
 export type Delivery =
   | { readonly kind: 'item'; readonly item: FeedItem }
   | { readonly kind: 'missed'; readonly count: number; readonly mark: Mark };
 
-/** What waits for one subscriber: in order, and within a bound. */
+/** The items that wait for one subscriber: in order and bounded. */
 export interface Inbox {
   offer(item: FeedItem): void;
-  /** Ends the waiting; with a reason, everything fails with it from then on. */
+  /** Ends the inbox; with a reason, all its functions throw it from then on. */
   end(reason: Error | null): void;
   /**
-   * The next delivery; null when none came within the time, or when the inbox was ended.
+   * The next delivery; null when there was none in time, or when the inbox was ended.
    * @param ms how long to wait, in milliseconds
    */
   take(ms: number): Promise<Delivery | null>;
-  /** Whether it was not ended. @throws the reason that it was ended for */
+  /** Whether it has not been ended. @throws the reason for which it was ended */
   isOpen(): boolean;
 }
 
 /**
- * An inbox that holds so many things. One that is full drops all that comes until it was emptied, so that what was
- * dropped lies together in one place.
+ * An inbox with a capacity in items. If it is full, it drops all items until it has been emptied, so that there is a
+ * single gap.
  */
 export function createInbox(capacity: number): Inbox {
   let waiting: FeedItem[] = [];

@@ -6,7 +6,7 @@ import type { WatchlistAlert } from '@gantry/contract/watchlist';
 import type { Change } from './changes-store.ts';
 import { compare, type Mark, type Position } from './position.ts';
 
-/** What each topic tells of. */
+/** The payload of each topic. */
 export interface TopicPayloads {
   readonly events: Event;
   readonly sensors: SensorStatusChange;
@@ -14,35 +14,34 @@ export interface TopicPayloads {
   readonly watchlist: WatchlistAlert;
 }
 
-/** One thing that happened, and the mark that says that it was told. */
+/** One payload with the mark that confirms its delivery. */
 export interface FeedItem<Name extends Topic = Topic> {
   readonly topic: Name;
-  readonly thing: TopicPayloads[Name];
-  /** Where the feed goes on after it. */
+  readonly payload: TopicPayloads[Name];
+  /** The position of the feed after it. */
   readonly mark: Mark;
 }
 
-/** Most events that are fetched at once. */
+/** Maximum number of events that are fetched at once. */
 const EVENTS_AT_ONCE = 1_000;
 
-/** Finds events by their ids; those that are gone are not among them. */
+/** Finds events by their ids; ids that do not exist are left out. */
 export type FindEvents = (ids: readonly string[]) => Promise<ReadonlyMap<string, Event>>;
 
-/** Changes that have few enough events to be fetched at once, and what they tell of. */
+/** Changes with few enough events to be fetched at once. */
 export interface Portion {
-  /** Where the feed goes on after it. */
+  /** The position of the feed after it. */
   readonly end: Mark;
-  /** How many events it has. */
+  /** The number of its events. */
   readonly size: number;
   /**
-   * What it tells of the topics, in the order of the feed. The events are fetched when they are first asked for, and again
-   * after a failure.
-   * @param topics as `selectTopics` gives them: those who pass the same object share the answer
+   * Its items of the topics, in the order of the feed. Events are fetched on the first call, and again after a failure.
+   * @param topics as returned by `selectTopics`: callers that pass the same object share the answer
    */
   items(topics: readonly Topic[]): Promise<readonly FeedItem[]>;
 }
 
-/** The changes of a page in portions, in order. Everybody who asks a portion is given the same items. */
+/** Divides the changes of a page into portions, in order. A portion returns the same items to all callers. */
 export function portionsOf(findEvents: FindEvents, changes: readonly Change[]): readonly Portion[] {
   const portions: [Change, ...Change[]][] = [];
   let room = 0;
@@ -56,7 +55,7 @@ export function portionsOf(findEvents: FindEvents, changes: readonly Change[]): 
   return portions.map((some) => createPortion(findEvents, some, some.at(-1) ?? some[0]));
 }
 
-/** The items that come after the position, of some that are in order. */
+/** Those of the items, which are in order, that come after the position. */
 export function itemsAfter(items: readonly FeedItem[], from: Position): readonly FeedItem[] {
   const first = items.findIndex(({ mark }) => compare(mark.position, from) > 0);
   return first === 0 ? items : first === -1 ? [] : items.slice(first);
@@ -65,12 +64,12 @@ export function itemsAfter(items: readonly FeedItem[], from: Position): readonly
 function itemsOf(change: Change, events: ReadonlyMap<string, Event>): FeedItem[] {
   const { xid, seq, topic, at } = change;
   if (topic !== 'events') {
-    const thing = change.body as TopicPayloads[typeof topic];
-    return [{ topic, thing, mark: { position: { xid, seq: seq + 1n, index: 0 }, at } }];
+    const payload = change.body as TopicPayloads[typeof topic];
+    return [{ topic, payload, mark: { position: { xid, seq: seq + 1n, index: 0 }, at } }];
   }
   return change.eventIds.flatMap((id, index) => {
-    const thing = events.get(id);
-    return thing ? [{ topic, thing, mark: { position: { xid, seq, index: index + 1 }, at } }] : [];
+    const payload = events.get(id);
+    return payload ? [{ topic, payload, mark: { position: { xid, seq, index: index + 1 }, at } }] : [];
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * A place in the feed of changes, which is ordered by transaction and, within it, by number: everything before it has
- * been told. `index` counts the events of a commit group.
+ * A position in the feed of changes, which is ordered by transaction and then by number: everything before it has
+ * been sent. `index` counts the events of a commit group.
  */
 export interface Position {
   readonly xid: bigint;
@@ -14,7 +14,7 @@ export function compare(a: Position, b: Position): number {
   return a.index - b.index;
 }
 
-/** A position and when it was reached, which tells whether what follows it is still kept. */
+/** A position with the time at which it was reached, which determines whether the changes after it are still stored. */
 export interface Mark {
   readonly position: Position;
   /** Unix milliseconds, by the clock of the database. */
@@ -25,12 +25,12 @@ const MARK = /^(\d{1,20})\.(\d{1,19})\.(\d{1,7})\.(\d{1,14})$/;
 const MAX_XID = 2n ** 64n - 1n;
 const MAX_SEQ = 2n ** 63n - 1n;
 
-/** The mark as the id of a message. */
+/** Converts a mark to the id of a message. */
 export function writeMark({ position: { xid, seq, index }, at }: Mark): string {
   return `${xid}.${seq}.${index}.${at}`;
 }
 
-/** The mark that the id of a message stands for; null when it is none. */
+/** Converts the id of a message to its mark; null when it is invalid. */
 export function readMark(id: string): Mark | null {
   const [, xid, seq, index, at] = MARK.exec(id) ?? [];
   if (xid === undefined || seq === undefined) return null;

@@ -5,13 +5,13 @@ import { forgetForeignChanges, KEPT_HOURS, pruneChanges } from './changes-store.
 
 const EVERY_MS = 600_000;
 
-/** Forgets, every ten minutes until it is disposed of, the changes that nobody can ask for any more. */
+/** Removes expired changes every ten minutes, until it is disposed of. */
 export function startPruning({ pool, log }: { pool: Pool; log: Logger }): AsyncDisposable {
   return startPeriodic(
     { everyMs: EVERY_MS, log, failure: 'old changes could not be removed now; the next run will try again' },
     async (isOver) => {
       await forgetForeignChanges(pool);
-      // An hour longer than it is promised, for clients that reconnect meanwhile.
+      // An hour longer than documented, for clients that reconnect meanwhile.
       while (!isOver() && (await pruneChanges(pool, KEPT_HOURS + 1)) > 0);
     },
   );

@@ -5,7 +5,7 @@ import type { WebhookKind } from '@gantry/contract/webhooks';
 import type { Executor } from '../platform/database/transaction.ts';
 import { recordChanges } from './changes-store.ts';
 
-/** Something that happened, other than an event, which subscribers and webhooks are told of. */
+/** A change, other than an event, that is published to subscribers and webhooks. */
 export type Notice =
   | { readonly topic: 'sensors'; readonly body: SensorStatusChange }
   | { readonly topic: 'incidents'; readonly body: IncidentChange }
@@ -17,7 +17,7 @@ const webhookKinds = {
   watchlist: 'watchlist.alert',
 } as const;
 
-/** Takes what is published, besides the streams: each thing by its kind, in the transaction that causes it. */
+/** Receives everything that is published, in the transaction that causes it, by kind. */
 export interface Outbox {
   enqueue(
     tx: Executor,
@@ -25,16 +25,16 @@ export interface Outbox {
   ): Promise<void>;
 }
 
-/** Tells subscribers and webhooks of what happened, if and when the transaction that causes it commits. */
+/** Publishes changes to subscribers and webhooks when the transaction that causes them commits. */
 export async function publish(
   { outbox }: { readonly outbox: Outbox },
   tx: Executor,
-  happenings: readonly Notice[],
+  notices: readonly Notice[],
 ): Promise<void> {
-  if (happenings.length === 0) return;
-  await recordChanges(tx, happenings);
+  if (notices.length === 0) return;
+  await recordChanges(tx, notices);
   await outbox.enqueue(
     tx,
-    happenings.map(({ topic, body }) => ({ kind: webhookKinds[topic], subject: body })),
+    notices.map(({ topic, body }) => ({ kind: webhookKinds[topic], subject: body })),
   );
 }

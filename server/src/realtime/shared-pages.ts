@@ -3,29 +3,29 @@ import { type FeedPage, readChanges } from './changes-store.ts';
 import { type FindEvents, type Portion, portionsOf } from './items.ts';
 import { compare, type Position } from './position.ts';
 
-/** A page of the feed that everybody reads who is behind there. */
+/** A page of the feed that is shared by all subscribers behind it. */
 export interface SharedPage extends Omit<FeedPage, 'changes'> {
   readonly from: Position;
   readonly portions: readonly Portion[];
 }
 
-/** How long a page is kept, in milliseconds: streams that reconnect together ask for it within a moment. */
+/** How long a page is kept, in milliseconds: streams that reconnect together request it at about the same time. */
 const KEPT_MS = 2_000;
 
-/** Most pages that are kept. The hub adds up to fifty in a second. */
+/** Maximum number of pages to keep. The hub adds up to fifty a second. */
 const KEPT_PAGES = 200;
 
-/** Most events in all pages that are kept, about 8 MB, and in a single one. */
+/** Maximum number of events, about 8 MB, in all kept pages and in a single one. */
 const KEPT_EVENTS = 5_000;
 
-/** Reads pages of the feed for many at once. */
+/** Reads pages of the feed for several subscribers at once. */
 export interface SharedPages {
   /**
-   * A page that tells what comes after the position. Those who wait at nearby positions are given the same page, and
-   * one page is read at a time, from the position of whoever has waited longest.
+   * A page with the changes after the position. Callers that wait at nearby positions get the same page, and one page
+   * is read at a time, from the position of the caller that has waited longest.
    */
   read(from: Position): Promise<SharedPage>;
-  /** Shares a page that was read anew from the position, if anybody was behind a moment ago. */
+  /** Keeps a new page from the position for sharing, if any subscriber was behind recently. */
   share(from: Position, page: FeedPage): SharedPage;
 }
 
@@ -39,7 +39,7 @@ export function createSharedPages(pool: Pool, findEvents: FindEvents): SharedPag
   let kept: SharedPage[] = [];
   let waiting: Waiting[] = [];
   let isReading = false;
-  /** When somebody last asked, by the monotonic clock. */
+  /** When a page was last requested, by the monotonic clock. */
   let askedAt = Number.NEGATIVE_INFINITY;
 
   const forget = (page: SharedPage): void => {
@@ -73,10 +73,10 @@ export function createSharedPages(pool: Pool, findEvents: FindEvents): SharedPag
   const readNext = async ({ from }: Waiting): Promise<void> => {
     const isServed = (page: SharedPage | null, each: Waiting): boolean =>
       compare(each.from, from) === 0 || (page !== null && covers(page, each.from));
-    const serve = (page: SharedPage | null, tell: (each: Waiting) => void): void => {
+    const serve = (page: SharedPage | null, settle: (each: Waiting) => void): void => {
       const served = waiting.filter((each) => isServed(page, each));
       waiting = waiting.filter((each) => !isServed(page, each));
-      for (const each of served) tell(each);
+      for (const each of served) settle(each);
     };
     try {
       const page = share(from, await readChanges(pool, from));
@@ -106,8 +106,8 @@ export function createSharedPages(pool: Pool, findEvents: FindEvents): SharedPag
   };
 }
 
-// What is committed before a page's end does not change any more, so that a page serves every position within it. Nobody
-// at its end is served by it: they are to be told what came after it was read.
+// Changes before the end of a page are final, so the page serves every position within it. It does not serve its end,
+// where subscribers need the changes after it.
 function covers(page: SharedPage, position: Position): boolean {
   return compare(page.from, position) <= 0 && compare(position, page.next) < 0;
 }
@@ -116,7 +116,7 @@ function sizeOf(portions: readonly Portion[]): number {
   return portions.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** The first portions, as many as have few enough events, but at least one. */
+/** The first portions, as many as stay within the limit of events, but at least one. */
 function someOf(portions: readonly Portion[]): readonly Portion[] {
   let events = 0;
   const beyond = portions.findIndex(({ size }, index) => {

@@ -7,16 +7,16 @@ import { startPruning } from './prune.ts';
 import type { Outbox } from './publish.ts';
 import { createStreams, type Streams } from './streams.ts';
 
-/** What this room adds to the service. */
+/** The services of this room. */
 export interface RealtimeServices {
-  /** To be closed before the server, whose end its streams would hold up. */
+  /** Must be closed before the server, because its streams would delay the server's end. */
   readonly realtime: Hub;
   readonly streams: Streams;
-  /** Where what is published goes besides the streams. */
+  /** Receives what is published besides the streams. */
   readonly outbox: Outbox;
 }
 
-/** Streams that one process carries; a user has one for each open screen. */
+/** Maximum number of streams in one process; a user has one for each open screen. */
 const MOST_STREAMS = { ofOneUser: 50, inAll: 2_000 };
 
 export async function startRealtime(

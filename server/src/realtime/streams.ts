@@ -1,11 +1,11 @@
 import { AppError } from '../platform/error.ts';
 
-/** Bounds how many streams are open at once. */
+/** Limits the number of open streams. */
 export interface Streams {
   /**
-   * Counts one more stream of the user.
-   * @returns counts it off
-   * @throws AppError `tooManyRequests` when the user, or everybody together, has as many as there may be
+   * Counts a new stream of the user.
+   * @returns a function that counts its end
+   * @throws AppError `tooManyRequests` when the limit of the user or of the process is reached
    */
   admit(userId: string): () => void;
 }

@@ -4,10 +4,10 @@ import type { Executor } from '../platform/database/transaction.ts';
 import { claimableIds } from '../platform/jobs/claim.ts';
 import type { ReportRow } from './store.ts';
 
-/** How often a report is begun: after that it is taken for what brings its process down. */
+/** Maximum number of attempts. A report that fails more often probably crashes its process. */
 const MOST_ATTEMPTS = 5;
 
-/** Takes up to `most` of the reports that wait, the oldest first, for this process alone. */
+/** Claims up to `most` waiting reports for this process, the oldest first. */
 export function claimReports(db: Executor, most: number): Promise<ReportRow[]> {
   const due = sql`status = 'QUEUED'`;
   const ids = claimableIds(reports, { due, order: sql`created_at, id`, most });
@@ -25,10 +25,10 @@ export function claimReports(db: Executor, most: number): Promise<ReportRow[]> {
     .returning();
 }
 
-/** One attempt at a report, as the process that makes it names it. */
+/** One attempt at a report, by which its process identifies it. */
 export type Attempt = Pick<ReportRow, 'id' | 'attempts'>;
 
-/** Says how far it is. @returns whether it is still to go on: nobody cancelled or removed it, or took it over */
+/** Records the progress. @returns whether to continue: nobody has cancelled, deleted or taken over the report */
 export async function noteProgress(
   db: Executor,
   attempt: Attempt,
@@ -41,12 +41,12 @@ export async function noteProgress(
   return changed === 1;
 }
 
-/** What an attempt came to. */
+/** The result of an attempt. */
 export type Outcome =
   | { status: 'DONE'; fileKey: string; size: number; rowCount: number }
   | { status: 'FAILED'; error: string };
 
-/** Notes what it came to. @returns whether that counts: nobody cancelled or removed it before */
+/** Records the result. @returns whether it counts: nobody has cancelled or deleted the report before */
 export async function settleReport(db: Executor, attempt: Attempt, outcome: Outcome): Promise<boolean> {
   const { rowCount: changed } = await db
     .update(reports)
@@ -55,7 +55,7 @@ export async function settleReport(db: Executor, attempt: Attempt, outcome: Outc
   return changed === 1;
 }
 
-/** Gives a report back that this process cannot finish, without its having counted. */
+/** Returns a report that this process cannot finish, without counting the attempt. */
 export async function releaseReport(db: Executor, attempt: Attempt): Promise<void> {
   await db
     .update(reports)
@@ -64,7 +64,7 @@ export async function releaseReport(db: Executor, attempt: Attempt): Promise<voi
 }
 
 /**
- * Has reports begun anew whose process gave no sign of life for so long. Those that were begun too often fail.
+ * Requeues reports whose process has shown no sign of life for some time. Those with too many attempts fail.
  * @param deadMs in milliseconds
  */
 export async function requeueAbandonedReports(db: Executor, deadMs: number): Promise<void> {

@@ -11,7 +11,7 @@ import { fileNameOf } from './file-name.ts';
 import type { ReportServices } from './start.ts';
 import { getReportRow } from './store.ts';
 
-/** The file of a report, to be sent. */
+/** The file of a report, ready to be sent. */
 export interface FetchedFile {
   readonly name: string;
   readonly contentType: string;
@@ -20,9 +20,9 @@ export interface FetchedFile {
 }
 
 /**
- * Opens the file of a report for somebody who may view reports, and writes that down in the activity log.
- * @throws AppError `unauthorized`, `forbidden`; `notFound` when there is no such report, or its file is not here;
- * `conflict` when it is not done
+ * Opens the file of a report for a user who may view reports, and records it in the activity log.
+ * @throws AppError `unauthorized`, `forbidden`; `notFound` when there is no such report, or its file is not on this
+ * machine; `conflict` when it is not complete
  */
 export async function openReportFile(
   ctx: RequestContext<Core & AuthServices & ReportServices>,

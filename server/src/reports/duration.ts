@@ -1,4 +1,4 @@
-/** 1 d 2 h, 5 min 10 s: the two largest units. */
+/** A duration in its two largest units: 1 d 2 h, 5 min 10 s. */
 export function formatDuration(seconds: number): string {
   const units = [
     { name: 'd', size: 86_400 },

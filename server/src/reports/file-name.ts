@@ -9,7 +9,7 @@ interface Named {
   readonly settings: { readonly timezone: string };
 }
 
-/** The name that the file of a report is given: what it is about, and of which days. */
+/** The file name of a report, with its kind and its days. */
 export function fileNameOf({ kind, format, startsAt, endsAt, settings }: Named): string {
   const day = (moment: number): string => {
     const local = DateTime.fromMillis(moment, { zone: settings.timezone });

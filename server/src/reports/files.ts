@@ -6,30 +6,33 @@ import { ignoreErrno } from '../platform/errno.ts';
 import { machineTime } from '../platform/machine-time.ts';
 import { syncFolder } from '../platform/process/data-folder.ts';
 
-/** Where the files of reports are kept. A key is a file name without any folder. */
+/** The files of reports. A key is a file name without folder. */
 export interface ReportFiles {
   /**
-   * Keeps under the key what `fill` writes, and ends, all of it or nothing.
-   * @returns its size in bytes, and what `fill` came to
+   * Stores what `fill` writes under the key, completely or not at all. `fill` must end the stream.
+   * @returns the size in bytes, and the result of `fill`
    */
   write<Result>(
     key: string,
     fill: (to: Writable) => Promise<Result>,
   ): Promise<{ readonly size: number; readonly result: Result }>;
-  /** The file and its size in bytes; null when there is none such here. */
+  /** The file and its size in bytes; null when it does not exist here. */
   open(key: string): Promise<{ readonly size: number; readonly stream: Readable } | null>;
-  /** Also what has not become whole under this key. */
+  /** Removes the file, complete or not. */
   remove(key: string): Promise<void>;
-  /** The names of all that was last written more than so many milliseconds ago, also what never became whole. */
+  /**
+   * The names of all files, including incomplete ones, that were last written more than the given number of
+   * milliseconds ago.
+   */
   listOlderThan(ms: number): Promise<string[]>;
 }
 
 const DRAFT = '.part';
 
-/** Keeps them in a folder of this machine. */
+/** Stores them in a folder of this machine. */
 export function createReportFiles(folder: string): ReportFiles {
   const pathOf = (key: string): string => {
-    if (!/^[\w-]+\.\w+(\.part)?$/.test(key)) throw new Error(`${key} is no name of a report's file`);
+    if (!/^[\w-]+\.\w+(\.part)?$/.test(key)) throw new Error(`${key} is not the file name of a report`);
     return join(folder, key);
   };
   const sync = async (path: string): Promise<number> => {

@@ -1,17 +1,17 @@
 import type { TimezoneSettings } from '@gantry/contract/system';
 import { IANAZone } from 'luxon';
 
-/** Tells moments (Unix milliseconds) as clocks in one time zone show them. */
+/** Formats times (Unix milliseconds) in one time zone. */
 export interface LocalTime {
-  /** The reading of the clocks, as if it were one in UTC. */
+  /** The local time as if it were UTC. */
   wall(moment: number): Date;
   /** ISO 8601 with offset: 2026-01-31T08:15:00.000+01:00. */
   iso(moment: number): string;
   /** 2026-01-31 */
   day(moment: number): string;
-  /** As the settings have it: date and time of day to the second, with the offset in an hour that comes twice. */
+  /** In the format of the settings: date and time to the second, with the offset in an hour that occurs twice. */
   show(moment: number): string;
-  /** The offset as +01:00 when the clocks show this reading twice; null when they do not. */
+  /** The offset, such as +01:00, if this local time occurs twice; otherwise null. */
   offsetIfTwice(moment: number): string | null;
   showDay(day: string): string;
 }
@@ -20,7 +20,7 @@ export interface LocalTime {
 const LONGEST_SHIFT_MS = 3 * 3_600_000;
 const QUARTER_MS = 900_000;
 
-/** Most quarters of an hour whose offset is kept: a year's. */
+/** Maximum number of quarter hours whose offset is cached: a year's. */
 const MOST_KEPT = 35_136;
 
 const dayIn: Readonly<Record<TimezoneSettings['dateFormat'], (y: string, m: string, d: string) => string>> = {
@@ -38,7 +38,7 @@ export function createLocalTime({ timezone, dateFormat, use24HourFormat }: Timez
     const [y = '', m = '', d = ''] = text.split('-');
     return dayIn[dateFormat](y, m, d);
   };
-  /** A reading comes twice when the offset before or after leads from it to another moment. */
+  /** A local time occurs twice if the offset before or after maps it to another time. */
   const offsetIfTwice = (moment: number): string | null => {
     const offset = offsetAt(moment);
     const comesAgain = [-LONGEST_SHIFT_MS, LONGEST_SHIFT_MS].some((away) => {
@@ -72,7 +72,7 @@ function hourOf12(time: string): string {
   return `${hour % 12 === 0 ? 12 : hour % 12}${time.slice(2)} ${hour < 12 ? 'AM' : 'PM'}`;
 }
 
-/** Asking for the offset costs more than the rest, and clocks change only at quarters of an hour, so it is kept. */
+/** Computing the offset costs more than the rest, and clocks change only at quarters of an hour, so it is cached. */
 function createOffsets(timezone: string): (moment: number) => number {
   const zone = IANAZone.create(timezone);
   const kept = new Map<number, number>();

@@ -4,7 +4,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { sortedName } from '../platform/database/folded.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 
-/** The names of sensors and locations by their ids; of those that are gone there is none. */
+/** The names of sensors and locations by id; deleted ones have none. */
 export async function findPlaceNames(
   db: Executor,
   ids: readonly string[],
@@ -17,20 +17,20 @@ export async function findPlaceNames(
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** A place whose traffic is told: a location, or a sensor that stands at none. */
+/** A place with traffic: a location, or a sensor without one. */
 export interface TrafficPlace {
   readonly kind: 'location' | 'sensor';
   readonly id: string;
   readonly name: string;
 }
 
-/** A sensor that never said anything has nothing to be told of, and there may be thousands that are yet to be mounted. */
+/** Sensors without any contact have no data, and there may be thousands that are not mounted yet. */
 const hasBeenHeardOf = sql`(
   EXISTS (SELECT FROM sensor_status_history WHERE sensor_id = sensors.id AND to_status = 'ONLINE')
   OR EXISTS (SELECT FROM traffic_places WHERE traffic_places.sensor_id = sensors.id)
 )`;
 
-/** The next places after a name and id that the filters let pass. */
+/** The next places after a name and id that match the filters. */
 export async function listTrafficPlaces(
   db: Executor,
   filters: ReportFilters,

@@ -2,43 +2,43 @@ import type { ReportPeriod } from '@gantry/contract/reports';
 import { DateTime } from 'luxon';
 import { type Interval, resolveInterval, resolveTime } from '../platform/time.ts';
 
-/** When a schedule runs, in local time. */
+/** The local times at which a schedule runs. */
 export interface Recurrence {
   readonly every: ReportPeriod;
   /** 0 to 23. */
   readonly hour: number;
-  /** 0 Sunday … 6 Saturday; for WEEKLY. */
+  /** From 0 Sunday to 6 Saturday; for WEEKLY. */
   readonly weekday: number | null;
-  /** 1 to 31, the last day where a month has fewer; for MONTHLY. */
+  /** From 1 to 31, or the last day of shorter months; for MONTHLY. */
   readonly dayOfMonth: number | null;
 }
 
 const DAY_MS = 86_400_000;
 
-/** Days in which every rhythm has its turn, more than one for the shortest month. */
+/** Number of days that contain at least one run, with a margin for the shortest month. */
 const LONGEST_WAIT = 64;
 
-/** A day of the calendar as midnight in UTC, where days have 24 hours. */
-const isTurn: Readonly<Record<ReportPeriod, (day: DateTime, rhythm: Recurrence) => boolean>> = {
+/** Days are represented by midnight in UTC, where each has 24 hours. */
+const runsOn: Readonly<Record<ReportPeriod, (day: DateTime, recurrence: Recurrence) => boolean>> = {
   DAILY: () => true,
   WEEKLY: (day, { weekday }) => day.weekday % 7 === weekday,
   MONTHLY: (day, { dayOfMonth }) => day.day === Math.min(dayOfMonth ?? 1, day.daysInMonth ?? 31),
 };
 
-/** The first moment after `after` at which it runs (Unix milliseconds). */
-export function nextRun(rhythm: Recurrence, timezone: string, after: number): number {
-  for (const moment of turns(rhythm, timezone, dayOf(after, timezone).minus({ days: 1 }), 1)) {
+/** The first run after a time (both Unix milliseconds). */
+export function nextRun(recurrence: Recurrence, timezone: string, after: number): number {
+  for (const moment of runs(recurrence, timezone, dayOf(after, timezone).minus({ days: 1 }), 1)) {
     if (moment > after) return moment;
   }
-  throw new Error(`A ${rhythm.every} schedule never runs: ${JSON.stringify(rhythm)}`);
+  throw new Error(`A ${recurrence.every} schedule never runs: ${JSON.stringify(recurrence)}`);
 }
 
-/** The last moment up to `until` at which it runs (Unix milliseconds). */
-export function lastRun(rhythm: Recurrence, timezone: string, until: number): number {
-  for (const moment of turns(rhythm, timezone, dayOf(until, timezone).plus({ days: 1 }), -1)) {
+/** The last run up to a time (both Unix milliseconds). */
+export function lastRun(recurrence: Recurrence, timezone: string, until: number): number {
+  for (const moment of runs(recurrence, timezone, dayOf(until, timezone).plus({ days: 1 }), -1)) {
     if (moment <= until) return moment;
   }
-  throw new Error(`A ${rhythm.every} schedule never ran: ${JSON.stringify(rhythm)}`);
+  throw new Error(`A ${recurrence.every} schedule never ran: ${JSON.stringify(recurrence)}`);
 }
 
 const firstAndLast: Readonly<
@@ -56,8 +56,8 @@ const firstAndLast: Readonly<
 };
 
 /**
- * The whole local day, week or month before the moment at which a schedule was due.
- * @param firstDayOfWeek 0 Sunday … 6 Saturday
+ * The whole local day, week or month before the time at which a schedule was due.
+ * @param firstDayOfWeek from 0 Sunday to 6 Saturday
  */
 export function periodBefore(
   every: ReportPeriod,
@@ -77,12 +77,12 @@ function textOf(day: DateTime): string {
   return day.toFormat('yyyy-MM-dd');
 }
 
-/** The moments (Unix milliseconds) at which it runs on the days from `first` on, `step` days apart (1 or -1). */
-function* turns(rhythm: Recurrence, timezone: string, first: DateTime, step: 1 | -1): Generator<number> {
+/** The runs (Unix milliseconds) on the days from `first`, with steps of 1 or -1 days. */
+function* runs(recurrence: Recurrence, timezone: string, first: DateTime, step: 1 | -1): Generator<number> {
   for (let n = 0; n < LONGEST_WAIT; n++) {
     const day = DateTime.fromMillis(first.toMillis() + n * step * DAY_MS, { zone: 'utc' });
-    const hour = String(rhythm.hour).padStart(2, '0');
-    // A skipped hour is moved to the next one; of one that comes twice the first is meant.
-    if (isTurn[rhythm.every](day, rhythm)) yield resolveTime(`${textOf(day)}T${hour}:00`, timezone);
+    const hour = String(recurrence.hour).padStart(2, '0');
+    // A skipped hour is moved to the next one; of one that occurs twice, the first is used.
+    if (runsOn[recurrence.every](day, recurrence)) yield resolveTime(`${textOf(day)}T${hour}:00`, timezone);
   }
 }

@@ -4,21 +4,21 @@ import type { Database } from '../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { getTimezoneSettings } from '../system/store.ts';
 import { lastRun, nextRun, periodBefore } from './recurrence.ts';
-import { changeSchedule, takeDueSchedule, takeScheduleOfOtherZone } from './schedules-store.ts';
+import { takeDueSchedule, takeScheduleOfOtherZone, updateScheduleRow } from './schedules-store.ts';
 import { insertReport } from './store.ts';
 
-/** Has every schedule that is due make its report, each in a transaction of its own and by one process alone. */
+/** Requests the reports of all schedules that are due, each in a transaction of its own and by one process only. */
 export async function runDueSchedules(db: Database, log: Logger): Promise<void> {
   const byItsClock = (work: (tx: Transaction, now: number) => Promise<boolean>): Promise<boolean> =>
     inTransaction(db, async (tx) => work(tx, await readDatabaseTime(tx)));
   while (await byItsClock(moveOne));
   let made = 0;
   while (await byItsClock(runOne)) made++;
-  if (made > 0) log.info({ reports: made }, 'scheduled reports are made');
+  if (made > 0) log.info({ reports: made }, 'scheduled reports were requested');
 }
 
 /**
- * Has one schedule that is due make its report. Of several turns that were missed, the last one is made.
+ * Requests the report of one schedule that is due. If several runs were missed, only the last is made up for.
  * @returns whether there was one
  */
 async function runOne(tx: Transaction, now: number): Promise<boolean> {
@@ -26,7 +26,7 @@ async function runOne(tx: Transaction, now: number): Promise<boolean> {
   const schedule = await takeDueSchedule(tx, settings.timezone);
   if (!schedule) return false;
   const { id: scheduleId, kind, format, filters, createdBy, every } = schedule;
-  // What is due was decided a moment before by the same clock.
+  // The query that found it due used the same clock a moment earlier.
   const at = Math.max(now, schedule.nextRunAt?.getTime() ?? now);
   const due = lastRun(schedule, settings.timezone, at);
   const { from, until } = periodBefore(every, due, settings);
@@ -41,7 +41,7 @@ async function runOne(tx: Transaction, now: number): Promise<boolean> {
     scheduleId,
     dueAt: new Date(due),
   });
-  await changeSchedule(tx, scheduleId, {
+  await updateScheduleRow(tx, scheduleId, {
     timezone: settings.timezone,
     lastRunAt: new Date(due),
     nextRunAt: new Date(nextRun(schedule, settings.timezone, at)),
@@ -49,12 +49,12 @@ async function runOne(tx: Transaction, now: number): Promise<boolean> {
   return true;
 }
 
-/** Computes one schedule anew for which the time zone has changed. @returns whether there was one */
+/** Recomputes the next run of one schedule after a change of the time zone. @returns whether there was one */
 async function moveOne(tx: Transaction, now: number): Promise<boolean> {
   const { timezone } = await getTimezoneSettings(tx);
   const schedule = await takeScheduleOfOtherZone(tx, timezone);
   if (!schedule) return false;
   const nextRunAt = schedule.enabled ? new Date(nextRun(schedule, timezone, now)) : null;
-  await changeSchedule(tx, schedule.id, { timezone, nextRunAt });
+  await updateScheduleRow(tx, schedule.id, { timezone, nextRunAt });
   return true;
 }

@@ -10,15 +10,15 @@ import type { Progress } from './thread-messages.ts';
 export interface RunnerOptions {
   readonly db: Database;
   readonly files: ReportFiles;
-  /** Keeps what it makes in the same files. */
+  /** Must store its results in the same files. */
   readonly makeReport: MakeReport;
   readonly log: Logger;
 }
 
-/** How often a process says how far it is, and so hears that it is to stop, in milliseconds. */
+/** Interval in milliseconds at which a process records its progress, and so learns that it should stop. */
 const SIGN_OF_LIFE_MS = 1_000;
 
-/** It was cancelled or removed, or another process has taken it over. */
+/** The report was cancelled, deleted, or taken over by another process. */
 class NoLongerWanted extends Error {
   override readonly name = 'NoLongerWanted';
 }
@@ -28,7 +28,7 @@ class ProcessEnds extends Error {
   override readonly name = 'ProcessEnds';
 }
 
-/** Makes the reports that wait, one at a time in each process, so that the service's daily work goes on beside it. */
+/** Generates waiting reports, one at a time in each process, so that they do not disturb other work. */
 export function createReportRunner({ db, files, makeReport, log }: RunnerOptions): JobRunner {
   const watchOver = (report: ReportRow, progress: Progress, stop: AbortController): (() => void) => {
     let asking = false;
@@ -39,7 +39,7 @@ export function createReportRunner({ db, files, makeReport, log }: RunnerOptions
         .then((goesOn) => {
           if (!goesOn) stop.abort(new NoLongerWanted());
         })
-        // Whoever cannot reach the database does not get on with the report either.
+        // A process that cannot reach the database cannot continue the report either.
         .catch((err: unknown) =>
           log.debug({ err, reportId: report.id }, 'the progress could not be recorded'),
         )
@@ -50,12 +50,12 @@ export function createReportRunner({ db, files, makeReport, log }: RunnerOptions
     return () => clearInterval(timer);
   };
 
-  /** A database that is away leaves it as it is: without signs of life it is begun anew. */
+  /** If the database is unavailable, nothing is recorded: without signs of life the report is started again. */
   const settleFailure = async (report: ReportRow, error: unknown): Promise<void> => {
     if (error instanceof NoLongerWanted) return;
     if (error instanceof ProcessEnds) return releaseReport(db, report);
     const isPassing = error instanceof ReportFailure && error.failure === 'passing';
-    log.warn({ err: error, reportId: report.id }, 'a report could not be made');
+    log.warn({ err: error, reportId: report.id }, 'a report could not be generated');
     if (!isPassing) await settleReport(db, report, { status: 'FAILED', error: sentenceFor(error) });
   };
 
@@ -83,7 +83,7 @@ export function createReportRunner({ db, files, makeReport, log }: RunnerOptions
   return createJobRunner<ReportRow>({
     concurrency: 1,
     log,
-    failure: 'reports cannot be made now; the next sweep will',
+    failure: 'reports cannot be generated now; the next sweep will try again',
     claim: (_, most) => claimReports(db, most),
     perform: make,
   });

@@ -10,7 +10,7 @@ import { findNames } from '../users/names-store.ts';
 export type ScheduleRow = typeof reportSchedules.$inferSelect;
 export type NewSchedule = typeof reportSchedules.$inferInsert;
 
-/** Rows as answers show them, with the names of the people in them. */
+/** Rows as the API returns them, with the names of users. */
 export async function showSchedules(db: Executor, rows: readonly ScheduleRow[]): Promise<ReportSchedule[]> {
   const nameOf = await findNames(
     db,
@@ -19,7 +19,7 @@ export async function showSchedules(db: Executor, rows: readonly ScheduleRow[]):
   return rows.map((row) => ({ ...row, createdBy: nameOf(row.createdBy) }));
 }
 
-/** @throws AppError `badRequest` when there are as many as there can be */
+/** @throws AppError `badRequest` when the maximum number of schedules is reached */
 export async function insertSchedule(tx: Transaction, schedule: NewSchedule): Promise<ScheduleRow> {
   await tx.execute(sql`LOCK TABLE report_schedules IN SHARE ROW EXCLUSIVE MODE`);
   const [counted] = await tx.select({ n: count() }).from(reportSchedules);
@@ -44,14 +44,14 @@ export async function listSchedules(
   return { items, total: counted?.total ?? 0 };
 }
 
-/** Reads a schedule, and keeps others from changing or running it until the transaction ends. @throws AppError `notFound` */
+/** Reads a schedule and locks it until the transaction ends. @throws AppError `notFound` */
 export async function lockSchedule(tx: Transaction, id: string): Promise<ScheduleRow> {
   return only(
     isUuid(id) ? await tx.select().from(reportSchedules).where(eq(reportSchedules.id, id)).for('update') : [],
   );
 }
 
-export async function changeSchedule(
+export async function updateScheduleRow(
   tx: Executor,
   id: string,
   fields: Partial<NewSchedule>,
@@ -60,13 +60,13 @@ export async function changeSchedule(
 }
 
 /** @throws AppError `notFound` */
-export async function removeSchedule(tx: Executor, id: string): Promise<ScheduleRow> {
+export async function deleteScheduleRow(tx: Executor, id: string): Promise<ScheduleRow> {
   return only(
     isUuid(id) ? await tx.delete(reportSchedules).where(eq(reportSchedules.id, id)).returning() : [],
   );
 }
 
-/** A schedule that is due in this time zone, which no other process has in hand; null when there is none. */
+/** Locks a schedule that is due in this time zone and not locked by another process; null when there is none. */
 export async function takeDueSchedule(tx: Transaction, timezone: string): Promise<ScheduleRow | null> {
   const [row] = await tx
     .select()
@@ -84,7 +84,7 @@ export async function takeDueSchedule(tx: Transaction, timezone: string): Promis
   return row ?? null;
 }
 
-/** A schedule whose next moment was computed for another time zone than this; null when there is none. */
+/** Locks a schedule whose next run was computed for another time zone; null when there is none. */
 export async function takeScheduleOfOtherZone(
   tx: Transaction,
   timezone: string,

@@ -14,12 +14,12 @@ import { invalidInput } from '../platform/error.ts';
 import { given } from '../platform/given.ts';
 import { nextRun, type Recurrence } from './recurrence.ts';
 import {
-  changeSchedule,
+  deleteScheduleRow,
   insertSchedule,
   lockSchedule,
-  removeSchedule,
   type ScheduleRow,
   showSchedules,
+  updateScheduleRow,
 } from './schedules-store.ts';
 
 /** @throws AppError `badRequest` when there are too many */
@@ -39,7 +39,7 @@ export async function createSchedule(ctx: ActorContext, input: CreateScheduleInp
   return showOne(ctx, row);
 }
 
-/** Sets the fields that are given. @throws AppError `notFound`; `badRequest` when they do not go together */
+/** Sets the given fields. @throws AppError `notFound`; `badRequest` when they are inconsistent */
 export async function updateSchedule(
   ctx: ActorContext,
   { id, ...input }: UpdateScheduleInput,
@@ -52,7 +52,7 @@ export async function updateSchedule(
     requireWhole(wanted);
     const now = app.clock.now();
     const nextRunAt = nextRunOf(wanted, timezone, now);
-    const changed = await changeSchedule(tx, wanted.id, {
+    const changed = await updateScheduleRow(tx, wanted.id, {
       ...changes,
       timezone,
       nextRunAt,
@@ -68,10 +68,13 @@ export async function updateSchedule(
   return showOne(ctx, row);
 }
 
-/** Removes a schedule; what it had made stays. @throws AppError `notFound` */
-export function deleteSchedule({ app, actor, caller }: ActorContext, id: string) {
+/** Deletes a schedule; its reports stay. @throws AppError `notFound` */
+export function deleteSchedule(
+  { app, actor, caller }: ActorContext,
+  id: string,
+): Promise<{ success: true; id: string }> {
   return inTransaction(app.db, async (tx) => {
-    const { id: scheduleId, kind } = await removeSchedule(tx, id);
+    const { id: scheduleId, kind } = await deleteScheduleRow(tx, id);
     await recordActivity(tx, actor.id, caller, 'reports.deleteSchedule', { scheduleId, kind });
     return { success: true as const, id: scheduleId };
   });
@@ -85,15 +88,15 @@ async function recordPlate(ctx: ActorContext, tx: Transaction, filters: ReportFi
 
 async function showOne({ app: { db } }: ActorContext, row: ScheduleRow): Promise<ReportSchedule> {
   const [shown] = await showSchedules(db, [row]);
-  if (!shown) throw new Error('A schedule that is there was not shown');
+  if (!shown) throw new Error('An existing schedule was not returned');
   return shown;
 }
 
-function nextRunOf(rhythm: Recurrence & { enabled: boolean }, timezone: string, now: number): Date | null {
-  return rhythm.enabled ? new Date(nextRun(rhythm, timezone, now)) : null;
+function nextRunOf(schedule: Recurrence & { enabled: boolean }, timezone: string, now: number): Date | null {
+  return schedule.enabled ? new Date(nextRun(schedule, timezone, now)) : null;
 }
 
-/** @throws AppError `badRequest` when the fields do not go together */
+/** @throws AppError `badRequest` when the fields are inconsistent */
 function requireWhole(schedule: ScheduleRow): void {
   const missing = missingDay(schedule);
   if (missing !== null) throw invalidInput(missing, `Set ${missing} for ${schedule.every}`);

@@ -6,11 +6,11 @@ import { inTransaction } from '../platform/database/transaction.ts';
 import { requireRange } from '../platform/range.ts';
 import type { ReportServices } from './start.ts';
 import {
-  cancelReport as cancelIn,
+  cancelReportRow,
+  deleteReportRow,
   getReportRow,
   insertReport,
   type ReportRow,
-  removeReport,
   requireQueueSpace,
   showReports,
 } from './store.ts';
@@ -21,8 +21,8 @@ export async function viewReport(ctx: ActorContext, id: string): Promise<Report>
 }
 
 /**
- * Notes that a report is to be made; it is made a moment later.
- * @throws AppError `badRequest` for a range that cannot be; `tooManyRequests` when too many wait
+ * Requests a report, which is generated shortly afterwards.
+ * @throws AppError `badRequest` for an invalid range; `tooManyRequests` when too many reports are waiting
  */
 export async function generateReport(ctx: ActorContext, input: GenerateReportInput): Promise<Report> {
   const { app, actor, caller } = ctx;
@@ -49,31 +49,34 @@ export async function generateReport(ctx: ActorContext, input: GenerateReportInp
   return showOne(ctx, row);
 }
 
-/** Stops a report within a second or two. @throws AppError `notFound`; `conflict` when it is finished */
+/** Cancels a report within a second or two. @throws AppError `notFound`; `conflict` when it is finished */
 export async function cancelReport(ctx: ActorContext, id: string): Promise<Report> {
   const { app, actor, caller } = ctx;
   const row = await inTransaction(app.db, async (tx) => {
-    const cancelled = await cancelIn(tx, id);
+    const cancelled = await cancelReportRow(tx, id);
     await recordActivity(tx, actor.id, caller, 'reports.cancel', { reportId: cancelled.id });
     return cancelled;
   });
   return showOne(ctx, row);
 }
 
-/** Removes a report and its file; one that is under way stops. @throws AppError `notFound` */
-export async function deleteReport({ app, actor, caller }: ActorContext<Core & ReportServices>, id: string) {
+/** Deletes a report and its file. A report in progress is stopped. @throws AppError `notFound` */
+export async function deleteReport(
+  { app, actor, caller }: ActorContext<Core & ReportServices>,
+  id: string,
+): Promise<{ success: true; id: string }> {
   const removed = await inTransaction(app.db, async (tx) => {
-    const row = await removeReport(tx, id);
+    const row = await deleteReportRow(tx, id);
     const { id: reportId, kind, format } = row;
     await recordActivity(tx, actor.id, caller, 'reports.delete', { reportId, kind, format });
     return row;
   });
   if (removed.fileKey !== null) await app.reportFiles.remove(removed.fileKey);
-  return { success: true as const, id: removed.id };
+  return { success: true, id: removed.id };
 }
 
 async function showOne({ app: { db } }: ActorContext, row: ReportRow): Promise<Report> {
   const [shown] = await showReports(db, [row]);
-  if (!shown) throw new Error('A report that is there was not shown');
+  if (!shown) throw new Error('An existing report was not returned');
   return shown;
 }

@@ -7,12 +7,15 @@ import { createReportRunner } from './runner.ts';
 import { createReportMaker } from './thread.ts';
 import { createUpkeep } from './upkeep.ts';
 
-/** What this room adds to the service. */
+/** The services of this room. */
 export interface ReportServices {
   readonly reportFiles: ReportFiles;
 }
 
-/** Makes reports as soon as they are asked for or due. At the end of the process the one under way is given back. */
+/**
+ * Generates reports when they are requested or due. When the process ends, the report in progress is returned to the
+ * queue.
+ */
 export function startReports(
   { core: { config, db, log, clock, timings }, listener, resources }: Foundation,
   connectionString: string,
@@ -33,7 +36,7 @@ export function startReports(
       channel: channels.reports,
       everyMs: timings.sweepReportsMs,
       log,
-      failure: 'reports that are due cannot be looked for now; the next sweep will',
+      failure: 'reports that are due cannot be looked for now; the next sweep will try again',
       async sweep() {
         await upkeep();
         runner.wake();

@@ -16,12 +16,12 @@ export type NewReport = Pick<
 > &
   Partial<Pick<ReportRow, 'scheduleId' | 'dueAt'>>;
 
-/** Where the file of a report is fetched. */
+/** The address of the file of a report. */
 export function urlOfFile(id: string): string {
   return `/reports/${id}/file`;
 }
 
-/** Rows as answers show them, with the names of the people in them. */
+/** Rows as the API returns them, with the names of users. */
 export async function showReports(db: Executor, rows: readonly ReportRow[]): Promise<Report[]> {
   const nameOf = await findNames(
     db,
@@ -32,15 +32,15 @@ export async function showReports(db: Executor, rows: readonly ReportRow[]): Pro
 
 const unfinished = inArray(reports.status, ['QUEUED', 'RUNNING']);
 
-/** Notes that a report is to be made, a moment after the transaction commits. */
+/** Requests a report, which is generated after the transaction commits. */
 export async function insertReport(tx: Transaction, report: NewReport): Promise<ReportRow> {
   const [row] = await tx.insert(reports).values(report).returning();
-  if (!row) throw new Error('PostgreSQL did not answer the inserted report');
+  if (!row) throw new Error('PostgreSQL did not return the inserted report');
   await notify(tx, channels.reports, '');
   return row;
 }
 
-/** @throws AppError `tooManyRequests` when as many reports as may are waiting or under way */
+/** @throws AppError `tooManyRequests` when the maximum number of reports is waiting or in progress */
 export async function requireQueueSpace(tx: Executor): Promise<void> {
   const [counted] = await tx.select({ n: count() }).from(reports).where(unfinished);
   if ((counted?.n ?? 0) < MAX_UNFINISHED_REPORTS) return;
@@ -76,10 +76,10 @@ export async function listReports(
 }
 
 /**
- * Stops a report that is not finished; of this and its end at once, whichever comes first counts.
+ * Cancels an unfinished report. If it finishes at the same time, whichever comes first counts.
  * @throws AppError `notFound`; `conflict` when it is finished
  */
-export async function cancelReport(tx: Executor, id: string): Promise<ReportRow> {
+export async function cancelReportRow(tx: Executor, id: string): Promise<ReportRow> {
   const [row] = isUuid(id)
     ? await tx
         .update(reports)
@@ -92,14 +92,18 @@ export async function cancelReport(tx: Executor, id: string): Promise<ReportRow>
   throw new AppError('conflict', `The report is ${status} already, so there is nothing to cancel`);
 }
 
-/** Removes a report. @returns what it was. @throws AppError `notFound` */
-export async function removeReport(tx: Executor, id: string): Promise<ReportRow> {
+/**
+ * Deletes a report.
+ * @returns the deleted row
+ * @throws AppError `notFound`
+ */
+export async function deleteReportRow(tx: Executor, id: string): Promise<ReportRow> {
   const [row] = isUuid(id) ? await tx.delete(reports).where(eq(reports.id, id)).returning() : [];
   if (!row) throw notFound('Report');
   return row;
 }
 
-/** Those of the keys under which files are kept that belong to a report. */
+/** Those of the file keys that belong to a report. */
 export async function findKeysInUse(db: Executor, keys: readonly string[]): Promise<ReadonlySet<string>> {
   const rows =
     keys.length === 0

@@ -1,13 +1,13 @@
 import type { DescribedError } from '../platform/describe-error.ts';
 import type { ReportRow } from './store.ts';
 
-/** Connections of a thread, of which a process has one at a time: a report is read one statement after the other. */
+/** Number of connections of a thread, of which a process has one at a time: a report runs its statements one by one. */
 export const REPORT_CONNECTIONS = 1;
 
-/** What a thread is given to make a report. */
+/** The input of a thread that writes a report. */
 export interface ThreadJob {
   readonly connectionString: string;
-  /** Where the files of reports are kept, and the name that this one gets. */
+  /** The folder for the files of reports, and the name of this one. */
   readonly folder: string;
   readonly fileKey: string;
   readonly report: ReportRow;
@@ -15,26 +15,26 @@ export interface ThreadJob {
   readonly now: number;
 }
 
-/** The one thing that a thread is told: to end soon. */
+/** The only message to a thread: it should end soon. */
 export const STOP = 'stop';
 
-/** How far a report has come. */
+/** The progress of a report. */
 export interface Progress {
   progress: number;
   rowCount: number;
 }
 
-/** A report whose file is kept. */
+/** A report whose file is stored. */
 export interface MadeFile {
   /** In bytes. */
   readonly size: number;
   readonly rowCount: number;
 }
 
-/** `refused`: whoever asked is told the sentence; `passing`: it may succeed another time; `broken`: nobody knows why. */
+/** `refused`: the message is for the user; `passing`: another attempt may succeed; `broken`: the cause is unknown. */
 export type Failure = 'refused' | 'passing' | 'broken';
 
-/** What a thread says: how it goes several times, then one of the others. */
+/** The messages of a thread: progress several times, then one of the others. */
 export type ThreadMessage =
   | { readonly type: 'progress'; readonly progress: Progress }
   | { readonly type: 'made'; readonly file: MadeFile }

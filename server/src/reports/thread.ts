@@ -14,14 +14,17 @@ import {
   type ThreadMessage,
 } from './thread-messages.ts';
 
-/** What a thread may use for objects and text, in MB: pages are kept until they are numbered, a spreadsheet until its end. */
+/**
+ * Memory limit of a thread for objects and text, in MB: pages are kept until they are numbered, a spreadsheet until
+ * its end.
+ */
 const HEAP_MB: Readonly<Record<ReportFormat, number>> = { CSV: 64, PDF: 192, XLSX: 512 };
 const YOUNG_HEAP_MB = 8;
 
-/** How long a thread may take to end by itself. */
+/** Time for a thread to end by itself, in milliseconds. */
 const STOP_MS = 2_000;
 
-/** A report that could not be made. `refused`: its message is for whoever asked. */
+/** A report that failed. With `refused`, the message is for the user. */
 export class ReportFailure extends Error {
   override readonly name = 'ReportFailure';
   readonly failure: Failure;
@@ -33,20 +36,20 @@ export class ReportFailure extends Error {
 }
 
 /**
- * Makes a report and keeps its file under the key.
- * @param tell told of its progress, a few times a second
- * @throws ReportFailure; any when the signal came
+ * Generates a report and stores its file under the key.
+ * @param onProgress called with the progress a few times a second
+ * @throws ReportFailure; any error after the signal is aborted
  */
 export type MakeReport = (
   report: ReportRow,
   fileKey: string,
-  tell: (progress: Progress) => void,
+  onProgress: (progress: Progress) => void,
   signal: AbortSignal,
 ) => Promise<MadeFile>;
 
 export interface MakerOptions {
   readonly connectionString: string;
-  /** Where the files are kept. */
+  /** The folder for the files. */
   readonly folder: string;
   /** The time in Unix milliseconds. */
   readonly now: () => number;
@@ -56,14 +59,14 @@ export interface MakerOptions {
 
 const OUT_OF_MEMORY = 'It takes more memory than a report may have: choose a shorter range';
 
-/** Makes each report in a thread with a small memory of its own, so that nothing else waits for it. */
+/** Generates each report in a thread with limited memory of its own, so that nothing else waits for it. */
 export function createReportMaker({
   connectionString,
   folder,
   now,
   heapMb = HEAP_MB,
 }: MakerOptions): MakeReport {
-  return async (report, fileKey, tell, signal) => {
+  return async (report, fileKey, onProgress, signal) => {
     signal.throwIfAborted();
     const order: ThreadJob = { connectionString, folder, fileKey, report, now: now() };
     const worker = new Worker(reportWorker, {
@@ -73,11 +76,14 @@ export function createReportMaker({
         maxYoungGenerationSizeMb: YOUNG_HEAP_MB,
       },
     });
-    let outcome: MadeFile | ReportFailure = new ReportFailure('broken', 'The thread of a report ended early');
-    worker.on('message', (said: ThreadMessage) => {
-      if (said.type === 'progress') tell(said.progress);
-      else if (said.type === 'made') outcome = said.file;
-      else outcome = new ReportFailure(said.failure, said.message, errorOf(said.detail));
+    let outcome: MadeFile | ReportFailure = new ReportFailure(
+      'broken',
+      'The thread that writes a report ended early',
+    );
+    worker.on('message', (message: ThreadMessage) => {
+      if (message.type === 'progress') onProgress(message.progress);
+      else if (message.type === 'made') outcome = message.file;
+      else outcome = new ReportFailure(message.failure, message.message, errorOf(message.detail));
     });
     worker.on('error', (error) => {
       outcome = failureOf(error);
@@ -96,13 +102,13 @@ export function createReportMaker({
   };
 }
 
-/** What a thread said of an error, as an error that can be logged. */
-function errorOf({ type, message, cause, ...told }: DescribedError): Error {
-  return Object.assign(new Error(message, { cause: cause && errorOf(cause) }), { name: type, ...told });
+/** Converts the description of an error by a thread to an error that can be logged. */
+function errorOf({ type, message, cause, ...rest }: DescribedError): Error {
+  return Object.assign(new Error(message, { cause: cause && errorOf(cause) }), { name: type, ...rest });
 }
 
 function failureOf(error: unknown): ReportFailure {
   return hasErrno(error, 'ERR_WORKER_OUT_OF_MEMORY')
     ? new ReportFailure('refused', OUT_OF_MEMORY, error)
-    : new ReportFailure('broken', 'The thread of a report failed', error);
+    : new ReportFailure('broken', 'The thread that writes a report failed', error);
 }

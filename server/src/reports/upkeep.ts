@@ -9,22 +9,22 @@ export interface UpkeepOptions {
   readonly db: Database;
   readonly files: ReportFiles;
   readonly log: Logger;
-  /** How long a process may give no sign of life before its report is begun again, in milliseconds. */
+  /** How long a process may show no sign of life before its report is started again, in milliseconds. */
   readonly deadMs: number;
 }
 
-/** Files that nobody knows are looked for every so many rounds, and go when they are so old, in milliseconds. */
+/** Orphan files are looked for at this interval, in rounds, and removed at this age, in milliseconds. */
 const ROUNDS_BETWEEN_CLEARING = 240;
 const LEFT_OVER_MS = 3_600_000;
 
-/** Removes files of this machine that no report has (any more): it was removed elsewhere, or its process died. */
+/** Removes files of this machine without a report, which was deleted on another machine or lost its process. */
 export async function removeOrphanFiles(db: Database, files: ReportFiles, olderMs: number): Promise<void> {
   const names = await files.listOlderThan(olderMs);
   const inUse = await findKeysInUse(db, names);
   for (const name of names) if (!inUse.has(name)) await files.remove(name);
 }
 
-/** What is done in each sweep: due schedules make their reports, and reports whose process is gone wait again. */
+/** The work of each sweep: due schedules request their reports, and reports whose process is gone are requeued. */
 export function createUpkeep({ db, files, log, deadMs }: UpkeepOptions): () => Promise<void> {
   let rounds = 0;
   return async () => {

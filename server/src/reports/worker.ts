@@ -16,9 +16,9 @@ import {
 } from './thread-messages.ts';
 import { writeReport } from './write.ts';
 
-// The thread that makes one report and ends. It is a program of its own: server/dist/report-worker.js.
+// The program of the thread that writes one report and ends: server/dist/report-worker.js.
 
-/** How often it says how far it is, in milliseconds. */
+/** Interval of progress messages, in milliseconds. */
 const PROGRESS_MS = 200;
 
 function failureOf(error: unknown): Failure {
@@ -27,8 +27,8 @@ function failureOf(error: unknown): Failure {
 }
 
 /**
- * Lets others go first, above all who takes events in: a report has time, but comes to its end (decision 13). Only on Linux
- * do threads have a priority of their own; elsewhere that of the whole service would fall.
+ * Gives ingestion and other work precedence over reports (decision 13). Only on Linux do threads have a priority of
+ * their own; elsewhere that of the whole service would be lowered.
  */
 function lowerPriority(): void {
   if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
@@ -36,7 +36,7 @@ function lowerPriority(): void {
 
 async function make(order: ThreadJob, progress: Progress, signal: AbortSignal): Promise<MadeFile> {
   const { connectionString, folder, fileKey } = order;
-  // The next statement fails too, and says so.
+  // The next statement fails too and reports the error.
   const pool = createPool(connectionString, REPORT_CONNECTIONS, () => undefined, {
     name: 'gantry reports',
   });
@@ -53,15 +53,15 @@ async function make(order: ThreadJob, progress: Progress, signal: AbortSignal): 
 async function run(): Promise<void> {
   lowerPriority();
   const stop = new AbortController();
-  const say = (said: ThreadMessage) => parentPort?.postMessage(said);
+  const send = (message: ThreadMessage) => parentPort?.postMessage(message);
   parentPort?.on('message', () => stop.abort());
   const progress: Progress = { progress: 0, rowCount: 0 };
-  const timer = setInterval(() => say({ type: 'progress', progress }), PROGRESS_MS);
+  const timer = setInterval(() => send({ type: 'progress', progress }), PROGRESS_MS);
   try {
-    say({ type: 'made', file: await make(workerData as ThreadJob, progress, stop.signal) });
+    send({ type: 'made', file: await make(workerData as ThreadJob, progress, stop.signal) });
   } catch (error) {
     const message = error instanceof AppError ? error.message : safeText(error);
-    say({ type: 'failed', failure: failureOf(error), message, detail: describeError(error) });
+    send({ type: 'failed', failure: failureOf(error), message, detail: describeError(error) });
   } finally {
     clearInterval(timer);
     parentPort?.close();

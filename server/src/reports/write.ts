@@ -10,10 +10,10 @@ import { findPlaceNames } from './places-store.ts';
 import type { Progress, ThreadJob } from './thread-messages.ts';
 
 /**
- * Reads what a report is about and writes its file, as much as is asked for at a time.
- * @param progress kept up to date meanwhile
- * @returns how many rows the file has
- * @throws AppError `badRequest` when its format cannot hold it; whatever ended the signal
+ * Reads the data of a report and writes its file, in parts as the stream accepts them.
+ * @param progress updated meanwhile
+ * @returns the number of rows in the file
+ * @throws AppError `badRequest` when the format cannot hold the report; the reason of the signal when it is aborted
  */
 export async function writeReport(
   db: Database,
@@ -43,14 +43,14 @@ export async function writeReport(
   return written;
 }
 
-/** The filters as they are read, with the names of what they refer to. */
+/** The filters as text, with the names of the objects to which they refer. */
 async function describeFilters(db: Database, filters: ReportFilters): Promise<string> {
   const names = await findPlaceNames(db, Object.values(filters).filter(isId));
-  const said = Object.entries(filters).map(([name, value]) => {
+  const parts = Object.entries(filters).map(([name, value]) => {
     const place = typeof value === 'string' ? names.get(value.toLowerCase()) : undefined;
     return `${name} = ${place === undefined ? value : `${place} (${value})`}`;
   });
-  return said.length === 0 ? 'none' : said.join('; ');
+  return parts.length === 0 ? 'none' : parts.join('; ');
 }
 
 async function factsOf(db: Database, { interval, filters, settings, now }: ReportScope): Promise<Figure[]> {
@@ -72,7 +72,7 @@ async function* watched(
     signal.throwIfAborted();
     progress.rowCount += batch.rows.length;
     yield batch.rows;
-    // A retreat would look odd, and the end is when the file is there.
+    // Progress never decreases, and is complete only when the file is stored.
     progress.progress = Math.max(progress.progress, Math.min(0.99, batch.progress));
   }
 }

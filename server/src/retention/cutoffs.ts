@@ -3,10 +3,10 @@ import type { RetentionRules } from '@gantry/contract/storage';
 
 const DAY_MS = 86_400_000;
 
-/** Before which moment (Unix milliseconds, a midnight in UTC) things are due to be removed; null: never. */
+/** The time (Unix milliseconds, a midnight in UTC) before which records are due for removal; null for never. */
 type Cutoff = number | null;
 
-/** What is due. */
+/** The records that are due. */
 export interface Cutoffs {
   readonly events: ReadonlyMap<EventType, number>;
   readonly images: Cutoff;
@@ -16,8 +16,8 @@ export interface Cutoffs {
 }
 
 /**
- * What the rules make due at a moment. Whole days of UTC, so that the same things are due all day long, and what is shown
- * beforehand is what happens.
+ * The cutoffs that follow from the rules at a time. They are whole days in UTC, so that the result is the same all
+ * day and a preview matches the run.
  */
 export function cutoffsOf(rules: RetentionRules, now: number): Cutoffs {
   return {
@@ -34,17 +34,17 @@ export function cutoffsOf(rules: RetentionRules, now: number): Cutoffs {
   };
 }
 
-/** Whether anything is limited at all. */
+/** Whether there is any limit. */
 export function hasLimits({ events, images, reports, activity, traffic }: Cutoffs): boolean {
   return events.size > 0 || [images, reports, activity, traffic].some((cutoff) => cutoff !== null);
 }
 
-/** Whether events of every type are due up to this moment (Unix milliseconds). */
+/** Whether events of every type are due up to this time (Unix milliseconds). */
 export function coversEveryType({ events }: Cutoffs, until: number): boolean {
   return eventType.options.every((type) => (events.get(type) ?? Number.NEGATIVE_INFINITY) >= until);
 }
 
-/** The latest moment before which events of some type are due. */
+/** The latest cutoff of any event type. */
 export function lastCutoff({ events }: Cutoffs): Cutoff {
   return events.size === 0 ? null : Math.max(...events.values());
 }
@@ -53,7 +53,7 @@ function cutoffAfter(days: number | null, now: number): Cutoff {
   return days === null ? null : now - (now % DAY_MS) - days * DAY_MS;
 }
 
-/** Names a type that has a rule of its own, or follows the default. */
+/** The rule of a type, or the default. */
 function daysOf({ events }: RetentionRules, type: EventType): number | null {
   const own = events.byType[type];
   return own === undefined ? events.default : own;

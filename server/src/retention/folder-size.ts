@@ -2,7 +2,7 @@ import { readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ignoreErrno } from '../platform/errno.ts';
 
-/** How many files a folder holds, without those in folders inside it, and their size in bytes. */
+/** The number of files directly in a folder and their total size in bytes. */
 export async function sizeOfFolder(folder: string): Promise<{ count: number; bytes: number }> {
   const names = (await ignoreErrno(readdir(folder), 'ENOENT')) ?? [];
   let count = 0;
@@ -16,7 +16,10 @@ export async function sizeOfFolder(folder: string): Promise<{ count: number; byt
   return { count, bytes };
 }
 
-/** The disk that a folder is on, in bytes; null when there is no such folder. What is free is so for this process. */
+/**
+ * The size and the free space of the disk of a folder in bytes, as available to this process; null when there is no
+ * such folder.
+ */
 export async function sizeOfDisk(folder: string): Promise<{ totalBytes: number; freeBytes: number } | null> {
   const disk = await ignoreErrno(statfs(folder), 'ENOENT', 'ENOSYS');
   return disk === undefined

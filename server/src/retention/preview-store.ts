@@ -7,10 +7,10 @@ import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Cutoffs } from './cutoffs.ts';
 
-/** No event is older: what is said before is refused. */
+/** Ingestion refuses older events. */
 const FIRST_EVENT = Date.UTC(2000, 0, 1);
 
-/** Things of one kind in a month. */
+/** A number of records of one kind in a month. */
 export interface MonthCount {
   /** `YYYY-MM` in UTC. */
   readonly month: string;
@@ -21,7 +21,7 @@ export interface MonthCount {
 
 type CountRow = MonthCount & Record<string, unknown>;
 
-/** Counts the events of these types before a moment, by month and type, from the totals. */
+/** Counts the events of these types before a time, by month and type, from the totals. */
 export async function countEventsBefore(
   db: Executor,
   types: readonly EventType[],
@@ -35,7 +35,7 @@ export async function countEventsBefore(
   return rows;
 }
 
-/** Counts the events under a hold that are due, by month and type. */
+/** Counts the due events under a hold, by month and type. */
 export async function countHeldDue(db: Executor, due: Cutoffs): Promise<MonthCount[]> {
   const { rows } = await db.execute<CountRow>(sql`
     SELECT ${monthOf(sql`event_time(event_id)`)} AS month, event_type AS "eventType",
@@ -44,7 +44,7 @@ export async function countHeldDue(db: Executor, due: Cutoffs): Promise<MonthCou
   return rows;
 }
 
-/** The months in which any event is under a hold. */
+/** The months with events under a hold. */
 export async function listHeldMonths(db: Executor): Promise<ReadonlySet<string>> {
   const { rows } = await db.execute<{ month: string }>(
     sql`SELECT DISTINCT ${monthOf(sql`event_time(event_id)`)} AS month FROM ${heldEvents}`,
@@ -52,7 +52,7 @@ export async function listHeldMonths(db: Executor): Promise<ReadonlySet<string>>
   return new Set(rows.map(({ month }) => month));
 }
 
-/** Counts the images that no event refers to once everything is gone that is due, by the month in which they came last. */
+/** Counts the images that no event will refer to after the removals, by the month in which they were last received. */
 export async function countImagesDue(db: Executor, due: Cutoffs): Promise<MonthCount[]> {
   const tooOld = due.images === null ? sql`false` : sql`event_id < ${firstIdAt(due.images)}::uuid`;
   const { rows } = await db.execute<CountRow>(sql`
@@ -67,7 +67,7 @@ export async function countImagesDue(db: Executor, due: Cutoffs): Promise<MonthC
   return rows;
 }
 
-/** Counts the reports that were finished before a moment, by the month in which they were made. */
+/** Counts the reports finished before a time, by the month of their creation. */
 export async function countReportsBefore(db: Executor, cutoff: number): Promise<MonthCount[]> {
   const { rows } = await db.execute<CountRow>(sql`
     SELECT ${monthOf(sql`created_at`)} AS month, NULL AS "eventType", count(*) AS rows,
@@ -76,7 +76,7 @@ export async function countReportsBefore(db: Executor, cutoff: number): Promise<
   return rows;
 }
 
-/** Counts the days of places whose traffic is counted before a moment, by month. */
+/** Counts the days of places with traffic counts before a time, by month. */
 export async function countTrafficBefore(db: Executor, cutoff: number): Promise<MonthCount[]> {
   // Plan: the unique index of traffic_rollups at days.
   const { rows } = await db.execute<CountRow>(sql`
@@ -85,7 +85,7 @@ export async function countTrafficBefore(db: Executor, cutoff: number): Promise<
   return rows;
 }
 
-/** Counts what was written to the activity log before a moment, by month. */
+/** Counts the entries of the activity log before a time, by month. */
 export async function countActivityBefore(db: Executor, cutoff: number): Promise<MonthCount[]> {
   const { rows } = await db.execute<CountRow>(sql`
     SELECT ${monthOf(sql`at`)} AS month, NULL AS "eventType", count(*) AS rows, 0 AS bytes
@@ -97,7 +97,7 @@ function monthOf(moment: SQL): SQL {
   return sql`to_char(${moment} AT TIME ZONE 'UTC', 'YYYY-MM')`;
 }
 
-/** A condition on the columns event_id and event_type: the event is due. */
+/** A condition on the columns event_id and event_type for events that are due. */
 function eventIsDue({ events }: Cutoffs): SQL {
   const parts = [...events].map(
     ([type, cutoff]) => sql`(event_type = ${type} AND event_id < ${firstIdAt(cutoff)}::uuid)`,

@@ -16,7 +16,7 @@ import {
 
 const END_OF_TIME = Date.UTC(9000, 0);
 
-/** Whether retention takes the partition away as a whole. */
+/** Whether retention drops the partition as a whole. */
 export function dropsWholeMonth(
   due: Cutoffs,
   partition: EventMonth,
@@ -27,7 +27,7 @@ export function dropsWholeMonth(
   );
 }
 
-/** What the rules would remove at a moment (Unix milliseconds). Images are those that nothing refers to any more then. */
+/** What the rules would remove at a time (Unix milliseconds). Images count if nothing refers to them after that. */
 export async function previewRemovals(
   db: Executor,
   rules: RetentionRules,

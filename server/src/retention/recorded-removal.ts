@@ -5,24 +5,24 @@ import type { Database } from '../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { type Removal, recordRemovals } from './runs-store.ts';
 
-/** What a run of retention works with. */
+/** The services that a run of retention needs. */
 export interface RunParts {
   readonly db: Database;
   readonly log: Logger;
   readonly blobs: BlobStore;
 }
 
-/** A run of retention under way. */
+/** A run of retention in progress. */
 export interface Run extends RunParts {
   readonly id: string;
-  /** Who began it by hand, having seen what it will remove; null: the daily run. */
+  /** The user who started it after a preview; null for the daily run. */
   readonly startedBy: string | null;
-  /** Whether to stop after the batch under way. */
+  /** Whether to stop after the current batch. */
   readonly stopped: () => boolean;
 }
 
 /**
- * Removes something in one transaction, in which it is written down too and nothing comes under a legal hold.
+ * Removes records in one transaction that also writes the record of the removal and excludes new legal holds.
  * @throws RunLost when another process has taken over
  */
 export function removeRecorded(

@@ -10,7 +10,7 @@ import { moment } from '../platform/database/moment.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
 
-/** The first ids of a type within an interval that come after one, in their order. */
+/** The next ids of a type within an interval after an id, in order. */
 export async function pageOfIds(
   db: Executor,
   eventType: EventType,
@@ -26,16 +26,16 @@ export async function pageOfIds(
   return rows.map(({ id }) => id);
 }
 
-/** How long to wait for those who write into a month, and for its vacuum, which makes way after a second. */
+/** Maximum wait for writers of a month, and for its vacuum, which yields after a second. */
 const WRITERS_WAIT_MS = 3_000;
 
-/** While the last step is waited for, everybody else waits behind it for events of any month: so briefly. */
+/** During the last step all other statements on events wait behind it, so this wait is short. */
 const EVERYBODY_WAITS_MS = 300;
 
 /**
- * Takes a partition of events away as a whole, off everything that counts the events that there are; nobody writes into it
- * from here to the end of the transaction. Traffic stays counted.
- * @throws an error of SQLSTATE 55P03 when somebody uses it, or events as a whole, for too long: then try again
+ * Drops a partition of events and subtracts its events from the totals. Nobody can write into it until the
+ * transaction ends. Traffic counts are kept.
+ * @throws an error of SQLSTATE 55P03 when the partition, or events as a whole, is in use for too long: then try again
  */
 export async function dropMonth(
   tx: Transaction,
@@ -47,7 +47,7 @@ export async function dropMonth(
     sql`SELECT ${removedCount} FROM ${sql.raw(table)} GROUP BY 1, 2`,
   );
   await tx.execute(sql.raw(countingOf(table, -1).arrivals));
-  // The totals say of the month what its rows say, so they are brought to nothing without reading these.
+  // The totals of the month equal its rows, so they are cleared without reading the rows.
   await tx.execute(sql`
     INSERT INTO event_totals (hour, ${totalsKeys}, n)
     SELECT hour, ${totalsKeys}, -sum(n) FROM event_totals WHERE hour >= ${moment(from)} AND hour < ${moment(until)}
@@ -60,7 +60,7 @@ export async function dropMonth(
   return rows;
 }
 
-/** Things that went, of one month. */
+/** The number of records of one month that were removed. */
 export interface RemovedRecords extends Record<string, unknown> {
   /** `YYYY-MM` in UTC. */
   readonly month: string;
@@ -68,13 +68,13 @@ export interface RemovedRecords extends Record<string, unknown> {
   readonly bytes: number;
 }
 
-/** Removes the oldest entries of the activity log, as far as they were written before a moment. */
+/** Removes the oldest entries of the activity log that were written before a time. */
 export async function removeActivityBefore(
   tx: Executor,
   cutoff: number,
   limit: number,
 ): Promise<RemovedRecords[]> {
-  // Plan: activity_pkey. Ids follow the time closely, so those that are due come first.
+  // Plan: activity_pkey. Ids nearly follow the time, so due entries come first.
   const { rows } = await tx.execute<RemovedRecords>(sql`
     WITH gone AS (
       DELETE FROM activity WHERE id IN (SELECT id FROM activity ORDER BY id LIMIT ${limit}) AND at < ${moment(cutoff)}
@@ -84,7 +84,7 @@ export async function removeActivityBefore(
   return rows;
 }
 
-/** Removes reports that were finished before a moment. Their files go a while later (reports/rounds.ts). */
+/** Removes reports finished before a time. Their files are removed later (reports/upkeep.ts). */
 export async function removeReportsBefore(
   tx: Executor,
   cutoff: number,
@@ -106,7 +106,7 @@ function firstId(time: number): SQL {
   return sql`${firstIdAt(time)}::uuid`;
 }
 
-/** Lets statements of the transaction wait for a lock for so long at most. */
+/** Limits how long statements of the transaction wait for a lock. */
 async function waitForLocksAtMost(tx: Executor, ms: number): Promise<void> {
   await tx.execute(sql`SELECT set_config('lock_timeout', ${`${ms}ms`}, true)`);
 }

@@ -11,10 +11,10 @@ import { listHeldMonths } from './preview-store.ts';
 import { type Run, removeRecorded } from './recorded-removal.ts';
 import { dropMonth, pageOfIds } from './removal-store.ts';
 
-/** Events that one transaction removes: a tenth of a second. */
+/** Number of events removed in one transaction, which takes a tenth of a second. */
 const BATCH = 2_000;
 
-/** Between two batches, so that others come to their turn. */
+/** Pause between two batches, so that other work proceeds. */
 const PAUSE_MS = 20;
 
 const DROP_ATTEMPTS = 5;
@@ -22,7 +22,7 @@ const DROP_PAUSE_MS = 700;
 
 const IN_USE = new Set(['55P03', '40P01', '57014']);
 
-/** Removes the events that are due: whole partitions where everything in them is, else one batch after another. */
+/** Removes the events that are due: whole partitions where possible, otherwise batch by batch. */
 export async function removeDueEvents(run: Run, due: Cutoffs): Promise<void> {
   if (due.events.size === 0) return;
   for (const partition of await listEventMonths(run.db)) {
@@ -41,7 +41,7 @@ async function removeOfType(run: Run, type: EventType, span: Interval): Promise<
       if (page.length === 0) return [];
       const held = await findHeld(tx, page);
       const free = page.filter((id) => !held.has(id));
-      // What passed did pass, whatever becomes of its events.
+      // Traffic counts are kept when events are removed.
       const removed = await removeEvents(tx, free, false);
       return removed.map((each) => ({ ...each, class: 'events', bytes: 0, whole: false, until: span.until }));
     });
@@ -57,7 +57,7 @@ async function removeInBatches(run: Run, due: Cutoffs, { from, until }: Interval
   }
 }
 
-/** @returns whether the partition went; not when something in it came under a hold meanwhile */
+/** @returns whether the partition was dropped; false when some of its events came under a hold meanwhile */
 function tryToDrop(run: Run, due: Cutoffs, partition: EventMonth): Promise<boolean> {
   let dropped = false;
   return removeRecorded(run, async (tx) => {

@@ -15,16 +15,16 @@ import { type Run, removeRecorded } from './recorded-removal.ts';
 const EVENTS_AT_ONCE = 2_000;
 const IMAGES_AT_ONCE = 10_000;
 
-/** Files that are removed within one transaction. */
+/** Number of files removed in one transaction. */
 const FILES_AT_ONCE = 100;
 const REMOVALS_AT_ONCE = 8;
 
-/** How much earlier than the last run to look: what came then was too young to be judged. */
+/** How far before the last run to begin: images of that time were too recent for it. */
 const OVERLAP_MS = 2 * 3_600_000;
 
 /**
- * Removes the images that no event refers to, or only events that are so old that their images are due.
- * @param since when the last run began that did all of this (Unix milliseconds), if there was one
+ * Removes the images that no event refers to, or only events whose images are due.
+ * @param since start of the last complete run (Unix milliseconds), if any
  */
 export async function removeDueImages(run: Run, due: Cutoffs, since: number | null): Promise<void> {
   if (due.images !== null) await releaseOldImages(run, due.images);
@@ -32,7 +32,7 @@ export async function removeDueImages(run: Run, due: Cutoffs, since: number | nu
   await collectOrphans(run);
 }
 
-/** Goes through something page by page, each beginning after the last id of the one before. */
+/** Processes pages, each of which begins after the last id of the previous one. */
 async function throughPages(
   run: Run,
   read: (after: string | null) => Promise<string[]>,
@@ -63,7 +63,7 @@ function releaseOldImages(run: Run, cutoff: number): Promise<void> {
   );
 }
 
-/** Events that were never stored after all, and those that went with their month. */
+/** Releases images of events that were never stored, or were removed with their month. */
 async function releaseImagesOfNone(run: Run, due: Cutoffs, since: number | null): Promise<void> {
   const cutoff = lastCutoff(due);
   if (cutoff !== null) {

@@ -3,15 +3,16 @@ import { inTransaction } from '../platform/database/transaction.ts';
 import { keepTrafficSince, type RemovedDay, removeDaysNotKept } from '../traffic/kept-store.ts';
 import { type Run, removeRecorded } from './recorded-removal.ts';
 
-/** Days of one place each that one transaction removes: some 1,600 rows a day at most. */
+/** Number of days of one place removed in one transaction, with at most some 1,600 rows each. */
 const BATCH = 20;
 
-/** Between two batches, so that others come to their turn. */
+/** Pause between two batches, so that other work proceeds. */
 const PAUSE_MS = 20;
 
 /**
- * Removes the counts of traffic before a moment (Unix milliseconds; null: none). They are a gap at once; their rows go batch
- * by batch, and the next run goes on where one was stopped. Counts say nothing of single events, so holds do not matter.
+ * Removes traffic counts before a time (Unix milliseconds; null for none). They become a gap at once; their rows are
+ * removed batch by batch, and the next run continues an interrupted one. Counts do not identify events, so holds do
+ * not apply.
  */
 export async function removeDueTraffic(run: Run, cutoff: number | null): Promise<void> {
   if (cutoff === null || run.stopped()) return;

@@ -14,17 +14,17 @@ interface SettingsRow extends Record<string, unknown> {
   updated_by: string | null;
 }
 
-/** How long each class is kept. */
+/** The retention rule of each class. */
 export async function getRules(db: Executor): Promise<RetentionRules> {
   return rulesOf(await read(db));
 }
 
-/** The same, kept as they are until the transaction ends. */
+/** The same, locked until the transaction ends. */
 export async function lockRules(tx: Executor): Promise<RetentionRules> {
   return rulesOf(await read(tx, sql`FOR UPDATE`));
 }
 
-/** How long each class is kept, and who said so. */
+/** The retention rule of each class, and who set it. */
 export async function getRetentionSettings(db: Executor): Promise<RetentionSettings> {
   const row = await read(db);
   const nameOf = await findNames(db, [row.updated_by]);
@@ -35,7 +35,7 @@ export async function getRetentionSettings(db: Executor): Promise<RetentionSetti
   };
 }
 
-/** The rules with those classes changed that are given. */
+/** The rules after a change of the given classes. */
 export function changedRules(rules: RetentionRules, input: RetentionInput): RetentionRules {
   return {
     events: input.events ?? rules.events,

@@ -14,12 +14,12 @@ import { requireSmallStep, StepTooLarge } from './step.ts';
 
 const RECORDS_AT_ONCE = 5_000;
 
-/** Longest text of a failure that is kept. */
+/** Maximum length of a stored error message. */
 const ERROR_MAX = 500;
 
 /**
- * Does a run that was begun: removes what is due by the rules, batch by batch, and writes down how it ended. A failure is
- * written down and logged; the next run goes on from there.
+ * Executes a run: removes what is due by the rules, batch by batch, and records the result. A failure is recorded and
+ * logged; the next run continues from there.
  */
 export async function executeRun(
   parts: RunParts,

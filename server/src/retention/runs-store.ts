@@ -5,29 +5,29 @@ import type { Database } from '../platform/database/pool.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { findNames } from '../users/names-store.ts';
 
-/** A run without a sign of life for so long is over: its process died. */
+/** A run without a sign of life for this long is considered dead. */
 const SILENT_MINUTES = 5;
 
-/** Something that a run removed. */
+/** Records that a run removed. */
 export interface Removal {
   readonly class: RetentionClass;
-  /** null where there is none. */
+  /** null for other classes. */
   readonly eventType: string | null;
   /** `YYYY-MM` in UTC. */
   readonly month: string;
   readonly rows: number;
   readonly bytes: number;
   readonly whole: boolean;
-  /** Of events: those of the type in this month before this moment (Unix milliseconds) were due. */
+  /** For events: the cutoff (Unix milliseconds) of the type in this month. */
   readonly until?: number;
 }
 
-/** The run was declared over by another process. */
+/** Another process has declared the run dead. */
 export class RunLost extends Error {
   override readonly name = 'RunLost';
 }
 
-/** Begins a run, unless one is under way. @returns its id, or null */
+/** Starts a run, unless one is in progress. @returns its id, or null */
 export function beginRun(db: Database, startedBy: string | null): Promise<string | null> {
   return inTransaction(db, async (tx) => {
     await tx.execute(sql`
@@ -40,8 +40,8 @@ export function beginRun(db: Database, startedBy: string | null): Promise<string
 }
 
 /**
- * Writes down what a transaction of the run removes, and that the run is alive.
- * @throws RunLost when it is no longer the one under way
+ * Records what a transaction of the run removes, and that the run is alive.
+ * @throws RunLost when it is no longer in progress
  */
 export async function recordRemovals(
   tx: Executor,
@@ -82,12 +82,12 @@ export async function refuseStep(db: Executor, runId: string, error: string): Pr
   await finishRun(db, runId, 'FAILED', error);
 }
 
-/** When the last run began that was completed (Unix milliseconds); null when there was none. */
+/** The start of the last completed run (Unix milliseconds); null when there was none. */
 export function lastCompletedStart(db: Executor): Promise<number | null> {
   return lastStart(db, sql`status = 'COMPLETED'`);
 }
 
-/** The same for the last run after which none is due on that day any more: it was completed, or it was too large. */
+/** The same for the last run that completed the day: it was completed, or refused as too large. */
 export function lastSettledStart(db: Executor): Promise<number | null> {
   return lastStart(db, sql`(status = 'COMPLETED' OR step_refused)`);
 }
@@ -133,7 +133,7 @@ export async function listRuns(
     removals: row.removals.map(({ eventType, bytes, whole, ...removal }) => ({
       ...removal,
       eventType: eventType as RetentionRun['removals'][number]['eventType'],
-      // Rows leave room for others, but no disk.
+      // Removing rows frees space within tables, but not on disk.
       bytes: removal.class === 'images' || removal.class === 'reports' || whole ? bytes : null,
       wholeMonth: whole,
     })),
@@ -141,7 +141,10 @@ export async function listRuns(
   return { items, total: counted[0]?.total ?? 0 };
 }
 
-/** When the last run began that meets a condition. Runs of the future are left out: the clock was wrong when they began. */
+/**
+ * The start of the last run that meets a condition. Runs in the future are left out: the clock was wrong when they
+ * began.
+ */
 async function lastStart(db: Executor, condition: SQL): Promise<number | null> {
   const { rows } = await db.execute<{ at: string | null }>(
     sql`SELECT max(started_at) AS at FROM retention_runs WHERE started_at <= now() AND ${condition}`,

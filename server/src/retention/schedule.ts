@@ -5,24 +5,24 @@ import type { RunParts } from './recorded-removal.ts';
 import { executeRun } from './run.ts';
 import { beginRun, lastSettledStart } from './runs-store.ts';
 
-/** The hour of the day, in the service's time zone, from which on the daily run is due. */
+/** The hour of the day, in the service's time zone, at which the daily run is due. */
 const HOUR = 3;
 const LOOK_MS = 600_000;
 
-/** When the daily run was due last before a moment, and is next (both Unix milliseconds). */
+/** The previous and the next time of the daily run (Unix milliseconds). */
 export function dailyRuns(now: number, zone: string): { last: number; next: number } {
   const today = DateTime.fromMillis(now, { zone }).startOf('day').set({ hour: HOUR });
   const last = today.toMillis() <= now ? today : today.minus({ days: 1 });
   return { last: last.toMillis(), next: last.plus({ days: 1 }).toMillis() };
 }
 
-/** Carries retention out: every day, and when it is asked to. */
+/** Runs retention daily and on request. */
 export interface Retention extends AsyncDisposable {
-  /** Begins a run, unless one is under way on some process. @returns its id, or null */
+  /** Starts a run, unless one is in progress in any process. @returns its id, or null */
   begin(startedBy: string | null): Promise<string | null>;
 }
 
-/** What this room adds to the service. */
+/** The services of this room. */
 export interface RetentionServices {
   readonly retention: Retention;
 }
@@ -33,8 +33,8 @@ export interface RetentionParts extends RunParts {
 }
 
 /**
- * Starts to look every ten minutes whether the daily run is due, until it is disposed of; disposing waits for the batch
- * under way. Every process does so, and the database gives a run to one.
+ * Checks every ten minutes whether the daily run is due, until it is disposed of; disposing waits for the current
+ * batch. Every process does so, and the database gives a run to one of them.
  */
 export function startRetention(parts: RetentionParts): Retention {
   const { db, log, zone } = parts;

@@ -14,7 +14,7 @@ import { changedRules, getRetentionSettings, getRules, lockRules, storeRules } f
 import { listRuns } from './runs-store.ts';
 import type { RetentionServices } from './schedule.ts';
 
-/** Changes how long the given classes are kept. Nothing is removed before the next run. */
+/** Changes the rules of the given classes. Nothing is removed before the next run. */
 export function setRetention(
   { app, actor, caller }: ActorContext,
   input: RetentionInput,
@@ -30,7 +30,7 @@ export function setRetention(
   });
 }
 
-/** What would be removed now, by the rules in force with the given classes changed. */
+/** What would be removed now, by the current rules with changes to the given classes. */
 export async function previewRetention(
   { app }: ActorContext,
   input: RetentionInput,
@@ -39,8 +39,8 @@ export async function previewRetention(
 }
 
 /**
- * Begins a run of retention; it goes on after the answer.
- * @throws AppError `conflict` when one is under way
+ * Starts a run of retention, which continues after the answer.
+ * @throws AppError `conflict` when one is in progress
  */
 export async function runRetention({
   app,
@@ -51,6 +51,6 @@ export async function runRetention({
   if (id === null) throw new AppError('conflict', 'Retention is already running: wait until it has finished');
   await recordActivity(app.db, actor.id, caller, 'storage.runRetention', { runId: id });
   const { items } = await listRuns(app.db, { skip: 0, take: 1, id });
-  if (!items[0]) throw new Error('A run that was begun is not there');
+  if (!items[0]) throw new Error('The run that was started does not exist');
   return items[0];
 }

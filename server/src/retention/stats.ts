@@ -15,7 +15,7 @@ import { readStoredTotals } from './usage-store.ts';
 
 const END_OF_TIME = Date.UTC(9000, 0);
 
-/** What is stored, how much room it takes, and what goes next. */
+/** What is stored, how much space it uses, and what will be removed next. */
 export async function getStorageStats(app: Core): Promise<StorageStats> {
   return {
     ...(await readStoredTotals(app.db)),
@@ -30,7 +30,7 @@ function sumOf(counts: readonly MonthCount[]): number {
   return counts.reduce((sum, { rows }) => sum + rows, 0);
 }
 
-/** The months of a partition: the only one it is for, or those with events, which share its room. */
+/** The months of a partition: its only one, or those with events, which share its size. */
 function monthsOf(
   partition: EventMonth,
   counts: readonly MonthCount[],

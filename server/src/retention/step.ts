@@ -1,6 +1,6 @@
 const DAY_MS = 86_400_000;
 
-/** By how many days more than the last run a daily run may reach back, unless the rules were changed since. */
+/** Maximum number of days that a daily run may cover beyond the last run, unless the rules have changed since. */
 const LARGEST_STEP_DAYS = 31;
 
 /** A daily run would remove too much at once. */
@@ -9,11 +9,11 @@ export class StepTooLarge extends Error {
 }
 
 /**
- * Stops a daily run that follows the last one after too long a time: either the service was away, or a clock is wrong, and
- * what is removed does not come back. All moments in Unix milliseconds, by the clock of the database.
- * @param last when the last run began that was completed; null when there was none
- * @param rulesChanged when the rules were changed last; null: never
- * @throws StepTooLarge saying what to do
+ * Refuses a daily run too long after the last one: either the service was down or a clock is wrong, and removals are
+ * final. All times in Unix milliseconds, by the clock of the database.
+ * @param last start of the last completed run; null when there was none
+ * @param rulesChanged when the rules were last changed; null for never
+ * @throws StepTooLarge with what to do
  */
 export function requireSmallStep(now: number, last: number | null, rulesChanged: number | null): void {
   if (last === null || (rulesChanged !== null && rulesChanged >= last)) return;

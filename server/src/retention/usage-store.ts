@@ -14,7 +14,7 @@ interface StatsRow extends Record<string, unknown> {
   image_bytes: number;
 }
 
-/** What the tables say of what is stored. */
+/** Totals of the stored data. */
 export interface StoredTotals {
   readonly databaseBytes: number;
   readonly eventCount: number;
@@ -23,7 +23,7 @@ export interface StoredTotals {
   readonly images: { readonly count: number; readonly bytes: number };
 }
 
-/** What is stored, from the totals and the ends of the events' primary key; images are counted row by row. */
+/** The totals from the counts and the ends of the events' primary key. Images are counted row by row. */
 export async function readStoredTotals(db: Executor): Promise<StoredTotals> {
   const { rows } = await db.execute<StatsRow>(sql`
     SELECT pg_database_size(current_database()) AS database_bytes,
@@ -33,7 +33,7 @@ export async function readStoredTotals(db: Executor): Promise<StoredTotals> {
       count(*) AS image_count, coalesce(sum(bytes), 0)::bigint AS image_bytes
     FROM images WHERE stored_at IS NOT NULL`);
   const [row] = rows;
-  if (!row) throw new Error('PostgreSQL did not answer the storage statistics');
+  if (!row) throw new Error('PostgreSQL did not return the storage statistics');
   return {
     databaseBytes: row.database_bytes,
     eventCount: row.event_count,

@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http';
 import { WireError } from './errors.ts';
 import type { Serialized } from './output.ts';
 
-/** Answers of this size and less are not counted. */
+/** Answers up to this size are not counted. */
 const SMALL_BYTES = 64 * 1024;
 
-/** How much the answers of one process may take. */
+/** The memory that the answers of one process may use. */
 export interface AnswerLimits {
-  /** Most bytes of one answer; of a batch, those of all its calls together. */
+  /** Maximum size of one answer in bytes; for a batch, of all its calls together. */
   readonly answerBytes: number;
-  /** Most bytes of all larger answers that are not written out yet. */
+  /** Maximum size in bytes of all larger answers that are not completely sent. */
   readonly inFlightBytes: number;
 }
 
@@ -18,11 +18,11 @@ export const ANSWER_LIMITS: AnswerLimits = {
   inFlightBytes: 256 * 1024 * 1024,
 };
 
-/** Bounds what answers that are not written out yet take together. */
+/** Limits the memory of answers that are not completely sent. */
 export interface AnswerRoom {
   /**
-   * Holds room for a part of an answer until the answer is out.
-   * @param isShared the part is held once for all who are sent it, so it does not count as in flight
+   * Reserves memory for a part of an answer until the answer is sent.
+   * @param isShared the part is stored once for all recipients, so it does not count as in flight
    * @throws WireError BAD_REQUEST when the answer becomes too large; SERVICE_UNAVAILABLE while too much is in flight
    */
   take(response: ServerResponse, part: Serialized, isShared: boolean): void;
@@ -55,11 +55,11 @@ export function createAnswerRoom({ answerBytes, inFlightBytes }: AnswerLimits): 
   };
 }
 
-/** An answer may take this long to be read, in milliseconds, and a second more for each so many bytes. */
+/** Maximum time for a client to read an answer: a fixed part, in milliseconds, and a part that depends on the size. */
 const READING_MS = 30_000;
 const BYTES_PER_SECOND = 64 * 1024;
 
-/** Ends the connection of a large answer that is read so slowly that it would be held for long. */
+/** Closes the connection of a large answer that the client reads too slowly. */
 export function limitReading(response: ServerResponse, bytes: number): void {
   if (bytes <= SMALL_BYTES || response.writableFinished) return;
   const tooSlow = setTimeout(

@@ -1,10 +1,13 @@
 import type { Answer } from './dispatch.ts';
 import { metaText } from './output.ts';
 
-/** The type of the lines, and what a streaming link of tRPC asks for. */
+/** The media type of the lines, which tRPC's streaming link requests. */
 export const LINES_TYPE = 'application/jsonl';
 
-/** A batch as tRPC's streaming link reads it: a head that announces every answer, then each one as it comes. */
+/**
+ * A batch in the format of tRPC's streaming link: a head that announces all answers, then each answer when it is
+ * ready.
+ */
 export async function* streamLines(answers: readonly Promise<Answer>[]): AsyncGenerator<string> {
   yield line(
     JSON.stringify(Object.fromEntries(answers.map((_, position) => [position, announced(position)]))),
@@ -23,8 +26,8 @@ function line(json: string, values: string | null = null): string {
   return `{"json":${json}${metaText(values)}}\n`;
 }
 
-// In tRPC's notation [[0], [null, 0, 3]] says "a value that follows in the lines of number 3",
-// and [3, 0, [[value]]] is such a line.
+// In tRPC's notation, [[0], [null, 0, 3]] announces a value that follows in the lines of number 3, and [3, 0,
+// [[value]]] is such a line.
 function announced(position: number) {
   return [[0], [null, 0, position]];
 }

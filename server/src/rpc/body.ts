@@ -2,20 +2,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MAX_BODY_BYTES } from '@gantry/contract/envelope';
 import { WireError } from './errors.ts';
 
-/** Bodies of this size and less are neither counted nor queued. */
+/** Bodies up to this size are neither counted nor queued. */
 const SMALL_BYTES = 64 * 1024;
 
-/** Most bytes of larger bodies that are held at the same time. Parsed, they may take six times as much. */
+/** Maximum size in bytes of all larger bodies held at the same time. Parsed, they may take six times as much. */
 const MAX_IN_FLIGHT_BYTES = 128 * 1024 * 1024;
 
-/** Whether the request announces a body that will be refused, so that it need not be sent at all. */
+/** Whether the request announces a body that will be refused, so that it need not be sent. */
 export function announcesTooMuch(request: IncomingMessage): boolean {
   return declaredBytes(request) > MAX_BODY_BYTES;
 }
 
 /**
- * Reads what is still to come of a body that nobody wants and throws it away: a sender that finds the connection
- * closed while it writes never sees the answer. So one that asked for `Connection: close` gets it only at the end.
+ * Reads and discards the rest of an unwanted body: a client that finds the connection closed while it writes never
+ * sees the answer. So `Connection: close` takes effect only at the end.
  */
 export function drain(request: IncomingMessage, response: ServerResponse): void {
   if (!hasBody(request) || request.readableEnded) return;
@@ -26,7 +26,7 @@ export function drain(request: IncomingMessage, response: ServerResponse): void 
   request.once('end', () => (response.writableFinished ? close() : response.once('finish', close)));
 }
 
-/** Reads request bodies, and bounds what all of them take together. */
+/** Reads request bodies and limits their total memory. */
 export interface BodyReader {
   /**
    * The whole body; null without one.
@@ -39,8 +39,8 @@ export function createBodyReader(): BodyReader {
   let inFlight = 0;
   let turn = Promise.resolve();
 
-  // To parse 10 MB takes a good part of a second. One large body is let through in each turn of the event loop,
-  // so that small requests are answered in between however many large ones arrive at once.
+  // Parsing 10 MB takes a good part of a second. One large body is processed in each turn of the event loop, so that
+  // small requests are answered in between, however many large ones arrive at once.
   const nextTurn = (): Promise<void> => {
     turn = turn.then(() => new Promise((resolve) => setImmediate(resolve)));
     return turn;
@@ -61,7 +61,7 @@ export function createBodyReader(): BodyReader {
           drain(request, response);
           reject(error);
         };
-        // The bytes are held until the answer is out: the parsed input lives on them.
+        // The bytes are held until the answer is sent, because the parsed input refers to them.
         const hold = (bytes: number): void => {
           if (held === 0) {
             response.once('close', () => {
@@ -111,7 +111,7 @@ function tooBusy(): WireError {
   });
 }
 
-/** Nobody hears this; it only ends the request. */
+/** No client receives this; it only ends the request. */
 function cutShort(): WireError {
   return new WireError('BAD_REQUEST', 'The connection was closed before the whole body arrived');
 }
@@ -128,7 +128,7 @@ function hasBody(request: IncomingMessage): boolean {
   return declaredBytes(request) > 0 || request.headers['transfer-encoding'] !== undefined;
 }
 
-/** Reads a body that announces that it is small: HTTP lets no more of it through than is announced. */
+/** Reads a body that announces a small size, which HTTP enforces. */
 function readSmall(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let body: Buffer | null = null;

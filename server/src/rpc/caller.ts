@@ -3,15 +3,15 @@ import proxyAddress from '@fastify/proxy-addr';
 import type { Logger } from 'pino';
 import type { Caller } from '../platform/context.ts';
 
-/** Tells who sent a request. */
+/** Determines the origin of a request. */
 export type CallerOf = (request: IncomingMessage, requestId: string) => Caller;
 
-/** @param proxies addresses or networks of proxies whose X-Forwarded-For is believed */
+/** @param proxies addresses or networks of proxies whose X-Forwarded-For is trusted */
 export function createCallerOf(proxies: readonly string[], log: Logger): CallerOf {
   const trusted = proxyAddress.compile([...proxies]);
   let hasWarned = false;
 
-  // Said once: anybody may send the header, and behind a proxy that is not named every request has it.
+  // Logged once: anybody may send the header, and behind an unlisted proxy every request has it.
   const warnOf = (peer: string): void => {
     if (hasWarned || trusted(peer, 0)) return;
     hasWarned = true;

@@ -1,6 +1,6 @@
-/** Bounds how long work may take, with one timer for everything that is under way. */
+/** Limits the duration of work, with one timer for everything in progress. */
 export interface Deadline {
-  /** What `work` comes to, unless the time is over before; then it rejects with what `late` made. */
+  /** The result of `work`; rejects with the result of `late` when the time is over. */
   within<Result>(work: Promise<Result>): Promise<Result>;
 }
 
@@ -10,8 +10,8 @@ interface Pending {
 }
 
 /**
- * A timer for each call costs 4 µs, this 0.5 µs: all have the same time, so the oldest is always the first to end.
- * @param milliseconds how long work may take
+ * A timer for each call costs 4 µs, this 0.5 µs: the time limit is the same for all, so the oldest always ends first.
+ * @param milliseconds time limit of the work
  */
 export function createDeadline(milliseconds: number, late: () => Error): Deadline {
   const pending = new Set<Pending>();

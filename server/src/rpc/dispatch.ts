@@ -11,11 +11,14 @@ import { failureOf, WireError } from './errors.ts';
 import { ReadyAnswer, type Serialized, serialize } from './output.ts';
 import { type Prepared, prepare } from './run.ts';
 
-/** One procedure call as it came over HTTP. */
+/** One procedure call as received over HTTP. */
 export interface Call {
   readonly method: 'query' | 'mutation' | null;
   readonly path: string;
-  /** Parses the input, once. It is asked for after the caller was admitted, so that a stranger learns nothing of their input. */
+  /**
+   * Parses the input, once. It is called after the caller was admitted, so that others learn nothing about their
+   * input.
+   */
   readonly input: () => unknown;
 }
 
@@ -26,29 +29,28 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Where an answer goes. */
+/** The destination of an answer. */
 export interface Place {
   readonly response: ServerResponse;
-  /** Whether it goes there with others. */
+  /** Whether it is part of a batch. */
   readonly isBatch: boolean;
 }
 
-/**
- * Most weight of a batch. An ordinary call weighs 1, so fifty of them leave room for some that cost a multiple.
- */
+/** Maximum weight of a batch. An ordinary call weighs 1, so fifty of them leave room for some more expensive ones. */
 const MAX_BATCH_WEIGHT = 100;
 
 /** Calls procedures of the API. */
 export interface Dispatcher<App> {
-  /** Calls one, and always answers, whatever happens. */
+  /** Calls a procedure. Always returns an answer, even after an error. */
   call(ctx: RequestContext<App>, call: Call, place: Place): Promise<Answer>;
-  /** @throws WireError BAD_REQUEST when the calls of a batch take up more than one may */
+  /** @throws WireError BAD_REQUEST when the total weight of a batch is too high */
   weigh(calls: readonly Call[]): void;
-  /** Tells whether it may be called, and whether its input is JSON: the refusal, or null. */
+  /** Checks whether it may be called and whether its input is JSON. @returns the refusal, or null */
   refuse(ctx: RequestContext<App>, call: Call): Promise<Answer | null>;
   /**
    * Opens a subscription, which ends when the signal is aborted.
-   * @returns its messages. @throws what its guard throws, and WireError BAD_REQUEST for an input that does not fit
+   * @returns its messages
+   * @throws the errors of its guard, and WireError BAD_REQUEST for invalid input
    */
   subscribe(ctx: RequestContext<App>, call: Call, signal: AbortSignal): Promise<AsyncIterable<unknown>>;
 }
@@ -57,12 +59,12 @@ const httpMethod = { query: 'GET', mutation: 'POST' } as const;
 
 interface Procedure<App> extends Prepared<App> {
   readonly type: string;
-  /** Counts a call that was answered well, and its time in seconds. */
+  /** Counts a successful call and its duration in seconds. */
   readonly countOk: (seconds: number) => void;
 }
 
 export interface DispatcherOptions {
-  /** How long a call may take, in milliseconds. */
+  /** Time limit of a call, in milliseconds. */
   readonly timeoutMs: number;
   readonly limits: AnswerLimits;
 }
@@ -152,12 +154,12 @@ export function createDispatcher<App extends Core>(
   };
 }
 
-/** How much of a name that came from outside is repeated. */
+/** The part of a client's procedure name that is repeated in a message. */
 function shown(path: string): string {
   return path.slice(0, 100).toWellFormed();
 }
 
-/** Finding the series of a procedure by its labels costs 5 µs, so it is done at the first call only. */
+/** Finding the series of a procedure by its labels costs 5 µs, so it is done on the first call only. */
 function counterOf(path: string, { requests, requestSeconds }: Metrics): Procedure<never>['countOk'] {
   let series: { count: Counter.Internal; time: Histogram.Internal<'procedure'> } | null = null;
   return (seconds) => {

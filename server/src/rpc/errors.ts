@@ -6,7 +6,7 @@ import { ZodError } from 'zod';
 import { isDatabaseAway, isTransient } from '../platform/database/failure.ts';
 import { AppError, type ErrorKind } from '../platform/error.ts';
 
-/** A refusal that arises on the wire itself, before any procedure has a say. */
+/** A refusal by the HTTP layer, before any procedure is called. */
 export class WireError extends Error {
   override readonly name = 'WireError';
   readonly code: ErrorCode;
@@ -36,11 +36,11 @@ const codeOfKind = {
   unavailable: 'SERVICE_UNAVAILABLE',
 } as const satisfies Record<ErrorKind, ErrorCode>;
 
-/** What a caller is told of a failure, and whether the operator must hear of it. */
+/** What the client receives for a failure, and whether the operator should know about it. */
 export interface Failure {
   readonly body: ErrorBody;
   readonly headers: Readonly<Record<string, string>>;
-  /** A fault of ours: to be logged with its cause, which the caller is not told. */
+  /** An internal error, which is logged with its cause; the client does not see the cause. */
   readonly unexpected: boolean;
 }
 
@@ -48,29 +48,34 @@ const MAX_MESSAGE = 500;
 
 const PREFIX = 'Invalid input: ';
 
-/** The refusal of an input that does not fit its schema. */
+/** The refusal of an input that does not match its schema. */
 export function inputFailure(error: ZodError): WireError {
   const issues = issuesOf(error);
   return new WireError('BAD_REQUEST', sentenceOf(issues, error.issues.length), { issues });
 }
 
-/** Gives a failure its place in the error table. Everything that is not meant for the caller becomes an internal error. */
+/** Maps an error to the error table. Errors that are not meant for the client become internal errors. */
 export function failureOf(thrown: unknown): Failure {
   const cause = thrown instanceof TRPCError && thrown.cause ? thrown.cause : thrown;
   const error = cause instanceof ZodError && isInputError(thrown) ? inputFailure(cause) : cause;
   if (error instanceof SyntaxError && isInputError(thrown)) {
-    return told('PARSE_ERROR', 'The request is not valid JSON');
+    return failureWith('PARSE_ERROR', 'The request is not valid JSON');
   }
-  if (error instanceof WireError) return told(error.code, error.message, error.issues, error.headers);
+  if (error instanceof WireError) return failureWith(error.code, error.message, error.issues, error.headers);
   if (error instanceof AppError) {
-    return told(codeOfKind[error.kind], error.message, error.issues, retryAfter(error.retryAfterSeconds));
+    return failureWith(
+      codeOfKind[error.kind],
+      error.message,
+      error.issues,
+      retryAfter(error.retryAfterSeconds),
+    );
   }
   if (isDatabaseAway(error) || isTransient(error)) {
     const body = errorBodyFor('SERVICE_UNAVAILABLE', 'The database cannot answer now: try again in a moment');
     return { body, headers: retryAfter(1), unexpected: true };
   }
   if (thrown instanceof TRPCError && thrown.code !== 'INTERNAL_SERVER_ERROR' && thrown.code in errorCodes) {
-    return told(thrown.code as ErrorCode, shorten(thrown.message));
+    return failureWith(thrown.code as ErrorCode, shorten(thrown.message));
   }
   return {
     body: errorBodyFor('INTERNAL_SERVER_ERROR', 'Internal server error'),
@@ -102,7 +107,12 @@ function sentenceOf(issues: readonly InputIssue[], total: number): string {
   return `${PREFIX}${path}${what}${more}`;
 }
 
-function told(code: ErrorCode, message: string, issues?: readonly InputIssue[], headers = {}): Failure {
+function failureWith(
+  code: ErrorCode,
+  message: string,
+  issues?: readonly InputIssue[],
+  headers = {},
+): Failure {
   return {
     body: errorBodyFor(code, message, issues),
     headers,
@@ -114,7 +124,8 @@ function retryAfter(seconds: number | undefined): Record<string, string> {
   return seconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(seconds))) };
 }
 
-// tRPC calls it a bad request when an input does not fit; an output that does not is our own fault.
+// tRPC reports input that does not match its schema as a bad request; output that does not match is an internal
+// error.
 function isInputError(thrown: unknown): boolean {
   return thrown instanceof TRPCError && thrown.code === 'BAD_REQUEST';
 }

@@ -2,23 +2,23 @@ import type { ServerResponse } from 'node:http';
 import { isTrackedEnvelope } from '@trpc/server';
 import { metaText, serialize } from './output.ts';
 
-// The frames are those of tRPC's own producer, byte for byte. That one passes them through a chain of web streams in several
-// pieces and serializes a message again for each stream; docs/decisions/0024 has the measurements.
+// The frames equal those of tRPC's own producer byte for byte. That producer passes them through a chain of web
+// streams in several pieces and serializes a message again for each stream; docs/decisions/0024 has the measurements.
 
-/** The text of messages that many streams carry. */
+/** The text of messages that are sent to many streams. */
 const texts = new WeakMap<object, string>();
 
-/** What a stream of server-sent events is made of. */
+/** The contents of a stream of server-sent events. */
 export interface EventStream {
-  /** What its client is told first: after which silence it is to connect again. */
+  /** The first message: the silence after which the client should reconnect. */
   readonly about: object;
-  /** Messages, with the ids to resume from if they are `tracked()`. */
+  /** Messages, with the ids for resuming if they are `tracked()`. */
   readonly messages: AsyncIterable<unknown>;
-  /** The body of the error that a failure becomes. */
+  /** Converts an error to the body of the last message. */
   readonly describe: (error: unknown) => object;
 }
 
-/** The frames of a subscription, as tRPC's subscription link reads them. A failure is told in the last of them. */
+/** The frames of a subscription for tRPC's subscription link. The last one may report a failure. */
 export async function* writeFrames({ about, messages, describe }: EventStream): AsyncGenerator<string> {
   yield frame('connected', JSON.stringify(about));
   try {
@@ -30,7 +30,7 @@ export async function* writeFrames({ about, messages, describe }: EventStream): 
   yield frame('return', '');
 }
 
-/** Sends the texts as they come, no faster than they are taken, until they end or nobody is left to take them. */
+/** Sends the texts as they come, no faster than the client reads, until they end or the client is gone. */
 export async function sendTexts(texts: AsyncIterable<string>, response: ServerResponse): Promise<void> {
   for await (const text of texts) {
     if (response.destroyed) return;
@@ -48,7 +48,7 @@ function write(message: unknown): string {
   return `{"json":${json}${metaText(values)}}`;
 }
 
-/** A message as JSON; one that is an object must not change any more, because its text is kept as long as it is. */
+/** A message as JSON. An object must not be changed afterwards, because its text is cached with it. */
 function textOf(message: unknown): string {
   if (typeof message !== 'object' || message === null) return write(message);
   let text = texts.get(message);
@@ -65,7 +65,7 @@ function messageFrame(value: unknown): string {
     : `data: ${textOf(value)}\n\n\n`;
 }
 
-/** Resolves as soon as more may be written, or nothing more ever. */
+/** Resolves when more can be written, or the connection is closed. */
 function untilTaken(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const go = (): void => {

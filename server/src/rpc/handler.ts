@@ -18,7 +18,7 @@ import { isEventSource, openSubscription, STREAM_HEADERS, subscriptionsOf } from
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** A request to /trpc and what answers it. */
+/** A request to /trpc and its response. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -27,27 +27,24 @@ interface Exchange {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Answers requests to /trpc. */
+/** Handles requests to /trpc. */
 export type Handler = (request: IncomingMessage, response: ServerResponse, target: Target) => void;
 
 export interface HandlerOptions<App> {
   readonly router: AnyTRPCRouter;
   readonly app: App;
-  /** How long a call may take, in milliseconds. */
+  /** Time limit of a call, in milliseconds. */
   readonly timeoutMs: number;
   readonly limits: AnswerLimits;
   readonly allowed: OriginCheck;
   readonly callerOf: CallerOf;
-  /** Whether the service is about to end, so that no connection is kept for another request. */
+  /** Whether the service is stopping, so that no connection is kept for another request. */
   readonly isClosing: () => boolean;
-  /** Aborted when streams are to end, because the service does. */
+  /** Aborted when streams must end because the service is stopping. */
   readonly ending: AbortSignal;
 }
 
-/**
- * Makes what answers requests to /trpc, straight from Node's HTTP server: on the way through Fastify an event cost 8 µs more
- * of 85.
- */
+/** Creates the handler of requests to /trpc on Node's HTTP server: through Fastify, an event cost 8 µs more of 85. */
 export function createHandler<App extends Core>(options: HandlerOptions<App>): Handler {
   const { router, app, allowed, callerOf, isClosing } = options;
   const dispatcher = createDispatcher(router, app, options);
@@ -55,7 +52,7 @@ export function createHandler<App extends Core>(options: HandlerOptions<App>): H
   const about = router._def._config.sse?.client ?? {};
   const bodies = createBodyReader();
 
-  /** What every answer begins with. While the service ends, it is the last one on its connection. */
+  /** The common headers. While the service is stopping, the connection ends with the answer. */
   const beginOf = ({ request, response, requestId }: Exchange): string[] => {
     if (isClosing()) response.shouldKeepAlive = false;
     return [...commonHeaders(requestId), ...headersForOrigin(request.headers.origin, allowed)];
@@ -76,14 +73,14 @@ export function createHandler<App extends Core>(options: HandlerOptions<App>): H
     const { response } = exchange;
     const head = beginOf(exchange);
     for (let at = 0; at < head.length; at += 2) response.setHeader(head[at] ?? '', head[at + 1] ?? '');
-    // What the stream knows better takes the place of what all say.
+    // Headers of the stream override the common ones.
     response.writeHead(200, headers);
   };
 
   const fail = (exchange: Exchange, error: unknown): void => {
     const { request, response, requestId } = exchange;
     if (response.headersSent) {
-      // Nothing more can be said. Most often the reader has left.
+      // The answer cannot be sent. Usually the client has left.
       if (!response.destroyed) app.log.error({ err: error, requestId }, 'a stream failed');
       response.destroy();
       return;
@@ -124,10 +121,10 @@ export function createHandler<App extends Core>(options: HandlerOptions<App>): H
       return answerBatch(exchange, batch ?? 'object', pending);
     }
     const isSubscription = only.method === 'query' && subscriptions.has(only.path);
-    // An EventSource reads no answer but a stream, so it is told of a refusal in one.
+    // An EventSource accepts only a stream, so a refusal is sent within one.
     const refused = isSubscription && !isEventSource(request) ? await dispatcher.refuse(ctx, only) : null;
     if (isSubscription && !refused) {
-      // HEAD has no body, so no stream is opened whose end it would wait for.
+      // HEAD has no body, so no stream is opened, which would never end.
       const isHead = method === 'HEAD';
       const subscribing = { request, response, target, call: only };
       const texts = isHead
@@ -148,7 +145,7 @@ export function createHandler<App extends Core>(options: HandlerOptions<App>): H
   };
 }
 
-/** The status that all answers share, or 207 Multi-Status. */
+/** The status that all answers have in common, or 207 Multi-Status. */
 function commonStatus(answers: readonly Answer[]): number {
   const [first] = answers;
   return first && answers.every(({ status }) => status === first.status) ? first.status : 207;
@@ -159,7 +156,7 @@ function envelopeOf({ outcome }: Answer): string {
   return resultEnvelope(outcome.result);
 }
 
-/** The only answer of a request; one that is sent to many is not put together again. */
+/** The only answer of a request. An answer that is sent to many clients is not built again. */
 function alone(answer: Answer): string | Buffer {
   return 'result' in answer.outcome && answer.outcome.result instanceof ReadyAnswer
     ? answer.outcome.result.envelope

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { WireError } from './errors.ts';
 import type { OriginCheck } from './origins.ts';
 
-// Headers as Node takes them: names and values in turn.
+// Headers in the form for Node: names and values alternate.
 
-/** What every answer says, unless it knows better. */
+/** The headers of all answers, which others may override. */
 export function commonHeaders(requestId: string): string[] {
   return ['x-request-id', requestId, 'x-content-type-options', 'nosniff', 'cache-control', 'no-store'];
 }
@@ -12,11 +12,11 @@ export function commonHeaders(requestId: string): string[] {
 /** The headers that a page of an allowed origin may read. */
 const EXPOSED_HEADERS = 'x-request-id, retry-after';
 
-/** What a page of an allowed origin may send, as the specification has it; browsers remember it for ten minutes. */
+/** The headers that a page of an allowed origin may send, by the specification. Browsers cache them for ten minutes. */
 export const PREFLIGHT_HEADERS: readonly string[] = [
   'access-control-allow-methods',
   'GET, POST, PUT, DELETE, OPTIONS',
-  // The specification's three, and the one that clients of streams send when they reconnect.
+  // The three of the specification, and the one that clients of streams send when they reconnect.
   'access-control-allow-headers',
   'Content-Type, Authorization, x-trpc-source, Last-Event-ID',
   'access-control-max-age',
@@ -27,7 +27,7 @@ export const PREFLIGHT_HEADERS: readonly string[] = [
 
 const ANY_ORIGIN = ['vary', 'Origin'];
 
-/** What an answer says of who may read it; a cache must not show it to pages of another origin. */
+/** The headers that allow an origin to read the answer; a cache must not serve it to other origins. */
 export function headersForOrigin(origin: string | undefined, allowed: OriginCheck): readonly string[] {
   if (origin === undefined || !allowed(origin)) return ANY_ORIGIN;
   return [
@@ -40,7 +40,7 @@ export function headersForOrigin(origin: string | undefined, allowed: OriginChec
 }
 
 /**
- * HTTP/1.1 wants exactly one Host; with two, a proxy in front and we might mean different ones.
+ * HTTP/1.1 requires exactly one Host; with two, a proxy and the service might use different ones.
  * @throws WireError BAD_REQUEST
  */
 export function requireOneHost({ rawHeaders, httpVersion }: IncomingMessage): void {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 type Issue = z.core.$ZodRawIssue;
 
-/** What the types of a schema are called in a sentence after "must be". */
+/** The names of schema types in a sentence after "must be". */
 const typeNames: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
@@ -46,8 +46,8 @@ const MOST_NAMED = 30;
 const MUST_BE = 'Must be ';
 
 /**
- * What a caller is told of an input that does not fit, where its schema has no sentence of its own: what to send.
- * zod's texts say what it expected and received.
+ * The message for invalid input whose schema has none of its own. It says what to send, while zod's texts say what
+ * was expected and received.
  */
 export function messageOfIssue(issue: Issue): string {
   switch (issue.code) {
@@ -79,7 +79,7 @@ export function messageOfIssue(issue: Issue): string {
   }
 }
 
-/** Lets all schemas of this process say these sentences. */
+/** Makes all schemas of this process use these messages. */
 export function useOwnMessages(): void {
   z.config({ customError: messageOfIssue });
 }
@@ -89,7 +89,7 @@ function list(values: readonly unknown[]): string {
   return values.length > MOST_NAMED ? `${named} and others` : named;
 }
 
-/** A key as its sender wrote it, cut: it may be of any length. */
+/** The sender's key, shortened, because it may have any length. */
 function named(key: string): string {
   return `"${key.slice(0, 50).toWellFormed()}"`;
 }
@@ -115,17 +115,17 @@ function ofFormat(issue: Issue & { code: 'invalid_format' }): string {
   return name === undefined ? 'Must have the documented form' : `Must be ${name}`;
 }
 
-/** One sentence for all the forms that a value may have. */
+/** One sentence for all alternatives of a value. */
 function ofUnion({ errors = [], options, discriminator }: Issue & { code: 'invalid_union' }): string {
   if (Array.isArray(options) && options.length > 0) {
     return `Must have one of ${list(options)} as ${named(String(discriminator))}`;
   }
-  const said = new Set<string>();
+  const distinct = new Set<string>();
   for (const [first] of errors) {
     if (first)
-      said.add(first.path.length === 0 ? first.message : `${first.path.join('.')}: ${first.message}`);
+      distinct.add(first.path.length === 0 ? first.message : `${first.path.join('.')}: ${first.message}`);
   }
-  const sentences = [...said];
+  const sentences = [...distinct];
   if (sentences.length === 0) return 'Must have one of the documented forms';
   if (!sentences.every((each) => each.startsWith(MUST_BE))) return sentences.join('; or: ');
   return MUST_BE + sentences.map((each) => each.slice(MUST_BE.length)).join(' or ');

@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { parse } from 'secure-json-parse';
 import { WireError } from './errors.ts';
 
-/** Deepest nesting of a request, in levels of objects and arrays. */
+/** Maximum nesting of objects and arrays in a request. */
 export const MAX_DEPTH = 64;
 
-/** Most values (members and elements) in one request. */
+/** Maximum number of values (members and elements) in a request. */
 export const MAX_NODES = 250_000;
 
 const QUOTE = 0x22;
@@ -16,8 +16,8 @@ const FORBIDDEN_KEY = /forbidden prototype property/;
 
 /**
  * Parses the JSON of a request.
- * @throws WireError PARSE_ERROR when it is no JSON; BAD_REQUEST when it is too deep, has too many values, or
- * has a key that reaches for a prototype
+ * @throws WireError PARSE_ERROR when it is not JSON; BAD_REQUEST when it is too deep, has too many values, or has a
+ * key that refers to a prototype
  */
 export function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new WireError('PARSE_ERROR', 'The JSON is not valid UTF-8');
@@ -36,9 +36,8 @@ export function parseJson(bytes: Buffer): unknown {
 }
 
 /**
- * Counts depth and values on the raw bytes, so that a body that is dear to parse is refused before it is parsed:
- * 10 MB of `{},{},…` would block the process for seconds.
- * Measured: 1.2 ms per MB of ordinary JSON.
+ * Checks depth and number of values on the raw bytes, so that a body that is expensive to parse is refused
+ * beforehand: 10 MB of `{},{},…` would block the process for seconds. Measured: 1.2 ms per MB of ordinary JSON.
  */
 function guardStructure(bytes: Uint8Array): void {
   let depth = 0;

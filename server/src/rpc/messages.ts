@@ -1,52 +1,54 @@
 import type { StreamNote } from '@gantry/contract/realtime';
 import { type TrackedEnvelope, tracked } from '@trpc/server';
 
-/** One message of a stream of things that go by a name, such as `{type: 'event', event}`; or a note about the stream. */
-export type Message<Name extends string, Thing> = ({ type: Name } & Record<Name, Thing>) | StreamNote;
+/** One message of a stream, such as `{type: 'event', event}`, or a note about the stream. */
+export type Message<Name extends string, Payload> = ({ type: Name } & Record<Name, Payload>) | StreamNote;
 
-/** What is told, with the id to go on from. */
-type Told<Thing, Topic extends string = string> = { readonly id: string } & (
-  | { readonly topic: Topic; readonly thing: Thing }
+/** A payload or a note, with the id for resuming. */
+type StreamEntry<Payload, Topic extends string = string> = { readonly id: string } & (
+  | { readonly topic: Topic; readonly payload: Payload }
   | { readonly note: StreamNote }
 );
 
-/** The message about each thing, which is one and the same for all streams, so that it is serialized once. */
+/** The message for each payload, shared by all streams, so that it is serialized once. */
 const messages = new WeakMap<object, object>();
 
 /** The same for streams of several topics, whose messages have the type of their topic. */
 const messagesOfTopics = new WeakMap<object, object>();
 
-/** Gives a stream of things the form in which subscribers get it: messages with ids, by which they can resume. */
-export async function* messagesOf<Name extends string, Thing extends object>(
+/** Converts a stream of payloads to the messages for subscribers, with ids for resuming. */
+export async function* messagesOf<Name extends string, Payload extends object>(
   name: Name,
-  stream: AsyncIterable<Told<Thing>>,
-): AsyncGenerator<TrackedEnvelope<Message<Name, Thing>>> {
-  for await (const told of stream) {
-    const message = 'note' in told ? told.note : messageOf(messages, name, name, told.thing);
-    yield tracked(told.id, message as Message<Name, Thing>);
+  stream: AsyncIterable<StreamEntry<Payload>>,
+): AsyncGenerator<TrackedEnvelope<Message<Name, Payload>>> {
+  for await (const entry of stream) {
+    const message = 'note' in entry ? entry.note : messageOf(messages, name, name, entry.payload);
+    yield tracked(entry.id, message as Message<Name, Payload>);
   }
 }
 
 /**
- * The same for a stream of several topics: a message is `{type: <topic>, <name>: thing}`, or a note.
- * @param names the name by which a thing of each topic goes
+ * The same for a stream of several topics: a message is `{type: <topic>, <name>: payload}`, or a note.
+ * @param names the key of the payload in the messages of each topic
  */
 export async function* messagesByTopic<AnyMessage, Topic extends string>(
   names: Readonly<Record<Topic, string>>,
-  stream: AsyncIterable<Told<object, Topic>>,
+  stream: AsyncIterable<StreamEntry<object, Topic>>,
 ): AsyncGenerator<TrackedEnvelope<AnyMessage>> {
-  for await (const told of stream) {
+  for await (const entry of stream) {
     const message =
-      'note' in told ? told.note : messageOf(messagesOfTopics, told.topic, names[told.topic], told.thing);
-    yield tracked(told.id, message as AnyMessage);
+      'note' in entry
+        ? entry.note
+        : messageOf(messagesOfTopics, entry.topic, names[entry.topic], entry.payload);
+    yield tracked(entry.id, message as AnyMessage);
   }
 }
 
-function messageOf(made: WeakMap<object, object>, type: string, name: string, thing: object): object {
-  let message = made.get(thing);
+function messageOf(made: WeakMap<object, object>, type: string, name: string, payload: object): object {
+  let message = made.get(payload);
   if (!message) {
-    message = { type, [name]: thing };
-    made.set(thing, message);
+    message = { type, [name]: payload };
+    made.set(payload, message);
   }
   return message;
 }

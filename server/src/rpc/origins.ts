@@ -3,14 +3,17 @@ export type OriginCheck = (origin: string) => boolean;
 
 const LOCAL_DEVELOPMENT = ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000'];
 
-/** The specification's rule: the web application, its www variant, preview deployments, and local development on port 3000. */
+/**
+ * The rule of the specification: the web application, its www variant, preview deployments, and local development on
+ * port 3000.
+ */
 export function allowOrigins(webOrigin: string | undefined, previewOrigins: readonly string[]): OriginCheck {
   const exact = new Set([...LOCAL_DEVELOPMENT, ...(webOrigin === undefined ? [] : withVariant(webOrigin))]);
   const patterns = previewOrigins.map(patternOf);
   return (origin) => exact.has(origin) || patterns.some((pattern) => pattern.test(origin));
 }
 
-/** The origin itself and its www variant (or, for one that has www, the one without). */
+/** The origin itself and its variant with or without www. */
 function withVariant(origin: string): string[] {
   const { protocol, host } = new URL(origin);
   return [origin, `${protocol}//${host.startsWith('www.') ? host.slice(4) : `www.${host}`}`];

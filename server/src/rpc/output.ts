@@ -2,21 +2,22 @@ import type { SuperjsonMeta } from '@gantry/contract/envelope';
 import superjson from 'superjson';
 import { reviveInput } from './superjson.ts';
 
-/** superjson's note of its version of escaping: backslashes in keys are escaped too. */
+/** The version number of superjson's escaping: backslashes in keys are escaped too. */
 const SUPERJSON_VERSION = 1;
 
-/** The text of a value, as superjson would have it. */
+/** The text of a value in superjson's format. */
 export interface Serialized {
   /** JSON. */
   readonly json: string;
-  /** JSON of the `values` of superjson's `meta`; null when there are none. */
+  /** JSON of the `values` in superjson's `meta`; null without any. */
   readonly values: string | null;
 }
 
 /**
- * Writes a value of JSON and dates. superjson itself refuses a key named `constructor`, which the metadata of an event may
- * have, and takes longer: a page of 100 events took 0.40 ms as plain JSON, 0.48 by this, 0.66 when the notes of dates were
- * an object, and superjson three times as long; a month of traffic in steps of five minutes (3.4 MB) 30, 40 and 67 ms.
+ * Serializes a value of JSON and dates. superjson itself refuses a key named `constructor`, which the metadata of an
+ * event may have, and is slower: a page of 100 events took 0.40 ms as plain JSON, 0.48 with this, 0.66 when the
+ * annotations of dates were an object, and three times as long with superjson; a month of traffic in steps of five
+ * minutes (3.4 MB) took 30, 40 and 67 ms.
  */
 export function serialize(value: unknown): Serialized {
   return value instanceof ReadyAnswer
@@ -24,21 +25,21 @@ export function serialize(value: unknown): Serialized {
     : { json: JSON.stringify(value) ?? 'null', values: notesOfDates(value) };
 }
 
-/** superjson's `meta` as text, to follow a `json`; empty when there is nothing to say. */
+/** superjson's `meta` as text that follows `json`; empty if not needed. */
 export function metaText(values: string | null): string {
   return values === null ? '' : `,"meta":{"values":${values},"v":${SUPERJSON_VERSION}}`;
 }
 
-/** The envelope of a good answer. */
+/** The envelope of a successful answer. */
 export function resultEnvelope({ json, values }: Serialized): string {
   return `{"result":{"data":{"json":${json}${metaText(values)}}}}`;
 }
 
-/** An answer that was written once and is sent to many: as it is, unchecked. */
+/** An answer that is serialized once and sent to many clients unchanged. */
 export class ReadyAnswer implements Serialized {
   readonly json: string;
   readonly values: string | null;
-  /** All of it, as the only answer of a request. */
+  /** The complete answer, for a request with a single call. */
   readonly envelope: Buffer;
 
   constructor(value: unknown) {
@@ -49,14 +50,14 @@ export class ReadyAnswer implements Serialized {
 }
 
 /**
- * Writes a value that many callers are answered. A procedure answers what this answers in place of the value, which must fit
- * its output: it is not checked again.
+ * Serializes a value that is sent to many clients. A procedure returns the result in place of the value, which must
+ * match its output schema: it is not checked again.
  */
 export function writeAhead<Value>(value: Value): Value {
   return new ReadyAnswer(value) as unknown as Value;
 }
 
-/** How tRPC's own code reads and writes values: the same way. */
+/** The format that tRPC's own code uses: the same one. */
 export const transformer = {
   input: { serialize: wrapForSuperjson, deserialize: reviveInput },
   output: { serialize: wrapForSuperjson, deserialize: superjson.deserialize },
@@ -66,7 +67,7 @@ function escapeKey(key: string): string {
   return key.replaceAll('\\', '\\\\').replaceAll('.', '\\.');
 }
 
-/** Adds the path of every date within a value, as superjson writes it, in the order in which they stand there. */
+/** Adds the path of every date within a value, in superjson's notation and in order. */
 function findDates(value: object, prefix: string, found: string[]): void {
   for (const key of Object.keys(value)) {
     const member: unknown = (value as Record<string, unknown>)[key];
@@ -77,7 +78,7 @@ function findDates(value: object, prefix: string, found: string[]): void {
   }
 }
 
-/** What superjson says of the dates of a value, as JSON; null when there are none. */
+/** superjson's annotations of the dates in a value, as JSON; null if there are none. */
 function notesOfDates(value: unknown): string | null {
   if (value instanceof Date) return '["Date"]';
   const paths: string[] = [];

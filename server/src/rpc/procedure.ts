@@ -2,38 +2,44 @@ import type { Permission } from '@gantry/contract/permissions';
 import type { z } from 'zod';
 import type { Core, RequestContext } from '../platform/context.ts';
 
-/** A call, as far as it matters for who is let in. */
+/** A call as guards see it. */
 export interface GuardedCall {
   readonly path: string;
   readonly type: string;
   /**
-   * Parses the input, once. A guard asks for it after the caller was admitted, of a procedure that takes none too, so that
-   * broken JSON or a wrong type of body is refused everywhere.
+   * Parses the input, once. A guard calls it after the caller was admitted, even for procedures without input, so
+   * that broken JSON and wrong content types are refused everywhere.
    */
   readonly readInput: () => unknown;
 }
 
-/** Lets a caller in, or throws. It answers what the procedure's context has more, at once if nothing had to be looked up. */
+/**
+ * Admits a caller or throws. Returns additional fields of the procedure's context, synchronously if nothing had to be
+ * looked up.
+ */
 export type Guard<More extends object, App = Core> = (
   ctx: RequestContext<App>,
   call: GuardedCall,
 ) => More | Promise<More>;
 
-/** What the API documents say of a procedure beyond its input and output. */
+/** Information about a procedure besides its input and output. */
 export interface ProcedureMeta<App = Core> {
-  /** Who may call it; filled in by the builders below. */
+  /** Who may call it; set by the builders. */
   access?: 'open' | 'signedIn' | 'device';
   permission?: Permission;
-  /** Lets them in; filled in with it. */
+  /** The guard that admits callers; set by the builders. */
   guard?: Guard<object, App>;
-  /** Whether its cost depends on what is asked, so that it is answered as a question (`rpc/questions.ts`). */
+  /**
+   * Whether its cost depends on the input, so that it runs on the connections for expensive queries
+   * (`rpc/questions.ts`).
+   */
   question?: boolean;
-  /** One sentence: what it does. */
+  /** One sentence that says what it does. */
   summary?: string;
-  /** Rules worth knowing, in Markdown. */
+  /** Further rules, in Markdown. */
   notes?: string;
-  /** How much of a batch it takes up, 1 unless it is said; see MAX_BATCH_WEIGHT. */
+  /** Its weight in a batch, 1 by default; see MAX_BATCH_WEIGHT. */
   weight?: number;
-  /** What each message of a subscription is. */
+  /** The schema of the messages of a subscription. */
   message?: z.ZodType;
 }

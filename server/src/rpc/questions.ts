@@ -2,14 +2,14 @@ import type { Core, RequestContext } from '../platform/context.ts';
 import { isStopped, isWithoutConnection } from '../platform/database/failure.ts';
 import { AppError } from '../platform/error.ts';
 
-/** So many statements wait for a connection at most; each of them waits for up to 5 s. */
+/** Maximum number of statements that wait for a connection, each for up to 5 s. */
 const MOST_WAITING = 200;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Answers a question on the connections that are there for questions, which are few, so that however many are asked,
- * events are stored and people log in as before.
- * @throws AppError `unavailable` when too many are asked at once; `tooSlow` when this one takes too long
+ * Runs an expensive query on a few connections of its own, so that any number of them does not affect ingestion and
+ * logins.
+ * @throws AppError `unavailable` when too many are waiting; `tooSlow` when this one takes too long
  */
 export async function answerQuestion<App extends Core, Context extends RequestContext<App>, Result>(
   ctx: Context,

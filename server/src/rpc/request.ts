@@ -6,10 +6,12 @@ import { WireError } from './errors.ts';
 import { parseJson } from './json.ts';
 import { reviveInput } from './superjson.ts';
 
-/** How a batch is answered: keyed by position, as an array for stock batch links, or line by line for streaming ones. */
+/**
+ * The format of a batch: keyed by position, an array for tRPC's standard batch link, or lines for its streaming link.
+ */
 export type BatchForm = 'object' | 'array' | 'lines';
 
-/** A request to /trpc as it came. */
+/** A request to /trpc as received. */
 export interface RawRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
@@ -20,13 +22,13 @@ export interface RawRequest {
 
 /** The address of a request to /trpc. */
 export interface Target {
-  /** What follows /trpc/, still encoded. */
+  /** The part after /trpc/, still encoded. */
   readonly path: string;
-  /** What follows the question mark. */
+  /** The part after the question mark. */
   readonly query: string;
 }
 
-/** What a request to /trpc asks for. */
+/** A parsed request to /trpc. */
 export interface TrpcRequest {
   readonly calls: readonly Call[];
   /** null for a single call. */
@@ -41,10 +43,10 @@ const methodTypes: Readonly<Record<string, Call['method']>> = {
 
 const PREFIX = '/trpc/';
 
-/** What comes before the path when somebody takes us for a proxy. */
+/** The part before the path, if a client treats the service as a proxy. */
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
-/** @returns null for an address elsewhere */
+/** @returns null for another address */
 export function trpcTarget(url: string): Target | null {
   const local = url.startsWith('/') ? url : url.replace(ORIGIN, '');
   if (!local.startsWith(PREFIX)) return null;
@@ -60,8 +62,9 @@ const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]*)/i;
 
 /**
- * Understands a request to /trpc/<path>. Inputs are parsed when they are asked for, after the caller was admitted.
- * @throws WireError BAD_REQUEST for a path that cannot be decoded, and a batch that is too large or carries more than one login
+ * Parses a request to /trpc/<path>. Inputs are parsed later, after the caller was admitted.
+ * @throws WireError BAD_REQUEST for a path that cannot be decoded, and a batch that is too large or contains more
+ * than one login
  */
 export function readRequest(received: RawRequest): TrpcRequest {
   const { method: verb, headers, target } = received;
@@ -97,7 +100,7 @@ function decode(path: string): string {
   }
 }
 
-/** A function that does its work when it is first called, and from then on repeats the outcome, failures too. */
+/** A function that runs on its first call and then repeats its result or error. */
 function once<Result>(work: () => Result): () => Result {
   let outcome: { value: Result } | { error: unknown } | null = null;
   return () => {
@@ -118,7 +121,7 @@ function textOf(query: ParsedUrlQuery, name: string): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Refuses a body that is not plain JSON in UTF-8; it is checked when the input is wanted, not before the token. */
+/** Refuses a body that is not plain JSON in UTF-8. Called when the input is needed, after the token was checked. */
 function requireJson(headers: IncomingHttpHeaders): void {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
   if (type === 'application/json' && encoding === 'identity') return;
@@ -155,7 +158,7 @@ function inputAt(json: unknown, position: number): unknown {
   return Object.hasOwn(json, key) ? (json as Record<string, unknown>)[key] : undefined;
 }
 
-/** `null` is how some clients say "no input". */
+/** Some clients send `null` for no input. */
 function orUndefined(value: unknown): unknown {
   return value === null ? undefined : value;
 }

@@ -6,24 +6,24 @@ import { ReadyAnswer } from './output.ts';
 import type { Guard, ProcedureMeta } from './procedure.ts';
 import { answerQuestion } from './questions.ts';
 
-/** A procedure made ready to run. Both throw what its guard throws. */
+/** A procedure that is ready to run. Both functions throw the errors of its guard. */
 export interface Prepared<App> {
   /**
-   * Runs it for one request. `readInput` is asked after the guard let the caller in. The signal is for a subscription: it
-   * is aborted when its reader has left.
+   * Runs it for one request. `readInput` is called after the guard admitted the caller. For a subscription, the
+   * signal is aborted when the client has left.
    */
   readonly run: (
     ctx: RequestContext<App>,
     readInput: () => unknown,
     signal?: AbortSignal,
   ) => Promise<unknown>;
-  /** How much of a batch it takes up. */
+  /** Its weight in a batch. */
   readonly weight: number;
-  /** Only lets the guard look at the caller. */
+  /** Only runs the guard. */
   readonly admit: (ctx: RequestContext<App>) => Promise<void>;
 }
 
-/** What tRPC keeps of a procedure, as far as it is used here. */
+/** The parts of tRPC's definition of a procedure that are used here. */
 interface Definition<App> {
   readonly type: string;
   readonly meta?: ProcedureMeta<App>;
@@ -35,14 +35,13 @@ interface Definition<App> {
 
 const NEVER = new AbortController().signal;
 
-/** Schemas compiled to code, by the schema; a process that runs several services, as tests do, compiles each once. */
+/** Compiled schemas. A process that runs several services, as tests do, compiles each once. */
 const compiled = new WeakMap<z.ZodType, z.ZodType>();
 
 /**
- * Makes a procedure ready to run: its guard, its input's schema, its resolver, its output's schema. It does what the
- * procedure itself would, which copies every option between any two steps, and its schemas are compiled to code.
- * Measured for `events.ingest`: 32 µs as tRPC does it, 20 µs by walking the same steps; compiled, its schema takes 0.7 µs
- * in place of 5.0.
+ * Prepares a procedure: its guard, input schema, resolver and output schema. It does the same as the procedure
+ * itself, which copies all options between any two steps, and compiles its schemas. Measured for `events.ingest`: 32
+ * µs with tRPC, 20 µs with the same steps called directly; compiling reduces its schema from 5.0 to 0.7 µs.
  */
 export function prepare<App extends Core>(path: string, procedure: AnyTRPCProcedure): Prepared<App> {
   const definition = procedure._def as unknown as Definition<App>;
@@ -62,7 +61,7 @@ export function prepare<App extends Core>(path: string, procedure: AnyTRPCProced
   const checkOutput = (data: unknown): unknown => {
     if (!outputSchema || data instanceof ReadyAnswer) return data;
     const parsed = outputSchema().safeParse(data);
-    if (!parsed.success) throw new Error(`${path} answers what it should not`, { cause: parsed.error });
+    if (!parsed.success) throw new Error(`${path} returned an invalid output`, { cause: parsed.error });
     return parsed.data;
   };
 
@@ -92,15 +91,15 @@ function onlyInput(path: string, inputs: readonly z.ZodType[]): z.ZodType | unde
 }
 
 function onlyGuard<App>(path: string, { meta, middlewares }: Definition<App>): Guard<object, App> {
-  // tRPC's own steps have a type, and the last one calls the resolver.
+  // tRPC's own steps have a type, and the last step calls the resolver.
   const steps = middlewares.slice(0, -1).filter(({ _type }) => _type === undefined);
   if (!meta?.guard || steps.length > 1) {
-    throw new Error(`${path} is not made by one builder of api/procedures.ts alone`);
+    throw new Error(`${path} is not built by exactly one builder of api/procedures.ts`);
   }
   return meta.guard;
 }
 
-/** A schema that is compiled at its first use: to compile all of them takes a fifth of a second at each start. */
+/** A schema that is compiled on first use, because compiling all of them takes a fifth of a second at each start. */
 function compileLater(schema: z.ZodType): () => z.ZodType {
   let ready: z.ZodType | undefined;
   return () => {

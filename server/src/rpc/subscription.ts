@@ -8,10 +8,10 @@ import { failureOf } from './errors.ts';
 import { writeFrames } from './event-stream.ts';
 import type { Target } from './request.ts';
 
-/** A stream of which nothing could be written for this long has nobody at its other end: something is said every 10 s. */
+/** A stream to which nothing could be written for this long has lost its client: a message is sent every 10 s. */
 const STUCK_MS = 45_000;
 
-/** The names of the procedures that are subscribed to. */
+/** The names of the procedures that are subscriptions. */
 export function subscriptionsOf(router: AnyTRPCRouter): ReadonlySet<string> {
   return new Set(
     Object.entries<AnyTRPCProcedure>(router._def.procedures).flatMap(([path, procedure]) =>
@@ -20,12 +20,12 @@ export function subscriptionsOf(router: AnyTRPCRouter): ReadonlySet<string> {
   );
 }
 
-/** Whether the caller reads nothing but server-sent events. */
+/** Whether the client accepts only server-sent events. */
 export function isEventSource({ headers }: IncomingMessage): boolean {
   return headers.accept?.includes('text/event-stream') ?? false;
 }
 
-/** What the head of a stream says beyond that of every answer. */
+/** The headers of a stream in addition to the common ones. */
 export const STREAM_HEADERS = {
   'cache-control': 'no-cache, no-transform',
   connection: 'keep-alive',
@@ -34,7 +34,7 @@ export const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-/** A request for a stream and what answers it. */
+/** A request for a stream and its response. */
 export interface Subscribing {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -42,7 +42,7 @@ export interface Subscribing {
   readonly call: Call;
 }
 
-/** Opens a subscription. @returns its server-sent events, of which a refusal is one */
+/** Opens a subscription. @returns its server-sent events; a refusal is one too */
 export async function openSubscription<App extends Core>(
   dispatcher: Dispatcher<App>,
   ctx: RequestContext<App>,
@@ -65,7 +65,7 @@ export async function openSubscription<App extends Core>(
   return writeFrames({ about, messages, describe });
 }
 
-/** Closes the connection when its other end does not read any more, or has read nothing of the farewell. */
+/** Closes the connection if the client has stopped reading, or does not read the last message. */
 function closeWhenStuck(response: ServerResponse, draining: AbortSignal, farewellMs: number): void {
   response.setTimeout(STUCK_MS, () => response.destroy());
   const farewell = () => void sleep(farewellMs, undefined, { ref: false }).then(() => response.destroy());
@@ -73,7 +73,7 @@ function closeWhenStuck(response: ServerResponse, draining: AbortSignal, farewel
   response.once('close', () => draining.removeEventListener('abort', farewell));
 }
 
-/** The id to resume from: an EventSource sends it in a header, others may name it in the address. */
+/** The id for resuming: an EventSource sends it in a header, other clients may put it into the address. */
 function lastEventIdOf({ headers }: IncomingMessage, { query }: Target): string | undefined {
   const inHeader = headers['last-event-id'];
   if (typeof inHeader === 'string' || query === '') return inHeader?.toString();

@@ -2,13 +2,13 @@ import { isIsoTime } from '@gantry/contract/time';
 import { WireError } from './errors.ts';
 import { MAX_DEPTH } from './json.ts';
 
-/** Most paths in the meta of one input. */
+/** Maximum number of paths in the meta of one input. */
 const MAX_ANNOTATIONS = 10_000;
 
-/** Map and Set nest no deeper than this in the annotations. */
+/** Maximum nesting of Map and Set in the annotations. */
 const MAX_ANNOTATION_DEPTH = 8;
 
-/** Longest path, in characters. */
+/** Maximum length of a path in characters. */
 const MAX_PATH = 10_000;
 
 type LeafType = 'Date' | 'undefined' | 'bigint' | 'number' | 'map' | 'set';
@@ -29,13 +29,13 @@ const revivers: Record<LeafType, (value: unknown) => unknown> = {
   set: (value) => (Array.isArray(value) ? new Set(value) : refuse('a set must be a list')),
 };
 
-/** A piece of a path up to what has a meaning in it: plain characters, an escaped one, or a dot. */
+/** The tokens of a path: plain characters, an escaped character, or a dot. */
 const PIECES = /[^.\\]+|\\[.\\]?|\./g;
 
 /**
- * Gives the values of an input the types that its superjson meta names. superjson's own way trusts the meta:
- * a few hundred bytes of it can ask for gigabytes. This one only ever replaces a value that the JSON already has
- * (defined as superjson defines it, for the types in use), and refuses everything else.
+ * Restores the types of the values that the superjson meta of an input names. superjson itself trusts the meta, of
+ * which a few hundred bytes can request gigabytes. This class only replaces values that exist in the JSON, as
+ * superjson defines it for the types in use, and refuses everything else.
  */
 class Reviver {
   #annotations = 0;
@@ -71,9 +71,9 @@ class Reviver {
 }
 
 /**
- * The value that a superjson envelope `{json, meta?}` stands for; nothing, `null` and `{}` stand for no input.
- * It changes the envelope it is given, so it is called once.
- * @throws WireError BAD_REQUEST when it is no such envelope or its meta asks for more than is accepted
+ * The value of a superjson envelope `{json, meta?}`; no envelope, `null` and `{}` mean no input. It modifies the
+ * envelope, so call it once.
+ * @throws WireError BAD_REQUEST when it is not such an envelope, or its meta is not acceptable
  */
 export function reviveInput(envelope: unknown): unknown {
   if (envelope === undefined || envelope === null) return undefined;
@@ -102,7 +102,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Only what JavaScript itself wrote is a moment. A time written by hand stays text: the service's time zone decides what it means. */
+/**
+ * Only the format that JavaScript writes is restored to a Date. Other times stay text, because the service's time
+ * zone determines their meaning.
+ */
 function reviveDate(value: unknown): Date | string {
   if (typeof value === 'string') {
     const date = new Date(value);

@@ -9,24 +9,24 @@ export function newApiKey(): string {
   return randomBytes(32).toString('hex');
 }
 
-/** SHA-256 of the key's text, in hexadecimal: tells keys apart and is of no use for speaking as the sensor. */
+/** SHA-256 of the key's text in hexadecimal: identifies keys without revealing them. */
 export function fingerprintOf(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex');
 }
 
-/** How API keys are shown to everybody. @param areShown whether the settings show them as they are */
+/** How API keys appear to the public. @param areShown whether the settings show them in full */
 export function publicKeyView(areShown: boolean): (apiKey: string) => string {
   return areShown ? asItIs : fingerprintOf;
 }
 
-/** Whether the caller is shown more of API keys than everybody. A token that is no longer good counts as none. */
+/** Whether the caller sees API keys in full although the public does not. An invalid token counts as none. */
 export async function seesKeys(ctx: RequestContext<Core & AuthServices>): Promise<boolean> {
   if (ctx.app.config.PUBLIC_SENSOR_KEYS) return false;
   const actor = await findActor(ctx);
   return actor !== null && mayDo(actor.role, 'manageSensors');
 }
 
-/** How the caller of a public procedure gets to see API keys. */
+/** How API keys appear to the caller of a public procedure. */
 export async function keyViewOf(
   ctx: RequestContext<Core & AuthServices>,
 ): Promise<(apiKey: string) => string> {

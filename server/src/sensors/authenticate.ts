@@ -3,16 +3,16 @@ import { AppError, invalidInput } from '../platform/error.ts';
 import type { KnownSensor } from './sensor-keys.ts';
 import type { SensorServices } from './start.ts';
 
-/** What a device calls with: the request and the sensor that its key belongs to. */
+/** The context of a device's call: the request and the sensor of its key. */
 export interface DeviceContext<App = Core> extends RequestContext<App> {
   readonly sensor: KnownSensor;
 }
 
 /**
- * The sensor behind a device's input, by its `apiKey`; the rest of the input is not looked at. At once when it is known.
- * Whatever the message turns out to be, it is a sign of life.
- * @throws AppError `badRequest` without a key; `unauthorized` for a key that is no sensor's; `unavailable` while
- * the database is away and the key is not known
+ * The sensor of the `apiKey` in a device's input; the rest of the input is not checked. Returns synchronously if it
+ * is cached. Every message is a sign of life.
+ * @throws AppError `badRequest` without a key; `unauthorized` for an unknown key; `unavailable` while the database is
+ * unavailable and the key is not cached
  */
 export function authenticateSensor(
   { app }: RequestContext<Core & Pick<SensorServices, 'sensorKeys' | 'lastContacts'>>,

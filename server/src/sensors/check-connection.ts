@@ -2,13 +2,13 @@ import { connect } from 'node:net';
 import { hasErrno } from '../platform/errno.ts';
 import type { DeviceAddress } from './device-address.ts';
 
-/** Tried in this order when the address names no port: web interface, the same with TLS, video stream (RTSP). */
+/** Tried in this order if the address contains no port: web interface, the same with TLS, video stream (RTSP). */
 const USUAL_PORTS = [80, 443, 554];
 const ATTEMPT_MS = 2_000;
 const TOTAL_MS = 4_800;
 
 /**
- * Opens a TCP connection to the address, and closes it at once; takes less than 5 seconds.
+ * Opens a TCP connection to the address and closes it at once. Takes less than 5 seconds.
  * @returns milliseconds until a host answered; null when none did
  */
 export async function checkConnection({ host, port }: DeviceAddress): Promise<number | null> {
@@ -21,12 +21,12 @@ export async function checkConnection({ host, port }: DeviceAddress): Promise<nu
   return null;
 }
 
-/** A refused connection proves as well as an accepted one that a host answers there. */
+/** A refused connection also proves that a host answers. */
 function isAnswer(error: unknown): boolean {
   return hasErrno(error, 'ECONNREFUSED') || (error instanceof AggregateError && error.errors.some(isAnswer));
 }
 
-/** Milliseconds until the host answered on the port; null when it did not within the limit. */
+/** Milliseconds until the host answered on the port; null when it did not in time. */
 function tryPort(host: string, port: number, limitMs: number): Promise<number | null> {
   return new Promise((resolve) => {
     const started = performance.now();

@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
 
-/** Where to knock: a host, and the port if the address names one. */
+/** A host, and the port if the address contains one. */
 export interface DeviceAddress {
   readonly host: string;
   readonly port: number | null;
@@ -12,7 +12,7 @@ const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
 const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*\\.?$`, 'i');
 
 /**
- * Reads `host`, `host:port`, `[v6]`, `[v6]:port` or a bare IPv6 address, the host being a name or an IP address.
+ * Parses `host`, `host:port`, `[v6]`, `[v6]:port` or a bare IPv6 address; the host is a name or an IP address.
  * @returns null for any other text
  */
 export function parseDeviceAddress(text: string): DeviceAddress | null {

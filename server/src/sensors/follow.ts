@@ -1,7 +1,10 @@
 import type { FollowSensorsInput } from '@gantry/contract/sensors';
 import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
 
-/** Tells of changes of status, of all sensors or of those that are asked for. @throws AppError as `follow` does */
+/**
+ * Streams changes of status, of all sensors or of those that match the filter.
+ * @throws AppError as `follow` does
+ */
 export function followStatusChanges(
   ctx: FollowContext,
   { sensorId, status, lastEventId }: FollowSensorsInput,

@@ -17,7 +17,7 @@ type Issue = HeartbeatInput['issues'][number];
 
 const REASON_MAX = 500;
 
-/** The issues in one bounded line: `CODE (message), CODE (message)`. */
+/** The issues as one line of limited length: `CODE (message), CODE (message)`. */
 export function nameIssues(issues: readonly Issue[]): string {
   const line = issues
     .map(({ code, message }) => (message.trim() === '' ? code : `${code} (${message.trim()})`))
@@ -25,7 +25,7 @@ export function nameIssues(issues: readonly Issue[]): string {
   return line.length <= REASON_MAX ? line : `${line.slice(0, REASON_MAX - 1).toWellFormed()}…`;
 }
 
-/** A sensor that misses two heartbeats in a row is still heard of within the time-out. */
+/** An interval with which a sensor may miss two heartbeats in a row within the time-out. */
 export function intervalFor(timeoutSeconds: number): number {
   return Math.max(1, Math.floor(timeoutSeconds / 3));
 }
@@ -39,8 +39,8 @@ export interface HeartbeatAnswer {
 }
 
 /**
- * Takes in a sign of life and what the sensor says of itself. Only critical issues bear on its status.
- * @throws AppError `unauthorized` when the key died meanwhile
+ * Processes a heartbeat with what the sensor reports about itself. Only critical issues affect its status.
+ * @throws AppError `unauthorized` when the key has been replaced meanwhile
  */
 export async function handleHeartbeat(
   { app, sensor }: DeviceContext<Core & SensorServices & Pick<RealtimeServices, 'outbox'>>,
@@ -66,7 +66,7 @@ export async function handleHeartbeat(
   return { success: true, status: outcome.to, serverTime: outcome.at, intervalSeconds };
 }
 
-/** A heartbeat that changes the status is told to whom it concerns. */
+/** Publishes the change if the heartbeat changes the status. */
 async function takeReport(
   app: Core & Pick<RealtimeServices, 'outbox'>,
   report: SelfReport,

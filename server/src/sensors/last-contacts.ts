@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-/** When each sensor last spoke, written behind: ingestion must not wait for it. */
+/** The time of each sensor's last message, written in the background, so that ingestion does not wait. */
 export interface LastContacts extends AsyncDisposable {
   record(sensorId: string): void;
   /** The same, for a sensor that used the key before its current one. */
@@ -38,7 +38,7 @@ export function createLastContacts({ store, log, now, everyMs }: LastContactsPar
     } catch (error) {
       log.warn(
         { err: error },
-        'lastCommunication of some sensors could not be written; the next contact will',
+        'lastCommunication of some sensors could not be written; the next contact will update it',
       );
     }
   };

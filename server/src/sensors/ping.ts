@@ -13,7 +13,7 @@ export interface PingAnswer {
 }
 
 /**
- * Checks whether something answers at the device's address; takes less than 5 seconds.
+ * Checks whether the device's address answers; takes less than 5 seconds.
  * @throws AppError `notFound`; `badRequest` when the sensor has no address, or none that can be connected to
  */
 export async function pingSensor({ app }: ActorContext, id: string): Promise<PingAnswer> {

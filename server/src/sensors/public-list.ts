@@ -7,11 +7,11 @@ import { listLocatedSensors } from './store.ts';
 type List = z.input<typeof listOutput>;
 const listOutput = z.array(locatedSensor);
 
-/** The list of all sensors as everybody may see it. */
+/** The public list of all sensors. */
 export interface PublicList {
   /** At most a second old, and never older than the last call of `forget`. */
   read(): Promise<List>;
-  /** A sensor or its location changed. */
+  /** Call it after a change of a sensor or its location. */
   forget(): void;
 }
 
@@ -22,7 +22,7 @@ interface Loading {
   isStale: boolean;
 }
 
-/** Keeps what `load` answers for a second, and loads one at a time however many ask. */
+/** Caches the result of `load` for a second, and runs one load at a time for all callers. */
 export function keepList(load: () => Promise<List>): PublicList {
   let kept: { readonly list: List; readonly until: number } | null = null;
   let running: Loading | null = null;
@@ -50,7 +50,7 @@ export function keepList(load: () => Promise<List>): PublicList {
       if (kept && performance.now() < kept.until) return Promise.resolve(kept.list);
       kept = null;
       if (!running) return next ?? start();
-      // One that began before the last change would not show it, so those who ask now share the one after it.
+      // A load that began before the last change may not include it, so callers share the one after it.
       if (!running.isStale) return running.list;
       next ??= startNext(running.list);
       return next;
@@ -62,7 +62,7 @@ export function keepList(load: () => Promise<List>): PublicList {
   };
 }
 
-/** @param view how API keys are shown to everybody */
+/** @param view how API keys appear to the public */
 export function createPublicList(db: Database, view: (apiKey: string) => string): PublicList {
   return keepList(async () => {
     const sensors = await listLocatedSensors(db);

@@ -2,7 +2,7 @@ import type { Executor } from '../platform/database/transaction.ts';
 import { type Outbox, publish } from '../realtime/publish.ts';
 import type { StatusOutcome } from './status-store.ts';
 
-/** Tells of sensors whose status changed, in the transaction that changes it. */
+/** Publishes changes of status, in the transaction that makes them. */
 export function publishStatus(
   app: { readonly outbox: Outbox },
   tx: Executor,

@@ -14,20 +14,14 @@ import { publishStatus } from './publish-status.ts';
 import { sensorPlaces } from './standings-store.ts';
 import type { SensorServices } from './start.ts';
 import { recordStatusChange, timeOfChange } from './status-store.ts';
-import {
-  deleteSensor as deleteFrom,
-  getSensor,
-  getSensorLocked,
-  insertSensor,
-  updateSensor as updateIn,
-} from './store.ts';
+import { deleteSensorRow, getSensor, getSensorLocked, insertSensor, updateSensorRow } from './store.ts';
 
 type SensorContext = ActorContext<Core & SensorServices & Pick<RealtimeServices, 'outbox'>>;
 
 const BY_HAND = 'set by hand';
 
 /**
- * Registers a sensor, OFFLINE, with a new API key, which the answer shows.
+ * Registers a sensor, OFFLINE, with a new API key, which is part of the answer.
  * @throws AppError `badRequest` when the deviceId is in use or the location does not exist
  */
 export async function createSensor(
@@ -63,18 +57,21 @@ export async function createSensor(
 }
 
 /**
- * Sets the fields that are given. Heartbeats that come at the same time wait, and build on the result.
+ * Sets the given fields. Concurrent heartbeats wait and apply to the result.
  * @throws AppError `notFound`; `badRequest` when the location does not exist
  */
-export async function updateSensor(ctx: SensorContext, input: UpdateSensorInput): Promise<Sensor> {
+export async function updateSensor(
+  ctx: SensorContext,
+  { id, ...changes }: UpdateSensorInput,
+): Promise<Sensor> {
   const { app, actor, caller } = ctx;
   try {
     return await changeSensor(ctx, async (tx) => {
-      const before = await getSensorLocked(tx, input.id);
-      requireLocationForm(input.locationId);
-      const changesStatus = input.status !== undefined && input.status !== before.status;
+      const before = await getSensorLocked(tx, id);
+      requireLocationForm(changes.locationId);
+      const changesStatus = changes.status !== undefined && changes.status !== before.status;
       const at = changesStatus ? await timeOfChange(tx, before.id) : undefined;
-      const after = await updateIn(tx, input, at);
+      const after = await updateSensorRow(tx, before.id, changes, at);
       await sensorPlaces.record(tx, after.id, before.locationId, after.locationId);
       if (at !== undefined) {
         await recordStatusChange(tx, {
@@ -88,9 +85,8 @@ export async function updateSensor(ctx: SensorContext, input: UpdateSensorInput)
         const { id: sensorId, name: sensorName, status: to } = after;
         await publishStatus(app, tx, [{ sensorId, sensorName, from: before.status, to, at }], BY_HAND);
       }
-      const { id: _, ...changes } = input;
-      const fields = givenFields(changes);
-      await recordActivity(tx, actor.id, caller, 'sensors.update', { ...nameOf(after), fields });
+      const details = { ...nameOf(after), fields: givenFields(changes) };
+      await recordActivity(tx, actor.id, caller, 'sensors.update', details);
       return after;
     });
   } catch (error) {
@@ -100,12 +96,12 @@ export async function updateSensor(ctx: SensorContext, input: UpdateSensorInput)
 }
 
 /**
- * Removes a sensor: its key dies and its deviceId becomes free. Its events stay.
+ * Deletes a sensor: its key becomes invalid and its deviceId free. Its events stay.
  * @throws AppError `notFound`
  */
 export async function deleteSensor(ctx: SensorContext, id: string): Promise<{ success: true; id: string }> {
   const gone = await changeSensor(ctx, async (tx) => {
-    const sensor = await deleteFrom(tx, id);
+    const sensor = await deleteSensorRow(tx, id);
     await sensorPlaces.forget(tx, sensor.id);
     await recordActivity(tx, ctx.actor.id, ctx.caller, 'sensors.delete', nameOf(sensor));
     return sensor;
@@ -114,7 +110,7 @@ export async function deleteSensor(ctx: SensorContext, id: string): Promise<{ su
 }
 
 /**
- * Gives a sensor a new key. The one before is accepted for `overlapMinutes` more; any older one becomes invalid.
+ * Replaces the key of a sensor. The one before is accepted for `overlapMinutes` more; any older one becomes invalid.
  * @throws AppError `notFound`
  */
 export async function rotateKey(
@@ -143,7 +139,7 @@ export function revealKey(
   });
 }
 
-/** What the activity log says of a sensor; never its key. */
+/** A sensor's entry in the activity log, without its key. */
 function nameOf({ id, name, deviceId }: Sensor) {
   return { sensorId: id, name, deviceId };
 }
@@ -156,7 +152,10 @@ function requireLocationForm(locationId: string | null | undefined): void {
   if (locationId && !isUuid(locationId)) throw unknownLocation();
 }
 
-/** Commits a change that ingestion must hear of: this process forgets at once, the others when they hear of the commit. */
+/**
+ * Commits a change that affects ingestion: this process updates its caches at once, the others when they are
+ * notified.
+ */
 async function changeSensor(
   { app }: SensorContext,
   change: (tx: Transaction) => Promise<Sensor>,

@@ -4,7 +4,7 @@ import type { Executor } from '../platform/database/transaction.ts';
 import { always, type History } from '../platform/history.ts';
 import { type Standing, standingsOf } from './standings.ts';
 
-/** The locations at which sensors stood; null: none. */
+/** The locations of sensors over time; null for none. */
 export const sensorPlaces = historyTable<string>({
   table: 'sensor_places',
   id: 'sensor_id',
@@ -12,7 +12,7 @@ export const sensorPlaces = historyTable<string>({
   type: 'uuid',
 });
 
-/** The speed limits (km/h) of locations whose limit ever changed; null: none. */
+/** The speed limits (km/h) over time of locations whose limit has changed; null for none. */
 export const locationLimits = historyTable<number>({
   table: 'location_limits',
   id: 'location_id',
@@ -21,8 +21,8 @@ export const locationLimits = historyTable<number>({
 });
 
 /**
- * Where a sensor stood one time after another, with the limit that held there.
- * @param present where it stands now
+ * The locations of a sensor over time, with the limit at each time.
+ * @param present its location now
  */
 export async function readStandings(
   db: Executor,

@@ -1,19 +1,21 @@
 import { always, type History, heldAt } from '../platform/history.ts';
 
-/** A place at which a sensor stands, and the speed limit (km/h) there; null: none. */
+/** The location of a sensor and its speed limit (km/h); null for none. */
 export interface Standing {
   readonly locationId: string | null;
   readonly locationName: string | null;
   readonly speedLimit: number | null;
 }
 
-/** What is known of locations now, and of their limits in the past where they changed; by id. */
+/** The present state of locations and the history of limits that changed, by id. */
 export interface KnownLocations {
   readonly present: ReadonlyMap<string, { readonly name: string; readonly speedLimit: number | null }>;
   readonly limits: ReadonlyMap<string, History<number | null>>;
 }
 
-/** Where a sensor stood one time after another, with the limit that held there: it changes when the sensor moves, or a limit. */
+/**
+ * The locations of a sensor over time with their limits: it changes when the sensor is moved, or a limit is changed.
+ */
 export function standingsOf(places: History<string | null>, locations: KnownLocations): History<Standing> {
   return places.flatMap(({ since, value: locationId }, n) => {
     const until = places[n + 1]?.since ?? Number.POSITIVE_INFINITY;
@@ -27,7 +29,7 @@ export function standingsOf(places: History<string | null>, locations: KnownLoca
   });
 }
 
-/** The limits of a location in the past. */
+/** The history of a location's limits. */
 function limitsOf({ present, limits }: KnownLocations, locationId: string | null): History<number | null> {
   if (locationId === null) return always(null);
   return limits.get(locationId) ?? always(present.get(locationId)?.speedLimit ?? null);

@@ -8,7 +8,7 @@ import { createSensorKeys, type SensorKeys } from './sensor-keys.ts';
 import { findSensorByKey, touchSensors } from './store.ts';
 import { startSweeper } from './sweeper.ts';
 
-/** What this room adds to the service. */
+/** The services of this room. */
 export interface SensorServices {
   readonly sensorKeys: SensorKeys;
   readonly publicSensors: PublicList;
@@ -26,7 +26,7 @@ export function startSensors(
     publicSensors.forget();
     sensorKeys.forgetAll();
   };
-  // Keys expire one by one, so that they are not all read again at the same moment.
+  // Keys expire one by one, so that they are not all read again at the same time.
   listener.on(
     channels.sensors,
     (sensorId) => {

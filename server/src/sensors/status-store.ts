@@ -12,26 +12,26 @@ import type { Executor } from '../platform/database/transaction.ts';
 import { findNames } from '../users/names-store.ts';
 import { acceptsKey } from './keys-store.ts';
 
-/** A change of status by a person. */
+/** A change of status by a user. */
 export interface ChangeByHand {
   readonly sensorId: string;
   readonly from: SensorStatus | null;
   readonly to: SensorStatus;
   readonly reason: string;
   readonly userId: string;
-  /** As `timeOfChange` answers it. */
+  /** The result of `timeOfChange`. */
   readonly at: Date;
 }
 
-/** Writes down a change of status, in the transaction that makes it. */
+/** Records a change of status, in the transaction that makes it. */
 export async function recordStatusChange(db: Executor, change: ChangeByHand): Promise<void> {
   const { sensorId, from: fromStatus, to: toStatus, reason, userId: changedBy, at } = change;
   await db.insert(history).values({ sensorId, fromStatus, toStatus, reason, changedBy, at });
 }
 
 /**
- * When a change of status happens: after the row was locked, and not before the one before it. A transaction's own now()
- * is its start, which may be earlier than what others did while it waited for the row.
+ * The time of a change of status: after the row was locked, and not before the previous change. now() is the start of
+ * the transaction, which may be earlier than other changes made while it waited for the row.
  */
 const CHANGED_AT = sql.raw('greatest(clock_timestamp()::timestamptz(3), status_since)');
 
@@ -44,7 +44,7 @@ export async function timeOfChange(tx: Executor, sensorId: string): Promise<Date
   return new Date(rows[0].at);
 }
 
-/** How a sensor's status came about, newest first. */
+/** The changes of a sensor's status, newest first. */
 export async function listStatusChanges(
   db: Executor,
   sensorId: string,
@@ -73,10 +73,10 @@ export async function listStatusChanges(
   return { items, total: counted?.total ?? 0 };
 }
 
-/** What a sensor says of itself; `null` leaves what is known. */
+/** What a sensor reports about itself; `null` keeps the known value. */
 export interface SelfReport {
   readonly sensorId: string;
-  /** The key it spoke with: a heartbeat that was under way when the key died counts no more. */
+  /** The key that it used: a heartbeat is discarded if the key was replaced meanwhile. */
   readonly apiKey: string;
   readonly signal: Exclude<SensorSignal, 'silence'>;
   readonly reason: string;
@@ -85,7 +85,7 @@ export interface SelfReport {
   readonly macAddress: string | null;
 }
 
-/** What a heartbeat, or the lack of one, made of a sensor. */
+/** The result of a heartbeat, or of a missing one. */
 export interface StatusOutcome {
   readonly sensorId: string;
   readonly sensorName: string;
@@ -94,7 +94,7 @@ export interface StatusOutcome {
   readonly at: Date;
 }
 
-/** What a statement answers of a sensor whose status it may have changed. */
+/** A row for a sensor whose status may have changed. */
 interface OutcomeRow extends Record<string, unknown> {
   id: string;
   name: string;
@@ -106,30 +106,30 @@ interface OutcomeRow extends Record<string, unknown> {
 const OUTCOME = sql.raw('id, name, old_status, status, at AS server_time');
 
 /**
- * Takes in a heartbeat that leaves the status as it is, as nearly all do. Null when it would change it, or when no
- * sensor has the id and the key (any more): then nothing happened.
+ * Records a heartbeat that leaves the status unchanged, as nearly all do. Null, without any effect, when it would
+ * change the status, or when no sensor has the id and the key (any more).
  */
 export function recordSteadyHeartbeat(db: Executor, report: SelfReport): Promise<StatusOutcome | null> {
   return takeReport(db, report, sql`before.status = before.next_status`);
 }
 
-/** Takes in a heartbeat; null when no sensor has the id and the key (any more). */
+/** Records a heartbeat; null when no sensor has the id and the key (any more). */
 export function recordHeartbeat(db: Executor, report: SelfReport): Promise<StatusOutcome | null> {
   return takeReport(db, report, sql`true`);
 }
 
-/** What is said of a sensor that is OFFLINE because nothing was heard of it. */
+/** The reason recorded for a sensor that is OFFLINE because of missing heartbeats. */
 export function silenceReason(timeoutSeconds: number): string {
   return `no heartbeat for ${timeoutSeconds} ${timeoutSeconds === 1 ? 'second' : 'seconds'}`;
 }
 
 /**
- * Gives every sensor that is ONLINE and was not heard of for the time-out the status that follows from silence.
+ * Changes the status of every sensor that is ONLINE and has sent no heartbeat within the time-out.
  * @returns those that changed
  */
 export async function silenceSensors(db: Executor, timeoutSeconds: number): Promise<StatusOutcome[]> {
-  // Of many processes the one that gets the lock does the work. A sensor that is being changed right now is not
-  // silent, or its turn comes with the next round.
+  // The process that gets the lock does the work. A sensor that is being changed either is not silent or is handled
+  // in the next round.
   const { rows } = await db.execute<OutcomeRow>(sql`
     WITH turn AS MATERIALIZED (
       SELECT pg_try_advisory_xact_lock(${locks.sweep}) AS mine
@@ -153,6 +153,18 @@ export async function silenceSensors(db: Executor, timeoutSeconds: number): Prom
   return rows.map(toOutcome);
 }
 
+/**
+ * An expression for a sensor's first contact: a heartbeat, or its first vehicle; null for none. Before that it may
+ * not be mounted, and does not count as silent.
+ * @param sensorId the column with the sensor's id
+ */
+export function firstContact(sensorId: SQL): SQL {
+  return sql`least(
+  (SELECT min(at) FROM sensor_status_history
+    WHERE sensor_status_history.sensor_id = ${sensorId} AND to_status IN ('ONLINE', 'ERROR')),
+  (SELECT min(first_slot) FROM traffic_places WHERE traffic_places.sensor_id = ${sensorId}))`;
+}
+
 function toOutcome(row: OutcomeRow): StatusOutcome {
   return {
     sensorId: row.id,
@@ -165,7 +177,7 @@ function toOutcome(row: OutcomeRow): StatusOutcome {
 
 async function takeReport(db: Executor, report: SelfReport, only: SQL): Promise<StatusOutcome | null> {
   const { sensorId, apiKey, signal, reason, firmware, ipAddress, macAddress } = report;
-  // The row is locked before its status is read, so that of several changes at once each builds on the one before.
+  // The row is locked before its status is read, so that concurrent changes apply one after another.
   const { rows } = await db.execute<OutcomeRow>(sql`
     WITH locked AS MATERIALIZED (
       SELECT id, status, status_since, ${JSON.stringify(nextStatus[signal])}::jsonb ->> status AS next_status,

@@ -18,7 +18,7 @@ import type { Contacts } from './last-contacts.ts';
 import type { KnownSensor } from './sensor-keys.ts';
 import { readStandings } from './standings-store.ts';
 
-/** A sensor as it is read: all that answers show, and the API key itself. */
+/** The columns of a sensor: all fields that the API returns, and the API key in full. */
 export const sensorColumns = {
   id: sensors.id,
   name: sensors.name,
@@ -46,7 +46,7 @@ export async function getSensor(db: Executor, id: string): Promise<Sensor> {
 }
 
 /**
- * Reads a sensor and keeps heartbeats and other changes away from it until the transaction ends.
+ * Reads a sensor and locks it against heartbeats and other changes until the transaction ends.
  * @throws AppError `notFound`
  */
 export async function getSensorLocked(tx: Executor, id: string): Promise<Sensor> {
@@ -62,13 +62,14 @@ export async function insertSensor(
 }
 
 /**
- * Sets the fields that are given; `null` clears one. PostgreSQL refuses an unknown location (23503).
+ * Sets the given fields; `null` clears a field. PostgreSQL refuses an unknown location (23503).
  * @param statusSince when the status changes, if it does
  * @throws AppError `notFound`
  */
-export async function updateSensor(
+export async function updateSensorRow(
   db: Executor,
-  { id, ...fields }: UpdateSensorInput,
+  id: string,
+  fields: Omit<UpdateSensorInput, 'id'>,
   statusSince?: Date,
 ): Promise<Sensor> {
   const changes = { ...fields, ...(statusSince && { statusSince }), updatedAt: sql`now()` };
@@ -76,22 +77,22 @@ export async function updateSensor(
 }
 
 /**
- * Removes the sensor and its status history; its events stay.
- * @returns what is gone
+ * Deletes the sensor and its status history; its events stay.
+ * @returns the deleted sensor
  * @throws AppError `notFound`
  */
-export async function deleteSensor(db: Executor, id: string): Promise<Sensor> {
+export async function deleteSensorRow(db: Executor, id: string): Promise<Sensor> {
   return only(await db.delete(sensors).where(hasId(id)).returning(sensorColumns));
 }
 
-/** Notes that the device's address answered just now. @throws AppError `notFound` */
+/** Records that the device's address has just answered. @throws AppError `notFound` */
 export async function setLastPing(db: Executor, id: string): Promise<Sensor> {
   return only(
     await db.update(sensors).set({ lastPing: sql`now()` }).where(hasId(id)).returning(sensorColumns),
   );
 }
 
-/** What ingestion needs to know of the sensor with the key; null when no sensor has it. */
+/** The data of the sensor with the key for ingestion; null when there is none. */
 export async function findSensorByKey(db: Executor, apiKey: string): Promise<KnownSensor | null> {
   const [row] = await db
     .select({
@@ -124,7 +125,7 @@ export async function findSensorByKey(db: Executor, apiKey: string): Promise<Kno
   return { ...sensor, past: { until, standings } };
 }
 
-// The rows are locked in the order of their ids, as everybody does who changes several sensors at once.
+// Rows are locked in the order of their ids, as in every change of several sensors.
 const TOUCH = `
   WITH contact AS (
     SELECT id, at FROM unnest($1::uuid[], $2::timestamptz[]) AS contact (id, at)
@@ -142,7 +143,7 @@ const TOUCH_BY_KEY = `${TOUCH} key_used_at = CASE
 const TOUCH_BY_PREVIOUS_KEY = `${TOUCH} previous_key_used_at = greatest(sensors.previous_key_used_at, locked.at)
   ${OF_LOCKED}`;
 
-/** Moves lastCommunication of many sensors forward, never back. Sensors that are gone are passed over. */
+/** Moves lastCommunication of many sensors forward, never back. Deleted sensors are skipped. */
 export async function touchSensors(pool: Pool, { byKey, byPreviousKey }: Contacts): Promise<void> {
   const touch = (statement: string, contacts: ReadonlyMap<string, Date>) =>
     pool.query(statement, [[...contacts.keys()], [...contacts.values()]]);
@@ -158,7 +159,7 @@ const sortKeys = {
   lastHeartbeat: sensors.lastHeartbeat,
 };
 
-/** Sensors whose name or deviceId contains the search text, taken literally and without regard to case. */
+/** Sensors whose name or deviceId contains the search text, which is taken literally and without regard to case. */
 export async function listSensors(
   db: Executor,
   { skip, take, search, type, status, sortBy, sortOrder }: ListSensorsInput,
@@ -168,7 +169,7 @@ export async function listSensors(
   const wanted = and(sought, type && eq(sensors.type, type), status && eq(sensors.status, status));
   const direction = sortOrder === 'asc' ? asc : desc;
   const order = [direction(sortKeys[sortBy]), direction(sensors.id)];
-  // The other keys are never null, and NULLS LAST would keep their index from being used.
+  // The other keys are never null, and NULLS LAST would prevent the use of their index.
   if (sortBy === 'lastHeartbeat') order.unshift(asc(isNull(sensors.lastHeartbeat)));
   const items = await db
     .select(sensorColumns)
@@ -181,7 +182,7 @@ export async function listSensors(
   return { items, total: counted?.total ?? 0 };
 }
 
-/** Every sensor with the location it stands at, newest first. */
+/** All sensors with their locations, newest first. */
 export function listLocatedSensors(db: Executor): Promise<LocatedSensor[]> {
   return db
     .select({
@@ -193,7 +194,7 @@ export function listLocatedSensors(db: Executor): Promise<LocatedSensor[]> {
     .orderBy(desc(sensors.createdAt), desc(sensors.id));
 }
 
-/** PostgreSQL would refuse to compare an id with a text of any other form; such a text is no sensor's id. */
+/** PostgreSQL refuses to compare an id with text of another form, which is never the id of a sensor. */
 function hasId(id: string) {
   return isUuid(id) ? eq(sensors.id, id) : sql`false`;
 }

@@ -10,7 +10,7 @@ const FAILURE = 'silent sensors cannot be searched for now; the next run will tr
 
 type Parts = Pick<Core, 'db' | 'log'> & { readonly outbox: Outbox; readonly publicSensors: PublicList };
 
-/** Looks once for sensors that are ONLINE and sent no heartbeat for so long. */
+/** Looks once for sensors that are ONLINE and have sent no heartbeat for the given time. */
 export async function sweepOnce(parts: Parts, timeoutSeconds: number): Promise<void> {
   const { db, log, publicSensors } = parts;
   const silenced = await inTransaction(db, async (tx) => {
@@ -23,7 +23,7 @@ export async function sweepOnce(parts: Parts, timeoutSeconds: number): Promise<v
   log.info({ sensors: silenced }, 'sensors have gone silent');
 }
 
-/** Looks for silent sensors again and again until it is disposed of; disposing waits for the round under way. */
+/** Looks for silent sensors again and again until it is disposed of; disposing waits for the current round. */
 export function startSweeper(parts: Parts & Pick<Core, 'timings'>, timeoutSeconds: number): AsyncDisposable {
   return startPeriodic({ everyMs: parts.timings.sweepSensorsMs, log: parts.log, failure: FAILURE }, () =>
     sweepOnce(parts, timeoutSeconds),

@@ -6,7 +6,7 @@ import { keyViewOf, seesKeys } from './api-key.ts';
 import type { SensorServices } from './start.ts';
 import { getSensor, listLocatedSensors, listSensors } from './store.ts';
 
-// The public answers. Each shows API keys only as the caller may see them.
+// The public queries, which show API keys only as far as the caller may see them.
 
 /** @throws AppError `notFound` */
 export async function viewSensor(ctx: RequestContext<Core & AuthServices>, id: string): Promise<Sensor> {

@@ -9,10 +9,10 @@ import { AppError } from '../platform/error.ts';
 
 type Switches = Pick<Config, 'FEATURES'>;
 
-/** Procedures that belong to another feature than their group's name says. */
+/** Procedures that belong to another feature than the name of their group suggests. */
 const featureOfPath: Readonly<Record<string, SwitchableFeature>> = { 'reports.getAnalytics': 'analytics' };
 
-/** @throws AppError `forbidden` when what the procedure belongs to is switched off */
+/** @throws AppError `forbidden` when the feature of the procedure is switched off */
 export function requireFeature({ FEATURES }: Switches, path: string, type: string): void {
   const off = disabledFeature({ FEATURES }, path, type);
   if (off) {
@@ -32,7 +32,7 @@ export function disabledFeature(
   return featuresOf(path, type).find((feature) => !FEATURES.includes(feature));
 }
 
-/** The flags of the system settings: true only for what works. */
+/** The flags in the system settings: true only for features that are available. */
 export function featureFlags(config: Switches): SystemSettings['features'] {
   return {
     dashboard: true,
@@ -46,7 +46,7 @@ export function featureFlags(config: Switches): SystemSettings['features'] {
   };
 }
 
-/** The features that the licence names: those that work. */
+/** The features on the licence: those that are available. */
 export function featuresOnLicence(config: Switches) {
   return licensedFeatures.filter((name) => works(config, name));
 }
@@ -64,7 +64,7 @@ function featuresOf(path: string, type: string): SwitchableFeature[] {
   ];
 }
 
-/** Whether something works here: it is not switched off. */
+/** Whether a feature is available, which means not switched off. */
 function works({ FEATURES }: Switches, name: string): boolean {
   return !isSwitchable(name) || FEATURES.includes(name);
 }

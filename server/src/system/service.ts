@@ -7,7 +7,7 @@ import { inTransaction } from '../platform/database/transaction.ts';
 import { featureFlags, featuresOnLicence } from './features.ts';
 import { getInstalledAt, isDatabaseReachable, updateTimezoneSettings } from './store.ts';
 
-/** The licence of this installation: everything that works here, without limits, for ever. */
+/** The licence of this installation: all available features, without limits and without expiry. */
 export async function getLicense({ db, config }: Core) {
   return {
     valid: true,
@@ -32,7 +32,7 @@ export function getSettings({ config }: Core): SystemSettings {
 
 const HEALTH_WAIT_MS = 3_000;
 
-/** The truth about this process: without its database it is unhealthy, however well it answers itself. */
+/** The health of this process. Without its database it is unhealthy, even if it responds. */
 export async function getHealth({ health: db, clock }: Core): Promise<Health> {
   const connected = await Promise.race([
     isDatabaseReachable(db),
@@ -46,7 +46,7 @@ export async function getHealth({ health: db, clock }: Core): Promise<Health> {
   };
 }
 
-/** Changes the settings that are given, on every process. */
+/** Changes the given settings, on every process. */
 export async function changeTimezoneSettings(
   { app, actor, caller }: ActorContext,
   input: UpdateTimezoneInput,

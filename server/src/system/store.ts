@@ -30,10 +30,10 @@ export async function updateTimezoneSettings(
   return toTimezoneSettings(row);
 }
 
-/** For how long a retry of a device may follow its first attempt, in days. */
+/** Maximum time between a device's first attempt and a retry, in days. */
 const RETRY_DAYS = 400;
 
-/** The time zones that were set within that time and are no more, the latest first. */
+/** The previous time zones that were replaced within that time, the latest first. */
 export async function listFormerTimezones(db: Executor): Promise<readonly string[]> {
   const { rows } = await db.execute<{ timezone: string }>(sql`
     SELECT former_timezones.timezone FROM former_timezones JOIN settings ON settings.timezone <> former_timezones.timezone
@@ -42,7 +42,7 @@ export async function listFormerTimezones(db: Executor): Promise<readonly string
   return rows.map(({ timezone }) => timezone);
 }
 
-/** Whether the database answers. */
+/** Whether the database responds. */
 export async function isDatabaseReachable(db: Executor): Promise<boolean> {
   try {
     await db.execute(sql`SELECT 1`);

@@ -12,11 +12,11 @@ export interface WelcomeParts {
     } | null;
   };
   readonly url: string;
-  /** Whether a person reads the output: what is not a terminal may be a log that is kept. */
+  /** Whether the output is a terminal; otherwise it may be a stored log. */
   readonly isTerminal: boolean;
 }
 
-/** What is printed once the service listens, in lines. A generated password is shown on a terminal only. */
+/** The lines printed once the service is listening. A generated password is shown only on a terminal. */
 export function welcome({
   config,
   service: { firstAdministrator },

@@ -2,23 +2,23 @@ import type { Sightings, Span, Watch } from './presence-store.ts';
 
 const SLOT_MS = 300_000;
 
-/** What is known of the sensors of a place. */
+/** What is known about the sensors of a place. */
 export interface Presence {
   readonly watches: readonly Watch[];
-  /** When sensors were ONLINE. */
+  /** The periods in which sensors were ONLINE. */
   readonly online: readonly Span[];
   readonly seen: readonly Sightings[];
 }
 
-/** The shares of time in which it is known what passed, of each interval and of all together. */
+/** The fraction of time with known counts, for each interval and in total. */
 export interface Completeness {
   readonly shares: readonly number[];
   readonly whole: number;
 }
 
 /**
- * The share of each interval in which it is known what passed: the time that sensors cover over the time that they
- * stood there, up to `now`.
+ * The fraction of each interval with known counts: the time that sensors cover divided by the time for which they
+ * were assigned to the place, up to `now`.
  * @param bounds the starts of the intervals and the end of the last one, on slots of five minutes
  */
 export function completenessOf(
@@ -50,7 +50,7 @@ export function completenessOf(
   };
 }
 
-/** The time in a slot that each of some spans covers. They may overlap; what is known twice counts once. */
+/** The covered time in each slot. Spans may overlap; overlaps count once. */
 function coverSlots(
   spans: readonly Span[],
   seen: readonly Sightings[],

@@ -8,7 +8,7 @@ import { findWatches, readOnlineSpans, readSightings } from './presence-store.ts
 import { type Place, type RollupFields, readRollups } from './rollups-store.ts';
 import { cutSegments, slotsWithin } from './segments.ts';
 
-/** What figures of traffic are made from. */
+/** The services that traffic figures need. */
 export type Parts = Pick<Core, 'db' | 'settings'> & { readonly clock: Pick<Core['clock'], 'now'> };
 
 /** From the start of the first interval to the end of the last one. */
@@ -20,7 +20,7 @@ export function rangeOf(bounds: readonly number[]): Interval {
 }
 
 /**
- * In which share of each interval, and of all together, it is known what passed.
+ * The completeness of each interval and in total.
  * @param now the time in Unix milliseconds: what comes after it is not missing
  */
 export async function readCompleteness(
@@ -39,7 +39,7 @@ export async function readCompleteness(
   return completenessOf({ watches, online, seen }, bounds, now);
 }
 
-/** What passed in each interval, read from the longest slots that it can be told from. */
+/** The traffic in each interval, read from the longest possible slots. */
 export async function readBuckets(
   db: Executor,
   place: LimitedPlace,

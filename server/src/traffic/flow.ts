@@ -4,21 +4,21 @@ import { type History, heldAt } from '../platform/history.ts';
 import type { Rollups } from './rollups-store.ts';
 import { describeSpeeds, type Judged, judge, type Speeds, sumOfSpeeds } from './speeds.ts';
 
-/** Vehicles of each type, '' for none: how many there were stands at the same place. */
+/** Vehicles by type, '' for none. Both arrays have the same order. */
 interface VolumesByType {
   readonly types: readonly string[];
   readonly volumes: readonly number[];
 }
 
-/** What passed in one interval. */
+/** The traffic in one interval. */
 export interface Bucket {
   readonly speeds: Speeds;
-  /** The speeds, each judged by the limit that held then. */
+  /** The speeds, each compared with the limit at its time. */
   readonly judged: Judged;
   readonly byType: VolumesByType;
 }
 
-/** All of the buckets in one. */
+/** The sum of all buckets. */
 export function sumOf(buckets: readonly Bucket[]): Bucket {
   const [only] = buckets;
   if (only && buckets.length === 1) return only;
@@ -32,15 +32,15 @@ export function sumOf(buckets: readonly Bucket[]): Bucket {
   };
 }
 
-/** Everything in one. @param limits as `bucketsOf` has them */
+/** All rollups as one bucket. @param limits as for `bucketsOf` */
 export function wholeOf(rollups: Rollups, limits: History<number | null>): Bucket {
   return sumOf(rollups.slots.map((_, n) => bucketOf(rollups, n, limits)));
 }
 
 /**
- * Adds rollups up by intervals.
+ * Adds up rollups by interval.
  * @param bounds the starts of the intervals and the end of the last one
- * @param limits the speed limits (km/h), none of which changed within a slot
+ * @param limits the speed limits (km/h) over time, which do not change within a slot
  */
 export function bucketsOf(
   rollups: Rollups,
@@ -53,7 +53,7 @@ export function bucketsOf(
   return parts.map(sumOf);
 }
 
-/** What is said of an interval. Without vehicles and without a sensor that was not silent its volume is unknown. */
+/** The figures of an interval. Without vehicles and without any sensor that was not silent, the volume is unknown. */
 export function describeBucket({ speeds, judged, byType }: Bucket, completeness: number) {
   return {
     ...describeSpeeds(speeds, judged),
@@ -63,7 +63,7 @@ export function describeBucket({ speeds, judged, byType }: Bucket, completeness:
   };
 }
 
-/** The last of the bounds that is not after the moment. */
+/** The index of the last bound that is not after the time. */
 function indexOf(bounds: readonly number[], time: number): number {
   let [low, high] = [0, bounds.length - 1];
   while (high - low > 1) {

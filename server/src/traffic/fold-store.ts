@@ -4,14 +4,17 @@ import type { Database } from '../platform/database/pool.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { ORIGIN, passedIn } from './rollups-store.ts';
 
-/** How long minutes are kept, for the last five of them. */
+/** How long minutes are kept, of which the last five are needed. */
 const MINUTES_KEPT = sql.raw(`interval '15 minutes'`);
 
-/** What a row of all vehicles is told by those of each type, which stand beside it. A join of the two was planned badly. */
+/**
+ * Aggregates that take the totals of all vehicles from the rows by type. PostgreSQL planned a join of the two badly.
+ */
 const OF_ALL_TYPES = sql.raw('FILTER (WHERE vehicle_type IS NOT NULL AND n <> 0) OVER all_types');
 
 /**
- * Folds at most `limit` rows, unless another process is at it. Readers see either what was before or what comes after it.
+ * Folds at most `limit` rows, unless another process is doing so. Readers see the counts either before or after the
+ * fold.
  * @returns the number of rows that were folded
  */
 export async function foldTraffic(db: Database, limit: number): Promise<number> {
@@ -28,7 +31,7 @@ export async function foldTraffic(db: Database, limit: number): Promise<number> 
   });
 }
 
-/** Two counts of the same things added up, without those of which there are none: `counts` stands beside `keys`. */
+/** Adds two lists of counts by key and omits zeros. `counts` and `keys` have the same order. */
 function mergedCounts(keys: string, counts: string) {
   return sql.raw(`
         SELECT coalesce(array_agg(key ORDER BY key), '{}'), coalesce(array_agg(n ORDER BY key), '{}')
@@ -39,10 +42,10 @@ function mergedCounts(keys: string, counts: string) {
         ) AS merged`);
 }
 
-// Each event counts for its sensor and its location, for its own type and for all, in slots of four lengths. What is
-// alike is added up first, as int and double (exact for whole numbers up to 2^53): the sum of a bigint is a numeric.
-// 19,500 events of 20 sensors take 0.25 s, as numeric 0.34. Plan: what is not folded by its place, then the unique index
-// of traffic_rollups.
+// Each event counts for its sensor and its location, for its own type and for all types, in slots of four lengths.
+// Equal rows are added up first, as int and double (exact for integers up to 2^53), because the sum of a bigint is a
+// numeric: 19,500 events of 20 sensors take 0.25 s, and 0.34 s as numeric. Plan: the unfolded rows by position, then
+// the unique index of traffic_rollups.
 function FOLD(limit: number) {
   return sql`
   WITH taken AS (

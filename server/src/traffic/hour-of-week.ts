@@ -7,7 +7,7 @@ import { localBounds } from './range.ts';
 import { meanSpeed, type Speeds, sumOfSpeeds } from './speeds.ts';
 
 /**
- * What passes a sensor or a location in the hours of the week, local.
+ * The traffic of a sensor or a location by hour of the local week.
  * @throws AppError as `getFlow` does
  */
 export async function getHourOfWeek(

@@ -3,19 +3,22 @@ import { locks } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Transaction } from '../platform/database/transaction.ts';
 
-/** From when on traffic is counted, as an expression. What is before it was removed: a gap, whatever the tables still hold. */
+/**
+ * The time since which traffic counts are kept, as an expression. Everything before it was removed and is a gap, even
+ * if rows remain.
+ */
 export const keptSince = sql.raw('(SELECT since FROM traffic_kept)');
 
 /**
- * Makes all traffic before a moment (Unix milliseconds, a midnight in UTC) a gap for good. Its rows may be removed
- * afterwards, one after another. Waits for a fold under way.
+ * Makes all traffic before a time (Unix milliseconds, a midnight in UTC) a permanent gap. Its rows can be removed
+ * afterwards. Waits for a fold in progress.
  */
 export async function keepTrafficSince(tx: Transaction, time: number): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.traffic})`);
   await tx.execute(sql`UPDATE traffic_kept SET since = ${moment(time)} WHERE since < ${moment(time)}`);
 }
 
-/** A day of a place whose counts went. */
+/** A day of a place whose counts were removed. */
 export interface RemovedDay extends Record<string, unknown> {
   readonly place_id: string;
   /** The midnight in UTC at which it begins, as ISO text. */
@@ -23,9 +26,9 @@ export interface RemovedDay extends Record<string, unknown> {
 }
 
 /**
- * Removes the counts of days that are before the moment since which traffic is kept.
- * @param after the last day that was removed before; null to begin
- * @param limit days of one place each, at most
+ * Removes counts of days before the time since which traffic is kept.
+ * @param after the last day that was removed; null to begin
+ * @param limit maximum number of days of one place each
  */
 export async function removeDaysNotKept(
   tx: Transaction,
@@ -36,7 +39,7 @@ export async function removeDaysNotKept(
     after === null
       ? sql`true`
       : sql`(place_id, slot) > (${after.place_id}::uuid, ${after.slot}::timestamptz)`;
-  // Plan: the unique index of traffic_rollups at days, then at every length for each of them.
+  // Plan: the unique index of traffic_rollups for days, then for every slot length of each of them.
   const { rows } = await tx.execute<RemovedDay>(sql`
     WITH days AS MATERIALIZED (
       SELECT place_id, slot FROM traffic_rollups

@@ -1,6 +1,6 @@
 import { LEVELS, type TrafficLevel } from '@gantry/contract/traffic';
 
-/** What is known of a location's last minutes; speeds in km/h. */
+/** The figures of a location's last minutes; speeds in km/h. */
 export interface LiveFigures {
   readonly volume: number;
   readonly meanSpeed: number | null;
@@ -9,7 +9,7 @@ export interface LiveFigures {
   readonly isWatched: boolean;
 }
 
-/** How a road is, by the table of the contract. */
+/** The traffic level, by the table in the contract. */
 export function levelOf({ volume, meanSpeed, usualSpeed, isWatched }: LiveFigures): TrafficLevel {
   if (volume === 0) return isWatched ? 'FREE' : 'NO_DATA';
   if (meanSpeed === null || usualSpeed === null || usualSpeed === 0) return 'NO_DATA';

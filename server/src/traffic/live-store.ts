@@ -6,7 +6,7 @@ import type { Interval } from '../platform/time.ts';
 import { keptSince } from './kept-store.ts';
 import { groupsWithin, passedIn, passedWithin } from './rollups-store.ts';
 
-/** A location in its last minutes; sums of speeds in metres per hour. */
+/** The last minutes of a location; sums of speeds in metres per hour. */
 export interface LiveRow extends Record<string, unknown> {
   readonly id: string;
   readonly name: string;
@@ -21,9 +21,9 @@ export interface LiveRow extends Record<string, unknown> {
 
 const USUAL = sql.raw(`interval '7 days'`);
 
-/** What passed every location within some minutes of the clock, and what it did in the seven days before. */
+/** The traffic of every location within a range of minutes, and during the seven days before. */
 export async function readLive(db: Executor, range: Interval): Promise<LiveRow[]> {
-  // Plan: the unique index of traffic_rollups at minutes, and at days for each location.
+  // Plan: the unique index of traffic_rollups for minutes, and for days of each location.
   const { rows } = await db.execute<LiveRow>(sql`
     WITH passed AS (
       SELECT place_id, n, measured, speed_sum FROM traffic_rollups

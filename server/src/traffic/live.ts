@@ -6,7 +6,7 @@ import { meanOf } from './speeds.ts';
 
 const MINUTE_MS = 60_000;
 
-/** How every location is in these five minutes of the clock. */
+/** The traffic at every location in the current slot of five minutes. */
 export async function getLive({ db, clock }: Parts): Promise<LiveTraffic> {
   const until = Math.floor(clock.now() / MINUTE_MS + 1) * MINUTE_MS;
   const since = until - 5 * MINUTE_MS;

@@ -11,8 +11,8 @@ const QUARTER_MS = HOUR_MS / 4;
 const NO_PEAK = { peakHour: null, peakHourFactor: null };
 
 /**
- * The peak hour with its factor, for which that hour is read once more by quarters, as far as they are in the range.
- * @param bounds of the buckets, which are an hour long at most
+ * The peak hour with its factor, for which that hour is read again by quarter hours, as far as they are in the range.
+ * @param bounds of the buckets, which are at most an hour long
  * @param hours the bounds of the hours
  */
 export async function readPeak(
@@ -45,7 +45,7 @@ function volumesOf(buckets: readonly Bucket[]): number[] {
   return buckets.map(({ speeds }) => speeds.volume);
 }
 
-/** What is nearest to hours: the buckets themselves, or what makes hours of shorter ones. */
+/** Buckets of an hour: the buckets themselves, or sums of shorter ones. */
 function hoursFrom(
   bounds: readonly number[],
   hours: readonly number[],
@@ -60,7 +60,7 @@ function hoursFrom(
   return sums;
 }
 
-/** The start of the hour with most vehicles, of several the first; null without vehicles. */
+/** The start of the hour with most vehicles, the first one on a tie; null without vehicles. */
 function busiest(bounds: readonly number[], volumes: readonly number[]): number | null {
   const most = Math.max(0, ...volumes);
   return most === 0 ? null : (bounds[volumes.indexOf(most)] ?? null);

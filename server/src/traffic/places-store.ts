@@ -9,16 +9,16 @@ import type { Place } from './rollups-store.ts';
 
 /** A place with its speed limits (km/h). */
 export interface LimitedPlace extends Place {
-  /** The one that counts there now. */
+  /** The present limit. */
   readonly speedLimit: number | null;
-  /** All that counted, on slots of five minutes: a change counts from the slot on in which it was made. */
+  /** All limits over time, on slots of five minutes: a change applies from the slot in which it was made. */
   readonly limits: History<number | null>;
 }
 
 const SLOT_MS = 300_000;
 
 /**
- * The sensor or the location that is asked for.
+ * The sensor or location of the query.
  * @throws AppError `notFound`
  */
 export async function getPlace(

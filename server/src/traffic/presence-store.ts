@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
-import { firstContact } from '../sensors/first-contact-store.ts';
+import { firstContact } from '../sensors/status-store.ts';
 import { keptSince } from './kept-store.ts';
 import {
   groupsWithin,
@@ -14,26 +14,26 @@ import {
   passedWithin,
 } from './rollups-store.ts';
 
-/** A sensor, and the time for which it is to be counted with a place; an end without limit is null. */
+/** A sensor with the time for which it counts for a place; null for an open end. */
 export interface Watch {
   readonly sensorId: string;
   readonly from: number | null;
   readonly until: number | null;
 }
 
-/** The sensors whose silence matters for a place within the range. */
+/** The sensors whose silence affects a place within the range. */
 export function findWatches(db: Executor, place: Place, range: Interval): Promise<Watch[]> | Watch[] {
   return place.kind === 'sensor'
     ? [{ sensorId: place.id, from: null, until: null }]
     : watchesOfLocation(db, place.id, range);
 }
 
-/** A time in which something is known of a sensor. */
+/** A period in which something is known about a sensor. */
 export interface Span extends Interval {
   readonly sensorId: string;
 }
 
-/** The times in which sensors were ONLINE, by their status history, as far as traffic of them is kept. */
+/** The periods in which sensors were ONLINE, by their status history, as far as their traffic is kept. */
 export async function readOnlineSpans(
   db: Executor,
   sensorIds: readonly string[],
@@ -55,14 +55,17 @@ export async function readOnlineSpans(
   }));
 }
 
-/** The hours (Unix milliseconds) in which a sensor saw anything, and in which twelfths of each: bit 0 is the first. */
+/**
+ * The hours (Unix milliseconds) in which a sensor detected anything, with a bit for each five minutes: bit 0 is the
+ * first.
+ */
 export interface Sightings {
   readonly sensorId: string;
   readonly hours: readonly number[];
   readonly alive: readonly number[];
 }
 
-/** When sensors saw anything; an hour may come twice. */
+/** When sensors detected anything; an hour may occur twice. */
 export async function readSightings(
   db: Executor,
   sensorIds: readonly string[],
@@ -70,7 +73,7 @@ export async function readSightings(
 ): Promise<Sightings[]> {
   const ids = sql`${sql.param(sensorIds)}::uuid[]`;
   const [hours = sql`false`] = inSegments([{ minutes: 60, ...range }], sql`place_id = ANY (${ids})`);
-  // Plan: the unique index of traffic_rollups at hours. A month of one sensor is 720 rows.
+  // Plan: the unique index of traffic_rollups for hours. A month of one sensor is 720 rows.
   const { rows } = await db.execute<{ sensor_id: string; hours: string; alive: string }>(sql`
     SELECT sensor_id, array_agg(date_part('epoch', slot)::bigint)::text AS hours, array_agg(alive)::text AS alive
     FROM (
@@ -94,14 +97,14 @@ function milliseconds(column: string) {
   return sql.raw(`(extract(epoch FROM ${column}) * 1000)::bigint`);
 }
 
-/** The slot of the first or the last of some ids, which PostgreSQL 15 compares only as text. */
+/** The slot of the smallest or largest of some ids, which PostgreSQL 15 can only compare as text. */
 function slotOf(end: 'min' | 'max') {
   return sql`date_bin('5 minutes', event_time(${sql.raw(end)}(id::text COLLATE "C")::uuid), ${ORIGIN})`;
 }
 
 /**
- * The sensors that a location had within the range, and from when to when: a sensor that stands there now, since it was
- * elsewhere last or was heard of first; another one from the first to the last vehicle that it saw there.
+ * The sensors of a location within the range, with their times: a sensor that is assigned now, since it was last
+ * elsewhere or since its first contact; another one, from its first to its last vehicle there.
  */
 async function watchesOfLocation(db: Executor, id: string, range: Interval): Promise<Watch[]> {
   const { rows } = await db.execute<{ sensor_id: string; since: number; until: number | null }>(sql`

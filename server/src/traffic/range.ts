@@ -6,14 +6,14 @@ import type { Interval } from '../platform/time.ts';
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
 
-/** How long the intervals of figures are, in minutes. */
+/** The length of the intervals of figures in minutes. */
 export const minutesOf = { '5min': 5, '15min': 15, '60min': 60, day: 1_440 } as const satisfies Record<
   TrafficInterval,
   number
 >;
 
 /**
- * Refuses a range that has too many intervals of so many minutes.
+ * Refuses a range with too many intervals of the given number of minutes.
  * @throws AppError `badRequest`
  */
 export function requireFewPoints({ from, until }: Interval, minutes: number): void {
@@ -25,8 +25,8 @@ export function requireFewPoints({ from, until }: Interval, minutes: number): vo
 }
 
 /**
- * The intervals that a range touches, as their starts in order and the end of the last one, in Unix milliseconds.
- * They are counted from local midnight, so that a day has 23 or 25 hours where the clocks change.
+ * The intervals that overlap a range, as their starts and the end of the last one, in Unix milliseconds. They are
+ * counted from local midnight, so a day has 23 or 25 hours when the clocks change.
  */
 export function localBounds(range: Interval, minutes: number, zone: string): number[] {
   const days = dayBounds(range, zone);

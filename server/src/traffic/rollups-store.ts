@@ -14,17 +14,17 @@ export interface Place {
   readonly id: string;
 }
 
-/** What passed a place, slot by slot: of what stands at the same place of the arrays, each tells one thing of the same slot. */
+/** The traffic of a place by slot. The arrays are parallel: elements at the same position concern the same slot. */
 export interface Rollups {
   /** Unix milliseconds. */
   readonly slots: readonly number[];
   readonly volumes: readonly number[];
   readonly measured: readonly number[];
   readonly speedSums: readonly number[];
-  /** Empty where speeds are not asked for. */
+  /** Empty unless speeds are requested. */
   readonly bins: readonly (readonly number[])[];
   readonly counts: readonly (readonly number[])[];
-  /** The types of the vehicles ('' for none), and how many there were of each; empty where types are not asked for. */
+  /** The types of the vehicles ('' for none), with their counts; empty unless types are requested. */
   readonly types: readonly (readonly string[])[];
   readonly typeCounts: readonly (readonly number[])[];
 }
@@ -40,17 +40,17 @@ interface RollupsRow extends Record<string, unknown> {
   type_counts: string | null;
 }
 
-/** Some of PostgreSQL's arrays, `{1,2},{3}`. */
+/** Parses a list of PostgreSQL arrays, `{1,2},{3}`. */
 export function listsOf(arrays: string | null): number[][] {
   return arrays === null ? [] : JSON.parse(`[${arrays.replaceAll('{', '[').replaceAll('}', ']')}]`);
 }
 
-/** One of them. */
+/** Parses one of them. */
 export function numbersOf(array: string): number[] {
   return listsOf(array)[0] ?? [];
 }
 
-/** The condition that rows of `traffic_rollups` in these segments meet, for what comes before the slot in their index. */
+/** The condition for rows of `traffic_rollups` in these segments, on the first columns of their index. */
 export function inSegments(segments: readonly Segment[], rest: SQL): SQL[] {
   return segments.map(
     ({ minutes, from, until }) =>
@@ -59,7 +59,7 @@ export function inSegments(segments: readonly Segment[], rest: SQL): SQL[] {
   );
 }
 
-/** The condition that a vehicle in `traffic_unfolded` passed within the range. */
+/** The condition for vehicles in `traffic_unfolded` within the range. */
 export function passedWithin({ from, until }: Interval): SQL {
   return sql.join(
     [sql`true`, ...idWithin({ from, until }).map((condition) => sql`${condition}`)],
@@ -67,13 +67,13 @@ export function passedWithin({ from, until }: Interval): SQL {
   );
 }
 
-/** What is asked of a place, beyond how many vehicles passed and the sum of their speeds. */
+/** The requested data of a place, beyond the number of vehicles and the sum of their speeds. */
 export interface RollupFields {
-  /** Only vehicles of this type, without regard to case. */
+  /** Only vehicles of this type, regardless of case. */
   readonly vehicleType?: string | undefined;
-  /** Also how many there were of each type. */
+  /** Whether to include the number of vehicles by type. */
   readonly byType?: boolean;
-  /** Also the histograms of speeds. */
+  /** Whether to include histograms of speeds. */
   readonly histograms?: boolean;
 }
 
@@ -88,7 +88,7 @@ const NOTHING: Rollups = {
   typeCounts: [],
 };
 
-/** What passed a place, in no order of slots; what belongs together may come in several. */
+/** The traffic of a place, in any order; a slot may occur several times. */
 export async function readRollups(
   db: Executor,
   { kind, id }: Place,
@@ -111,8 +111,9 @@ export async function readRollups(
   );
   const here = kind === 'sensor' ? sql`sensor_id = ${id}::uuid` : sql`location_id = ${id}::uuid`;
   const ownBin = sql`'{' || coalesce(bin::text, '') || '}', '{' || CASE WHEN bin IS NULL THEN '' ELSE n::text END || '}'`;
-  // Plan: the unique index of traffic_rollups, and the groups that are not folded. Columns come as one text each: to parse
-  // rows took the driver longer. A month took 37 ms from 8,640 rows of five minutes, 30 of them to write the arrays.
+  // Plan: the unique index of traffic_rollups, and the unfolded groups. Each column is sent as one text, because the
+  // driver took longer to parse rows. A month took 37 ms from 8,640 rows of five minutes, 30 of them to write the
+  // arrays.
   const { rows } = await db.execute<RollupsRow>(sql`
     WITH fresh AS (
       SELECT slot, vehicle_type, bin, sum(sign * vehicle) AS n, coalesce(sum(sign * speed), 0) AS speed_sum
@@ -144,12 +145,12 @@ export async function readRollups(
   };
 }
 
-/** The start of time for slots: they begin on full hours and days of UTC. */
+/** The origin of slots, which begin on full hours and days in UTC. */
 export const ORIGIN = sql.raw(`timestamptz '2000-01-01 00:00Z'`);
 
 /**
- * The rows of `traffic_unfolded` that may have something within the range. A bulk import leaves many rows, and to unnest
- * one costs far more than to look at its ends.
+ * The rows of `traffic_unfolded` that may overlap the range. A bulk import leaves many rows, and unnesting one is far
+ * more expensive than checking its ends.
  */
 export function groupsWithin({ from, until }: Interval): SQL {
   return sql`(
@@ -160,9 +161,10 @@ export function groupsWithin({ from, until }: Interval): SQL {
 }
 
 /**
- * The events in rows of `traffic_unfolded`, as a query with the columns at, slot (of 5 minutes), sensor_id, location_id,
- * vehicle_type ('' for none), vehicle (1 for every event but an INCIDENT, else 0), sign, and of vehicles speed (metres per
- * hour) and bin (the speed in whole km/h, upwards). What was before traffic is kept is left out: late events count no more.
+ * The events in rows of `traffic_unfolded`, as a query with the columns at, slot (of 5 minutes), sensor_id,
+ * location_id, vehicle_type ('' for none), vehicle (1 for every event except an INCIDENT, else 0), sign, and for
+ * vehicles speed (metres per hour) and bin (the speed in whole km/h, rounded up). Late events from before the time
+ * since which traffic is kept are left out.
  * @param rows a table, or a query with the same columns
  * @param condition on id, sensor_id, location_id, vehicle_type, speed (km/h) and sign
  */

@@ -1,6 +1,6 @@
 import type { Interval } from '../platform/time.ts';
 
-/** The lengths of the slots in which traffic is kept, in minutes. */
+/** The lengths of the slots of traffic counts, in minutes. */
 export type SlotMinutes = 5 | 15 | 60 | 1_440;
 
 /** A part of a range that is read from slots of one length. */
@@ -10,7 +10,7 @@ export interface Segment extends Interval {
 
 const MINUTE_MS = 60_000;
 
-/** Covers a range with the fewest slots: days of UTC within, and shorter ones at its ends. It touches them whole. */
+/** Covers a range with the fewest slots: whole days in UTC, and shorter slots at the ends, which are rounded outwards. */
 export function segmentsOf(range: Interval, lengths: readonly SlotMinutes[] = [1_440, 60, 15, 5]): Segment[] {
   const [minutes = 5, ...shorter] = lengths;
   if (shorter.length === 0)
@@ -26,10 +26,10 @@ export function segmentsOf(range: Interval, lengths: readonly SlotMinutes[] = [1
 
 const LENGTHS: readonly SlotMinutes[] = [1_440, 60, 15, 5];
 
-/** Cuts at more moments than this would make a statement too long: then everything is read by the shortest slots. */
+/** Above this number of cuts the statement would be too long, and everything is read in the shortest slots. */
 const MOST_CUTS = 100;
 
-/** The same segments, in such slots that each of the moments (on five minutes) lies between two of them. */
+/** The same segments in slots such that each of the times (on five minutes) is a boundary between two of them. */
 export function cutSegments(segments: readonly Segment[], moments: readonly number[]): Segment[] {
   return segments.flatMap((segment) => {
     const { from, until, minutes } = segment;
@@ -42,7 +42,7 @@ export function cutSegments(segments: readonly Segment[], moments: readonly numb
   });
 }
 
-/** The longest slots, up to an hour, that none of these moments falls into the middle of. */
+/** The longest slots, up to an hour, that contain none of these times in their middle. */
 export function slotsWithin(bounds: readonly number[]): SlotMinutes {
   return (
     ([60, 15] as const).find((minutes) => bounds.every((bound) => bound % (minutes * MINUTE_MS) === 0)) ?? 5

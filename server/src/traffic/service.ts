@@ -7,7 +7,7 @@ import { getPlace } from './places-store.ts';
 import { localBounds, minutesOf, requireFewPoints } from './range.ts';
 
 /**
- * What passed a sensor or a location, interval by interval.
+ * The traffic of a sensor or a location by interval.
  * @throws AppError `notFound`; `badRequest` for a range that ends before it starts, or is too long
  */
 export async function getFlow({ db, settings, clock }: Parts, input: FlowInput): Promise<Flow> {
@@ -39,7 +39,7 @@ export async function getFlow({ db, settings, clock }: Parts, input: FlowInput):
   };
 }
 
-/** Buckets of hours as buckets of days. */
+/** Combines buckets of hours into buckets of days. */
 function intoLonger(parts: readonly Bucket[], fine: readonly number[], bounds: readonly number[]): Bucket[] {
   return bounds.slice(1).map((end, n) => {
     const first = fine.indexOf(bounds[n] ?? 0);

@@ -8,7 +8,7 @@ import { cutSegments, segmentsOf } from './segments.ts';
 import { describeSpeeds } from './speeds.ts';
 
 /**
- * The speeds of what passed a sensor or a location.
+ * The speeds at a sensor or a location.
  * @throws AppError as `getFlow` does
  */
 export async function getSpeedDistribution(

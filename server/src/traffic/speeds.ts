@@ -1,10 +1,13 @@
-/** Counts of speeds by whole km/h, upwards: bin b has those above b − 1 and up to b. The bins ascend. */
+/**
+ * Counts of speeds by whole km/h, rounded up: bin b contains those above b − 1 and up to b. The bins are in ascending
+ * order.
+ */
 export interface Histogram {
   readonly bins: readonly number[];
   readonly counts: readonly number[];
 }
 
-/** What is known of the vehicles of some time: it adds up over places and time. */
+/** Counts and speeds of the vehicles of a period. They can be added up over places and time. */
 export interface Speeds {
   /** Vehicles, with and without a speed. */
   readonly volume: number;
@@ -15,7 +18,7 @@ export interface Speeds {
   readonly histogram: Histogram;
 }
 
-/** All of them in one. Bins are whole km/h, so histograms add up in an array that has a place for each. */
+/** The sum of all. Bins are whole km/h, so histograms are added up in an array with an element for each. */
 export function sumOfSpeeds(all: readonly Speeds[]): Speeds {
   let [volume, measured, speedSum] = [0, 0, 0];
   const byBin: number[] = [];
@@ -34,7 +37,7 @@ export function sumOfSpeeds(all: readonly Speeds[]): Speeds {
   return { volume, measured, speedSum, histogram: { bins, counts: bins.map((bin) => byBin[bin] ?? 0) } };
 }
 
-/** Mean speed in km/h of so many speeds with this sum (metres per hour); null without speeds. */
+/** Mean speed in km/h, from the number of speeds and their sum (metres per hour); null without speeds. */
 export function meanOf(measured: number, speedSum: number): number | null {
   return measured > 0 ? rounded(speedSum / measured / 1_000) : null;
 }
@@ -44,9 +47,9 @@ export function meanSpeed({ measured, speedSum }: Speeds): number | null {
 }
 
 /**
- * Percentiles in km/h, interpolated between ranks (Hyndman and Fan, type 7, as PostgreSQL's percentile_cont).
- * A bin stands for its upper end, less what its speeds are below that on average, which the exact sum tells: speeds
- * in whole km/h are exact, and the error is always below 1 km/h.
+ * Percentiles in km/h, interpolated between ranks (Hyndman and Fan, type 7, as PostgreSQL's percentile_cont). A bin
+ * is represented by its upper end, minus the average distance of its speeds from that, which follows from the exact
+ * sum. So whole km/h are exact, and the error is always below 1 km/h.
  */
 export function speedPercentiles(
   { speedSum, histogram: { bins, counts } }: Speeds,
@@ -73,15 +76,15 @@ export function speedPercentiles(
   });
 }
 
-/** Speeds that were judged by a limit: how many, and how many of them were above it. It adds up like speeds. */
+/** The number of speeds that were compared with a limit, and of those above it. They can be added up. */
 export interface Judged {
   readonly measured: number;
   readonly over: number;
 }
 
 /**
- * Judges speeds by the limit (km/h) that held; without one none is judged. Speeds are kept by whole km/h, so a limit counts
- * as the next whole one upwards: nobody is above it who kept to it.
+ * Compares speeds with the limit (km/h) of their time; without a limit, none is compared. Speeds are stored by whole
+ * km/h, so the limit is rounded up: no vehicle within the limit counts as above it.
  */
 export function judge({ histogram: { bins, counts } }: Speeds, limit: number | null): Judged {
   if (limit === null) return { measured: 0, over: 0 };
@@ -94,23 +97,23 @@ export function judge({ histogram: { bins, counts } }: Speeds, limit: number | n
   return { measured, over };
 }
 
-/** Share (0 to 1) of the judged speeds that were above the limit; null when none was judged. */
+/** The fraction (0 to 1) of the compared speeds above the limit; null when there are none. */
 export function shareOf({ measured, over }: Judged): number | null {
   return measured > 0 ? Math.round((over / measured) * 10_000) / 10_000 : null;
 }
 
-/** Share (0 to 1) of the speeds that are above the limit (km/h); null without a limit or speeds. */
+/** The fraction (0 to 1) of the speeds above the limit (km/h); null without a limit or speeds. */
 export function shareOver(speeds: Speeds, limit: number | null): number | null {
   return shareOf(judge(speeds, limit));
 }
 
-/** All that is said of speeds, the same wherever it is. */
+/** The figures of speeds, the same in all answers. */
 export function describeSpeeds(speeds: Speeds, judged: Judged) {
   const [v15 = null, v50 = null, v85 = null, v95 = null] = speedPercentiles(speeds, [0.15, 0.5, 0.85, 0.95]);
   return { meanSpeed: meanSpeed(speeds), v15, v50, v85, v95, shareOverLimit: shareOf(judged) };
 }
 
-/** To a metre per hour. */
+/** Rounded to a metre per hour. */
 function rounded(speed: number): number {
   return Math.round(speed * 1_000) / 1_000;
 }

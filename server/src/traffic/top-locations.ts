@@ -10,7 +10,7 @@ import { shareOf } from './speeds.ts';
 import { listTopLocations, type TopLocation } from './top-store.ts';
 
 /**
- * The locations with most traffic, the quickest, or the most above the limit.
+ * The locations with most traffic, the highest speeds, or most vehicles above the limit.
  * @throws AppError `badRequest` for a range that ends before it starts, or is too long
  */
 export async function getTopLocations(
@@ -30,7 +30,10 @@ export async function getTopLocations(
   return { timezone, locations: locations.map(({ isLimitChanged: _, ...shown }) => shown) };
 }
 
-/** The share over the limit of a location whose limit changed within the range: each speed by the one that held. */
+/**
+ * The fraction above the limit for a location whose limit changed within the range: each speed is compared with the
+ * limit at its time.
+ */
 async function judgeAgain(db: Parts['db'], locationId: string, range: Interval): Promise<number | null> {
   const place = await getPlace(db, { locationId });
   const cuts = place.limits.map(({ since }) => since);
@@ -38,7 +41,7 @@ async function judgeAgain(db: Parts['db'], locationId: string, range: Interval):
   return shareOf(wholeOf(rollups, place.limits).judged);
 }
 
-/** The highest first, those without a value last; of equal ones the greater id first. */
+/** In descending order, those without a value last; on a tie, the greater id first. */
 function inOrder(by: TopLocationsInput['by']) {
   return (a: TopLocation, b: TopLocation): number =>
     (b[by] ?? -1) - (a[by] ?? -1) || (a.locationId < b.locationId ? 1 : -1);

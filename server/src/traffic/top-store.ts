@@ -16,13 +16,13 @@ interface TopRow extends Record<string, unknown> {
   changed: boolean;
 }
 
-/** A location at which anything passed within the range. */
+/** A location with traffic within the range. */
 export type TopLocation = TopLocations['locations'][number] & {
-  /** Whether its limit changed within the range: then the share is by the last one only. */
+  /** Whether its limit changed within the range; then the fraction refers only to the last limit. */
   readonly isLimitChanged: boolean;
 };
 
-/** All locations at which anything passed within the range, each judged by the limit that held at the end of it. */
+/** All locations with traffic within the range, each compared with its limit at the end of the range. */
 export async function listTopLocations(db: Executor, range: Interval): Promise<TopLocation[]> {
   const segments = segmentsOf(range);
   const whole = { from: segments[0]?.from ?? range.from, until: segments.at(-1)?.until ?? range.until };

@@ -1,6 +1,6 @@
 import type { Role } from '@gantry/contract/permissions';
 
-/** What of a user can be changed; `null` is "unknown". */
+/** The fields of a user that can be changed; `null` for unknown. */
 export interface UserFields {
   readonly firstName: string;
   readonly lastName: string;
@@ -11,13 +11,13 @@ export interface UserFields {
   readonly isActive: boolean;
 }
 
-/** The fields a caller wants to set; those that are undefined stay as they are. */
+/** The fields that a caller wants to set; undefined ones stay unchanged. */
 export type WantedFields = { readonly [Field in keyof UserFields]?: UserFields[Field] | undefined };
 
-/** The fields that become something else, with what they become. */
+/** The fields that change, with their new values. */
 export type Changes = Partial<UserFields>;
 
-/** What of the wanted fields is not so already. */
+/** Those of the wanted fields that differ from the present ones. */
 export function changesOf(user: UserFields, wanted: WantedFields): Changes {
   return Object.fromEntries(
     Object.entries(wanted).filter(
@@ -26,17 +26,17 @@ export function changesOf(user: UserFields, wanted: WantedFields): Changes {
   );
 }
 
-/** Whether the user must log in again: their tokens speak of what they are no longer. */
+/** Whether the user must log in again, because their tokens are no longer correct. */
 export function endsSessions(changes: Changes): boolean {
   return changes.role !== undefined || changes.isActive === false;
 }
 
-/** Whether an active administrator is none after the changes. */
+/** Whether the changes make an active administrator lose that role or become inactive. */
 export function endsAdministration(changes: Changes): boolean {
   return (changes.role !== undefined && changes.role !== 'ADMIN') || changes.isActive === false;
 }
 
-/** The changes as the activity log tells them: from what to what. Pictures are too large to be told. */
+/** The changes for the activity log, with old and new values. Avatars are too large to be included. */
 export function describeChanges(user: UserFields, changes: Changes): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(changes).map(([field, to]) => [

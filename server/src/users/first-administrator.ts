@@ -9,18 +9,18 @@ import { hasUsers, insertUser, lockUsersTable } from './store.ts';
 
 const PASSWORD_FILE = 'initial-admin-password';
 
-/** What whoever starts the service must know in order to log in. */
+/** What the operator needs in order to log in. */
 export interface FirstAdministrator {
   readonly email: string;
-  /** The password, if it was generated just now: to be printed this once. */
+  /** The password, if it was just generated; it is printed only once. */
   readonly password: string | null;
-  /** The file that keeps the generated password; null when ADMIN_PASSWORD was set. */
+  /** The file with the generated password; null when ADMIN_PASSWORD was set. */
   readonly passwordFile: string | null;
 }
 
 /**
- * Creates the administrator of the settings when there are no users at all; null when there are. Of several
- * processes that start together one creates it, and only that one keeps a password.
+ * Creates the administrator of the settings if there are no users; null if there are. If several processes start
+ * together, one of them creates it, and only that one stores a password.
  */
 export async function createFirstAdministrator({
   db,
@@ -48,7 +48,7 @@ export async function createFirstAdministrator({
 async function initialPassword({ ADMIN_PASSWORD, DATA_DIR }: Config) {
   if (ADMIN_PASSWORD !== undefined) return { password: ADMIN_PASSWORD, isNew: false, file: null };
   const candidate = generatePassword();
-  // An earlier start may have kept one and ended before it created the user: that one counts.
+  // An earlier start may have stored one and ended before it created the user; then that one is used.
   const password = await keepSecret(DATA_DIR, PASSWORD_FILE, () => candidate);
   return { password, isNew: password === candidate, file: join(DATA_DIR, PASSWORD_FILE) };
 }

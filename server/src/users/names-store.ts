@@ -2,16 +2,16 @@ import { inArray } from 'drizzle-orm';
 import { formerUsers, users } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 
-/** A person as answers name them. */
+/** A user as the API names them. */
 export interface NamedPerson {
   readonly id: string;
   readonly name: string;
 }
 
-/** Says who is meant by a user id; null stays null. */
+/** The name for a user id; null for null. */
 export type NameOf = (userId: string | null) => NamedPerson | null;
 
-/** The names of users, also of those who were deleted; one whose name is not kept is "a former user". */
+/** The names of users, including deleted ones. A user whose name is not stored is "a former user". */
 export async function findNames(db: Executor, userIds: readonly (string | null)[]): Promise<NameOf> {
   const ids = [...new Set(userIds.filter((userId) => userId !== null))];
   const rows = ids.length === 0 ? [] : await ofAll(db, ids);

@@ -21,7 +21,7 @@ import {
 import { generatePassword } from './generated-password.ts';
 import { deleteLockedUser, getUser, insertUser, lockUser, updateLockedUser, userOf } from './store.ts';
 
-/** @throws AppError `badRequest` when the e-mail is in use */
+/** @throws AppError `badRequest` when the e-mail address is in use */
 export async function createUser(
   { app, actor, caller }: ActorContext<Core & Pick<AuthServices, 'passwords'>>,
   { password, ...input }: CreateUserInput,
@@ -41,7 +41,7 @@ export async function createUser(
 }
 
 /**
- * Changes what the input names. Deactivation ends the user's sessions; input that changes nothing leaves no trace.
+ * Sets the given fields. Deactivation ends the user's sessions; unchanged values are not recorded.
  * @throws AppError `notFound`; `badRequest` when it would deactivate the last active administrator
  */
 export function updateUser(ctx: ActorContext, { id, ...wanted }: UpdateUserInput): Promise<User> {
@@ -49,7 +49,7 @@ export function updateUser(ctx: ActorContext, { id, ...wanted }: UpdateUserInput
 }
 
 /**
- * Gives the user another role, which ends their sessions; the role they have already leaves no trace.
+ * Changes the user's role, which ends their sessions. The present role is not recorded again.
  * @throws AppError `notFound`; `badRequest` when it would demote the last active administrator
  */
 export function updateRole(ctx: ActorContext, { id, role }: UpdateRoleInput): Promise<User> {
@@ -57,10 +57,13 @@ export function updateRole(ctx: ActorContext, { id, role }: UpdateRoleInput): Pr
 }
 
 /**
- * Deletes the user, which ends their sessions. What they did stays in the activity log, and their name stays with it.
+ * Deletes the user, which ends their sessions. Their actions stay in the activity log with their name.
  * @throws AppError `notFound`; `badRequest` for the last active administrator
  */
-export function deleteUser({ app, actor, caller }: ActorContext, id: string) {
+export function deleteUser(
+  { app, actor, caller }: ActorContext,
+  id: string,
+): Promise<{ success: true; id: string }> {
   return inTransaction(app.db, async (tx) => {
     const { user, isLastAdministrator } = await lockUser(tx, id);
     if (isLastAdministrator) throw lastAdministrator();
@@ -72,8 +75,8 @@ export function deleteUser({ app, actor, caller }: ActorContext, id: string) {
 }
 
 /**
- * Sets the password, or a generated one, which is answered this once. Ends the user's sessions.
- * @throws AppError `notFound`; `badRequest` when it is to be sent by mail, which this service cannot do
+ * Sets the password, or a generated one, which is returned only once. Ends the user's sessions.
+ * @throws AppError `notFound`; `badRequest` when it should be sent by e-mail, which this service cannot do
  */
 export async function resetPassword(
   { app, actor, caller }: ActorContext<Core & Pick<AuthServices, 'passwords'>>,
@@ -85,7 +88,7 @@ export async function resetPassword(
       'No mail is configured, so the password cannot be sent: omit sendEmail and pass the password on yourself',
     );
   }
-  // Before the hash, which costs more than to find out that there is nobody to have it.
+  // Done before hashing, which is more expensive than finding that the user does not exist.
   const { id } = await getUser(app.db, userId);
   const password = newPassword ?? generatePassword();
   const passwordHash = await app.passwords.hash(password);

@@ -23,10 +23,10 @@ const columns = {
   updatedAt: users.updatedAt,
 };
 
-/** A user as the database has them: what is unknown is null. */
+/** A user as stored; unknown fields are null. */
 export type UserRow = Pick<typeof users.$inferSelect, keyof typeof columns>;
 
-/** A user as callers see them: what is unknown is left out. */
+/** A user as the API returns them; unknown fields are omitted. */
 export function userOf({ phone, avatar, department, lastLogin, ...known }: UserRow): User {
   return {
     ...known,
@@ -53,7 +53,7 @@ const sortExpressions = {
   createdAt: users.createdAt,
 } as const;
 
-/** The users that fit; `search` looks into the e-mail and "first name last name". */
+/** The users that match; `search` applies to the e-mail address and "first name last name". */
 export async function listUsers(db: Executor, input: ListUsersInput): Promise<Page<User>> {
   const where = matching(input);
   const direction = input.sortOrder === 'asc' ? sql`asc nulls last` : sql`desc nulls last`;
@@ -71,8 +71,8 @@ export async function listUsers(db: Executor, input: ListUsersInput): Promise<Pa
 }
 
 /**
- * Locks a user and all active administrators until the transaction ends, so that nobody else can change any of
- * them meanwhile. One statement locks in the order of ids: transactions that do this cannot deadlock.
+ * Locks a user and all active administrators until the transaction ends. One statement locks them in the order of
+ * ids, so that such transactions cannot deadlock.
  * @throws AppError `notFound`
  */
 export async function lockUser(
@@ -97,14 +97,14 @@ type NewUser = Pick<UserRow, 'email' | 'firstName' | 'lastName' | 'role' | 'phon
   passwordHash: string;
 };
 
-/** Fails with a unique violation when the e-mail (lower case) is taken. */
+/** Fails with a unique violation when the e-mail address (lower case) is in use. */
 export async function insertUser(db: Executor, values: NewUser): Promise<User> {
   const [row] = await db.insert(users).values(values).returning(columns);
   if (!row) throw new Error('INSERT returned no row');
   return userOf(row);
 }
 
-/** Changes a user who is locked. Ending the sessions makes every token issued so far worthless. */
+/** Changes a locked user. Ending the sessions invalidates every token issued so far. */
 export async function updateLockedUser(
   tx: Transaction,
   id: string,
@@ -116,7 +116,7 @@ export async function updateLockedUser(
     .set({
       ...values,
       ...(endSessions && { sessionEpoch: sql`${users.sessionEpoch} + 1` }),
-      // Moves on even between two changes in the same millisecond, and never backwards.
+      // Increases even for two changes in the same millisecond, and never decreases.
       updatedAt: sql`greatest(clock_timestamp(), ${users.updatedAt} + interval '1 millisecond')`,
     })
     .where(eq(users.id, id))
@@ -125,7 +125,7 @@ export async function updateLockedUser(
   return userOf(row);
 }
 
-/** Deletes a user; their tokens die with them. Only the name is kept, for what they did. */
+/** Deletes a user, which invalidates their tokens. Only the name is kept, for the activity log. */
 export async function deleteLockedUser(
   tx: Transaction,
   { id, firstName, lastName }: Pick<UserRow, 'id' | 'firstName' | 'lastName'>,
@@ -138,7 +138,7 @@ export async function deleteLockedUser(
     .onConflictDoUpdate({ target: formerUsers.id, set: name });
 }
 
-/** The id, as the database has it, of a user or of one who was deleted. @throws AppError `notFound` */
+/** The id, as stored, of a user or a deleted one. @throws AppError `notFound` */
 export async function getUserOrFormerId(db: Executor, id: string): Promise<string> {
   if (!isUuid(id)) throw notFound('User');
   const [row] = await db
@@ -154,7 +154,7 @@ export async function hasUsers(db: Executor): Promise<boolean> {
   return (await db.select({ id: users.id }).from(users).limit(1)).length > 0;
 }
 
-/** Keeps everybody else from adding or changing users until the transaction ends. */
+/** Prevents other transactions from adding or changing users until this one ends. */
 export async function lockUsersTable(tx: Transaction): Promise<void> {
   await tx.execute(sql`LOCK TABLE ${users} IN SHARE ROW EXCLUSIVE MODE`);
 }

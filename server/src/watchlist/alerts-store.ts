@@ -12,7 +12,7 @@ import type { Interval } from '../platform/time.ts';
 import { findNames } from '../users/names-store.ts';
 import type { WatchedEntry } from './matching.ts';
 
-/** An event that an entry matches. */
+/** An event that matches an entry. */
 export interface Hit {
   readonly entry: WatchedEntry;
   readonly row: EventRow;
@@ -26,8 +26,8 @@ interface InsertedAlert extends Record<string, unknown> {
 }
 
 /**
- * Stores an alert for each hit, in one statement however many they are.
- * @returns those that are new: an entry is told of an event once
+ * Stores an alert for each hit, in one statement.
+ * @returns those that are new: there is one alert for each entry and event
  */
 export async function insertAlerts(tx: Executor, hits: readonly Hit[]): Promise<WatchlistAlert[]> {
   const rows = hits.map(({ entry, row }) => ({
@@ -100,8 +100,8 @@ export async function listAlerts(
 }
 
 /**
- * Acknowledges an alert that nobody acknowledged yet.
- * @returns null if somebody did, or there is none
+ * Acknowledges an alert that is not acknowledged yet.
+ * @returns null if it was acknowledged before, or does not exist
  */
 export async function setAcknowledged(
   db: Executor,
@@ -150,7 +150,7 @@ async function toAlerts(db: Executor, rows: readonly AlertRow[]): Promise<Watchl
   );
   return rows.map(({ plate, readAt, priority, acknowledgedBy, ...row }) => ({
     ...row,
-    // Copied from an entry, whose table holds the ranks 1 to 4 only.
+    // Copied from an entry, whose table contains only the ranks 1 to 4.
     priority: severityOfRank(priority) as Severity,
     licensePlateNumber: plate,
     timestamp: readAt,

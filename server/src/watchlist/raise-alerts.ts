@@ -3,8 +3,8 @@ import { type Outbox, publish } from '../realtime/publish.ts';
 import { type Hit, insertAlerts } from './alerts-store.ts';
 
 /**
- * Stores an alert for each event that an entry matches, and tells subscribers and webhooks if and when the transaction
- * commits. An entry is told of an event once, however often this is called.
+ * Stores an alert for each event that matches an entry, and publishes it when the transaction commits. There is one
+ * alert for each entry and event, however often this is called.
  */
 export async function raiseAlerts(
   app: { readonly outbox: Outbox },

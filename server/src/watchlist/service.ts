@@ -16,9 +16,9 @@ import { resolveInterval, resolveTime } from '../platform/time.ts';
 import { recordChanges } from '../realtime/changes-store.ts';
 import { getAlert, setAcknowledged } from './alerts-store.ts';
 import type { WatchlistServices } from './start.ts';
-import { deleteEntry, insertEntry, updateEntry } from './store.ts';
+import { deleteEntryRow, insertEntry, updateEntryRow } from './store.ts';
 
-// No event is earlier and none will be later, so bounds beyond these say no more, and the database need not hold them.
+// No events are outside these limits, so later and earlier bounds need not be stored.
 const EARLIEST = Date.UTC(2000, 0, 1);
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
@@ -40,30 +40,31 @@ export function createEntry(
 }
 
 /**
- * Sets the fields that are given. Alerts keep what the entry said when they were raised.
+ * Sets the given fields. Alerts keep the values that the entry had when they were raised.
  * @throws AppError `notFound`; `badRequest` when it would end before it begins
  */
-export function changeEntry(
+export function updateEntry(
   ctx: WatchlistContext,
   { id, ...input }: UpdateWatchlistEntryInput,
 ): Promise<WatchlistEntry> {
   const changes = { ...input, ...resolveValidity(input, ctx.app.settings.current().timezone) };
   const fields = givenFields(changes);
-  return changeList(ctx, 'watchlist.update', (tx) => updateEntry(tx, id, changes), { fields });
+  return changeList(ctx, 'watchlist.update', (tx) => updateEntryRow(tx, id, changes), { fields });
 }
 
 /**
- * Takes an entry off the list. Its alerts stay.
+ * Deletes an entry. Its alerts stay.
  * @throws AppError `notFound`
  */
-export async function removeEntry(ctx: WatchlistContext, id: string): Promise<{ success: true; id: string }> {
-  const gone = await changeList(ctx, 'watchlist.delete', (tx) => deleteEntry(tx, id));
+export async function deleteEntry(ctx: WatchlistContext, id: string): Promise<{ success: true; id: string }> {
+  const gone = await changeList(ctx, 'watchlist.delete', (tx) => deleteEntryRow(tx, id));
   return { success: true, id: gone.id };
 }
 
 /**
- * Of several who acknowledge an alert one does; the others are told who it was.
- * @throws AppError `notFound`; `conflict` when somebody acknowledged it before
+ * Acknowledges an alert. If several users do so at the same time, one succeeds, and the others receive an error with
+ * that user's name.
+ * @throws AppError `notFound`; `conflict` when it was acknowledged before
  */
 export function acknowledgeAlert(
   { app, actor, caller }: WatchlistContext,
@@ -80,7 +81,7 @@ export function acknowledgeAlert(
     }
     const details = { alertId: alert.id, entryId: alert.entryId, plate: alert.licensePlateNumber };
     await recordActivity(tx, actor.id, caller, 'watchlist.acknowledgeAlert', details);
-    // Not webhooks: their receivers take every message of this kind for a new alert.
+    // Not sent to webhooks, whose receivers treat every message of this kind as a new alert.
     await recordChanges(tx, [{ topic: 'watchlist', body: alert }]);
     return alert;
   });
@@ -90,12 +91,12 @@ function momentOf(time: number): Date {
   return new Date(Math.min(Math.max(time, EARLIEST), LATEST));
 }
 
-/** The moments that are meant, the last one inclusive; null and undefined stay what they are. */
+/** The times of the bounds, the last one inclusive; null and undefined are returned unchanged. */
 function resolveValidity(
   { validFrom, validUntil }: Pick<UpdateWatchlistEntryInput, keyof Validity>,
   zone: string,
 ): Validity {
-  // Each by itself: what is changed is compared with what stays, once both are known.
+  // Each bound separately: the result is checked once the stored bounds are known.
   const lastOf = (end: string): number =>
     isPlainDate(end) ? resolveInterval({ endDate: end }, zone).until - 1 : resolveTime(end, zone);
   return {
@@ -105,7 +106,8 @@ function resolveValidity(
 }
 
 /**
- * Makes a change of the list and writes it down. It counts in this process when that is done, in the others within a second.
+ * Changes the watchlist and records it. The change applies in this process when this resolves, in the others within a
+ * second.
  * @throws AppError `badRequest` when it would leave an entry that ends before it begins
  */
 async function changeList(

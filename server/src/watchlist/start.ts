@@ -3,7 +3,7 @@ import { type Foundation, keepFresh } from '../platform/start.ts';
 import { loadWatchedEntries } from './store.ts';
 import { createWatchlist, type Watchlist } from './watch.ts';
 
-/** What this room adds to the service. */
+/** The services of this room. */
 export interface WatchlistServices {
   readonly watchlist: Watchlist;
 }

@@ -4,13 +4,13 @@ import type { EventRow } from '../events/event-row.ts';
 import { keepLatest } from '../platform/latest.ts';
 import { createPlateMatcher, isValidAt, type WatchedEntry } from './matching.ts';
 
-/** The watchlist as this process knows it: asked for every event with a plate, changed seldom, so kept in memory. */
+/** The watchlist in memory: it is used for every event with a plate and changes rarely. */
 export interface Watchlist extends AsyncDisposable {
-  /** The entries that want an alert for the event: those that match its plate and are valid at its time. */
+  /** The entries that match the plate of an event and are valid at its time. */
   match(row: EventRow): readonly WatchedEntry[];
   /**
-   * Reads the list anew. Resolves when everything that was committed before the call counts here, or when that could not
-   * be read; then it is tried again.
+   * Reads the list again. Resolves when all changes committed before the call apply, or when reading failed; then it
+   * is retried.
    */
   refresh(): Promise<void>;
 }
@@ -45,12 +45,12 @@ export async function createWatchlist(
     queued = null;
     const began = performance.now();
     reading = read();
-    // As long again as it took, so that a burst of changes to a long list leaves half of the time to events.
+    // A pause as long as the read took, so that a burst of changes to a long list leaves half of the time to events.
     rested = reading.then(() => sleep(performance.now() - began, undefined, { ref: false }));
     return reading;
   };
 
-  // The one under way may have begun before the change that is asked for. One more after it serves all who ask meanwhile.
+  // A read in progress may have begun before the change. One more read after it serves all callers in the meantime.
   const refresh = (): Promise<void> => {
     queued ??= rested.then(start);
     return queued;

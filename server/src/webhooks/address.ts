@@ -3,15 +3,15 @@ import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isPublicAddress } from '../platform/hosts.ts';
 
-/** Answers every address of a host name. */
+/** Returns all addresses of a host name. */
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
-/** As connections resolve names: what /etc/hosts says counts too. */
+/** Resolves names as connections do, including /etc/hosts. */
 export const resolveHost: Resolve = (host) => dns.lookup(host, { all: true, verbatim: true });
 
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
-/** Why something cannot be an address that webhooks are sent to, in words for its author. */
+/** The reason why webhooks cannot be sent to an address, as a sentence for the user. */
 export class UnusableAddress extends Error {
   override readonly name = 'UnusableAddress';
 }
@@ -19,26 +19,26 @@ export class UnusableAddress extends Error {
 /** Decides which addresses webhooks may be sent to. */
 export interface AddressRules {
   /**
-   * The address in its one spelling.
-   * @throws UnusableAddress when it is none, or its host is an address of the inside
+   * Parses an address into its canonical form.
+   * @throws UnusableAddress when it is invalid, or its host is an internal address
    */
   parse(text: string): URL;
   /**
-   * Where a host of such an address is to be connected to.
-   * @throws UnusableAddress when it has no address, or one of the inside
+   * The IP addresses to connect to.
+   * @throws UnusableAddress when there is none, or one of them is internal
    */
   resolve(url: URL): Promise<readonly LookupAddress[]>;
 }
 
-/** Longest wait for the addresses of a name. */
+/** Time limit for resolving a name, in milliseconds. */
 const RESOLVE_LIMIT_MS = 5_000;
 
-/** The host of an address without the brackets that IPv6 has there. */
+/** The host of an address, without the brackets around IPv6 addresses. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '');
 }
 
-/** @param exceptions hosts, with or without a port, that are not looked at, as `parseException` writes them */
+/** @param exceptions hosts, with or without a port, that are not checked, in the form returned by `parseAllowedHost` */
 export function createAddressRules(
   exceptions: readonly string[],
   resolveName: Resolve = resolveHost,
@@ -61,7 +61,7 @@ export function createAddressRules(
         nothingAfter(RESOLVE_LIMIT_MS),
       ]);
       if (addresses.length === 0) throw new UnusableAddress(`${host} cannot be resolved to an address`);
-      // One address of the inside is enough: which of them is connected to is for others to choose.
+      // A single internal address is enough to refuse, because others control which one is used.
       if (!isExcepted(url) && !addresses.every(({ address }) => isPublicAddress(address))) throw inside(host);
       return addresses;
     },

@@ -4,34 +4,34 @@ import { webhookDeliveries } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { claimableIds } from '../platform/jobs/claim.ts';
 
-/** A delivery that this process attempts now. */
+/** A delivery that this process is attempting. */
 export interface Attempt {
   readonly id: string;
   readonly kind: DeliveryKind;
   readonly body: string;
-  /** Which attempt it is, from 1. */
+  /** The number of the attempt, from 1. */
   readonly number: number;
-  /** How many of them people asked for. */
+  /** The number of attempts requested by users. */
   readonly byHand: number;
   readonly url: string;
   readonly secret: string;
 }
 
-/** What came of an attempt. */
+/** The result of an attempt. */
 export interface AttemptResult {
-  /** HTTP status, where there was an answer. */
+  /** HTTP status, if there was an answer. */
   readonly status: number | null;
   /** The beginning of the answer. */
   readonly answer: string | null;
-  /** Why it failed; null: it did not. */
+  /** Why it failed; null for success. */
   readonly error: string | null;
-  /** For how long the receiver asked to be left alone, in milliseconds. */
+  /** The delay that the receiver requested, in milliseconds. */
   readonly retryAfterMs?: number | null;
 }
 
 /**
- * Takes the deliveries of a hook that have been due for longest. Nobody else takes them until they are settled or, should
- * this process end before, until `leaseMs` milliseconds have passed.
+ * Claims the deliveries of a webhook that have been due for longest. No other process takes them until their result
+ * is recorded or, if this process ends before, until `leaseMs` milliseconds have passed.
  */
 export async function claimDueDeliveries(
   db: Executor,
@@ -52,7 +52,7 @@ export async function claimDueDeliveries(
   return rows;
 }
 
-/** Writes down that the receiver took it, unless that is known already. */
+/** Records that the receiver accepted it, unless that is recorded already. */
 export async function markDelivered(db: Executor, id: string, result: AttemptResult): Promise<void> {
   await db.execute(sql`
     UPDATE webhook_deliveries SET status = 'DELIVERED', finished_at = now(),
@@ -61,8 +61,8 @@ export async function markDelivered(db: Executor, id: string, result: AttemptRes
 }
 
 /**
- * Writes down that the attempt failed, unless the delivery was settled or begun anew meanwhile.
- * @param waitMs after how many milliseconds it is due again; null: never
+ * Records that the attempt failed, unless the delivery was completed or requested again meanwhile.
+ * @param waitMs milliseconds until it is due again; null for never
  */
 export async function markFailed(
   db: Executor,

@@ -2,7 +2,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** How long to wait after each failed attempt, in milliseconds before jitter: thirteen attempts in about a day. */
+/** The wait after each failed attempt, in milliseconds before jitter: thirteen attempts in about a day. */
 export const BACK_OFF: readonly number[] = [
   10 * SECOND,
   30 * SECOND,
@@ -18,14 +18,17 @@ export const BACK_OFF: readonly number[] = [
   7 * HOUR,
 ];
 
-/** A wait is at most this part longer or shorter, so that what failed together does not come back together. */
+/**
+ * Maximum fraction by which a wait is longer or shorter, so that deliveries that failed together are not retried
+ * together.
+ */
 export const JITTER = 0.2;
 
 /**
- * How long to wait, in milliseconds, before the next attempt.
- * @param attempts how many have failed, at least 1
- * @param chance 0 up to 1, evenly distributed
- * @returns null when there is no next one
+ * The wait before the next attempt, in milliseconds.
+ * @param attempts number of failed attempts, at least 1
+ * @param chance evenly distributed from 0 up to 1
+ * @returns null when there is no further attempt
  */
 export function delayAfter(
   attempts: number,

@@ -9,10 +9,13 @@ import { delayAfter } from './back-off.ts';
 import { listDueWebhooks } from './deliveries-store.ts';
 import type { SendAttempt } from './send.ts';
 
-/** Most attempts that this process makes at once for one hook: a slow receiver holds up its own deliveries and no others. */
+/**
+ * Maximum number of concurrent attempts of this process for one webhook, so that a slow receiver delays only its own
+ * deliveries.
+ */
 const MOST_PER_HOOK = 4;
 
-/** Connections of the pool that deliveries use at most, so that others find one. */
+/** Maximum number of pooled connections for deliveries, so that some remain for other work. */
 const MOST_STATEMENTS = 2;
 
 const LEASE_MARGIN_MS = 10_000;
@@ -21,11 +24,11 @@ export interface DelivererOptions {
   readonly db: Database;
   readonly log: Logger;
   readonly send: SendAttempt;
-  /** Longest that an attempt takes, in milliseconds. */
+  /** Time limit of an attempt, in milliseconds. */
   readonly limitMs: number;
   /** How much longer than the attempt itself its delivery is kept from others, in milliseconds; left out: 10 s. */
   readonly leaseMarginMs?: number;
-  /** How long to wait after each failed attempt, in milliseconds; left out: about a day in all. */
+  /** The wait after each failed attempt, in milliseconds; by default about a day in total. */
   readonly backOff?: readonly number[];
 }
 
@@ -44,7 +47,7 @@ export function createDeliverer({
   return createJobRunner<Attempt>({
     concurrency: MOST_PER_HOOK,
     log,
-    failure: 'deliveries are held up: the next sweep finds them',
+    failure: 'deliveries are delayed until the next sweep',
     claim: (webhookId, most) => statement(() => claimDueDeliveries(db, webhookId, { most, leaseMs })),
     async perform(attempt) {
       const result = await send(attempt);
@@ -59,11 +62,11 @@ export function createDeliverer({
 
 export interface DeliveringOptions extends DelivererOptions {
   readonly listener: Pick<Listener, 'on'>;
-  /** How often to look for deliveries that are due, in milliseconds: a retry is at most that late. */
+  /** How often to look for deliveries that are due, in milliseconds, which bounds the delay of retries. */
   readonly sweepMs: number;
 }
 
-/** Makes deliveries as soon as they are due. Disposing waits for the attempts under way. */
+/** Makes deliveries as soon as they are due. Disposing waits for the attempts in progress. */
 export function startDelivering({ listener, sweepMs, ...options }: DeliveringOptions): AsyncDisposable {
   const { db, log } = options;
   const runner = createDeliverer(options);
@@ -73,7 +76,7 @@ export function startDelivering({ listener, sweepMs, ...options }: DeliveringOpt
     channel: channels.deliveries,
     everyMs: sweepMs,
     log,
-    failure: 'due deliveries cannot be looked for now; the next sweep will',
+    failure: 'due deliveries cannot be looked for now; the next sweep will try again',
     async sweep() {
       for (const webhookId of await listDueWebhooks(db)) runner.wake(webhookId);
     },

@@ -25,7 +25,7 @@ const columns = {
   body: deliveries.body,
 };
 
-/** Deliveries by the time at which they were written. */
+/** Deliveries by the time of their creation. */
 export async function listDeliveries(
   db: Executor,
   { skip, take, webhookId, status, kind, sortOrder }: ListDeliveriesInput,
@@ -49,18 +49,18 @@ export async function listDeliveries(
   return { items, total: counted?.total ?? 0 };
 }
 
-/** Has one delivery attempted again, whatever became of it. @throws AppError `notFound` */
+/** Makes one delivery due again, whatever its status. @throws AppError `notFound` */
 export async function redeliverOne(tx: Executor, id: string): Promise<void> {
   const made = isUuid(id) ? await makeDue(tx, sql`id = ${id}`) : 0;
   if (made === 0) throw notFound('Delivery');
 }
 
-/** Has all dead deliveries of a hook attempted again. @returns how many there are */
+/** Makes all dead deliveries of a webhook due again. @returns their number */
 export function redeliverDead(tx: Executor, webhookId: string): Promise<number> {
   return makeDue(tx, sql`webhook_id = ${webhookId} AND status = 'DEAD'`);
 }
 
-/** A delivery that is to be made. */
+/** A delivery to create. */
 export interface NewDelivery {
   readonly id: string;
   readonly webhookId: string;
@@ -69,8 +69,8 @@ export interface NewDelivery {
 }
 
 /**
- * Writes deliveries, which are made a moment after the transaction commits. A hook that went or was switched off
- * meanwhile gets none; its row is locked, so that it cannot go before.
+ * Creates deliveries, which are made after the transaction commits. Webhooks that were deleted or disabled meanwhile
+ * get none; the rows of the others are locked, so that they cannot be deleted before the commit.
  */
 export async function insertDeliveries(tx: Executor, deliveries: readonly NewDelivery[]): Promise<void> {
   const column = (pick: (delivery: NewDelivery) => string) => sql.param(deliveries.map(pick));
@@ -90,10 +90,10 @@ export async function insertDeliveries(tx: Executor, deliveries: readonly NewDel
     ${addWakeUps(sql`SELECT webhook_id FROM written`)}`);
 }
 
-/** How long deliveries that were made are kept. */
+/** How long completed deliveries are kept. */
 const KEPT = sql`interval '30 days'`;
 
-/** The hooks that have a delivery which is due: a retry, one whose process died, or one that nobody was told of. */
+/** The webhooks with a delivery that is due: a retry, one whose process died, or one whose notification was lost. */
 export async function listDueWebhooks(db: Database): Promise<string[]> {
   const { rows } = await db.execute<{ id: string }>(sql`
     SELECT id FROM webhooks
@@ -102,7 +102,7 @@ export async function listDueWebhooks(db: Database): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Removes deliveries that were made long ago, of each hook at most `most`. */
+/** Removes old completed deliveries, at most `most` of each webhook. */
 export function removeOldDeliveries(db: Database, most: number): Promise<void> {
   return ifFree(db, async (tx) => {
     await tx.execute(sql`
@@ -117,16 +117,16 @@ export function removeOldDeliveries(db: Database, most: number): Promise<void> {
 }
 
 /**
- * The last part of a statement: when the transaction commits, every process looks for due deliveries of the webhooks in the
- * rows `(webhook_id)` of the query. PostgreSQL sends each webhook once for a transaction.
+ * The last part of a statement: when the transaction commits, every process looks for due deliveries of the webhooks
+ * in the rows `(webhook_id)` of the query. PostgreSQL notifies once for each webhook and transaction.
  */
 export function addWakeUps(of: SQL): SQL {
   return sql`SELECT count(pg_notify(${channels.deliveries}, webhook_id::text)) FROM (${of}) AS waking`;
 }
 
 /**
- * Makes deliveries pending and due again. Of those that were pending already the attempts go on being counted, and the one
- * that is asked for here is noted as such, unless it is due anyway.
+ * Makes deliveries pending and due again. Pending ones keep their number of attempts, and the requested attempt is
+ * recorded as such unless it is due anyway.
  */
 async function makeDue(tx: Executor, which: SQL): Promise<number> {
   const { rows } = await tx.execute<{ count: number }>(sql`
@@ -143,7 +143,7 @@ async function makeDue(tx: Executor, which: SQL): Promise<number> {
   return Number(rows[0]?.count ?? 0);
 }
 
-/** Does the work if no other process does so at the moment. */
+/** Runs the work unless another process is doing so. */
 async function ifFree(db: Database, work: (tx: Transaction) => Promise<void>): Promise<void> {
   await inTransaction(db, async (tx) => {
     const { rows } = await tx.execute<{ free: boolean }>(

@@ -4,27 +4,30 @@ import type { WebhookFilter, WebhookKind } from '@gantry/contract/webhooks';
 import type { Executor } from '../platform/database/transaction.ts';
 import { keepLatest } from '../platform/latest.ts';
 import { insertDeliveries, type NewDelivery } from './deliveries-store.ts';
-import { kindsOfEvent, matchesKind, type Occurrence } from './matching.ts';
+import { matchesKind, type Occurrence, occurrencesOf } from './matching.ts';
 
-/** A webhook as dispatching knows it. */
+/** The fields of a webhook that dispatching needs. */
 export interface ActiveWebhook {
   readonly id: string;
   readonly kinds: readonly WebhookKind[];
   readonly filter: WebhookFilter;
 }
 
-/** Which webhooks want to hear of what, as this process knows it; another one's changes arrive within a second. */
+/**
+ * The webhooks that want each kind of message, as known to this process; changes by another one arrive within a
+ * second.
+ */
 export interface WebhookDispatch {
-  /** Whether any hook follows events at all; costs nothing. */
+  /** Whether any webhook subscribes to events. Costs nothing. */
   wantsEvents(): boolean;
-  /** What hooks are to be told of these events: for most it is nothing. */
-  occurrencesOf(events: readonly Event[]): Occurrence[];
+  /** Whether any webhook wants this event. */
+  wantsEvent(event: Event): boolean;
   /**
-   * Writes a delivery for every hook that wants to hear of what happened, in the transaction that causes it; without
-   * such a hook there is no statement.
+   * Creates a delivery for every webhook that wants an occurrence, in the transaction that causes it. Without such a
+   * webhook no statement is run.
    */
   enqueue(tx: Executor, occurrences: readonly Occurrence[]): Promise<void>;
-  /** Reads the hooks anew, after one was changed. */
+  /** Reads the webhooks again, after a change. */
   refresh(): Promise<void>;
 }
 
@@ -34,13 +37,13 @@ interface Subscriber {
 }
 type Subscribers = ReadonlyMap<WebhookKind, readonly Subscriber[]>;
 
-/** The bytes that a receiver gets of a delivery: fixed from here on. `data` is JSON already. */
+/** The body that the receiver gets, which never changes. `data` is JSON. */
 export function bodyOf(id: string, kind: string, at: Date, data: string): string {
   return `{"id":"${id}","kind":"${kind}","createdAt":"${at.toISOString()}","data":${data}}`;
 }
 
 /**
- * @param load reads the enabled hooks from the database
+ * @param load reads the enabled webhooks from the database
  * @param now the time in Unix milliseconds
  */
 export async function createWebhookDispatch(
@@ -58,12 +61,7 @@ export async function createWebhookDispatch(
   return {
     wantsEvents: () =>
       subscribers.current().has('event.ingested') || subscribers.current().has('event.violation'),
-    occurrencesOf: (events) =>
-      events.flatMap((event) =>
-        kindsOfEvent(event)
-          .map((kind) => ({ kind, subject: event }))
-          .filter(isWanted),
-      ),
+    wantsEvent: (event) => occurrencesOf(event).some(isWanted),
     async enqueue(tx, occurrences) {
       const at = new Date(now());
       const deliveries = occurrences.flatMap((occurrence) =>
@@ -75,9 +73,9 @@ export async function createWebhookDispatch(
   };
 }
 
-function subscribersOf(hooks: readonly ActiveWebhook[]): Subscribers {
+function subscribersOf(webhooks: readonly ActiveWebhook[]): Subscribers {
   const byKind = new Map<WebhookKind, Subscriber[]>();
-  for (const { id, kinds, filter } of hooks) {
+  for (const { id, kinds, filter } of webhooks) {
     for (const kind of kinds) {
       const subscribers = byKind.get(kind) ?? [];
       byKind.set(kind, subscribers);

@@ -6,17 +6,20 @@ import { matchesFilter } from '../events/matches.ts';
 import { rankOf } from '../events/severity.ts';
 import { isViolation } from '../events/violation.ts';
 
-/** Something that happened, of a kind that webhooks are told of. */
+/** Something that happened, of a kind that webhooks can subscribe to. */
 export interface Occurrence {
   readonly kind: WebhookKind;
-  /** The body of that kind as the contract declares it: an Event, an IncidentChange, … */
+  /** The body of that kind by the contract: an Event, an IncidentChange, … */
   readonly subject: object;
 }
 
-/** What a kind has that filters ask for: fields named as those of events, and how urgent it is. */
+/** The kinds of webhooks that concern events. */
+type EventKind = 'event.ingested' | 'event.violation';
+
+/** The properties of a kind to which filters apply: fields with the names of event fields, and the severity. */
 interface Trait {
   readonly fields: readonly (keyof WebhookFilter & keyof EventFilter)[];
-  /** What has those fields. */
+  /** Returns the object with those fields. */
   readonly of: (subject: object) => object;
   readonly severity: ((subject: object) => Severity | null) | null;
 }
@@ -43,11 +46,11 @@ const traits: Readonly<Record<WebhookKind, Trait>> = {
   },
 };
 
-/** Tells whether a filter lets what happened pass. What a kind does not have, its filters do not ask for. */
+/** Whether an occurrence matches a filter. Conditions on fields that a kind does not have are ignored. */
 export function matchesKind(kind: WebhookKind, filter: WebhookFilter): (subject: object) => boolean {
   const { fields, of, severity } = traits[kind];
   const asked = Object.fromEntries(fields.map((field) => [field, filter[field]]));
-  // It reads only the fields that are asked for, and those are there.
+  // It reads only the given fields, which exist.
   const matches = matchesFilter(asked) as (subject: object) => boolean;
   const { minSeverity } = filter;
   return (subject) =>
@@ -55,11 +58,14 @@ export function matchesKind(kind: WebhookKind, filter: WebhookFilter): (subject:
     matches(of(subject));
 }
 
-/** The kinds as which an event is told. */
-export function kindsOfEvent(event: Event): readonly WebhookKind[] {
+/** An event as occurrences: of one kind, or of two if it is a violation. */
+export function occurrencesOf(event: Event): readonly (Occurrence & { readonly kind: EventKind })[] {
   return isViolation(event.eventType, event.violationType)
-    ? ['event.ingested', 'event.violation']
-    : ['event.ingested'];
+    ? [
+        { kind: 'event.ingested', subject: event },
+        { kind: 'event.violation', subject: event },
+      ]
+    : [{ kind: 'event.ingested', subject: event }];
 }
 
 function isUrgentEnough(severity: Severity | null, least: Severity): boolean {

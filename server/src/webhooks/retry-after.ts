@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Longest that a receiver can put an attempt off, in milliseconds. */
+/** Maximum delay that a receiver can request, in milliseconds. */
 const MOST_MS = 24 * 3_600_000;
 
 /**
- * For how many milliseconds an answer asks to be left alone, at most a day; null when it does not say. A date counts from
- * the receiver's own clock, where the answer tells it.
+ * The delay that an answer requests in milliseconds, at most a day; null if there is none. A date is compared with
+ * the receiver's own clock, if the answer contains it.
  * @param now the time in Unix milliseconds, for answers that do not tell theirs
  */
 export function retryAfterOf(
@@ -15,7 +15,7 @@ export function retryAfterOf(
   if (value === undefined) return null;
   const text = value.trim();
   if (/^\d+$/.test(text)) return Math.min(Number(text) * 1_000, MOST_MS);
-  // Date.parse takes more for a date than HTTP does: "-1" for one.
+  // Date.parse accepts more than HTTP dates, for example "-1".
   const until = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN;
   const theirs = Date.parse(date ?? '');
   const wait = until - (Number.isNaN(theirs) ? now : theirs);

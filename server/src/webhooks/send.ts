@@ -11,25 +11,23 @@ import type { Attempt, AttemptResult } from './attempts-store.ts';
 import { retryAfterOf } from './retry-after.ts';
 import { signatureOf } from './signature.ts';
 
-/** Makes one attempt. It never rejects: why there was no good answer is part of the result. */
+/** Makes one attempt. It never rejects: the result contains the reason of a failure. */
 export type SendAttempt = (attempt: Attempt) => Promise<AttemptResult>;
 
-/** Longest that one attempt takes, from resolving the name to the head of the answer, in milliseconds. */
+/** Time limit of an attempt from resolving the name to the head of the answer, in milliseconds. */
 export const ATTEMPT_LIMIT_MS = 10_000;
 
-/** The statuses whose `Retry-After` counts. */
+/** The statuses with which `Retry-After` applies. */
 const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
 
 export interface SenderLimits {
-  /** Longest that an attempt takes, in milliseconds. */
+  /** Time limit of an attempt, in milliseconds. */
   readonly limitMs?: number;
-  /** Longest wait for the body of an answer, in milliseconds. */
+  /** Time limit for the body of an answer, in milliseconds. It does not affect the result. */
   readonly answerBodyMs?: number;
 }
 
-/**
- * @param now the time in Unix milliseconds, which is signed
- */
+/** @param now returns the time in Unix milliseconds, which is signed */
 export function createSender(
   rules: AddressRules,
   now: () => number,
@@ -59,7 +57,10 @@ function headersOf({ id, kind, body, secret }: Attempt, now: number): http.Outgo
   };
 }
 
-/** The names are checked by the addresses that the connection then really uses, so a second answer of the DNS is no way in. */
+/**
+ * The addresses that the connection uses are checked, so that a second, different answer of the DNS cannot bypass the
+ * check.
+ */
 function lookupOf(rules: AddressRules, url: URL): LookupFunction {
   return (_host, options, done) => {
     rules.resolve(url).then(
@@ -72,12 +73,12 @@ function lookupOf(rules: AddressRules, url: URL): LookupFunction {
   };
 }
 
-/** Text as it can be stored: PostgreSQL has no NUL. */
+/** Replaces characters that PostgreSQL cannot store. */
 function storable(text: string): string {
   return text.replaceAll('\u0000', '\uFFFD').toWellFormed();
 }
 
-/** The beginning of the body, as far as it came: one that is slow or breaks off does not make the answer another. */
+/** The beginning of the body, as far as it was received. A slow or interrupted body does not affect the result. */
 async function readBeginning(response: http.IncomingMessage, limitMs: number): Promise<string> {
   const decoder = new StringDecoder('utf8');
   let text = '';
@@ -90,7 +91,7 @@ async function readBeginning(response: http.IncomingMessage, limitMs: number): P
       if (room <= 0) break;
     }
   } catch {
-    // What came of it is kept.
+    // The part that was received is kept.
   } finally {
     clearTimeout(timer);
   }
@@ -119,7 +120,7 @@ async function exchange(
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
     request.on('response', resolve).on('error', reject).end(attempt.body);
   });
-  // Once it has answered, its connection may fail without anybody being told.
+  // Errors of the connection after the answer are ignored.
   request.on('error', () => undefined);
   try {
     const status = response.statusCode ?? 0;
@@ -136,7 +137,7 @@ async function exchange(
 }
 
 function describe(error: unknown): string {
-  // Several addresses were tried, and none answered.
+  // Several addresses were tried, and none responded.
   const [first] = error instanceof AggregateError ? error.errors : [];
   return safeText(first ?? error).slice(0, 500);
 }

@@ -17,19 +17,12 @@ import { type AddressRules, UnusableAddress } from './address.ts';
 import { insertDeliveries, redeliverDead, redeliverOne } from './deliveries-store.ts';
 import { bodyOf } from './dispatch.ts';
 import type { WebhookServices } from './start.ts';
-import {
-  deleteWebhook as deleteFrom,
-  getWebhook,
-  insertWebhook,
-  updateWebhook as updateIn,
-  wakeWebhook,
-} from './store.ts';
+import { deleteWebhookRow, getWebhook, insertWebhook, updateWebhookRow, wakeWebhook } from './store.ts';
+
+type WebhookContext = ActorContext<Core & WebhookServices>;
 
 /** @throws AppError `badRequest` when the address cannot be used or there are too many webhooks */
-export async function createWebhook(
-  ctx: ActorContext<Core & WebhookServices>,
-  input: CreateWebhookInput,
-): Promise<CreatedWebhook> {
+export async function createWebhook(ctx: WebhookContext, input: CreateWebhookInput): Promise<CreatedWebhook> {
   const { app, actor, caller } = ctx;
   const url = await checkAddress(app.webhookAddresses, input.url);
   const secret = input.secret ?? newSecret();
@@ -46,74 +39,76 @@ export async function createWebhook(
 }
 
 /**
- * Sets the fields that are given. Of a hook that is switched on, what is pending is attempted at once.
+ * Sets the given fields. When a webhook is enabled, its pending deliveries are attempted at once.
  * @throws AppError `notFound`; `badRequest` when the address cannot be used
  */
 export async function updateWebhook(
-  ctx: ActorContext<Core & WebhookServices>,
-  input: UpdateWebhookInput,
+  ctx: WebhookContext,
+  { id, ...changes }: UpdateWebhookInput,
 ): Promise<UpdatedWebhook> {
   const { app, actor, caller } = ctx;
-  const url = input.url === undefined ? undefined : await checkAddress(app.webhookAddresses, input.url);
-  const secret = input.rotateSecret && newSecret();
+  const { rotateSecret, ...fields } = changes;
+  const url = fields.url === undefined ? undefined : await checkAddress(app.webhookAddresses, fields.url);
+  const secret = rotateSecret && newSecret();
   const updated = await inTransaction(app.db, async (tx) => {
-    await updateIn(tx, { ...input, ...(url && { url }), ...(secret && { secret }) });
-    const hook = await getWebhook(tx, input.id);
-    const { id: _, ...changes } = input;
-    const fields = givenFields(changes);
-    await recordActivity(tx, actor.id, caller, 'webhooks.update', {
-      webhookId: hook.id,
-      url: hook.url,
-      fields,
-    });
-    await recordPlate(ctx, tx, hook.id, input.filter?.licensePlateNumber);
-    if (input.enabled) await wakeWebhook(tx, hook.id);
-    await notify(tx, channels.webhooks, hook.id);
-    return { ...hook, ...(secret && { secret }) };
+    await updateWebhookRow(tx, id, { ...fields, ...(url && { url }), ...(secret && { secret }) });
+    const webhook = await getWebhook(tx, id);
+    const details = { webhookId: webhook.id, url: webhook.url, fields: givenFields(changes) };
+    await recordActivity(tx, actor.id, caller, 'webhooks.update', details);
+    await recordPlate(ctx, tx, webhook.id, fields.filter?.licensePlateNumber);
+    if (fields.enabled) await wakeWebhook(tx, webhook.id);
+    await notify(tx, channels.webhooks, webhook.id);
+    return { ...webhook, ...(secret && { secret }) };
   });
   await app.webhooks.refresh();
   return updated;
 }
 
-/** Removes a hook; what was pending for it is not sent. @throws AppError `notFound` */
+/** Deletes a webhook; its pending deliveries are not sent. @throws AppError `notFound` */
 export async function deleteWebhook(
-  { app, actor, caller }: ActorContext<Core & WebhookServices>,
+  { app, actor, caller }: WebhookContext,
   id: string,
 ): Promise<{ success: true; id: string }> {
-  const gone = await inTransaction(app.db, async (tx) => {
-    const { id: webhookId, url } = await deleteFrom(tx, id);
+  const deletedId = await inTransaction(app.db, async (tx) => {
+    const { id: webhookId, url } = await deleteWebhookRow(tx, id);
     await recordActivity(tx, actor.id, caller, 'webhooks.delete', { webhookId, url });
     await notify(tx, channels.webhooks, webhookId);
     return webhookId;
   });
   await app.webhooks.refresh();
-  return { success: true, id: gone };
+  return { success: true, id: deletedId };
 }
 
 /**
- * Sends one delivery of kind `test` by the way that all others go.
- * @throws AppError `notFound`; `badRequest` while the hook is disabled
+ * Sends one delivery of kind `test`, by the same path as all others.
+ * @throws AppError `notFound`; `badRequest` while the webhook is disabled
  */
-export function testWebhook({ app, actor, caller }: ActorContext, id: string) {
+export function testWebhook(
+  { app, actor, caller }: ActorContext,
+  id: string,
+): Promise<{ deliveryId: string }> {
   return inTransaction(app.db, async (tx) => {
-    const hook = await getWebhook(tx, id);
-    if (!hook.enabled)
+    const webhook = await getWebhook(tx, id);
+    if (!webhook.enabled)
       throw new AppError('badRequest', 'The webhook is disabled, so nothing is sent: enable it first');
     const deliveryId = randomUUID();
-    const data = JSON.stringify({ webhookId: hook.id, message: 'This is a test.' });
+    const data = JSON.stringify({ webhookId: webhook.id, message: 'This is a test.' });
     const body = bodyOf(deliveryId, 'test', new Date(app.clock.now()), data);
-    await insertDeliveries(tx, [{ id: deliveryId, webhookId: hook.id, kind: 'test', body }]);
-    await recordActivity(tx, actor.id, caller, 'webhooks.test', { webhookId: hook.id, deliveryId });
+    await insertDeliveries(tx, [{ id: deliveryId, webhookId: webhook.id, kind: 'test', body }]);
+    await recordActivity(tx, actor.id, caller, 'webhooks.test', { webhookId: webhook.id, deliveryId });
     return { deliveryId };
   });
 }
 
 /**
- * Has one delivery, or all dead ones of a hook, attempted again under the same ids.
- * @returns how many
+ * Attempts one delivery, or all dead ones of a webhook, again under the same ids.
+ * @returns their number
  * @throws AppError `notFound`
  */
-export function redeliver({ app, actor, caller }: ActorContext, input: RedeliverInput) {
+export function redeliver(
+  { app, actor, caller }: ActorContext,
+  input: RedeliverInput,
+): Promise<{ count: number }> {
   return inTransaction(app.db, async (tx) => {
     if ('id' in input) {
       await redeliverOne(tx, input.id);
@@ -131,7 +126,7 @@ function newSecret(): string {
   return `${SECRET_PREFIX}${randomBytes(32).toString('hex')}`;
 }
 
-/** The address in its one spelling. @throws AppError `badRequest` when webhooks may not be sent there */
+/** The address in its canonical form. @throws AppError `badRequest` when webhooks may not be sent there */
 async function checkAddress(rules: AddressRules, text: string): Promise<string> {
   try {
     const url = rules.parse(text);
@@ -143,7 +138,7 @@ async function checkAddress(rules: AddressRules, text: string): Promise<string> 
   }
 }
 
-/** A hook that waits for a plate looks it up, from then on and without anybody asking again: that is written down. */
+/** A webhook with a plate in its filter looks that plate up continuously, so it is recorded as a look-up. */
 async function recordPlate(
   { actor, caller }: ActorContext,
   tx: Executor,

@@ -8,7 +8,7 @@ import { createWebhookDispatch, type WebhookDispatch } from './dispatch.ts';
 import { ATTEMPT_LIMIT_MS, createSender } from './send.ts';
 import { listEnabledWebhooks } from './store.ts';
 
-/** What this room adds to the service. */
+/** The services of this room. */
 export interface WebhookServices {
   readonly webhooks: WebhookDispatch;
   readonly webhookAddresses: AddressRules;
@@ -16,10 +16,10 @@ export interface WebhookServices {
 
 const REMOVAL_MS = 600_000;
 
-/** Most old deliveries of a hook that are removed at once. */
+/** Maximum number of old deliveries of a webhook to remove at once. */
 const REMOVED_AT_ONCE = 10_000;
 
-/** What other rooms need of webhooks to write deliveries; while the feature is off, there is none to write. */
+/** The services that other rooms need to create deliveries. While the feature is off, none are created. */
 export async function startWebhooks(foundation: Foundation): Promise<WebhookServices> {
   const { config, db, clock } = foundation.core;
   const webhooks = await createWebhookDispatch(
@@ -30,7 +30,7 @@ export async function startWebhooks(foundation: Foundation): Promise<WebhookServ
   return { webhooks, webhookAddresses: createAddressRules(config.WEBHOOK_ALLOW_HOSTS) };
 }
 
-/** Makes the deliveries. While the feature is off, what is pending stays so, and is made when it is on again. */
+/** Starts making deliveries. While the feature is off, pending ones are kept until it is on again. */
 export function startDeliveries(foundation: Foundation, addresses: AddressRules): void {
   const {
     core: { db, log, clock, timings },

@@ -17,7 +17,7 @@ import { AppError, notFound } from '../platform/error.ts';
 import { findNames } from '../users/names-store.ts';
 import type { ActiveWebhook } from './dispatch.ts';
 
-/** The hooks that are enabled. */
+/** The enabled webhooks. */
 export function listEnabledWebhooks(db: Executor): Promise<ActiveWebhook[]> {
   return db
     .select({ id: webhooks.id, kinds: webhooks.kinds, filter: webhooks.filter })
@@ -25,7 +25,7 @@ export function listEnabledWebhooks(db: Executor): Promise<ActiveWebhook[]> {
     .where(eq(webhooks.enabled, true));
 }
 
-// All but the secret, which leaves only where it is made.
+// All columns except the secret, which is returned only when it is created.
 const columns = {
   id: webhooks.id,
   url: webhooks.url,
@@ -65,9 +65,9 @@ export async function listWebhooks(
 }
 
 /**
- * Adds a hook, in a transaction of its own, which keeps others from doing so meanwhile.
+ * Adds a webhook, and prevents other transactions from doing so until this one ends.
  * @returns its id
- * @throws AppError `badRequest` when there are as many as there can be
+ * @throws AppError `badRequest` when the maximum number is reached
  */
 export async function insertWebhook(
   tx: Executor,
@@ -79,14 +79,15 @@ export async function insertWebhook(
     throw new AppError('badRequest', `There are ${MAX_WEBHOOKS} webhooks already: delete one first`);
   }
   const [row] = await tx.insert(webhooks).values(fields).returning({ id: webhooks.id });
-  if (!row) throw new Error('PostgreSQL did not answer the inserted webhook');
+  if (!row) throw new Error('PostgreSQL did not return the inserted webhook');
   return row.id;
 }
 
-/** Sets the fields that are given. @throws AppError `notFound` */
-export async function updateWebhook(
+/** Sets the given fields. @throws AppError `notFound` */
+export async function updateWebhookRow(
   tx: Executor,
-  { id, rotateSecret: _, ...fields }: UpdateWebhookInput & { secret?: string },
+  id: string,
+  fields: Omit<UpdateWebhookInput, 'id' | 'rotateSecret'> & { secret?: string },
 ): Promise<void> {
   const changed = isUuid(id)
     ? await tx
@@ -98,13 +99,17 @@ export async function updateWebhook(
   if (changed.length === 0) throw notFound('Webhook');
 }
 
-/** Has what is pending for a hook attempted, after it was switched on again. */
+/** Makes the pending deliveries of a webhook due, after it was enabled again. */
 export async function wakeWebhook(tx: Executor, id: string): Promise<void> {
   await notify(tx, channels.deliveries, id);
 }
 
-/** Removes a hook and its deliveries. @returns what is gone. @throws AppError `notFound` */
-export async function deleteWebhook(tx: Executor, id: string): Promise<{ id: string; url: string }> {
+/**
+ * Deletes a webhook and its deliveries.
+ * @returns the deleted webhook
+ * @throws AppError `notFound`
+ */
+export async function deleteWebhookRow(tx: Executor, id: string): Promise<{ id: string; url: string }> {
   const [row] = isUuid(id)
     ? await tx.delete(webhooks).where(eq(webhooks.id, id)).returning({ id: webhooks.id, url: webhooks.url })
     : [];
@@ -112,7 +117,7 @@ export async function deleteWebhook(tx: Executor, id: string): Promise<{ id: str
   return row;
 }
 
-/** How the deliveries of a hook fare. */
+/** The state of the deliveries of a webhook. */
 export type DeliveryHealth = Pick<WatchedWebhook, 'pending' | 'dead' | 'lastDelivery'>;
 
 interface HealthRow extends Record<string, unknown> {
@@ -123,7 +128,7 @@ interface HealthRow extends Record<string, unknown> {
   last_status: DeliveryStatus | null;
 }
 
-/** How the deliveries of these hooks fare. Each question has an index of its own. */
+/** The state of the deliveries of these webhooks. Each part of the query has an index of its own. */
 export async function findDeliveryHealth(
   db: Executor,
   webhookIds: readonly string[],

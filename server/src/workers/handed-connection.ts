@@ -5,8 +5,8 @@ interface Closable {
 }
 
 /**
- * Closes the connection that the primary was handing to a worker when it died. Node forgets it (seen in 20 and 24),
- * and its client would wait for an answer for ever; closing one that did arrive changes nothing.
+ * Closes the connection that the primary was passing to a worker when the worker died. Node forgets it (seen in 20
+ * and 24), and its client would wait forever; closing one that did arrive has no effect.
  */
 export function closeHandedConnection({ process }: Worker): void {
   const send = process.send.bind(process) as (...args: unknown[]) => boolean;

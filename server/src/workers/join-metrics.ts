@@ -1,6 +1,6 @@
 /**
- * Joins what several processes tell in Prometheus' text format: each metric is described once, and has the samples of
- * all of them. The samples must differ in a label.
+ * Merges the metrics of several processes in Prometheus' text format: each metric is described once, with the samples
+ * of all. The samples must differ in a label.
  */
 export function joinMetrics(texts: readonly string[]): string {
   const metrics = new Map<string, { about: Set<string>; samples: string[] }>();

@@ -1,21 +1,21 @@
 import type { FirstAdministrator } from '../users/first-administrator.ts';
 
-// What the processes of one service say to one another. The primary starts the workers, and the workers serve.
+// The messages between the processes of one service. The primary starts the workers, and the workers serve requests.
 
-/** What a worker says. */
+/** Messages of a worker. */
 export type FromWorker =
-  | { readonly say: 'prepared' }
+  | { readonly type: 'prepared' }
   | {
-      readonly say: 'listening';
+      readonly type: 'listening';
       readonly url: string;
       readonly firstAdministrator: FirstAdministrator | null;
     }
-  | { readonly say: 'allMetricsPlease'; readonly question: number }
-  | { readonly say: 'myMetrics'; readonly question: number; readonly text: string };
+  | { readonly type: 'getAllMetrics'; readonly request: number }
+  | { readonly type: 'metrics'; readonly request: number; readonly text: string };
 
-/** What the primary says. The number of a question comes back with its answer. */
+/** Messages of the primary. The number of a request is repeated in its answer. */
 export type FromPrimary =
-  | { readonly say: 'listen' }
-  | { readonly say: 'stop' }
-  | { readonly say: 'yourMetricsPlease'; readonly question: number }
-  | { readonly say: 'allMetrics'; readonly question: number; readonly text: string };
+  | { readonly type: 'listen' }
+  | { readonly type: 'stop' }
+  | { readonly type: 'getMetrics'; readonly request: number }
+  | { readonly type: 'allMetrics'; readonly request: number; readonly text: string };

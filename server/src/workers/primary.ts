@@ -8,46 +8,49 @@ import type { Listening } from './worker-process.ts';
 
 const METRICS_WAIT_MS = 5_000;
 
-/** The process that started this one, as a worker sees it. When it is gone, Node ends its workers at once. */
+/** The parent process, as a worker sees it. If it ends, Node ends its workers at once. */
 export interface Primary extends Siblings {
-  /** Resolves when the primary asks this process to end. */
+  /** Resolves when the primary asks this process to stop. */
   readonly askedToStop: Promise<string>;
-  /** Says that this process could serve. @returns whether it may listen now; false when it is to stop instead */
+  /**
+   * Reports that this process is ready to listen.
+   * @returns whether it may listen; false when it should stop instead
+   */
   mayListen(): Promise<boolean>;
   tellListening(listening: Listening): void;
-  /** Lets this process end: the connection to the primary kept it alive. */
+  /** Lets this process end, which the connection to the primary prevents. */
   leave(): void;
 }
 
 /**
- * Joins the primary.
- * @param number of this worker, as the primary gave it; undefined where this process is none
+ * Connects to the primary.
+ * @param number of this worker, as assigned by the primary; undefined if this process is not a worker
  */
 export function joinPrimary(number: string | undefined): Primary | null {
   if (number === undefined || !cluster.isWorker) return null;
-  const tell = (message: FromWorker): void => {
-    // A primary that is gone hears nothing; without a callback that would be an unhandled error here.
+  const send = (message: FromWorker): void => {
+    // If the primary is gone, sending fails; without a callback that would be an unhandled error.
     process.send?.(message, undefined, undefined, () => undefined);
   };
-  const questions = new PendingRequests();
+  const requests = new PendingRequests();
   let readMetrics = async (): Promise<string> => '';
 
-  const said = new EventEmitter<{ listen: []; stop: [] }>();
-  const askedToStop = once(said, 'stop').then(() => 'the primary stops');
-  const allowedToListen = once(said, 'listen');
+  const messages = new EventEmitter<{ listen: []; stop: [] }>();
+  const askedToStop = once(messages, 'stop').then(() => 'the primary stops');
+  const allowedToListen = once(messages, 'listen');
 
   process.on('message', (message: FromPrimary) => {
-    switch (message.say) {
+    switch (message.type) {
       case 'listen':
       case 'stop':
-        said.emit(message.say);
+        messages.emit(message.type);
         break;
       case 'allMetrics':
-        questions.answer(message.question, message.text);
+        requests.answer(message.request, message.text);
         break;
-      case 'yourMetricsPlease': {
-        const { question } = message;
-        void readMetrics().then((text) => tell({ say: 'myMetrics', question, text }));
+      case 'getMetrics': {
+        const { request } = message;
+        void readMetrics().then((text) => send({ type: 'metrics', request, text }));
       }
     }
   });
@@ -56,10 +59,10 @@ export function joinPrimary(number: string | undefined): Primary | null {
     number: Number(number),
     askedToStop,
     mayListen() {
-      tell({ say: 'prepared' });
+      send({ type: 'prepared' });
       return Promise.race([allowedToListen.then(() => true), askedToStop.then(() => false)]);
     },
-    tellListening: (listening) => tell({ say: 'listening', ...listening }),
+    tellListening: (listening) => send({ type: 'listening', ...listening }),
     leave() {
       if (process.connected) process.disconnect();
     },
@@ -67,9 +70,7 @@ export function joinPrimary(number: string | undefined): Primary | null {
       readMetrics = read;
     },
     async gatherMetrics() {
-      const all = await questions.ask(METRICS_WAIT_MS, (question) =>
-        tell({ say: 'allMetricsPlease', question }),
-      );
+      const all = await requests.ask(METRICS_WAIT_MS, (request) => send({ type: 'getAllMetrics', request }));
       if (all === null)
         throw unavailable('The metrics could not be collected in time: try again in a moment');
       return all;

@@ -1,32 +1,33 @@
-/** Questions to another process whose answers are still to come, by their number. */
+/** Requests to another process that have not been answered, by number. */
 export class PendingRequests {
   readonly #open = new Map<number, (answer: string | null) => void>();
   #last = 0;
 
   /**
-   * Puts a question, with a number by which the answer is known.
-   * @param patience how long to wait for the answer, in milliseconds
-   * @returns the answer; null when none came in time
+   * Sends a request with a number that identifies its answer.
+   * @param patience time limit for the answer, in milliseconds
+   * @param send sends the request
+   * @returns the answer; null when there was none in time
    */
-  ask(patience: number, put: (question: number) => void): Promise<string | null> {
-    const question = ++this.#last;
+  ask(patience: number, send: (request: number) => void): Promise<string | null> {
+    const request = ++this.#last;
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#settle(question, null), patience);
-      this.#open.set(question, (answer) => {
+      const timer = setTimeout(() => this.#settle(request, null), patience);
+      this.#open.set(request, (answer) => {
         clearTimeout(timer);
         resolve(answer);
       });
-      put(question);
+      send(request);
     });
   }
 
-  /** Hands the answer to whoever asked, unless they no longer wait. */
-  answer(question: number, answer: string): void {
-    this.#settle(question, answer);
+  /** Resolves the request, unless it has timed out. */
+  answer(request: number, answer: string): void {
+    this.#settle(request, answer);
   }
 
-  #settle(question: number, answer: string | null): void {
-    this.#open.get(question)?.(answer);
-    this.#open.delete(question);
+  #settle(request: number, answer: string | null): void {
+    this.#open.get(request)?.(answer);
+    this.#open.delete(request);
   }
 }

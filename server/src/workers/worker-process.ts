@@ -5,40 +5,40 @@ import { closeHandedConnection } from './handed-connection.ts';
 import type { FromPrimary, FromWorker } from './messages.ts';
 import { PendingRequests } from './questions.ts';
 
-/** How long a worker gets to say its metrics, in milliseconds. */
+/** Time limit for the metrics of a worker, in milliseconds. */
 const METRICS_WAIT_MS = 2_000;
 
-/** What a worker says once it serves. */
+/** The message of a worker that serves requests. */
 export interface Listening {
   readonly url: string;
-  /** The administrator that its start created, if it did. */
+  /** The administrator that its start created, if any. */
   readonly firstAdministrator: FirstAdministrator | null;
 }
 
-/** A worker as the primary sees it. */
+/** A worker, as the primary sees it. */
 export interface WorkerProcess {
   readonly pid: number | undefined;
   /** By the monotonic clock, in milliseconds. */
   readonly startedAt: number;
-  /** Resolves once it has everything that it needs to serve; null when it ended before. */
+  /** Resolves when it is ready to listen; null when it ended before. */
   readonly prepared: Promise<true | null>;
-  /** Resolves once it serves; null when it ended before. */
+  /** Resolves when it is listening; null when it ended before. */
   readonly listening: Promise<Listening | null>;
-  /** Whether it serves now. */
+  /** Whether it serves requests now. */
   readonly isServing: boolean;
   /** Resolves when it has ended, with its exit code or the signal or error that ended it. */
   readonly ended: Promise<string>;
   /** Lets it listen, once it is prepared. */
   letListen(): void;
-  /** Its metrics in Prometheus' text format; null when it does not say them in time. */
+  /** Its metrics in Prometheus' text format; null when they do not arrive in time. */
   askMetrics(): Promise<string | null>;
-  /** Asks it to finish what it accepted, and to end. */
+  /** Asks it to finish the requests it accepted, and to end. */
   askToStop(): void;
   kill(): void;
 }
 
 /**
- * Starts a worker: this same program, with `environment` on top of the environment of this process.
+ * Starts a worker: the same program, with `environment` added to the environment of this process.
  * @param gatherMetrics collects the metrics of all workers, for a worker that is asked for them
  */
 export function startWorkerProcess(
@@ -47,34 +47,34 @@ export function startWorkerProcess(
 ): WorkerProcess {
   const worker = cluster.fork(environment);
   closeHandedConnection(worker);
-  const questions = new PendingRequests();
-  const said = new EventEmitter<{ prepared: []; listening: [Listening] }>();
+  const requests = new PendingRequests();
+  const messages = new EventEmitter<{ prepared: []; listening: [Listening] }>();
   const ended = howItEnded(worker);
-  const prepared = once(said, 'prepared').then(() => true as const);
-  const listening = new Promise<Listening>((resolve) => said.once('listening', resolve));
+  const prepared = once(messages, 'prepared').then(() => true as const);
+  const listening = new Promise<Listening>((resolve) => messages.once('listening', resolve));
   const unlessEnded = <Answer>(answer: Promise<Answer>) => Promise.race([answer, ended.then(() => null)]);
-  // One that is gone cannot be told anything; that it is gone is seen by its end.
-  const tell = (message: FromPrimary): boolean => worker.send(message, () => undefined);
+  // A message to a worker that is gone is lost; its end is reported separately.
+  const send = (message: FromPrimary): boolean => worker.send(message, () => undefined);
 
   let isServing = false;
   void ended.then(() => {
     isServing = false;
   });
   worker.on('message', (message: FromWorker) => {
-    switch (message.say) {
+    switch (message.type) {
       case 'prepared':
-        said.emit('prepared');
+        messages.emit('prepared');
         break;
       case 'listening':
         isServing = true;
-        said.emit('listening', message);
+        messages.emit('listening', message);
         break;
-      case 'myMetrics':
-        questions.answer(message.question, message.text);
+      case 'metrics':
+        requests.answer(message.request, message.text);
         break;
-      case 'allMetricsPlease': {
-        const { question } = message;
-        void gatherMetrics().then((text) => tell({ say: 'allMetrics', question, text }));
+      case 'getAllMetrics': {
+        const { request } = message;
+        void gatherMetrics().then((text) => send({ type: 'allMetrics', request, text }));
       }
     }
   });
@@ -88,10 +88,10 @@ export function startWorkerProcess(
       return isServing;
     },
     ended,
-    letListen: () => tell({ say: 'listen' }),
+    letListen: () => send({ type: 'listen' }),
     askMetrics: () =>
-      unlessEnded(questions.ask(METRICS_WAIT_MS, (question) => tell({ say: 'yourMetricsPlease', question }))),
-    askToStop: () => tell({ say: 'stop' }),
+      unlessEnded(requests.ask(METRICS_WAIT_MS, (request) => send({ type: 'getMetrics', request }))),
+    askToStop: () => send({ type: 'stop' }),
     kill: () => worker.process.kill('SIGKILL'),
   };
 }

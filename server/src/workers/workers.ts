@@ -5,36 +5,37 @@ import type { FirstAdministrator } from '../users/first-administrator.ts';
 import { joinMetrics } from './join-metrics.ts';
 import { type Listening, startWorkerProcess, type WorkerProcess } from './worker-process.ts';
 
-/** Pause before a worker that ended is started again, in milliseconds; doubled each time until one lives long enough. */
+/** Pause before a worker that ended is restarted, in milliseconds; doubled each time until one runs long enough. */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 15_000;
 const LONG_ENOUGH_MS = 30_000;
 
-/** How long workers get to finish what they accepted: a request may take 30 s. */
+/** Time for workers to finish the requests they accepted: a request may take 30 s. */
 const STOP_MS = 35_000;
 
-/** Names the variable that makes a process a worker, and is its number. */
+/** The environment variable that contains the number of a worker. */
 export const WORKER_NUMBER = 'GANTRY_WORKER';
 
 export interface WorkersOptions {
   readonly count: number;
-  /** Settings that all workers must share. */
+  /** Settings that all workers share. */
   readonly environment: Readonly<Record<string, string>>;
   readonly log: Logger;
 }
 
-/** Processes that serve together on one port. One that ends is started again, until they are disposed of. */
+/** Processes that serve one port together. Workers that end are restarted until this is disposed of. */
 export interface Workers extends AsyncDisposable {
-  /** The administrator that their start created, if it did. */
+  /** The administrator that their start created, if any. */
   readonly firstAdministrator: FirstAdministrator | null;
   /**
-   * Starts them. @returns the address they answer at, once all of them do
+   * Starts them.
+   * @returns the address, once all of them are listening
    * @throws Error when one of them cannot start
    */
   listen(): Promise<string>;
 }
 
-/** Workers that are yet to be started. */
+/** Workers that are not started yet. */
 export function createWorkers({ count, environment, log }: WorkersOptions): Workers {
   const ending = new AbortController();
   const alive = new Set<WorkerProcess>();
@@ -57,7 +58,7 @@ export function createWorkers({ count, environment, log }: WorkersOptions): Work
     return worker;
   };
 
-  /** Starts another one whenever the worker has ended, ever more slowly while none lives long enough. */
+  /** Restarts the worker whenever it has ended, with growing pauses until one runs long enough. */
   const keep = async (number: number, first: WorkerProcess): Promise<void> => {
     let pause = FIRST_PAUSE_MS;
     for (let worker = first; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
@@ -78,7 +79,7 @@ export function createWorkers({ count, environment, log }: WorkersOptions): Work
 
   const orFail = async <Answer>(answer: Promise<Answer | null>): Promise<Answer> => {
     const given = await answer;
-    if (given === null) throw new Error('A worker process ended before it served; it said why.');
+    if (given === null) throw new Error('A worker process ended before it was ready; see its message.');
     return given;
   };
 
@@ -94,8 +95,8 @@ export function createWorkers({ count, environment, log }: WorkersOptions): Work
       return firstAdministrator;
     },
     async listen() {
-      // The first one alone: it brings the schema up to date, and if something is amiss, only one says so. They listen
-      // together, because clients keep their connections: whoever listened earlier would have all of the first ones.
+      // The first one starts alone: it migrates the schema, and a problem is reported only once. All begin to listen
+      // together, because clients keep their connections and the first listener would get all of them.
       const first = start(1);
       await orFail(first.prepared);
       const others = Array.from({ length: count - 1 }, (_, index) => start(index + 2));

@@ -8,14 +8,14 @@ import type { Part, Staff } from './staff.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Most that are looked at in one go, the newest first. */
+/** Maximum number of alerts to process at once, the newest first. */
 const MOST = 500;
 
-/** Shares that somebody has looked at: of the reads of the last day, and of older ones. */
+/** The fraction of alerts that have been acknowledged: of the last day, and older ones. */
 const SEEN_OF_RECENT = 0.5;
 const SEEN_OF_OLD = 0.93;
 
-/** Shares of those that the field service has looked at, and about which something was noted. */
+/** The fractions of those that the field service acknowledged, and that have a note. */
 const FIELD = 0.25;
 const NOTED = 0.6;
 
@@ -27,7 +27,7 @@ const NOTES = [
   'Lost after the next junction',
 ] as const;
 
-/** Whether somebody would have looked at the alert by `now` (Unix milliseconds). */
+/** Whether the alert would have been acknowledged by `now` (Unix milliseconds). */
 export function isSeen({ id, timestamp }: Pick<WatchlistAlert, 'id' | 'timestamp'>, now: number): boolean {
   return draw(`seen ${id}`) < (now - timestamp.getTime() > DAY_MS ? SEEN_OF_OLD : SEEN_OF_RECENT);
 }
@@ -39,13 +39,13 @@ export async function acknowledgeAlerts(staff: Staff, now: number, signal: Abort
     const part: Part = draw(`doer ${id}`) < FIELD ? 'field' : 'operator';
     const note = draw(`noted ${id}`) < NOTED ? drawOne(`note ${id}`, NOTES) : null;
     await staff[part].client.api.watchlist.acknowledgeAlert.mutate({ id, note }).catch((error: unknown) => {
-      // Somebody has done so already.
+      // It was acknowledged meanwhile.
       if (!(error instanceof GantryError) || error.code !== 'CONFLICT') throw error;
     });
   });
 }
 
-/** How watchlist and alerts stand, in a line. */
+/** The state of watchlist and alerts as one line. */
 export async function describeWatchlist({ operator }: Staff): Promise<string> {
   const { watchlist } = operator.client.api;
   const [{ total }, all, open] = await Promise.all([

@@ -6,10 +6,10 @@ import { dealWithIncidents, describeIncidents } from './incidents.ts';
 import { reviewViolations } from './reviews.ts';
 import type { Staff } from './staff.ts';
 
-/** What is older than this, in milliseconds, has been reviewed, mostly. */
+/** Events older than this, in milliseconds, have mostly been reviewed. */
 const REVIEWED_AFTER_MS = 2 * 86_400_000;
 
-/** Does what the control room would have done about a stretch of the past, and says how things stand then. */
+/** Performs the work of a control room for a period in the past, and prints the resulting state. */
 export async function workThroughPast(
   staff: Staff,
   features: DemoFeatures,

@@ -1,13 +1,13 @@
 import { type GantryClient, GantryError } from '@gantry/client';
 
-/** Which of the things that the demo shows are switched on (`FEATURES`). */
+/** The features of the demo that are switched on (`FEATURES`). */
 export interface DemoFeatures {
   readonly incidents: boolean;
   readonly watchlist: boolean;
   readonly realtime: boolean;
 }
 
-/** Asks with a login that may see the watchlist: the settings do not name it, so a refusal means that it is off. */
+/** Uses a login that may see the watchlist: the settings do not mention it, so a refusal means that it is off. */
 export async function findFeatures({ system, watchlist }: GantryClient['api']): Promise<DemoFeatures> {
   const { features } = await system.getSettings.query();
   const hasWatchlist = await watchlist.getAll.query({ take: 1 }).then(

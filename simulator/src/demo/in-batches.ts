@@ -1,7 +1,7 @@
-/** Calls under way at once: one batch of the client. */
+/** Number of concurrent calls: one batch of the client. */
 const AT_ONCE = 50;
 
-/** Does the work for all items, a batch of them at a time, and begins no batch after the signal. */
+/** Processes all items in batches, and starts no batch after the signal. */
 export async function inBatches<Item>(
   items: readonly Item[],
   signal: AbortSignal,

@@ -5,21 +5,21 @@ import type { Part } from './staff.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** What is older than this has been dealt with. */
+/** Older incidents have been dealt with. */
 const RECENT_MS = 48 * HOUR_MS;
 
-/** What is newer than this has not been looked at. */
+/** Newer incidents have not been looked at. */
 const NEW_MS = 6 * HOUR_MS;
 
-/** Shares of the old ones that are put away, of the recent ones on which work has begun, or that somebody has seen. */
+/** The fractions of old incidents that are closed, and of recent ones that are in progress or acknowledged. */
 const CLOSED = 0.85;
 const STARTED = 0.35;
 const SEEN = 0.35;
 
-/** Share of the work that goes to the field service; the rest the operator does. */
+/** The fraction of the work done by the field service; the operator does the rest. */
 const FIELD = 0.65;
 
-/** Something that is to be done about an incident. */
+/** An action on an incident. */
 export type Step =
   | {
       readonly action: 'acknowledge' | 'start' | 'resolve' | 'close';
@@ -30,7 +30,7 @@ export type Step =
 
 type Dated = Pick<Incident, 'id' | 'openedAt'>;
 
-/** The state in which a control room would have an incident of that age; `now` in Unix milliseconds. */
+/** The status of an incident of that age in a typical control room; `now` in Unix milliseconds. */
 export function goalOf({ id, openedAt }: Dated, now: number): IncidentStatus {
   const age = now - openedAt.getTime();
   const drawn = draw(`goal ${id}`);
@@ -41,9 +41,8 @@ export function goalOf({ id, openedAt }: Dated, now: number): IncidentStatus {
 }
 
 /**
- * What is to be done, in this order, to bring an incident from its state to the one where it should be by `now` (Unix
- * milliseconds).
- * @param assigned who has it; null: nobody
+ * The actions, in order, that bring an incident to its expected status by `now` (Unix milliseconds).
+ * @param assigned the present assignee; null for nobody
  */
 export function courseOf(
   incident: Dated & Pick<Incident, 'type' | 'status'>,

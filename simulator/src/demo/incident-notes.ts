@@ -2,13 +2,13 @@ import type { IncidentType } from '@gantry/contract/incidents';
 
 type Notes = readonly [string, ...string[]];
 
-/** What people note at each step, by the type of the incident. */
+/** Typical notes for each step, by the type of the incident. */
 interface NotesOfType {
-  /** Of the operator, who saw it first. */
+  /** By the operator who first acknowledged it. */
   readonly acknowledge: Notes;
-  /** Of whoever begins the work. */
+  /** By the user who starts the work. */
   readonly start: Notes;
-  /** Of whoever ends it. */
+  /** By the user who ends it. */
   readonly resolve: Notes;
 }
 

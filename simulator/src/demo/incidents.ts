@@ -6,14 +6,14 @@ import { inBatches } from './in-batches.ts';
 import { courseOf, type Step } from './incident-course.ts';
 import type { Part, Staff } from './staff.ts';
 
-/** Most that are looked at in one go, the newest first. */
+/** Maximum number of incidents to process at once, the newest first. */
 const MOST = 500;
 
 const UNFINISHED = incidentStatus.options.filter((status) => status !== 'CLOSED');
 
 /**
- * Does about the incidents that events opened until `now` (Unix milliseconds) what a control room would have done. What
- * people opened, took on or reopened is theirs.
+ * Performs the actions of a control room on incidents that events opened until `now` (Unix milliseconds). Incidents
+ * that people opened, were assigned or reopened are left alone.
  */
 export async function dealWithIncidents(staff: Staff, now: number, signal: AbortSignal): Promise<void> {
   const unfinished = await listUnfinished(staff, new Date(now));
@@ -24,14 +24,14 @@ export async function dealWithIncidents(staff: Staff, now: number, signal: Abort
     for (const step of courseOf(incident, assigned, now)) {
       if (signal.aborted) return;
       await carryOut(staff, incident.id, step).catch((error: unknown) => {
-        // Somebody has done so already.
+        // It was changed meanwhile.
         if (!(error instanceof GantryError) || error.code !== 'CONFLICT') throw error;
       });
     }
   });
 }
 
-/** How the incidents stand, in a line. */
+/** The state of the incidents as one line. */
 export async function describeIncidents({ operator }: Staff): Promise<string> {
   const { total, byStatus } = await operator.client.api.incidents.getStats.query();
   const parts = byStatus
@@ -51,7 +51,7 @@ async function listUnfinished({ operator }: Staff, until: Date): Promise<Inciden
   return found;
 }
 
-/** Whoever of the staff has the incident; null for nobody, undefined for somebody else. */
+/** The member of the staff to whom the incident is assigned; null for nobody, undefined for another user. */
 function assigneeOf(staff: Staff, { assignedTo }: Incident): Part | null | undefined {
   if (assignedTo === null) return null;
   return (['operator', 'field'] as const).find((part) => staff[part].id === assignedTo.id);

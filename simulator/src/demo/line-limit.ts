@@ -1,6 +1,6 @@
 const MINUTE_MS = 60_000;
 
-/** Says at most so many lines a minute; the next one after that tells how many were left out. */
+/** Prints at most the given number of lines a minute; the next line after that says how many were omitted. */
 export function limitLines(
   perMinute: number,
   say: (line: string) => void,

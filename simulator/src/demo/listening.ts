@@ -9,16 +9,16 @@ interface Listener<Message> {
   onComplete(): void;
 }
 
-/** Begins to listen, after the message with the id or from now on. */
+/** Subscribes, after the message with the id or from now on. */
 export type Subscribe<Message> = (
   lastEventId: string | undefined,
   listener: Listener<Message>,
 ) => { unsubscribe(): void };
 
 /**
- * Tells every message until the signal. The client connects again by itself when it is cut off; what it gives up, such
- * as a stream that ended with its token, is begun again where it stopped.
- * @throws GantryError when the service refuses it for good
+ * Passes on every message until the signal. The client reconnects by itself after an interruption; other ends of the
+ * stream, such as an expired token, are followed by a new subscription from the same position.
+ * @throws GantryError when the service refuses it permanently
  */
 export async function keepListening<Message>(
   colleague: Colleague,
@@ -42,7 +42,7 @@ export async function keepListening<Message>(
   }
 }
 
-/** Listens until the stream or the signal ends, and answers why: an error, or null. */
+/** Subscribes until the stream ends or the signal is aborted. @returns the error, or null */
 function listen<Message>(
   subscribe: Subscribe<Message>,
   lastEventId: string | undefined,
@@ -64,7 +64,7 @@ function listen<Message>(
   });
 }
 
-/** Makes sure that there is a token which the service accepts: one is good for a day. */
+/** Makes sure that the token is valid: it expires after a day. */
 async function ensureToken({ client, logInAgain }: Colleague): Promise<void> {
   await client.api.auth.me.query().catch((error: unknown) => {
     if (error instanceof GantryError && error.code === 'UNAUTHORIZED') return logInAgain();

@@ -7,12 +7,12 @@ import { limitLines } from './line-limit.ts';
 import { keepListening, type Subscribe } from './listening.ts';
 import type { Colleague } from './staff.ts';
 
-/** More lines than this in a minute nobody reads. */
+/** Maximum number of lines a minute, more of which nobody can read. */
 const LINES_A_MINUTE = 10;
 
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 
-/** A new incident in a line; null for whatever else is done about one. */
+/** A new incident as one line; null for other changes. */
 export function incidentLine(
   message: { readonly type: 'change'; readonly change: IncidentChange } | StreamNote,
 ): string | null {
@@ -21,7 +21,7 @@ export function incidentLine(
   return `${clock.format(openedAt)} New incident, ${severity}: ${title}`;
 }
 
-/** An alert in a line; null for a note about the stream. */
+/** An alert as one line; null for a note about the stream. */
 export function alertLine(
   message: { readonly type: 'alert'; readonly alert: WatchlistAlert } | StreamNote,
 ): string | null {
@@ -33,8 +33,8 @@ export function alertLine(
 }
 
 /**
- * Says each new incident and each alert as it happens, as far as somebody can read them, until it is stopped.
- * @param say takes a line that stays
+ * Prints new incidents and alerts as they happen, up to a rate that can be read, until it is stopped.
+ * @param say prints a permanent line
  */
 export function followNews(
   colleague: Colleague,
@@ -55,7 +55,7 @@ export function followNews(
     };
     await keepListening(colleague, subscribe, tellNew, ending.signal).catch((error: unknown) => {
       if (!(error instanceof GantryError)) throw error;
-      say(`No more news here: ${error.message}`);
+      say(`New incidents and alerts are no longer shown: ${error.message}`);
     });
   };
   const following = [

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Up to when the demo in this folder has events (Unix milliseconds); null when that is not known. */
+/** The time up to which the demo in this folder has events (Unix milliseconds); null if unknown. */
 export async function readMark(dataDir: string): Promise<number | null> {
   const text = await readFile(pathOf(dataDir), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';

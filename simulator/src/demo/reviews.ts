@@ -6,11 +6,11 @@ import { inBatches } from './in-batches.ts';
 
 type Events = GantryClient['api']['events'];
 
-/** Shares of the old violations that somebody has looked at, and put away. */
+/** The fractions of old violations that are processed, and archived. */
 const PROCESSED = 0.7;
 const ARCHIVED = 0.3;
 
-/** Marks a share of the violations in a stretch of time as processed, and some of those as archived. */
+/** Marks a fraction of the violations in a period as processed, and some of those as archived. */
 export async function reviewViolations(
   events: Events,
   stretch: Stretch,

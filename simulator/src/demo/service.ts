@@ -8,21 +8,21 @@ import { SimulationError } from '../simulation.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** A fresh folder takes some seconds; a slow machine may take many. */
+/** A new folder takes some seconds, on a slow machine much longer. */
 const START_DEADLINE_MS = 90_000;
 const STOP_DEADLINE_MS = 45_000;
 
 /** A service in a process of its own. */
 export interface Service {
   readonly url: string;
-  /** Resolves when the process has ended, whoever asked for it. */
+  /** Resolves when the process has ended, for any reason. */
   readonly ended: Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
  * Starts the service as `npm start` does, and waits until it is ready.
- * @throws SimulationError when the port is taken, or the service ends or is not ready in time
+ * @throws SimulationError when the port is in use, or the service ends or is not ready in time
  */
 export async function startService(
   env: NodeJS.ProcessEnv,
@@ -32,12 +32,12 @@ export async function startService(
   const url = `http://${target.includes(':') ? `[${target}]` : target}:${port}`;
   if (await isTaken(target, port)) {
     throw new SimulationError(
-      `Something listens on ${url} already: stop it first, or choose another port with PORT`,
+      `Something is listening on ${url} already: stop it first, or choose another port with PORT`,
     );
   }
   for (const build of ['server/build.js', 'console/build.js'])
     await promisify(execFile)(process.execPath, [build], { cwd: ROOT });
-  // Detached, so that Ctrl-C in the terminal reaches the simulator alone, which then stops the service last.
+  // Detached, so that Ctrl-C in the terminal reaches only the simulator, which stops the service last.
   const child = spawn(process.execPath, ['--enable-source-maps', 'server/dist/main.js'], {
     cwd: ROOT,
     env,
@@ -46,7 +46,7 @@ export async function startService(
   });
   const ended = once(child, 'exit').then(() => undefined);
   const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
-  // Whatever makes this process leave in a hurry, the service is still told to stop.
+  // The service is stopped however this process exits.
   process.once('exit', () => {
     if (isRunning()) child.kill('SIGTERM');
   });
@@ -66,7 +66,7 @@ export async function startService(
     );
   const deadline = performance.now() + START_DEADLINE_MS;
   while (!(await isReady())) {
-    if (!isRunning()) throw new SimulationError('The service did not start: see what it says above');
+    if (!isRunning()) throw new SimulationError('The service did not start: see its messages above');
     if (signal.aborted || performance.now() > deadline) {
       await stop();
       throw new SimulationError(signal.aborted ? 'Stopped' : 'The service was not ready in time');
@@ -87,7 +87,7 @@ function isTaken(host: string, port: number): Promise<boolean> {
   });
 }
 
-/** The address at which this machine reaches a service that listens on `host`. */
+/** The address at which a service that listens on `host` can be reached from this machine. */
 function reachable(host: string): string {
   return host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
 }

@@ -2,28 +2,28 @@ import { createGantryClient, type GantryClient, GantryError } from '@gantry/clie
 import { mayDo, type Permission, type Role } from '@gantry/contract/permissions';
 import type { DemoLogin } from './users.ts';
 
-/** Somebody of the control room, logged in. */
+/** A member of the control room who is logged in. */
 export interface Colleague {
   readonly id: string;
   readonly client: GantryClient;
-  /** Exchanges a token that is not good any more for a new one. */
+  /** Replaces an invalid token with a new one. */
   logInAgain(): Promise<unknown>;
 }
 
-/** What somebody is in the control room. */
+/** The role of a member of the control room. */
 export type Part = 'operator' | 'field';
 
-/** Who plays the parts of the control room. */
+/** The members of the control room. */
 export interface Staff extends Readonly<Record<Part, Colleague>> {
   leave(): Promise<void>;
 }
 
-/** What each part must be allowed to do. */
+/** The permission that each role needs. */
 const NEEDS: Readonly<Record<Part, Permission>> = { operator: 'manageWatchlist', field: 'manageIncidents' };
 
 /**
- * Logs in the sample users that work in the control room, so that what is done there has a name. Whoever cannot log in
- * any more, or may not do the work, is replaced by `standIn`.
+ * Logs in the sample users of the control room, so that their actions carry their names. Users who cannot log in any
+ * more, or lack the permission, are replaced by `standIn`.
  */
 export async function gatherStaff(
   url: string,
@@ -58,7 +58,7 @@ async function logInAs(url: string, { email, password }: DemoLogin, needs: Permi
 
 function logOut({ client }: Colleague): Promise<void> {
   return client.logout().catch((error: unknown) => {
-    // The service may be gone by now, and its tokens end by themselves.
+    // The service may have stopped; its tokens expire by themselves.
     if (!(error instanceof GantryError)) throw error;
   });
 }

@@ -19,11 +19,11 @@ const SAMPLES = [
   { role: 'VIEWER', firstName: 'Vera', lastName: 'Lind', department: 'Public relations' },
 ] as const;
 
-// Without characters that are mistaken for one another.
+// Without characters that are easily confused.
 const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789-_!+';
 const PASSWORD_LENGTH = 16;
 
-/** A random password that the service accepts. */
+/** A random password that meets the password rules. */
 export function randomPassword(): string {
   for (;;) {
     const chars = Array.from({ length: PASSWORD_LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length)));
@@ -31,14 +31,14 @@ export function randomPassword(): string {
   }
 }
 
-/** Where the passwords of the sample users are kept. */
+/** The file with the passwords of the sample users. */
 export function loginsFile(dataDir: string): string {
   return join(dataDir, 'demo-users');
 }
 
 /**
- * Makes sure that there is a user of each role other than ADMIN. Passwords are kept in the data folder, readable by
- * its owner only, before the users exist: a demo that is cut short loses none.
+ * Makes sure that there is a user of each role other than ADMIN. Passwords are stored in the data folder, readable by
+ * its owner only, before the users are created, so that none is lost if the demo is interrupted.
  */
 export async function ensureDemoUsers(
   { users }: GantryClient['api'],

@@ -5,7 +5,7 @@ import { vehicleOf } from '../vehicle.ts';
 
 const DAY_MS = 86_400_000;
 
-/** A plate to look out for; times in days before now. */
+/** A watched plate; times in days before now. */
 interface Sample {
   readonly pattern: string;
   readonly reason: string;
@@ -15,7 +15,10 @@ interface Sample {
   readonly fuzzy?: boolean;
 }
 
-/** The vehicles are commuters: of a month some eighty reads in the past, and of the live fleet one in a minute or two. */
+/**
+ * The plates are of commuters: some eighty reads in a month of history, and one in a minute or two from the live
+ * fleet.
+ */
 export const samples: readonly Sample[] = [
   { pattern: plate(8), reason: 'Stolen van, police report 26-018342', priority: 'CRITICAL', since: 6 },
   {
@@ -41,7 +44,7 @@ export const samples: readonly Sample[] = [
   { pattern: plate(14), reason: 'Missing person (found safe)', priority: 'HIGH', until: 12 },
 ];
 
-/** Makes sure that there is an entry for each of the plates; one that was changed since stays as it is. */
+/** Makes sure that there is an entry for each of the plates. Existing entries are not changed. */
 export async function ensureWatchlist(
   { watchlist }: GantryClient['api'],
   now: number,
@@ -61,7 +64,7 @@ function plate(vehicle: number): string {
   return vehicleOf(vehicle).plate;
 }
 
-/** As somebody in a hurry would read it. */
+/** The text with typical reading errors. */
 function misread(text: string): string {
   return text.replaceAll('8', 'B').replaceAll('0', 'O').replaceAll('5', 'S');
 }

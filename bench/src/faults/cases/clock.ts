@@ -8,7 +8,7 @@ import type { Fault } from '../fault.ts';
 const DAY_MS = 86_400_000;
 const SHIFTED_CLOCK = fileURLToPath(new URL('../shifted-clock.mjs', import.meta.url));
 
-/** In the data folder, which is where the service is started. */
+/** In the data folder, where the service is started. */
 const OFFSET_FILE = 'clock-offset';
 
 const SHIFTS = [
@@ -34,8 +34,8 @@ export const clock: readonly Fault[] = SHIFTS.map(({ name, title, ms }) => ({
     await writeFile(file, String(ms));
     await sleep(1_000);
     const before = await countEvents(await databaseUrl());
-    // Whether it runs, is refused or stops with a sentence: nothing that is minutes old may go. A token is no longer good
-    // by a clock that is a year ahead.
+    // Whether it runs, is refused or stops with a message: no recent data may be removed. With a clock a year ahead
+    // the token has expired.
     await client.api.storage.runRetention.mutate().catch(() => undefined);
     await sleep(4_000);
     if ((await countEvents(await databaseUrl())) < before)

@@ -25,7 +25,7 @@ async function untilAnother({ postmaster, victim }: Scene, former: number): Prom
   }
 }
 
-/** Callers who lock a table out at once, as many as a control room and its devices have. */
+/** Number of concurrent callers that a locked table blocks, as in a large control room. */
 const LOCKED_OUT_CALLERS = 500;
 
 export const database: readonly Fault[] = [
@@ -75,7 +75,7 @@ export const database: readonly Fault[] = [
       for (const signal of ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGINT'] as const) {
         const pid = await scene.postmaster();
         process.kill(pid, signal);
-        // A smart stop waits for connections to end, which those of a service never do.
+        // A smart shutdown waits for connections to end, which those of a service never do.
         if (!(await untilGone(pid, 5_000))) process.kill(pid, 'SIGINT');
         await untilGone(pid, 20_000);
         await untilAnother(scene, pid);
@@ -116,7 +116,7 @@ export const database: readonly Fault[] = [
       const asking = Promise.all(Array.from({ length: LOCKED_OUT_CALLERS }, () => ask().catch(() => null)));
       const start = performance.now();
       await sleep(1_000);
-      // Health has to tell the truth at once, whatever waits.
+      // The health check must report the truth at once, whatever is waiting.
       const asked = performance.now();
       await fetch(`${victim.url}/trpc/system.health`, { signal: AbortSignal.timeout(10_000) }).catch(() =>
         breach('system.health did not answer within 10 s while events were locked'),
@@ -153,7 +153,7 @@ export const database: readonly Fault[] = [
         }
       };
       while (takers.length < 1_000 && (await take()));
-      // What the service has is taken from it, and others are quicker to take it up.
+      // The connections of the service are terminated, and others get them first.
       const own = takers[0];
       await own?.query(`SELECT pg_terminate_backend(pid) FROM (${BACKENDS}) AS them WHERE pid NOT IN
         (SELECT pid FROM pg_stat_activity WHERE application_name = '')`);

@@ -8,14 +8,14 @@ import type { Fault, Scene } from '../fault.ts';
 
 const run = promisify(execFile);
 
-/** A folder in memory of a size of its own, which is a small disk to whoever writes there. */
+/** A folder in memory with a size limit, as a small disk. */
 async function mount(folder: string, megabytes: number, onEnd: Scene['onEnd']): Promise<void> {
   await mkdir(folder, { recursive: true });
   await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0711`, 'tmpfs', folder]);
   onEnd(() => run('umount', ['-l', folder]));
 }
 
-/** A file system of its own in a file, which can be frozen. */
+/** A file system in a file, which can be frozen. */
 async function mountImage(file: string, folder: string, onEnd: Scene['onEnd']): Promise<void> {
   await mkdir(folder, { recursive: true });
   await run('truncate', ['-s', '64M', file]);
@@ -24,7 +24,7 @@ async function mountImage(file: string, folder: string, onEnd: Scene['onEnd']): 
   onEnd(() => run('umount', ['-l', folder]));
 }
 
-/** Makes the mounted folder read-only as soon as no file in it is being written. */
+/** Makes the mounted folder read-only as soon as no file in it is open for writing. */
 async function makeReadOnly(folder: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -42,7 +42,7 @@ async function needsRoot(): Promise<string | null> {
   return null;
 }
 
-/** Writes until nothing fits any more. @returns the file */
+/** Writes until the disk is full. @returns the file */
 async function fill(folder: string): Promise<string> {
   const file = join(folder, 'filler');
   const megabyte = randomBytes(1 << 20);
@@ -50,13 +50,13 @@ async function fill(folder: string): Promise<string> {
     try {
       for (;;) await writeFile(file, megabyte.subarray(0, size), { flag: 'a' });
     } catch {
-      // It is full, but for less than that.
+      // The disk is full, but has room for smaller writes.
     }
   }
   return file;
 }
 
-/** A small picture, different each time: a PNG whose text chunk is random. */
+/** A small, unique image: a PNG with a random text chunk. */
 function picture(): string {
   const header = Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -79,7 +79,7 @@ async function readEventId(response: Response): Promise<string> {
   return String(JSON.parse(await response.text()).result.data.json.eventId);
 }
 
-/** Sends events with pictures for a while; each one that is acknowledged must show its picture afterwards. */
+/** Sends events with images for some time. The image of each acknowledged event must be served afterwards. */
 async function sendPictures({ destination, client, breach }: Scene, ms: number): Promise<void> {
   const until = performance.now() + ms;
   const kept: string[] = [];
@@ -106,7 +106,7 @@ async function sendPictures({ destination, client, breach }: Scene, ms: number):
     for (const address of images) {
       const headers = { authorization: `Bearer ${client.token}` };
       const picture = await fetch(new URL(address, destination.url), { headers });
-      // What is not read holds up the end of the service, as any slow reader does.
+      // An unread body would delay the end of the service, as any slow reader does.
       await picture.arrayBuffer();
       const { status } = picture;
       if (status !== 200) breach(`the picture of event ${id}, which was acknowledged, is answered ${status}`);
@@ -142,7 +142,7 @@ export const disk: readonly Fault[] = [
     async run(scene) {
       const folder = join(scene.victim.dataDir, 'images');
       const sending = sendPictures(scene, 7_000);
-      // Waited for below; until then nobody listens, should the scene break off.
+      // Awaited below; until then it has no handler if the scene fails.
       sending.catch(() => undefined);
       await sleep(1_000);
       await makeReadOnly(folder);
@@ -162,7 +162,7 @@ export const disk: readonly Fault[] = [
     },
     async run(scene) {
       const sending = sendPictures(scene, 7_000);
-      // Waited for below; until then nobody listens, should the scene break off.
+      // Awaited below; until then it has no handler if the scene fails.
       sending.catch(() => undefined);
       await sleep(1_000);
       const filler = await fill(join(scene.victim.dataDir, 'images'));
@@ -183,7 +183,7 @@ export const disk: readonly Fault[] = [
     async run(scene) {
       const folder = join(scene.victim.dataDir, 'images');
       const sending = sendPictures(scene, 12_000);
-      // Waited for below; until then nobody listens, should the scene break off.
+      // Awaited below; until then it has no handler if the scene fails.
       sending.catch(() => undefined);
       await sleep(1_000);
       scene.onEnd(() => run('fsfreeze', ['-u', folder]).catch(() => undefined));

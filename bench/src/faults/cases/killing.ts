@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../fault.ts';
 import { signalTree } from '../processes.ts';
 
-/** What a supervisor takes until it starts a service again, in milliseconds. */
+/** Time until a supervisor restarts a service, in milliseconds. */
 const SUPERVISOR_MS = 500;
 
 export const killing: readonly Fault[] = [
@@ -41,7 +41,7 @@ export const killing: readonly Fault[] = [
     proxies: true,
     async run({ victim, databaseProxy }) {
       for (let time = 0; time < 3; time++) {
-        // The statement reaches the database, which commits; the service dies before it hears of that.
+        // The statement reaches the database, which commits; the service is killed before it receives the answer.
         if (databaseProxy) databaseProxy.mode = 'muteAnswers';
         await sleep(400);
         await victim.kill();

@@ -22,7 +22,7 @@ export const network: readonly Fault[] = [
     isQuick: false,
     proxies: true,
     async run({ databaseProxy }) {
-      // What is connected meanwhile never hears of its end; what connects afterwards works.
+      // Connections of this time never learn of their end; later ones work.
       if (databaseProxy) databaseProxy.mode = 'swallow';
       await sleep(3_000);
       if (databaseProxy) databaseProxy.mode = 'pass';

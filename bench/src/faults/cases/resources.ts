@@ -22,7 +22,7 @@ async function openSocket(url: string): Promise<Socket | null> {
   }
 }
 
-/** Times of calls that a well-behaved caller makes one after another, in milliseconds and ascending. */
+/** The durations of a well-behaved client's sequential calls, in milliseconds and ascending. */
 async function timeCalls({ url }: Destination, token: string | null, ms: number): Promise<number[]> {
   const times: number[] = [];
   const until = performance.now() + ms;
@@ -39,7 +39,7 @@ async function timeCalls({ url }: Destination, token: string | null, ms: number)
   return times.sort((a, b) => a - b);
 }
 
-/** Senders that say a little now and then, for as long as they are open. */
+/** Clients that send a little from time to time, as long as they are open. */
 async function dawdle(url: string, count: number, first: string): Promise<Socket[]> {
   const sockets: Socket[] = [];
   for (let n = 0; n < count; n++) {
@@ -100,7 +100,7 @@ export const resources: readonly Fault[] = [
       };
       const flooding = Promise.all(Array.from({ length: 12 }, flood));
       while (performance.now() < until) {
-        // Under this flood it may die again before it serves; a supervisor goes on.
+        // It may end again under this flood before it is ready; a supervisor retries.
         if (victim.pid === null) await victim.start().catch(() => undefined);
         await sleep(100);
       }
@@ -133,7 +133,7 @@ export const resources: readonly Fault[] = [
       for (const socket of slow.slice(140)) socket.pause();
       const beside = percentile(await timeCalls(destination, client.token, 8_000), 0.99);
       for (const socket of slow) socket.destroy();
-      // Figures of a few milliseconds swing by as much without any slow socket.
+      // Durations of a few milliseconds vary as much without slow clients.
       if (beside > Math.max(2 * baseline, 50))
         breach(
           `p99 of good callers was ${beside.toFixed(0)} ms beside slow sockets, ${baseline.toFixed(0)} ms before`,

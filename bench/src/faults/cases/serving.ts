@@ -11,10 +11,10 @@ import { ADMIN, createVictim, type Victim } from '../victim.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** How long a service may take to end that is asked to, in milliseconds. */
+/** Time limit for a service to stop, in milliseconds. */
 const STOP_MS = 25_000;
 
-/** A stream of the few events that are incidents, as a screen of a control room holds it. */
+/** A stream of events of type INCIDENT, as used by a screen in a control room. */
 interface Screen {
   readonly messages: number;
   readonly isOpen: boolean;
@@ -60,7 +60,7 @@ async function readToken(response: Response): Promise<string> {
   return String(JSON.parse(await response.text()).result.data.json.token);
 }
 
-/** Tokens of so many users, each of whom may open a limited number of streams. */
+/** Tokens of several users, each of whom may open a limited number of streams. */
 async function tokensOfUsers({ client, victim }: Scene, count: number): Promise<string[]> {
   const tokens: string[] = [];
   for (let n = 0; n < count; n++) {
@@ -82,12 +82,12 @@ async function tokensOfUsers({ client, victim }: Scene, count: number): Promise<
   return tokens;
 }
 
-/** Copies a folder with owners and links, which the database insists on. */
+/** Copies a folder with owners and links, which the database requires. */
 function copy(from: string, to: string) {
   return promisify(execFile)('cp', ['-a', from, to]);
 }
 
-/** A copy of the program with one more migration, as a newer version has it. */
+/** A copy of the program with one more migration, like a newer version. */
 async function makeNewerVersion(folder: string): Promise<string> {
   const server = join(folder, 'newer', 'server');
   await mkdir(server, { recursive: true });
@@ -107,12 +107,15 @@ const STREAMS = { users: 40, ofEach: 50 };
 const OPENED_AT_ONCE = 100;
 
 /**
- * Every stream has to be told something within this time after all of them were answered, in milliseconds. It takes half a
- * second where the two cores are shared with as much other work; with ten times that, the processes hardly run.
+ * Time limit for every stream to receive a message after all were opened, in milliseconds. It takes half a second
+ * when the two cores are shared with as much other work; with ten times that, the processes hardly run.
  */
 const TOLD_WITHIN_MS = 10_000;
 
-/** Waits until every stream was told something, for as long as that may take. @returns how many were not */
+/**
+ * Waits until every stream has received a message, up to the time limit.
+ * @returns the number of those that have not
+ */
 async function untilAllTold(screens: readonly Screen[]): Promise<number> {
   const deadline = performance.now() + TOLD_WITHIN_MS;
   for (;;) {

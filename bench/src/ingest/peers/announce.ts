@@ -1,6 +1,9 @@
 import type { Server } from 'node:http';
 
-/** Listens on a free port, tells the process that started this one, answers it how much memory is used, and ends with it. */
+/**
+ * Listens on a free port, reports it to the parent process, answers requests for the memory in use, and ends with the
+ * parent.
+ */
 export function announce(server: Server): void {
   server.listen(0, '127.0.0.1', () => {
     const address = server.address();

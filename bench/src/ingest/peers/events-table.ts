@@ -24,7 +24,7 @@ export const events = pgTable('events', {
 
 const random = Buffer.alloc(10);
 
-/** An id as the events of the table have it: version 7 layout, which begins with the time. */
+/** An id like those in the table: version 7, which begins with the time. */
 export function newId(): string {
   const time = Date.now().toString(16).padStart(12, '0');
   const rest = randomFillSync(random).toString('hex');

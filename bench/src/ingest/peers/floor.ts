@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { ingestAnswer } from '../answers.ts';
 import { announce } from './announce.ts';
 
-// The floor: what receiving the bytes, parsing the JSON and answering costs when nothing else is done.
+// The lower bound: the cost of receiving the bytes, parsing the JSON and answering, without any other work.
 
 const ANSWER = ingestAnswer('01a1fd99-c7b1-756d-92e4-f66a14308627');
 const HEADERS = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(ANSWER) };

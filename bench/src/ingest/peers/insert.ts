@@ -8,8 +8,8 @@ import type { Sensor } from '../../sensors.ts';
 import { announce } from './announce.ts';
 import { events, newId } from './events-table.ts';
 
-// What a team would write first: the stock adapter, drizzle, and one INSERT for each event. It is spared a look into
-// the database for the API key, and the totals that Gantry keeps.
+// The obvious first implementation: the stock adapter, drizzle, and one INSERT for each event. It has no look-up of
+// the API key and no totals, unlike Gantry.
 
 const { databaseUrl, sensors } = JSON.parse(process.argv[2] ?? '{}') as {
   databaseUrl: string;

@@ -4,7 +4,7 @@ import { createHTTPServer } from '@trpc/server/adapters/standalone';
 import superjson from 'superjson';
 import { announce } from './announce.ts';
 
-// The stock tRPC adapter with a procedure that checks its input and does nothing.
+// The stock tRPC adapter with a procedure that validates its input and does nothing else.
 
 const t = initTRPC.create({ transformer: superjson, isDev: false });
 

@@ -1,23 +1,23 @@
 import { KEYS_OF_EVENT, TOTALS_KEYS } from './keys.ts';
 
-/** The columns of events that a statement has to return for `countingOf`. */
+/** The columns of events that a statement must return for `countingOf`. */
 export const COUNTED_COLUMNS =
   'id, event_type, violation_type, vehicle_type, severity, processed, archived, created_at, sensor_id, location_id, vehicle_speed';
 
-/** Statements that count events, each to be one of those of a WITH clause. */
+/** Statements that count events, each for use in a WITH clause. */
 export interface Counting {
-  /** By the hour in which they were stored. */
+  /** By the hour in which the events were stored. */
   readonly arrivals: string;
-  /** By the hour of their time and by what they are. */
+  /** By the hour of the event and by the keys of the totals. */
   readonly totals: string;
   /** As vehicles that passed a sensor. */
   readonly traffic: string;
 }
 
 /**
- * How events are added to everything that counts them, or taken off it.
- * @param rows the table or the query of the WITH clause that has the columns of these events
- * @param sign 1 to add them, -1 to take them off
+ * The statements that add events to all counts, or subtract them.
+ * @param rows a table or a query of the WITH clause with the columns of these events
+ * @param sign 1 to add, -1 to subtract
  */
 export function countingOf(rows: string, sign: 1 | -1): Counting {
   return {

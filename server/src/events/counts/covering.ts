@@ -4,17 +4,17 @@ import type { Interval } from '../../platform/time.ts';
 export const PERIODS = ['hour', 'day', 'month', 'year'] as const;
 export type Period = (typeof PERIODS)[number];
 
-/** A part of an interval, and where its events are counted: in the totals of periods that it is whole ones of, or one by one. */
+/** A part of an interval with the source of its count: the totals of whole periods, or the events themselves. */
 export interface Piece extends Interval {
   readonly source: Period | 'events';
-  /** Whether its count is added or taken away. */
+  /** Whether the count is added or subtracted. */
   readonly sign: 1 | -1;
 }
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The start of the period that a moment (Unix milliseconds) falls into; endless times stay what they are. */
+/** The start of the period that contains a time (Unix milliseconds). Infinite times are returned unchanged. */
 export function startOf(period: Period, time: number): number {
   if (!Number.isFinite(time)) return time;
   if (period === 'hour') return Math.floor(time / HOUR_MS) * HOUR_MS;
@@ -23,7 +23,7 @@ export function startOf(period: Period, time: number): number {
   return Date.UTC(date.getUTCFullYear(), period === 'month' ? date.getUTCMonth() : 0);
 }
 
-/** The start of the period after the one that a moment falls into. */
+/** The start of the next period after the one that contains a time. */
 export function endOf(period: Period, time: number): number {
   const start = startOf(period, time);
   if (!Number.isFinite(time)) return time;
@@ -34,7 +34,11 @@ export function endOf(period: Period, time: number): number {
   return Date.UTC(date.getUTCFullYear() + 1, 0);
 }
 
-/** Joins periods that follow one another. @param starts of the periods, in their order @param whole what they are cut to */
+/**
+ * Joins adjacent periods.
+ * @param starts of the periods, in order
+ * @param whole the interval to which the result is cut
+ */
 export function runsOf(period: Period, starts: readonly number[], whole: Interval): Interval[] {
   const runs: { from: number; until: number }[] = [];
   for (const start of starts) {
@@ -47,18 +51,18 @@ export function runsOf(period: Period, starts: readonly number[], whole: Interva
     .filter(({ from, until }) => from < until);
 }
 
-/** How an interval is counted. */
+/** The way to count an interval. */
 export interface Covering {
-  /** What adds up to the interval. */
+  /** Pieces whose counts add up to that of the interval. */
   readonly pieces: readonly Piece[];
-  /** The whole hours among it: what is not folded yet is to be added there. Null when there are none. */
+  /** The whole hours within it, for which counts that are not folded yet must be added. Null when there are none. */
   readonly hours: Interval | null;
 }
 
 /**
- * Covers an interval with as little to read as there can be: years, then at both ends months, days and hours, then
- * events. Every end is the nearer one: it is added, or the whole is taken and the rest of it taken away, so that it is
- * never more than half a period.
+ * Covers an interval with as few reads as possible: years, then months, days and hours at both ends, then events. At
+ * each end the shorter way is taken: the part is added, or the whole period is added and the rest of it subtracted,
+ * so that no more than half a period is read.
  */
 export function cover(interval: Interval): Covering {
   if (interval.from >= interval.until) return { pieces: [], hours: null };
@@ -74,7 +78,7 @@ function nearestStart(period: Period, time: number): number {
   return time - start <= end - time ? start : end;
 }
 
-/** From one moment to another, taken away when that is backwards. */
+/** From one time to another; subtracted when the second one is earlier. */
 function between(source: Piece['source'], from: number, until: number): Piece[] {
   if (from === until) return [];
   return from < until ? [{ source, from, until, sign: 1 }] : [{ source, from: until, until: from, sign: -1 }];

@@ -5,8 +5,8 @@ import { inTransaction } from '../../platform/database/transaction.ts';
 import { totalsKeys } from './keys.ts';
 
 /**
- * Folds at most `limit` rows of each kind, unless another process is at it. Readers see either what was before or what
- * comes after it.
+ * Folds at most `limit` rows of each kind, unless another process is doing so. Readers see the counts either before
+ * or after the fold.
  * @returns the number of rows that were folded
  */
 export async function foldTotals(db: Database, limit: number): Promise<number> {
@@ -22,8 +22,8 @@ export async function foldTotals(db: Database, limit: number): Promise<number> {
   });
 }
 
-// The rows are written in the order of their keys.
-// Plan: what is not folded by its place, then the primary keys of the folded hours and of the periods.
+// Rows are written in the order of their keys. Plan: the unfolded rows by their position, then the primary keys of
+// the folded hours and of the periods.
 function FOLD_TOTALS(limit: number) {
   return sql`
   WITH taken AS (

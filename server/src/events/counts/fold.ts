@@ -4,12 +4,12 @@ import { startPeriodic } from '../../platform/periodic.ts';
 import type { Timings } from '../../platform/timings.ts';
 import { foldTotals } from './fold-store.ts';
 
-/** Most rows that one transaction takes of each kind, so that it is over within a fraction of a second. */
+/** Maximum number of rows of each kind in one transaction, so that it ends within a fraction of a second. */
 const ROWS_AT_ONCE = 20_000;
 
 /**
- * Folds what was counted, again and again, until it is disposed of; disposing waits for the transaction under way.
- * Counts are right at any moment without it: it keeps them few.
+ * Folds new counts again and again until it is disposed of; disposing waits for the current transaction. Counts
+ * are correct without folding; it keeps the number of rows low.
  */
 export function startFoldingCounts({
   db,

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 
-/** The columns by which the totals count events, after the hour or period, in the order of their primary keys. */
+/** The columns by which the totals count events, after the hour or period, in the order of the primary keys. */
 export const TOTALS_KEYS = 'event_type, violation_type, vehicle_type, severity, processed, archived';
 
-/** What a row of events is counted under in these columns: '' and 0 stand for none. */
+/** The values of an event in these columns: '' and 0 stand for none. */
 export const KEYS_OF_EVENT = `event_type, coalesce(violation_type, ''), coalesce(vehicle_type, ''), coalesce(severity, 0),
     processed, archived`;
 

@@ -5,10 +5,10 @@ import { firstIdAt } from '../id.ts';
 import { cover, endOf, type Period, type Piece, startOf } from './covering.ts';
 import { keysOfEvent, totalsKeys } from './keys.ts';
 
-/** No event is as late as this, and up to here PostgreSQL and JavaScript write days in the same way. */
+/** No event is later than this. Up to here PostgreSQL and JavaScript write dates in the same way. */
 const END_OF_TIME = Date.UTC(9000, 0);
 
-/** The conditions that the id of an event of an interval meets. */
+/** The conditions for the id of an event within an interval. */
 export function idWithin({ from, until }: Interval): SQL[] {
   return [
     ...(from === Number.NEGATIVE_INFINITY ? [] : [sql`id >= ${firstId(from)}`]),
@@ -16,7 +16,7 @@ export function idWithin({ from, until }: Interval): SQL[] {
   ];
 }
 
-/** The conditions that the id of an event of some intervals meets; these are in the order of time and apart. */
+/** The conditions for the id of an event within any of some intervals, which are in order and do not overlap. */
 export function idWithinAny(spans: readonly Interval[]): SQL[] {
   const [first, last] = [spans.at(0), spans.at(-1)];
   if (first === undefined || last === undefined) return [sql`false`];
@@ -26,19 +26,19 @@ export function idWithinAny(spans: readonly Interval[]): SQL[] {
   return [...whole, sql`(${sql.join(each, sql` OR `)})`];
 }
 
-/** The time by which rows are counted, as a first column: none, their own period, or one for all. */
+/** The first column with the time by which rows are counted: none, the period of each row, or one time for all. */
 type Bucket = 'none' | 'own' | number;
 
 /**
- * Rows that count the events of an interval, named `counted`, with the columns event_type, violation_type,
- * vehicle_type, severity, processed, archived and n; n may be negative, and what belongs together may be several rows.
- * To be read by one statement alone, since what is folded meanwhile moves from one table to others.
+ * A query, named `counted`, for rows that count the events of an interval, with the columns event_type,
+ * violation_type, vehicle_type, severity, processed, archived and n. n may be negative, and several rows may have the
+ * same keys. Must be read in a single statement, because folding moves rows between tables.
  */
 export function countedEvents(interval: Interval): SQL {
   return sql`(${unionOf('none', fromCovering('none', withinTime(interval)))}) AS counted (${totalsKeys}, n)`;
 }
 
-/** The same with the start of the period (in UTC) that the events fall into, in a first column named `at`. */
+/** The same, with the start of the period (in UTC) in a first column named `at`. */
 export function countedByPeriod(period: Period, interval: Interval): SQL {
   const { from, until } = withinTime(interval);
   const first = startOf(period, from) === from ? from : endOf(period, from);
@@ -58,8 +58,8 @@ export function countedByPeriod(period: Period, interval: Interval): SQL {
 }
 
 /**
- * The hours (in UTC) of an interval in which events may be that meet a condition, named `hours`, with the column hour.
- * It looks for days first, so that it can look at years.
+ * A query, named `hours`, for the hours (in UTC) of an interval that may contain events that meet a condition, with
+ * the column hour. It searches days first, so that it can cover years.
  * @param condition a WHERE clause
  */
 export function hoursThatCount(interval: Interval, condition: SQL): SQL {
@@ -93,7 +93,7 @@ function firstId(time: number): SQL {
   return sql`${firstIdAt(time)}::uuid`;
 }
 
-/** The interval as far as there can be events in it. */
+/** The part of the interval in which there can be events. */
 function withinTime({ from, until }: Interval): Interval {
   if (until <= 0 || from >= END_OF_TIME) return { from: 0, until: 0 };
   return {
@@ -134,7 +134,7 @@ function fromCovering(bucket: Bucket, interval: Interval): SQL[] {
   return hours === null ? parts : [...parts, fromUnfolded(bucket, hours, 'hour')];
 }
 
-/** The parts in one; without any, a part without rows. */
+/** The parts as one query; without parts, one without rows. */
 function unionOf(bucket: Bucket, parts: SQL[]): SQL {
   return sql.join(
     parts.length > 0 ? parts : [fromPiece(bucket, { source: 'hour', from: 0, until: 0, sign: 1 })],

@@ -10,15 +10,18 @@ import { occupiedSpans } from './occupied-months.ts';
 import { type Direction, orders, readPage, readSorted, type Window } from './page.ts';
 import { countByPeriod, findHourSpan, rangesOf } from './seek.ts';
 
-/** Up to how many passed over the index is read from its end rather than looking for the place. */
+/** Up to this offset the index is read from its end instead of seeking. */
 const NEAR = 1_000;
 
-/** Up to how many events that are sought are all read and sorted; beyond, they are met soon enough along the index. */
+/**
+ * Up to this number of matching events all are read and sorted; if there are more, a scan of the index soon finds
+ * enough.
+ */
 const FEW = 5_000;
 
 interface Hour extends Record<string, unknown> {
   readonly hour: string;
-  /** How many events arrived before it, and in it. */
+  /** The numbers of events that arrived before it and in it. */
   readonly before: number;
   readonly n: number;
 }
@@ -57,9 +60,9 @@ async function countSought(db: Executor, { filters, interval }: EventQuery): Pro
   return rows[0]?.total ?? 0;
 }
 
-/** The hours in which the events of two ranks (from 0, the earliest) arrived, the earlier one first. */
+/** The hours in which the events of two ranks (from 0, the earliest) arrived, the earlier hour first. */
 async function findHours(db: Executor, firstRank: number, lastRank: number): Promise<Hour[]> {
-  // Plan: event_arrivals_folded_pkey in its order, a row for each hour of the history. A page at 99 % takes 16 to 19 ms
+  // Plan: event_arrivals_folded_pkey in order, one row for each hour of the history. A page at 99 % takes 16 to 19 ms
   // over HTTP, with 100 thousand events of a year as with 10 million.
   const { rows } = await db.execute<Hour>(sql`
     SELECT hour::text, before::bigint, n FROM (
@@ -71,7 +74,7 @@ async function findHours(db: Executor, firstRank: number, lastRank: number): Pro
   return rows;
 }
 
-/** Reads a page of all events in the order of their arrival, by looking for the hours that it is in. */
+/** Reads a page of all events in the order of arrival, after finding the hours that contain it. */
 async function seek(
   db: Executor,
   direction: Direction,

@@ -8,17 +8,17 @@ import { ofSeverity, ofType, type TotalledFilter, where } from './filters.ts';
 import type { Direction, Window } from './page.ts';
 import type { Count } from './seek.ts';
 
-// A list that is sorted by event type or severity is the lists of each of them, sorted by time, one after another; the
-// totals say how long each is.
+// A list sorted by event type or severity consists of the lists of each value, sorted by time, one after another. The
+// totals give their lengths.
 
 /** The events of one kind. */
 interface Group {
   readonly filter: TotalledFilter;
-  /** How many there are in each year. */
+  /** The number of events in each year. */
   readonly years: readonly Count[];
 }
 
-/** A page sorted by event type, those of one type by time. */
+/** A page sorted by event type, then by time. */
 export async function listByEventType(
   db: Executor,
   sought: EventQuery,
@@ -30,7 +30,7 @@ export async function listByEventType(
   return readGroups(db, sought, direction === 'asc' ? groups : groups.reverse(), direction, window);
 }
 
-/** A page sorted by severity, those of one severity by time, and those without one last, whatever the direction. */
+/** A page sorted by severity, then by time. Events without a severity come last in both directions. */
 export async function listBySeverity(
   db: Executor,
   sought: EventQuery,
@@ -45,7 +45,7 @@ export async function listBySeverity(
   return readGroups(db, sought, ordered, direction, window);
 }
 
-/** Counts what is sought by kind and year, in the order of both. */
+/** Counts the matching events by kind and year, in the order of both. */
 async function countGroups<Key>(
   db: Executor,
   { filters, interval }: EventQuery,

@@ -16,23 +16,23 @@ import {
 } from './page.ts';
 import { type Count, countByPeriod, findHourSpan, rangesOf } from './seek.ts';
 
-/** Events of an interval that meet filters which the totals know. */
+/** Events of an interval that meet filters that the totals contain. */
 export interface EventQuery {
   readonly filters: readonly TotalledFilter[];
   readonly interval: Interval;
 }
 
-/** Up to how many passed over an index is read from its end rather than looking for the place. */
+/** Up to this offset an index is read from its end instead of seeking. */
 const NEAR = 1_000;
 
-/** @param spans the parts of the interval that the events are in */
+/** @param spans the parts of the interval that contain the events */
 export function conditionsOf({ filters }: EventQuery, spans: readonly Interval[]): SQL[] {
   return [...idWithinAny(spans), ...filters.map(({ onEvents }) => onEvents)];
 }
 
 /**
  * Reads a page in the order of time.
- * @param years how many events that are sought are in each year
+ * @param years the number of matching events in each year
  */
 export async function readByTime(
   db: Executor,
@@ -62,7 +62,7 @@ export async function listByTime(
   return { items: await readByTime(db, sought, direction, window, years), total };
 }
 
-/** The years with the events of a reading and with those that it passes over. */
+/** The years that contain the events to read and those to skip. */
 function spansOf(years: readonly Count[], { interval }: EventQuery, reading: Reading): Interval[] {
   const isAscending = reading.direction === 'asc';
   const needed: number[] = [];
@@ -79,7 +79,7 @@ function sumOf(counts: readonly Count[]): number {
   return counts.reduce((sum, { n }) => sum + n, 0);
 }
 
-/** Reads a page by looking in the totals for the hours that it is in. */
+/** Reads a page after finding the hours that contain it in the totals. */
 async function seek(
   db: Executor,
   sought: EventQuery,

@@ -6,11 +6,11 @@ import { spellingsOf } from '../../platform/fold-case.ts';
 import { plateFilter } from '../plate.ts';
 import { findSpellings } from './spellings.ts';
 
-/** A condition on what events are counted by. */
+/** A condition on columns by which events are counted. */
 export interface TotalledFilter {
   readonly onEvents: SQL;
   readonly onTotals: SQL;
-  /** Whether an index has the events that meet it in the order of their time. */
+  /** Whether an index returns the matching events in the order of time. */
   readonly isIndexed: boolean;
 }
 
@@ -18,17 +18,17 @@ export function ofType(eventType: string): TotalledFilter {
   return onBoth(sql`event_type = ${eventType}`, true);
 }
 
-/** The rank from which on an index has the events; those below are found by the totals. */
+/** The lowest rank for which there is an index; lower ones are found through the totals. */
 const INDEXED_SEVERITY = 3;
 
-/** @param rank 1 LOW … 4 CRITICAL, 0 none */
+/** @param rank from 1 LOW to 4 CRITICAL, 0 for none */
 export function ofSeverity(rank: number): TotalledFilter {
   return rank === 0
     ? { onEvents: sql`severity IS NULL`, onTotals: sql`severity = 0`, isIndexed: false }
     : onBoth(sql`severity = ${sql.raw(String(rank))}`, rank >= INDEXED_SEVERITY);
 }
 
-/** The filters of a list that the totals know. */
+/** The filters of a list that the totals contain. */
 export async function countedFilters(db: Executor, input: ListEventsInput): Promise<TotalledFilter[]> {
   return [
     ...(input.eventType === undefined ? [] : [ofType(input.eventType)]),
@@ -39,7 +39,7 @@ export async function countedFilters(db: Executor, input: ListEventsInput): Prom
   ];
 }
 
-/** The filters that only the events themselves can answer, but for the place. */
+/** The filters, except for the place, that only the events themselves can answer. */
 export function rowFilters(input: ListEventsInput): SQL[] {
   return [
     ...(input.sensorId === undefined ? [] : [sql`sensor_id = ${input.sensorId}::uuid`]),
@@ -66,7 +66,7 @@ function onBoth(condition: SQL, isIndexed: boolean): TotalledFilter {
   };
 }
 
-/** A type that is said by the senders in whatever case. */
+/** A type that devices may report in any case. */
 async function ofKind(
   db: Executor,
   column: 'violation_type' | 'vehicle_type',

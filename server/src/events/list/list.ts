@@ -19,7 +19,7 @@ const sorts = {
   severity: listBySeverity,
 } as const;
 
-/** One page of the events that meet the filters, and how many do at the same moment. */
+/** One page of the events that meet the filters, with their number at the same moment. */
 export function listEvents(db: Executor, input: ListEventsInput, interval: Interval): Promise<Page<Event>> {
   if (input.sensorId !== undefined && !isUuid(input.sensorId))
     return Promise.resolve({ items: [], total: 0 });
@@ -33,7 +33,7 @@ export function listEvents(db: Executor, input: ListEventsInput, interval: Inter
 }
 
 /**
- * The latest events, newest first. They are sought in this month and the last before the whole history is.
+ * The latest events, newest first. This month and the previous one are searched before the whole history.
  * @param now the time in Unix milliseconds
  */
 export function listRecentEvents(

@@ -3,19 +3,19 @@ import type { Executor } from '../../platform/database/transaction.ts';
 import { ENDLESS, type Interval } from '../../platform/time.ts';
 import { runsOf } from '../counts/covering.ts';
 
-/** Into how many parts a history is divided at most. */
+/** Maximum number of parts into which a history is divided. */
 const MOST_SPANS = 8;
 
-/** How many partitions may hold nothing before it pays to leave them out: for one, that of the next month. */
+/** The number of empty partitions, such as that of the next month, up to which leaving them out is not worth it. */
 const FEW_EMPTY = 2;
 
 /**
- * The parts of an interval, in the order of time, outside of which there are no events. A statement that is bounded by them
- * leaves out the partitions of other months when it is planned; each of these costs a millisecond otherwise.
- * Where next to nothing can be left out it is the interval itself: bounds make each partition a quarter dearer to plan.
+ * The parts of an interval, in order, outside of which there are no events. A statement bounded by them leaves out
+ * the partitions of other months when it is planned, which saves a millisecond each. If hardly any partition can be
+ * left out, the interval itself is returned, because bounds make planning a partition 25 % slower.
  */
 export async function occupiedSpans(db: Executor, interval: Interval): Promise<Interval[]> {
-  // Plan: event_period_totals_pkey at each month from the first to the last; what is not folded is read whole.
+  // Plan: event_period_totals_pkey for each month from the first to the last; the unfolded rows are read whole.
   const { rows } = await db.execute<{ start: number; partitions: number }>(sql`
     SELECT (extract(epoch FROM start) * 1000)::bigint AS start,
       (SELECT count(*) FROM pg_inherits WHERE inhparent = 'events'::regclass) AS partitions
@@ -35,7 +35,7 @@ export async function occupiedSpans(db: Executor, interval: Interval): Promise<I
   return joinNearest(runsOf('month', months, interval));
 }
 
-/** Closes the shortest gaps, until there are few enough. */
+/** Closes the shortest gaps until there are few enough parts. */
 function joinNearest(spans: readonly Interval[]): Interval[] {
   const joined = [...spans];
   while (joined.length > MOST_SPANS) {

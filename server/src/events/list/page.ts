@@ -8,13 +8,13 @@ import type { IdRange } from './seek.ts';
 
 export type Direction = 'asc' | 'desc';
 
-/** A part of a list: so many items, after those that are passed over. */
+/** A part of a list: an offset and a number of items. */
 export interface Window {
   readonly skip: number;
   readonly take: number;
 }
 
-/** From how many passed over on ids are looked up first, from an index alone where there is one, and their rows after that. */
+/** From this offset on, ids are found first, by an index-only scan where possible, and their rows afterwards. */
 const FAR = 1_000;
 
 export const orders = {
@@ -26,7 +26,7 @@ export const orders = {
 
 export type SortBy = keyof typeof orders;
 
-/** What is needed to sort, and no more, so that an index alone may have it. */
+/** Only the columns that are needed for sorting, so that an index-only scan is possible. */
 const keys = {
   timestamp: sql`id`,
   createdAt: sql`id, created_at`,
@@ -34,26 +34,26 @@ const keys = {
   severity: sql`id, severity`,
 } as const satisfies Record<SortBy, SQL>;
 
-/** What a page is read from: events, or those in some ranges of ids, that meet the conditions. */
+/** The source of a page: the events that meet the conditions, optionally within ranges of ids. */
 export interface Source {
   readonly conditions: readonly SQL[];
   readonly ranges?: readonly IdRange[];
 }
 
-/** Up to how many ranges are named one by one. */
+/** Up to this number, ranges are listed one by one. */
 const MANY_RANGES = 256;
 
-/** Reads a page in an order that an index has, so that no more is read than what is passed over and taken. */
+/** Reads a page in the order of an index, so that only the offset and the page itself are read. */
 export function readPage(db: Executor, source: Source, order: SQL, { skip, take }: Window): Promise<Event[]> {
-  // Plan: the index of the order, from its end or at a range of ids; or events_pkey at each of some ranges. At 10 million
-  // events: 0.1 ms for the first 50, and 0.5 ms to plan.
+  // Plan: the index of the order, from its end or at a range of ids; or events_pkey at each of the ranges. With 10
+  // million events: 0.1 ms for the first 50, and 0.5 ms for planning.
   const part = sql`${fromSource(source, sql`id`)} ORDER BY ${order} LIMIT ${take} OFFSET ${skip}`;
   const isInOnePiece = source.ranges === undefined || source.ranges.length === 1;
   if (skip < FAR && isInOnePiece) return read(db, sql`SELECT ${listedColumns} FROM ${part}`);
   return readIds(db, sql`SELECT id FROM ${part}`);
 }
 
-/** Reads a page, and how many there are, by finding all that meet the conditions and sorting them, whatever their order. */
+/** Reads a page and the total by finding and sorting all events that meet the conditions, whatever their order. */
 export async function readSorted(
   db: Executor,
   source: Source,
@@ -61,7 +61,7 @@ export async function readSorted(
   direction: Direction,
   { skip, take }: Window,
 ): Promise<Page<Event>> {
-  // Plan: the index of the condition, or events_pkey at each range; then events_pkey for the rows of the page.
+  // Plan: the index of the condition, or events_pkey for each range; then events_pkey for the rows of the page.
   const { rows } = await db.execute<{ total: number; ids: string[] }>(sql`
     WITH found AS MATERIALIZED (SELECT ${keys[sortBy]} FROM ${fromSource(source, keys[sortBy])})
     SELECT (SELECT count(*) FROM found) AS total, ARRAY(
@@ -70,10 +70,10 @@ export async function readSorted(
   return { items: await readRows(db, rows[0]?.ids ?? []), total: rows[0]?.total ?? 0 };
 }
 
-/** How a page in the order of time is read from whichever end of a list is nearer. */
+/** The way to read a page in the order of time from the nearer end of a list. */
 export interface Reading extends Window {
   readonly direction: Direction;
-  /** Whether it is read against its own order. */
+  /** Whether it is read in reverse order. */
   readonly isReversed: boolean;
 }
 
@@ -92,7 +92,7 @@ export async function readFrom(db: Executor, source: Source, reading: Reading): 
 }
 
 /**
- * Reads a page in the order of time, from whichever end of the list is nearer.
+ * Reads a page in the order of time from the nearer end of the list.
  * @param total the length of the list
  */
 export function readFromNearerEnd(
@@ -109,8 +109,8 @@ function within({ from, until }: IdRange): SQL {
   return sql`id >= ${from}::uuid AND id < ${until}::uuid`;
 }
 
-// Named one by one, the planner knows how little is in a range, for 0.1 ms each. Of a join with them it knows nothing
-// and reads the whole of the history instead, so that is for those that are a good part of it.
+// If ranges are listed one by one, the planner knows how small each is, at 0.1 ms a range. It has no estimate for a
+// join and reads the whole history, which is acceptable only for ranges that are a large part of it.
 function fromRanges(ranges: readonly IdRange[], conditions: readonly SQL[], columns: SQL): SQL {
   const [first, last] = [ranges.at(0), ranges.at(-1)];
   if (first === undefined || last === undefined) return sql`events WHERE false`;
@@ -128,7 +128,7 @@ function fromRanges(ranges: readonly IdRange[], conditions: readonly SQL[], colu
     JOIN events ON id >= first AND id < next ${where([span, ...conditions])}`;
 }
 
-/** @param columns what is read of it */
+/** @param columns the columns to read */
 function fromSource({ conditions, ranges }: Source, columns: SQL): SQL {
   return ranges === undefined ? sql`events ${where(conditions)}` : fromRanges(ranges, conditions, columns);
 }
@@ -138,7 +138,7 @@ async function read(db: Executor, query: SQL): Promise<Event[]> {
   return rows.map(toEvent);
 }
 
-/** The events with these ids, in the same order. They are read by their ids, so that other partitions are not planned for. */
+/** The events with these ids, in the same order. They are read by id, so that other partitions are not planned. */
 async function readRows(db: Executor, ids: readonly string[]): Promise<Event[]> {
   if (ids.length === 0) return [];
   const events = await findEvents(db, ids);

@@ -6,26 +6,26 @@ import { countedByPeriod, hoursThatCount } from '../counts/totals.ts';
 import { firstIdAt } from '../id.ts';
 import { type TotalledFilter, where } from './filters.ts';
 
-// Where in the history the events of a page are: found by counting years, then the months of one year, the days of one
-// month, the hours of one day. Each looks at some hundred counts, however long the history is.
+// Finds the place of a page in the history by counting the years, then the months of one year, the days of one month
+// and the hours of one day. Each step reads some hundred counts, however long the history is.
 
-/** How many of the events sought are in a period. */
+/** The number of matching events in a period. */
 export interface Count {
   /** Unix milliseconds. */
   readonly start: number;
   readonly n: number;
 }
 
-/** The periods of an interval in which there are any of the events sought, from the earliest to the latest. */
+/** The periods of an interval that contain matching events, in order. */
 export async function countByPeriod(
   db: Executor,
   period: Period,
   filters: readonly TotalledFilter[],
   interval: Interval,
 ): Promise<Count[]> {
-  // Plan: event_period_totals_pkey at one period and a range of days, or event_totals_folded_pkey at the hours of a day;
-  // events_pkey for the parts of hours at the ends. At 10 million events of a year: all years 1.8 ms, the months of one 2.3,
-  // the days of one 2.2, the hours of one 1.5 to 5.
+  // Plan: event_period_totals_pkey for one period and a range of days, or event_totals_folded_pkey for the hours of a
+  // day; events_pkey for the partial hours at the ends. With 10 million events of a year: all years 1.8 ms, the
+  // months of one 2.3, the days of one 2.2, the hours of one 1.5 to 5.
   const { rows } = await db.execute<{ start: number; n: number }>(sql`
     SELECT (extract(epoch FROM at) * 1000)::bigint AS start, n FROM (
       SELECT at, sum(n)::bigint AS n FROM ${countedByPeriod(period, interval)} ${where(onTotals(filters))} GROUP BY at
@@ -33,25 +33,26 @@ export async function countByPeriod(
   return rows;
 }
 
-/** A part of the history, and the events sought that are earlier than it and in it. */
+/** A part of the history with the numbers of matching events before it and in it. */
 interface Part extends Interval {
   readonly before: number;
   readonly n: number;
 }
 
-/** Hours that hold certain events of a list. */
+/** Hours that contain certain events of a list. */
 export interface HourSpan extends Interval {
-  /** How many of the events sought are earlier. */
+  /** The number of matching events before it. */
   readonly before: number;
-  /** How many are in it. */
+  /** The number of matching events in it. */
   readonly n: number;
 }
 
 const PERIODS_DOWN = ['year', 'month', 'day', 'hour'] as const;
 
 /**
- * The hours with the events of two ranks (from 0, the earliest) and what is between them. Null when there are no events.
- * @param years how many there are in each year
+ * The hours with the events of two ranks (from 0, the earliest) and everything between them. Null when there are no
+ * events.
+ * @param years the number of matching events in each year
  */
 export async function findHourSpan(
   db: Executor,
@@ -94,7 +95,7 @@ export interface IdRange {
   readonly until: string;
 }
 
-/** The ranges of ids to read for the events of a stretch: all of it, or, where they are few and far between, their hours. */
+/** The ranges of ids to read for the events of a span: all of it or, if they are few and scattered, their hours. */
 export async function rangesOf(
   db: Executor,
   filters: readonly TotalledFilter[],
@@ -102,7 +103,7 @@ export async function rangesOf(
 ): Promise<IdRange[]> {
   const hours = (stretch.until - stretch.from) / HOUR_MS;
   if (hours <= 2 * stretch.n) return [idRange(stretch)];
-  // Plan: the days of event_period_totals; event_totals_folded_pkey at each of those that have any.
+  // Plan: the days in event_period_totals; event_totals_folded_pkey for each day with events.
   const { rows } = await db.execute<{ start: number }>(sql`
     SELECT (extract(epoch FROM hour) * 1000)::bigint AS start
     FROM ${hoursThatCount(stretch, where(onTotals(filters)))} ORDER BY 1`);
@@ -117,7 +118,7 @@ function onTotals(filters: readonly TotalledFilter[]): SQL[] {
   return filters.map((filter) => filter.onTotals);
 }
 
-/** The period with the event of a rank (from 0, the earliest); the last one when there are fewer. */
+/** The period with the event of a rank (from 0, the earliest), or the last period if there are fewer events. */
 function partAt(counts: readonly Count[], period: Period, whole: Part, rank: number): Part | null {
   let { before } = whole;
   let found: Part | null = null;

@@ -1,10 +1,10 @@
 import { fold } from '../../platform/fold-case.ts';
 
 /**
- * Adds counts up whose names differ in case only, as the filters do not tell them apart. The most frequent spelling stands
- * for all of them, of several the first in the order of code points.
- * @param counts names with their counts; a name may come several times
- * @returns names with their sums, the greatest first, of equal ones in the order of code points
+ * Adds up the counts of names that differ only in case, which the filters do not distinguish. The most frequent
+ * spelling represents them; on a tie, the first in the order of code points.
+ * @param counts names with their counts; a name may occur several times
+ * @returns names with their sums in descending order; equal sums in the order of code points
  */
 export function sumsBySpelling(counts: Iterable<readonly [name: string, n: number]>): [string, number][] {
   const spellings = new Map<string, number>();

@@ -8,7 +8,7 @@ import { describeOpenApi } from './openapi.ts';
 
 const swaggerFolder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
-/** What the page needs of Swagger UI, and nothing else of its folder. */
+/** The files of Swagger UI that the page needs. */
 const FILES = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
@@ -42,11 +42,11 @@ const START = `SwaggerUIBundle({
 });
 `;
 
-/** Serves the API description and a page that shows it, with nothing fetched from elsewhere. */
+/** Serves the API description and a page that shows it, without external resources. */
 export async function serveDocuments(server: FastifyInstance, router: AnyTRPCRouter): Promise<void> {
   let openApi: string | undefined;
   server.get('/openapi.json', (_request, reply) => {
-    // Made at the first request, because it would delay every start, and few processes are ever asked for it.
+    // Built on the first request, because it would delay every start and few processes are ever asked for it.
     openApi ??= JSON.stringify(describeOpenApi(router));
     return reply.header('content-type', 'application/json; charset=utf-8').send(openApi);
   });
@@ -56,10 +56,10 @@ export async function serveDocuments(server: FastifyInstance, router: AnyTRPCRou
       contentSecurityPolicy: {
         directives: {
           defaultSrc: ["'self'"],
-          // Swagger UI styles its elements in place and has its icons in data: addresses.
+          // Swagger UI uses inline styles, and icons in data: URLs.
           styleSrc: ["'self'", "'unsafe-inline'"],
           imgSrc: ["'self'", 'data:'],
-          // The page must also work where the service is reached by plain HTTP.
+          // The page must also work over plain HTTP.
           upgradeInsecureRequests: null,
         },
       },

@@ -2,25 +2,25 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
 import type { ProcedureMeta } from '../../rpc/procedure.ts';
 
-/** JSON Schema as far as the documents use it. */
+/** JSON Schema, as far as the documents use it. */
 export type JsonSchema = Record<string, unknown>;
 
-/** What the documents tell of one procedure. */
+/** The description of one procedure in the documents. */
 export interface ProcedureDocument {
   readonly path: string;
   readonly type: 'query' | 'mutation' | 'subscription';
   readonly meta: ProcedureMeta;
   readonly input: JsonSchema | null;
-  /** The answer; of a subscription, one message. */
+  /** The output; for a subscription, one message. */
   readonly output: JsonSchema;
 }
 
-/** Every procedure of the API with its schemas, from the validation itself, in the order of the router. */
+/** Every procedure of the API with the schemas that validate it, in the order of the router. */
 export function describeProcedures(router: AnyTRPCRouter): ProcedureDocument[] {
   return Object.entries(router._def.procedures).map(([path, procedure]) => {
     const { type, inputs, output, ...def } = (procedure as { _def: Record<string, unknown> })._def;
     if (type !== 'query' && type !== 'mutation' && type !== 'subscription')
-      throw new Error(`${path} is no kind of procedure that is known here`);
+      throw new Error(`${path} is an unknown kind of procedure`);
     const meta = (def.meta ?? {}) as ProcedureMeta;
     const input = Array.isArray(inputs) ? inputs.find(isSchema) : undefined;
     const answer = type === 'subscription' ? meta.message : output;
@@ -42,7 +42,7 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
     override: ({ zodSchema, jsonSchema }) => {
       if (zodSchema._zod.def.type === 'date')
         Object.assign(jsonSchema, { type: 'string', format: 'date-time' });
-      // The bounds of a whole JavaScript number say nothing to a reader.
+      // The limits of JavaScript integers are not useful to readers.
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
     },

@@ -1,30 +1,33 @@
 import type { Pool, PoolClient } from 'pg';
 import { isUnanswered, sqlState } from './failure.ts';
 
-// Who has a connection (pg calls it a client) to themselves, and in which state they give it back.
+// Exclusive use of a connection, which pg calls a client, and the state in which it is returned.
 
-/** Whether somebody else may use the connection: nothing runs on it, and no transaction is open. */
+/** Whether the connection can be reused: no statement is running and no transaction is open. */
 export function isAtRest(client: PoolClient): boolean {
   return isAnswered(client) && client.getTransactionStatus() === 'I';
 }
 
-/** Whether a statement sent now would be answered, after an error that came out of the connection or of its user. */
+/**
+ * Whether the connection would answer another statement, after an error of the connection or of the code that uses
+ * it.
+ */
 export function canGoOn(client: PoolClient, error: unknown): boolean {
   return sqlState(error) !== null || isAnswered(client);
 }
 
-/** Gives the connection back in order to have it ended. PostgreSQL rolls back what was not committed on it. */
+/** Returns the connection so that the pool closes it. PostgreSQL rolls back what was not committed on it. */
 export function discard(client: PoolClient, reason: unknown): void {
   hangUp(client);
   client.release(reason instanceof Error ? reason : true);
 }
 
 /**
- * Holds for everything that uses the pool, `pool.query` too: a connection on which a statement still runs, or a transaction
- * is open, is ended when it is given back, so that nobody else's statement becomes part of what was left behind.
+ * Makes the pool close a connection that is returned while a statement is running or a transaction is open, so that
+ * the next user's statement does not become part of it. This applies to `pool.query` too.
  */
 export function giveBackOnlyAtRest(pool: Pool): void {
-  // The pool asks for the state of the connection after this event, and keeps none that is about to end.
+  // The pool checks the state of the connection after this event and keeps none that is about to end.
   pool.on('release', (error: unknown, client) => {
     if (isAtRest(client) || sqlState(error) !== null) return;
     hangUp(client);
@@ -33,20 +36,23 @@ export function giveBackOnlyAtRest(pool: Pool): void {
 }
 
 /**
- * Whether everything that was asked on the connection is answered. After a query time-out of pg it is not: the statement
- * goes on, and what is asked next waits behind it. pg keeps this property, but its types do not name it.
+ * Whether every statement on the connection has been answered. After a query time-out of pg the statement is still
+ * running, and the next one would wait behind it. pg has this property, but its types do not declare it.
  */
 function isAnswered(client: PoolClient): boolean {
   return (client as PoolClient & { readonly readyForQuery: boolean }).readyForQuery;
 }
 
-/** Ends the connection at once, without the farewell that a server which hears nothing would not take. */
+/** Closes the connection at once, without the closing message, which an unresponsive server would not receive. */
 function hangUp(client: PoolClient): void {
   void client.end();
   client.connection.stream.destroy();
 }
 
-/** No answer came on one connection. The others go the same way, and are opened anew rather than tried one by one. */
+/**
+ * After one connection got no answer, the idle ones, which use the same route, are replaced instead of tried one by
+ * one.
+ */
 function replaceIdle(pool: Pool): void {
   for (let count = pool.idleCount; count > 0; count--) {
     pool.connect().then(

@@ -1,13 +1,13 @@
 import { doubleArray, smallintArray, textArray, uuidArray } from './arrays.ts';
 
-// Many rows in one statement: each column is sent as one array, and `unnest` makes rows of them again.
+// Sends many rows in one statement: each column as one array, which `unnest` turns into rows again.
 
-/** A column of such rows: what it is called, how it is sent, and where its values come from. */
+/** A column of such rows: its name, its type, and the source of its values. */
 export interface Column<Row> {
   readonly name: string;
-  /** The type as which it is sent. */
+  /** The type with which it is sent. */
   readonly type: 'uuid' | 'text' | 'smallint' | 'double precision';
-  /** What becomes of it in the statement, when it is not taken as it comes. */
+  /** The expression to use in the statement, if not the column itself. */
   readonly as?: string;
   readonly encode: (rows: readonly Row[]) => Buffer;
 }
@@ -52,14 +52,14 @@ export function double<Row>(name: string, pick: (row: Row) => number | null, as 
   };
 }
 
-/** The names of the columns, as a list in SQL. */
+/** The names of the columns as an SQL list. */
 export function namesOf<Row>(columns: readonly Column<Row>[]): string {
   return columns.map(({ name }) => name).join(', ');
 }
 
 /**
- * A query that answers the rows.
- * @param parameters those of the statement that are the arrays of the columns
+ * A query that returns the rows.
+ * @param parameters the parameters of the statement for the arrays of the columns
  */
 export function rowsOf<Row>(columns: readonly Column<Row>[], parameters: readonly string[]): string {
   const arrays = columns.map(({ type }, index) => `${parameters[index]}::${type}[]`).join(', ');

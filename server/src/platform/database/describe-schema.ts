@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 
-// There is no pg_dump beside the embedded PostgreSQL, so the schema is read from the catalogue, in a form
-// that is the same on every supported version.
+// The embedded PostgreSQL comes without pg_dump, so the schema is read from the catalogue, in a form that is the same
+// on every supported version.
 
 interface Line {
   text: string;
@@ -17,7 +17,7 @@ const COLLATIONS = `
     CASE collprovider WHEN 'i' THEN 'icu' ELSE 'libc' END) AS text
   FROM pg_collation c JOIN pg_namespace n ON n.oid = c.collnamespace WHERE n.nspname = 'public' ORDER BY collname`;
 
-// The partitions of events are data: they come with the months.
+// Partitions of events are data: they are created month by month.
 const NO_MONTH = `NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = c.oid AND inhparent = 'events'::regclass)`;
 
 const COLUMNS = `
@@ -58,7 +58,7 @@ const INDEXES = `
     AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = i.indexrelid)
   ORDER BY c.relname, x.relname`;
 
-/** The schema of a database as SQL, to be read and compared rather than run. */
+/** The schema of a database as SQL, for reading and comparing rather than running. */
 export async function describeSchema(pool: Pool): Promise<string> {
   const parts = [
     ...(await lines(pool, COLLATIONS)),

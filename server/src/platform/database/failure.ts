@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 
-/** The SQLSTATE behind an error, however it is wrapped; null when PostgreSQL did not raise it. */
+/** The SQLSTATE of an error or of one of its causes; null if PostgreSQL did not raise it. */
 export function sqlState(error: unknown): string | null {
   for (const cause of causes(error)) if (cause instanceof DatabaseError) return cause.code ?? null;
   return null;
@@ -14,17 +14,19 @@ export function isForeignKeyViolation(error: unknown): boolean {
   return sqlState(error) === '23503';
 }
 
-/** A row has no partition to go to. PostgreSQL tells it as a failed check. */
+/** Whether there is no partition for a row, which PostgreSQL reports as a failed check. */
 export function isMissingPartition(error: unknown): boolean {
   return sqlState(error) === '23514';
 }
 
-/** Whether the row itself is to blame (a value or a constraint), so that the same statement without it would do. */
+/**
+ * Whether the row itself is at fault (a value or a constraint), so that the same statement without it would succeed.
+ */
 export function isBadRow(error: unknown): boolean {
   return /^(22|23|54)/.test(sqlState(error) ?? '');
 }
 
-/** A deadlock or a failed serialisation: the same transaction may succeed if it is tried again. */
+/** A deadlock or a serialization failure: the same transaction may succeed if it is tried again. */
 export function isTransient(error: unknown): boolean {
   return /^40/.test(sqlState(error) ?? '');
 }
@@ -45,32 +47,37 @@ const AWAY_CODES = new Set([
 const AWAY_MESSAGES =
   /timeout exceeded when trying to connect|connection terminated|query read timeout|client has encountered a connection error|cannot use a pool after calling end|not queryable/i;
 
-/** Whether the server ended the connection with this error: it is shutting down, or somebody ended this session. */
+/**
+ * Whether the server ended the connection with this error, because it is shutting down or the session was terminated.
+ */
 export function hasEndedSession(error: unknown): boolean {
   return /^(08|57P)/.test(sqlState(error) ?? '');
 }
 
-/** Whether the server stopped a statement, as a rule because it took longer than `statement_timeout`. */
+/** Whether the server cancelled a statement, usually because it took longer than `statement_timeout`. */
 export function isStopped(error: unknown): boolean {
   return sqlState(error) === '57014';
 }
 
-/** Whether every connection of the pool was in use for as long as one may wait for it. */
+/** Whether no connection of the pool became free in time. */
 export function isWithoutConnection(error: unknown): boolean {
   return isAny(error, /^timeout exceeded when trying to connect/);
 }
 
-/** Whether pg gave up waiting for the answer to a statement. The server stops long statements earlier, so it is not heard. */
+/**
+ * Whether pg gave up waiting for the answer to a statement. The server cancels long statements earlier, so it is not
+ * responding.
+ */
 export function isUnanswered(error: unknown): boolean {
   return isAny(error, /^query read timeout/i);
 }
 
-/** A statement was given up because it took too long, or waited too long for a lock; the database itself may be well. */
+/** A statement took too long or waited too long for a lock. The database itself may be available. */
 export function isTimeout(error: unknown): boolean {
   return isStopped(error) || sqlState(error) === '55P03' || isUnanswered(error);
 }
 
-/** Whether the database is away, full, or too busy to answer: trying again later makes sense. */
+/** Whether the database is unavailable, full, or too busy to answer, so that trying again later makes sense. */
 export function isDatabaseAway(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== null) return AWAY_STATES.test(state);

@@ -5,17 +5,17 @@ import type { Executor } from './transaction.ts';
 /** The past values of one property of a noun: a table with the id of the noun, `since` and the value. */
 export interface HistoryTable<Value> {
   /**
-   * Records that the value changed, in the transaction that changes it. The first value recorded of an id is taken for
-   * the one it always had.
+   * Records a change of the value, in the transaction that makes it. The first recorded value of an id is assumed to
+   * be the one it always had.
    */
   record(tx: Executor, id: string, from: Value | null, to: Value | null): Promise<void>;
-  /** The values of those of the ids that have a history, oldest first. */
+  /** The values of those ids that have a history, oldest first. */
   read(db: Executor, ids: readonly string[]): Promise<ReadonlyMap<string, History<Value | null>>>;
   /** Removes the history of an id. */
   forget(tx: Executor, id: string): Promise<void>;
 }
 
-/** @param names the table, its column with the id and its column with the value, and the type of the latter */
+/** @param names the table, its columns for the id and the value, and the type of the value */
 export function historyTable<Value extends string | number>(names: {
   readonly table: string;
   readonly id: string;

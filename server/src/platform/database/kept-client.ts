@@ -2,19 +2,19 @@ import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 
 import { discard } from './client.ts';
 import { hasEndedSession, sqlState } from './failure.ts';
 
-/** One connection that is kept from statement to statement, as long as it is sound. */
+/** A connection that is kept between statements as long as it works. */
 export interface KeptClient {
   /**
-   * Runs one statement, which is its own transaction. An error that PostgreSQL raises for it leaves the connection as it
-   * is, which the pool's own `query` would not: that ends it, and the next statement waits for another to be opened.
+   * Runs one statement as a transaction of its own. Unlike `pool.query`, it keeps the connection after an error that
+   * PostgreSQL raises for the statement, so that the next one need not wait for a new connection.
    */
   query<Row extends QueryResultRow>(query: QueryConfig): Promise<QueryResult<Row>>;
-  /** Gives the connection back. */
+  /** Returns the connection to the pool. */
   release(): void;
 }
 
 /**
- * @param pool where it comes from: when it is first needed, and when the one before was lost
+ * @param pool the source of the connection when it is first needed and after it was lost
  * @param answerMs longest wait for the answer to a statement, in milliseconds; left out, that of the pool
  */
 export function keepClient(pool: Pool, answerMs?: number): KeptClient {
@@ -28,7 +28,7 @@ export function keepClient(pool: Pool, answerMs?: number): KeptClient {
 
   const open = async (): Promise<PoolClient> => {
     const client = await pool.connect();
-    // Lost while nothing runs on it, it is replaced before anybody has to fail.
+    // A connection that is lost while idle is replaced before a statement fails.
     client.once('error', (error) => drop(client, error));
     client.once('end', () => drop(client, null));
     kept = client;

@@ -1,6 +1,6 @@
 /**
- * The advisory locks by which processes on one database take turns. The numbers only have to differ, from one
- * another and from what other software on the same server is likely to lock on.
+ * The advisory locks by which processes on one database exclude one another. The numbers must differ from one
+ * another, and should differ from those of other software on the same server.
  */
 export const locks = {
   migration: 4_202_611,
@@ -12,6 +12,6 @@ export const locks = {
   incidentsOfSensor: 4_202_617,
   webhooks: 4_202_616,
   traffic: 4_202_618,
-  /** Shared by those who remove events, so that none is removed that is being put under a legal hold. */
+  /** Shared by transactions that remove events, so that they exclude those that set a legal hold. */
   holds: 4_202_620,
 } as const;

@@ -27,10 +27,10 @@ export interface MigrateOptions {
 const silent: MigrationLog = { info: () => undefined, warn: () => undefined };
 
 /**
- * Brings the schema up to date, each migration in its own transaction. Processes that start
- * together take turns. It has connections of its own, because a migration may take longer than any ordinary statement.
+ * Brings the schema up to date, each migration in its own transaction. Processes that start together take turns. It
+ * uses separate connections, because a migration may take longer than an ordinary statement.
  * @returns the names of the migrations that were applied
- * @throws Error when one of them fails, or never gets a lock that it needs
+ * @throws Error when a migration fails, or never gets a lock that it needs
  */
 export async function migrate(
   connectionString: string,
@@ -71,7 +71,7 @@ async function inOwnTransaction(client: pg.Client, work: () => Promise<void>): P
     await work();
     await client.query('COMMIT');
   } catch (error) {
-    // When this fails too, the connection is gone, and PostgreSQL rolls back by itself.
+    // If this fails too, the connection is gone, and PostgreSQL rolls back by itself.
     await client.query('ROLLBACK').catch(() => undefined);
     throw error;
   }
@@ -90,7 +90,7 @@ function applyWhole(connections: MigrationConnections, migration: Migration): Pr
   );
 }
 
-/** After an interruption it goes on with the rows that are left. */
+/** After an interruption it continues with the remaining rows. */
 async function applyBatched(connections: MigrationConnections, migration: Migration): Promise<void> {
   const { client, log } = connections;
   const { name, sql } = migration;
@@ -101,7 +101,7 @@ async function applyBatched(connections: MigrationConnections, migration: Migrat
     });
     log.info(
       { migration: name, rows: changed + inBatch },
-      'a migration works in batches while other processes serve',
+      'a migration runs in batches while other processes serve requests',
     );
   }
   await noteDown(client, migration);
@@ -161,7 +161,7 @@ async function pending(client: pg.Client, migrations: Migration[]): Promise<Migr
 
 async function connect(connectionString: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString, keepAlive: true, application_name: 'gantry migration' });
-  // What runs on it fails with the same error.
+  // Statements on it fail with the same error.
   client.on('error', () => undefined);
   await client.connect();
   return client;

@@ -5,19 +5,19 @@ import { sqlState } from './failure.ts';
 
 export type MigrationLog = Pick<Logger, 'info' | 'warn'>;
 
-/** How a migration waits for the locks it needs, in milliseconds. */
+/** How long a migration waits for the locks it needs, in milliseconds. */
 export interface LockPatience {
-  /** Longest wait for one lock: whoever reads the table meanwhile has to wait behind it. */
+  /** Maximum wait for one lock, because other users of the table wait behind it. */
   readonly waitMs: number;
-  /** How long everybody else goes first before another attempt. */
+  /** The pause before another attempt, during which others proceed. */
   readonly pauseMs: number;
-  /** How long it is tried in all. */
+  /** Maximum duration of all attempts. */
   readonly inAllMs: number;
 }
 
 export const usualPatience: LockPatience = { waitMs: 1_000, pauseMs: 2_000, inAllMs: 300_000 };
 
-// Not what they run: a statement may hold what nobody should read in a log.
+// Without their statements, which may contain values that do not belong in a log.
 const BLOCKERS = `
   SELECT format('pid %s (%s, user %s, %s, in a transaction for %s s)', pid,
     coalesce(nullif(application_name, ''), 'no name'), usename, state,
@@ -29,8 +29,8 @@ interface BackendClient extends pg.Client {
 }
 
 /**
- * Runs `work`, one transaction, which takes locks, and again while it does not get them: each time it waits for a moment only.
- * @throws Error naming who holds the lock, when it is never free; whatever else `work` throws
+ * Runs `work`, one transaction that takes locks, and repeats it until it gets them, each time after a short wait.
+ * @throws Error with the holders of the lock if it never becomes free; any other error of `work`
  */
 export async function withShortLocks(
   connections: MigrationConnections,
@@ -54,16 +54,16 @@ export async function withShortLocks(
   }
 }
 
-/** What migrations are applied with. */
+/** The connections for applying migrations. */
 export interface MigrationConnections {
   readonly client: pg.Client;
-  /** Another connection, on which it is looked up who holds a lock. */
+  /** A second connection, for finding out who holds a lock. */
   readonly observer: pg.Client;
   readonly log: MigrationLog;
   readonly patience: LockPatience;
 }
 
-/** Runs `work`. @returns its error, if it failed, and who last kept it waiting for a lock */
+/** Runs `work`. @returns its error, if it failed, and the last holders of a lock that it waited for */
 async function attempt(
   { client, observer, patience }: MigrationConnections,
   work: () => Promise<void>,
@@ -71,7 +71,7 @@ async function attempt(
   let holders = 'nobody who is still there';
   let isOver = false;
   const look = async (): Promise<void> => {
-    // Several times in each wait for a lock.
+    // Several times during each wait for a lock.
     const everyMs = patience.waitMs / 4;
     for (await sleep(everyMs); !isOver; await sleep(everyMs)) {
       const { rows } = await observer.query<{ told: string }>(BLOCKERS, [

@@ -6,52 +6,55 @@ import type { Logger } from 'pino';
 import { TIMINGS, type Timings } from '../timings.ts';
 import type { Executor } from './transaction.ts';
 
-/** What processes tell one another, and what the message says. */
+/** The channels of messages between processes, with their contents. */
 export const channels = {
-  /** A sensor changed or went (its id), or everything known of sensors did (`*`): forget what ingestion cached. */
+  /**
+   * A sensor was changed or deleted (its id), or all sensors may have changed (`*`): discard what ingestion has
+   * cached.
+   */
   sensors: 'gantry_sensors',
   /** The time zone settings changed. */
   settings: 'gantry_settings',
-  /** Something was added to the table of changes. */
+  /** A row was added to the table of changes. */
   changes: 'gantry_changes',
-  /** The watchlist changed: read it anew. */
+  /** The watchlist changed: read it again. */
   watchlist: 'gantry_watchlist',
-  /** The webhooks changed: read them anew. */
+  /** The webhooks changed: read them again. */
   webhooks: 'gantry_webhooks',
   /** A webhook (its id) has deliveries that are due. */
   deliveries: 'gantry_deliveries',
-  /** A report waits to be made. */
+  /** A report was requested. */
   reports: 'gantry_reports',
 } as const;
 export type Channel = (typeof channels)[keyof typeof channels];
 
-/** Tells every process, this one included, when the transaction commits. */
+/** Sends a message to all processes, including this one, when the transaction commits. */
 export async function notify(db: Executor, channel: Channel, message: string): Promise<void> {
   await db.execute(sql`SELECT pg_notify(${channel}, ${message})`);
 }
 
 type Handler = (payload: string) => void;
 
-/** One connection per process that hears what other processes announce with NOTIFY. */
+/** One connection per process that receives the NOTIFY messages of other processes. */
 export interface Listener extends AsyncDisposable {
-  /** Calls `onMessage` for each message of the channel, and `onGap` whenever messages may have been missed. */
+  /** Calls `onMessage` for each message of the channel, and `onGap` when messages may have been missed. */
   on(channel: Channel, onMessage: Handler, onGap: () => void): void;
 }
 
 const RECONNECT_MS = 500;
 
-/** Longest wait for the orderly end of the connection. */
+/** Maximum wait for the connection to be closed in an orderly way. */
 const END_LIMIT_MS = 1_000;
 
 interface Connection {
   readonly client: pg.Client;
-  /** Ends it at once. The orderly end waits for the other side, which a lost connection does not have. */
+  /** Closes it at once. An orderly close waits for the other side, which is gone if the connection is lost. */
   readonly destroy: () => void;
 }
 
 /**
- * Connects and keeps connected. A connection that does not answer for about ten seconds is replaced. While it is away
- * messages are lost, and every `onGap` is called once it is back.
+ * Connects and stays connected. A connection that does not answer for about ten seconds is replaced. Messages sent
+ * meanwhile are lost, and every `onGap` is called once it is back.
  */
 export async function listen(
   connectionString: string,
@@ -61,7 +64,7 @@ export async function listen(
   const handlers = new Map<string, { onMessage: Handler; onGap: () => void }>();
   const ending = new AbortController();
   let current: Connection | null = null;
-  // One statement after the other, as a connection wants it.
+  // Statements run one after another, as the connection requires.
   let asked: Promise<unknown> = Promise.resolve();
 
   const probeUntilItEnds = (probed: Connection): void => {
@@ -102,7 +105,7 @@ export async function listen(
       destroy();
       throw error;
     }
-    // Disposed of meanwhile: nobody else would end this connection.
+    // Disposed of meanwhile, so nothing else would close this connection.
     if (ending.signal.aborted) return endConnection(connection);
     current = connection;
     probeUntilItEnds(connection);
@@ -131,7 +134,7 @@ export async function listen(
       handlers.set(channel, { onMessage, onGap });
       asked = asked
         .then(() => current?.client.query(`LISTEN ${pg.escapeIdentifier(channel)}`))
-        // What was announced until now went unheard, so it begins with a gap.
+        // Earlier messages were missed, so it begins with a gap.
         .then(onGap)
         .catch((err: unknown) => log.warn({ err, channel }, 'cannot listen'));
     },

@@ -6,14 +6,14 @@ import { addressOnPort } from './embedded/connection.ts';
 import { PASSWORD_FILE, startEmbeddedDatabase } from './embedded/embedded.ts';
 import { isServerOf, readLock } from './embedded/lock.ts';
 
-/** A database that a command works on. */
+/** A database for use by a command. */
 export interface OpenDatabase extends AsyncDisposable {
   readonly connectionString: string;
 }
 
 /**
- * Opens the database of an installation for a command: that of `DATABASE_URL`, or the embedded one, which is started, and
- * stopped again, where no service runs it.
+ * Opens the database of an installation for a command: that of `DATABASE_URL`, or the embedded one, which is started
+ * and stopped again unless a service runs it.
  * @throws Error when there is no database yet
  */
 export async function openDatabaseOf(config: {
@@ -37,7 +37,7 @@ export async function openDatabaseOf(config: {
   };
 }
 
-/** The address of the embedded server of a data folder while it runs; null while it does not. */
+/** The address of the running embedded server of a data folder; null if it is not running. */
 async function findRunning(dataDir: string): Promise<string | null> {
   const folder = await ignoreErrno(realpath(join(dataDir, 'postgres')), 'ENOENT');
   const lock = folder && (await readLock(folder));

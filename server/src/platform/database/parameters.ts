@@ -1,12 +1,12 @@
-/** The parameters of a statement whose text is written once and run often. */
+/** The parameters of a statement whose text is built once and run often. */
 export interface Parameters<Input> {
   /**
    * Adds a parameter.
-   * @param value computes it for one run
-   * @returns how the text of the statement refers to it: `$1`, `$2`, …
+   * @param value computes its value for one run
+   * @returns the reference for the text of the statement: `$1`, `$2`, …
    */
   add(value: (input: Input) => unknown): string;
-  /** The values for one run, in the order of their numbers. */
+  /** The values for one run, in order. */
   valuesOf(input: Input): unknown[];
 }
 

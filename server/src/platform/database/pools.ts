@@ -2,24 +2,27 @@ import type { Pool } from 'pg';
 import type { Timings } from '../timings.ts';
 import { createPool, type PoolOptions } from './pool.ts';
 
-/** The connections of one process, shared out by purpose: nobody waits because of what somebody else asks for. */
+/** The connections of one process, divided by purpose, so that one kind of request does not delay another. */
 export interface Pools {
-  /** Everything that is not named below: logins, changes, cheap reading, webhooks and reports. */
+  /** All other purposes: logins, changes, cheap queries, webhooks and reports. */
   readonly ordinary: Pool;
   /** The one connection on which events are stored. */
   readonly writer: Pool;
-  /** What devices need besides: keys, heartbeats, last contacts, partitions, and what follows from events. */
+  /** Other needs of devices: keys, heartbeats, last contacts, partitions, and the effects of events. */
   readonly devices: Pool;
-  /** Reading whose cost depends on what is asked: lists, searches, figures. As many run at once as there are connections. */
+  /**
+   * Queries whose cost depends on the input: lists, searches, figures. The number of connections limits how many run
+   * at once.
+   */
   readonly questions: Pool;
-  /** Whether the database answers. */
+  /** The check whether the database responds. */
   readonly health: Pool;
 }
 
-/** Whoever asks for the state of the service waits for 3 s. */
+/** A health check waits for 3 s. */
 const HEALTH_TIMEOUT_MS = 2_000;
 
-/** Devices wait for it: on a connection that hears nothing any more they must not wait for half a minute. */
+/** Devices wait for it, and should not wait half a minute on a connection that does not respond. */
 const DEVICES_TIMEOUT_MS = 3_000;
 
 interface Special extends PoolOptions {
@@ -38,10 +41,10 @@ const special = {
   },
 } as const satisfies Record<Exclude<keyof Pools, 'ordinary'>, Special>;
 
-/** How many connections one process opens at most besides the ordinary ones. */
+/** Maximum number of connections of one process besides the ordinary ones. */
 export const SPECIAL_CONNECTIONS = Object.values(special).reduce((sum, { size }) => sum + size, 0);
 
-/** @param size the most connections of the ordinary pool */
+/** @param size maximum number of connections of the ordinary pool */
 export function openPools(
   connectionString: string,
   size: number,

@@ -3,15 +3,15 @@ import { PgDialect } from 'drizzle-orm/pg-core';
 import type { QueryResult, QueryResultRow } from 'pg';
 import type { Executor } from './transaction.ts';
 
-/** A statement made ready: `values` are those of its placeholders, by name. */
+/** A prepared statement; `values` are those of its placeholders, by name. */
 export type Prepared<Row> = (db: Executor, values: Readonly<Record<string, unknown>>) => Promise<Row[]>;
 
 const dialect = new PgDialect();
 
 /**
- * Makes a statement ready that runs many times a second: its text is put together here, once, and a connection reads and
- * plans it when it first runs it. As elsewhere in drizzle, moments are answered as text.
- * @param name tells the statement from all others
+ * Prepares a statement that runs many times a second: its text is built once, here, and each connection parses and
+ * plans it on first use. As elsewhere in drizzle, times are returned as text.
+ * @param name must be unique among all statements
  */
 export function prepare<Row extends QueryResultRow>(name: string, statement: SQL): Prepared<Row> {
   const query = dialect.sqlToQuery(statement);
@@ -26,7 +26,7 @@ export function prepare<Row extends QueryResultRow>(name: string, statement: SQL
       const { rows } = await ready.execute({ ...values });
       return rows;
     } catch (error) {
-      // The log names the statement, because it may not show its text and values.
+      // The log identifies the statement by name, because it may not contain its text and values.
       throw error instanceof Error ? Object.assign(error, { statement: name }) : error;
     }
   };

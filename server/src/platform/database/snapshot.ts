@@ -6,20 +6,19 @@ import { type Executor, over, transact } from './transaction.ts';
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 /**
- * Runs `work` so that all of its statements see the database as it was at the first of them; it may not write. Inside a
- * transaction it is a part of that, and sees what that sees.
+ * Runs `work` in a snapshot: all its statements see the database as of the first one, and it cannot write. Inside a
+ * transaction it becomes part of that and sees the same as it.
  */
 export function inSnapshot<Result>(db: Executor, work: (db: Executor) => Promise<Result>): Promise<Result> {
   return '$client' in db ? transact(db.$client, (client) => work(over(client)), BEGIN) : work(db);
 }
 
-/** How long the reader may take between two statements before the server ends the transaction. */
+/** Maximum pause of the reader between two statements before the server ends the transaction. */
 const LONGEST_PAUSE = '10min';
 
 /**
- * The same for work that takes minutes: all that `work` reads comes from one snapshot. It holds no lock between its
- * statements, so that partitions can be attached and dropped meanwhile; it cannot write. Its connection is closed at the end.
- * A statement that fails ends the whole.
+ * The same for work that takes minutes. It holds no lock between statements, so that partitions can be attached and
+ * dropped meanwhile. Its connection is closed at the end. A statement that fails ends the whole work.
  */
 export async function inLongSnapshot<Result>(
   pool: Pool,
@@ -31,17 +30,17 @@ export async function inLongSnapshot<Result>(
     // The first statement takes the snapshot.
     await client.query("SELECT set_config('idle_in_transaction_session_timeout', $1, true)", [LONGEST_PAUSE]);
     await client.query('SAVEPOINT start');
-    // It is a transaction to whoever opens one inside, and the database to all others.
+    // It acts as a transaction for code that opens one inside, and as the database for all other code.
     return await work(over(releasingLocks(client) as PoolClient) as unknown as Database);
   } finally {
-    // Closing the connection ends the transaction, whatever state it is in.
+    // Closing the connection ends the transaction, whatever its state.
     client.release(true);
   }
 }
 
 /**
- * A client whose statements run one after the other, each rolled back to the same savepoint: what was read stays read,
- * the snapshot stays the same, and the locks of the statement are released.
+ * A client whose statements run one after another, each followed by a rollback to the same savepoint: this releases
+ * the locks of the statement and keeps the snapshot.
  */
 function releasingLocks(client: PoolClient): Pick<PoolClient, 'query'> {
   const inTurn = pLimit(1);

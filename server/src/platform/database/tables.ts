@@ -25,7 +25,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 
-// The columns that ordinary queries use. server/migrations defines the schema; schema.sql shows it whole.
+// The columns that ordinary queries use. server/migrations defines the schema; schema.sql shows all of it.
 
 function moment(name: string) {
   return timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
@@ -57,7 +57,7 @@ export const users = pgTable('users', {
   updatedAt: moment('updated_at').notNull().defaultNow(),
 });
 
-/** People whose account was deleted. */
+/** Users whose account was deleted. */
 export const formerUsers = pgTable('former_users', {
   id: uuid('id').primaryKey(),
   firstName: text('first_name').notNull(),
@@ -85,7 +85,7 @@ export const activity = pgTable('activity', {
   ipAddress: text('ip_address'),
   userAgent: text('user_agent'),
   details: jsonb('details').$type<Record<string, unknown>>(),
-  // Tells the row in which an action that repeats is counted for a while.
+  // Identifies the row that counts a repeated action for some time.
   gathered: text('gathered'),
 });
 

@@ -7,18 +7,21 @@ import type { Database } from './pool.ts';
 
 type NoTables = Record<string, never>;
 
-/** A transaction in progress: stores take it where they take the database. */
+/** A transaction in progress. Stores accept it in place of the database. */
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0];
 
-/** What a store needs to run statements: the database itself or a transaction of it. */
+/** What a store needs to run statements: the database or a transaction. */
 export type Executor = Database | Transaction;
 
-/** Longest wait for the answer to ROLLBACK, in milliseconds; after that the connection is ended, which does the same. */
+/**
+ * Maximum wait for the answer to ROLLBACK, in milliseconds. After that the connection is closed, which has the same
+ * effect.
+ */
 const ROLLBACK_TIMEOUT_MS = 5_000;
 
 /**
- * Runs `work` in a transaction on a connection of its own: all of it is stored, or, when it throws, nothing. Where BEGIN,
- * COMMIT or ROLLBACK is not answered well, the connection is ended: nobody knows what is open on it.
+ * Runs `work` in a transaction on a connection of its own: everything is stored or, if it throws, nothing. If BEGIN,
+ * COMMIT or ROLLBACK fails, the connection is closed, because its state is unknown.
  */
 export async function transact<Result>(
   pool: Pool,
@@ -49,7 +52,7 @@ export async function transact<Result>(
 
 const dialect = new PgDialect();
 
-/** A transaction, as stores take it, that was begun on the connection. */
+/** A transaction that was begun on the connection, as stores take it. */
 export function over(client: PoolClient): Transaction {
   return new NodePgTransaction<NoTables, ExtractTablesWithRelations<NoTables>>(
     dialect,
@@ -59,8 +62,8 @@ export function over(client: PoolClient): Transaction {
 }
 
 /**
- * Runs `work` in one transaction: all of it is stored, or, when it throws, nothing. Inside a transaction it becomes a part
- * of that one, and only this part is undone when it throws.
+ * Runs `work` in one transaction: everything is stored or, if it throws, nothing. Inside a transaction it becomes
+ * part of that one, and only this part is undone if it throws.
  */
 export function inTransaction<Result>(
   db: Executor,
@@ -69,13 +72,13 @@ export function inTransaction<Result>(
   return '$client' in db ? transact(db.$client, (client) => work(over(client))) : db.transaction(work);
 }
 
-/** PostgreSQL answers COMMIT with ROLLBACK, and no error, when a statement of the transaction failed before. */
+/** PostgreSQL answers COMMIT with ROLLBACK, without an error, if a statement of the transaction failed before. */
 async function commit(client: PoolClient): Promise<void> {
   const { command } = await client.query('COMMIT');
   if (command !== 'COMMIT') throw new Error('The transaction was rolled back: one of its statements failed');
 }
 
 function rollBack(client: PoolClient): Promise<unknown> {
-  // pg takes a time-out for each query, but its types do not name it.
+  // pg supports a time-out for each query, but its types do not declare it.
   return client.query({ text: 'ROLLBACK', query_timeout: ROLLBACK_TIMEOUT_MS } as { text: string });
 }

@@ -7,22 +7,22 @@ const PATIENCE_MS = 30_000;
 const PAUSE_MS = 500;
 
 export interface WaitOptions {
-  /** Whether a server that may lose what it committed is accepted, with a warning. */
+  /** Whether to accept, with a warning, a server that may lose committed data. */
   readonly allowUnsafe: boolean;
   readonly log: Logger;
 }
 
-/** A PostgreSQL server that this service cannot work with. */
+/** A PostgreSQL server that this service cannot use. */
 export class UnsuitableDatabase extends Error {
   override readonly name = 'UnsuitableDatabase';
 }
 
-/** Settings of the server that must not be off, or what was committed may not survive a failure of it. */
+/** Server settings that must be on, because otherwise committed data may not survive a crash. */
 const DURABILITY = ['fsync', 'synchronous_commit', 'full_page_writes'] as const;
 
 /**
- * Waits until the database answers, up to 30 s: it may be starting at the same time.
- * @throws UnsuitableDatabase when it answers but is too old, has the wrong encoding, or may lose what it committed
+ * Waits up to 30 s for the database, which may be starting at the same time.
+ * @throws UnsuitableDatabase when it is too old, has the wrong encoding, or may lose committed data
  */
 export async function waitForDatabase(connectionString: string, options: WaitOptions): Promise<void> {
   const { log } = options;

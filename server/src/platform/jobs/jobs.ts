@@ -5,15 +5,16 @@ import type { JobRunner } from './runner.ts';
 export interface JobsOptions extends PeriodicOptions {
   readonly runner: JobRunner;
   readonly listener: Pick<Listener, 'on'>;
-  /** A message on it names a group that has due jobs. */
+  /** A channel whose messages name a group with due jobs. */
   readonly channel: Channel;
-  /** Wakes the runner for every group that has due jobs: retries, expired leases, and whatever no message was heard of. */
+  /** Wakes the runner for every group with due jobs: retries, expired leases, and jobs whose message was lost. */
   readonly sweep: () => Promise<void>;
 }
 
 /**
- * Has the jobs of a table performed: a moment after the commit that adds them, by NOTIFY, and otherwise in a sweep every
- * `everyMs`. Every process does so; the lease gives each job to one of them. Disposing waits for the jobs under way.
+ * Performs the jobs of a table: shortly after the commit that adds them, by NOTIFY, and otherwise in a sweep every
+ * `everyMs`. Every process does so; the lease gives each job to one of them. Disposing waits for the jobs in
+ * progress.
  */
 export function startJobs({ runner, listener, channel, sweep, ...options }: JobsOptions): AsyncDisposable {
   const sweeps = startPeriodic(options, sweep);

@@ -1,35 +1,35 @@
 import type { Logger } from 'pino';
 
 export interface JobRunnerOptions<Job> {
-  /** Claims up to `most` due jobs of a group, so that no other process takes them for a while. */
+  /** Claims up to `most` due jobs of a group, so that no other process takes them for some time. */
   readonly claim: (group: string, most: number) => Promise<readonly Job[]>;
   /**
-   * Performs a job and records the result. A job whose result is not recorded becomes due again when its lease expires.
+   * Performs a job and records the result. A job without a recorded result becomes due again when its lease expires.
    * @param ending aborts when the process is about to end
    */
   readonly perform: (job: Job, ending: AbortSignal) => Promise<void>;
   /** How many jobs of one group this process performs at once. */
   readonly concurrency: number;
   readonly log: Logger;
-  /** Logged when jobs cannot be claimed, or their results cannot be recorded. */
+  /** The log message when jobs cannot be claimed or their results cannot be recorded. */
   readonly failure: string;
 }
 
-/** Performs the jobs of a table. Disposing claims no more jobs and waits for those under way. */
+/** Performs the jobs of a table. Disposing stops claiming jobs and waits for those in progress. */
 export interface JobRunner extends AsyncDisposable {
-  /** Looks for due jobs of a group, '' where there are no groups; returns before they are performed. */
+  /** Looks for due jobs of a group, or of '' if there are no groups. Returns before they are performed. */
   wake(group?: string): void;
 }
 
-/** What this process does for one group at the moment. */
+/** The state of one group in this process. */
 interface Group {
   underWay: number;
   isLooking: boolean;
-  /** Whether jobs may have become due since it began to look. */
+  /** Whether jobs may have become due since the search began. */
   lookAgain: boolean;
 }
 
-/** Groups do not wait for one another: each may have as many jobs under way as `concurrency` says. */
+/** Groups are independent: each may have as many jobs in progress as `concurrency` says. */
 export function createJobRunner<Job>(options: JobRunnerOptions<Job>): JobRunner {
   const { claim, perform, concurrency, log, failure } = options;
   const groups = new Map<string, Group>();

@@ -21,7 +21,7 @@ import { isAlive, processSpace, startTimeOf } from './processes.ts';
 export interface ClaimPace {
   /** From one sign of life to the next. */
   readonly signOfLifeMs: number;
-  /** How long a stranger watches for one. */
+  /** How long another process watches for one. */
   readonly watchMs: number;
 }
 
@@ -30,7 +30,7 @@ const CLAIM_PACE: ClaimPace = { signOfLifeMs: 2_000, watchMs: 7_000 };
 /** Between two looks at a claim that is watched, in milliseconds. */
 const LOOK_MS = 250;
 
-/** Another live process works in the data folder. */
+/** Another live process uses the data folder. */
 export class DataFolderInUse extends Error {
   override readonly name = 'DataFolderInUse';
 
@@ -42,7 +42,7 @@ export class DataFolderInUse extends Error {
   }
 }
 
-/** The data folder cannot be made, entered, read or written. */
+/** The data folder cannot be created, entered, read or written. */
 export class DataFolderUnusable extends Error {
   override readonly name = 'DataFolderUnusable';
 
@@ -55,7 +55,7 @@ export class DataFolderUnusable extends Error {
   }
 }
 
-/** How the system says that the folder itself is the trouble. */
+/** The error codes that mean that the folder itself is unusable. */
 const REFUSALS = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOSPC', 'EDQUOT'];
 
 interface Holder {
@@ -71,15 +71,13 @@ interface Claim {
 }
 
 /**
- * Claims the folder for this process until disposed; makes the folder if need be.
- *
- * A claim is a symbolic link `claim-<n>` whose target names the holder, and the highest n holds. Creating a link is
- * atomic, a claim of a dead holder is outbid with n + 1, and a claim is removed only when a higher one exists: so of
- * any number of processes that start at the same instant exactly one gets the folder.
- *
+ * Claims the folder for this process until disposed of; creates it if necessary. A claim is a symbolic link
+ * `claim-<n>` whose target names the holder, and the highest n is valid. Creating a link is atomic, a claim of a dead
+ * holder is superseded by n + 1, and a claim is removed only when a higher one exists. So exactly one of any number
+ * of processes that start at the same instant gets the folder.
  * @param pace how often the claim shows a sign of life, and how long one that another machine made is watched for one
  * @throws {DataFolderInUse} when another live process holds it
- * @throws {DataFolderUnusable} when it cannot be made or written
+ * @throws {DataFolderUnusable} when it cannot be created or written
  */
 export async function claimDataFolder(
   dataDir: string,
@@ -100,9 +98,8 @@ export async function claimDataFolder(
 }
 
 /**
- * Reads the secret kept in `<dataDir>/<name>`, or creates it (readable by its owner only) with what `generate`
- * returns. Atomic: processes that race get the same secret, and a crash leaves either none or a whole one.
- *
+ * Reads the secret in `<dataDir>/<name>`, or creates it (readable by its owner only) with the result of `generate`.
+ * Atomic: concurrent processes get the same secret, and a crash leaves either none or a complete one.
  * @throws {DataFolderUnusable} when it cannot be read or written
  */
 export async function keepSecret(dataDir: string, name: string, generate: () => string): Promise<string> {
@@ -112,17 +109,16 @@ export async function keepSecret(dataDir: string, name: string, generate: () => 
 }
 
 /**
- * Makes the folder where there is none.
- *
+ * Creates the folder unless it exists.
  * @throws {DataFolderUnusable}
  */
 export async function makeDataFolder(dataDir: string): Promise<void> {
-  // Others may pass through but not look around: started by root, the database works inside as another user.
+  // Others may pass through but not list it: if started by root, the database works inside as another user.
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
   await explaining(dataDir, () => mkdir(dataDir, { recursive: true, mode }));
 }
 
-/** Makes what was created, renamed or removed in the folder survive a power failure. */
+/** Makes created, renamed and removed entries of the folder survive a power failure. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -182,7 +178,10 @@ async function refuseIfHeld(dataDir: string, { path, holder }: Claim, { watchMs 
   }
 }
 
-/** Process numbers from elsewhere cannot be looked up, so see whether the holder still touches its claim. */
+/**
+ * Process numbers from another machine or container cannot be looked up, so check whether the holder still touches
+ * its claim.
+ */
 async function showsLife(path: string, watchMs: number): Promise<boolean> {
   const deadline = performance.now() + watchMs;
   const before = await ignoreErrno(lstat(path), 'ENOENT');
@@ -195,7 +194,7 @@ async function showsLife(path: string, watchMs: number): Promise<boolean> {
   return false;
 }
 
-/** Undefined when another process was faster: with this number, or so much that a higher one holds by now. */
+/** Undefined if another process was faster and holds this number or a higher one. */
 async function bid(dataDir: string, number: number, self: Holder): Promise<Claim | undefined> {
   const path = join(dataDir, `claim-${number}`);
   try {
@@ -242,7 +241,7 @@ async function readSecret(path: string): Promise<string | undefined> {
   return secret;
 }
 
-/** The secret that is kept in the end: this one, or that of a process which was faster. */
+/** The secret that is kept: this one, or that of a process that was faster. */
 async function makeSecret(path: string, secret: string): Promise<string> {
   const draft = `${path}.${randomUUID()}`;
   try {

@@ -6,37 +6,34 @@ import { hasErrno, ignoreErrno } from '../errno.ts';
 
 const run = promisify(execFile);
 
-/** Whether a process runs under this number. A zombie, which has ended and only waits for its parent, does not. */
+/** Whether a process with this number is running. A zombie, which has ended and waits for its parent, is not. */
 export async function isAlive(pid: number): Promise<boolean> {
   return isTaken(pid) && (await readStat(pid))?.state !== 'Z';
 }
 
 /**
- * When the process began, in the platform's own notation: good only for telling it from a later process that got
- * the same number. Undefined where there is no such process or where we may not see it.
+ * When the process began, in the platform's own notation, to tell it from a later process with the same number.
+ * Undefined if there is no such process or it is not visible.
  */
 export async function startTimeOf(pid: number): Promise<string | undefined> {
   if (process.platform === 'linux') return (await readStat(pid))?.startTime;
   return isTaken(pid) ? (await ps(pid, 'lstart')).stdout.trim() : undefined;
 }
 
-/** The words the process was started with, joined by blanks; empty where it has ended or hides them. */
+/** The arguments of the process, separated by blanks; empty if it has ended or hides them. */
 export async function commandLineOf(pid: number): Promise<string> {
   if (process.platform !== 'linux') return isTaken(pid) ? (await ps(pid, 'command')).stdout.trim() : '';
   const words = await ignoreErrno(readFile(`/proc/${pid}/cmdline`, 'utf8'), 'ENOENT', 'ESRCH', 'EACCES');
   return (words ?? '').split('\0').join(' ').trim();
 }
 
-/** The folder the process works in, where the platform tells (Linux). */
+/** The working folder of the process, where the platform provides it (Linux). */
 export async function workingFolderOf(pid: number): Promise<string | undefined> {
   if (process.platform !== 'linux') return undefined;
   return ignoreErrno(readlink(`/proc/${pid}/cwd`), 'ENOENT', 'ESRCH', 'EACCES');
 }
 
-/**
- * Names the space in which a process number means something: this boot of this machine, and on Linux this
- * container. Numbers from another space say nothing about the processes seen here.
- */
+/** Identifies the scope in which a process number is valid: this boot of this machine and, on Linux, this container. */
 export async function processSpace(): Promise<string> {
   if (process.platform !== 'linux') return hostname();
   const [boot, container] = await Promise.all([
@@ -46,7 +43,7 @@ export async function processSpace(): Promise<string> {
   return `${(boot ?? hostname()).trim()}/${container ?? ''}`;
 }
 
-/** How many files this process may have open, connections included; null where the platform does not tell. */
+/** The maximum number of open files of this process, including connections; null if the platform does not report it. */
 export async function openFilesLimit(): Promise<number | null> {
   if (process.platform !== 'linux') return null;
   const limits = await ignoreErrno(readFile('/proc/self/limits', 'utf8'), 'ENOENT', 'EACCES');
@@ -54,7 +51,7 @@ export async function openFilesLimit(): Promise<number | null> {
   return soft === undefined ? null : Number(soft);
 }
 
-/** Whether the number is in the process table, be it as that of a zombie. */
+/** Whether the number is in the process table, including zombies. */
 export function isTaken(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -74,7 +71,8 @@ async function readStat(pid: number): Promise<{ state: string; startTime: string
   if (process.platform !== 'linux') return undefined;
   const path = `/proc/${pid}/stat`;
   const stat = await ignoreErrno(readFile(path, 'utf8'), 'ENOENT', 'ESRCH', 'EACCES', 'EMFILE', 'ENFILE');
-  // The name comes second, in parentheses, and may itself hold blanks and parentheses: count from behind it.
+  // The name is the second field, in parentheses, and may contain blanks and parentheses, so fields are counted after
+  // it.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields && { state: fields[0] ?? '', startTime: fields[19] ?? '' };
 }

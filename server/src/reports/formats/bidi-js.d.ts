@@ -5,9 +5,9 @@ declare module 'bidi-js' {
   }
   interface Bidi {
     getEmbeddingLevels(text: string, direction?: 'ltr' | 'rtl' | 'auto'): EmbeddingLevels;
-    /** The indices of the text's code units in the order in which they are shown, from left to right. */
+    /** The indices of the text's code units in display order, from left to right. */
     getReorderedIndices(text: string, levels: EmbeddingLevels, start?: number, end?: number): number[];
-    /** What to show instead of brackets and the like, by their index. */
+    /** The mirrored forms of brackets and similar characters, by index. */
     getMirroredCharactersMap(text: string, levels: Uint8Array): ReadonlyMap<number, string>;
   }
   export default function bidiFactory(): Bidi;

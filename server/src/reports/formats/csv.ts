@@ -6,12 +6,12 @@ import { createLocalTime, type LocalTime } from '../local-time.ts';
 import { guardText } from './csv-text.ts';
 import type { FileFormat } from './format.ts';
 
-/** Without it, spreadsheets take the file for one in an old encoding and spoil every letter that is not ASCII. */
+/** Without it, spreadsheets assume an old encoding and corrupt all non-ASCII characters. */
 const BYTE_ORDER_MARK = '\uFEFF';
 
 const unitOf: Partial<Record<Column['type'], string>> = { seconds: ' (s)' };
 
-/** Besides what RFC 4180 asks for: what separates in other readers, and what some readers trim or take for a comment. */
+/** Beyond RFC 4180: separators of other readers, and what some readers trim or treat as a comment. */
 const QUOTED = /[\r\n;\t]|^[\s#]|\s$/;
 
 /** Lines of CSV that every reader splits into the same cells. Texts are guarded against formulas, numbers are not. */
@@ -23,9 +23,9 @@ export function csvLines(rows: readonly (readonly (string | number | null)[])[])
 }
 
 /**
- * One table: names of columns in the first line, times in ISO 8601 with offset. What the file is about stands at its
- * end, in lines that begin with `#`: there it does not come between a spreadsheet and its table, the number of rows is
- * known, and a file without it is not whole.
+ * One table: column names in the first line, times in ISO 8601 with offset. Facts about the file follow the table, in
+ * lines that begin with `#`. There they do not disturb spreadsheets, the number of rows is known, and a file without
+ * them is incomplete.
  */
 export const csv: FileFormat = {
   async write(document, to) {
@@ -34,7 +34,7 @@ export const csv: FileFormat = {
       written += rows;
       return written;
     };
-    // By bytes: otherwise up to sixteen parts are read ahead of the disk.
+    // In bytes: otherwise up to sixteen parts are read ahead of the disk.
     await pipeline(Readable.from(chunksOf(document, count), { objectMode: false }), to);
     return written;
   },
@@ -46,8 +46,8 @@ function cellOf(cell: Cell, { iso }: LocalTime): string | number | null {
 }
 
 /**
- * A line that readers which know comments leave out, and that the others take for a row: it has as many cells, and
- * nothing in it needs quotes, which would hide the `#`.
+ * A line that readers either skip as a comment or accept as a row: it has the same number of cells, and nothing in it
+ * needs quotes, which would hide the `#`.
  */
 function commentLine(text: string, columns: number): string {
   return `# ${guardText(text.replaceAll(/\s+/g, ' ').replaceAll(',', ';').replaceAll('"', "'"))}${','.repeat(columns - 1)}\r\n`;

@@ -1,12 +1,12 @@
 import type { Writable } from 'node:stream';
 import type { ReportDocument } from '../document.ts';
 
-/** How a document becomes a file. */
+/** Converts a document to a file. */
 export interface FileFormat {
   /**
-   * Writes the document, and ends what it writes to.
-   * @returns how many rows it has of the table
-   * @throws AppError `badRequest` when the format cannot hold it
+   * Writes the document and ends the stream.
+   * @returns the number of rows of the table in the file
+   * @throws AppError `badRequest` when the format cannot hold the document
    */
   readonly write: (document: ReportDocument, to: Writable) => Promise<number>;
 }

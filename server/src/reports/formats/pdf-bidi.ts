@@ -2,7 +2,7 @@ import bidiFactory from 'bidi-js';
 
 const bidi = bidiFactory();
 
-/** Letters that are written from right to left, and the digits and signs that have their own rules among them. */
+/** Letters that are written from right to left, and the digits and signs with their own rules among them. */
 const RIGHT_TO_LEFT =
   /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Samaritan}\p{Script=Mandaic}\u0600-\u07ff]/u;
 
@@ -13,20 +13,23 @@ export function hasRightToLeft(text: string): boolean {
 const LEFT_TO_RIGHT_MARK = '\u200e';
 const RIGHT_TO_LEFT_MARK = '\u200f';
 
-/** The mark that gives a part of a text the direction of the whole, which its first letter decides. */
+/** The mark that gives part of a text the direction of the whole, which the first letter determines. */
 export function directionMark(text: string): string {
   if (!hasRightToLeft(text)) return '';
   const [paragraph] = bidi.getEmbeddingLevels(text).paragraphs;
   return (paragraph?.level ?? 0) % 2 === 1 ? RIGHT_TO_LEFT_MARK : LEFT_TO_RIGHT_MARK;
 }
 
-/** A part of a line that is written in one direction. Its text stands in the order in which it is read. */
+/** A part of a line with one direction. Its text is in reading order. */
 export interface DirectedRun {
   readonly text: string;
   readonly isRightToLeft: boolean;
 }
 
-/** The parts of a line from left to right, ordered by the Unicode Bidirectional Algorithm (UAX 9), brackets mirrored. */
+/**
+ * The parts of a line from left to right, ordered by the Unicode Bidirectional Algorithm (UAX 9), with mirrored
+ * brackets.
+ */
 export function runsInVisualOrder(line: string): DirectedRun[] {
   if (!hasRightToLeft(line)) return [{ text: line, isRightToLeft: false }];
   const embedding = bidi.getEmbeddingLevels(line);

@@ -3,7 +3,7 @@ import { drawChart, heightOf } from './pdf-chart.ts';
 import type { Pdf } from './pdf-fonts.ts';
 import { bottom, colors, contentWidth, fit, heightOfLines, page, writeLines } from './pdf-page.ts';
 
-// What stands on pages beside the table. Each says where it ends.
+// The content of pages besides the table. Each function returns where it ends.
 
 const { margin } = page;
 const GAP = 20;
@@ -13,7 +13,7 @@ const LEAST_TILE = 40;
 const MOST_TILES_IN_ROW = 5;
 const LEAST_TILES_IN_ROW = 3;
 
-/** Figures as tiles. A number keeps all its digits, whatever size they take. */
+/** Figures as tiles. Numbers keep all digits, whatever font size that takes. */
 export function drawFigures(pdf: Pdf, figures: readonly Figure[], top: number): number {
   const lines = Math.ceil(figures.length / MOST_TILES_IN_ROW);
   const inLine = Math.max(LEAST_TILES_IN_ROW, Math.ceil(figures.length / lines));
@@ -66,7 +66,7 @@ function isHalf({ shape, isHalf: half = false }: Chart): boolean {
   return shape === 'bars' || half;
 }
 
-/** Courses take the whole width unless they say otherwise, comparisons stand two beside each other. */
+/** Time series take the whole width by default; comparisons are placed in pairs. */
 function linesOf(charts: readonly Chart[]): Chart[][] {
   const lines: Chart[][] = [];
   for (const chart of charts) {

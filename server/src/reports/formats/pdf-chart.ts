@@ -15,7 +15,7 @@ const COURSE_HEIGHT = 150;
 const LEAST_BARS = 3;
 const LABEL = 7.5;
 
-/** How high a chart of this width is with its title. */
+/** The height of a chart of this width, with its title. */
 export function heightOf(pdf: Pdf, { shape, points }: Chart, width: number): number {
   if (shape === 'columns') return TITLE + COURSE_HEIGHT;
   const bars = points.map(({ label }) => barHeight(labelOf(pdf, label, width)));
@@ -28,11 +28,11 @@ export function heightOf(pdf: Pdf, { shape, points }: Chart, width: number): num
   );
 }
 
-/** Tops of a scale that four lines divide well. */
+/** Maximum values of a scale that four lines divide into round numbers. */
 const ROUND = [1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10];
 const SMALL = [4, 8, 12];
 
-/** The least round number that is not below the value, for a scale of four steps. */
+/** The smallest round number that is not below the value, for a scale with four steps. */
 export function roundUp(value: number): number {
   const small = SMALL.find((top) => top >= value);
   if (small !== undefined) return small;
@@ -46,7 +46,7 @@ const AXIS = 7;
 
 const shapes = { bars: drawBars, columns: drawCourse } as const;
 
-/** Draws a chart with its title into a box; without points it says so. */
+/** Draws a chart with its title into a box, or a note if it has no points. */
 export function drawChart(pdf: Pdf, chart: Chart, box: Box): void {
   const titleAt = { x: box.x, y: box.y, width: box.width };
   writeText(pdf, chart.title, titleAt, { size: 9.5, least: 7, font: 'bold', most: 1 });
@@ -122,7 +122,7 @@ function drawCourse(pdf: Pdf, { points }: Chart, { x, y, width, height }: Box): 
   points.forEach(({ label }, at) => {
     if (at % every !== 0) return;
     const own = widthOf(pdf, label, AXIS);
-    // The last one stands a little further to the left than it would, rather than beyond the edge, or not at all.
+    // The last label is moved a little to the left so that it fits, or omitted.
     const labelAt = Math.min(left + at * slot, x + width - own);
     if (at > 0 && labelAt < end + 4) return;
     end = labelAt + own;

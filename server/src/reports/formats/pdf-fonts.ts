@@ -16,14 +16,14 @@ import { fontOfWoff } from './woff.ts';
 
 const { resolve } = createRequire(import.meta.url);
 
-/** They have the letters of all European languages, Arabic, Hebrew and many signs; embedded, they show everywhere. */
+/** They contain the letters of all European languages, Arabic, Hebrew and many signs; embedding makes them portable. */
 const dejaVu = join(folderOf('dejavu-fonts-ttf'), 'ttf');
 const files = {
   plain: join(dejaVu, 'DejaVuSansCondensed.ttf'),
   bold: join(dejaVu, 'DejaVuSansCondensed-Bold.ttf'),
 } as const;
 const further = {
-  /** Coarse, but it has every letter of the basic plane: Chinese, Japanese and Korean plates, and names from everywhere. */
+  /** Coarse, but it contains the whole basic plane: Chinese, Japanese and Korean plates, and names from everywhere. */
   rest: join(folderOf('@fontsource/unifont'), 'files', 'unifont-latin-400-normal.woff'),
   emoji: join(folderOf('@fontsource/noto-emoji'), 'files', 'noto-emoji-emoji-400-normal.woff'),
 } as const;
@@ -31,10 +31,10 @@ const further = {
 export type Pdf = PDFKit.PDFDocument;
 export type FontName = keyof typeof files;
 
-/** Text that every font here can show, and that is written from left to right. */
+/** Text that every font here contains and that is written from left to right. */
 const COMMON = /^[\x20-\x7e\u00a1-\u024f\u0400-\u04ff\u2010-\u2015\u2018-\u2026]*$/;
 
-/** Letters that join, or stand in another order than they are read: the font has the rules for them. */
+/** Letters that join, or whose visual order differs from reading order, according to rules of the font. */
 const SHAPED = [
   { letters: /\p{Script=Arabic}/u, tag: 'arab' },
   { letters: /\p{Script=Hebrew}/u, tag: 'hebr' },
@@ -43,25 +43,25 @@ const SHAPED = [
 
 const MIRRORED = /\p{Bidi_Mirrored}/u;
 
-/** A part of a line, and the font that has its letters. */
+/** A part of a line with the font that contains its letters. */
 interface Stretch {
   readonly text: string;
   readonly font: FontName | keyof typeof further;
-  /** The tag of the script (OpenType) by whose rules and in whose direction it is set; none: as its letters are. */
+  /** The OpenType script tag that determines rules and direction; without one, the letters are set as they are. */
   readonly script?: string;
 }
 
-/** The fonts of one document: each letter is shown in the one that is set, or in another one that has it. */
+/** The fonts of one document. Each letter is shown in the current font or in another one that contains it. */
 export interface PdfFonts {
-  /** Sets the font, and its size in points, of what is measured and written from now on. */
+  /** Sets the font and its size in points. */
   use(font: FontName, size: number): void;
-  /** The text in one line, with placeholders for what cannot be set. The other functions expect such text. */
+  /** The text as one line, with placeholders for letters that cannot be set. The other functions expect such text. */
   settable(text: string): string;
-  /** The width of a line, in points. */
+  /** The width of a line in points. */
   widthOf(text: string): number;
-  /** Writes a line whose top is at `y`. */
+  /** Writes a line with its top at `y`. */
   write(text: string, x: number, y: number): void;
-  /** The scripts of what stands as a placeholder, by page. */
+  /** The scripts that were replaced by placeholders, by page. */
   readonly missing: ReadonlyMap<object, ReadonlySet<string>>;
 }
 
@@ -79,11 +79,11 @@ function folderOf(name: string): string {
 }
 
 function single(font: ReturnType<typeof openSync>): Font {
-  if (!('hasGlyphForCodePoint' in font)) throw new Error('A file of fonts holds more than one');
+  if (!('hasGlyphForCodePoint' in font)) throw new Error('A font file contains more than one font');
   return font;
 }
 
-/** Unpacking a font takes a moment, and most reports do not need it. */
+/** Unpacking a font takes some time, and most reports do not need it. */
 function createFurther(pdf: Pdf, name: keyof typeof further): HasGlyph {
   let font: Font | null = null;
   return (codePoint) => {
@@ -113,14 +113,15 @@ function createFonts(pdf: Pdf): PdfFonts {
     return runsInVisualOrder(line).flatMap(({ text, isRightToLeft }) => {
       const stretches: Stretch[] = [];
       const shaped = SHAPED.find(({ letters }) => letters.test(text))?.tag;
-      // Signs alone go the way of what is around them, as do digits of Arabic, which stand from left to right.
+      // Signs by themselves take the direction of their surroundings, as do Arabic digits, which run from left to
+      // right.
       const script = isRightToLeft ? (shaped ?? 'hebr') : shaped && 'latn';
       for (const letter of lettersOf(text)) {
         const chosen = fontFor(letter, coverage) ?? 'own';
         const shown = visible(letter, coverage[chosen]);
         const font = chosen === 'own' ? current : chosen;
         const last = stretches.at(-1);
-        // A bracket is the mirrored one already; set by the rules of a script it would be mirrored back.
+        // A bracket has been mirrored already; the rules of a script would mirror it again.
         const isBracket = isRightToLeft && MIRRORED.test(letter);
         if (last?.font === font && !isBracket && last.script === script)
           stretches[stretches.length - 1] = { ...last, text: last.text + shown };
@@ -130,11 +131,11 @@ function createFonts(pdf: Pdf): PdfFonts {
     });
   };
 
-  /** fontkit takes the tag of a script where it takes features, and derives the direction from it. */
+  /** fontkit accepts the script tag in place of features, and derives the direction from it. */
   const optionsOf = ({ script }: Stretch): PDFKit.Mixins.TextOptions =>
     script === undefined ? {} : { features: script as unknown as PDFKit.Mixins.OpenTypeFeatures[] };
 
-  /** Does something with each stretch while its font is set. */
+  /** Calls a function for each stretch while its font is set. */
   const eachStretch = (line: string, work: (stretch: Stretch, isLast: boolean) => void): void => {
     const stretches = stretchesOf(line);
     for (const [n, stretch] of stretches.entries()) {

@@ -2,11 +2,14 @@ import { directionMark } from './pdf-bidi.ts';
 import { fontsOf, type Pdf } from './pdf-fonts.ts';
 import { lettersOf } from './pdf-script.ts';
 
-// Breaking text into lines. Widths are in points, for the font that is set.
+// Line breaking. Widths are in points, in the current font.
 
 const ELLIPSIS = '…';
 
-/** Where a line may end: after blanks, hyphens and the like, and between Chinese, Japanese and Korean letters. */
+/**
+ * The places where a line may end: after blanks, hyphens and similar signs, and between Chinese, Japanese and Korean
+ * letters.
+ */
 const BREAKABLE =
   /\S*?(?:[-_/·–—](?=\S)|\s+|(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}])(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}])|$)/gu;
 
@@ -14,18 +17,18 @@ export function piecesOf(text: string): string[] {
   return (text.match(BREAKABLE) ?? []).filter((piece) => piece !== '');
 }
 
-/** The width of the widest part that is not broken unless it must be. */
+/** The width of the widest part that should not be broken. */
 export function widestPiece(pdf: Pdf, text: string): number {
   const { widthOf, settable } = fontsOf(pdf);
   return Math.max(0, ...piecesOf(settable(text)).map((piece) => widthOf(piece.trimEnd())));
 }
 
-/** Longer texts come from nobody in earnest; measuring them would take a while. */
+/** Longer texts are unrealistic and take long to measure. */
 const LONGEST = 4_000;
 
 /**
- * The lines of a text, none wider than `width`. A word that is wider is broken.
- * @param most lines; what does not fit into them is left out, which an ellipsis shows
+ * The lines of a text, none wider than `width`. Longer words are broken.
+ * @param most maximum number of lines; an ellipsis marks omitted text
  */
 export function linesOf(pdf: Pdf, text: string, width: number, most = Number.POSITIVE_INFINITY): string[] {
   const { widthOf, settable } = fontsOf(pdf);
@@ -65,7 +68,7 @@ export function linesOf(pdf: Pdf, text: string, width: number, most = Number.POS
   return lines.map((each) => mark + each.trimEnd());
 }
 
-/** The longest beginning of the letters that is not wider, at least one letter. */
+/** The longest prefix of the letters that fits, at least one letter. */
 function beginning(pdf: Pdf, letters: readonly string[], width: number, end = ''): number {
   const { widthOf } = fontsOf(pdf);
   let [least, most] = [1, letters.length];

@@ -2,10 +2,10 @@ import PDFDocument from 'pdfkit';
 import { type FontName, fontsOf, type Pdf } from './pdf-fonts.ts';
 import { linesOf, widestPiece } from './pdf-lines.ts';
 
-/** A4 on its side, in points. */
+/** A4 in landscape format, in points. */
 export const page = { width: 841.89, height: 595.28, margin: 36, footer: 26 } as const;
 
-/** Where the content of a page ends. */
+/** The end of the content area of a page. */
 export const bottom = page.height - page.margin - page.footer;
 export const contentWidth = page.width - 2 * page.margin;
 
@@ -19,12 +19,12 @@ export const colors = {
   area: '#dbe8f3',
 } as const;
 
-/** @param title what a reader's window shows */
+/** @param title shown by PDF viewers */
 export function createPdf(title: string): Pdf {
   return new PDFDocument({
     size: [page.width, page.height],
     margin: page.margin,
-    // Kept until the end, because only then it is known how many there are.
+    // Pages are kept until the end, when their number is known.
     bufferPages: true,
     autoFirstPage: false,
     info: { Title: title, Creator: 'Gantry' },
@@ -44,7 +44,7 @@ export function setStyle(pdf: Pdf, { size, font = 'plain', color = colors.ink }:
   pdf.fillColor(color);
 }
 
-/** Lines of text, and the size of the font (points) at which they have room. */
+/** Lines of text with the font size (points) in which they fit. */
 export interface Fitted {
   readonly lines: readonly string[];
   readonly size: number;
@@ -52,19 +52,19 @@ export interface Fitted {
 
 export interface Fitting {
   readonly width: number;
-  /** The size to begin with, and the least to come down to before a word is broken. In points. */
+  /** The initial font size, and the minimum before words are broken, in points. */
   readonly size: number;
   readonly least: number;
   readonly font?: FontName;
-  /** Whether it stays in one line, whatever size that takes: a number of which a part is missing is wrong. */
+  /** Whether it must stay on one line at any size, because a partial number would be wrong. */
   readonly isWhole?: boolean;
-  /** Most lines; what is left out shows in an ellipsis. */
+  /** Maximum number of lines; an ellipsis marks omitted text. */
   readonly most?: number;
 }
 
 const STEP = 0.5;
 
-/** The text in lines that are not wider than `width`: its font is made smaller before a word is broken. */
+/** The text in lines not wider than `width`. The font size is reduced before words are broken. */
 export function fit(pdf: Pdf, text: string, fitting: Fitting): Fitted {
   const { width, font = 'plain', isWhole = false, most } = fitting;
   const fonts = fontsOf(pdf);
@@ -78,7 +78,7 @@ export function fit(pdf: Pdf, text: string, fitting: Fitting): Fitted {
   return { size, lines: isWhole ? [fonts.settable(text)] : linesOf(pdf, text, width, most) };
 }
 
-/** How far one line is below the other, as a multiple of the size of the font. */
+/** The distance between lines, as a multiple of the font size. */
 export const LEADING = 1.2;
 
 /** In points. */
@@ -92,7 +92,7 @@ export interface Spot {
   readonly width: number;
 }
 
-/** Writes lines below each other. */
+/** Writes lines one below another. */
 export function writeLines(
   pdf: Pdf,
   { lines, size }: Fitted,
@@ -107,7 +107,7 @@ export function writeLines(
   });
 }
 
-/** Writes text into a box as `fit` does. @returns how high it is */
+/** Writes text into a box as `fit` does. @returns the height */
 export function writeText(
   pdf: Pdf,
   text: string,
@@ -127,7 +127,7 @@ export function writeText(
   return heightOfLines(fitted);
 }
 
-/** The width of a text in one line, in points. */
+/** The width of a text on one line, in points. */
 export function widthOf(pdf: Pdf, text: string, size: number, font: FontName = 'plain'): number {
   const fonts = fontsOf(pdf);
   fonts.use(font, size);

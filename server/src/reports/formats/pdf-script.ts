@@ -1,9 +1,9 @@
-// Which letters can be set correctly in a PDF, and what stands in the place of the others.
+// Which letters a PDF can show correctly, and what replaces the others.
 
 /** Whether a font has a glyph for each of these characters. */
 export type HasGlyph = (codePoint: number) => boolean;
 
-/** `own` is the font that is set, `rest` the coarse one with almost every letter. */
+/** `own` is the current font, `rest` the coarse one with almost every letter. */
 export type LetterFont = 'own' | 'rest' | 'emoji';
 
 export interface Coverage {
@@ -13,8 +13,8 @@ export interface Coverage {
 }
 
 /**
- * Scripts whose letters stand beside each other as they are, so that a font without rules for them sets them correctly;
- * of Thai, the letters without marks above or below, as on its plates.
+ * Scripts whose letters are placed side by side unchanged, so that fonts need no rules for them; of Thai, the letters
+ * without marks above or below, as on plates.
  */
 const PLAIN =
   /^[\p{Script=Common}\p{Script=Inherited}\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Yi}\p{Script=Ethiopic}\p{Script=Cherokee}\p{Script=Canadian_Aboriginal}\p{Script=Braille}\p{Script=Runic}\p{Script=Ogham}\p{Script=Tifinagh}\u0e01-\u0e30\u0e32\u0e40-\u0e46\u0e50-\u0e59\u3130-\u318f\uac00-\ud7a3\uffa0-\uffdc]*$/u;
@@ -55,19 +55,19 @@ const scripts = NAMES.map((name) => ({ name, test: new RegExp(`\\p{Script=${name
 
 const EMOJI = /\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Regional_Indicator}/u;
 
-/** Characters that are not seen: joiners, marks of direction and variation selectors. */
+/** Invisible characters: joiners, direction marks and variation selectors. */
 const UNSEEN = /\p{Default_Ignorable_Code_Point}/u;
 
 const DIRECTION = /[\u200e\u200f\u061c\u2066-\u2069]/u;
 
-/** A letter without marks of direction, which have done their work, and without what is not seen and the font does not know. */
+/** A letter without direction marks, which have been applied, and without invisible characters that the font lacks. */
 export function visible(letter: string, has: HasGlyph): string {
   return [...letter]
     .filter((part) => !DIRECTION.test(part) && (!UNSEEN.test(part) || has(part.codePointAt(0) ?? 0)))
     .join('');
 }
 
-/** The font that sets a letter with its marks correctly; null for none. */
+/** The font that shows a letter with its marks correctly; null for none. */
 export function fontFor(letter: string, { own, rest, emoji }: Coverage): LetterFont | null {
   if (EMOJI.test(letter) && covers(emoji, letter)) return 'emoji';
   if (covers(own, letter)) return 'own';
@@ -81,17 +81,17 @@ export function lettersOf(text: string): string[] {
   return [...letters.segment(text)].map(({ segment }) => segment);
 }
 
-/** Orders that would turn a text around whatever its letters are: nobody reads a plate as it was sent then. */
+/** Characters that would reverse any text, so that plates could no longer be read as they were sent. */
 const FORCED_DIRECTION = /[\u202a-\u202e\u2066-\u2069]/g;
 
-/** The scripts of the letters in whose place something else stands. */
+/** The scripts of the letters that are replaced. */
 export function missingIn(text: string): string[] {
   return [...text.matchAll(/\u2068\[([A-Za-z]+)\]\u2069/g)].map(([, name = '']) => name);
 }
 
 /**
- * A text in one line that can be set correctly: blanks of every kind as one, controls made visible, and in the place of
- * letters that cannot be set the name of their script in brackets, as [Thai], or [sign].
+ * A text as one line that can be shown correctly: white space as single blanks, control characters made visible, and
+ * letters that cannot be shown replaced by the name of their script in brackets, such as [Thai], or by [sign].
  */
 export function settable(text: string, coverage: Coverage): string {
   const line = text
@@ -106,7 +106,7 @@ export function settable(text: string, coverage: Coverage): string {
   let set = '';
   for (const letter of all) {
     const script = scriptOf(letter);
-    // Half a word would be wrong: a script is set in the whole text or not at all.
+    // Half a word would be misleading, so a script is either shown everywhere in the text or replaced.
     const isMissing = script === 'sign' ? fontFor(letter, coverage) === null : missing.has(script);
     const instead = placeholder(script);
     if (!isMissing) set += letter;
@@ -115,7 +115,7 @@ export function settable(text: string, coverage: Coverage): string {
   return set;
 }
 
-/** The English name of the script of a text that has no other; letters of none of these are signs. */
+/** The English name of the script of a text in a single script; letters of no listed script are signs. */
 function scriptOf(text: string): string {
   return scripts.find(({ test }) => test.test(text))?.name ?? 'sign';
 }
@@ -130,7 +130,7 @@ function controlPicture(control: string): string {
   return code === 0x7f ? '\u2421' : '\ufffd';
 }
 
-/** A placeholder keeps its own direction and is found again when it is written. */
+/** A placeholder has its own direction, and is found again when it is written. */
 function placeholder(name: string): string {
   return `\u2068[${name}]\u2069`;
 }

@@ -8,31 +8,31 @@ import { drawTable, type Groups } from './pdf-table.ts';
 
 const { margin } = page;
 
-/** Most sections with a page of their own; all of them stand in the list. */
+/** Maximum number of sections with a page of their own. All are in the list. */
 const MOST_PAGES = 60;
 
-/** Most rows of all sections together. */
+/** Maximum number of rows of all sections together. */
 const MOST_ROWS = 1_500;
 
-/** Most names in a sentence. */
+/** Maximum number of names in a sentence. */
 const MOST_NAMES = 60;
 
-/** Least room in which the list is worth beginning. */
+/** Minimum space in which to begin the list. */
 const ROOM_FOR_LIST = 90;
 
 type Sections = NonNullable<ReportDocument['sections']>;
 
-/** What is kept of a section until its rows are drawn. */
+/** The parts of a section that are kept until its rows are drawn. */
 type Kept = Pick<Section, 'id' | 'title' | 'rowCount' | 'row'>;
 
-/** How the rows are shared out among the sections, and a sentence about what is left out; null when nothing is. */
+/** The number of rows for each section, and a sentence about omitted content; null if it is complete. */
 export interface SectionsDrawn {
   readonly groups: Groups;
   readonly leftOut: string | null;
   readonly total: number;
 }
 
-/** Draws the list of all sections, then a page for each. @returns what their rows need */
+/** Draws the list of all sections, then a page for each. @returns the data for their rows */
 export async function drawSections(
   pdf: Pdf,
   document: ReportDocument,
@@ -45,7 +45,7 @@ export async function drawSections(
   return shareRows(sections, read.all);
 }
 
-/** A name that leaves what stands behind it in its place, whatever its direction. */
+/** A name that does not affect the order of the text after it, whatever its direction. */
 function withinSentence(name: string): string {
   return hasRightToLeft(name) ? `${name}\u200e` : name;
 }
@@ -56,7 +56,7 @@ function listNames(names: readonly string[]): string {
     : `${names.slice(0, MOST_NAMES).join(', ')} and ${names.length - MOST_NAMES} more`;
 }
 
-/** Reads all sections, and keeps those with a page of their own whole: the heaviest. */
+/** Reads all sections, and keeps the data of those with a page of their own: those with the largest weight. */
 async function readSections(sections: Sections): Promise<{ all: Kept[]; whole: Section[] }> {
   const all: Kept[] = [];
   let whole: Section[] = [];

@@ -1,6 +1,6 @@
 /**
- * Shares `room` rows out among groups, each of which gets as many as it needs or as many as any other.
- * @param needs how many rows each has
+ * Divides `room` rows among groups. Each gets as many as it needs, or the same number as the others.
+ * @param needs the number of rows of each group
  */
 export function shareOut(needs: ReadonlyMap<string, number>, room: number): Map<string, number> {
   const shares = new Map<string, number>();

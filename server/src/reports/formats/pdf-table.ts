@@ -22,16 +22,16 @@ const ROW = 13;
 const PADDING = 4;
 const FONT = 7.5;
 
-/** The least size to which a word is made smaller before it is broken, and one in the head. */
+/** The minimum font size before a word is broken, in the table and in its head. */
 const LEAST_FONT = 5.5;
 
-/** After so many rows others get their turn: drawing keeps the process busy. */
+/** Number of rows after which the thread pauses, because drawing keeps the process busy. */
 const ROWS_AT_ONCE = 20;
 
-/** Most texts of one column that are kept in lines. */
+/** Maximum number of texts of one column whose lines are cached. */
 const MOST_KEPT = 5_000;
 
-/** A row higher than that is nobody's name any more; what is left out shows in an ellipsis. */
+/** Maximum number of lines in a row. Longer texts are not realistic names; an ellipsis marks omitted text. */
 const MOST_LINES = 25;
 
 const numbers: Readonly<Partial<Record<ColumnType, (value: number) => string>>> = {
@@ -48,11 +48,11 @@ interface Laid {
   readonly width: number;
   readonly align: 'left' | 'right';
   readonly head: Fitted;
-  /** Puts a text into lines, and remembers them: most texts come again and again. */
+  /** Breaks a text into lines, with a cache, because most texts are repeated. */
   readonly linesOf: (text: string) => Fitted;
 }
 
-/** A date and a time of day stay whole. Every digit is as wide as any other. */
+/** Dates and times are not broken. All digits have the same width. */
 const WIDEST_MOMENT = Date.UTC(2028, 11, 28, 22, 28, 28);
 
 export interface TableContent {
@@ -61,19 +61,19 @@ export interface TableContent {
   readonly settings: TimezoneSettings;
 }
 
-/** How rows are put together under a title each. */
+/** Groups of rows with a title each. */
 export interface Groups {
   readonly idOf: (row: Row) => string;
   readonly titleOf: (id: string) => string;
-  /** How many rows of each are drawn; none of those that are not in it. */
+  /** The number of rows to draw of each group; groups without an entry are not drawn. */
   readonly shares: ReadonlyMap<string, number>;
 }
 
 /**
  * Draws rows under a head that is repeated on every page.
- * @param y where it begins on the page that is open
- * @param most rows; of groups it is their shares that count
- * @returns how many rows there are, whether there are more than `most`, and where the table ends
+ * @param y where to begin on the current page
+ * @param most maximum number of rows; with groups, their shares apply instead
+ * @returns the number of rows, whether there are more than `most`, and where the table ends
  */
 export async function drawTable(
   pdf: Pdf,
@@ -90,7 +90,7 @@ export async function drawTable(
     at = top + drawHead(pdf, laid, top);
   };
   let striped = false;
-  /** Begins a new page where there is no room. @returns whether it did */
+  /** Begins a new page if there is no room. @returns whether it did */
   const makeRoom = (height: number): boolean => {
     if (at + height <= bottom) return false;
     pdf.addPage();
@@ -112,7 +112,7 @@ export async function drawTable(
   };
   const draw = (row: Row): void => {
     const cells = laid.map((place, n) => {
-      const text = place && tell(row[n] ?? null, place.column.type, local);
+      const text = place && formatCell(row[n] ?? null, place.column.type, local);
       return place && text ? { place, lines: place.linesOf(text) } : null;
     });
     const height = Math.max(ROW, ...cells.map((cell) => (cell ? heightOfLines(cell.lines) + 4 : 0)));
@@ -156,7 +156,7 @@ function decimals(value: number, most: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: most });
 }
 
-function tell(cell: Cell, type: ColumnType, { show, showDay }: LocalTime): string {
+function formatCell(cell: Cell, type: ColumnType, { show, showDay }: LocalTime): string {
   if (cell === null) return '';
   if (cell instanceof Date) return show(cell.getTime());
   if (typeof cell === 'number') return (numbers[type] ?? String)(cell);
@@ -175,7 +175,7 @@ function withinPadding(width: number): number {
   return width - 2 * PADDING;
 }
 
-/** Widths by the shares of the columns; none is narrower than its dates and the longest word of its name. */
+/** Widths by the shares of the columns, but wide enough for dates and for the longest word of the column's name. */
 function widthsOf(pdf: Pdf, shown: readonly Column[], local: LocalTime): number[] {
   const samples = samplesOf(local);
   const least = shown.map(({ name, type }) => {
@@ -235,7 +235,7 @@ function layOut(pdf: Pdf, columns: readonly Column[], local: LocalTime): (Laid |
   });
 }
 
-/** @returns how high it is */
+/** @returns its height */
 function drawHead(pdf: Pdf, laid: readonly (Laid | null)[], y: number): number {
   const height = Math.max(...laid.map((place) => (place ? heightOfLines(place.head) : 0))) + 8;
   pdf.rect(page.margin, y, contentWidth, height).fill(colors.head);

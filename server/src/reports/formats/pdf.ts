@@ -7,12 +7,12 @@ import { bottom, colors, contentWidth, createPdf, page, writeText } from './pdf-
 import { drawSections } from './pdf-sections.ts';
 import { drawTable } from './pdf-table.ts';
 
-/** Most rows of a table without sections: more are no longer read on paper, and CSV has them. */
+/** Maximum number of rows of a table without sections. Nobody reads more on paper, and CSV contains them. */
 const MOST_ROWS = 5_000;
 
 const { margin } = page;
 
-/** Title and what the report is about, at the top of the first page. @returns where it ends */
+/** Draws the title and the facts at the top of the first page. @returns where they end */
 function drawTitle(pdf: Pdf, title: string, facts: readonly Figure[]): number {
   pdf.rect(0, 0, page.width, 6).fill(colors.head);
   const titleAt = { x: margin, y: margin - 6, width: contentWidth };
@@ -20,31 +20,31 @@ function drawTitle(pdf: Pdf, title: string, facts: readonly Figure[]): number {
   let y = margin + 26;
   for (const { name, value } of facts) {
     writeText(pdf, name, { x: margin, y, width: 70 }, { size: 8.5, color: colors.faint });
-    // Filters may be long, and nothing of them is left out.
+    // Filters may be long and are never shortened.
     const spot = { x: margin + 72, y, width: contentWidth - 72 };
     y += Math.max(13, writeText(pdf, String(value), spot, { size: 8.5 }) + 3);
   }
   return y + 8;
 }
 
-/** Least room in which a table is worth beginning: its head and some rows. */
+/** Minimum space in which to begin a table: its head and some rows. */
 const ROOM_FOR_TABLE = 120;
 
-/** What cannot be set is said on each page where it stands. */
+/** Notes on each page which letters could not be shown. */
 function noteMissing(pdf: Pdf): void {
   const scripts = fontsOf(pdf).missing.get(pdf.page);
   if (!scripts) return;
   const names = [...scripts].map((script) => `[${script}]`).join(', ');
-  const said = `Text that this file cannot show correctly is replaced by the name of its script in brackets: ${names}. A report as CSV or XLSX has it.`;
+  const note = `Text that this file cannot show correctly is replaced by the name of its script in brackets: ${names}. A report as CSV or XLSX has it.`;
   writeText(
     pdf,
-    said,
+    note,
     { x: margin, y: bottom + 3, width: contentWidth },
     { size: 7, least: 5, color: colors.faint, most: 1 },
   );
 }
 
-function numberPages(pdf: Pdf, title: string, said: string): void {
+function numberPages(pdf: Pdf, title: string, note: string): void {
   const { count } = pdf.bufferedPageRange();
   for (let at = 0; at < count; at++) {
     pdf.switchToPage(at);
@@ -56,13 +56,13 @@ function numberPages(pdf: Pdf, title: string, said: string): void {
       .lineWidth(0.5)
       .stroke(colors.line);
     const style = { size: 7.5, color: colors.faint } as const;
-    writeText(pdf, `${title} · ${said}`, { x: margin, y, width: contentWidth - 100 }, { ...style, most: 1 });
+    writeText(pdf, `${title} · ${note}`, { x: margin, y, width: contentWidth - 100 }, { ...style, most: 1 });
     const number = `Page ${at + 1} of ${count}`;
     writeText(pdf, number, { x: margin, y, width: contentWidth }, { ...style, align: 'right' });
   }
 }
 
-/** Writes onto a page that was left. */
+/** Writes onto an earlier page. */
 function onPage(pdf: Pdf, wanted: object, work: () => void): void {
   const { count } = pdf.bufferedPageRange();
   for (let at = 0; at < count; at++) {
@@ -101,9 +101,9 @@ async function draw(pdf: Pdf, document: ReportDocument): Promise<number> {
   const cut = drawn
     ? `${rows} of ${drawn.total.toLocaleString('en')} rows`
     : `The first ${rows} rows; there are more. A report in the format CSV has all of them.`;
-  const said = isShort ? cut : `Rows: ${count}`;
+  const note = isShort ? cut : `Rows: ${count}`;
   onPage(pdf, tablePage, () => {
-    const text = count === 0 ? 'This range contains no data. Rows: 0' : said;
+    const text = count === 0 ? 'This range contains no data. Rows: 0' : note;
     writeText(pdf, text, noteAt, { size: 9.5, font: 'bold', most: 1 });
   });
   numberPages(
@@ -118,7 +118,7 @@ const write: FileFormat['write'] = async (document, to) => {
   const pdf = createPdf(document.title);
   pdf.pipe(to);
   const ended = finished(to);
-  // What fails while drawing is told; that the file then ends early is no news.
+  // An error while drawing is reported; the early end of the file that results from it is not.
   ended.catch(() => undefined);
   try {
     const count = await draw(pdf, document);
@@ -131,5 +131,5 @@ const write: FileFormat['write'] = async (document, to) => {
   }
 };
 
-/** Pages to be read and printed: figures, charts, sections, then the table, as far as anybody would read it. */
+/** Pages for reading and printing: figures, charts, sections, then the table up to a limit. */
 export const pdf: FileFormat = { write };

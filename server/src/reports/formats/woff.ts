@@ -6,9 +6,9 @@ const SFNT_HEADER = 12;
 const SFNT_ENTRY = 16;
 
 /**
- * The font in a WOFF file (W3C, WOFF File Format 1.0), as OpenType has it. Who draws from a WOFF itself inflates its
- * tables again for every letter: 600 different ones took five minutes, and a third of a second from what this returns.
- * @throws RangeError or an error of zlib when it is no such file
+ * Converts a WOFF file (W3C, WOFF File Format 1.0) to OpenType. Drawing from WOFF directly unpacks its tables again
+ * for every letter: 600 different ones took five minutes, and a third of a second from the result of this.
+ * @throws RangeError or an error of zlib when it is not such a file
  */
 export function fontOfWoff(woff: Buffer): Buffer {
   const count = woff.readUInt16BE(12);

@@ -7,16 +7,16 @@ import type { Cell, Column, ColumnType, Figure, ReportDocument, Row } from '../d
 import { createLocalTime, type LocalTime } from '../local-time.ts';
 import type { FileFormat } from './format.ts';
 
-/** Most rows: the file is put together in memory, of which so many take half a gigabyte. */
+/** Maximum number of rows: the file is built in memory, and this many take half a gigabyte. */
 const MOST_ROWS = 100_000;
 
-/** Longest text that a cell may hold, in characters. */
+/** Maximum length of the text in a cell, in characters. */
 const LONGEST_TEXT = 32_767;
 
-/** A column that is narrower than its times shows none of them. In characters. */
+/** A narrower column does not show its times. In characters. */
 const WIDTH_OF_TIME = 30;
 
-/** What XML cannot hold, which a text from a device may have in it. */
+/** Characters that XML cannot contain but a text from a device may. */
 const NO_XML = /[^\P{Cc}\t\n\r]|[\uFFFE\uFFFF]/gu;
 
 function text(value: string): ExcelCell {
@@ -26,10 +26,7 @@ function text(value: string): ExcelCell {
   };
 }
 
-/**
- * Spreadsheets know no time zones: what is shown is the reading of the local clocks, in the hour that comes twice in
- * autumn with its offset.
- */
+/** Spreadsheets have no time zones, so times are local, with the offset in the hour that occurs twice in autumn. */
 function timeFormats(settings: TimezoneSettings) {
   const day = settings.dateFormat.toLowerCase();
   return { date: day, time: `${day} ${settings.use24HourFormat ? 'hh:mm:ss' : 'h:mm:ss AM/PM'}` };
@@ -120,7 +117,7 @@ const write: FileFormat['write'] = async (document: ReportDocument, to) => {
   return rows.length;
 };
 
-/** Two sheets: what the report is about, and its table, in which numbers are numbers and times are times. */
+/** Two sheets: the facts about the report, and its table, in which numbers are numbers and times are times. */
 export const xlsx: FileFormat = {
   write,
 };

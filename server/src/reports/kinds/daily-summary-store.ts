@@ -5,7 +5,7 @@ import { countedEvents, idWithin } from '../../events/counts/totals.ts';
 import { moment } from '../../platform/database/moment.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
-import { firstContact } from '../../sensors/first-contact-store.ts';
+import { firstContact } from '../../sensors/status-store.ts';
 import type { StatusChange } from './status-periods.ts';
 
 export interface DayCount extends Record<string, unknown> {
@@ -23,12 +23,12 @@ export async function countEventsOf(db: Executor, interval: Interval): Promise<D
   return rows;
 }
 
-/** The place with the most events of an interval; null when none has a name. */
+/** The place with the most events in an interval; null when none has a name. */
 export async function findBusiestPlace(
   db: Executor,
   interval: Interval,
 ): Promise<{ place: string; n: number } | null> {
-  // Plan: events_pkey at the range of ids of a day.
+  // Plan: events_pkey for the range of ids of a day.
   const { rows } = await db.execute<{ place: string; n: number }>(sql`
     SELECT location_name AS place, count(*) AS n FROM events
     WHERE ${sql.join([sql`location_name IS NOT NULL`, ...idWithin(interval)], sql` AND `)}
@@ -36,7 +36,7 @@ export async function findBusiestPlace(
   return rows[0] ?? null;
 }
 
-/** How many incidents were opened and how many resolved in an interval. */
+/** The numbers of incidents opened and resolved in an interval. */
 export async function countIncidentsOf(
   db: Executor,
   { from, until }: Interval,
@@ -51,12 +51,12 @@ export async function countIncidentsOf(
   return rows[0] ?? { opened: 0, resolved: 0 };
 }
 
-/** Every sensor with the status it had at a moment, or got first after it. */
+/** Every sensor with its status at a time, or the first one after it. */
 export async function listStatusesBefore(
   db: Executor,
   time: number,
 ): Promise<{ id: string; status: SensorStatus; createdAt: number; firstContact: number | null }[]> {
-  // Plan: sensor_status_history_of_sensor, backwards and forwards from the moment, for each sensor.
+  // Plan: sensor_status_history_of_sensor, in both directions from the time, for each sensor.
   const { rows } = await db.execute<{
     id: string;
     status: SensorStatus;

@@ -1,5 +1,5 @@
 import { eventType } from '@gantry/contract/events';
-import { isRemovedWithin, listRemovedEvents } from '../../events/removed-store.ts';
+import { isRemovedWithin, listRemovedEvents } from '../../events/remove-store.ts';
 import { isViolation } from '../../events/violation.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { type LocalDay, localDays } from '../../platform/local-days.ts';
@@ -48,7 +48,7 @@ function violationsByType(counts: readonly DayCount[]): Map<string, number> {
 
 type SensorsOf = Awaited<ReturnType<typeof createSensorDays>>;
 
-/** Of a day from which retention has removed events their number is not known: those cells are empty. */
+/** The number of events is unknown for days from which retention has removed some: those cells are empty. */
 async function rowOf(db: Executor, day: LocalDay, sensorsOf: SensorsOf): Promise<Row> {
   const counts = await countEventsOf(db, day);
   const removed = await listRemovedEvents(db, day);
@@ -116,5 +116,5 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
   };
 }
 
-/** Each local day of the range in one row. */
+/** One row for each local day of the range. */
 export const dailySummary: KindOfReport = { title: 'Daily summary', columns, rows, summary };

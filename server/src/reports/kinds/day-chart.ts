@@ -3,10 +3,10 @@ import type { Chart, ReportScope } from '../document.ts';
 import { createLocalTime } from '../local-time.ts';
 import { untilNow } from './slices.ts';
 
-/** Most points of a course: beyond that, days are put together. */
+/** Maximum number of points of a time series; longer ones combine days. */
 const MOST = 92;
 
-/** A course over the local days of the range, also those on which there was nothing. */
+/** A time series of the local days of the range, including those without data. */
 export function dayChart(title: string, byDay: ReadonlyMap<string, number>, scope: ReportScope): Chart {
   const { showDay } = createLocalTime(scope.settings);
   const days = [...localDays(untilNow(scope), scope.settings.timezone)].map(({ day }) => day);

@@ -8,7 +8,7 @@ import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import type { Place } from './slices.ts';
 
-/** The next incidents that were opened in an interval, in the order of their opening. */
+/** The next incidents opened in an interval, in order. */
 export function listOpenedIncidents(
   db: Executor,
   filters: ReportFilters,
@@ -34,16 +34,16 @@ export interface IncidentCount extends Record<string, unknown> {
   readonly type: string;
   readonly severity: number;
   readonly n: number;
-  /** How many were acknowledged and resolved, and how many seconds that took, all together. */
+  /** The numbers of acknowledged and resolved ones, with the total seconds that took. */
   readonly acknowledged: number;
-  /** How many of those were not opened by a backlog: the time to acknowledge is theirs. */
+  /** The number of acknowledged ones outside a backlog, to which the acknowledgement time refers. */
   readonly acknowledged_in_time: number;
   readonly to_acknowledge: number;
   readonly resolved: number;
   readonly to_resolve: number;
 }
 
-/** The incidents that were opened in an interval, by hour and what they are. */
+/** The incidents opened in an interval, by hour and type. */
 export async function countOpenedIncidents(
   db: Executor,
   filters: ReportFilters,

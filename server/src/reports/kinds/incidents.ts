@@ -33,7 +33,7 @@ const columns: readonly Column[] = [
   { name: 'Incident ID', type: 'text', width: 0 },
 ];
 
-/** In seconds. An event may be dated ahead of what was done about it: that took no time. */
+/** In seconds. An event may be dated ahead of the action on it, which counts as no time. */
 function took(from: Date, until: Date | null): number | null {
   return until && Math.max(0, Math.round((until.getTime() - from.getTime()) / 1000));
 }
@@ -112,5 +112,5 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
   };
 }
 
-/** The incidents that were opened in the range, and how long it took to act upon them. */
+/** The incidents opened in the range, with the times until they were acted upon. */
 export const incidents: KindOfReport = { title: 'Incidents', columns, rows, summary };

@@ -1,7 +1,7 @@
-/** The most bars of a chart. */
+/** Maximum number of bars in a chart. */
 const MOST = 10;
 
-/** Sums by name: what a chart of bars shows, largest first. */
+/** Sums by name for a bar chart, largest first. */
 export function largest(sums: ReadonlyMap<string, number>): { label: string; value: number }[] {
   return [...sums]
     .map(([label, value]) => ({ label, value }))

@@ -12,8 +12,8 @@ interface SensorSoFar {
 }
 
 /**
- * How all sensors fared, to be asked for one interval after the other from the beginning of the scope on: what is kept
- * is the status of each, so that the history is read once.
+ * Computes the status periods of all sensors for consecutive intervals from the start of the scope. It keeps the
+ * current status of each, so that the history is read once.
  */
 export async function createSensorDays(db: Executor, { interval, now }: ReportScope) {
   const sensors = new Map<string, SensorSoFar>(

@@ -6,7 +6,7 @@ import { sortedName } from '../../platform/database/folded.ts';
 import { moment } from '../../platform/database/moment.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
-import { firstContact } from '../../sensors/first-contact-store.ts';
+import { firstContact } from '../../sensors/status-store.ts';
 import type { StatusChange, WatchedSensor } from './status-periods.ts';
 
 export interface NamedSensor extends WatchedSensor {
@@ -36,14 +36,14 @@ interface ChangeRecord extends Record<string, unknown> {
   reason: string;
 }
 
-/** How many sensors the filters let pass. */
+/** The number of sensors that match the filters. */
 export async function countSensors(db: Executor, filters: ReportFilters): Promise<number> {
   const { rows } = await db.execute<{ n: number }>(sql`
     SELECT count(*) AS n FROM sensors s WHERE ${sql.join([sql`true`, ...wanted(filters)], sql` AND `)}`);
   return rows[0]?.n ?? 0;
 }
 
-/** The next sensors after a name and id, with what became of their status within the interval. */
+/** The next sensors after a name and id, with their status changes within the interval. */
 export async function listSensorsWithHistory(
   db: Executor,
   filters: ReportFilters,

@@ -12,7 +12,7 @@ import {
   statusPeriodsOf,
 } from './status-periods.ts';
 
-/** Sensors whose history is in memory at once. */
+/** Number of sensors whose history is in memory at once. */
 const PAGE = 50;
 
 const columns: readonly Column[] = [
@@ -34,7 +34,7 @@ const columns: readonly Column[] = [
   { name: 'Sensor ID', type: 'text', width: 0 },
 ];
 
-/** What is told of each status beside the availability; ONLINE is what is expected. */
+/** The entry for each status besides the availability; ONLINE is the normal case. */
 const entryOf: Readonly<Record<SensorStatus, string | null>> = {
   ONLINE: null,
   OFFLINE: 'SILENT',
@@ -47,15 +47,15 @@ function seconds(ms: number): number {
 }
 
 function rowsOf(sensor: NamedSensor, interval: Interval): Row[] {
-  const spells = statusPeriodsOf(sensor, interval);
-  const lengths = lengthsOf(spells);
+  const periods = statusPeriodsOf(sensor, interval);
+  const lengths = lengthsOf(periods);
   const whose = [sensor.name, sensor.deviceId, sensor.type, sensor.location];
-  const count = (status: SensorStatus): number => spells.filter((spell) => spell.status === status).length;
-  const [from, until] = [spells.at(0)?.from, spells.at(-1)?.until];
-  const told = (entry: string, spell: StatusPeriod): Row => {
-    const length = seconds(spell.until - spell.from);
-    const times = [new Date(spell.from), new Date(spell.until), length];
-    return [entry, ...whose, ...times, null, null, null, null, null, null, spell.reason, sensor.id];
+  const count = (status: SensorStatus): number => periods.filter((period) => period.status === status).length;
+  const [from, until] = [periods.at(0)?.from, periods.at(-1)?.until];
+  const rowFor = (entry: string, period: StatusPeriod): Row => {
+    const length = seconds(period.until - period.from);
+    const times = [new Date(period.from), new Date(period.until), length];
+    return [entry, ...whose, ...times, null, null, null, null, null, null, period.reason, sensor.id];
   };
   return [
     [
@@ -73,14 +73,14 @@ function rowsOf(sensor: NamedSensor, interval: Interval): Row[] {
       null,
       sensor.id,
     ],
-    ...spells.flatMap((spell) => {
-      const entry = entryOf[spell.status];
-      return entry === null ? [] : [told(entry, spell)];
+    ...periods.flatMap((period) => {
+      const entry = entryOf[period.status];
+      return entry === null ? [] : [rowFor(entry, period)];
     }),
   ];
 }
 
-/** Unlike events, a status lasts, but only until now is it known. */
+/** Unlike events, a status lasts, but is known only until now. */
 function known({ interval, now }: ReportScope): Interval {
   return {
     from: interval.from,
@@ -104,7 +104,7 @@ async function* rows(db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
   let read = 0;
   for await (const page of sensorsOf(db, scope)) {
     read += page.length;
-    // One that was registered later is not heard of in this range.
+    // Sensors registered after the range are left out.
     const there = page.filter(({ createdAt }) => createdAt < interval.until);
     yield { rows: there.flatMap((sensor) => rowsOf(sensor, interval)), progress: read / Math.max(1, total) };
   }
@@ -149,5 +149,8 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
   };
 }
 
-/** How each sensor fared, and under it when it was silent (OFFLINE), out of order (ERROR) or in maintenance. */
+/**
+ * The availability of each sensor, followed by its periods without heartbeats (OFFLINE), with errors (ERROR) and in
+ * maintenance.
+ */
 export const sensorHealth: KindOfReport = { title: 'Sensor health', columns, rows, summary };

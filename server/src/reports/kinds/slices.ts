@@ -1,13 +1,13 @@
 import type { Interval } from '../../platform/time.ts';
 import type { Batch, ReportScope, Row } from '../document.ts';
 
-/** How far ahead of now an event may be dated, and a little more, in milliseconds. */
+/** How far ahead of now an event may be dated, with a margin, in milliseconds. */
 const AHEAD_MS = 600_000;
 
-/** What one statement looks through at most, so that it stays short however rare is what it looks for. */
+/** Maximum range of one statement, so that it stays short even when it searches for rare events. */
 const SLICE_MS = 31 * 86_400_000;
 
-/** The interval up to now, as nothing can have happened later. */
+/** The interval up to now, because nothing can have happened later. */
 export function untilNow({ interval, now }: Pick<ReportScope, 'interval' | 'now'>): Interval {
   return {
     from: interval.from,
@@ -20,18 +20,18 @@ export function* slicesOf({ from, until }: Interval): Generator<Interval> {
   for (let at = from; at < until; at += SLICE_MS) yield { from: at, until: Math.min(until, at + SLICE_MS) };
 }
 
-/** How much of an interval lies before a moment, from 0 to 1. */
+/** The fraction of an interval before a time, from 0 to 1. */
 export function shareBefore(moment: number, { from, until }: Interval): number {
   return until <= from ? 1 : Math.min(1, Math.max(0, (moment - from) / (until - from)));
 }
 
-/** An item's place in the order in which items are read. */
+/** The position of an item in reading order. */
 export interface Place {
   readonly at: Date;
   readonly id: string;
 }
 
-/** Rows read a page at a time: the next page begins behind the last item of the one before. */
+/** Rows that are read in pages: each page begins after the last item of the previous one. */
 export interface Paged<Item> {
   readonly take: number;
   readonly read: (after: Place | null, take: number) => Promise<Item[]>;

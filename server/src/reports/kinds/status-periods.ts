@@ -1,10 +1,10 @@
 import type { SensorStatus } from '@gantry/contract/sensors';
 import type { Interval } from '../../platform/time.ts';
 
-/** A stretch of time (Unix milliseconds) in which a sensor had one status. */
+/** A period (Unix milliseconds) in which a sensor had one status. */
 export interface StatusPeriod extends Interval {
   readonly status: SensorStatus;
-  /** Why it got the status; null when that was before the range, or is not known. */
+  /** The reason for the status; null when it began before the range, or is unknown. */
   readonly reason: string | null;
 }
 
@@ -20,17 +20,17 @@ export interface WatchedSensor {
   readonly status: SensorStatus;
   /** Unix milliseconds. */
   readonly createdAt: number;
-  /** When it was heard of first (Unix milliseconds); null: not yet. */
+  /** The first contact (Unix milliseconds); null for none. */
   readonly firstContact: number | null;
-  /** The status in which the range found it; null when it did not change before. */
+  /** The status at the start of the range; null when there is no earlier change. */
   readonly before: SensorStatus | null;
   /** Its changes within the range, in order. */
   readonly changes: readonly StatusChange[];
 }
 
 /**
- * What a sensor's status was from moment to moment. It begins when the sensor was registered, if that is within the
- * interval. Before the first contact it may not be mounted yet: that it is OFFLINE then says nothing, and is left out.
+ * The periods of a sensor's status. They begin when the sensor was registered, if that is within the interval. A
+ * sensor may not be mounted before its first contact, so being OFFLINE until then means nothing and is left out.
  */
 export function statusPeriodsOf(
   { status, createdAt, firstContact, before, changes }: WatchedSensor,
@@ -38,9 +38,9 @@ export function statusPeriodsOf(
 ): StatusPeriod[] {
   const start = Math.max(from, createdAt);
   if (start >= until) return [];
-  const spells: StatusPeriod[] = [];
+  const periods: StatusPeriod[] = [];
   let current: Omit<StatusPeriod, 'until'> = {
-    // Without a change before, it had the status that the first change found, or has it still.
+    // Without an earlier change it had the status before the first change, or still has its present one.
     status: before ?? changes[0]?.from ?? status,
     from: start,
     reason: null,
@@ -48,7 +48,7 @@ export function statusPeriodsOf(
   const heardOf = firstContact ?? Number.POSITIVE_INFINITY;
   const close = (at: number): void => {
     const since = current.status === 'OFFLINE' ? Math.max(current.from, heardOf) : current.from;
-    if (at > since) spells.push({ ...current, from: since, until: at });
+    if (at > since) periods.push({ ...current, from: since, until: at });
   };
   for (const change of changes) {
     if (change.at >= until) break;
@@ -58,22 +58,19 @@ export function statusPeriodsOf(
     current = { status: change.to, from: at, reason: change.reason };
   }
   close(until);
-  return spells;
+  return periods;
 }
 
 export type Lengths = Readonly<Record<SensorStatus, number>>;
 
-/** How long it had each status, in milliseconds. */
-export function lengthsOf(spells: readonly StatusPeriod[]): Lengths {
+/** The total time in each status, in milliseconds. */
+export function lengthsOf(periods: readonly StatusPeriod[]): Lengths {
   const sums: Record<SensorStatus, number> = { ONLINE: 0, OFFLINE: 0, ERROR: 0, MAINTENANCE: 0 };
-  for (const { status, from, until } of spells) sums[status] += until - from;
+  for (const { status, from, until } of periods) sums[status] += until - from;
   return sums;
 }
 
-/**
- * The share of time (0 to 1) in which it was ONLINE. MAINTENANCE does not count, neither for nor against it; null when
- * there was nothing else.
- */
+/** The fraction of time (0 to 1) in which it was ONLINE, excluding MAINTENANCE; null when there was no other time. */
 export function availability({ ONLINE, OFFLINE, ERROR }: Lengths): number | null {
   const counted = ONLINE + OFFLINE + ERROR;
   return counted === 0 ? null : ONLINE / counted;

@@ -8,10 +8,10 @@ import { dayChart } from './day-chart.ts';
 import { addTo } from './largest.ts';
 import { flowOf, isByHour, partsOf, placeOf, placesOf, slicesOf } from './traffic.ts';
 
-/** Up to how many days the course of a place is told hour by hour. */
+/** Maximum number of days for which the time series of a place is by hour. */
 const MOST_DAYS_IN_HOURS = 2;
 
-/** Most points of a course. */
+/** Maximum number of points of a time series. */
 const MOST_POINTS = 92;
 
 const columns: readonly Column[] = [
@@ -25,17 +25,17 @@ const columns: readonly Column[] = [
   { name: 'Completeness', type: 'share', width: 11 },
 ];
 
-/** The speeds of a whole range, and the limit by which they were judged. */
+/** The speeds of the whole range, with the limit that applies to them. */
 type Speeds = Pick<Flow, 'meanSpeed' | 'v85' | 'shareOverLimit' | 'speedLimit'>;
 
-/** What is known of a place in the range. */
+/** The data of a place in the range. */
 interface Known {
   readonly speeds: Speeds;
   /** The points of the table's rows, and those of whole days. */
   readonly points: readonly FlowPoint[];
   readonly days: readonly FlowPoint[];
   readonly peak: Flow['peakHour'];
-  /** How many rows of the table are about the place. */
+  /** The number of rows of the table for the place. */
   readonly rowCount: number;
 }
 
@@ -43,7 +43,10 @@ function isKnown({ points }: Pick<Flow, 'points'>): boolean {
   return points.some(({ volume }) => volume !== null);
 }
 
-/** A long range is read in parts, and its speeds once more all together: a V85 cannot be told from those of the parts. */
+/**
+ * A long range is read in parts, and its speeds once more as a whole, because its V85 cannot be derived from those of
+ * the parts.
+ */
 async function readPlace(db: Database, scope: ReportScope, place: TrafficPlace): Promise<Known | null> {
   const interval = isByHour(scope) ? '60min' : 'day';
   const slices = slicesOf(scope);
@@ -86,7 +89,7 @@ function sumOf(points: readonly FlowPoint[]): number {
   return points.reduce((sum, { volume }) => sum + (volume ?? 0), 0);
 }
 
-/** The share of the range's time in which it is known what passed. What was not read, because nothing is known, counts as such. */
+/** The fraction of the range with known counts. Parts that were not read because nothing is known count as unknown. */
 function completenessOf(scope: ReportScope, points: readonly FlowPoint[]): number {
   const length = slicesOf(scope).reduce((sum, { from, until }) => sum + until - from, 0);
   const known = points.reduce((sum, { start, end, completeness }) => sum + completeness * (+end - +start), 0);
@@ -125,7 +128,7 @@ function figuresOf(scope: ReportScope, { speeds, points, days, peak }: Known, lo
 
 type Points = { label: string; value: number }[];
 
-/** Means of what the points have in common, as an hour of the day. */
+/** Averages over points that have something in common, such as the hour of the day. */
 function meansBy(
   points: readonly FlowPoint[],
   keys: readonly string[],
@@ -153,7 +156,7 @@ function rhythmOf(scope: ReportScope, { points, days }: Known, { wall }: LocalTi
   return { title: 'Mean vehicles by day of the week', points: meansBy(days, WEEKDAYS, dayOf), ...looks };
 }
 
-/** A V85 of several days cannot be told from those of each, so the highest stands for them. */
+/** The V85 of several days cannot be derived from those of each day, so the highest represents them. */
 function speedChart(days: readonly FlowPoint[], { day, showDay }: LocalTime): Chart {
   const together = Math.max(1, Math.ceil(days.length / MOST_POINTS));
   const points: Points = [];
@@ -225,7 +228,7 @@ async function* list(db: Database, scope: ReportScope): AsyncGenerator<Section> 
 
 const PLACE_ID = 12;
 
-/** A summary of each place of which something is known. */
+/** A summary of each place with data. */
 export const trafficSections: Sections = {
   name: 'places',
   columns,

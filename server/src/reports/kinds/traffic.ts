@@ -10,10 +10,10 @@ import { dayChart } from './day-chart.ts';
 import { addTo, largest } from './largest.ts';
 import { shareBefore } from './slices.ts';
 
-/** Up to how many days a range is told hour by hour; a longer one day by day. */
+/** Maximum number of days for which the table is by hour; for a longer range it is by day. */
 const MOST_DAYS_BY_HOUR = 31;
 
-/** Days of a place that are read at once. */
+/** Number of days of a place that are read at once. */
 const SLICE_DAYS = 31;
 const PLACES = 100;
 
@@ -33,7 +33,7 @@ const columns: readonly Column[] = [
   { name: 'Place ID', type: 'text', width: 0 },
 ];
 
-/** The local days of the scope up to now, as parts of a month; their ends are those of days. */
+/** The local days of the scope up to now, in parts of a month that begin and end with days. */
 export function slicesOf(scope: ReportScope): Interval[] {
   const interval = { from: scope.interval.from, until: Math.min(scope.interval.until, scope.now) };
   const days = [...localDays(interval, scope.settings.timezone)];
@@ -45,14 +45,14 @@ export function slicesOf(scope: ReportScope): Interval[] {
   return slices;
 }
 
-/** Whether the rows are hours; otherwise they are days. */
+/** Whether the rows are hours instead of days. */
 export function isByHour({ interval, settings }: ReportScope): boolean {
   let days = 0;
   for (const _ of localDays(interval, settings.timezone)) if (++days > MOST_DAYS_BY_HOUR) return false;
   return true;
 }
 
-/** What the figures of traffic are read with. */
+/** The parameters for reading traffic figures. */
 export function partsOf(db: Database, { settings, now }: ReportScope) {
   return {
     db,
@@ -65,7 +65,7 @@ export function placeOf({ kind, id }: TrafficPlace) {
   return kind === 'location' ? { locationId: id } : { sensorId: id };
 }
 
-/** What passed a place, hour by hour or day by day. */
+/** The traffic of a place, by hour or by day. */
 export function flowOf(
   db: Database,
   scope: ReportScope,
@@ -93,7 +93,7 @@ export async function* placesOf(db: Database, scope: ReportScope): AsyncGenerato
 }
 
 /**
- * What passed each location, and each sensor that stands at none, hour by hour or, beyond a month, day by day. A gap, in
+ * The traffic of each location, and of each sensor without a location, by hour or, beyond a month, by day. A gap, for
  * which nothing is known, is a row without a volume.
  */
 export const traffic: KindOfReport = { title: 'Traffic', columns, rows, summary };
@@ -123,7 +123,7 @@ async function* rows(db: Database, scope: ReportScope): AsyncGenerator<Batch> {
   for (const slice of slices) {
     for await (const place of placesOf(db, scope)) {
       const { points } = await flowOf(db, scope, place, slice, interval);
-      // Of a place of which nothing is known in a whole month there is nothing to say.
+      // A place without any data in a whole month is left out.
       const isKnown = points.some(({ volume }) => volume !== null);
       const told = isKnown ? points.map((point) => rowOf(place, point)) : [];
       yield { rows: told, progress: shareBefore(slice.from, span) };

@@ -13,7 +13,7 @@ import { always, type History } from '../../platform/history.ts';
 import type { Interval } from '../../platform/time.ts';
 import { locationLimits } from '../../sensors/standings-store.ts';
 
-/** The conditions that events meet which the filters of a report let pass. */
+/** The conditions for events that match the filters of a report. */
 export async function eventConditions(
   db: Executor,
   { sensorId, locationId, severity, ...filters }: ReportFilters,
@@ -47,7 +47,7 @@ export async function listViolations(
   return rows.map((row) => ({ ...toEvent(row), locationId: row.location_id }));
 }
 
-/** The speed limits (km/h) of these locations, as they were at all times. */
+/** The speed limits (km/h) of these locations over time. */
 export async function findSpeedLimits(
   db: Executor,
   locationIds: readonly string[],
@@ -67,7 +67,7 @@ export interface ViolationCount extends Record<string, unknown> {
   readonly n: number;
 }
 
-/** The violations of an interval by hour and by what they are. */
+/** The violations of an interval by hour and type. */
 export async function countViolations(
   db: Executor,
   filters: ReportFilters,

@@ -57,5 +57,5 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
   };
 }
 
-/** The events that are violations, each with the limit that holds at its place now. */
+/** The events that are violations, each with the limit at its place at that time. */
 export const violations: KindOfReport = { title: 'Violations', columns: eventColumns, rows, summary };

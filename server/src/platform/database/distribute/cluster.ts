@@ -1,11 +1,11 @@
 import type { Client } from 'pg';
 
-/** Why a database cannot be distributed, and what to do about it. */
+/** The reason why a database cannot be distributed, with what to do about it. */
 export class DistributionRefused extends Error {
   override readonly name = 'DistributionRefused';
 }
 
-/** The oldest Citus whose create_reference_table takes tables that foreign keys connect to others. */
+/** The oldest version of Citus whose create_reference_table accepts tables with foreign keys to others. */
 const OLDEST_CITUS = { major: 12, minor: 1 };
 
 const HOW_TO_MAKE_A_CLUSTER = `
@@ -20,7 +20,7 @@ interface NodeRow {
 }
 
 /**
- * How many nodes of the cluster hold shards.
+ * The number of nodes of the cluster that hold shards.
  * @throws DistributionRefused when there is no such cluster
  */
 export async function countNodes(client: Client): Promise<number> {
@@ -42,7 +42,7 @@ export async function countNodes(client: Client): Promise<number> {
   );
 }
 
-/** @throws DistributionRefused when the schema is not there, or is older than what the steps speak of */
+/** @throws DistributionRefused when the schema does not exist or is older than the steps require */
 export async function refuseWithoutSchema(client: Client): Promise<void> {
   const { rows } = await client.query<{ present: boolean }>(
     `SELECT to_regclass('events') IS NOT NULL AND to_regprocedure('event_hour(uuid)') IS NOT NULL
@@ -55,7 +55,7 @@ export async function refuseWithoutSchema(client: Client): Promise<void> {
 }
 
 /**
- * While events are moved nobody can write them, for longer than a request may wait.
+ * While events are moved, nobody can write them, for longer than a request may wait.
  * @throws DistributionRefused when a service is connected
  */
 export async function refuseWhileServed(client: Client): Promise<void> {
@@ -72,14 +72,14 @@ export async function refuseWhileServed(client: Client): Promise<void> {
 }
 
 async function refuseWithoutCitus(client: Client): Promise<void> {
-  // Asked of what will be called, not of pg_extension: what counts is that this role sees it.
+  // Checks the function instead of pg_extension, because this role must be able to see it.
   const { rows } = await client.query<{ present: boolean }>(
     `SELECT EXISTS (SELECT FROM pg_proc
       WHERE proname = 'create_distributed_table' AND pg_function_is_visible(oid)) AS present`,
   );
   if (rows[0]?.present) return;
   throw new DistributionRefused(
-    `The citus extension is not there: this is one plain PostgreSQL, on which Gantry runs as it is. To make a cluster of it:${HOW_TO_MAKE_A_CLUSTER}`,
+    `The citus extension is not installed: this is a plain PostgreSQL server, on which Gantry runs unchanged. To make it a cluster:${HOW_TO_MAKE_A_CLUSTER}`,
   );
 }
 

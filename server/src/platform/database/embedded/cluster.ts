@@ -8,69 +8,69 @@ import { type Account, EmbeddedDatabaseError, runAs } from './home.ts';
 
 const run = promisify(execFile);
 
-/** The role that owns everything, and the name of the database. */
+/** The role that owns everything. */
 export const OWNER = 'gantry';
 
-/** Beginning of the name of a folder in which a new cluster is made before it moves to its place. */
+/** Prefix of the folder in which a new cluster is created before it is renamed. */
 const DRAFT = 'postgres.new-';
 
-/** What PostgreSQL's server runs on and as whom. */
+/** The folder and the account of a PostgreSQL server. */
 export interface Cluster {
-  /** PostgreSQL's own data folder: the real path, as PostgreSQL itself reports it. */
+  /** PostgreSQL's data folder, as the real path, which PostgreSQL itself reports. */
   readonly folder: string;
-  /** What PostgreSQL says before its own log takes over. */
+  /** The output of PostgreSQL before its own log begins. */
   readonly startLog: string;
   readonly binaries: Binaries;
-  /** Undefined: the user of this process. */
+  /** Undefined for the user of this process. */
   readonly account: Account | undefined;
   readonly password: string;
-  /** How many connections the service may open. */
+  /** The number of connections that the service may open. */
   readonly connections: number;
-  /** Settings of PostgreSQL that take the place of ours. */
+  /** Settings of PostgreSQL that override ours. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
 /**
- * The settings of the embedded server, for a machine with 2 GB of memory and more. They stand on the command line, so
- * they hold whatever a file in the cluster says. Who needs others runs a server of their own (DATABASE_URL).
+ * The settings of the embedded server, for a machine with at least 2 GB of memory. They are passed on the command
+ * line, so they override files in the cluster. For other settings, run a separate server (DATABASE_URL).
  */
 const SETTINGS = {
-  // Only this machine gets in, and only with the password.
+  // Access from this machine only, and only with the password.
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
 
-  // An acknowledged event is on the disk.
+  // An acknowledged event is on disk.
   fsync: 'on',
   full_page_writes: 'on',
   synchronous_commit: 'on',
 
-  // Memory, and locks for queries that touch many monthly partitions with all their indexes.
+  // Memory, and locks for queries on many monthly partitions with all their indexes.
   shared_buffers: '256MB',
   effective_cache_size: '1GB',
   work_mem: '16MB',
   maintenance_work_mem: '128MB',
   max_locks_per_transaction: '256',
 
-  // A steady stream of small inserts: few, spread checkpoints and a compact log.
+  // For a steady stream of small inserts: few, spread checkpoints and a compact log.
   max_wal_size: '2GB',
   checkpoint_timeout: '15min',
   wal_compression: 'on',
 
-  // Flash storage, and queries too short to be worth compiling.
+  // For flash storage, and for queries too short to be worth compiling.
   random_page_cost: '1.1',
   jit: 'off',
 
-  // A query whose client died, for instance with the service, ends soon.
+  // A query ends soon after its client is gone, for instance with the service.
   client_connection_check_interval: '5s',
 
-  // One log file for each day of the week, emptied when its day comes round again.
+  // One log file for each day of the week, which is overwritten after a week.
   logging_collector: 'on',
   log_directory: 'log',
   log_filename: 'postgresql-%a.log',
   log_rotation_age: '1d',
   log_rotation_size: '0',
   log_truncate_on_rotation: 'on',
-  // The details of an error repeat the values of rows, which are not for a log. The service logs the rest.
+  // The details of an error repeat values of rows, which do not belong in a log. The service logs the rest.
   log_error_verbosity: 'terse',
   log_min_error_statement: 'panic',
 
@@ -79,13 +79,13 @@ const SETTINGS = {
   cluster_name: OWNER,
 } as const;
 
-/** Connections for people and their tools; some of them PostgreSQL keeps for itself. */
+/** Connections for people and their tools, some of which PostgreSQL reserves for itself. */
 const SPARE_CONNECTIONS = 20;
 const FEWEST_CONNECTIONS = 100;
 
 /**
- * The words that start the cluster's server on a port. They name the build of the programs, so that a server that
- * was left running by an older build is told from one that can be kept.
+ * The command that starts the cluster's server on a port. It names the build of the programs, so that a running
+ * server of an older build can be told from one that can be kept.
  */
 export function commandFor(cluster: Cluster, port: number): [string, ...string[]] {
   const max_connections = Math.max(FEWEST_CONNECTIONS, cluster.connections + SPARE_CONNECTIONS);
@@ -101,8 +101,8 @@ export function commandFor(cluster: Cluster, port: number): [string, ...string[]
 }
 
 /**
- * Makes a new cluster. It appears in its place in one step, complete: what an interrupted attempt left is thrown away.
- *
+ * Creates a cluster, which appears in its place complete and in one step. The remains of an interrupted attempt are
+ * removed.
  * @throws {EmbeddedDatabaseError} when initdb fails
  */
 export async function createCluster(cluster: Cluster): Promise<void> {
@@ -121,13 +121,13 @@ export async function createCluster(cluster: Cluster): Promise<void> {
   }
 }
 
-/** @throws {EmbeddedDatabaseError} when the cluster was written by another major version of PostgreSQL */
+/** @throws {EmbeddedDatabaseError} when the cluster was created by another major version of PostgreSQL */
 export async function checkVersion(cluster: Cluster): Promise<void> {
   const written = (await readFile(join(cluster.folder, 'PG_VERSION'), 'utf8')).trim();
   const bundled = cluster.binaries.build.split('.')[0];
   if (written === bundled) return;
   throw new EmbeddedDatabaseError(
-    `The database in ${cluster.folder} was written by PostgreSQL ${written}, and this Gantry brings ${bundled}. ` +
+    `The database in ${cluster.folder} was written by PostgreSQL ${written}, and this version of Gantry contains ${bundled}. ` +
       `Convert it with pg_upgrade, or run it with a PostgreSQL ${written} of your own and set DATABASE_URL.`,
   );
 }
@@ -139,13 +139,13 @@ async function initialise(cluster: Cluster, folder: string, passwordFile: string
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // Locales that are part of PostgreSQL, so that a bare container works and an update of libc changes no order.
+    // Locales built into PostgreSQL work in a bare container, and an update of libc does not change the sort order.
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
     '--locale=C',
-    // While a cluster is young, the next file of its log has to be written with zeros, and every commit waits for that:
-    // 60 ms for the 16 MB that are usual, once in 10,000 events. With 4 MB the p99 of `events.ingest` under full load fell
-    // from 69 to 38 ms (medians of five interleaved rounds); without any zeros commits are slower, and 10 % fewer events came in.
+    // In a young cluster, each new WAL segment is first filled with zeros while commits wait: 60 ms for the default
+    // of 16 MB, once in 10,000 events. With 4 MB the p99 of `events.ingest` under full load fell from 69 to 38 ms
+    // (medians of five interleaved runs). Without filling, commits are slower, and 10 % fewer events were stored.
     '--wal-segsize=4',
     '--no-instructions',
   ];
@@ -166,7 +166,7 @@ async function giveTo(account: Account | undefined, ...paths: string[]): Promise
 
 async function removeDrafts(home: string): Promise<void> {
   const drafts = (await readdir(home)).filter((name) => name.startsWith(DRAFT));
-  // An initdb whose service was killed may still be writing: try again while it does.
+  // The initdb of a killed service may still be writing, so removal is retried.
   const options = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 };
   await Promise.all(drafts.map((name) => rm(join(home, name), options)));
 }

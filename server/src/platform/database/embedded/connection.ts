@@ -4,27 +4,26 @@ import { Client, DatabaseError } from 'pg';
 import { type Cluster, OWNER } from './cluster.ts';
 import { EmbeddedDatabaseError } from './home.ts';
 
-/** Milliseconds that a server which calls itself ready gets to answer. */
+/** Time for a server that reports itself ready to answer, in milliseconds. */
 const ANSWER_MS = 20_000;
 const INVALID_PASSWORD = '28P01';
 
-/** The database of the service in a cluster. */
+/** The database of the service within a cluster. */
 export const DATABASE = 'gantry';
 
-/** The address under which clients find a database of a server on this machine. */
+/** The connection string of a database of a server on this machine. */
 export function addressOnPort(port: number, password: string, database = DATABASE): string {
   return `postgres://${OWNER}:${password}@127.0.0.1:${port}/${database}`;
 }
 
-/** The address under which clients find a database of the cluster. */
+/** The connection string of a database of the cluster. */
 export function addressOf(cluster: Cluster, port: number, database: string): string {
   return addressOnPort(port, cluster.password, database);
 }
 
 /**
  * Waits until the server on the port answers as the server of this cluster.
- *
- * @throws {EmbeddedDatabaseError} when it does not within 20 s, refuses the password or serves another folder
+ * @throws {EmbeddedDatabaseError} when it does not answer within 20 s, refuses the password or serves another folder
  */
 export async function waitForAnswer(cluster: Cluster, port: number, signal?: AbortSignal): Promise<void> {
   const deadline = performance.now() + ANSWER_MS;
@@ -45,7 +44,7 @@ export async function waitForAnswer(cluster: Cluster, port: number, signal?: Abo
   }
 }
 
-/** Creates the database in the cluster where it does not exist. */
+/** Creates the database in the cluster unless it exists. */
 export async function ensureDatabase(cluster: Cluster, port: number, name: string): Promise<void> {
   await usingClient(cluster, port, async (client) => {
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [name]);
@@ -75,13 +74,13 @@ async function usingClient<T>(
     connectionTimeoutMillis: 5_000,
     query_timeout: 20_000,
   });
-  // A lost connection also rejects the query under way, which is where it is dealt with.
+  // A lost connection also rejects the query in progress, where the error is handled.
   client.on('error', () => undefined);
   try {
     await client.connect();
     return await use(client);
   } finally {
-    // Not awaited: on a connection that was lost, this need not ever settle.
+    // Not awaited: on a lost connection it may never settle.
     void client.end();
   }
 }

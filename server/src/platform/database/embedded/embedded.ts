@@ -25,34 +25,33 @@ import {
   stopPostmaster,
 } from './postmaster.ts';
 
-/** In the data folder. */
+/** The name of the password file in the data folder. */
 export const PASSWORD_FILE = 'database-password';
 
-/** Milliseconds between two looks at the server, and the longest wait before another attempt to bring it back. */
+/** Milliseconds between two checks of the server, and the maximum wait before another attempt to restart it. */
 const WATCH_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
 const PORT_ATTEMPTS = 5;
 
 type Log = (line: string) => void;
 
-/** A PostgreSQL server of our own. Disposing stops it; it is brought back whenever it dies before that. */
+/** The embedded PostgreSQL server. It is restarted whenever it ends, until it is disposed of. */
 export interface EmbeddedDatabase extends AsyncDisposable {
-  /** `postgres://gantry:…@127.0.0.1:<port>/gantry`. It stays valid until disposal, also when the server dies in between. */
+  /** `postgres://gantry:…@127.0.0.1:<port>/gantry`. It stays valid until disposal, even if the server is restarted. */
   readonly connectionString: string;
 }
 
 /**
- * Starts the PostgreSQL server that belongs to the data folder, or takes over the one that a killed process left
- * running. The first start creates the database. The caller holds the claim on the data folder (`claimDataFolder`).
- *
- * @throws {EmbeddedDatabaseError} when it cannot be run here; the message says what to do
+ * Starts the PostgreSQL server of the data folder, or takes over one that a killed process left running. The first
+ * start creates the database. The caller must hold the claim on the data folder (`claimDataFolder`).
+ * @throws {EmbeddedDatabaseError} when it cannot run here; the message says what to do
  */
 export async function startEmbeddedDatabase(options: {
   dataDir: string;
   log: Log;
-  /** How many connections it must be able to serve at once, besides those of people who look after it. */
+  /** The number of connections that it must serve at once, besides those of administrators. */
   connections?: number;
-  /** Settings of PostgreSQL that take the place of ours. */
+  /** Settings of PostgreSQL that override ours. */
   settings?: Readonly<Record<string, string>>;
 }): Promise<EmbeddedDatabase> {
   const { log } = options;
@@ -77,7 +76,7 @@ export async function startEmbeddedDatabase(options: {
   }
 }
 
-/** Another data folder may lead to the same database, if it is a copy: so the database has a claim of its own. */
+/** A copy of the data folder may lead to the same database, so the database has a claim of its own. */
 async function openOutside(home: DatabaseHome, dataDir: string, log: Log): Promise<AsyncDisposable> {
   const folder = dirname(home.cluster);
   log(`PostgreSQL runs as user ${home.account?.name}, who cannot enter ${dataDir}: its data is in ${folder}`);
@@ -108,7 +107,7 @@ async function prepareCluster(
   };
   if (!home.exists) await createCluster(cluster);
   await checkVersion(cluster);
-  // Leads to the database when the data folder is moved, and tells people where to look.
+  // Leads to the database if the data folder is moved, and shows people where it is.
   if (home.isOutside) await ignoreErrno(symlink(home.cluster, join(dataDir, 'postgres')), 'EEXIST');
   return { ...cluster, folder: await realpath(home.cluster) };
 }
@@ -173,7 +172,7 @@ function supervise(
   };
 }
 
-/** Tries until it succeeds, ever more slowly. Undefined when `signal` ends it first. */
+/** Retries with growing delays until it succeeds. Returns undefined if `signal` is aborted first. */
 async function bringBack(
   cluster: Cluster,
   port: number,
@@ -194,7 +193,7 @@ async function bringBack(
   return undefined;
 }
 
-/** Ends early when the signal is given. Does not keep the process alive. */
+/** Ends early when the signal is aborted. Does not keep the process alive. */
 async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   await ignoreErrno(sleep(milliseconds, undefined, { signal, ref: false }), 'ABORT_ERR');
 }

@@ -3,40 +3,39 @@ import { chmod, lstat, mkdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path';
 import { ignoreErrno } from '../../errno.ts';
 
-/** What root keeps outside the data folder, because PostgreSQL's user could not reach it there. */
+/** The folder for a service run by root whose data folder PostgreSQL's user cannot reach. */
 export const SHARED_HOME = '/var/lib/gantry';
 
-/** PostgreSQL refuses to run as root; these users exist on ordinary systems, the better one first. */
+/** PostgreSQL refuses to run as root. Ordinary systems have these users, the preferred one first. */
 const UNPRIVILEGED_USERS = ['postgres', 'nobody'];
 
-/** The embedded PostgreSQL cannot be used here, or not as things are. The message says what to do. */
+/** The embedded PostgreSQL cannot be used here. The message says what to do. */
 export class EmbeddedDatabaseError extends Error {
   override readonly name: string = 'EmbeddedDatabaseError';
 }
 
-/** The user PostgreSQL runs as when the service itself runs as root. */
+/** The user that runs PostgreSQL when the service runs as root. */
 export interface Account {
   readonly name: string;
   readonly uid: number;
   readonly gid: number;
 }
 
-/** Where the cluster (PostgreSQL's own data folder) is, or will be, and who owns it. */
+/** The location and the owner of the cluster (PostgreSQL's data folder), which may not exist yet. */
 export interface DatabaseHome {
   readonly cluster: string;
   readonly exists: boolean;
-  /** Kept in /var/lib/gantry, and not in the data folder. */
+  /** Whether it is in /var/lib/gantry instead of the data folder. */
   readonly isOutside: boolean;
-  /** Undefined: the user of this process. */
+  /** Undefined for the user of this process. */
   readonly account: Account | undefined;
 }
 
 /**
- * Finds the home of the data folder's database. It is `<dataDir>/postgres`, which may be a link. Only for a new
- * database of a service that runs as root, in a data folder that PostgreSQL's user cannot enter, is it a folder in
- * /var/lib/gantry whose name derives from the data folder's path.
- *
- * @throws {EmbeddedDatabaseError} when there is a database that cannot be used as things are
+ * Finds the location of the database of a data folder. It is `<dataDir>/postgres`, which may be a link. A new
+ * database is created in /var/lib/gantry, in a folder named after the data folder's path, only if the service runs as
+ * root and PostgreSQL's user cannot enter the data folder.
+ * @throws {EmbeddedDatabaseError} when there is a database that cannot be used
  */
 export async function findDatabaseHome(dataDir: string): Promise<DatabaseHome> {
   const folder = await realpath(dataDir);
@@ -52,8 +51,7 @@ export async function findDatabaseHome(dataDir: string): Promise<DatabaseHome> {
 }
 
 /**
- * Makes /var/lib/gantry, or a folder in it, and lets every user pass through, whatever this process's umask is.
- *
+ * Creates /var/lib/gantry, or a folder in it, and lets every user pass through, regardless of the umask.
  * @throws {EmbeddedDatabaseError} when it cannot be written
  */
 export async function makeSharedFolder(path: string): Promise<void> {
@@ -69,19 +67,19 @@ export async function makeSharedFolder(path: string): Promise<void> {
   }
 }
 
-/** Whether the account can pass through every folder on the way and through the last one. */
+/** Whether the account can pass through the folder and all its parents. */
 export async function canEnter(account: Account, folder: string): Promise<boolean> {
   const path = await realpath(folder);
   const parent = dirname(path);
   return (await grants(account, path, 0o1)) && (parent === path || (await canEnter(account, parent)));
 }
 
-/** Whether the account gets to the file and may read and run it (`5`), or just read it (`4`). */
+/** Whether the account can reach the file and read and run it (`5`), or only read it (`4`). */
 export async function canUse(account: Account, file: string, bits: 4 | 5): Promise<boolean> {
   return (await canEnter(account, dirname(file))) && (await grants(account, file, bits));
 }
 
-/** Spawn options that make a child run as the account, with an environment that holds none of our secrets. */
+/** Spawn options that run a child as the account, with an environment without secrets. */
 export function runAs(account: Account | undefined) {
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
   return { cwd: '/', env, ...(account && { uid: account.uid, gid: account.gid }) };
@@ -106,7 +104,7 @@ async function describeExisting(path: string, dataDir: string): Promise<Database
   return { cluster, exists, isOutside, account };
 }
 
-/** PostgreSQL insists that the owner of a cluster runs it. */
+/** PostgreSQL requires that the owner of a cluster runs it. */
 async function findRunner(cluster: string): Promise<Account | undefined> {
   const { uid, gid } = await stat(cluster);
   const name = (await findAccount((account) => account.uid === uid))?.name ?? `number ${uid}`;
@@ -120,7 +118,7 @@ async function findRunner(cluster: string): Promise<Account | undefined> {
   if (uid === 0) {
     const { name } = await findUnprivilegedAccount();
     throw new EmbeddedDatabaseError(
-      `The database in ${cluster} belongs to root, as whom PostgreSQL refuses to run. Run: chown -R ${name} ${cluster}`,
+      `The database in ${cluster} belongs to root, and PostgreSQL refuses to run as root. Run: chown -R ${name} ${cluster}`,
     );
   }
   if (await canEnter({ name, uid, gid }, cluster)) return { name, uid, gid };
@@ -153,7 +151,7 @@ async function findAccount(wanted: (account: Account) => boolean): Promise<Accou
     .find((account) => wanted(account));
 }
 
-/** `/root/city/data` → `root-city-data-<hash of the path>`: readable, and no two folders share one. */
+/** `/root/city/data` → `root-city-data-<hash of the path>`: readable and unique. */
 function nameAfter(path: string): string {
   const readable = path
     .replaceAll(/[^a-zA-Z0-9]+/g, '-')

@@ -4,26 +4,29 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ignoreErrno } from '../../errno.ts';
 import { commandLineOf, isAlive, isTaken, workingFolderOf } from '../../process/processes.ts';
 
-/** Milliseconds that whoever creates a lock file gets to fill it. */
+/** Milliseconds that the creator of a lock file has to fill it. */
 const FILLING_MS = 1_000;
 const POLL_MS = 20;
 
-/** What postmaster.pid, the file that PostgreSQL's server locks its folder with, says about the server. */
+/** The contents of postmaster.pid, by which PostgreSQL's server locks its folder. */
 export interface Lock {
   readonly pid: number;
   readonly port: number;
-  /** `starting`, `ready`, `stopping` or `standby`; empty while the server has not said. */
+  /** `starting`, `ready`, `stopping` or `standby`; empty if the server has not written it yet. */
   readonly status: string;
 }
 
-/** Undefined where there is no lock, or an empty one. */
+/** Undefined if there is no lock, or an empty one. */
 export async function readLock(folder: string): Promise<Lock | undefined> {
   const text = await ignoreErrno(readFile(pathOf(folder), 'utf8'), 'ENOENT');
   const [pid, , , port, , , , status] = (text ?? '').split('\n');
   return Number(pid) > 0 ? { pid: Number(pid), port: Number(port), status: status?.trim() ?? '' } : undefined;
 }
 
-/** Whether the process is the PostgreSQL server of this folder, and not one that got the number of a dead server. */
+/**
+ * Whether the process is the PostgreSQL server of this folder, rather than another process with the number of a dead
+ * server.
+ */
 export async function isServerOf(folder: string, pid: number): Promise<boolean> {
   if (!(await isAlive(pid))) return false;
   const command = await commandLineOf(pid);
@@ -32,8 +35,9 @@ export async function isServerOf(folder: string, pid: number): Promise<boolean> 
 }
 
 /**
- * Removes a lock whose number some other process has by now, or that its dead writer never filled: PostgreSQL takes
- * both for a living server. One with a free number stays, because from it PostgreSQL also learns of processes that linger.
+ * Removes a lock whose number now belongs to another process, or that its dead writer never filled: PostgreSQL
+ * considers both a running server. A lock with an unused number stays, because PostgreSQL uses it to detect lingering
+ * processes.
  */
 export async function removeStaleLock(folder: string): Promise<void> {
   const lock = await readFilledLock(folder);

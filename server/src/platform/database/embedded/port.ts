@@ -5,13 +5,13 @@ import { hasErrno } from '../../errno.ts';
 import { EmbeddedDatabaseError } from './home.ts';
 
 /**
- * Below the ports that systems lend to outgoing connections. From among those, a client that tries to reconnect while
- * the server is away can be lent the server's own port, and keep the server from coming back to it.
+ * Below the ports that systems assign to outgoing connections. Otherwise a client that reconnects while the server is
+ * down may be assigned the server's own port and prevent it from starting.
  */
 const LOWEST = 15_000;
 const HIGHEST = 31_999;
 
-/** A port of the loopback address that nobody listens on right now. */
+/** A port of the loopback address on which nobody is listening. */
 export async function findFreePort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const port = randomInt(LOWEST, HIGHEST + 1);
@@ -20,7 +20,7 @@ export async function findFreePort(): Promise<number> {
   throw new EmbeddedDatabaseError(`No free port for PostgreSQL was found between ${LOWEST} and ${HIGHEST}.`);
 }
 
-/** Whether a server could listen on this port of the loopback address. */
+/** Whether a server can listen on this port of the loopback address. */
 export async function isPortFree(port: number): Promise<boolean> {
   const server = createServer();
   try {

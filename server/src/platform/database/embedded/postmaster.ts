@@ -11,44 +11,44 @@ import { waitForAnswer } from './connection.ts';
 import { EmbeddedDatabaseError, runAs } from './home.ts';
 import { isServerOf, readLock, removeStaleLock } from './lock.ts';
 
-/** Milliseconds to get ready in. After a crash PostgreSQL first replays up to max_wal_size. */
+/** Maximum start time in milliseconds. After a crash PostgreSQL first replays up to max_wal_size. */
 const START_MS = 300_000;
 
-/** Milliseconds that processes of a killed server get to notice that it is gone. */
+/** Milliseconds for the processes of a killed server to notice that it is gone. */
 const LINGERING_MS = 30_000;
 const POLL_MS = 20;
 const LOG_TAIL_BYTES = 4_000;
 
-/** The signals that end a server, and how many milliseconds each gets. Acknowledged data survives all of them. */
+/** The signals that end a server, with the time for each in milliseconds. Acknowledged data survives all of them. */
 const WAYS_TO_STOP = [
-  ['SIGINT', 20_000], // fast: ends the sessions and writes everything down
-  ['SIGQUIT', 10_000], // immediate: leaves the rest to recovery at the next start
+  ['SIGINT', 20_000], // fast: ends the sessions and writes a checkpoint
+  ['SIGQUIT', 10_000], // immediate: leaves recovery to the next start
   ['SIGKILL', 5_000],
 ] as const;
 
-/** A running server of PostgreSQL. */
+/** A running PostgreSQL server. */
 export interface Postmaster {
   readonly pid: number;
   readonly port: number;
 }
 
-/** Another program listens on the port. */
+/** Another program is listening on the port. */
 export class PortTaken extends EmbeddedDatabaseError {
   override readonly name = 'PortTaken';
 }
 
-/** Servers that this process answers for: however it exits, they are asked to stop. A kill cannot be caught. */
+/** Servers that are asked to stop however this process exits. SIGKILL cannot be caught. */
 const answeredFor = new Set<number>();
 
-/** To be called once the server is gone: its process number may be another program's soon. */
+/** Call it once the server is gone, because another program may soon have its process number. */
 export function forgetPostmaster(pid: number): void {
   answeredFor.delete(pid);
   if (answeredFor.size === 0) process.off('exit', stopAllOnExit);
 }
 
 /**
- * Takes over the server of the cluster that a killed service left running. One that runs otherwise than we would run
- * it (an older build, other settings), that is about to end or that does not answer is stopped instead.
+ * Takes over the server of the cluster that a killed service left running. A server of an older build or with other
+ * settings, one that is about to end and one that does not answer are stopped instead.
  */
 export async function adoptPostmaster(
   cluster: Cluster,
@@ -70,11 +70,10 @@ export async function adoptPostmaster(
 }
 
 /**
- * Starts the server of the cluster and waits until it answers. It gets a session of its own, so that a signal for the
- * service's process group does not reach it, and outlives the service if that is killed.
- *
- * @throws {PortTaken} when another program listens on the port
- * @throws {EmbeddedDatabaseError} when it does not start; the message holds the end of PostgreSQL's log
+ * Starts the server of the cluster and waits until it answers. It gets a session of its own, so that signals to the
+ * service's process group do not reach it, and it outlives the service if that is killed.
+ * @throws {PortTaken} when another program is listening on the port
+ * @throws {EmbeddedDatabaseError} when it does not start; the message contains the end of PostgreSQL's log
  */
 export async function startPostmaster(
   cluster: Cluster,
@@ -92,9 +91,8 @@ export async function startPostmaster(
 }
 
 /**
- * Stops a server and waits until it is gone: orderly if possible, rudely if it takes too long.
- *
- * @throws {EmbeddedDatabaseError} when it survives even that
+ * Stops a server and waits until it is gone: in an orderly way if possible, forcibly if that takes too long.
+ * @throws {EmbeddedDatabaseError} when it does not end
  */
 export async function stopPostmaster(pid: number): Promise<void> {
   for (const [signal, patienceMs] of WAYS_TO_STOP) {
@@ -118,7 +116,7 @@ function answerFor(pid: number): void {
   answeredFor.add(pid);
 }
 
-/** Why a running server cannot be used as it is; undefined when it can. */
+/** The reason why a running server cannot be used as it is; undefined if it can. */
 async function findObstacle(cluster: Cluster, found: Postmaster): Promise<string | undefined> {
   if ((await commandLineOf(found.pid)) !== commandFor(cluster, found.port).join(' ')) {
     return 'it was started with other settings or by another build';
@@ -155,7 +153,7 @@ async function attempt(
 
 async function launch(cluster: Cluster, port: number): Promise<number> {
   const [program, ...words] = commandFor(cluster, port);
-  // Files, not pipes: a pipe would break, and take the server along, when the service is killed.
+  // Files instead of pipes: a pipe would break when the service is killed and end the server too.
   const output = await open(cluster.startLog, 'w', 0o600);
   try {
     const options = { ...runAs(cluster.account), detached: true };
@@ -182,7 +180,7 @@ async function waitUntilReady(
     if (!(await isAlive(pid))) throw new EmbeddedDatabaseError('PostgreSQL ended before it was ready.');
     if (signal?.aborted) throw new EmbeddedDatabaseError('PostgreSQL was stopped before it was ready.');
     if (performance.now() > deadline)
-      throw new EmbeddedDatabaseError('PostgreSQL was not ready in five minutes.');
+      throw new EmbeddedDatabaseError('PostgreSQL was not ready within five minutes.');
     await sleep(POLL_MS);
   }
 }
@@ -191,12 +189,12 @@ function send(signal: NodeJS.Signals, pid: number): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    // It ended by itself in the meantime.
+    // It has ended by itself.
     if (!hasErrno(error, 'ESRCH')) throw error;
   }
 }
 
-/** The end of what PostgreSQL said since `since`: first on its standard error, then in its own log. */
+/** The last messages of PostgreSQL since `since`: from its standard error, then from its own log. */
 async function readLog(cluster: Cluster, since: number): Promise<string> {
   const current = await ignoreErrno(readFile(join(cluster.folder, 'current_logfiles'), 'utf8'), 'ENOENT');
   const name = current?.split('\n')[0]?.replace(/^stderr /, '');
@@ -206,7 +204,9 @@ async function readLog(cluster: Cluster, since: number): Promise<string> {
   return fresh === -1 ? first : [first, ...rest.slice(fresh)].join('\n');
 }
 
-/** `2026-01-31 12:00:00.000 UTC [4711] LOG:  …`, in milliseconds; NaN where the line begins otherwise. */
+/**
+ * The time of a line such as `2026-01-31 12:00:00.000 UTC [4711] LOG: …` in milliseconds; NaN if it begins otherwise.
+ */
 function timeOf(line: string): number {
   return Date.parse(`${line.slice(0, 23).replace(' ', 'T')}Z`);
 }
