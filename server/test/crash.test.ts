@@ -13,6 +13,7 @@ import {
   spawnService,
   untilItServes,
 } from './service-process.ts';
+import { lengthOf } from './test-length.ts';
 
 // The service as people run it, in a process of its own with its own database, and killed like a process.
 
@@ -141,7 +142,8 @@ const load = async (): Promise<void> => {
     }
   }
 };
-const loadUntilGone = (devices = 16) => Promise.all(Array.from({ length: devices }, load));
+const loadUntilGone = (devices = lengthOf({ gate: 6, full: 16 })) =>
+  Promise.all(Array.from({ length: devices }, load));
 
 const listEverything = async (): Promise<EventJson[]> => {
   const events: EventJson[] = [];

@@ -1,5 +1,5 @@
 /** Whether this is `npm run test:long`. The only place where the tests read it. */
-const isLong = process.env.LONG_TESTS === 'true';
+export const isLong = process.env.LONG_TESTS === 'true';
 
 /**
  * How long a load lasts, or how much there is of something: `gate` in `npm test`, which everybody waits for, and `full` in

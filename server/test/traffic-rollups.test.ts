@@ -9,6 +9,7 @@ import { keepTrafficSince, type RemovedDay, removeDaysNotKept } from '../src/tra
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { type Gantry, startGantry } from './harness.ts';
 import { seeded } from './simulated-month.ts';
+import { lengthOf } from './test-length.ts';
 
 // What is kept of traffic against what the events themselves say, vehicle by vehicle.
 
@@ -115,7 +116,7 @@ describe('what is kept of traffic', () => {
     })();
     const client = async () => {
       const { apiKey } = pick(sensors);
-      for (let round = 0; round < 12; round++) {
+      for (let round = 0; round < lengthOf({ gate: 8, full: 12 }); round++) {
         const events = Array.from({ length: 12 }, anEvent);
         const send = () => gantry.ok('events.ingestBatch', { apiKey, events });
         const [{ results }] = await Promise.all([send(), ...(round % 3 === 0 ? [send()] : [])]);
