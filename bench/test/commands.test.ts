@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { programPath } from '../../server/test/build-programs.ts';
 import { type OwnDatabase, startOwnDatabase } from '../../server/test/own-database.ts';
-import { lengthOf } from '../../server/test/test-length.ts';
+import { isLong, lengthOf } from '../../server/test/test-length.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -58,13 +58,7 @@ describe('the benchmarks from the command line', () => {
 
   it('keep a constant load, on a server that is named', { timeout: 180_000 }, async () => {
     // In the long run it finds its rate by itself first.
-    const short = [
-      '--minutes',
-      '0.1',
-      '--every',
-      '2',
-      ...(lengthOf({ gate: 1, full: 0 }) ? ['--rate', '200'] : []),
-    ];
+    const short = ['--minutes', '0.1', '--every', '2', ...(isLong ? [] : ['--rate', '200'])];
     const { code, output, errors } = await bench('soak', ...short, '--database-url', server.url, '--json');
     expect(code, errors).toBe(0);
     const { data } = JSON.parse(output);

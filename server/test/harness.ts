@@ -218,11 +218,14 @@ export const startGantry = async (
 /** Between one question and the next, in milliseconds: often at first, then less, because asking is work too. */
 const PAUSES_MS = { first: 10, most: 100 };
 
+/** A machine with other work to do takes many times as long as a quiet one; only a test that fails waits so long. */
+const PATIENCE_MS = 30_000;
+
 /** Asks again, for up to `ms` milliseconds, until the answer satisfies. */
 export const eventually = async <Answer>(
   ask: () => Promise<Answer>,
   satisfies: (answer: Answer) => boolean,
-  ms = 10_000,
+  ms = PATIENCE_MS,
 ): Promise<Answer> => {
   const deadline = Date.now() + ms;
   for (let pause = PAUSES_MS.first; ; pause = Math.min(pause * 1.5, PAUSES_MS.most)) {

@@ -122,7 +122,7 @@ describe('npm start', () => {
       await eventually(
         () => isAlive(database),
         (alive) => !alive,
-        1_000,
+        10_000,
       );
       expect(npm.output()).toContain('stopping: finishing accepted requests');
       expect(npm.output()).not.toMatch(/EPIPE|cannot start|"level":(50|60)/);

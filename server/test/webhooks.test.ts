@@ -8,6 +8,7 @@ import { inTransaction } from '../src/platform/database/transaction.ts';
 import { publish } from '../src/realtime/publish.ts';
 import { matchesKind } from '../src/webhooks/matching.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
+import { processorMs } from './processor-time.ts';
 import { answer, type Received, type Receiver, startReceiver } from './webhook-receiver.ts';
 
 interface WebhookJson {
@@ -566,9 +567,8 @@ describe('a filter', () => {
     await addHook({ kinds: ['event.violation'], filter: { minSeverity: 'CRITICAL' } });
     const events = Array.from({ length: 20_000 }, () => event);
     webhooks.occurrencesOf(events);
-    const began = performance.now();
-    webhooks.occurrencesOf(events);
-    expect((performance.now() - began) / events.length).toBeLessThan(0.05);
+    const work = await processorMs(() => webhooks.occurrencesOf(events));
+    expect(work / events.length).toBeLessThan(0.05);
   });
 });
 

@@ -289,15 +289,17 @@ describe('a request that takes too long', () => {
   });
 
   it('keeps nobody else waiting', async () => {
-    await withServer(2_000, async (url) => {
-      const slow = requestRaw(url, 'GET /trpc/hang');
+    await withServer(4_000, async (url) => {
+      let hasSlowEnded = false;
+      const slow = requestRaw(url, 'GET /trpc/hang').finally(() => {
+        hasSlowEnded = true;
+      });
       const body = '{"json":{"a":1}}';
       const headers = ['Content-Type: application/json', `Content-Length: ${body.length}`];
-      const started = performance.now();
       expect((await requestRaw(url, 'POST /trpc/echo', headers, body)).body.result.data.json).toEqual({
         a: 1,
       });
-      expect(performance.now() - started).toBeLessThan(1_000);
+      expect(hasSlowEnded).toBe(false);
       expect((await slow).status).toBe(408);
     });
   });

@@ -178,7 +178,7 @@ describe('a service of three workers', () => {
       new Set((await Promise.all(Array.from({ length: 9 }, report))).map(({ status }) => status));
     expect(await outcomes()).toEqual(new Set([200]));
     await service.ok('sensors.delete', { id }, { token });
-    await eventually(outcomes, (statuses) => statuses.size === 1 && statuses.has(401), 1_000);
+    await eventually(outcomes, (statuses) => statuses.size === 1 && statuses.has(401));
   });
 
   it('loses nothing that it acknowledged when a worker is killed under load, and starts another', async () => {
@@ -302,7 +302,7 @@ describe('a service of three workers on its own database', () => {
       (count) => count > ENOUGH / 2,
     );
     service.process.kill('SIGKILL');
-    await eventually(areGone(processes), isTrue, 2_000);
+    await eventually(areGone(processes), isTrue);
     await load.stop();
     await expect(service.fetch('/live')).rejects.toThrow();
 
