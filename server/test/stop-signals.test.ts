@@ -147,7 +147,8 @@ describe('npm start', () => {
     await eventually(
       async () => isGroupGone(npm),
       (gone) => gone,
-      3_000,
+      // An orderly end would wait 18 seconds for the request.
+      10_000,
     );
     await hanging;
     await eventually(
