@@ -34,7 +34,7 @@ describe('the benchmarks from the command line', () => {
   afterAll(() => server[Symbol.asyncDispose]());
 
   it('measure ingestion, with a database of their own', { timeout: 180_000 }, async () => {
-    const few = ['--seconds', '0.3', '--warmup', '0.1', '--rounds', '1', '--connections', '8'];
+    const few = ['--seconds', '0.6', '--warmup', '0.1', '--rounds', '1', '--connections', '8'];
     const { code, output, errors } = await bench('ingest', ...few, '--json');
     expect(code, errors).toBe(0);
     const { data, machine } = JSON.parse(output);
