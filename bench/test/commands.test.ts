@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { programPath } from '../../server/test/build-programs.ts';
 import { type OwnDatabase, startOwnDatabase } from '../../server/test/own-database.ts';
+import { isLong, lengthOf } from '../../server/test/test-length.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -13,10 +15,14 @@ interface Ended {
 
 const bench = (...args: string[]): Promise<Ended> =>
   new Promise((resolve) => {
-    const command = ['--import', 'tsx', 'bench/src/main.ts', ...args];
-    execFile(process.execPath, command, { cwd: ROOT, timeout: 150_000 }, (error, output, errors) => {
-      resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, output, errors });
-    });
+    execFile(
+      process.execPath,
+      [programPath('bench'), ...args],
+      { cwd: ROOT, timeout: 150_000 },
+      (error, output, errors) => {
+        resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, output, errors });
+      },
+    );
   });
 
 describe('the benchmarks from the command line', () => {
@@ -28,7 +34,7 @@ describe('the benchmarks from the command line', () => {
   afterAll(() => server[Symbol.asyncDispose]());
 
   it('measure ingestion, with a database of their own', { timeout: 180_000 }, async () => {
-    const few = ['--seconds', '0.3', '--warmup', '0.1', '--rounds', '1', '--connections', '8'];
+    const few = ['--seconds', '0.6', '--warmup', '0.1', '--rounds', '1', '--connections', '8'];
     const { code, output, errors } = await bench('ingest', ...few, '--json');
     expect(code, errors).toBe(0);
     const { data, machine } = JSON.parse(output);
@@ -51,7 +57,8 @@ describe('the benchmarks from the command line', () => {
   });
 
   it('keep a constant load, on a given server', { timeout: 180_000 }, async () => {
-    const short = ['--minutes', '0.1', '--every', '2', '--rate', '200'];
+    // In the long run it finds its rate by itself first.
+    const short = ['--minutes', '0.1', '--every', '2', ...(isLong ? [] : ['--rate', '200'])];
     const { code, output, errors } = await bench('soak', ...short, '--database-url', server.url, '--json');
     expect(code, errors).toBe(0);
     const { data } = JSON.parse(output);
@@ -61,7 +68,16 @@ describe('the benchmarks from the command line', () => {
   });
 
   it('generate reports under a constant load', { timeout: 180_000 }, async () => {
-    const little = ['--events', '2000', '--rate', '100', '--seconds', '1', '--rounds', '1'];
+    const little = [
+      '--events',
+      String(lengthOf({ gate: 500, full: 2_000 })),
+      '--rate',
+      '100',
+      '--seconds',
+      '1',
+      '--rounds',
+      '1',
+    ];
     const { code, output, errors } = await bench(
       'reports',
       ...little,
@@ -80,10 +96,22 @@ describe('the benchmarks from the command line', () => {
   it('query histories of several sizes, with answers that plain SQL confirms', {
     timeout: 180_000,
   }, async () => {
-    const small = ['--sizes', '1000,20000', '--span-days', '90', '--asks', '10'];
+    const sizes = [1_000, lengthOf({ gate: 3_000, full: 20_000 })];
+    const sensors = String(lengthOf({ gate: 20, full: 200 }));
+    const days = String(lengthOf({ gate: 40, full: 90 }));
+    const small = [
+      '--sizes',
+      sizes.join(),
+      '--sensors',
+      sensors,
+      '--span-days',
+      days,
+      '--asks',
+      String(lengthOf({ gate: 2, full: 10 })),
+    ];
     const { code, output, errors } = await bench('query', ...small, '--database-url', server.url, '--json');
     expect(code, errors).toBe(0);
-    expect(errors).toContain('20,000 events made');
+    for (const size of sizes) expect(errors).toContain(`${size.toLocaleString('en-US')} events made`);
     const { data } = JSON.parse(output);
     expect(
       new Set(data.map(({ question }: { question: { procedure: string } }) => question.procedure)),
@@ -98,7 +126,7 @@ describe('the benchmarks from the command line', () => {
       ]),
     );
     for (const { timings, verdict } of data) {
-      expect(timings.map(({ events }: { events: number }) => events)).toEqual([1000, 20_000]);
+      expect(timings.map(({ events }: { events: number }) => events)).toEqual(sizes);
       for (const { p50, p99 } of timings) expect(p99).toBeGreaterThanOrEqual(p50);
       expect(verdict.ratio).toBeCloseTo(timings[1].p50 / timings[0].p50);
     }

@@ -6,6 +6,7 @@ import { switchableFeatures } from '@gantry/contract/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CheckResult, runChecks } from '../scripts/check/checks.ts';
 import { removeEvents } from '../src/events/remove-store.ts';
+import { programPath } from './build-programs.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
@@ -204,7 +205,7 @@ describe('the check of derived data', () => {
 
   it('is a command that exits with 1 and names the rows that differ', async () => {
     const run = () =>
-      promisify(execFile)(process.execPath, ['--import', 'tsx', 'server/scripts/check.ts'], {
+      promisify(execFile)(process.execPath, [programPath('check')], {
         cwd: ROOT,
         env: { PATH: process.env.PATH, DATABASE_URL: url },
       });

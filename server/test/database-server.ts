@@ -9,6 +9,7 @@ import type { TestProject } from 'vitest/node';
 import { migrationsFolder } from '../src/installation.ts';
 import { startEmbeddedDatabase } from '../src/platform/database/embedded/embedded.ts';
 import { migrate } from '../src/platform/database/migrate.ts';
+import { buildPrograms } from './build-programs.ts';
 import { copyDataFolder } from './data-folders.ts';
 import { findLeaks } from './leaks-found.ts';
 
@@ -47,9 +48,11 @@ const QUICK = {
 };
 
 /**
- * Stores the password with one round of hashing instead of 4,096: a run opens thousands of connections, each of which
- * would cost the client milliseconds.
+ * Lets clients send the password itself, and stores it with one round of hashing instead of 4,096: a run opens thousands
+ * of connections, each of which would cost the client milliseconds.
  */
+const allowPlainPasswords = (dataFolder: string): Promise<void> =>
+  writeFile(join(dataFolder, 'postgres', 'pg_hba.conf'), 'host all all 127.0.0.1/32 password\n');
 const makeLoginCheap = async (server: string): Promise<void> => {
   const client = new pg.Client({ connectionString: server });
   await client.connect();
@@ -76,10 +79,14 @@ const makeDataFolder = async (): Promise<string> => {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // Reports are written by the built program, even if the service runs from source.
   await promisify(execFile)(process.execPath, [fileURLToPath(new URL('../build.js', import.meta.url))]);
+  await buildPrograms();
   const given = process.env.DATABASE_URL;
   const dataFolder = await makeDataFolder();
   const folder = given ? null : await mkdtemp(join(tmpdir(), 'gantry-test-'));
-  if (folder !== null) await copyDataFolder(dataFolder, folder);
+  if (folder !== null) {
+    await copyDataFolder(dataFolder, folder);
+    await allowPlainPasswords(folder);
+  }
   const embedded =
     folder === null
       ? null

@@ -2,17 +2,14 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { distribute } from '../src/platform/database/distribute/distribute.ts';
+import { programPath } from './build-programs.ts';
 
 interface Ended {
   readonly code: number;
   readonly output: string;
 }
-
-const script = fileURLToPath(new URL('../scripts/distribute.ts', import.meta.url));
-const loader = import.meta.resolve('tsx');
 
 /** Runs the command with only these settings, in an empty folder, in which it leaves nothing. */
 export const runCommand = async (settings: Record<string, string>, ...args: string[]): Promise<Ended> => {
@@ -21,7 +18,7 @@ export const runCommand = async (settings: Record<string, string>, ...args: stri
   const ended = await new Promise<Ended>((resolve) => {
     const child = execFile(
       process.execPath,
-      ['--import', loader, script, ...args],
+      [programPath('distribute'), ...args],
       { cwd: folder, env: { PATH, HOME, ...settings } },
       (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, output: stdout + stderr }),
     );

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { TIMINGS } from '../src/platform/timings.ts';
 import { eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
+import { lengthOf } from './test-length.ts';
 
 let gantry: Gantry;
 let token: string;
@@ -390,7 +391,7 @@ describe('two services on one database', () => {
     const types = ['TRAFFIC_VIOLATION', 'INCIDENT', 'SPEED_DETECTION'];
     const days = ['2026-01-30T12:00:00Z', '2026-01-31T12:00:00Z', '2026-02-01T12:00:00Z'];
     const statuses = new Set<number>();
-    const until = Date.now() + 3_000;
+    const until = Date.now() + lengthOf({ gate: 1_500, full: 3_000 });
     const device = async (service: Gantry, n: number) => {
       for (let round = n; Date.now() < until; round++) {
         const events = times(20, (i) => ({

@@ -4,6 +4,7 @@ import { role } from '@gantry/contract/permissions';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Gantry, startGantry } from './harness.ts';
+import { lengthOf } from './test-length.ts';
 
 // Some hundred events, and an independent implementation of the expected result of each query.
 
@@ -254,7 +255,7 @@ describe('events.getAll', () => {
           await check(filters as Filters, sortBy, sortOrder, skip, take);
         },
       ),
-      { numRuns: 250 },
+      { numRuns: lengthOf({ gate: 80, full: 250 }) },
     );
   });
 
@@ -273,7 +274,7 @@ describe('events.getAll', () => {
           [one]: aFilter[one]() as fc.Arbitrary<unknown>,
           [other]: aFilter[other]() as fc.Arbitrary<unknown>,
         });
-        for (const filters of fc.sample(both, { numRuns: 3, seed: n }))
+        for (const filters of fc.sample(both, { numRuns: lengthOf({ gate: 1, full: 3 }), seed: n }))
           await check(filters, 'timestamp', 'desc', 0, 100);
       }
     }

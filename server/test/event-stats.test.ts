@@ -3,6 +3,7 @@ import { eventType } from '@gantry/contract/events';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Gantry, startGantry } from './harness.ts';
+import { lengthOf } from './test-length.ts';
 
 interface Stats {
   total: number;
@@ -146,7 +147,7 @@ describe('events.getStats', () => {
         }
         expect(await stats(range)).toEqual(await recount(from ?? undefined, to ?? undefined));
       }),
-      { numRuns: 100 },
+      { numRuns: lengthOf({ gate: 40, full: 100 }) },
     );
   });
 

@@ -217,11 +217,14 @@ export const startGantry = async (
 /** Delay before the next query, in milliseconds: short at first, then longer, because queries are work too. */
 const PAUSES_MS = { first: 10, most: 100 };
 
+/** A machine with other work to do takes many times as long as a quiet one; only a test that fails waits so long. */
+const PATIENCE_MS = 30_000;
+
 /** Repeats a query, for up to `ms` milliseconds, until the answer satisfies the condition. */
 export const eventually = async <Answer>(
   ask: () => Promise<Answer>,
   satisfies: (answer: Answer) => boolean,
-  ms = 10_000,
+  ms = PATIENCE_MS,
 ): Promise<Answer> => {
   const deadline = Date.now() + ms;
   for (let pause = PAUSES_MS.first; ; pause = Math.min(pause * 1.5, PAUSES_MS.most)) {

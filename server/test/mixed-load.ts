@@ -17,12 +17,15 @@ export interface MixedLoadOptions {
   readonly token: string;
   readonly clients: number;
   readonly seconds: number;
+  /** It goes on for longer, up to a minute, until so many events are stored. */
+  readonly atLeast: number;
 }
 
 const TYPES = ['VEHICLE_DETECTION', 'SPEED_DETECTION', 'TRAFFIC_VIOLATION', 'INCIDENT'] as const;
 const VIOLATIONS = [null, 'SPEEDING', 'RED_LIGHT'] as const;
 const SEVERITIES = ['LOW', 'MEDIUM', 'CRITICAL'] as const;
 const BATCH = 20;
+const LONGEST_MS = 60_000;
 
 const anyOf = <Item>(items: readonly Item[]): Item => {
   const item = items[Math.floor(Math.random() * items.length)];
@@ -51,7 +54,7 @@ const idOf = ({ body }: HttpAnswer): string => body.result.data.json.eventId;
  * of them, and records what was acknowledged.
  */
 export const runMixedLoad = async (options: MixedLoadOptions): Promise<Acknowledged> => {
-  const { services, apiKeys, token, clients, seconds } = options;
+  const { services, apiKeys, token, clients, seconds, atLeast } = options;
   const known: string[] = [];
   const done: Acknowledged = {
     stored: new Set(),
@@ -60,7 +63,11 @@ export const runMixedLoad = async (options: MixedLoadOptions): Promise<Acknowled
     deleted: new Set(),
     faults: [],
   };
-  const until = Date.now() + seconds * 1000;
+  const began = Date.now();
+  const isOver = (): boolean => {
+    const elapsed = Date.now() - began;
+    return elapsed > LONGEST_MS || (elapsed > seconds * 1000 && done.stored.size >= atLeast);
+  };
 
   const send = async (service: Caller, procedure: string, input: object): Promise<HttpAnswer | null> => {
     try {
@@ -136,7 +143,7 @@ export const runMixedLoad = async (options: MixedLoadOptions): Promise<Acknowled
 
   const client = async (): Promise<void> => {
     await report();
-    while (Date.now() < until && done.faults.length === 0) await anyOf(mixture)();
+    while (!isOver() && done.faults.length === 0) await anyOf(mixture)();
   };
   await Promise.all(Array.from({ length: clients }, client));
   return done;

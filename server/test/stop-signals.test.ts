@@ -123,7 +123,7 @@ describe('npm start', () => {
       await eventually(
         () => isAlive(database),
         (alive) => !alive,
-        1_000,
+        10_000,
       );
       expect(npm.output()).toContain('stopping: finishing accepted requests');
       expect(npm.output()).not.toMatch(/EPIPE|cannot start|"level":(50|60)/);
@@ -148,7 +148,8 @@ describe('npm start', () => {
     await eventually(
       async () => isGroupGone(npm),
       (gone) => gone,
-      3_000,
+      // An orderly end would wait 18 seconds for the request.
+      10_000,
     );
     await hanging;
     await eventually(

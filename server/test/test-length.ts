@@ -1,5 +1,5 @@
 /** Whether this is `npm run test:long`. This is the only place where the tests read it. */
-const isLong = process.env.LONG_TESTS === 'true';
+export const isLong = process.env.LONG_TESTS === 'true';
 
 /**
  * The duration of a load, or a number of objects: `gate` in `npm test`, which everybody waits for, and `full` in `npm

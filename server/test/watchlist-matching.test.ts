@@ -7,6 +7,7 @@ import {
   isValidAt,
   type WatchedEntry,
 } from '../src/watchlist/matching.ts';
+import { processorMs } from './processor-time.ts';
 
 const entryOf = (pattern: string, fields: Partial<WatchedEntry> = {}): WatchedEntry => ({
   id: pattern,
@@ -236,14 +237,15 @@ describe('the list', () => {
     expect(createPlateMatcher([entryOf('AB*'), entryOf('AB1')])('')).toEqual([]);
   });
 
-  it('works for long plates and unfavourable lists', () => {
+  it('works for long plates and unfavourable lists', async () => {
     const list = Array.from({ length: 10_000 }, (_, n) =>
       entryOf(`*${'A*'.repeat(20)}${n}`, { fuzzy: true }),
     );
     const match = createPlateMatcher(list);
-    const began = performance.now();
-    for (let n = 0; n < 100; n++) match('A'.repeat(100));
-    expect(performance.now() - began).toBeLessThan(5_000);
+    const work = await processorMs(() => {
+      for (let n = 0; n < 100; n++) match('A'.repeat(100));
+    });
+    expect(work).toBeLessThan(5_000);
   });
 });
 

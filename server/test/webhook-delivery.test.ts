@@ -513,7 +513,7 @@ describe('many deliveries', () => {
     const held: ServerResponse[] = [];
     const hanging = await receive((response) => held.push(response));
     const quick = await receive();
-    const process = await startProcess([hanging.host, quick.host], { limitMs: 6_000, backOff: [] });
+    const process = await startProcess([hanging.host, quick.host], { limitMs: 30_000, backOff: [] });
     for (let n = 0; n < 10; n++) await enqueue(await addHook(`${hanging.url}/${n}`), 20);
     const hook = await addHook(quick.url);
     await eventually(
@@ -521,12 +521,11 @@ describe('many deliveries', () => {
       (length) => length >= 40,
     );
     for (let n = 0; n < 5; n++) {
-      const began = Date.now();
       const [id] = await enqueue(hook);
       await settled(id);
-      expect(Date.now() - began).toBeLessThan(5_000);
+      // None of those that hang has made room for the next of its kind.
+      expect(hanging.received.length).toBe(40);
     }
-    expect(hanging.received.length).toBe(40);
     const ended = process[Symbol.asyncDispose]();
     for (const response of held) response.destroy();
     await ended;

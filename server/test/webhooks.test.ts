@@ -8,6 +8,7 @@ import { inTransaction } from '../src/platform/database/transaction.ts';
 import { publish } from '../src/realtime/publish.ts';
 import { matchesKind, occurrencesOf } from '../src/webhooks/matching.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
+import { processorMs } from './processor-time.ts';
 import { answer, type Received, type Receiver, startReceiver } from './webhook-receiver.ts';
 
 interface WebhookJson {
@@ -573,9 +574,10 @@ describe('a filter', () => {
     await addHook({ kinds: ['event.violation'], filter: { minSeverity: 'CRITICAL' } });
     const events = Array.from({ length: 20_000 }, () => event);
     for (const each of events) webhooks.wantsEvent(each);
-    const began = performance.now();
-    for (const each of events) webhooks.wantsEvent(each);
-    expect((performance.now() - began) / events.length).toBeLessThan(0.05);
+    const work = await processorMs(() => {
+      for (const each of events) webhooks.wantsEvent(each);
+    });
+    expect(work / events.length).toBeLessThan(0.05);
   });
 });
 

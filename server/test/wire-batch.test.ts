@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
+import { processorMs } from './processor-time.ts';
 
 const ARRAY = { accept: 'application/vnd.trpc.batch+json' };
 
@@ -157,13 +158,14 @@ describe('a batch of mutations', () => {
 
   it('with broken JSON of 10 MB parses it once, not for each call', async () => {
     const broken = `{"0":{"json":"${'x'.repeat(10_000_000)}`;
-    const started = performance.now();
-    const { status } = await postBatch(
-      Array.from({ length: 50 }, () => 'sensors.create'),
-      broken,
-    );
-    expect(status).toBe(400);
-    expect(performance.now() - started).toBeLessThan(3_000);
+    const work = await processorMs(async () => {
+      const { status } = await postBatch(
+        Array.from({ length: 50 }, () => 'sensors.create'),
+        broken,
+      );
+      expect(status).toBe(400);
+    });
+    expect(work).toBeLessThan(3_000);
   });
 
   it.each(['[]', '[{"json":{}}]', '5', '"x"', 'true'])(

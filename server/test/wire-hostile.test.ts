@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Gantry, type HttpAnswer, startGantry } from './harness.ts';
+import { processorMs } from './processor-time.ts';
 
 let gantry: Gantry;
 let token: string;
@@ -74,9 +75,10 @@ describe('malicious JSON', () => {
     ['both, closed again', `${'[{"a":'.repeat(100_000)}1${'}]'.repeat(100_000)}`],
     ['meta', `{"json":{},"meta":{"values":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}}`],
   ])('%s without end are refused', async (_, body) => {
-    const started = performance.now();
-    expect(await refusalOf('events.ingest', body)).toMatchObject({ status: 400, code: 'BAD_REQUEST' });
-    expect(performance.now() - started).toBeLessThan(5_000);
+    const work = await processorMs(async () =>
+      expect(await refusalOf('events.ingest', body)).toMatchObject({ status: 400, code: 'BAD_REQUEST' }),
+    );
+    expect(work).toBeLessThan(5_000);
   });
 
   it('does not count brackets inside texts', async () => {

@@ -290,7 +290,7 @@ describe('a request that takes too long', () => {
   });
 
   it('does not delay others', async () => {
-    await withServer(1_000, async (url) => {
+    await withServer(2_500, async (url) => {
       let isOver = false;
       const slow = requestRaw(url, 'GET /trpc/hang').finally(() => {
         isOver = true;

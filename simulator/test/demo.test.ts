@@ -42,7 +42,7 @@ it('the demo fills a service, allows logins, and restarts with its data', async 
     PORT: String(port),
   };
 
-  const demo = run('demo.ts', [], env);
+  const demo = run('demo', [], env);
   await demo.until(/The demo is ready/);
   await demo.until(/Ctrl-C stops everything/);
   const logins = [...demo.text().matchAll(/^ {2}(\w+@gantry\.local) +([A-Z]+) +(\S+)$/gm)].map(
@@ -114,7 +114,7 @@ it('the demo fills a service, allows logins, and restarts with its data', async 
   expect(await demo.ended).toBe(0);
   await expect(fetch(`${url}/ready`)).rejects.toThrow();
 
-  const again = run('demo.ts', [], env);
+  const again = run('demo', [], env);
   await again.until(/Ctrl-C stops everything/);
   expect(again.text()).not.toContain(logins[0]?.password);
   await operator.login(logins[0]?.email ?? '', logins[0]?.password ?? '');

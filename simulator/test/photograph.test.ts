@@ -54,7 +54,7 @@ describe('simulate --images', () => {
       '--duration',
       '1',
     ];
-    const fleet = run('main.ts', options, { GANTRY_PASSWORD: ADMIN.password });
+    const fleet = run('simulate', options, { GANTRY_PASSWORD: ADMIN.password });
     expect(await fleet.ended).toBe(0);
     expect(fleet.text()).toContain(' 0 refused');
     const token = await gantry.tokenFor('VIEWER');

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { programPath } from '../../server/test/build-programs.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -14,10 +15,14 @@ export interface Run {
   readonly ended: Promise<number | null>;
 }
 
-/** Starts `simulator/src/<file>` without the service's environment variables. */
-export const run = (file: string, args: readonly string[], env: Record<string, string> = {}): Run => {
+/** Starts a program without the service's environment variables. */
+export const run = (
+  program: 'simulate' | 'demo',
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Run => {
   const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, ['--import', 'tsx', `simulator/src/${file}`, ...args], {
+  const child = spawn(process.execPath, [programPath(program), ...args], {
     cwd: ROOT,
     env: { PATH, HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -20,7 +20,7 @@ const countEvents = async (): Promise<number> => {
 
 describe('a simulated fleet', () => {
   it('registers sensors of all types, sends heartbeats and reports, and stops by itself', async () => {
-    const fleet = run('main.ts', options('--sensors', '6', '--rate', '30', '--duration', '3'), password);
+    const fleet = run('simulate', options('--sensors', '6', '--rate', '30', '--duration', '3'), password);
     const code = await fleet.ended;
     expect(fleet.text()).toContain('6 registered, 0 known');
     expect(fleet.text()).toMatch(/[0-6]\/6 online/);
@@ -51,7 +51,7 @@ describe('a simulated fleet', () => {
   });
 
   it('finds its sensors again, and stops cleanly when it is interrupted', async () => {
-    const fleet = run('main.ts', options('--sensors', '6', '--rate', '5'), password);
+    const fleet = run('simulate', options('--sensors', '6', '--rate', '5'), password);
     await fleet.until(/0 registered, 6 known/);
     await fleet.until(/online/);
     fleet.interrupt();
@@ -62,7 +62,7 @@ describe('a simulated fleet', () => {
 
   it('sends its past once, however often it is run', async () => {
     const past = ['--sensors', '3', '--seed', '9', '--history-days', '3', '--history-rate', '0.01'];
-    const first = run('main.ts', options(...past, '--rate', '0.2', '--duration', '1'), password);
+    const first = run('simulate', options(...past, '--rate', '0.2', '--duration', '1'), password);
     expect(await first.ended).toBe(0);
     const told = Number(
       [...first.text().matchAll(/100 % · ([0-9,]+) events\n/g)].at(-1)?.[1]?.replaceAll(',', ''),
@@ -72,7 +72,7 @@ describe('a simulated fleet', () => {
     expect(told).toBeLessThan(640);
 
     const before = await countEvents();
-    const again = run('main.ts', options(...past, '--rate', '0.2', '--duration', '1'), password);
+    const again = run('simulate', options(...past, '--rate', '0.2', '--duration', '1'), password);
     expect(await again.ended).toBe(0);
     const known = Number(/\(([0-9,]+) known already\)/.exec(again.text())?.[1]?.replaceAll(',', ''));
     expect(known).toBeGreaterThan(told * 0.99);
@@ -82,7 +82,7 @@ describe('a simulated fleet', () => {
 
   it('continues with the sensors whose keys are valid, and ends when there are none', async () => {
     const token = await gantry.tokenFor('ADMIN');
-    const fleet = run('main.ts', options('--sensors', '2', '--seed', '77', '--rate', '30'), password);
+    const fleet = run('simulate', options('--sensors', '2', '--seed', '77', '--rate', '30'), password);
     await fleet.until(/online/);
     const mine = async () => (await gantry.ok('sensors.getAll', { search: 'sim-77-', take: 100 })).sensors;
     await eventually(mine, (all) => all.every(({ status }: { status: string }) => status === 'ONLINE'));
@@ -113,7 +113,7 @@ describe('a simulation that cannot start says why', () => {
     ['the address is none', () => ['--url', 'gantry'], /--url .*Use an address such as/],
     ['there are no sensors', () => ['--sensors', '0'], /--sensors .*from 1 to 10000/],
   ])('when %s', async (_, args, says) => {
-    const failed = run('main.ts', args(), { DATA_DIR: devNull });
+    const failed = run('simulate', args(), { DATA_DIR: devNull });
     expect(await failed.ended).toBe(1);
     expect(failed.text()).toMatch(says);
     expect(failed.text()).not.toMatch(/\n\s+at /);
@@ -121,7 +121,7 @@ describe('a simulation that cannot start says why', () => {
 
   it('when the user may not manage sensors', async () => {
     await gantry.tokenFor('VIEWER');
-    const failed = run('main.ts', options('--email', 'viewer@gantry.local'), password);
+    const failed = run('simulate', options('--email', 'viewer@gantry.local'), password);
     expect(await failed.ended).toBe(1);
     expect(failed.text()).toContain('viewer@gantry.local is VIEWER and may not manage sensors');
   });

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkServer, query, sibling } from '../database.ts';
@@ -79,21 +80,19 @@ export async function openHistories(options: HistoriesOptions): Promise<Historie
   };
 
   try {
-    const home = server ?? (await startHome());
-    const postgresql = await checkServer(home);
-    const kept = await findKept(home);
     const wanted = sizes.map((events) => ({
       events,
       name: `gantry_history_${events}_${spanDays}_${sensors}_${seed}`,
     }));
+    // Known without starting anything where nothing was kept.
+    if (server === undefined && !existsSync(join(folder, 'gantry')))
+      await checkRoom(folder, eventsOf(wanted));
+    const home = server ?? (await startHome());
+    const postgresql = await checkServer(home);
+    const kept = await findKept(home);
     const missing = wanted.filter(({ name }) => !kept.has(name));
     // The disk of an external server is not known here.
-    if (server === undefined) {
-      await checkRoom(
-        folder,
-        missing.reduce((sum, { events }) => sum + events, 0),
-      );
-    }
+    if (server === undefined) await checkRoom(folder, eventsOf(missing));
     const list: History[] = [];
     for (const { events, name } of wanted) {
       const known = kept.get(name);
@@ -106,6 +105,10 @@ export async function openHistories(options: HistoriesOptions): Promise<Historie
     await stop();
     throw error;
   }
+}
+
+function eventsOf(histories: readonly { readonly events: number }[]): number {
+  return histories.reduce((sum, { events }) => sum + events, 0);
 }
 
 /** The databases on a server with a complete history, which their comments describe. */

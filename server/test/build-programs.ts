@@ -1,0 +1,54 @@
+import { readFile, rm } from 'node:fs/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build, type Plugin } from 'esbuild';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const OUT = 'node_modules/.cache/gantry-test-programs';
+
+/** The programs that tests start besides the service, each by the name of its built file. */
+const PROGRAMS = {
+  bench: 'bench/src/main.ts',
+  simulate: 'simulator/src/main.ts',
+  demo: 'simulator/src/demo.ts',
+  check: 'server/scripts/check.ts',
+  distribute: 'server/scripts/distribute.ts',
+} as const;
+
+/** The path of a program, built once for the whole run: a loader would translate its sources anew in every process. */
+export const programPath = (name: keyof typeof PROGRAMS): string => `${ROOT}${OUT}/${name}.js`;
+
+/** Programs find their files by the place of the source, which a bundle is not in. */
+const keepPlaces: Plugin = {
+  name: 'keep-places',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      const source = await readFile(path, 'utf8');
+      const place = JSON.stringify(pathToFileURL(path).href);
+      return { contents: source.replaceAll('import.meta.url', place), loader: 'ts' };
+    });
+  },
+};
+
+/** Builds the programs. */
+export const buildPrograms = async (): Promise<void> => {
+  await rm(`${ROOT}${OUT}`, { recursive: true, force: true });
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: PROGRAMS,
+    outdir: OUT,
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    packages: 'external',
+    alias: {
+      '@gantry/contract': './contract/src',
+      '@gantry/client': './client/src/client.ts',
+      '@gantry/simulator': './simulator',
+    },
+    sourcemap: 'linked',
+    logLevel: 'warning',
+    plugins: [keepPlaces],
+  });
+};

@@ -1,0 +1,10 @@
+/**
+ * What some work takes of the processor, in milliseconds. Unlike the time that passes, it hardly depends on what else the
+ * machine does meanwhile; what other threads of this process do counts too.
+ */
+export const processorMs = async (work: () => unknown): Promise<number> => {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+};
