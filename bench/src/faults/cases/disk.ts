@@ -134,7 +134,7 @@ export const disk: readonly Fault[] = [
     name: 'images-read-only',
     title: 'the folder of pictures read-only for 5 s',
     recoversWithin: 10,
-    isQuick: true,
+    isQuick: false,
     obstacle: needsRoot,
     async prepare({ dataDir, onEnd }) {
       await mount(join(dataDir, 'images'), 64, onEnd);

@@ -10,7 +10,7 @@ export const killing: readonly Fault[] = [
     name: 'kill-service',
     title: 'service killed (kill -9) under load, three times',
     recoversWithin: 10,
-    isQuick: true,
+    isQuick: false,
     async run({ victim, random }) {
       for (let time = 0; time < 3; time++) {
         await victim.kill();
@@ -56,7 +56,7 @@ export const killing: readonly Fault[] = [
     name: 'lost-answer',
     title: 'answers to devices lost on the way',
     recoversWithin: 10,
-    isQuick: true,
+    isQuick: false,
     proxies: true,
     async run({ deviceProxy }) {
       for (let time = 0; time < 4; time++) {

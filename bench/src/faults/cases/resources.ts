@@ -112,7 +112,7 @@ export const resources: readonly Fault[] = [
     name: 'slow-sockets',
     title: '200 slow sockets (headers, bodies, readers) beside good callers',
     recoversWithin: 10,
-    isQuick: true,
+    isQuick: false,
     async run({ victim, destination, client, breach }) {
       const baseline = percentile(await timeCalls(destination, client.token, 5_000), 0.99);
       const slow = (

@@ -131,7 +131,7 @@ export const serving: readonly Fault[] = [
     title:
       'SIGTERM under load with 30 open streams: ready fails first, what is in flight is answered, exit within 25 s',
     recoversWithin: 10,
-    isQuick: true,
+    isQuick: false,
     async run({ victim, client, breach }) {
       const token = client.token ?? '';
       await Promise.all(Array.from({ length: 30 }, () => openScreen(victim.url, token, null)));
