@@ -8,7 +8,7 @@ import { messagesOf, resumable } from './realtime.ts';
 import { apiKeyInput } from './sensors.ts';
 import { isStorableText, optionalText, text, trimmedText, UNSTORABLE } from './text.ts';
 import { timeInput, timeRange } from './time.ts';
-import { eventTypes, severities } from './values.ts';
+import { type eventFilterNames, eventTypes, severities } from './values.ts';
 
 export const eventType = z.enum(eventTypes);
 export type EventType = z.infer<typeof eventType>;
@@ -167,7 +167,7 @@ export const eventFilters = {
   ),
   vehicleType: filterText(200),
   locationName: filterText(300),
-};
+} satisfies Record<(typeof eventFilterNames)[number], z.ZodType>;
 
 /** Looking up a plate is recorded, and this is the user's reason. */
 export const lookUpReason = {

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { coordinates, coordinatesInput } from './coordinates.ts';
 import { event, severity } from './events.ts';
 import { id } from './id.ts';
+import { incidentActions } from './incident-states.ts';
 import { jsonObject } from './json.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
-import { type Role, role } from './permissions.ts';
+import { role } from './permissions.ts';
 import { person } from './person.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { editableText, optionalText, searchText, trimmedText } from './text.ts';
@@ -18,49 +19,10 @@ export type IncidentType = z.infer<typeof incidentType>;
 export const incidentStatus = z.enum(incidentStatuses);
 export type IncidentStatus = z.infer<typeof incidentStatus>;
 
-export const incidentAction = z.enum([
-  'acknowledge',
-  'start',
-  'resolve',
-  'close',
-  'reopen',
-  'assign',
-  'update',
-  'attachEvent',
-  'addNote',
-]);
+export const incidentAction = z.enum(incidentActions);
 
 /** Actions of users on an existing incident; `attachEvent` is also an action of the service itself. */
 export type IncidentAction = z.infer<typeof incidentAction>;
-
-/** The state machine of incidents: action × status → next status. Other combinations are refused. */
-export const incidentStates = {
-  acknowledge: { OPEN: 'ACKNOWLEDGED' },
-  start: { ACKNOWLEDGED: 'IN_PROGRESS' },
-  resolve: { IN_PROGRESS: 'RESOLVED' },
-  close: { RESOLVED: 'CLOSED' },
-  reopen: { RESOLVED: 'OPEN', CLOSED: 'OPEN' },
-  assign: { OPEN: 'OPEN', ACKNOWLEDGED: 'ACKNOWLEDGED', IN_PROGRESS: 'IN_PROGRESS' },
-  update: { OPEN: 'OPEN', ACKNOWLEDGED: 'ACKNOWLEDGED', IN_PROGRESS: 'IN_PROGRESS', RESOLVED: 'RESOLVED' },
-  attachEvent: {
-    OPEN: 'OPEN',
-    ACKNOWLEDGED: 'ACKNOWLEDGED',
-    IN_PROGRESS: 'IN_PROGRESS',
-    RESOLVED: 'RESOLVED',
-  },
-  addNote: {
-    OPEN: 'OPEN',
-    ACKNOWLEDGED: 'ACKNOWLEDGED',
-    IN_PROGRESS: 'IN_PROGRESS',
-    RESOLVED: 'RESOLVED',
-    CLOSED: 'CLOSED',
-  },
-} as const satisfies Record<IncidentAction, Partial<Record<IncidentStatus, IncidentStatus>>>;
-
-/** Whether a role may change only incidents that are assigned to the user or to nobody. */
-export function changesOnlyOwnIncidents(role: Role): boolean {
-  return role === 'FIELD';
-}
 
 /** Something that requires action by users. */
 export const incident = z.object({

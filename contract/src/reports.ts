@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eventFilters, eventType, lookUpReason, severity } from './events.ts';
+import { eventType, lookUpReason, severity } from './events.ts';
 import { id } from './id.ts';
 import { incidentStatus, incidentType } from './incidents.ts';
 import { pageTotals, paging } from './page.ts';
@@ -7,7 +7,14 @@ import { person } from './person.ts';
 import { sensorType } from './sensors.ts';
 import { trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
-import { reportFormats, reportKinds, reportStatuses } from './values.ts';
+import {
+  dayFieldOf,
+  filtersOfKind,
+  reportFormats,
+  reportKinds,
+  reportPeriods,
+  reportStatuses,
+} from './values.ts';
 
 // ── Reports ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -44,24 +51,6 @@ const reportFilterFields = z.object({
 });
 export type ReportFilters = z.infer<typeof reportFilterFields>;
 export type ReportFilter = keyof ReportFilters;
-
-/** The filters that apply to each kind; others are refused. */
-export const filtersOfKind = {
-  VIOLATIONS: [
-    'eventType',
-    'violationType',
-    'vehicleType',
-    'licensePlateNumber',
-    'severity',
-    'sensorId',
-    'locationId',
-  ],
-  EVENTS: Object.keys(eventFilters) as (keyof typeof eventFilters)[],
-  TRAFFIC: ['vehicleType', 'sensorId', 'locationId'],
-  INCIDENTS: ['severity', 'sensorId', 'locationId', 'incidentType', 'incidentStatus'],
-  SENSOR_HEALTH: ['sensorId', 'locationId', 'sensorType'],
-  DAILY_SUMMARY: [],
-} as const satisfies Record<ReportKind, readonly ReportFilter[]>;
 
 const filtersNote = Object.entries(filtersOfKind)
   .map(([kind, names]) => `${kind}: ${names.length > 0 ? names.join(', ') : 'none'}`)
@@ -131,7 +120,7 @@ export const removedReport = z.object({ success: z.literal(true), id: z.string()
 // ── Schedules ───────────────────────────────────────────────────────────────────────────────────────
 
 /** The frequency. The range of each report is the previous day, week or month. */
-export const reportPeriod = z.enum(['DAILY', 'WEEKLY', 'MONTHLY']);
+export const reportPeriod = z.enum(reportPeriods);
 export type ReportPeriod = z.infer<typeof reportPeriod>;
 
 const when = {
@@ -157,12 +146,6 @@ interface When {
   weekday: number | null;
   dayOfMonth: number | null;
 }
-
-/** The field with the day, for each period that needs one. */
-export const dayFieldOf = { DAILY: null, WEEKLY: 'weekday', MONTHLY: 'dayOfMonth' } as const satisfies Record<
-  ReportPeriod,
-  keyof When | null
->;
 
 /** The name of the field that a schedule lacks; null if it is complete. */
 export function missingDay(schedule: When): 'weekday' | 'dayOfMonth' | null {

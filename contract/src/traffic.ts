@@ -4,9 +4,6 @@ import { trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
 import { trafficIntervals } from './values.ts';
 
-/** Maximum number of intervals in one answer. */
-export const MAX_POINTS = 10_000;
-
 export const trafficInterval = z.enum(trafficIntervals);
 export type TrafficInterval = z.infer<typeof trafficInterval>;
 

@@ -1,4 +1,4 @@
-// The values of enumerations, without the library that checks them, for pages that must be small.
+// The values of enumerations and what else is fixed, without the library that checks them, for pages that must be small.
 
 /** Roles, from the most to the least that they may do. */
 export const roles = ['ADMIN', 'OPERATOR', 'ANALYST', 'FIELD', 'VIEWER'] as const;
@@ -10,6 +10,18 @@ export const eventTypes = [
   'SPEED_DETECTION',
   'PLATE_RECOGNITION',
   'INCIDENT',
+] as const;
+
+/** What events can be told apart by; the names of the inputs of `events.getAll`. */
+export const eventFilterNames = [
+  'eventType',
+  'sensorId',
+  'processed',
+  'archived',
+  'violationType',
+  'licensePlateNumber',
+  'vehicleType',
+  'locationName',
 ] as const;
 
 /** From least to most urgent. */
@@ -40,14 +52,45 @@ export const reportKinds = [
   'DAILY_SUMMARY',
 ] as const;
 
+/** The filters that apply to each kind of report; others are refused. */
+export const filtersOfKind = {
+  VIOLATIONS: [
+    'eventType',
+    'violationType',
+    'vehicleType',
+    'licensePlateNumber',
+    'severity',
+    'sensorId',
+    'locationId',
+  ],
+  EVENTS: eventFilterNames,
+  TRAFFIC: ['vehicleType', 'sensorId', 'locationId'],
+  INCIDENTS: ['severity', 'sensorId', 'locationId', 'incidentType', 'incidentStatus'],
+  SENSOR_HEALTH: ['sensorId', 'locationId', 'sensorType'],
+  DAILY_SUMMARY: [],
+} as const satisfies Record<(typeof reportKinds)[number], readonly string[]>;
+
 export const reportFormats = ['CSV', 'XLSX', 'PDF'] as const;
 
 export const reportStatuses = ['QUEUED', 'RUNNING', 'DONE', 'FAILED', 'CANCELLED'] as const;
+
+/** The frequency of a report schedule. */
+export const reportPeriods = ['DAILY', 'WEEKLY', 'MONTHLY'] as const;
+
+/** The field of a schedule with the day, for each period that needs one. */
+export const dayFieldOf = {
+  DAILY: null,
+  WEEKLY: 'weekday',
+  MONTHLY: 'dayOfMonth',
+} as const satisfies Record<(typeof reportPeriods)[number], string | null>;
 
 export const sensorTypes = ['CAMERA', 'RADAR', 'ANPR', 'SPEED_DETECTOR', 'EDGE_CONTROLLER'] as const;
 
 export const sensorStatuses = ['ONLINE', 'OFFLINE', 'MAINTENANCE', 'ERROR'] as const;
 
 export const trafficIntervals = ['5min', '15min', '60min', 'day'] as const;
+
+/** Maximum number of intervals in one answer about traffic. */
+export const MAX_POINTS = 10_000;
 
 export const topics = ['events', 'sensors', 'incidents', 'watchlist'] as const;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { incidentStates } from '@gantry/contract/incident-states';
 import {
   type IncidentAction,
   type IncidentStatus,
   incidentAction,
-  incidentStates,
   incidentStatus,
 } from '@gantry/contract/incidents';
 import type { Role } from '@gantry/contract/permissions';

@@ -1,8 +1,7 @@
 import { reportedEvent } from '@gantry/contract/events';
+import { changesOnlyOwnIncidents, incidentStates } from '@gantry/contract/incident-states';
 import {
-  changesOnlyOwnIncidents,
   type IncidentStatus,
-  incidentStates,
   incidentStatus,
   incidentType,
   moveIncidentInput,

@@ -1,10 +1,10 @@
 import { byId } from '@gantry/contract/id';
+import { changesOnlyOwnIncidents } from '@gantry/contract/incident-states';
 import {
   addNoteInput,
   assignees,
   assignIncidentInput,
   attachEventInput,
-  changesOnlyOwnIncidents,
   createIncidentInput,
   followIncidentsInput,
   incident,

@@ -1,10 +1,6 @@
 import { isUuid } from '@gantry/contract/id';
-import {
-  changesOnlyOwnIncidents,
-  type Incident,
-  type IncidentAction,
-  type IncidentChange,
-} from '@gantry/contract/incidents';
+import { changesOnlyOwnIncidents } from '@gantry/contract/incident-states';
+import type { Incident, IncidentAction, IncidentChange } from '@gantry/contract/incidents';
 import { recordActivity } from '../activity/store.ts';
 import type { Actor, ActorContext, Core } from '../platform/context.ts';
 import type { Transaction } from '../platform/database/transaction.ts';

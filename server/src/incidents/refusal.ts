@@ -1,9 +1,5 @@
-import {
-  type IncidentAction,
-  type IncidentStatus,
-  incidentAction,
-  incidentStates,
-} from '@gantry/contract/incidents';
+import { incidentStates } from '@gantry/contract/incident-states';
+import { type IncidentAction, type IncidentStatus, incidentAction } from '@gantry/contract/incidents';
 import { AppError } from '../platform/error.ts';
 
 /** Each action as a participle: "Anna Kern acknowledged this incident", "it can be acknowledged". */

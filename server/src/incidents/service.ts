@@ -1,9 +1,9 @@
-import {
-  type AssignIncidentInput,
-  type CreateIncidentInput,
-  changesOnlyOwnIncidents,
-  type Incident,
-  type UpdateIncidentInput,
+import { changesOnlyOwnIncidents } from '@gantry/contract/incident-states';
+import type {
+  AssignIncidentInput,
+  CreateIncidentInput,
+  Incident,
+  UpdateIncidentInput,
 } from '@gantry/contract/incidents';
 import { rankOf, severityOfRank } from '../events/severity.ts';
 import type { Actor } from '../platform/context.ts';

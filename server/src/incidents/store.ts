@@ -1,10 +1,10 @@
 import type { Event } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
+import { incidentStates } from '@gantry/contract/incident-states';
 import {
   type Incident,
   type IncidentAction,
   type IncidentStatus,
-  incidentStates,
   MAX_INCIDENT_EVENTS,
 } from '@gantry/contract/incidents';
 import { and, desc, eq, getTableColumns, inArray, isNull, or, type SQL, sql } from 'drizzle-orm';

@@ -1,4 +1,5 @@
-import { MAX_POINTS, type TrafficInterval } from '@gantry/contract/traffic';
+import type { TrafficInterval } from '@gantry/contract/traffic';
+import { MAX_POINTS } from '@gantry/contract/values';
 import { invalidInput } from '../platform/error.ts';
 import { dayBounds } from '../platform/local-days.ts';
 import type { Interval } from '../platform/time.ts';

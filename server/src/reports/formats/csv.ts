@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { guardText } from '@gantry/contract/csv-text';
 import { stringify } from 'csv-stringify/sync';
 import type { Cell, Column, ReportDocument, Row } from '../document.ts';
 import { createLocalTime, type LocalTime } from '../local-time.ts';
-import { guardText } from './csv-text.ts';
 import type { FileFormat } from './format.ts';
 
 /** Without it, spreadsheets assume an old encoding and corrupt all non-ASCII characters. */
