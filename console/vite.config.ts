@@ -24,7 +24,7 @@ export default defineConfig({
     proxy: {
       '/trpc': SERVICE,
       '/images': SERVICE,
-      '/reports': SERVICE,
+      '^/reports/[^/]+/file$': SERVICE,
       '/map': SERVICE,
       '/console.json': SERVICE,
     },

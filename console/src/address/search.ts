@@ -73,6 +73,12 @@ const MOMENT =
 export const moment: Parameter<string> = (raw) =>
   typeof raw === 'string' && MOMENT.test(raw) && isDay(raw.slice(0, 10)) ? raw : undefined;
 
+/** A plain date, which is a day in the zone of the service. */
+export const day: Parameter<string> = (raw) => {
+  const value = moment(raw);
+  return value?.length === 10 ? value : undefined;
+};
+
 function isDay(day: string): boolean {
   const date = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);

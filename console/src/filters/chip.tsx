@@ -6,7 +6,8 @@ import type { Filter } from './filter.ts';
 interface ChipProps {
   readonly filter: Filter;
   readonly value: unknown;
-  readonly onRemove: () => void;
+  /** Absent: it is only said. */
+  readonly onRemove?: () => void;
 }
 
 /** A filter that is set, and the button that takes it away. */
@@ -18,14 +19,18 @@ export function Chip({ filter, value, onRemove }: ChipProps) {
       <span className="one-line">
         <ChipValue filter={filter} value={value} />
       </span>
-      <button
-        type="button"
-        aria-label={t('filters.remove', { name: filter.label })}
-        onClick={onRemove}
-        className="grid size-7 place-items-center rounded-md hover:bg-hover pointer-coarse:size-11"
-      >
-        <Icon name="close" size={14} />
-      </button>
+      {onRemove ? (
+        <button
+          type="button"
+          aria-label={t('filters.remove', { name: filter.label })}
+          onClick={onRemove}
+          className="grid size-7 place-items-center rounded-md hover:bg-hover pointer-coarse:size-11"
+        >
+          <Icon name="close" size={14} />
+        </button>
+      ) : (
+        <span className="pe-1" />
+      )}
     </span>
   );
 }
@@ -35,6 +40,12 @@ function ChipValue({ filter, value }: Pick<ChipProps, 'filter' | 'value'>) {
   if (filter.kind === 'lookUp') return <LookUpValue filter={filter} id={text} />;
   if (filter.kind === 'yesNo') return value === true ? filter.yes : filter.no;
   if (filter.kind === 'choice') return filter.options.find((option) => option.value === text)?.label ?? text;
+  if (filter.kind === 'choices' && Array.isArray(value)) {
+    return filter.options
+      .filter((option) => value.includes(option.value))
+      .map(({ label }) => label)
+      .join(', ');
+  }
   return <bdi>{text}</bdi>;
 }
 

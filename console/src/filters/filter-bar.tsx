@@ -4,11 +4,14 @@ import { useTranslation } from 'react-i18next';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { Button } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
+import { ViewsMenu } from '../views/views-menu.tsx';
 import { Chip } from './chip.tsx';
 import type { Filter, FilterValues } from './filter.ts';
 import { FilterField } from './filter-field.tsx';
 
 interface FilterBarProps {
+  /** The name under which views of the page are saved; absent: it has none. */
+  readonly page?: string;
   readonly filters: readonly Filter[];
   readonly values: FilterValues;
   /** Sets some of them; undefined takes one away. */
@@ -18,7 +21,7 @@ interface FilterBarProps {
 }
 
 /** What a list is narrowed by: chips for what is set, and a form for all. The address has it too. */
-export function FilterBar({ filters, values, onChange, children }: FilterBarProps) {
+export function FilterBar({ page, filters, values, onChange, children }: FilterBarProps) {
   const { t } = useTranslation('common');
   const [open, setOpen] = useState(false);
   const set = filters.filter(({ name }) => values[name] !== undefined);
@@ -28,7 +31,7 @@ export function FilterBar({ filters, values, onChange, children }: FilterBarProp
     { keys: 'Escape', label: t('filters.clear'), scope: 'page', run: clear },
   ]);
   return (
-    <div className="flex flex-wrap items-center gap-2 border-b px-3 py-2">
+    <div className="flex shrink-0 flex-wrap items-center gap-2 border-b px-3 py-2">
       <Popover.Root open={open} onOpenChange={setOpen}>
         <Popover.Trigger render={<Button icon="filter">{t('filters.filter')}</Button>} />
         <Popover.Portal>
@@ -67,7 +70,10 @@ export function FilterBar({ filters, values, onChange, children }: FilterBarProp
           <CopyButton label={t('filters.copyLink')} iconOnly text={() => Promise.resolve(location.href)} />
         </>
       )}
-      <div className="ms-auto flex flex-wrap items-center gap-2">{children}</div>
+      <div className="ms-auto flex flex-wrap items-center gap-2">
+        {children}
+        {page !== undefined && <ViewsMenu page={page} />}
+      </div>
     </div>
   );
 }

@@ -1,7 +1,7 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Field } from '../ui/field.tsx';
-import { Select } from '../ui/select.tsx';
+import { type Option, Select } from '../ui/select.tsx';
 import type { Filter } from './filter.ts';
 import { LookUp } from './look-up.tsx';
 
@@ -25,6 +25,15 @@ export function FilterField({ filter, value, onChange }: FilterFieldProps) {
           onChange={(next) => onChange(next || undefined)}
         />
       );
+    case 'choices':
+      return (
+        <ChoicesFilter
+          label={filter.label}
+          options={filter.options}
+          chosen={Array.isArray(value) ? value : []}
+          onChange={onChange}
+        />
+      );
     case 'yesNo':
       return (
         <Select
@@ -37,10 +46,51 @@ export function FilterField({ filter, value, onChange }: FilterFieldProps) {
     case 'moment':
       return <TextFilter {...{ filter, value, onChange }} type="date" />;
     case 'text':
-      return <TextFilter {...{ filter, value, onChange }} type="search" hint={filter.hint} />;
+      return (
+        <TextFilter
+          {...{ filter, value, onChange }}
+          type="search"
+          hint={filter.hint}
+          onEnter={filter.onEnter}
+        />
+      );
     case 'lookUp':
       return <LookUp label={filter.label} find={filter.find} onChoose={onChange} />;
   }
+}
+
+interface ChoicesFilterProps {
+  readonly label: string;
+  readonly options: readonly Option[];
+  readonly chosen: readonly string[];
+  readonly onChange: (value: unknown) => void;
+}
+
+function ChoicesFilter({ label, options, chosen, onChange }: ChoicesFilterProps) {
+  const turn = (value: string) => {
+    const next = options
+      .map((option) => option.value)
+      .filter((each) => (each === value ? !chosen.includes(each) : chosen.includes(each)));
+    onChange(next.length > 0 ? next : undefined);
+  };
+  return (
+    <fieldset className="flex flex-col gap-1 sm:col-span-2">
+      <legend className="mb-1 text-sm text-muted">{label}</legend>
+      <div className="flex flex-wrap gap-x-4">
+        {options.map((option) => (
+          <label key={option.value} className="flex min-h-8 items-center gap-2 pointer-coarse:min-h-11">
+            <input
+              type="checkbox"
+              checked={chosen.includes(option.value)}
+              onChange={() => turn(option.value)}
+              className="size-4 accent-accent"
+            />
+            {option.label}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
 }
 
 /** While somebody types, this long a pause ends the text, in milliseconds. */
@@ -52,14 +102,26 @@ function TextFilter({
   onChange,
   type,
   hint,
-}: FilterFieldProps & { readonly type: 'search' | 'date'; readonly hint?: string | undefined }) {
+  onEnter = false,
+}: FilterFieldProps & {
+  readonly type: 'search' | 'date';
+  readonly hint?: string | undefined;
+  readonly onEnter?: boolean | undefined;
+}) {
   const [text, setText] = useState(String(value ?? ''));
   useEffect(() => setText(String(value ?? '')), [value]);
   useEffect(() => {
-    if (text === String(value ?? '')) return;
+    if (onEnter || text === String(value ?? '')) return;
     const timer = setTimeout(() => onChange(text.trim() || undefined), PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [text, value, onChange]);
+  }, [text, value, onChange, onEnter]);
+  const commit = () => {
+    if (text.trim() !== String(value ?? '')) onChange(text.trim() || undefined);
+  };
+  const latest = useRef(commit);
+  latest.current = commit;
+  // The form may close before the pause is over, for example when the session ends: what was typed is not lost.
+  useEffect(() => () => latest.current(), []);
   return (
     <Field
       label={filter.label}
@@ -68,6 +130,8 @@ function TextFilter({
       value={type === 'date' ? text.slice(0, 10) : text}
       maxLength={200}
       onChange={(event) => setText(event.target.value)}
+      onBlur={commit}
+      onKeyDown={(event) => event.key === 'Enter' && commit()}
     />
   );
 }

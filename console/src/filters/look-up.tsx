@@ -8,14 +8,16 @@ interface LookUpProps {
   readonly label: string;
   readonly find: (part: string) => Promise<readonly Option[]>;
   readonly onChoose: (value: string) => void;
+  /** The name of what is chosen already. Everything is offered until another text is typed. */
+  readonly chosen?: string;
 }
 
 /** Finds one of many things by a part of its name. */
-export function LookUp({ label, find, onChoose }: LookUpProps) {
+export function LookUp({ label, find, onChoose, chosen = '' }: LookUpProps) {
   const { t } = useTranslation('common');
   const id = useId();
-  const [text, setText] = useState('');
-  const part = useDeferredValue(text.trim());
+  const [text, setText] = useState(chosen);
+  const part = useDeferredValue(text === chosen ? '' : text.trim());
   const { data = [], isFetching } = useQuery({
     queryKey: ['look-up', label, part],
     queryFn: () => find(part),
@@ -40,8 +42,8 @@ export function LookUp({ label, find, onChoose }: LookUpProps) {
           className="min-h-8 rounded-md border border-line-strong bg-raised px-2 pointer-coarse:min-h-11"
         />
         <Autocomplete.Portal>
-          <Autocomplete.Positioner sideOffset={4} className="z-50">
-            <Autocomplete.Popup className="max-h-64 w-(--anchor-width) overflow-y-auto rounded-md border bg-raised p-1 shadow-xl">
+          <Autocomplete.Positioner sideOffset={4} align="start" className="z-50">
+            <Autocomplete.Popup className="max-h-64 max-w-[min(28rem,calc(100vw-1.5rem))] min-w-(--anchor-width) overflow-y-auto rounded-md border bg-raised p-1 shadow-xl">
               <Autocomplete.Empty>
                 {!isFetching && <p className="px-2 py-1.5 text-muted">{t('filters.nothingFound')}</p>}
               </Autocomplete.Empty>

@@ -67,7 +67,16 @@ function isTaken(target: EventTarget | null): boolean {
   if (document.querySelector('[role="dialog"][data-open], [role="menu"][data-open]')) return true;
   return (
     target instanceof HTMLElement &&
-    (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
+    (target.isContentEditable || target.matches('input:not([type="checkbox"]), textarea, select'))
+  );
+}
+
+/** Enter and the space bar press the button that has the focus, whatever else they do on the page. */
+function isPress({ key, target }: KeyboardEvent): boolean {
+  return (
+    (key === 'Enter' || key === ' ') &&
+    target instanceof Element &&
+    target.closest('a, button, summary, [role="button"], input') !== null
   );
 }
 
@@ -85,6 +94,7 @@ export function ShortcutProvider({ children }: { readonly children: ReactNode })
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTaken(event.target))
         return;
+      if (event.defaultPrevented || isPress(event)) return;
       const key = nameOf(event);
       const sequence = first && event.timeStamp - first.at < SEQUENCE_MS ? `${first.key} ${key}` : null;
       const list = registry.inOrder();

@@ -8,7 +8,8 @@ export function ShortcutSheet() {
   const { t } = useTranslation('common');
   const [open, setOpen] = useState(false);
   useShortcuts([{ keys: '?', label: t('shortcuts.sheet'), scope: 'everywhere', run: () => setOpen(true) }]);
-  const all = useAllShortcuts();
+  // Of two with the same keys the one that was added last holds.
+  const all = [...new Map(useAllShortcuts().map((shortcut) => [shortcut.keys, shortcut])).values()];
   return (
     <Dialog title={t('shortcuts.title')} open={open} onClose={() => setOpen(false)} width="wide">
       <div className="grid gap-6 sm:grid-cols-2">

@@ -1,27 +1,14 @@
-import { type ColumnDef, FlexRender, tableFeatures, useTable } from '@tanstack/react-table';
+import { type ColumnDef, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useEffect, useMemo, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react';
 import { Failure } from '../service/failure.tsx';
-import { classes } from '../ui/classes.ts';
 import { Skeleton, ThinBar } from '../ui/skeleton.tsx';
+import { type Column, features, shownFrom } from './column.ts';
+import { DataRow } from './data-row.tsx';
 import { HeaderCell, type Sort } from './header-cell.tsx';
 import type { Pages } from './pages.ts';
-import { TableRow } from './table-row.tsx';
 
-/** One column of a table. */
-export interface Column<Row> {
-  readonly id: string;
-  readonly header: string;
-  readonly cell: (row: Row) => ReactNode;
-  /** By what the service sorts for this column; absent: it cannot. */
-  readonly sortBy?: string;
-  /** CSS width; absent: an equal share of what the others leave. */
-  readonly width?: string;
-  /** Figures stand at the end of their column. */
-  readonly isFigure?: boolean;
-  /** Left out on narrow screens. */
-  readonly wideOnly?: boolean;
-}
+export type { Column };
 
 interface DataTableProps<Row> {
   /** What the table holds, for screen readers. */
@@ -38,49 +25,68 @@ interface DataTableProps<Row> {
   readonly selected?: ReadonlySet<string>;
   /** @param range whether everything from the last one on is meant */
   readonly onSelect?: (row: Row, range: boolean) => void;
+  /** Ctrl+A, while the focus is inside the list. */
+  readonly onSelectAll?: () => void;
   /** Shown where there are no rows: why, and what to do. */
   readonly empty: ReactNode;
 }
 
-const features = tableFeatures({});
-const ROW_HEIGHT = 37;
+/** In pixels; that of a finger where one points. */
+const ROW_HEIGHT = matchMedia('(pointer: coarse)').matches ? 44 : 37;
 /** Rows kept ready beyond both ends of what is seen: more than one turn of a wheel. */
 const OVERSCAN = 20;
+/** The next page is asked for when so many rows are left below. */
+const AHEAD = 60;
 
 /** The table of all lists: virtual rows, sorted by the service, with a cursor and a selection. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, columns, pages, keyOf, sort, onSort, activeKey, selected, onSelect, empty } = props;
+  const { label, columns, pages, keyOf, sort, onSort, activeKey, selected, onSelect, onSelectAll, empty } =
+    props;
   const scroller = useRef<HTMLDivElement>(null);
   const definitions = useMemo<ColumnDef<typeof features, Row & object>[]>(
     () =>
       columns.map(({ id, header, cell }) => ({ id, header, cell: ({ row }) => cell(row.original as Row) })),
     [columns],
   );
-  const table = useTable({
-    features,
-    columns: definitions,
-    data: pages.rows as (Row & object)[],
-    getRowId: (row) => keyOf(row as Row),
-  });
-  const rows = table.getRowModel().rows;
+  const { rows, hasMore, loadMore, generation } = pages;
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: OVERSCAN,
-    getItemKey: (at) => rows[at]?.id ?? at,
+    getItemKey: (at) => keyOf(rows[at] as Row),
   });
   const seen = virtual.getVirtualItems();
-  const last = seen.at(-1)?.index ?? 0;
-  const { hasMore, loadMore } = pages;
+  // The table knows only the rows that are seen, so that a list of 100,000 costs no more than one of 100.
+  const first = seen[0]?.index ?? 0;
+  const last = seen.at(-1)?.index ?? -1;
+  const data = useMemo(() => rows.slice(first, last + 1) as (Row & object)[], [rows, first, last]);
+  const table = useTable({
+    features,
+    columns: definitions,
+    data,
+    getRowId: (row) => keyOf(row as Row),
+  });
   useEffect(() => {
-    if (hasMore && last >= rows.length - 60) loadMore?.();
+    if (hasMore && last >= rows.length - AHEAD) loadMore?.();
   }, [hasMore, last, rows.length, loadMore]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the cursor moves the list, new rows do not
   useEffect(() => {
-    const at = activeKey ? rows.findIndex(({ id }) => id === activeKey) : -1;
-    if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
+    const at = activeKey ? rows.findIndex((row) => keyOf(row) === activeKey) : -1;
+    if (at >= 0 && scroller.current) keepInView(scroller.current, at);
   }, [activeKey]);
+  useEffect(() => {
+    if (generation) scroller.current?.scrollTo({ top: 0 });
+  }, [generation]);
+  const commands = useRef(props);
+  commands.current = props;
+  const activate = useCallback((row: Row) => commands.current.onActivate?.(row), []);
+  const select = useCallback((row: Row, range: boolean) => commands.current.onSelect?.(row, range), []);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (!(event.ctrlKey || event.metaKey) || event.key !== 'a' || !onSelectAll) return;
+    event.preventDefault();
+    onSelectAll();
+  };
 
   if (pages.error && rows.length === 0) {
     return (
@@ -101,21 +107,22 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         aria-label={label}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
         tabIndex={0}
-        className="min-h-0 grow overflow-auto contain-strict"
+        onKeyDown={onKeyDown}
+        className="@container min-h-0 grow overflow-auto contain-strict"
       >
         <table
           className="w-full table-fixed border-separate border-spacing-0"
-          aria-rowcount={pages.total ?? -1}
+          aria-rowcount={pages.total === null ? -1 : pages.total + 1}
         >
           <colgroup>
-            {onSelect && <col className="w-9" />}
-            {columns.map(({ id, width, wideOnly }) => (
-              <col key={id} style={{ width }} className={classes(wideOnly && 'max-md:hidden')} />
+            {onSelect && <col className="w-9 @max-xl:hidden" />}
+            {columns.map((column) => (
+              <col key={column.id} style={{ width: column.width }} className={shownFrom(column)} />
             ))}
           </colgroup>
           <thead className="sticky top-0 z-10 bg-surface">
-            <tr>
-              {onSelect && <td className="border-b" />}
+            <tr aria-rowindex={1}>
+              {onSelect && <td className="border-b @max-xl:hidden" />}
               {columns.map((column) => (
                 <HeaderCell key={column.id} column={column} sort={sort} onSort={onSort} />
               ))}
@@ -123,38 +130,31 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           </thead>
           <tbody>
             {before > 0 && <tr style={{ height: before }} />}
-            {seen.map(({ index }) => {
-              const row = rows[index];
-              if (!row) return null;
-              return (
-                <TableRow
-                  key={row.id}
-                  rowKey={row.id}
-                  position={index + 1}
-                  isActive={row.id === activeKey}
-                  isSelected={selected?.has(row.id) ?? false}
-                  onActivate={() => props.onActivate?.(row.original as Row)}
-                  onSelect={onSelect && ((range) => onSelect(row.original as Row, range))}
-                >
-                  {row.getAllCells().map((cell, at) => (
-                    <td
-                      key={cell.id}
-                      className={classes(
-                        'one-line border-b px-2 align-middle',
-                        columns[at]?.isFigure && 'figures text-end',
-                        columns[at]?.wideOnly && 'max-md:hidden',
-                      )}
-                    >
-                      <FlexRender cell={cell} />
-                    </td>
-                  ))}
-                </TableRow>
-              );
-            })}
+            {table.getRowModel().rows.map((row, at) => (
+              <DataRow
+                key={row.id}
+                row={row}
+                columns={columns as readonly Column<Row & object>[]}
+                position={first + at + 2}
+                isActive={row.id === activeKey}
+                isSelected={selected?.has(row.id) ?? false}
+                isSelectable={onSelect !== undefined}
+                onActivate={activate}
+                onSelect={select}
+              />
+            ))}
             {after > 0 && <tr style={{ height: after }} />}
           </tbody>
         </table>
       </section>
     </>
   );
+}
+
+/** Scrolls as little as needed. The head of the table, which is as high as a row, covers what is behind it. */
+function keepInView(list: HTMLElement, index: number): void {
+  const top = index * ROW_HEIGHT;
+  const bottom = top + 2 * ROW_HEIGHT;
+  if (top < list.scrollTop) list.scrollTop = top;
+  else if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight;
 }

@@ -1,6 +1,6 @@
 import { classes } from '../ui/classes.ts';
 import { Icon } from '../ui/icon.tsx';
-import type { Column } from './data-table.tsx';
+import { type Column, shownFrom } from './column.ts';
 
 /** By what, and in which direction, the service sorts. */
 export interface Sort {
@@ -16,7 +16,7 @@ interface HeaderCellProps<Row> {
 
 /** The head of a column, with a button where it can be sorted by. */
 export function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) {
-  const { header, sortBy, isFigure, wideOnly } = column;
+  const { header, sortBy, isFigure } = column;
   const isSorted = sort !== undefined && sortBy !== undefined && sort.by === sortBy;
   const turned = isSorted && sort.order === 'desc' ? 'asc' : 'desc';
   return (
@@ -26,7 +26,7 @@ export function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) 
       className={classes(
         'h-9 border-b px-2 text-sm font-medium text-muted',
         isFigure ? 'text-end' : 'text-start',
-        wideOnly && 'max-md:hidden',
+        shownFrom(column),
       )}
     >
       {sortBy !== undefined && onSort ? (

@@ -1,8 +1,17 @@
-import { keepPreviousData, type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import {
+  type InfiniteData,
+  keepPreviousData,
+  type QueryKey,
+  useInfiniteQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
 
 /** Rows that one call gets. */
 const TAKE = 100;
+
+/** From one question to the next while a row is under way, in milliseconds. */
+const POLL_MS = 2_000;
 
 export interface PagesOptions<Row> {
   /** Names the list and its filters. */
@@ -12,6 +21,8 @@ export interface PagesOptions<Row> {
     signal: AbortSignal,
   ) => Promise<{ readonly rows: readonly Row[]; readonly total: number }>;
   readonly keyOf: (row: Row) => string;
+  /** Whether a row is about to change by itself: then the list is asked for again every few seconds. */
+  readonly isUnderWay?: (row: Row) => boolean;
 }
 
 /** What a list knows of its rows so far. */
@@ -25,6 +36,10 @@ export interface Pages<Row> {
   readonly hasMore: boolean;
   readonly loadMore: () => void;
   readonly refetch: () => void;
+  /** Forgets the rows and begins again with the first page, at the top of the list. */
+  readonly restart: () => Promise<void>;
+  /** Goes up with each new beginning. */
+  readonly generation: number;
   /** When the rows were asked for, in milliseconds since 1970. */
   readonly updatedAt: number;
 }
@@ -33,15 +48,22 @@ export interface Pages<Row> {
  * A list that is read page by page as it is scrolled. Rows that are added meanwhile move the pages; a row that comes twice
  * is shown once.
  */
-export function usePages<Row>({ queryKey, load, keyOf }: PagesOptions<Row>): Pages<Row> {
+export function usePages<Row>({ queryKey, load, keyOf, isUnderWay }: PagesOptions<Row>): Pages<Row> {
+  const client = useQueryClient();
+  const [generation, setGeneration] = useState(0);
+  const key = [...queryKey, 'pages'];
   const query = useInfiniteQuery({
-    queryKey: [...queryKey, 'pages'],
+    queryKey: key,
+    // Rows move when the user asks for it, not whenever the window gets the focus.
+    refetchOnWindowFocus: false,
     queryFn: ({ pageParam, signal }) => load({ skip: pageParam, take: TAKE }, signal),
     initialPageParam: 0,
     getNextPageParam: ({ total }, pages) => {
       const loaded = pages.length * TAKE;
       return loaded < total ? loaded : undefined;
     },
+    refetchInterval: ({ state }) =>
+      isUnderWay && state.data?.pages.some((page) => page.rows.some(isUnderWay)) ? POLL_MS : false,
     placeholderData: keepPreviousData,
   });
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = query;
@@ -62,9 +84,19 @@ export function usePages<Row>({ queryKey, load, keyOf }: PagesOptions<Row>): Pag
     error: query.error,
     hasMore: hasNextPage,
     loadMore: () => {
-      if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+      // The next page must not put an end to the reading of those before it.
+      if (hasNextPage && !isFetchingNextPage) void fetchNextPage({ cancelRefetch: false });
     },
     refetch: () => void query.refetch(),
+    restart: async () => {
+      client.setQueryData<InfiniteData<unknown>>(
+        key,
+        (all) => all && { pages: all.pages.slice(0, 1), pageParams: all.pageParams.slice(0, 1) },
+      );
+      await query.refetch();
+      setGeneration((before) => before + 1);
+    },
+    generation,
     updatedAt: query.dataUpdatedAt,
   };
 }

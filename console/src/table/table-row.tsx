@@ -4,7 +4,7 @@ import { classes } from '../ui/classes.ts';
 
 interface TableRowProps {
   readonly rowKey: string;
-  /** From 1, in the whole list. */
+  /** In the whole table, whose head is 1. */
   readonly position: number;
   readonly isActive: boolean;
   readonly isSelected: boolean;
@@ -33,21 +33,24 @@ export function TableRow({
     <tr
       data-key={rowKey}
       aria-rowindex={position}
-      aria-selected={isSelected || isActive}
+      aria-selected={onSelect ? isSelected : undefined}
+      aria-current={isActive || undefined}
       onClick={onClick}
+      // A range of rows is selected, not the text between them.
+      onMouseDown={(event) => event.shiftKey && event.preventDefault()}
       className={classes(
-        'h-[37px] cursor-default',
+        'h-[37px] cursor-default pointer-coarse:h-11',
         isActive ? 'bg-selected' : 'hover:bg-hover',
         isSelected && 'font-medium',
       )}
     >
       {onSelect && (
-        <td className={classes('border-b text-center', isActive && 'border-s-2 border-s-accent')}>
+        <td className={classes('border-b ps-3 @max-xl:hidden', isActive && 'border-s-2 border-s-accent')}>
           <input
             type="checkbox"
             aria-label={t('table.select')}
             checked={isSelected}
-            className="size-4 accent-accent"
+            className="block size-4 accent-accent"
             onClick={(event) => onSelect(event.shiftKey)}
             onChange={() => undefined}
           />

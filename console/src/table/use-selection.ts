@@ -16,7 +16,8 @@ export function useSelection<Row>({ rows, keyOf, activeKey }: SelectionOptions<R
   const last = useRef<string | null>(null);
   const toggle = (key: string, range: boolean) => {
     const keys = rows.map(keyOf);
-    const [from, to] = [last.current === null ? -1 : keys.indexOf(last.current), keys.indexOf(key)];
+    const start = last.current ?? activeKey;
+    const [from, to] = [start ? keys.indexOf(start) : -1, keys.indexOf(key)];
     const next = new Set(selected);
     if (range && from >= 0) {
       for (const each of keys.slice(Math.min(from, to), Math.max(from, to) + 1)) next.add(each);

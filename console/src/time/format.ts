@@ -15,6 +15,8 @@ export interface TimeFormat {
   offset(moment: Date): string;
   /** `2 min ago`, in the user's language. */
   ago(moment: Date, now?: number): string;
+  /** `2 days 3 hr`, `3 hr 12 min`, `40 sec`: how long something took, in the user's language. */
+  duration(milliseconds: number): string;
   /** `2026-11-22`: the local day, for inputs and addresses. */
   isoDay(moment: Date): string;
 }
@@ -26,6 +28,16 @@ const UNITS = [
   ['hour', 3_600],
   ['minute', 60],
 ] as const;
+
+const LENGTHS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+const unitOf = (language: string, unit: string) =>
+  new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short' });
 
 /** Makes the formats of a zone, a language, and the settings of the service. Digits and order are always left to right. */
 export function createTimeFormat(zone: string, language: string, settings: TimezoneSettings): TimeFormat {
@@ -70,6 +82,16 @@ export function createTimeFormat(zone: string, language: string, settings: Timez
       const seconds = Math.round((moment.getTime() - now) / 1000);
       const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
       return relative.format(Math.trunc(seconds / size), unit);
+    },
+    duration(milliseconds) {
+      const seconds = Math.max(0, Math.round(milliseconds / 1000));
+      const parts = LENGTHS.map(([unit, size], at) => {
+        const [, whole] = LENGTHS[at - 1] ?? [unit, Number.POSITIVE_INFINITY];
+        return [unit, Math.floor((seconds % whole) / size)] as const;
+      });
+      const first = parts.findIndex(([, count]) => count > 0);
+      const said = first < 0 ? parts.slice(-1) : parts.slice(first, first + 2).filter(([, n]) => n > 0);
+      return said.map(([unit, count]) => unitOf(language, unit).format(count)).join(' ');
     },
     isoDay: (moment) => {
       const { year = '', month = '', day = '' } = read(moment);

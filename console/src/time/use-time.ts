@@ -1,3 +1,4 @@
+import type { TimezoneSettings } from '@gantry/contract/system';
 import { useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { createTimeFormat, type TimeFormat } from './format.ts';
@@ -8,7 +9,32 @@ export function useTime(): TimeFormat {
   const settings = useTimeSettings();
   const zone = useZone();
   const { i18n } = useTranslation();
-  return useMemo(() => createTimeFormat(zone, i18n.language, settings), [zone, i18n.language, settings]);
+  const { language } = i18n;
+  if (latest?.zone !== zone || latest.language !== language || latest.settings !== settings) {
+    latest = { zone, language, settings, format: createTimeFormat(zone, language, settings) };
+  }
+  return latest.format;
+}
+
+/** All cells of all lists write times in the same way, and a format is dear to make. */
+let latest: {
+  readonly zone: string;
+  readonly language: string;
+  readonly settings: TimezoneSettings;
+  readonly format: TimeFormat;
+} | null = null;
+
+/**
+ * The formats of the zone of the service, whatever the user's choice: for figures of its hours and days, which would be
+ * others in UTC.
+ */
+export function useServiceTime(): TimeFormat {
+  const settings = useTimeSettings();
+  const { i18n } = useTranslation();
+  return useMemo(
+    () => createTimeFormat(settings.timezone, i18n.language, settings),
+    [i18n.language, settings],
+  );
 }
 
 /** The time now, in milliseconds since 1970, again every `everyMs`. */

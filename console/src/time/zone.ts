@@ -30,3 +30,12 @@ export function useZone(): string {
   const { timezone } = useTimeSettings();
   return useUtc() ? 'UTC' : timezone;
 }
+
+/** Whether the service's settings of time are known: before that nobody knows which day it is there. */
+export function useIsTimeKnown(): boolean {
+  const { data } = useQuery({
+    ...service.system.timezone.getTimezoneSettings.queryOptions(),
+    staleTime: 300_000,
+  });
+  return data !== undefined;
+}

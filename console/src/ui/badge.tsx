@@ -35,7 +35,7 @@ export function Badge({ tone, icon, children, filled = false }: BadgeProps) {
   return (
     <span
       className={classes(
-        'inline-flex max-w-full items-center gap-1 rounded whitespace-nowrap',
+        'inline-flex max-w-full items-center gap-1 rounded align-bottom whitespace-nowrap',
         tones[tone],
         filled && `px-1.5 py-0.5 ${surfaces[tone]}`,
       )}

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from './button.tsx';
+import { copyText } from './copy-text.ts';
 
 interface CopyButtonProps {
   /** What is copied, or how to get it. */
@@ -14,7 +15,7 @@ export function CopyButton({ text, label, iconOnly = false }: CopyButtonProps) {
   const { t } = useTranslation('common');
   const [copied, setCopied] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(typeof text === 'string' ? text : await text());
+    await copyText(typeof text === 'string' ? text : await text());
     setCopied(true);
     setTimeout(() => setCopied(false), 1_500);
   };

@@ -1,4 +1,4 @@
-import { type ComponentProps, type ReactNode, useId } from 'react';
+import { type ComponentProps, type ReactNode, type Ref, useId } from 'react';
 import { classes } from './classes.ts';
 
 interface FieldProps extends Omit<ComponentProps<'input'>, 'size'> {
@@ -10,10 +10,21 @@ interface FieldProps extends Omit<ComponentProps<'input'>, 'size'> {
   readonly hideLabel?: boolean;
   /** Makes it an area of so many lines. */
   readonly lines?: number;
+  /** Refers to the area, where it is one. */
+  readonly area?: Ref<HTMLTextAreaElement>;
 }
 
 /** One line, or an area, of text with its label, and what is wrong with it. */
-export function Field({ label, error, hint, hideLabel = false, lines, className, ...rest }: FieldProps) {
+export function Field({
+  label,
+  error,
+  hint,
+  hideLabel = false,
+  lines,
+  area,
+  className,
+  ...rest
+}: FieldProps) {
   const id = useId();
   const described = error !== undefined || hint !== undefined;
   const common = {
@@ -34,7 +45,7 @@ export function Field({ label, error, hint, hideLabel = false, lines, className,
       {lines === undefined ? (
         <input dir="auto" {...common} />
       ) : (
-        <textarea dir="auto" rows={lines} {...(common as ComponentProps<'textarea'>)} />
+        <textarea ref={area} dir="auto" rows={lines} {...(common as ComponentProps<'textarea'>)} />
       )}
       {described && (
         <p

@@ -1,0 +1,8 @@
+import type { KeyboardEvent } from 'react';
+
+/** Sends a form with Ctrl+Enter or ⌘+Enter, because Enter alone is a new line in an area of text. */
+export function sendWithKeys(event: KeyboardEvent<HTMLFormElement>): void {
+  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  event.currentTarget.requestSubmit();
+}

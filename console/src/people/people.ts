@@ -1,0 +1,20 @@
+import { queryClient } from '../service/queries.ts';
+import { service } from '../service/service.ts';
+
+export interface Person {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** How long the list of them is taken to be right, in milliseconds. */
+const FRESH_MS = 60_000;
+
+/** Finds those whom the user can give incidents to by a part of the name. */
+export async function findAssignees(part: string): Promise<readonly Person[]> {
+  const { assignees } = await queryClient.fetchQuery({
+    ...service.incidents.getAssignees.queryOptions(),
+    staleTime: FRESH_MS,
+  });
+  const wanted = part.toLocaleLowerCase();
+  return assignees.filter(({ name }) => name.toLocaleLowerCase().includes(wanted));
+}

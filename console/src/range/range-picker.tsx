@@ -1,0 +1,113 @@
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useShortcuts } from '../shortcuts/registry.tsx';
+import { Button } from '../ui/button.tsx';
+import { Field } from '../ui/field.tsx';
+import { Select } from '../ui/select.tsx';
+import {
+  besides,
+  type DayRange,
+  monthsUntil,
+  nameOfRange,
+  type Preset,
+  presets,
+  rangeOfMonth,
+  rangeOfPreset,
+} from './days.ts';
+
+interface RangePickerProps {
+  readonly range: DayRange;
+  readonly today: string;
+  readonly onChange: (range: DayRange) => void;
+  /** Of a second range beside another one, which has no keys. */
+  readonly label?: string;
+}
+
+/** Months that can be chosen by their names: as far as a range may reach. */
+const MONTHS = 60;
+const OTHER = 'other';
+
+const isPreset = (value: string): value is Preset => presets.some((preset) => preset === value);
+
+/** Chooses days: by a name, a month, or the first and the last one. `[` and `]` go to the days before and after. */
+export function RangePicker({ range, today, onChange, label }: RangePickerProps) {
+  const { t, i18n } = useTranslation('range');
+  const months = new Intl.DateTimeFormat(i18n.language, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+  const current = nameOfRange(range, today) ?? OTHER;
+  const names = monthsUntil(today, MONTHS);
+  const go = (direction: -1 | 1) => onChange(besides(range, direction));
+  const isSecond = label !== undefined;
+  useShortcuts(
+    isSecond
+      ? []
+      : [
+          { keys: '[', label: t('before'), scope: 'page', run: () => go(-1) },
+          { keys: ']', label: t('after'), scope: 'page', run: () => go(1) },
+        ],
+  );
+  return (
+    <div className="flex flex-wrap items-end gap-2">
+      <Select
+        label={label ?? t('range')}
+        value={current}
+        options={[
+          ...presets
+            .filter((preset) => preset !== 'lastMonth')
+            .map((preset) => ({ value: preset as string, label: t(`presets.${preset}`) })),
+          ...(current === OTHER || isPreset(current) || names.includes(current)
+            ? names
+            : [current, ...names]
+          ).map((month) => ({ value: month, label: months.format(new Date(`${month}-01T00:00:00Z`)) })),
+          ...(current === OTHER ? [{ value: OTHER, label: t('other') }] : []),
+        ]}
+        onChange={(value) => {
+          if (isPreset(value)) onChange(rangeOfPreset(value, today));
+          else if (value !== OTHER) onChange(rangeOfMonth(value));
+        }}
+      />
+      <Button kind="plain" icon="previous" iconOnly aria-label={t('before')} onClick={() => go(-1)} />
+      <DayField
+        label={t('from')}
+        value={range.startDate}
+        onChange={(day) => onChange({ startDate: day, endDate: day > range.endDate ? day : range.endDate })}
+      />
+      <DayField
+        label={t('until')}
+        value={range.endDate}
+        onChange={(day) =>
+          onChange({ startDate: day < range.startDate ? day : range.startDate, endDate: day })
+        }
+      />
+      <Button kind="plain" icon="next" iconOnly aria-label={t('after')} onClick={() => go(1)} />
+    </div>
+  );
+}
+
+interface DayFieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (day: string) => void;
+}
+
+/** Years are typed digit by digit, and `0202` is one on the way to 2026. */
+const FIRST_DAY = '1970-01-02';
+
+function DayField({ label, value, onChange }: DayFieldProps) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  return (
+    <Field
+      label={label}
+      type="date"
+      className="w-36"
+      value={text}
+      min={FIRST_DAY}
+      max="9000-12-31"
+      onChange={({ target: { value: day, validity } }) => {
+        setText(day);
+        if (day !== '' && validity.valid) onChange(day);
+      }}
+      onBlur={() => setText(value)}
+    />
+  );
+}

@@ -1,0 +1,27 @@
+import { tableFeatures } from '@tanstack/react-table';
+import type { ReactNode } from 'react';
+
+/** Of the library's features none is needed: the service sorts and filters. */
+export const features = tableFeatures({});
+
+/** One column of a table. */
+export interface Column<Row> {
+  readonly id: string;
+  readonly header: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** By what the service sorts for this column; absent: it cannot. */
+  readonly sortBy?: string;
+  /** CSS width; absent: an equal share of what the others leave. */
+  readonly width?: string;
+  /** Figures stand at the end of their column. */
+  readonly isFigure?: boolean;
+  /** Left out where the list is narrower than about 1,000 pixels. */
+  readonly wideOnly?: boolean;
+  /** Left out where the list is as narrow as a phone. */
+  readonly notNarrow?: boolean;
+}
+
+/** The classes that leave a column out where the list is too narrow for it. */
+export function shownFrom({ wideOnly, notNarrow }: Pick<Column<never>, 'wideOnly' | 'notNarrow'>): string {
+  return wideOnly ? '@max-5xl:hidden' : notNarrow ? '@max-xl:hidden' : '';
+}

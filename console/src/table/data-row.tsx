@@ -1,0 +1,56 @@
+import { FlexRender, type Row as TanStackRow } from '@tanstack/react-table';
+import { memo } from 'react';
+import { classes } from '../ui/classes.ts';
+import { type Column, type features, shownFrom } from './column.ts';
+import { TableRow } from './table-row.tsx';
+
+interface DataRowProps<Row extends object> {
+  readonly row: TanStackRow<typeof features, Row>;
+  readonly columns: readonly Column<Row>[];
+  readonly position: number;
+  readonly isActive: boolean;
+  readonly isSelected: boolean;
+  readonly isSelectable: boolean;
+  /** Reads the latest commands when they are called, so that new ones are no reason to draw the row again. */
+  readonly onActivate: (row: Row) => void;
+  readonly onSelect: (row: Row, range: boolean) => void;
+}
+
+function Cells<Row extends object>(props: DataRowProps<Row>) {
+  const { row, columns, position, isActive, isSelected, isSelectable, onActivate, onSelect } = props;
+  return (
+    <TableRow
+      rowKey={row.id}
+      position={position}
+      isActive={isActive}
+      isSelected={isSelected}
+      onActivate={() => onActivate(row.original)}
+      onSelect={isSelectable ? (range) => onSelect(row.original, range) : undefined}
+    >
+      {row.getAllCells().map((cell, at) => (
+        <td
+          key={cell.id}
+          className={classes(
+            'one-line border-b px-2 align-middle',
+            columns[at]?.isFigure && 'figures text-end',
+            columns[at] && shownFrom(columns[at]),
+          )}
+        >
+          <FlexRender cell={cell} />
+        </td>
+      ))}
+    </TableRow>
+  );
+}
+
+/** A row of a table. While the list is scrolled only the rows that come into sight are drawn. */
+export const DataRow = memo(
+  Cells,
+  (one, other) =>
+    one.row.original === other.row.original &&
+    one.columns === other.columns &&
+    one.position === other.position &&
+    one.isActive === other.isActive &&
+    one.isSelected === other.isSelected &&
+    one.isSelectable === other.isSelectable,
+) as typeof Cells;

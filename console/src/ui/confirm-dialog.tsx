@@ -1,0 +1,35 @@
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Failure } from '../service/failure.tsx';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+
+interface ConfirmDialogProps {
+  readonly title: string;
+  /** What it means. */
+  readonly children: ReactNode;
+  /** What the button says. */
+  readonly action: string;
+  readonly run: () => Promise<unknown>;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+/** Asks before something that cannot be undone, and says why it failed. */
+export function ConfirmDialog({ title, children, action, run, onDone, onClose }: ConfirmDialogProps) {
+  const { t } = useTranslation('common');
+  const act = useMutation({ mutationFn: run, onSuccess: onDone });
+  return (
+    <Dialog title={title} open onClose={onClose}>
+      {children}
+      {act.error && <Failure error={act.error} />}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>{t('dialog.cancel')}</Button>
+        <Button kind="danger" disabled={act.isPending} onClick={() => act.mutate()}>
+          {action}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
