@@ -1,8 +1,58 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { service } from '../service/service.ts';
+import { useMay } from '../session/may.ts';
 import { PageHeader } from '../shell/page-header.tsx';
+import { useShortcuts } from '../shortcuts/registry.tsx';
+import { Button } from '../ui/button.tsx';
+import { AttentionPanel } from './attention-panel.tsx';
+import { Figures } from './figures.tsx';
+import { FirstRun } from './first-run.tsx';
+import { KioskBar, StaleHatching } from './kiosk-bar.tsx';
+import { NewestEvents } from './newest-events.tsx';
+import { NewestIncidents } from './newest-incidents.tsx';
+import { PlacesPanel } from './places-panel.tsx';
 
-/** What the control room looks at first. */
+/** What the control room looks at first. `?kiosk=1` is its form for the wall. */
 export function OverviewPage() {
   const { t } = useTranslation('overview');
-  return <PageHeader title={t('title')} />;
+  const { kiosk } = useSearch({ from: '/shell/' });
+  const navigate = useNavigate({ from: '/' });
+  const turn = () =>
+    void navigate({ search: (all) => ({ ...all, kiosk: kiosk ? undefined : 1 }), replace: true });
+  useShortcuts([{ keys: 'w', label: t('kiosk.turn'), scope: 'page', run: turn }]);
+  const { data: sensors } = useQuery(service.sensors.getAll.queryOptions({ take: 1 }));
+  return (
+    <>
+      {kiosk ? (
+        <KioskBar />
+      ) : (
+        <PageHeader title={t('title')}>
+          <Button icon="fullScreen" onClick={turn}>
+            {t('kiosk.open')}
+          </Button>
+        </PageHeader>
+      )}
+      {sensors?.total === 0 ? <FirstRun /> : <Content />}
+      {kiosk && <StaleHatching />}
+    </>
+  );
+}
+
+function Content() {
+  const mayIncidents = useMay('manageIncidents');
+  return (
+    <div className="flex min-h-0 grow flex-col gap-3 overflow-y-auto p-3">
+      <Figures />
+      <div className="grid gap-3 lg:grid-cols-[2fr_1fr]">
+        <PlacesPanel className="h-[60vh] min-h-80" />
+        <AttentionPanel />
+      </div>
+      <div className="grid gap-3 lg:grid-cols-2">
+        <NewestEvents />
+        {mayIncidents && <NewestIncidents />}
+      </div>
+    </div>
+  );
 }

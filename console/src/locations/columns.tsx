@@ -1,0 +1,66 @@
+import type { Location } from '@gantry/contract/locations';
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { TrafficLevelBadge } from '../status/traffic-level.tsx';
+import type { Column } from '../table/data-table.tsx';
+import { useLiveTraffic } from './all-locations.ts';
+
+/** The columns of the list of locations. */
+export function useLocationColumns(): readonly Column<Location>[] {
+  const { t, i18n } = useTranslation('locations');
+  const { data } = useLiveTraffic();
+  return useMemo(() => {
+    const now = new Map(data?.locations.map((traffic) => [traffic.locationId, traffic]));
+    return [
+      {
+        id: 'name',
+        header: t('fields.name'),
+        sortBy: 'name',
+        cell: ({ id, name }) => (
+          <Link to="/locations/$locationId" params={{ locationId: id }} className="hover:underline">
+            <bdi>{name}</bdi>
+          </Link>
+        ),
+      },
+      {
+        id: 'level',
+        header: t('fields.level'),
+        width: '9rem',
+        cell: ({ id }) => {
+          const traffic = now.get(id);
+          return traffic && <TrafficLevelBadge level={traffic.level} />;
+        },
+      },
+      {
+        id: 'speed',
+        header: t('fields.meanSpeed'),
+        width: '7rem',
+        isFigure: true,
+        wideOnly: true,
+        cell: ({ id }) => now.get(id)?.meanSpeed?.toLocaleString(i18n.language, { maximumFractionDigits: 0 }),
+      },
+      {
+        id: 'limit',
+        header: t('fields.speedLimit'),
+        width: '7rem',
+        isFigure: true,
+        wideOnly: true,
+        cell: ({ speedLimit }) => speedLimit?.toLocaleString(i18n.language),
+      },
+      {
+        id: 'sensors',
+        header: t('fields.sensorCount'),
+        width: '6rem',
+        isFigure: true,
+        cell: ({ sensorCount }) => sensorCount.toLocaleString(i18n.language),
+      },
+      {
+        id: 'address',
+        header: t('fields.address'),
+        wideOnly: true,
+        cell: ({ address }) => <bdi className="text-muted">{address}</bdi>,
+      },
+    ];
+  }, [t, i18n.language, data]);
+}

@@ -1,0 +1,140 @@
+import type { Location } from '@gantry/contract/locations';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { PlaceMap } from '../map/map.tsx';
+import { Failure } from '../service/failure.tsx';
+import { api, service } from '../service/service.ts';
+import { useMay } from '../session/may.ts';
+import { PageHeader } from '../shell/page-header.tsx';
+import { useShortcuts } from '../shortcuts/registry.tsx';
+import { Moment } from '../time/moment.tsx';
+import { Button } from '../ui/button.tsx';
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Facts, Panel } from '../ui/panel.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { LocationDialog } from './location-dialog.tsx';
+import { useLocationPoints } from './map-points.ts';
+import { SensorsHere } from './sensors-here.tsx';
+import { TrafficPanel } from './traffic-panel.tsx';
+
+/** One location: its traffic now and today, and the sensors that stand there. */
+export function LocationPage() {
+  const { locationId } = useParams({ from: '/shell/locations/$locationId' });
+  const { data, error, refetch } = useQuery(service.locations.getById.queryOptions({ id: locationId }));
+  if (error && !data) {
+    return (
+      <div className="p-4">
+        <Failure error={error} onRetry={() => void refetch()} />
+      </div>
+    );
+  }
+  return data ? <LocationView location={data} /> : <Skeleton rows={8} />;
+}
+
+function LocationView({ location }: { readonly location: Location }) {
+  const { t, i18n } = useTranslation('locations');
+  const mayManage = useMay('manageSensors');
+  const { id, name, address, speedLimit, description, createdAt } = location;
+  return (
+    <>
+      <PageHeader
+        title={
+          <>
+            <Link to="/locations" aria-label={t('back')} className="me-2 inline-block align-middle">
+              <Icon name="previous" size={20} />
+            </Link>
+            <bdi className="line-clamp-2 inline">{name}</bdi>
+          </>
+        }
+      >
+        <Link
+          to="/events"
+          search={{ locationName: name }}
+          className="inline-flex min-h-8 items-center gap-1.5 rounded-md border border-line-strong bg-raised px-3 hover:bg-hover pointer-coarse:min-h-11"
+        >
+          <Icon name="events" /> {t('events')}
+        </Link>
+        {mayManage && <Commands location={location} />}
+      </PageHeader>
+      <div className="min-h-0 grow overflow-y-auto p-3">
+        <div className="grid items-start gap-3 lg:grid-cols-[3fr_2fr]">
+          <div className="grid min-w-0 gap-3">
+            <TrafficPanel location={location} />
+            <SensorsHere locationId={id} />
+          </div>
+          <div className="grid min-w-0 gap-3">
+            <Panel title={t('details')}>
+              <Facts
+                facts={[
+                  [t('fields.address'), address && <bdi>{address}</bdi>],
+                  [t('fields.speedLimit'), speedLimit?.toLocaleString(i18n.language)],
+                  [t('fields.description'), description && <bdi>{description}</bdi>],
+                  [t('fields.createdAt'), <Moment key="created" at={createdAt} />],
+                ]}
+              />
+            </Panel>
+            <PlaceOf location={location} />
+          </div>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function PlaceOf({ location }: { readonly location: Location }) {
+  const { t } = useTranslation('locations');
+  const [locations] = useState([location]);
+  const points = useLocationPoints(locations[0]?.updatedAt === location.updatedAt ? locations : [location]);
+  return (
+    <Panel title={t('place')}>
+      {points.length === 0 ? (
+        <p className="text-muted">{t('noPlace')}</p>
+      ) : (
+        <div className="h-64">
+          <PlaceMap
+            label={location.name}
+            points={points}
+            selectedId={location.id}
+            onSelect={() => undefined}
+          />
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+function Commands({ location }: { readonly location: Location }) {
+  const { t } = useTranslation(['locations', 'common']);
+  const navigate = useNavigate();
+  const [asked, setAsked] = useState<'edit' | 'delete' | null>(null);
+  const close = () => setAsked(null);
+  useShortcuts([{ keys: 'e', label: t('edit.title'), scope: 'page', run: () => setAsked('edit') }]);
+  return (
+    <>
+      <Button icon="edit" onClick={() => setAsked('edit')}>
+        {t('edit.action')}
+      </Button>
+      <Button kind="danger" icon="delete" onClick={() => setAsked('delete')}>
+        {t('common:dialog.delete')}
+      </Button>
+      {asked === 'edit' && <LocationDialog location={location} onClose={close} />}
+      {asked === 'delete' && (
+        <ConfirmDialog
+          title={t('delete.title')}
+          action={t('common:dialog.delete')}
+          run={() => api.locations.delete.mutate({ id: location.id })}
+          onDone={() => void navigate({ to: '/locations' })}
+          onClose={close}
+        >
+          <p>
+            <bdi className="font-semibold">{location.name}</bdi>
+          </p>
+          <p>{t('delete.text')}</p>
+        </ConfirmDialog>
+      )}
+    </>
+  );
+}

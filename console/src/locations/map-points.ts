@@ -1,0 +1,28 @@
+import type { Location } from '@gantry/contract/locations';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { lookOf } from '../map/look.ts';
+import type { MapPoint } from '../map/point.ts';
+import { levelLooks } from '../status/traffic-level.tsx';
+import { useLiveTraffic } from './all-locations.ts';
+
+/** Locations as points of the map with their traffic, without those whose place is not known. */
+export function useLocationPoints(locations: readonly Location[]): readonly MapPoint[] {
+  const { t } = useTranslation('locations');
+  const { data } = useLiveTraffic();
+  return useMemo(() => {
+    const levels = new Map(data?.locations.map(({ locationId, level }) => [locationId, level]));
+    return locations.flatMap(({ id, name, coordinates }) => {
+      const level = levels.get(id) ?? 'NO_DATA';
+      return coordinates
+        ? {
+            id,
+            label: name,
+            latitude: coordinates.latitude,
+            longitude: coordinates.longitude,
+            look: lookOf(levelLooks[level].tone, t(`levels.${level}`)),
+          }
+        : [];
+    });
+  }, [locations, data, t]);
+}

@@ -1,0 +1,189 @@
+import {
+  type GeoJSONSource,
+  type LayerSpecification,
+  Map as MapLibre,
+  ScaleControl,
+  setWorkerUrl,
+} from 'maplibre-gl';
+import 'maplibre-gl/dist/maplibre-gl.css';
+import './map.css';
+import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url';
+import { baseLayers, DOTS, GROUPS, LABELS, LAND, LINES, POINTS, pointLayers } from './layers.ts';
+import { loadOutlines } from './outlines.ts';
+import type { Bounds, MapPoint } from './point.ts';
+import { loadStreets, STREETS, type Streets } from './streets.ts';
+
+setWorkerUrl(workerUrl);
+
+/** Several points that would cover each other, and where on the map, in pixels. */
+export interface Group {
+  readonly ids: readonly string[];
+  readonly x: number;
+  readonly y: number;
+  /** Comes as near as is needed for the group to part. */
+  readonly approach: () => void;
+}
+
+interface MapOptions {
+  readonly container: HTMLElement;
+  readonly label: string;
+  readonly language: string;
+  readonly onPoint: (id: string) => void;
+  /** @param group null when it is not where it was any more */
+  readonly onGroup: (group: Group | null) => void;
+  /** Whose the base is that is shown. */
+  readonly onStreets: () => void;
+}
+
+/** The map, as the component around it uses it. */
+export interface VectorMap {
+  setPoints(points: readonly MapPoint[]): void;
+  select(id: string | null): void;
+  show(bounds: Bounds): void;
+  applyColors(isDark: boolean): void;
+  zoomBy(steps: number): void;
+  remove(): void;
+}
+
+/** Nearer than this a place is not shown by itself. */
+const NEAR_ZOOM = 14;
+const MOST_ZOOM = 19;
+const MOST_MEMBERS = 200;
+
+const nothing = { type: 'FeatureCollection' as const, features: [] };
+
+/** Makes a map. @throws Error where the browser cannot draw it */
+export function createMap(options: MapOptions): VectorMap {
+  const { container, label, language, onPoint, onGroup, onStreets } = options;
+  let isDark = false;
+  let streets: Streets | null = null;
+  let selected: string | null = null;
+  let latest: readonly MapPoint[] = [];
+  const map = new MapLibre({
+    container,
+    style: {
+      version: 8,
+      sources: {
+        [LAND]: { type: 'geojson', data: nothing },
+        [LINES]: { type: 'geojson', data: nothing },
+        [POINTS]: {
+          type: 'geojson',
+          data: nothing,
+          promoteId: 'id',
+          cluster: true,
+          clusterRadius: 36,
+          // Sensors of one pole stand at one point: they stay a group at any distance.
+          clusterMaxZoom: MOST_ZOOM,
+          maxzoom: MOST_ZOOM + 1,
+          clusterProperties: { rank: ['max', ['get', 'rank']] },
+        },
+      },
+      layers: [...baseLayers(), ...pointLayers()],
+    },
+    bounds: [-170, -58, 170, 75],
+    maxZoom: MOST_ZOOM,
+    attributionControl: false,
+    dragRotate: false,
+    pitchWithRotate: false,
+    touchPitch: false,
+    locale: { 'Map.Title': label },
+  });
+  map.addControl(new ScaleControl(), 'bottom-left');
+  map.touchZoomRotate.disableRotation();
+  map.keyboard.disableRotation();
+  // A part of the base that cannot be loaded leaves the points, which are what matters.
+  map.on('error', ignore);
+
+  const ready = new Promise<void>((resolve) => map.once('style.load', () => resolve()));
+  const source = () => map.getSource<GeoJSONSource>(POINTS);
+  const layers = (): LayerSpecification[] => [
+    ...(streets?.layers(isDark, language) ?? []),
+    ...baseLayers(),
+    ...pointLayers(),
+  ];
+  const applyColors = () => {
+    for (const { id, paint } of layers()) {
+      if (!map.getLayer(id)) continue;
+      for (const [name, value] of Object.entries(paint ?? {}))
+        map.setPaintProperty(id, name as never, value as never);
+    }
+  };
+  const addStreets = (loaded: Streets) => {
+    streets = loaded;
+    map.addSource(STREETS, loaded.source);
+    for (const layer of loaded.layers(isDark, language)) map.addLayer(layer, LABELS);
+    onStreets();
+  };
+  void Promise.all([ready, loadOutlines()]).then(([, outlines]) => {
+    map.getSource<GeoJSONSource>(LAND)?.setData(outlines.land);
+    map.getSource<GeoJSONSource>(LINES)?.setData({
+      type: 'FeatureCollection',
+      features: [outlines.borders, outlines.coasts],
+    });
+  }, ignore);
+  void Promise.all([ready, loadStreets()]).then(([, loaded]) => loaded && addStreets(loaded), ignore);
+
+  map.on('click', DOTS, ({ features }) => {
+    const id = features?.[0]?.properties.id as unknown;
+    if (typeof id === 'string') onPoint(id);
+  });
+  map.on('click', GROUPS, async ({ features }) => {
+    const group = features?.[0];
+    const points = source();
+    if (group?.geometry.type !== 'Point' || !points) return;
+    const center = group.geometry.coordinates as [number, number];
+    const id = Number(group.properties.cluster_id);
+    const members = await points.getClusterLeaves(id, MOST_MEMBERS, 0);
+    const zoom = await points.getClusterExpansionZoom(id);
+    const { x, y } = map.project(center);
+    const approach = () => void map.easeTo({ center, zoom: Math.min(zoom, MOST_ZOOM) });
+    onGroup({ ids: members.map(({ properties }) => String(properties?.id)), x, y, approach });
+  });
+  map.on('movestart', () => onGroup(null));
+  for (const layer of [DOTS, GROUPS]) {
+    map.on('mouseenter', layer, () => map.getCanvas().style.setProperty('cursor', 'pointer'));
+    map.on('mouseleave', layer, () => map.getCanvas().style.removeProperty('cursor'));
+  }
+
+  const mark = (id: string, is: boolean) => map.setFeatureState({ source: POINTS, id }, { selected: is });
+  return {
+    setPoints(points) {
+      latest = points;
+      void ready.then(() => {
+        if (latest === points) source()?.setData(featuresOf(points));
+      });
+    },
+    select(id) {
+      void ready.then(() => {
+        if (selected !== null) mark(selected, false);
+        selected = id;
+        if (id === null) return;
+        mark(id, true);
+        const point = latest.find((each) => each.id === id);
+        if (point && !map.getBounds().contains([point.longitude, point.latitude]))
+          map.easeTo({ center: [point.longitude, point.latitude] });
+      });
+    },
+    show: ([west, south, east, north]) =>
+      void map.fitBounds([west, south, east, north], { padding: 48, maxZoom: NEAR_ZOOM, animate: false }),
+    applyColors(dark) {
+      isDark = dark;
+      void ready.then(applyColors);
+    },
+    zoomBy: (steps) => void map.zoomTo(map.getZoom() + steps),
+    remove: () => map.remove(),
+  };
+}
+
+function featuresOf(points: readonly MapPoint[]) {
+  return {
+    type: 'FeatureCollection' as const,
+    features: points.map(({ id, label, latitude, longitude, look: { rank, mark } }) => ({
+      type: 'Feature' as const,
+      properties: { id, label, rank, mark },
+      geometry: { type: 'Point' as const, coordinates: [longitude, latitude] },
+    })),
+  };
+}
+
+function ignore(): void {}

@@ -1,0 +1,43 @@
+import { Component, lazy, type ReactNode, Suspense } from 'react';
+import type { MapProps } from './point.ts';
+import { hasWebGl } from './web-gl.ts';
+
+const VectorMap = lazy(() => import('./vector-map.tsx').then((module) => ({ default: module.VectorMap })));
+const DotMap = lazy(() => import('./dot-map.tsx').then((module) => ({ default: module.DotMap })));
+
+/**
+ * The map, which fills the element that it stands in. It is loaded when it is shown, and its place is kept meanwhile. Without
+ * WebGL, or if the map fails, dots over outlines take its place. A page with a map has a `PointList` beside it.
+ */
+export function PlaceMap(props: MapProps) {
+  const placeholder = <div className="h-full bg-bg" />;
+  const simple = (
+    <Suspense fallback={placeholder}>
+      <DotMap {...props} />
+    </Suspense>
+  );
+  if (!hasWebGl()) return simple;
+  return (
+    <Otherwise show={simple}>
+      <Suspense fallback={placeholder}>
+        <VectorMap {...props} />
+      </Suspense>
+    </Otherwise>
+  );
+}
+
+/** Shows something else when what it holds fails. */
+class Otherwise extends Component<
+  { readonly show: ReactNode; readonly children: ReactNode },
+  { failed: boolean }
+> {
+  override state = { failed: false };
+
+  static getDerivedStateFromError() {
+    return { failed: true };
+  }
+
+  override render() {
+    return this.state.failed ? this.props.show : this.props.children;
+  }
+}

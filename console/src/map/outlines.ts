@@ -1,0 +1,41 @@
+import type { Feature, FeatureCollection, MultiLineString, MultiPolygon, Polygon } from 'geojson';
+import { feature, mesh } from 'topojson-client';
+import type { GeometryCollection, Topology } from 'topojson-specification';
+import address from 'world-atlas/countries-50m.json?url';
+
+/** Land and borders of the world (Natural Earth, 1:50 million): the base that needs no tiles. */
+export interface Outlines {
+  readonly land: FeatureCollection<Polygon | MultiPolygon>;
+  readonly borders: Feature<MultiLineString>;
+  readonly coasts: Feature<MultiLineString>;
+}
+
+let loading: Promise<Outlines> | null = null;
+
+/** Loads them once. @throws what `fetch` throws; the next call tries again */
+export function loadOutlines(): Promise<Outlines> {
+  loading ??= read().catch((error: unknown) => {
+    loading = null;
+    throw error;
+  });
+  return loading;
+}
+
+async function read(): Promise<Outlines> {
+  const response = await fetch(address);
+  const world = (await response.json()) as Topology<{
+    countries: GeometryCollection;
+    land: GeometryCollection;
+  }>;
+  const { countries, land } = world.objects;
+  const lines = (geometry: MultiLineString): Feature<MultiLineString> => ({
+    type: 'Feature',
+    properties: {},
+    geometry,
+  });
+  return {
+    land: feature(world, land) as FeatureCollection<Polygon | MultiPolygon>,
+    borders: lines(mesh(world, countries, (one, other) => one !== other)),
+    coasts: lines(mesh(world, countries, (one, other) => one === other)),
+  };
+}

@@ -1,0 +1,85 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useMemo, useRef } from 'react';
+import { classes } from '../ui/classes.ts';
+import { type MapPoint, rankColors, worstFirst } from './point.ts';
+
+interface PointButtonProps {
+  readonly point: MapPoint;
+  readonly isSelected?: boolean;
+  readonly onSelect: (id: string) => void;
+}
+
+/** A point in words, with the dot that it has on the map. */
+export function PointButton({ point, isSelected = false, onSelect }: PointButtonProps) {
+  const { id, label, look } = point;
+  return (
+    <button
+      type="button"
+      aria-current={isSelected || undefined}
+      onClick={() => onSelect(id)}
+      className={classes(
+        'flex min-h-9 w-full items-center gap-2 rounded px-2 text-start hover:bg-hover pointer-coarse:min-h-11',
+        isSelected && 'bg-selected',
+      )}
+    >
+      <span
+        aria-hidden="true"
+        className="grid size-4 shrink-0 place-items-center rounded-full text-xs leading-none font-bold text-raised"
+        style={{ background: `var(--${rankColors[look.rank]})` }}
+      >
+        {look.mark}
+      </span>
+      <bdi className="one-line grow">{label}</bdi>
+      <span className={classes('shrink-0 text-sm', look.rank === 0 && 'text-muted')}>{look.text}</span>
+    </button>
+  );
+}
+
+interface PointListProps {
+  readonly label: string;
+  readonly points: readonly MapPoint[];
+  readonly selectedId?: string | null | undefined;
+  readonly onSelect: (id: string) => void;
+}
+
+const ROW_HEIGHT = 44;
+
+/** What the map shows, as a list that the keyboard and screen readers reach: the worst first. */
+export function PointList({ label, points, selectedId, onSelect }: PointListProps) {
+  const scroller = useRef<HTMLElement>(null);
+  const sorted = useMemo(() => points.toSorted(worstFirst), [points]);
+  const virtual = useVirtualizer({
+    count: sorted.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 12,
+  });
+  return (
+    <section
+      ref={scroller}
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+      tabIndex={0}
+      className="h-full overflow-y-auto px-1 contain-strict"
+    >
+      <ul className="relative" style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const point = sorted[index];
+          return (
+            point && (
+              <li
+                key={point.id}
+                aria-posinset={index + 1}
+                aria-setsize={sorted.length}
+                className="absolute inset-x-0"
+                style={{ top: start }}
+              >
+                <PointButton point={point} isSelected={point.id === selectedId} onSelect={onSelect} />
+              </li>
+            )
+          );
+        })}
+      </ul>
+    </section>
+  );
+}

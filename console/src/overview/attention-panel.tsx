@@ -1,0 +1,114 @@
+import { Link, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Failure } from '../service/failure.tsx';
+import { incidentLooks } from '../status/incident-status.tsx';
+import { statusLooks } from '../status/sensor-status.tsx';
+import { Moment } from '../time/moment.tsx';
+import type { Tone } from '../ui/badge.tsx';
+import { Icon, type IconName } from '../ui/icon.tsx';
+import { Panel } from '../ui/panel.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { incidentPath } from './paths.ts';
+import { useCounts } from './use-counts.ts';
+
+/** What somebody should look after first: critical incidents, alerts, failing and silent sensors; each the oldest first. */
+export function AttentionPanel() {
+  const { t } = useTranslation(['overview', 'common']);
+  const { kiosk } = useSearch({ from: '/shell/' });
+  const { rows, offline = 0, failing = 0, alerts = 0, isPending, error, refetch } = useCounts();
+  const { critical } = rows;
+  const count = critical.length + alerts + failing + offline;
+  const shown = critical.length + rows.alerts.length + rows.failing.length + rows.offline.length;
+  return (
+    <Panel title={t('attention.title')} isFull className="lg:h-[60vh] lg:min-h-80">
+      {error && <Failure error={error} onRetry={refetch} />}
+      {isPending && !error && <Skeleton rows={4} />}
+      {!isPending && !error && count === 0 && (
+        <p className="flex items-center gap-2 p-3 text-muted">
+          <Icon name="good" /> {t('attention.nothing')}
+        </p>
+      )}
+      <ul className="min-h-0 max-h-96 grow overflow-y-auto lg:max-h-none">
+        {critical.map(({ id, title, openedAt, status }) => (
+          <Row key={id} to={incidentPath(id)} at={openedAt} icon="incident" tone="critical">
+            <bdi>{title}</bdi>
+            <Note icon={incidentLooks[status].icon}>{t(`common:incidentStatus.${status}`)}</Note>
+          </Row>
+        ))}
+        {rows.alerts.map(({ id, licensePlateNumber, reason, createdAt, priority }) => (
+          <Row
+            key={id}
+            to="/watchlist"
+            at={createdAt}
+            icon="watchlist"
+            tone={priority === 'CRITICAL' ? 'critical' : 'high'}
+          >
+            {kiosk ? t('attention.alert') : <bdi className="font-mono">{licensePlateNumber}</bdi>}
+            {!kiosk && (
+              <Note>
+                <bdi>{reason}</bdi>
+              </Note>
+            )}
+          </Row>
+        ))}
+        {[...rows.failing, ...rows.offline].map(({ id, name, status, lastHeartbeat, createdAt }) => (
+          <Row
+            key={id}
+            to={`/sensors/${id}`}
+            at={lastHeartbeat ?? createdAt}
+            icon="sensor"
+            tone={statusLooks[status].tone}
+          >
+            <bdi>{name}</bdi>
+            <Note icon={statusLooks[status].icon}>{t(`common:sensorStatus.${status}`)}</Note>
+          </Row>
+        ))}
+      </ul>
+      {count > shown && (
+        <p className="border-t px-3 py-2 text-sm text-muted">
+          {t('attention.more', { count: count - shown })}
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+const tones: Readonly<Record<Tone, string>> = {
+  calm: 'text-muted',
+  good: 'text-good',
+  low: 'text-low',
+  medium: 'text-medium',
+  high: 'text-high',
+  critical: 'text-critical',
+};
+
+interface RowProps {
+  readonly to: string;
+  readonly at: Date;
+  readonly icon: IconName;
+  readonly tone: Tone;
+  readonly children: ReactNode;
+}
+
+/** One thing and since when. */
+function Row({ to, at, icon, tone, children }: RowProps) {
+  return (
+    <li className="border-b last:border-b-0">
+      <Link to={to} className="flex min-h-11 items-center gap-2 px-3 py-1.5 hover:bg-hover">
+        <Icon name={icon} className={tones[tone]} />
+        <span className="one-line flex min-w-0 grow items-baseline gap-2">{children}</span>
+        <Moment at={at} as="ago" className="text-sm text-muted" />
+      </Link>
+    </li>
+  );
+}
+
+function Note({ icon, children }: { readonly icon?: IconName; readonly children: ReactNode }) {
+  return (
+    <span className="one-line inline-flex min-w-0 items-center gap-1 text-sm text-muted">
+      {icon && <Icon name={icon} size={13} />}
+      {children}
+    </span>
+  );
+}

@@ -1,0 +1,43 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Tone } from '../ui/badge.tsx';
+import { classes } from '../ui/classes.ts';
+
+interface FigureProps {
+  readonly name: string;
+  /** undefined until it is known. */
+  readonly value: string | undefined;
+  /** What the figure is out of, or compared with. */
+  readonly note?: ReactNode;
+  /** The list that it counts. */
+  readonly to: string;
+  readonly search?: Readonly<Record<string, unknown>>;
+  readonly tone?: Tone;
+  readonly children?: ReactNode;
+}
+
+/** One key figure, which leads to what it counts. Its place is kept until it is known. */
+export function Figure({ name, value, note, to, search = {}, tone = 'calm', children }: FigureProps) {
+  return (
+    <Link
+      to={to}
+      search={search as never}
+      className="flex min-h-24 min-w-0 flex-col gap-0.5 rounded-md border bg-surface p-3 hover:bg-hover"
+    >
+      <span className="one-line text-sm text-muted">{name}</span>
+      <span className="figures flex items-baseline gap-2">
+        <strong
+          className={classes(
+            'text-2xl leading-tight font-semibold',
+            tone === 'critical' && 'text-critical',
+            tone === 'high' && 'text-high',
+          )}
+        >
+          {value ?? ' '}
+        </strong>
+        {note !== undefined && <span className="one-line text-sm text-muted">{note}</span>}
+      </span>
+      <span className="mt-auto block">{children}</span>
+    </Link>
+  );
+}

@@ -1,0 +1,117 @@
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { service } from '../service/service.ts';
+import { useMay } from '../session/may.ts';
+import { SeverityBadge } from '../status/severity.tsx';
+import { Sparkline } from '../ui/sparkline.tsx';
+import { Figure } from './figure.tsx';
+import { useCounts } from './use-counts.ts';
+import { useLastDay } from './use-last-day.ts';
+
+/** The key figures. */
+export function Figures() {
+  const mayIncidents = useMay('manageIncidents');
+  return (
+    <section className="grid grid-cols-2 gap-3 md:grid-cols-3 xl:grid-cols-5">
+      <Events />
+      <Sensors />
+      {mayIncidents && <Incidents />}
+      <Violations />
+      {mayIncidents && <Alerts />}
+    </section>
+  );
+}
+
+function useNumber() {
+  const { i18n } = useTranslation();
+  return (value: number | undefined) => value?.toLocaleString(i18n.language);
+}
+
+function Events() {
+  const { t } = useTranslation('overview');
+  const number = useNumber();
+  const { total, perHour } = useLastDay();
+  if (total === null) return null;
+  return (
+    <Figure name={t('figures.events')} value={number(total)} note={t('figures.lastDay')} to="/events">
+      {perHour && <Sparkline label={t('figures.eventsPerHour')} values={perHour.map((hour) => hour.total)} />}
+    </Figure>
+  );
+}
+
+function Sensors() {
+  const { t } = useTranslation(['overview', 'common']);
+  const number = useNumber();
+  const { sensors, offline, failing } = useCounts();
+  const online = useQuery(service.sensors.getAll.queryOptions({ status: 'ONLINE', take: 1 })).data?.total;
+  const bad = (offline ?? 0) + (failing ?? 0);
+  return (
+    <Figure
+      name={t('figures.sensors')}
+      value={number(online)}
+      note={sensors !== undefined && t('figures.of', { total: number(sensors) })}
+      to="/sensors"
+      tone={failing ? 'critical' : bad > 0 ? 'high' : 'calm'}
+    >
+      <span className="figures text-sm text-muted">
+        {bad > 0 &&
+          `${t('common:sensorStatus.OFFLINE')} ${number(offline)} · ${t('common:sensorStatus.ERROR')} ${number(failing)}`}
+      </span>
+    </Figure>
+  );
+}
+
+function Incidents() {
+  const { t } = useTranslation('overview');
+  const number = useNumber();
+  const { data } = useQuery(service.incidents.getStats.queryOptions());
+  const bySeverity = data?.openBySeverity.filter(({ count }) => count > 0) ?? [];
+  return (
+    <Figure
+      name={t('figures.incidents')}
+      value={number(data?.open)}
+      to="/incidents"
+      tone={bySeverity.some(({ severity }) => severity === 'CRITICAL') ? 'critical' : 'calm'}
+    >
+      <span className="figures flex flex-wrap gap-x-3 text-sm">
+        {bySeverity.map(({ severity, count }) => (
+          <span key={severity} className="flex items-center gap-1">
+            <SeverityBadge severity={severity} filled={false} /> {number(count)}
+          </span>
+        ))}
+      </span>
+    </Figure>
+  );
+}
+
+function Violations() {
+  const { t } = useTranslation('overview');
+  const number = useNumber();
+  const search = { eventType: 'TRAFFIC_VIOLATION', processed: false, archived: false } as const;
+  const { data } = useQuery({
+    ...service.events.getAll.queryOptions({ ...search, take: 1 }),
+    refetchInterval: 30_000,
+  });
+  const { perHour } = useLastDay();
+  return (
+    <Figure name={t('figures.violations')} value={number(data?.total)} to="/events" search={search}>
+      {perHour && (
+        <Sparkline label={t('figures.violationsPerHour')} values={perHour.map((hour) => hour.violations)} />
+      )}
+    </Figure>
+  );
+}
+
+function Alerts() {
+  const { t } = useTranslation('overview');
+  const number = useNumber();
+  const { alerts } = useCounts();
+  return (
+    <Figure
+      name={t('figures.alerts')}
+      value={number(alerts)}
+      to="/watchlist"
+      tone={alerts ? 'high' : 'calm'}
+    />
+  );
+}

@@ -1,0 +1,45 @@
+import { Link } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Clock } from '../shell/clock.tsx';
+import { ConnectionDot, useIsStale } from '../shell/connection-dot.tsx';
+import { Icon } from '../ui/icon.tsx';
+
+/** What the wall has in place of the navigation: the time, the link to the service, and the way back. */
+export function KioskBar() {
+  const { t } = useTranslation('overview');
+  useLargeType();
+  return (
+    <header className="flex items-center gap-4 border-b bg-surface px-4 py-2">
+      <h1 className="grow text-xl font-semibold">{t('title')}</h1>
+      <Clock />
+      <ConnectionDot />
+      <Link
+        to="/"
+        search={{}}
+        aria-label={t('kiosk.leave')}
+        title={t('kiosk.leave')}
+        className="grid size-9 place-items-center rounded-md text-muted hover:bg-hover pointer-coarse:size-11"
+      >
+        <Icon name="close" />
+      </Link>
+    </header>
+  );
+}
+
+/** Makes everything larger: all sizes follow that of the root. */
+function useLargeType(): void {
+  useEffect(() => {
+    const { style } = document.documentElement;
+    style.fontSize = '125%';
+    return () => {
+      style.fontSize = '';
+    };
+  }, []);
+}
+
+/** Hatches the whole wall while the link is broken: nobody is near enough to read the banner. */
+export function StaleHatching() {
+  if (!useIsStale()) return null;
+  return <div aria-hidden="true" className="stale pointer-events-none fixed inset-0 z-30 opacity-100!" />;
+}

@@ -1,0 +1,49 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { PlaceMap } from '../map/map.tsx';
+import { PointList } from '../map/point-list.tsx';
+import { Panel } from '../ui/panel.tsx';
+import { ViewSwitch } from '../ui/view-switch.tsx';
+import { PlaceCard } from './place-card.tsx';
+import { useCounts } from './use-counts.ts';
+import { usePlacePoints, usePlaces } from './use-places.ts';
+
+/** All places with their traffic, sensors and incidents: on the map, or as a list. */
+export function PlacesPanel({ className }: { readonly className?: string }) {
+  const { t } = useTranslation('overview');
+  const { place: selectedId, places: form, kiosk } = useSearch({ from: '/shell/' });
+  const navigate = useNavigate({ from: '/' });
+  // Calls that are made together are answered together, so the largest ones wait until the figures are there.
+  const isFirstThere = !useCounts().isPending;
+  const places = usePlaces(isFirstThere);
+  const points = usePlacePoints(places);
+  const selected = places.find(({ id }) => id === selectedId);
+  const select = (id: string | undefined) =>
+    void navigate({ search: (all) => ({ ...all, place: id }), replace: true });
+  const shown = { label: t('map.title'), points, selectedId, onSelect: select };
+  return (
+    <Panel
+      title={t('map.title')}
+      isFull
+      className={className}
+      actions={
+        !kiosk && (
+          <ViewSwitch
+            isMap={form !== 'list'}
+            onSwitch={() =>
+              void navigate({
+                search: (all) => ({ ...all, places: form === 'list' ? undefined : 'list' }),
+                replace: true,
+              })
+            }
+          />
+        )
+      }
+    >
+      <div className="relative min-h-0 grow">
+        {isFirstThere && (form === 'list' ? <PointList {...shown} /> : <PlaceMap {...shown} />)}
+        {selected && <PlaceCard place={selected} onClose={() => select(undefined)} />}
+      </div>
+    </Panel>
+  );
+}

@@ -1,0 +1,28 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { service } from '../service/service.ts';
+import { useMay } from '../session/may.ts';
+import { useNow } from '../time/use-time.ts';
+import { useCounts } from './use-counts.ts';
+
+const HOUR_MS = 3_600_000;
+const AGAIN_MS = 120_000;
+
+/**
+ * Events of the last 24 hours, hour by hour. It is the dearest question of the page, so it is asked last and seldom:
+ * calls that are made together are answered together.
+ * @returns `total` undefined until it is known, and null where the role may not see it
+ */
+export function useLastDay() {
+  const may = useMay('viewReports');
+  const { isPending } = useCounts();
+  const now = useNow(AGAIN_MS);
+  const startDate = new Date(Math.floor(now / HOUR_MS) * HOUR_MS - 23 * HOUR_MS).toISOString();
+  const { data } = useQuery({
+    ...service.reports.getAnalytics.queryOptions({ startDate, interval: 'hour' }),
+    enabled: may && !isPending,
+    refetchInterval: AGAIN_MS,
+    staleTime: AGAIN_MS,
+    placeholderData: keepPreviousData,
+  });
+  return { total: may ? data?.totals.events.value : null, perHour: data?.series };
+}

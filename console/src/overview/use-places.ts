@@ -1,0 +1,110 @@
+import type { Incident } from '@gantry/contract/incidents';
+import type { Location } from '@gantry/contract/locations';
+import type { LocatedSensor } from '@gantry/contract/sensors';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type TrafficNow, useAllLocations, useLiveTraffic } from '../locations/all-locations.ts';
+import { worstOf } from '../map/look.ts';
+import type { MapPoint } from '../map/point.ts';
+import { service } from '../service/service.ts';
+import { useMay } from '../session/may.ts';
+import { statusLooks } from '../status/sensor-status.tsx';
+import { levelLooks } from '../status/traffic-level.tsx';
+import type { Tone } from '../ui/badge.tsx';
+
+/** A place of the overview: a location, or where a sensor or an incident is that belongs to none. */
+export interface Place {
+  readonly id: string;
+  readonly name: string;
+  readonly location: Location | null;
+  readonly coordinates: { readonly latitude: number; readonly longitude: number } | null;
+  readonly traffic: TrafficNow | undefined;
+  readonly sensors: readonly LocatedSensor[];
+  readonly incidents: readonly Incident[];
+}
+
+/** Incidents that are neither resolved nor closed. */
+export const OPEN = ['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS'] as const;
+const severityTones = { LOW: 'low', MEDIUM: 'medium', HIGH: 'high', CRITICAL: 'critical' } as const;
+
+/** Everything that the map of the overview shows, place by place. @param enabled whether it may be asked for already */
+export function usePlaces(enabled: boolean): readonly Place[] {
+  const mayIncidents = useMay('manageIncidents');
+  const { data: locations, isPending: areLocationsPending } = useAllLocations(enabled);
+  const traffic = useLiveTraffic(enabled).data;
+  const { data: sensors, isPending: areSensorsPending } = useQuery({
+    ...service.sensors.getAllSensors.queryOptions(),
+    enabled,
+  });
+  const isPending = areLocationsPending || areSensorsPending;
+  const incidents = useQuery({
+    ...service.incidents.getAll.queryOptions({ status: [...OPEN], take: 100 }),
+    enabled: enabled && mayIncidents,
+  }).data?.incidents;
+  return useMemo(() => {
+    // The map is placed by the first points that it is given.
+    if (isPending) return [];
+    const levels = new Map(traffic?.locations.map((each) => [each.locationId, each]));
+    const sensorsAt = Map.groupBy(sensors ?? [], ({ location }) => location?.id ?? null);
+    const incidentsAt = Map.groupBy(incidents ?? [], ({ locationId }) => locationId);
+    const single = { location: null, traffic: undefined, sensors: [], incidents: [] };
+    return [
+      ...(locations ?? []).map((location) => ({
+        id: location.id,
+        name: location.name,
+        location,
+        coordinates: location.coordinates,
+        traffic: levels.get(location.id),
+        sensors: sensorsAt.get(location.id) ?? [],
+        incidents: incidentsAt.get(location.id) ?? [],
+      })),
+      ...(sensorsAt.get(null) ?? []).map((sensor) => ({
+        ...single,
+        id: sensor.id,
+        name: sensor.name,
+        coordinates: sensor.coordinates,
+        sensors: [sensor],
+      })),
+      ...(incidentsAt.get(null) ?? []).map((incident) => ({
+        ...single,
+        id: incident.id,
+        name: incident.title,
+        coordinates: incident.location,
+        incidents: [incident],
+      })),
+    ];
+  }, [isPending, locations, traffic, sensors, incidents]);
+}
+
+/** The places as points of the map: as bad as the worst that is there, and in words all that is not normal. */
+export function usePlacePoints(places: readonly Place[]): readonly MapPoint[] {
+  const { t } = useTranslation(['overview', 'locations', 'common']);
+  return useMemo(
+    () =>
+      places.flatMap(({ id, name, coordinates, traffic, sensors, incidents }) => {
+        if (!coordinates) return [];
+        const silent = sensors.filter(({ status }) => status !== 'ONLINE');
+        const tones: Tone[] = [
+          ...sensors.map(({ status }) => statusLooks[status].tone),
+          ...incidents.map(({ severity }) => severityTones[severity]),
+        ];
+        const says: string[] = [];
+        if (traffic) {
+          tones.push(levelLooks[traffic.level].tone);
+          says.push(t(`locations:levels.${traffic.level}`));
+        }
+        if (incidents.length > 0) says.push(t('map.incidents', { count: incidents.length }));
+        if (silent.length > 0) says.push(t('map.silent', { count: silent.length }));
+        if (says.length === 0 && sensors[0]) says.push(t(`common:sensorStatus.${sensors[0].status}`));
+        return {
+          id,
+          label: name,
+          latitude: coordinates.latitude,
+          longitude: coordinates.longitude,
+          look: worstOf(tones, says.join(' · ')),
+        };
+      }),
+    [places, t],
+  );
+}

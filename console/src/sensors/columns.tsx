@@ -1,0 +1,68 @@
+import type { sensorsPage } from '@gantry/contract/sensors';
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { z } from 'zod';
+import { SensorStatusBadge } from '../status/sensor-status.tsx';
+import type { Column } from '../table/data-table.tsx';
+import { Moment } from '../time/moment.tsx';
+
+/** A sensor as the list has it. */
+export type ListedSensor = z.infer<typeof sensorsPage>['sensors'][number];
+
+/** The columns of the list of sensors. */
+export function useSensorColumns(): readonly Column<ListedSensor>[] {
+  const { t } = useTranslation('sensors');
+  return useMemo(
+    () => [
+      {
+        id: 'name',
+        header: t('fields.name'),
+        sortBy: 'name',
+        cell: ({ id, name }) => (
+          <Link to="/sensors/$sensorId" params={{ sensorId: id }} className="hover:underline">
+            <bdi>{name}</bdi>
+          </Link>
+        ),
+      },
+      {
+        id: 'status',
+        header: t('fields.status'),
+        sortBy: 'status',
+        width: '13rem',
+        cell: ({ status, lastHeartbeat }) => (
+          <SensorStatusBadge status={status} lastHeartbeat={lastHeartbeat} />
+        ),
+      },
+      {
+        id: 'type',
+        header: t('fields.type'),
+        sortBy: 'type',
+        width: '9rem',
+        wideOnly: true,
+        cell: ({ type }) => t(`types.${type}`),
+      },
+      {
+        id: 'deviceId',
+        header: t('fields.deviceId'),
+        width: '10rem',
+        wideOnly: true,
+        cell: ({ deviceId }) => <bdi className="font-mono">{deviceId}</bdi>,
+      },
+      {
+        id: 'lastHeartbeat',
+        header: t('fields.lastHeartbeat'),
+        sortBy: 'lastHeartbeat',
+        width: '11.5rem',
+        wideOnly: true,
+        cell: ({ lastHeartbeat }) =>
+          lastHeartbeat ? (
+            <Moment at={lastHeartbeat} />
+          ) : (
+            <span className="text-muted">{t('neverHeard')}</span>
+          ),
+      },
+    ],
+    [t],
+  );
+}

@@ -1,0 +1,70 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { useForm } from '../form/form.ts';
+import { Failure } from '../service/failure.tsx';
+import { api, service } from '../service/service.ts';
+import { Button } from '../ui/button.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Field } from '../ui/field.tsx';
+import { Command, firstEventCommand } from './first-event.tsx';
+import { readSensor, SensorFields } from './sensor-fields.tsx';
+
+/** Registers a sensor; then its key and the command that sends its first event, which are shown this once. */
+export function CreateSensorDialog({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useTranslation(['sensors', 'common']);
+  const client = useQueryClient();
+  const form = useForm({
+    read: (entered) => ({ ...readSensor(entered), deviceId: entered.text('deviceId') }),
+    save: (input) => api.sensors.create.mutate(input),
+    onSuccess: () => void client.invalidateQueries({ queryKey: service.sensors.pathKey() }),
+  });
+  const created = form.result;
+  if (created) {
+    return (
+      <Dialog title={t('create.done')} open width="wide">
+        <p>
+          <bdi className="font-semibold">{created.name}</bdi> · {t('create.doneText')}
+        </p>
+        <Command text={firstEventCommand(created.apiKey)} />
+        <p className="text-sm text-muted">{t('create.once')}</p>
+        <div className="flex flex-wrap justify-end gap-2">
+          <CopyButton label={t('key.copy')} text={created.apiKey} />
+          <Link
+            to="/sensors/$sensorId"
+            params={{ sensorId: created.id }}
+            className="inline-flex min-h-8 items-center rounded-md border border-line-strong px-3 hover:bg-hover pointer-coarse:min-h-11"
+          >
+            {t('open')}
+          </Link>
+          <Button kind="primary" onClick={onClose}>
+            {t('common:dialog.close')}
+          </Button>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title={t('create.title')} open onClose={onClose}>
+      <form onSubmit={form.submit} className="flex flex-col gap-3">
+        <Field
+          label={t('fields.deviceId')}
+          name="deviceId"
+          hint={t('fields.deviceIdHint')}
+          error={form.errorOf('deviceId')}
+          autoComplete="off"
+          required
+        />
+        <SensorFields errorOf={form.errorOf} />
+        {form.failure && <Failure error={form.failure} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{t('common:dialog.cancel')}</Button>
+          <Button kind="primary" type="submit" disabled={form.isSaving}>
+            {t('create.action')}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,57 @@
+import type { Sensor } from '@gantry/contract/sensors';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { PlaceMap } from '../map/map.tsx';
+import { service } from '../service/service.ts';
+import { Facts, Panel } from '../ui/panel.tsx';
+import { useSensorPoints } from './map-points.ts';
+
+/** Where a sensor stands. */
+export function PlacePanel({ sensor }: { readonly sensor: Sensor }) {
+  const { t } = useTranslation('sensors');
+  const { locationId, coordinates, name } = sensor;
+  const { data: location } = useQuery({
+    ...service.locations.getById.queryOptions({ id: locationId ?? '' }),
+    enabled: locationId !== null,
+  });
+  const points = useSensorPoints([{ ...sensor, coordinates: coordinates ?? location?.coordinates ?? null }]);
+  return (
+    <Panel title={t('place')}>
+      <Facts
+        facts={[
+          [
+            t('fields.location'),
+            location && (
+              <Link
+                to="/locations/$locationId"
+                params={{ locationId: location.id }}
+                className="text-accent underline"
+              >
+                <bdi>{location.name}</bdi>
+              </Link>
+            ),
+          ],
+          [t('fields.address'), <bdi key="address">{coordinates?.address ?? location?.address}</bdi>],
+          [
+            t('fields.coordinates'),
+            coordinates && (
+              <span dir="ltr" className="figures">
+                {coordinates.latitude.toFixed(5)}, {coordinates.longitude.toFixed(5)}
+              </span>
+            ),
+          ],
+        ]}
+      />
+      {points.length > 0 ? (
+        <div className="mt-3 h-64">
+          <PlaceMap label={name} points={points} selectedId={sensor.id} onSelect={ignore} />
+        </div>
+      ) : (
+        <p className="mt-2 text-muted">{t('noPlace')}</p>
+      )}
+    </Panel>
+  );
+}
+
+function ignore(): void {}

@@ -1,0 +1,116 @@
+import type { Sensor } from '@gantry/contract/sensors';
+import { sensorStatuses, sensorTypes } from '@gantry/contract/values';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Entered } from '../form/form.ts';
+import { LocationPicker } from '../locations/location-picker.tsx';
+import { Field } from '../ui/field.tsx';
+import { Select } from '../ui/select.tsx';
+
+type SensorType = Sensor['type'];
+type SensorStatus = Sensor['status'];
+
+/** What is entered of a new sensor and of one that exists. */
+export function readSensor(entered: Entered) {
+  return {
+    name: entered.text('name'),
+    type: entered.text('type') as SensorType,
+    eventsPerMin: entered.numberOrNull('eventsPerMin') ?? 20,
+    ipAddress: entered.textOrNull('ipAddress'),
+    coordinates: readCoordinates(entered),
+    locationId: entered.textOrNull('locationId'),
+    description: entered.textOrNull('description'),
+  };
+}
+
+/** Both degrees, or null if neither was entered. The service names the one that is missing or out of range. */
+export function readCoordinates(entered: Entered) {
+  const latitude = entered.numberOrNull('coordinates.latitude');
+  const longitude = entered.numberOrNull('coordinates.longitude');
+  if (latitude === null && longitude === null) return null;
+  return { latitude: latitude ?? Number.NaN, longitude: longitude ?? Number.NaN };
+}
+
+interface FieldsProps {
+  readonly sensor?: Sensor;
+  readonly errorOf: (path: string) => string | undefined;
+}
+
+/** The fields of a sensor that people may change. */
+export function SensorFields({ sensor, errorOf }: FieldsProps) {
+  const { t } = useTranslation('sensors');
+  const [type, setType] = useState<SensorType>(sensor?.type ?? 'CAMERA');
+  const field = (name: 'name' | 'ipAddress' | 'description' | 'eventsPerMin') => ({
+    label: t(`fields.${name}`),
+    name,
+    error: errorOf(name),
+    defaultValue: sensor?.[name] ?? '',
+  });
+  return (
+    <>
+      <Field {...field('name')} required autoComplete="off" />
+      <Select
+        label={t('fields.type')}
+        name="type"
+        value={type}
+        options={sensorTypes.map((value) => ({ value, label: t(`types.${value}`) }))}
+        onChange={setType}
+      />
+      {sensor && <StatusField status={sensor.status} />}
+      <LocationPicker
+        label={t('fields.location')}
+        name="locationId"
+        initial={sensor?.locationId ?? null}
+        error={errorOf('locationId')}
+      />
+      <CoordinateFields coordinates={sensor?.coordinates ?? null} errorOf={errorOf} />
+      <Field {...field('ipAddress')} hint={t('fields.ipAddressHint')} dir="ltr" autoComplete="off" />
+      <Field
+        {...field('eventsPerMin')}
+        defaultValue={sensor?.eventsPerMin ?? 20}
+        inputMode="numeric"
+        hint={t('fields.eventsPerMinHint')}
+      />
+      <Field {...field('description')} lines={3} />
+    </>
+  );
+}
+
+function StatusField({ status }: { readonly status: SensorStatus }) {
+  const { t } = useTranslation(['sensors', 'common']);
+  const [value, setValue] = useState(status);
+  return (
+    <Select
+      label={t('fields.status')}
+      name="status"
+      value={value}
+      options={sensorStatuses.map((each) => ({ value: each, label: t(`common:sensorStatus.${each}`) }))}
+      onChange={setValue}
+    />
+  );
+}
+
+interface CoordinateFieldsProps {
+  readonly coordinates: { readonly latitude: number; readonly longitude: number } | null;
+  readonly errorOf: (path: string) => string | undefined;
+}
+
+/** A place in degrees. */
+export function CoordinateFields({ coordinates, errorOf }: CoordinateFieldsProps) {
+  const { t } = useTranslation('sensors');
+  return (
+    <div className="grid grid-cols-2 gap-2">
+      {(['latitude', 'longitude'] as const).map((name) => (
+        <Field
+          key={name}
+          label={t(`fields.${name}`)}
+          name={`coordinates.${name}`}
+          inputMode="decimal"
+          dir="ltr"
+          defaultValue={coordinates?.[name] ?? ''}
+          error={errorOf(`coordinates.${name}`)}
+        />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,50 @@
+import { useTranslation } from 'react-i18next';
+import { statusLooks } from '../status/sensor-status.tsx';
+import { useTime } from '../time/use-time.ts';
+import { type StatusSpan, within } from './availability.ts';
+
+interface StatusStripProps {
+  readonly label: string;
+  readonly spans: readonly StatusSpan[];
+  /** In milliseconds since 1970. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What is normal is low and grey, so that the rest stands out by its height, too. In units of the drawing. */
+const heights = { ONLINE: 6, MAINTENANCE: 12, OFFLINE: 18, ERROR: 24 } as const;
+const HEIGHT = 24;
+const WIDTH = 1000;
+/** What was short is still seen. */
+const LEAST_WIDTH = 3;
+
+/** The statuses of a sensor along a line of time. The table beside it says the same in words. */
+export function StatusStrip({ label, spans, from, to }: StatusStripProps) {
+  const { t } = useTranslation('common');
+  const time = useTime();
+  const x = (at: number) => ((at - from) / (to - from)) * WIDTH;
+  return (
+    <svg
+      role="img"
+      aria-label={label}
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      className="h-6 w-full bg-bg"
+    >
+      {within(spans, from, to).map((span) => (
+        <rect
+          key={span.from}
+          x={Math.min(x(span.from), WIDTH - LEAST_WIDTH)}
+          y={HEIGHT - heights[span.status]}
+          width={Math.max(LEAST_WIDTH, x(span.to) - x(span.from))}
+          height={heights[span.status]}
+          fill={`var(--${statusLooks[span.status].color})`}
+        >
+          <title>
+            {`${t(`sensorStatus.${span.status}`)} · ${time.dateTime(new Date(span.from))} – ${time.dateTime(new Date(span.to))}`}
+          </title>
+        </rect>
+      ))}
+    </svg>
+  );
+}
