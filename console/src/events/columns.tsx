@@ -1,51 +1,59 @@
 import type { Event } from '@gantry/contract/events';
+import { useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { SeverityBadge } from '../status/severity.tsx';
 import type { Column } from '../table/data-table.tsx';
 import { Moment } from '../time/moment.tsx';
-import { Badge } from '../ui/badge.tsx';
+import { ReviewMark } from './triage/review-mark.tsx';
+import type { ReviewedEvent } from './triage/row-states.ts';
 
 /** The columns of every list of events. */
 export function useEventColumns(): readonly Column<Event>[] {
   const { t } = useTranslation('events');
+  const { kiosk } = useSearch({ from: '/shell' });
   return useMemo(
     () => [
       {
         id: 'timestamp',
         header: t('fields.timestamp'),
         sortBy: 'timestamp',
-        width: '11.5rem',
+        width: '10.75rem',
         cell: ({ timestamp }) => <Moment at={timestamp} />,
       },
       {
         id: 'type',
         header: t('fields.eventType'),
         sortBy: 'eventType',
-        cell: ({ eventType, violationType }) => (
-          <>
-            {t(`types.${eventType}`)}
-            {violationType !== null && <bdi className="text-muted"> {violationType}</bdi>}
-          </>
-        ),
+        cell: ({ eventType, violationType }) =>
+          violationType === null ? (
+            t(`types.${eventType}`)
+          ) : (
+            <>
+              <bdi>{violationType}</bdi> <span className="text-muted">{t(`types.${eventType}`)}</span>
+            </>
+          ),
       },
       {
         id: 'severity',
         header: t('fields.severity'),
         sortBy: 'severity',
-        width: '7rem',
+        width: '6.5rem',
+        notNarrow: true,
         cell: ({ severity }) => severity && <SeverityBadge severity={severity} />,
       },
       {
         id: 'plate',
         header: t('fields.plate'),
-        width: '9rem',
-        cell: ({ licensePlateNumber }) => <bdi className="font-mono">{licensePlateNumber}</bdi>,
+        width: '7.5rem',
+        cell: ({ licensePlateNumber }) =>
+          // A screen on a wall is seen by everybody.
+          licensePlateNumber && <bdi className="font-mono">{kiosk ? '•••' : licensePlateNumber}</bdi>,
       },
       {
         id: 'speed',
         header: t('fields.speed'),
-        width: '6rem',
+        width: '5rem',
         isFigure: true,
         wideOnly: true,
         cell: ({ vehicleSpeed }) => vehicleSpeed !== null && Math.round(vehicleSpeed),
@@ -63,19 +71,22 @@ export function useEventColumns(): readonly Column<Event>[] {
         wideOnly: true,
         cell: ({ locationName, sensorName }) => <bdi>{locationName ?? sensorName}</bdi>,
       },
-      {
-        id: 'state',
-        header: t('fields.state'),
-        width: '7rem',
-        wideOnly: true,
-        cell: ({ processed, archived }) =>
-          processed || archived ? (
-            <Badge tone="calm" icon="acknowledge">
-              {archived ? t('state.archived') : t('state.processed')}
-            </Badge>
-          ) : null,
-      },
     ],
+    [t, kiosk],
+  );
+}
+
+/** What was decided about each event: by whom, when and why. */
+export function useReviewColumn(): Column<ReviewedEvent> {
+  const { t } = useTranslation('events');
+  return useMemo(
+    () => ({
+      id: 'state',
+      header: t('fields.state'),
+      width: '14rem',
+      notNarrow: true,
+      cell: (event) => <ReviewMark event={event} />,
+    }),
     [t],
   );
 }

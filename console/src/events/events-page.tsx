@@ -1,41 +1,69 @@
-import type { Event } from '@gantry/contract/events';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { FilterValues } from '../filters/filter.ts';
 import { FilterBar } from '../filters/filter-bar.tsx';
-import { api, service } from '../service/service.ts';
+import { useMay } from '../session/may.ts';
 import { PageHeader } from '../shell/page-header.tsx';
 import { DataTable } from '../table/data-table.tsx';
-import { usePages } from '../table/pages.ts';
 import { useCursor } from '../table/use-cursor.ts';
 import { useSelection } from '../table/use-selection.ts';
-import { Button } from '../ui/button.tsx';
-import { Empty } from '../ui/empty.tsx';
-import { useEventColumns } from './columns.tsx';
+import { BulkBar } from './bulk/bulk-bar.tsx';
+import { useEventColumns, useReviewColumn } from './columns.tsx';
+import { OpenEvent } from './detail/open-event.tsx';
+import { NoEvents } from './empty.tsx';
+import { ExportButton } from './export/export-button.tsx';
+import { JumpToDate } from './jump-to-date.tsx';
+import { NewerButton } from './newer/newer-button.tsx';
+import { useNewer } from './newer/use-newer.ts';
+import { PlateReason } from './plate-reason.tsx';
+import { type ReviewedEvent, useRowStates } from './triage/row-states.ts';
+import { useTriage } from './triage/use-triage.ts';
+import { keyOfEvent, useEventList } from './use-event-list.ts';
 import { useEventFilters } from './use-filters.ts';
 
-const keyOf = ({ id }: Event): string => id;
-
-/** The list of events, and the details of one. */
+/** The list of events, and the details of one beside it. */
 export function EventsPage() {
   const { t, i18n } = useTranslation('events');
-  const { event: openId, ...input } = useSearch({ from: '/shell/events' });
+  const { event: openId, kiosk: _, ...input } = useSearch({ from: '/shell/events' });
   const navigate = useNavigate({ from: '/events' });
   const change = (values: FilterValues) =>
-    void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
-  const open = ({ id }: Event) => change({ event: id });
+    void navigate({
+      search: (all) => ({ ...all, ...values }),
+      replace: openId !== undefined || !('event' in values),
+    });
+  const open = ({ id }: Pick<ReviewedEvent, 'id'>) => change({ event: id });
+  const close = () => change({ event: undefined });
+
   const filters = useEventFilters();
-  const columns = useEventColumns();
-  const pages = usePages<Event>({
-    queryKey: service.events.getAll.queryKey(input),
-    load: async (page, signal) => {
-      const { events, total } = await api.events.getAll.query({ ...input, ...page }, { signal });
-      return { rows: events, total };
-    },
-    keyOf,
+  const { pages, reason, setReason } = useEventList(input);
+  const states = useRowStates(pages.rows, pages.updatedAt);
+  const triage = useTriage(states);
+  const baseColumns = useEventColumns();
+  const reviewColumn = useReviewColumn();
+  const columns = useMemo(() => [...baseColumns, reviewColumn], [baseColumns, reviewColumn]);
+
+  const cursor = useCursor({
+    rows: states.rows,
+    keyOf: keyOfEvent,
+    activeKey: openId,
+    onMove: open,
+    onOpen: open,
   });
-  useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
-  const selection = useSelection({ rows: pages.rows, keyOf, activeKey: openId });
+  const selection = useSelection({ rows: states.rows, keyOf: keyOfEvent, activeKey: openId });
+  const { clear } = selection;
+  const listKey = JSON.stringify(input);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a selection is of one list
+  useEffect(() => clear(), [listKey]);
+
+  const sort = { by: input.sortBy ?? 'timestamp', order: input.sortOrder ?? 'desc' };
+  const newer = useNewer({
+    enabled: sort.by === 'timestamp' && sort.order === 'desc' && pages.total !== null,
+    input: reason === undefined ? input : { ...input, reason },
+    top: pages.rows[0],
+  });
+  const mayDecide = useMay('manageIncidents');
+  const mayDelete = useMay('deleteEvents');
   const isFiltered = filters.some(({ name }) => name in input);
   return (
     <>
@@ -45,33 +73,53 @@ export function EventsPage() {
           pages.total !== null &&
           t('total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })
         }
-      />
-      <FilterBar filters={filters} values={input} onChange={change} />
-      <DataTable
-        label={t('title')}
-        columns={columns}
-        pages={pages}
-        keyOf={keyOf}
-        sort={{ by: input.sortBy ?? 'timestamp', order: input.sortOrder ?? 'desc' }}
-        onSort={({ by, order }) => change({ sortBy: by, sortOrder: order })}
-        activeKey={openId ?? null}
-        onActivate={open}
-        selected={selection.selected}
-        onSelect={selection.toggle}
-        empty={
-          isFiltered ? (
-            <Empty
-              icon="filter"
-              title={t('empty.noMatch')}
-              action={<Button onClick={() => void navigate({ search: {} })}>{t('empty.clear')}</Button>}
-            />
-          ) : (
-            <Empty icon="events" title={t('empty.first')}>
-              {t('empty.firstText')}
-            </Empty>
-          )
-        }
-      />
+      >
+        <NewerButton count={newer} onShow={() => void pages.restart()} />
+        <JumpToDate input={input} onChange={change} />
+        <ExportButton input={input} reason={reason} filters={filters} />
+      </PageHeader>
+      <FilterBar page="events" filters={filters} values={input} onChange={change} />
+      {input.licensePlateNumber !== undefined && (
+        <PlateReason key={input.licensePlateNumber} reason={reason} onReason={setReason} />
+      )}
+      {(mayDecide || mayDelete) && (
+        <BulkBar
+          input={input}
+          reason={reason}
+          total={pages.total}
+          selection={selection}
+          states={states}
+          onDone={pages.restart}
+        />
+      )}
+      <div className="flex min-h-0 grow">
+        <div className="flex min-h-0 min-w-0 grow flex-col">
+          <DataTable
+            label={t('title')}
+            columns={columns}
+            pages={{ ...pages, rows: states.rows }}
+            keyOf={keyOfEvent}
+            sort={sort}
+            onSort={({ by, order }) => change({ sortBy: by, sortOrder: order })}
+            activeKey={openId ?? null}
+            onActivate={open}
+            selected={selection.selected}
+            onSelect={mayDecide || mayDelete ? selection.toggle : undefined}
+            onSelectAll={selection.selectAll}
+            empty={<NoEvents isFiltered={isFiltered} onClear={() => void navigate({ search: {} })} />}
+          />
+        </div>
+        {openId !== undefined && (
+          <OpenEvent
+            id={openId}
+            cursor={cursor}
+            triage={triage}
+            states={states}
+            onOpen={open}
+            onClose={close}
+          />
+        )}
+      </div>
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { eventTypes, sortOrders } from '@gantry/contract/values';
-import { flag, moment, oneOf, text } from '../address/search.ts';
+import { flag, moment, oneOf, type SearchOf, text } from '../address/search.ts';
 
 /** What the address of the events page may say. The names are those of `events.getAll`. */
 export const eventsSearch = {
@@ -18,3 +18,6 @@ export const eventsSearch = {
   /** The event whose details are shown. */
   event: text(),
 };
+
+/** The filters and the sort of the list. */
+export type EventFilters = Omit<SearchOf<typeof eventsSearch>, 'event'>;

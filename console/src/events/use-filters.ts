@@ -16,7 +16,13 @@ export function useEventFilters(): readonly Filter[] {
         options: eventTypes.map((value) => ({ value, label: t(`types.${value}`) })),
       },
       { kind: 'text', name: 'violationType', label: t('fields.violationType') },
-      { kind: 'text', name: 'licensePlateNumber', label: t('fields.plate'), hint: t('filters.plateHint') },
+      {
+        kind: 'text',
+        name: 'licensePlateNumber',
+        label: t('fields.plate'),
+        hint: t('filters.plateHint'),
+        onEnter: true,
+      },
       { kind: 'text', name: 'vehicleType', label: t('fields.vehicleType') },
       {
         kind: 'lookUp',

@@ -1,4 +1,36 @@
-/** Finds plates, sensors, locations, incidents and pages. */
+import { lazy, Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useShortcuts } from '../shortcuts/registry.tsx';
+import { Key } from '../shortcuts/sheet.tsx';
+import { Icon } from '../ui/icon.tsx';
+
+const SearchDialog = lazy(() => import('./search-dialog.tsx'));
+
+/** Finds plates, sensors, locations, incidents and pages. What it needs for that is loaded when it is opened. */
 export function Search() {
-  return null;
+  const { t } = useTranslation('search');
+  const [open, setOpen] = useState(false);
+  useShortcuts([{ keys: '/', label: t('open'), scope: 'everywhere', run: () => setOpen(true) }]);
+  return (
+    <>
+      <button
+        type="button"
+        aria-label={t('open')}
+        aria-haspopup="dialog"
+        onClick={() => setOpen(true)}
+        className="flex min-h-8 min-w-0 items-center gap-2 rounded-md border border-line-strong bg-raised px-2 text-muted hover:bg-hover sm:w-72 pointer-coarse:min-h-11 pointer-coarse:min-w-11 pointer-coarse:justify-center"
+      >
+        <Icon name="search" />
+        <span className="one-line grow text-start max-sm:hidden">{t('search')}</span>
+        <span className="max-sm:hidden" aria-hidden="true">
+          <Key name="/" />
+        </span>
+      </button>
+      {open && (
+        <Suspense>
+          <SearchDialog onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  );
 }

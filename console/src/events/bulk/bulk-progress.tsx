@@ -1,0 +1,81 @@
+import { useTranslation } from 'react-i18next';
+import { Failure, sentenceOf } from '../../service/failure.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import type { BulkRun } from './use-bulk.ts';
+
+interface BulkProgressBarProps {
+  readonly run: BulkRun;
+  readonly onCancel: () => void;
+  readonly onClose: () => void;
+  readonly onRetry: (ids: readonly string[]) => void;
+}
+
+/** Failures that are listed one by one; more are only counted. */
+const LISTED = 100;
+
+/** How far a command over many events is, and what could not be done. */
+export function BulkProgressBar({ run, onCancel, onClose, onRetry }: BulkProgressBarProps) {
+  const { t, i18n } = useTranslation('events');
+  const { action, progress, isRunning, failures, error } = run;
+  const { done = 0, of = 0 } = progress ?? {};
+  const n = (value: number) => value.toLocaleString(i18n.language);
+  const succeeded = done - failures.length;
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-3">
+        <span role="status" className="figures">
+          {progress === null
+            ? t('bulk.collecting')
+            : isRunning
+              ? t('bulk.progress', { done: n(done), of: n(of) })
+              : t(`bulk.done.${action}`, { count: succeeded, n: n(succeeded), of: n(of) })}
+        </span>
+        {isRunning && (
+          <progress
+            className="h-2 min-w-40 grow accent-accent"
+            value={done}
+            max={of || 1}
+            aria-label={t('bulk.label')}
+          />
+        )}
+        {!isRunning && failures.length > 0 && (
+          <Badge tone="high" icon="failure">
+            {t('bulk.failed', { count: failures.length, n: n(failures.length) })}
+          </Badge>
+        )}
+        <span className="grow" />
+        {isRunning ? (
+          <Button onClick={onCancel}>{t('bulk.cancel')}</Button>
+        ) : (
+          <>
+            {failures.length > 0 && (
+              <Button icon="refresh" onClick={() => onRetry(failures.map(({ item }) => item))}>
+                {t('bulk.retry')}
+              </Button>
+            )}
+            <Button onClick={onClose}>{t('bulk.close')}</Button>
+          </>
+        )}
+      </div>
+      {error !== null && <Failure error={error} />}
+      {failures.length > 0 && !isRunning && (
+        <ul
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+          tabIndex={0}
+          aria-label={t('bulk.failures')}
+          className="max-h-40 overflow-y-auto rounded-md border bg-raised p-2 text-sm"
+        >
+          {failures.slice(0, LISTED).map(({ item, error: why }) => (
+            <li key={item} className="flex gap-3 py-0.5">
+              <bdi className="shrink-0 font-mono text-muted" dir="ltr">
+                {item.slice(0, 13)}…
+              </bdi>
+              <bdi>{sentenceOf(why).sentence}</bdi>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}

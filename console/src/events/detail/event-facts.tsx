@@ -1,0 +1,100 @@
+import type { EventDetail } from '@gantry/contract/events';
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { SeverityBadge } from '../../status/severity.tsx';
+import { Moment } from '../../time/moment.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Fact, Facts as FactList } from './section.tsx';
+
+/** A plate as it is compared: what the service does to it before it looks for it. */
+function plateKey(plate: string): string {
+  return plate
+    .replace(/[\s\p{Pd}]/gu, '')
+    .toLowerCase()
+    .toUpperCase()
+    .normalize('NFC');
+}
+
+/** What the sensor said of the event. */
+export function Facts({ event }: { readonly event: EventDetail }) {
+  const { t, i18n } = useTranslation('events');
+  const { licensePlateNumber: plate, vehicleSpeed, createdAt, timestamp } = event;
+  const late = createdAt.getTime() - timestamp.getTime();
+  return (
+    <div className="flex flex-col gap-2">
+      {event.description && (
+        <p tabIndex={event.description.length > LONG ? 0 : undefined} className="max-h-40 overflow-y-auto">
+          <bdi>{event.description}</bdi>
+        </p>
+      )}
+      <FactList>
+        <Fact name={t('fields.timestamp')}>
+          <Moment at={timestamp} />
+        </Fact>
+        {late > LATE_MS && (
+          <Fact name={t('fields.createdAt')}>
+            <Moment at={createdAt} />
+          </Fact>
+        )}
+        <Fact name={t('fields.eventType')}>{t(`types.${event.eventType}`)}</Fact>
+        {event.violationType !== null && (
+          <Fact name={t('fields.violationType')}>
+            <bdi>{event.violationType}</bdi>
+          </Fact>
+        )}
+        {event.severity && (
+          <Fact name={t('fields.severity')}>
+            <SeverityBadge severity={event.severity} />
+          </Fact>
+        )}
+        {plate !== null && <Plate plate={plate} />}
+        {vehicleSpeed !== null && (
+          <Fact name={t('fields.vehicleSpeed')}>
+            <span className="figures" dir="ltr">
+              {vehicleSpeed.toLocaleString(i18n.language, { maximumFractionDigits: 1 })} km/h
+            </span>
+          </Fact>
+        )}
+        {event.vehicleType !== null && (
+          <Fact name={t('fields.vehicleType')}>
+            <bdi>{event.vehicleType}</bdi>
+          </Fact>
+        )}
+        <Fact name={t('fields.id')}>
+          <span className="flex items-center gap-1">
+            <bdi className="one-line font-mono text-sm">{event.id}</bdi>
+            <CopyButton iconOnly label={t('pane.copyId')} text={event.id} />
+          </span>
+        </Fact>
+      </FactList>
+    </div>
+  );
+}
+
+/** A text that may be higher than its place, in characters. */
+const LONG = 300;
+/** From this delay on it is said when the event arrived, in milliseconds. */
+const LATE_MS = 60_000;
+
+function Plate({ plate }: { readonly plate: string }) {
+  const { t } = useTranslation('events');
+  const matched = plateKey(plate);
+  return (
+    <>
+      <Fact name={t('fields.plate')}>
+        <bdi className="font-mono text-lg font-semibold">{plate}</bdi>
+      </Fact>
+      <Fact name={t('fields.plateMatched')}>
+        <bdi className="font-mono">{matched}</bdi>{' '}
+        <Link
+          to="/events"
+          search={{ licensePlateNumber: matched }}
+          title={t('pane.samePlateNote')}
+          className="text-accent underline"
+        >
+          {t('pane.samePlate')}
+        </Link>
+      </Fact>
+    </>
+  );
+}

@@ -1,0 +1,81 @@
+import type { Report, ReportFormat } from '@gantry/contract/reports';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import { addressOf } from '../../service/address.ts';
+import { fetchFile, saveFile } from '../../service/files.ts';
+import { api, service } from '../../service/service.ts';
+import type { EventFilters } from '../search.ts';
+
+/** What is exported, as it was when the dialog was opened. */
+export interface ExportScope {
+  readonly startDate: string;
+  readonly endDate: string;
+  readonly total: number;
+}
+
+interface ExportOptions {
+  readonly input: EventFilters;
+  readonly reason: string | undefined;
+}
+
+const POLL_MS = 700;
+
+/** The range and the number of rows of an export. A report needs a range: without one it begins with the oldest event. */
+export function useExportScope({ input, reason }: ExportOptions) {
+  const { sortBy: _by, sortOrder: _order, ...filters } = input;
+  const [openedAt] = useState(() => new Date().toISOString());
+  const endDate = input.endDate ?? openedAt;
+  return useQuery({
+    queryKey: [...service.events.getAll.queryKey(input), 'export', openedAt],
+    queryFn: async (): Promise<ExportScope> => {
+      const question = { ...filters, endDate, ...(reason && { reason }), take: 1, sortOrder: 'asc' as const };
+      const { events, total } = await api.events.getAll.query(question);
+      const startDate = input.startDate ?? events[0]?.timestamp.toISOString() ?? endDate;
+      return { startDate, endDate, total };
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+  });
+}
+
+/** Has the report made, follows its progress, and gives its file to the user. */
+export function useExport({ input, reason }: ExportOptions) {
+  const [id, setId] = useState<string | null>(null);
+  const generate = useMutation({
+    mutationFn: ({ scope, format }: { scope: ExportScope; format: ReportFormat }) => {
+      const { startDate: _start, endDate: _end, sortBy: _by, sortOrder: _order, ...filters } = input;
+      const { startDate, endDate } = scope;
+      return api.reports.generate.mutate({
+        kind: 'EVENTS',
+        format,
+        startDate,
+        endDate,
+        filters,
+        ...(reason && { reason }),
+      });
+    },
+    onSuccess: (made) => setId(made.id),
+  });
+  const report = useQuery({
+    ...service.reports.getById.queryOptions({ id: id ?? '' }),
+    enabled: id !== null,
+    refetchInterval: ({ state }) => (isUnfinished(state.data) ? POLL_MS : false),
+  });
+  const save = useMutation({
+    mutationFn: async ({ url, fileName }: Report) =>
+      saveFile(await fetchFile(addressOf(url ?? '')), fileName ?? 'events'),
+  });
+  const done = report.data?.status === 'DONE' ? report.data : null;
+  const savedId = useRef<string | null>(null);
+  const { mutate } = save;
+  useEffect(() => {
+    if (!done || savedId.current === done.id) return;
+    savedId.current = done.id;
+    mutate(done);
+  }, [done, mutate]);
+  return { generate, report, save, done };
+}
+
+function isUnfinished(report: Report | undefined): boolean {
+  return !report || report.status === 'QUEUED' || report.status === 'RUNNING';
+}

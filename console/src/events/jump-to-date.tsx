@@ -1,0 +1,38 @@
+import { useTranslation } from 'react-i18next';
+import type { FilterValues } from '../filters/filter.ts';
+import { useTime } from '../time/use-time.ts';
+import type { EventFilters } from './search.ts';
+
+interface JumpToDateProps {
+  readonly input: EventFilters;
+  readonly onChange: (values: FilterValues) => void;
+}
+
+/** Goes to a day: the newest events of that day come first, and older ones follow. */
+export function JumpToDate({ input, onChange }: JumpToDateProps) {
+  const { t } = useTranslation('events');
+  const time = useTime();
+  const jump = (day: string) => {
+    if (!day) return onChange({ endDate: undefined });
+    const { startDate } = input;
+    onChange({
+      endDate: day,
+      sortBy: undefined,
+      sortOrder: undefined,
+      // A list cannot end before it begins.
+      ...(startDate !== undefined && startDate.slice(0, 10) > day && { startDate: undefined }),
+    });
+  };
+  return (
+    <label className="flex items-center gap-2 text-sm text-muted">
+      <span className="max-sm:sr-only">{t('jump')}</span>
+      <input
+        type="date"
+        value={input.endDate?.slice(0, 10) ?? ''}
+        max={time.isoDay(new Date())}
+        onChange={(event) => jump(event.target.value)}
+        className="min-h-8 rounded-md border border-line-strong bg-raised px-2 text-base text-text pointer-coarse:min-h-11"
+      />
+    </label>
+  );
+}

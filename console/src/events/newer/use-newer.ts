@@ -1,0 +1,74 @@
+import type { Event, ListEventsInput } from '@gantry/contract/events';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { useLive } from '../../live/use-live.ts';
+import { api } from '../../service/service.ts';
+
+/** The count is asked for at most this often, in milliseconds. */
+const EVERY_MS = 2_000;
+
+interface NewerOptions {
+  /** Only while the newest rows come first. */
+  readonly enabled: boolean;
+  /** The filters of the list; the reason for looking a plate up is among them. */
+  readonly input: Partial<ListEventsInput>;
+  /** The newest row that is shown. */
+  readonly top: Event | undefined;
+}
+
+/**
+ * How many events that meet the filters are newer than what is shown. The service counts them: the stream only says when
+ * it is worth asking.
+ */
+export function useNewer({ enabled, input, top }: NewerOptions): number {
+  const [newer, setNewer] = useState(0);
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+  const askedAt = useRef(0);
+  // Reviews and deletions change the total of a list, but not how many rows are above its first one.
+  const since = top ? new Date(top.timestamp.getTime() + 1).toISOString() : input.startDate;
+  const key = JSON.stringify([input, since, enabled]);
+  const current = useRef({ key, input, since });
+  current.current = { key, input, since };
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was counted holds for one list
+  useEffect(() => {
+    setNewer(0);
+    return () => {
+      if (timer.current !== null) clearTimeout(timer.current);
+      timer.current = null;
+    };
+  }, [key]);
+
+  const ask = useCallback(async () => {
+    timer.current = null;
+    askedAt.current = Date.now();
+    const asked = current.current;
+    const question = { ...asked.input, skip: 0, take: 1, ...(asked.since && { startDate: asked.since }) };
+    // A failure is passed over: the next event of the stream asks again.
+    const answer = await api.events.getAll.query(question).catch(() => null);
+    if (answer && asked.key === current.current.key) setNewer(answer.total);
+  }, []);
+
+  useLive((message) => {
+    if (!enabled || message.type !== 'events' || timer.current !== null) return;
+    if (!mayMatch(message.event, input)) return;
+    timer.current = setTimeout(() => void ask(), Math.max(0, EVERY_MS - (Date.now() - askedAt.current)));
+  });
+  return newer;
+}
+
+/** Whether it is worth asking. Every question about a plate is recorded, so those are asked only when it may have been seen. */
+function mayMatch(
+  event: Event,
+  { eventType, sensorId, licensePlateNumber, endDate }: Partial<ListEventsInput>,
+): boolean {
+  if (eventType && event.eventType !== eventType) return false;
+  if (sensorId && event.sensorId !== sensorId) return false;
+  // A list that ends before today gets nothing new.
+  if (endDate && Date.parse(endDate) + 2 * 86_400_000 < event.timestamp.getTime()) return false;
+  if (!licensePlateNumber) return true;
+  const [plate, wanted] = [event.licensePlateNumber ?? '', licensePlateNumber].map((each) =>
+    each.replace(/[\s\p{Pd}]/gu, '').toUpperCase(),
+  );
+  const parts = (wanted ?? '').split('*').filter(Boolean);
+  return plate !== '' && parts.every((part) => plate?.includes(part));
+}

@@ -1,0 +1,40 @@
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Button } from '../ui/button.tsx';
+import { Field } from '../ui/field.tsx';
+import { Icon } from '../ui/icon.tsx';
+
+interface PlateReasonProps {
+  readonly reason: string | undefined;
+  readonly onReason: (reason: string) => void;
+}
+
+/** Says that a search for a plate is recorded, and takes the reason for it. */
+export function PlateReason({ reason, onReason }: PlateReasonProps) {
+  const { t } = useTranslation('events');
+  const [text, setText] = useState(reason ?? '');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (text.trim()) onReason(text.trim());
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-wrap items-center gap-2 border-b bg-surface px-3 py-1.5">
+      <Icon name="key" className="text-muted" />
+      <span className="text-muted">
+        {t(reason === undefined ? 'plateReason.recorded' : 'plateReason.withReason')}
+      </span>
+      <Field
+        label={t('plateReason.label')}
+        placeholder={t('plateReason.label')}
+        hideLabel
+        value={text}
+        maxLength={500}
+        onChange={(event) => setText(event.target.value)}
+        className="min-w-40 max-w-96 grow"
+      />
+      <Button type="submit" disabled={!text.trim() || text.trim() === reason}>
+        {t('plateReason.record')}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,91 @@
+import { GantryError } from '@gantry/client';
+import type { ReviewDecision } from '@gantry/contract/reviews';
+import { useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { api, service } from '../../service/service.ts';
+import { useUser } from '../../session/session.ts';
+import { useNotices } from '../../undo/undo.tsx';
+import type { ReviewedEvent, RowStates } from './row-states.ts';
+
+/** Marks that a decision sets, as far as the row shows them until the service has answered. */
+const marksOf = {
+  CONFIRMED: { processed: true },
+  REJECTED: { processed: true, archived: true },
+  SECOND_LOOK: {},
+} as const satisfies Record<ReviewDecision, { processed?: boolean; archived?: boolean }>;
+
+/** The decision about an event, and its archiving: shown at once, undone with `z`, and never over somebody else's. */
+export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>) {
+  const { t } = useTranslation('events');
+  const client = useQueryClient();
+  const user = useUser();
+  const notices = useNotices();
+  const underWay = useRef(new Set<string>());
+
+  /** What the pane shows of the event is asked for again. */
+  const forget = (id: string) => {
+    void client.invalidateQueries({ queryKey: service.events.getHistory.queryKey({ id }) });
+    void client.invalidateQueries({ queryKey: service.events.getById.queryKey({ id }) });
+  };
+  const fail = async (error: unknown, event: ReviewedEvent) => {
+    note(event.id, { review: event.review ?? null, processed: event.processed, archived: event.archived });
+    notices.sayFailure(error);
+    if (error instanceof GantryError && error.code === 'CONFLICT')
+      await refresh(event.id).catch(() => undefined);
+    forget(event.id);
+  };
+
+  const decide = async (event: ReviewedEvent, decision: ReviewDecision, reason: string | null = null) => {
+    const { id } = event;
+    if (underWay.current.has(id) || event.review === undefined) return;
+    underWay.current.add(id);
+    const by = { id: user.id, name: `${user.firstName} ${user.lastName}` };
+    const at = new Date();
+    note(id, { review: { id: '', eventId: id, decision, reason, by, at }, ...marksOf[decision] });
+    try {
+      const review = await api.events.review.mutate({ id, decision, reason, ...(await seenOf(event)) });
+      note(id, { review });
+      forget(id);
+      notices.offerUndo(t(`done.${decision}`, { event: nameOf(event) }), async () => {
+        await api.events.undoReview.mutate({ id: review.id });
+        await refresh(id);
+        forget(id);
+      });
+    } catch (error) {
+      await fail(error, event);
+    } finally {
+      underWay.current.delete(id);
+    }
+  };
+
+  const archive = async (event: ReviewedEvent) => {
+    const { id } = event;
+    if (event.archived) return;
+    note(id, { archived: true });
+    try {
+      await api.events.markAsArchived.mutate({ id });
+      notices.say(t('done.archived', { event: nameOf(event) }));
+      forget(id);
+    } catch (error) {
+      await fail(error, event);
+    }
+  };
+
+  const nameOf = ({ licensePlateNumber, eventType }: ReviewedEvent) =>
+    licensePlateNumber ?? t(`types.${eventType}`);
+  return { decide, archive };
+}
+
+/**
+ * The review that the user saw. Where the row already says that somebody processed the event without a review, the user
+ * has seen that, and there is nothing to name; a review that came since is still not replaced.
+ */
+export async function seenOf(
+  event: Pick<ReviewedEvent, 'id' | 'processed' | 'review'>,
+): Promise<{ expected?: string | null }> {
+  if (event.review) return { expected: event.review.id };
+  if (!event.processed) return { expected: null };
+  const { reviews } = await api.events.getReviews.query({ eventIds: [event.id] });
+  return reviews.length > 0 ? { expected: null } : {};
+}

@@ -1,0 +1,77 @@
+import { useRouter } from '@tanstack/react-router';
+import { type KeyboardEvent, useId, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { createStored } from '../preferences/stored.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { Results } from './results.tsx';
+import { type Found, type FoundGroup, useResults } from './use-results.ts';
+
+const RECENT = 6;
+const recent = createStored<readonly Found[]>('search.recent', [], Array.isArray);
+
+/** One field for everything, and below it what was found: arrows move, Enter opens. */
+export default function SearchDialog({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useTranslation('search');
+  const router = useRouter();
+  const id = useId();
+  const [text, setText] = useState('');
+  const [at, setAt] = useState(0);
+  const latest = recent.use();
+  const { groups: found, isSearching } = useResults(text);
+  const groups: readonly FoundGroup[] =
+    text.trim() === '' && latest.length > 0 ? [{ name: 'recent', items: latest }] : found;
+  const items = groups.flatMap((group) => group.items);
+  const active = Math.min(at, items.length - 1);
+  const open = (item: Found) => {
+    // A plate is personal data, so it is not kept in the browser.
+    if (item.icon !== 'events')
+      recent.set([item, ...latest.filter(({ to }) => to !== item.to)].slice(0, RECENT));
+    onClose();
+    router.history.push(item.to);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined && items.length > 0) {
+      event.preventDefault();
+      setAt((active + step + items.length) % items.length);
+    }
+    const item = items[active];
+    if (event.key === 'Enter' && item && !event.nativeEvent.isComposing) {
+      event.preventDefault();
+      open(item);
+    }
+  };
+  return (
+    <Dialog title={t('title')} open onClose={onClose} width="wide">
+      <input
+        type="search"
+        role="combobox"
+        aria-label={t('search')}
+        aria-expanded={items.length > 0}
+        aria-controls={`${id}-list`}
+        aria-activedescendant={items.length > 0 ? `${id}-${active}` : undefined}
+        aria-autocomplete="list"
+        autoComplete="off"
+        placeholder={t('placeholder')}
+        dir="auto"
+        value={text}
+        maxLength={200}
+        autoFocus
+        onChange={(event) => {
+          setText(event.target.value);
+          setAt(0);
+        }}
+        onKeyDown={onKeyDown}
+        className="min-h-11 rounded-md border border-line-strong bg-bg px-3 text-lg"
+      />
+      <Results id={id} groups={groups} active={active} onOpen={open} onPoint={setAt} />
+      <p role="status" className="text-sm text-muted">
+        {items.length === 0 && text.trim().length > 1
+          ? isSearching
+            ? t('searching')
+            : t('nothing')
+          : t('hint')}
+      </p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,112 @@
+import { mayDo } from '@gantry/contract/permissions';
+import { useQuery } from '@tanstack/react-query';
+import { defaultStringifySearch } from '@tanstack/react-router';
+import { useDeferredValue } from 'react';
+import { useTranslation } from 'react-i18next';
+import { service } from '../service/service.ts';
+import { useUser } from '../session/session.ts';
+import { usePagesOfUser } from '../shell/use-pages.ts';
+import type { IconName } from '../ui/icon.tsx';
+
+/** Something that the search leads to. */
+export interface Found {
+  /** A path of the console. */
+  readonly to: string;
+  readonly label: string;
+  readonly note?: string;
+  readonly icon: IconName;
+}
+
+export interface FoundGroup {
+  readonly name: 'pages' | 'plates' | 'sensors' | 'locations' | 'incidents' | 'recent';
+  readonly items: readonly Found[];
+}
+
+/** Of each kind at most so many are shown. */
+const SHOWN = 6;
+/** From so many characters on the service is asked. */
+const LEAST = 2;
+/** What a plate can consist of: letters, digits, blanks, hyphens and the sign for any characters. */
+const PLATE = /^[\p{L}\p{M}\p{N}\s\p{Pd}*]{2,20}$/u;
+
+/** What there is of a text, by kind. The plates themselves are not looked up before one is chosen. */
+export function useResults(text: string): { groups: readonly FoundGroup[]; isSearching: boolean } {
+  const { t } = useTranslation('search');
+  const { t: shell } = useTranslation('shell');
+  const { role } = useUser();
+  const pages = usePagesOfUser();
+  const part = useDeferredValue(text.trim());
+  const enabled = part.length >= LEAST;
+  const ask = { search: part, take: SHOWN };
+  const isOn = (name: string) => pages.some((page) => page.name === name);
+  const options = { enabled, staleTime: 30_000, retry: false };
+  const sensors = useQuery({
+    ...service.sensors.getAll.queryOptions({ ...ask, sortBy: 'name', sortOrder: 'asc' }),
+    ...options,
+  });
+  const locations = useQuery({
+    ...service.locations.getAll.queryOptions(ask),
+    ...options,
+    enabled: enabled && isOn('locations'),
+  });
+  const incidents = useQuery({
+    ...service.incidents.getAll.queryOptions(ask),
+    ...options,
+    enabled: enabled && isOn('incidents') && mayDo(role, 'manageIncidents'),
+  });
+  const wanted = part.toLocaleLowerCase();
+  const groups: FoundGroup[] = [
+    {
+      name: 'pages',
+      items: pages
+        .map(({ to, name, icon }) => ({ to, icon, label: shell(`pages.${name}`) }))
+        .filter(({ label }) => part !== '' && label.toLocaleLowerCase().includes(wanted)),
+    },
+    {
+      name: 'sensors',
+      items: (sensors.data?.sensors ?? []).map(({ id, name, deviceId }) => ({
+        to: `/sensors/${id}`,
+        label: name,
+        note: deviceId,
+        icon: 'sensor',
+      })),
+    },
+    {
+      name: 'locations',
+      items: (locations.data?.locations ?? []).map(({ id, name, address }) => ({
+        to: `/locations/${id}`,
+        label: name,
+        note: address,
+        icon: 'location',
+      })),
+    },
+    {
+      name: 'incidents',
+      items: (incidents.data?.incidents ?? []).map(({ id, title }) => ({
+        to: `/incidents/${id}`,
+        label: title,
+        icon: 'incident',
+      })),
+    },
+  ];
+  if (PLATE.test(part)) {
+    const plates: FoundGroup = { name: 'plates', items: platesOf(part, t('recorded')) };
+    // What has a figure in it is more likely a plate than a name.
+    groups.splice(/[\p{N}*]/u.test(part) ? 0 : groups.length, 0, plates);
+  }
+  return {
+    groups: groups.filter(({ name, items }) => items.length > 0 && (enabled || name === 'pages')),
+    isSearching: sensors.isFetching || locations.isFetching || incidents.isFetching,
+  };
+}
+
+function platesOf(part: string, note: string): Found[] {
+  const wanted = part.toUpperCase();
+  const asked = wanted.includes('*') ? [wanted] : [wanted, `*${wanted}*`];
+  return asked.map((plate) => ({
+    to: `/events${defaultStringifySearch({ licensePlateNumber: plate })}`,
+    label: plate,
+    note,
+    icon: 'events',
+  }));
+}
