@@ -1,0 +1,58 @@
+import type { Incident } from '@gantry/contract/incidents';
+import { useTranslation } from 'react-i18next';
+import { useForm } from '../form/form.ts';
+import { Failure } from '../service/failure.tsx';
+import { api } from '../service/service.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Field } from '../ui/field.tsx';
+import { useNotices } from '../undo/undo.tsx';
+import { useRefreshIncidents } from './use-actions.ts';
+
+interface AttachDialogProps {
+  readonly incident: Incident;
+  readonly onClose: () => void;
+}
+
+/** The id of an event, or the address of the page that shows it. */
+function eventIdOf(entered: string): string {
+  return /[?&]event=([0-9a-f-]{36})/i.exec(entered)?.[1] ?? entered;
+}
+
+/** Attaches an event, by its id or by the link to it. */
+export function AttachDialog({ incident, onClose }: AttachDialogProps) {
+  const { t } = useTranslation(['incidents', 'common']);
+  const { say } = useNotices();
+  const refresh = useRefreshIncidents();
+  const form = useForm({
+    read: (entered) => ({ id: incident.id, eventId: eventIdOf(entered.text('eventId')) }),
+    save: (input) => api.incidents.attachEvent.mutate(input),
+    onSuccess: () => {
+      say(t('said.attachEvent'));
+      void refresh();
+      onClose();
+    },
+  });
+  return (
+    <Dialog title={t('actions.attachEvent')} open onClose={onClose}>
+      <form onSubmit={form.submit} className="flex flex-col gap-3">
+        <Field
+          label={t('attach.label')}
+          name="eventId"
+          hint={t('attach.hint')}
+          error={form.errorOf('eventId')}
+          required
+          autoFocus
+          dir="ltr"
+        />
+        {form.failure && <Failure error={form.failure} />}
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={onClose}>{t('common:dialog.cancel')}</Button>
+          <Button kind="primary" type="submit" disabled={form.isSaving}>
+            {t('actions.attachEvent')}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,65 @@
+import type { Incident, IncidentAction } from '@gantry/contract/incidents';
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { SeverityBadge } from '../status/severity.tsx';
+import { Moment } from '../time/moment.tsx';
+import { Button } from '../ui/button.tsx';
+import { classes } from '../ui/classes.ts';
+import { Icon } from '../ui/icon.tsx';
+import { useAllowed } from './allowed.ts';
+import type { IncidentCommands } from './use-commands.tsx';
+
+/** The step that comes next. */
+const NEXT: readonly IncidentAction[] = ['acknowledge', 'start', 'resolve'];
+
+interface CardProps {
+  readonly incident: Incident;
+  readonly isActive: boolean;
+  readonly onMove: (id: string) => void;
+  readonly commands: IncidentCommands;
+}
+
+/** An incident on the board, with the step that comes next. */
+export function Card({ incident, isActive, onMove, commands }: CardProps) {
+  const { t } = useTranslation('incidents');
+  const allowed = useAllowed();
+  const { id, title, severity, assignedTo, openedAt } = incident;
+  const next = NEXT.find((action) => allowed(incident, action));
+  return (
+    <li
+      data-card={id}
+      className={classes(
+        'relative flex shrink-0 flex-col gap-1.5 rounded-md border bg-raised p-2.5',
+        isActive ? 'border-accent bg-selected outline-1 outline-accent' : 'hover:border-line-strong',
+      )}
+    >
+      <Link
+        to="/incidents/$incidentId"
+        params={{ incidentId: id }}
+        aria-current={isActive || undefined}
+        onFocus={() => !isActive && onMove(id)}
+        // The whole card leads to the incident.
+        className="font-medium after:absolute after:inset-0"
+      >
+        <bdi className="line-clamp-2">{title}</bdi>
+      </Link>
+      <div className="flex items-center gap-3 text-sm">
+        <SeverityBadge severity={severity} />
+        <span className="ms-auto text-muted">
+          <Moment at={openedAt} as="ago" />
+        </span>
+      </div>
+      <div className="flex min-h-8 items-center gap-2 text-sm">
+        <Icon name="users" size={14} className="text-muted" />
+        <span className="one-line grow text-muted">
+          {assignedTo ? <bdi>{assignedTo.name}</bdi> : t('assignee.nobody')}
+        </span>
+        {next && (
+          <Button className="relative text-sm!" onClick={() => commands.run(next, incident)}>
+            {t(`actions.${next}`)}
+          </Button>
+        )}
+      </div>
+    </li>
+  );
+}

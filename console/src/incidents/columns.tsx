@@ -1,0 +1,67 @@
+import type { Incident } from '@gantry/contract/incidents';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { IncidentStatusBadge } from '../status/incident-status.tsx';
+import { SeverityBadge } from '../status/severity.tsx';
+import type { Column } from '../table/data-table.tsx';
+import { Moment } from '../time/moment.tsx';
+
+/** The columns of the list of incidents. */
+export function useIncidentColumns(): readonly Column<Incident>[] {
+  const { t } = useTranslation('incidents');
+  return useMemo(
+    () => [
+      {
+        id: 'status',
+        header: t('fields.status'),
+        sortBy: 'status',
+        width: '8.5rem',
+        cell: ({ status }) => <IncidentStatusBadge status={status} />,
+      },
+      {
+        id: 'severity',
+        header: t('fields.severity'),
+        sortBy: 'severity',
+        width: '7rem',
+        cell: ({ severity }) => <SeverityBadge severity={severity} />,
+      },
+      { id: 'title', header: t('fields.title'), cell: ({ title }) => <bdi>{title}</bdi> },
+      {
+        id: 'type',
+        header: t('fields.type'),
+        width: '10rem',
+        wideOnly: true,
+        cell: ({ type }) => t(`types.${type}`),
+      },
+      {
+        id: 'assignedTo',
+        header: t('fields.assignedTo'),
+        width: '11rem',
+        wideOnly: true,
+        cell: ({ assignedTo }) =>
+          assignedTo ? (
+            <bdi>{assignedTo.name}</bdi>
+          ) : (
+            <span className="text-muted">{t('assignee.nobody')}</span>
+          ),
+      },
+      {
+        id: 'openedAt',
+        header: t('fields.openedAt'),
+        sortBy: 'openedAt',
+        width: '11.5rem',
+        wideOnly: true,
+        cell: ({ openedAt }) => <Moment at={openedAt} />,
+      },
+      {
+        id: 'updatedAt',
+        header: t('fields.updatedAt'),
+        sortBy: 'updatedAt',
+        width: '8rem',
+        wideOnly: true,
+        cell: ({ updatedAt }) => <Moment at={updatedAt} as="ago" />,
+      },
+    ],
+    [t],
+  );
+}

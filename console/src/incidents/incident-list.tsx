@@ -1,0 +1,58 @@
+import type { Incident } from '@gantry/contract/incidents';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { api, service } from '../service/service.ts';
+import { DataTable } from '../table/data-table.tsx';
+import type { Sort } from '../table/header-cell.tsx';
+import { usePages } from '../table/pages.ts';
+import { useCursor } from '../table/use-cursor.ts';
+import { useIncidentColumns } from './columns.tsx';
+import { type IncidentCommands, useIncidentKeys } from './use-commands.tsx';
+import type { IncidentsInput } from './use-incidents-search.ts';
+
+const keyOf = ({ id }: Incident): string => id;
+
+interface IncidentListProps {
+  readonly input: IncidentsInput;
+  readonly cursor: string | undefined;
+  readonly onMove: (id: string) => void;
+  readonly onOpen: (id: string) => void;
+  readonly onSort: (sort: Sort) => void;
+  readonly commands: IncidentCommands;
+  readonly empty: ReactNode;
+}
+
+/** The incidents as a table. */
+export function IncidentList({ input, cursor, onMove, onOpen, onSort, commands, empty }: IncidentListProps) {
+  const { t } = useTranslation('incidents');
+  const columns = useIncidentColumns();
+  const pages = usePages<Incident>({
+    queryKey: service.incidents.getAll.queryKey(input),
+    load: async (page, signal) => {
+      const { incidents, total } = await api.incidents.getAll.query({ ...input, ...page }, { signal });
+      return { rows: incidents, total };
+    },
+    keyOf,
+  });
+  const { active } = useCursor({
+    rows: pages.rows,
+    keyOf,
+    activeKey: cursor,
+    onMove: ({ id }) => onMove(id),
+    onOpen: ({ id }) => onOpen(id),
+  });
+  useIncidentKeys(active, commands);
+  return (
+    <DataTable
+      label={t('title')}
+      columns={columns}
+      pages={pages}
+      keyOf={keyOf}
+      sort={{ by: input.sortBy ?? 'openedAt', order: input.sortOrder ?? 'desc' }}
+      onSort={onSort}
+      activeKey={cursor ?? null}
+      onActivate={({ id }) => onOpen(id)}
+      empty={empty}
+    />
+  );
+}

@@ -1,0 +1,62 @@
+import type { Incident } from '@gantry/contract/incidents';
+import { type RefObject, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useForm } from '../form/form.ts';
+import { sendWithKeys } from '../form/send-with-keys.ts';
+import { Failure } from '../service/failure.tsx';
+import { api } from '../service/service.ts';
+import { Button } from '../ui/button.tsx';
+import { Field } from '../ui/field.tsx';
+import { useNotices } from '../undo/undo.tsx';
+import { useAllowed } from './allowed.ts';
+import { useRefreshIncidents } from './use-actions.ts';
+
+interface NoteComposerProps {
+  readonly incident: Incident;
+  /** The area that `n` leads to. */
+  readonly area: RefObject<HTMLTextAreaElement | null>;
+}
+
+/** Adds a note to an incident. What was written stays until the service has it. */
+export function NoteComposer({ incident, area }: NoteComposerProps) {
+  const { t } = useTranslation('incidents');
+  const allowed = useAllowed();
+  const { say } = useNotices();
+  const refresh = useRefreshIncidents();
+  const element = useRef<HTMLFormElement>(null);
+  const form = useForm({
+    read: (entered) => ({ id: incident.id, note: entered.text('note') }),
+    save: (input) => api.incidents.addNote.mutate(input),
+    onSuccess: () => {
+      element.current?.reset();
+      say(t('said.addNote'));
+      void refresh();
+    },
+  });
+  if (!allowed(incident, 'addNote')) return null;
+  return (
+    <form
+      ref={element}
+      onSubmit={form.submit}
+      onKeyDown={sendWithKeys}
+      className="flex flex-col gap-2 rounded-md border bg-surface p-3"
+    >
+      <Field
+        area={area}
+        label={t('note.note')}
+        name="note"
+        lines={2}
+        maxLength={2000}
+        error={form.errorOf('note')}
+        required
+      />
+      {form.failure && <Failure error={form.failure} />}
+      <div className="flex items-center justify-between gap-2">
+        <span className="text-sm text-muted pointer-coarse:hidden">{t('note.send')}</span>
+        <Button type="submit" icon="add" disabled={form.isSaving} className="ms-auto">
+          {t('actions.addNote')}
+        </Button>
+      </div>
+    </form>
+  );
+}

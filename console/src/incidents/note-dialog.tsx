@@ -1,0 +1,80 @@
+import type { Incident } from '@gantry/contract/incidents';
+import { useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useForm } from '../form/form.ts';
+import { sendWithKeys } from '../form/send-with-keys.ts';
+import { Failure } from '../service/failure.tsx';
+import { api } from '../service/service.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Field } from '../ui/field.tsx';
+import { useNotices } from '../undo/undo.tsx';
+import type { Move } from './allowed.ts';
+import { Conflict, isConflict } from './conflict.tsx';
+import { useRefreshIncidents } from './use-actions.ts';
+
+interface NoteDialogProps {
+  /** As the user saw it. */
+  readonly incident: Incident;
+  readonly action: Move | 'addNote';
+  readonly onClose: () => void;
+}
+
+/** Asks for the note that a step comes with, or for the reason that it needs. */
+export function NoteDialog({ incident, action, onClose }: NoteDialogProps) {
+  const { t } = useTranslation(['incidents', 'common']);
+  const { say } = useNotices();
+  const refresh = useRefreshIncidents();
+  // What was written for a step that somebody else was faster with can be kept as a note.
+  const asNote = useRef(false);
+  const done = () => (asNote.current ? 'addNote' : action);
+  const form = useForm({
+    read: (entered) => ({ id: incident.id, note: entered.text('note') }),
+    save: (input) => api.incidents[done()].mutate(input).finally(() => void refresh()),
+    onSuccess: () => {
+      say(t(`said.${done()}`));
+      onClose();
+    },
+  });
+  const { failure } = form;
+  const isLate = isConflict(failure);
+  const isNeeded = isLate || action === 'reopen' || action === 'addNote';
+  return (
+    <Dialog title={t(`actions.${action}`)} open onClose={onClose}>
+      <bdi className="line-clamp-2 text-muted">{incident.title}</bdi>
+      <form onSubmit={form.submit} onKeyDown={sendWithKeys} className="flex flex-col gap-3">
+        <Field
+          label={action === 'reopen' ? t('note.reason') : isNeeded ? t('note.note') : t('note.optional')}
+          name="note"
+          lines={4}
+          maxLength={2000}
+          required={isNeeded}
+          hint={t('note.send')}
+          error={form.errorOf('note')}
+          autoFocus
+        />
+        {isLate && <Conflict error={failure} incidentId={incident.id} seenAt={incident.updatedAt} />}
+        {failure && !isLate && <Failure error={failure} />}
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={onClose}>{t('common:dialog.cancel')}</Button>
+          {isLate ? (
+            <Button
+              kind="primary"
+              disabled={form.isSaving}
+              onClick={({ currentTarget }) => {
+                asNote.current = true;
+                currentTarget.form?.requestSubmit();
+              }}
+            >
+              {t('note.keep')}
+            </Button>
+          ) : (
+            <Button kind="primary" type="submit" disabled={form.isSaving}>
+              {t(`actions.${action}`)}
+            </Button>
+          )}
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,128 @@
+import type { WatchlistAlert } from '@gantry/contract/watchlist';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode, RefObject } from 'react';
+import { useTranslation } from 'react-i18next';
+import { sendWithKeys } from '../form/send-with-keys.ts';
+import { Failure } from '../service/failure.tsx';
+import { useShortcuts } from '../shortcuts/registry.tsx';
+import { SeverityBadge } from '../status/severity.tsx';
+import { Moment } from '../time/moment.tsx';
+import { Button } from '../ui/button.tsx';
+import { Field } from '../ui/field.tsx';
+import type { Acknowledge } from './use-acknowledge.ts';
+
+interface AlertPaneProps {
+  readonly alert: WatchlistAlert;
+  readonly area: RefObject<HTMLTextAreaElement | null>;
+  readonly acknowledge: Acknowledge;
+  readonly onClose: () => void;
+}
+
+/** The details of an alert: the plate as it was read against the pattern, why it is watched, and what was done. */
+export function AlertPane({ alert, area, acknowledge, onClose }: AlertPaneProps) {
+  const { t } = useTranslation(['watchlist', 'common']);
+  const { priority, licensePlateNumber, pattern, reason, timestamp, createdAt } = alert;
+  useShortcuts([{ keys: 'Escape', label: t('alerts.close'), scope: 'page', run: onClose }]);
+  const isRefused = acknowledge.error !== null && acknowledge.variables?.id === alert.id;
+  return (
+    <aside
+      aria-label={t('alerts.details')}
+      className="flex max-h-[60%] shrink-0 flex-col gap-3 overflow-y-auto border-t bg-surface p-4 lg:max-h-none lg:w-96 lg:border-s lg:border-t-0"
+    >
+      <header className="flex items-start gap-2">
+        <div className="min-w-0 grow">
+          <SeverityBadge severity={priority} />
+          <p className="mt-1 text-xl font-semibold">
+            <bdi className="font-mono">{licensePlateNumber}</bdi>
+          </p>
+          <p className="text-muted">
+            {t('fields.pattern')} <bdi className="font-mono">{pattern}</bdi>
+          </p>
+        </div>
+        <Button kind="quiet" icon="close" iconOnly aria-label={t('common:dialog.close')} onClick={onClose} />
+      </header>
+      <p>
+        <bdi>{reason}</bdi>
+      </p>
+      <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
+        <Row name={t('fields.place')}>
+          <bdi>{alert.locationName ?? t('none')}</bdi>
+        </Row>
+        <Row name={t('fields.sensor')}>
+          <bdi>{alert.sensorName ?? t('none')}</bdi>
+        </Row>
+        <Row name={t('fields.read')}>
+          <Moment at={timestamp} />
+        </Row>
+        <Row name={t('fields.raised')}>
+          <Moment at={createdAt} />
+        </Row>
+      </dl>
+      <div className="flex flex-wrap gap-x-4 gap-y-2">
+        <Link to="/events" search={{ event: alert.eventId }} className="text-accent underline">
+          {t('alerts.event')}
+        </Link>
+        <Link to="/events" search={{ licensePlateNumber }} className="text-accent underline">
+          {t('alerts.reads')}
+        </Link>
+        <Link to="/watchlist" search={{ entryId: alert.entryId }} className="text-accent underline">
+          {t('alerts.ofEntry')}
+        </Link>
+      </div>
+      {alert.acknowledgedAt && <Acknowledged alert={alert} />}
+      {/* What was written stays where somebody else was faster. */}
+      {(!alert.acknowledgedAt || isRefused) && (
+        <AcknowledgeForm alert={alert} area={area} acknowledge={acknowledge} />
+      )}
+    </aside>
+  );
+}
+
+function Acknowledged({ alert }: Pick<AlertPaneProps, 'alert'>) {
+  const { t } = useTranslation('watchlist');
+  return (
+    <div className="rounded-md border p-3">
+      <p className="flex flex-wrap gap-x-2">
+        <span className="font-medium">{t('alerts.acknowledged')}</span>
+        <bdi>{alert.acknowledgedBy?.name}</bdi>
+        {alert.acknowledgedAt && <Moment at={alert.acknowledgedAt} className="text-muted" />}
+      </p>
+      {alert.note !== null && <bdi className="mt-1 block whitespace-pre-wrap">{alert.note}</bdi>}
+    </div>
+  );
+}
+
+function AcknowledgeForm({ alert, area, acknowledge }: Omit<AlertPaneProps, 'onClose'>) {
+  const { t } = useTranslation('watchlist');
+  const isThis = acknowledge.variables?.id === alert.id;
+  return (
+    <form
+      onKeyDown={sendWithKeys}
+      onSubmit={(event) => {
+        event.preventDefault();
+        acknowledge.mutate({ id: alert.id, note: area.current?.value ?? '' });
+      }}
+      className="flex flex-col gap-2"
+    >
+      <Field area={area} label={t('alerts.noteLabel')} name="note" lines={2} maxLength={1000} />
+      {isThis && acknowledge.error && <Failure error={acknowledge.error} />}
+      <Button
+        kind="primary"
+        type="submit"
+        icon="acknowledge"
+        disabled={alert.acknowledgedAt !== null || (isThis && acknowledge.isPending)}
+      >
+        {t('alerts.acknowledge')}
+      </Button>
+    </form>
+  );
+}
+
+function Row({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-muted">{name}</dt>
+      <dd className="min-w-0">{children}</dd>
+    </>
+  );
+}

@@ -1,0 +1,60 @@
+import { Link, useSearch } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useLive } from '../live/use-live.ts';
+import { useMay } from '../session/may.ts';
+import { Icon } from '../ui/icon.tsx';
+import { soundAlert, useSpeaker } from './sound.ts';
+import { addUnseen, removeUnseen, useUnseen } from './unseen.ts';
+
+/** Tells of new alerts on every page: by sound, to screen readers, and in the title of the window. */
+export function AlertWatch() {
+  return useMay('manageIncidents') && <Watch />;
+}
+
+function Watch() {
+  const { t } = useTranslation(['watchlist', 'common']);
+  const { kiosk } = useSearch({ from: '/shell' });
+  const [said, setSaid] = useState('');
+  const count = useUnseen().length;
+  useSpeaker();
+  useLive((message) => {
+    if (message.type !== 'watchlist') return;
+    const { id, priority, acknowledgedAt, licensePlateNumber, locationName, sensorName } = message.alert;
+    if (acknowledgedAt) return removeUnseen(id);
+    addUnseen(id);
+    const severity = t(`common:severity.${priority}`);
+    const place = locationName ?? sensorName ?? '';
+    // Who passes by a wall is not told the plate.
+    setSaid(t('alerts.said', { severity, plate: kiosk ? '' : licensePlateNumber, place }));
+    void soundAlert(id, priority);
+  });
+  useEffect(() => {
+    document.title = count > 0 ? `(${count}) Gantry` : 'Gantry';
+  }, [count]);
+  return (
+    <p aria-live="assertive" className="sr-only">
+      {said}
+    </p>
+  );
+}
+
+/** In the top bar: how many alerts nobody has looked at, and the way to them. */
+export function AlertBell() {
+  const { t, i18n } = useTranslation('watchlist');
+  const may = useMay('manageIncidents');
+  const count = useUnseen().length;
+  if (!may || count === 0) return null;
+  const n = count.toLocaleString(i18n.language);
+  return (
+    <Link
+      to="/watchlist"
+      title={t('alerts.new', { count, n })}
+      aria-label={t('alerts.new', { count, n })}
+      className="figures inline-flex min-h-8 items-center gap-1 rounded-md bg-high-surface px-2 text-high pointer-coarse:min-h-11"
+    >
+      <Icon name="alert" />
+      {n}
+    </Link>
+  );
+}

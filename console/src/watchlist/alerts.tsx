@@ -1,0 +1,124 @@
+import type { WatchlistAlert } from '@gantry/contract/watchlist';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { FilterValues } from '../filters/filter.ts';
+import { FilterBar } from '../filters/filter-bar.tsx';
+import { api, service } from '../service/service.ts';
+import { useShortcuts } from '../shortcuts/registry.tsx';
+import { DataTable } from '../table/data-table.tsx';
+import { usePages } from '../table/pages.ts';
+import { useCursor } from '../table/use-cursor.ts';
+import { useSelection } from '../table/use-selection.ts';
+import { Button } from '../ui/button.tsx';
+import { Empty } from '../ui/empty.tsx';
+import { AlertPane } from './alert-pane.tsx';
+import { BulkAcknowledge } from './bulk-acknowledge.tsx';
+import { useAlertColumns } from './columns.tsx';
+import { forgetUnseen, useUnseen } from './unseen.ts';
+import { useAcknowledge } from './use-acknowledge.ts';
+import { useAlertFilters } from './use-filters.ts';
+
+const keyOf = ({ id }: WatchlistAlert): string => id;
+
+/** The reads of watched plates, the newest first, and the details of one. */
+export function Alerts() {
+  const { t, i18n } = useTranslation('watchlist');
+  const search = useSearch({ from: '/shell/watchlist' });
+  const { alert: openId, acknowledged, priority, entryId, startDate, endDate, sortOrder } = search;
+  const input = { acknowledged, priority, entryId, startDate, endDate, sortOrder };
+  const navigate = useNavigate({ from: '/watchlist' });
+  const change = (values: FilterValues) =>
+    void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
+  const filters = useAlertFilters();
+  const columns = useAlertColumns(openId !== undefined);
+  const pages = usePages<WatchlistAlert>({
+    queryKey: service.watchlist.getAlerts.queryKey(input),
+    load: async (page, signal) => {
+      const { alerts, total } = await api.watchlist.getAlerts.query({ ...input, ...page }, { signal });
+      return { rows: alerts, total };
+    },
+    keyOf,
+  });
+  const { active } = useCursor({
+    rows: pages.rows,
+    keyOf,
+    activeKey: openId,
+    onMove: ({ id }) => change({ alert: id }),
+    onOpen: ({ eventId }) => void navigate({ to: '/events', search: { event: eventId } }),
+  });
+  const selection = useSelection({ rows: pages.rows, keyOf, activeKey: openId });
+  const acknowledge = useAcknowledge();
+  const note = useRef<HTMLTextAreaElement>(null);
+  const run = () => {
+    if (active && !active.acknowledgedAt)
+      acknowledge.mutate({ id: active.id, note: note.current?.value ?? '' });
+  };
+  useShortcuts([
+    { keys: '1', label: t('alerts.acknowledge'), scope: 'page', run },
+    { keys: 'n', label: t('alerts.note'), scope: 'page', run: () => note.current?.focus() },
+  ]);
+  useSeen();
+  const isFiltered = filters.some(({ name }) => input[name as keyof typeof input] !== undefined);
+  return (
+    <>
+      <FilterBar page="alerts" filters={filters} values={input} onChange={change}>
+        {pages.total !== null && (
+          <span className="figures text-muted">
+            {t('alerts.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })}
+          </span>
+        )}
+      </FilterBar>
+      <BulkAcknowledge input={input} rows={pages.rows} selection={selection} />
+      <div className="flex min-h-0 grow flex-col lg:flex-row">
+        <div className="flex min-h-0 min-w-0 grow flex-col">
+          <DataTable
+            label={t('alerts.title')}
+            columns={columns}
+            pages={pages}
+            keyOf={keyOf}
+            sort={{ by: 'createdAt', order: sortOrder ?? 'desc' }}
+            onSort={({ order }) => change({ sortOrder: order })}
+            activeKey={openId ?? null}
+            onActivate={({ id }) => change({ alert: id })}
+            selected={selection.selected}
+            onSelect={selection.toggle}
+            empty={
+              isFiltered ? (
+                <Empty
+                  icon="filter"
+                  title={t('alerts.noMatch')}
+                  action={<Button onClick={() => void navigate({ search: {} })}>{t('clear')}</Button>}
+                />
+              ) : (
+                <Empty icon="watchlist" title={t('alerts.first')}>
+                  {t('alerts.firstText')}
+                </Empty>
+              )
+            }
+          />
+        </div>
+        {active && (
+          <AlertPane
+            key={active.id}
+            alert={active}
+            area={note}
+            acknowledge={acknowledge}
+            onClose={() => change({ alert: undefined })}
+          />
+        )}
+      </div>
+    </>
+  );
+}
+
+/** Whoever has the list in front of them has seen the new ones. */
+function useSeen(): void {
+  const count = useUnseen().length;
+  useEffect(() => {
+    const see = () => document.visibilityState === 'visible' && count > 0 && forgetUnseen();
+    see();
+    document.addEventListener('visibilitychange', see);
+    return () => document.removeEventListener('visibilitychange', see);
+  }, [count]);
+}

@@ -1,0 +1,127 @@
+import type { WatchlistAlert, WatchlistEntry } from '@gantry/contract/watchlist';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { SeverityBadge } from '../status/severity.tsx';
+import type { Column } from '../table/data-table.tsx';
+import { Moment } from '../time/moment.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { Validity } from './validity.tsx';
+
+/** The columns of the list of alerts; beside the details of one there is less room. */
+export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAlert>[] {
+  const { t } = useTranslation('watchlist');
+  const columns = useMemo<readonly Column<WatchlistAlert>[]>(
+    () => [
+      {
+        id: 'raised',
+        header: t('fields.raised'),
+        sortBy: 'createdAt',
+        width: '11.5rem',
+        wideOnly: true,
+        cell: ({ createdAt }) => <Moment at={createdAt} />,
+      },
+      {
+        id: 'priority',
+        header: t('fields.priority'),
+        width: '6.5rem',
+        cell: ({ priority }) => <SeverityBadge severity={priority} />,
+      },
+      {
+        id: 'plate',
+        header: t('fields.plate'),
+        width: '8.5rem',
+        cell: ({ licensePlateNumber }) => <bdi className="font-mono">{licensePlateNumber}</bdi>,
+      },
+      {
+        id: 'pattern',
+        header: t('fields.pattern'),
+        width: '8.5rem',
+        wideOnly: true,
+        cell: ({ pattern }) => <bdi className="font-mono text-muted">{pattern}</bdi>,
+      },
+      { id: 'reason', header: t('fields.reason'), wideOnly: true, cell: ({ reason }) => <bdi>{reason}</bdi> },
+      {
+        id: 'place',
+        header: t('fields.place'),
+        wideOnly: true,
+        cell: ({ locationName, sensorName }) => <bdi>{locationName ?? sensorName}</bdi>,
+      },
+      {
+        id: 'state',
+        header: t('fields.state'),
+        width: '10rem',
+        cell: ({ acknowledgedBy, acknowledgedAt }) =>
+          acknowledgedAt ? (
+            <Badge tone="calm" icon="acknowledge">
+              <bdi className="one-line">{acknowledgedBy?.name ?? t('alerts.acknowledged')}</bdi>
+            </Badge>
+          ) : (
+            <Badge tone="high" icon="alert">
+              {t('alerts.open')}
+            </Badge>
+          ),
+      },
+    ],
+    [t],
+  );
+  return useMemo(
+    () => (isNarrow ? columns.filter(({ id }) => id !== 'pattern' && id !== 'reason') : columns),
+    [columns, isNarrow],
+  );
+}
+
+/** The columns of the list of watched plates. */
+export function usePlateColumns(): readonly Column<WatchlistEntry>[] {
+  const { t } = useTranslation('watchlist');
+  return useMemo(
+    () => [
+      {
+        id: 'pattern',
+        header: t('fields.pattern'),
+        sortBy: 'pattern',
+        width: '9.5rem',
+        cell: ({ pattern }) => <bdi className="font-mono">{pattern}</bdi>,
+      },
+      {
+        id: 'priority',
+        header: t('fields.priority'),
+        sortBy: 'priority',
+        width: '6.5rem',
+        cell: ({ priority }) => <SeverityBadge severity={priority} />,
+      },
+      { id: 'reason', header: t('fields.reason'), cell: ({ reason }) => <bdi>{reason}</bdi> },
+      {
+        id: 'validity',
+        header: t('fields.validity'),
+        sortBy: 'validUntil',
+        width: '19rem',
+        wideOnly: true,
+        cell: (entry) => <Validity entry={entry} />,
+      },
+      {
+        id: 'fuzzy',
+        header: t('fields.fuzzy'),
+        width: '8rem',
+        wideOnly: true,
+        cell: ({ fuzzy }) =>
+          fuzzy ? t('plates.fuzzy') : <span className="text-muted">{t('plates.exact')}</span>,
+      },
+      {
+        id: 'createdBy',
+        header: t('fields.createdBy'),
+        width: '10rem',
+        wideOnly: true,
+        cell: ({ createdBy }) => <bdi>{createdBy.name}</bdi>,
+      },
+      {
+        id: 'createdAt',
+        header: t('fields.createdAt'),
+        sortBy: 'createdAt',
+        width: '7rem',
+        wideOnly: true,
+        cell: ({ createdAt }) => <Moment at={createdAt} as="date" />,
+      },
+    ],
+    [t],
+  );
+}

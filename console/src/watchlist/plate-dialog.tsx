@@ -1,0 +1,185 @@
+import { severities } from '@gantry/contract/values';
+import type { WatchlistEntry } from '@gantry/contract/watchlist';
+import { useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ChoiceField } from '../form/choice-field.tsx';
+import { type Entered, useForm } from '../form/form.ts';
+import { Failure } from '../service/failure.tsx';
+import { api, service } from '../service/service.ts';
+import { useMay } from '../session/may.ts';
+import { createTimeFormat } from '../time/format.ts';
+import { useTimeSettings } from '../time/zone.ts';
+import { Button } from '../ui/button.tsx';
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Field } from '../ui/field.tsx';
+import { useNotices } from '../undo/undo.tsx';
+
+interface PlateDialogProps {
+  /** null: a new one. */
+  readonly entry: WatchlistEntry | null;
+  readonly onClose: () => void;
+}
+
+/** What is entered of a watched plate. Days are in the zone of the service, the last one inclusive. */
+interface PlateFacts {
+  readonly pattern: string;
+  readonly reason: string;
+  readonly priority: WatchlistEntry['priority'];
+  readonly validFrom: string | null;
+  readonly validUntil: string | null;
+  readonly fuzzy: boolean;
+}
+
+function readPlate(entered: Entered): PlateFacts {
+  return {
+    pattern: entered.text('pattern'),
+    reason: entered.text('reason'),
+    priority: entered.text('priority') as PlateFacts['priority'],
+    validFrom: entered.textOrNull('validFrom'),
+    validUntil: entered.textOrNull('validUntil'),
+    fuzzy: entered.checked('fuzzy'),
+  };
+}
+
+/** Adds a plate to the watchlist, changes one, or takes it off. */
+export function PlateDialog({ entry, onClose }: PlateDialogProps) {
+  const { t } = useTranslation(['watchlist', 'common']);
+  const mayManage = useMay('manageWatchlist');
+  const { say } = useNotices();
+  const client = useQueryClient();
+  const settings = useTimeSettings();
+  const [deletes, setDeletes] = useState(false);
+  const dayOf = (moment: Date | null) =>
+    moment && createTimeFormat(settings.timezone, 'en', settings).isoDay(moment);
+  const [before] = useState<PlateFacts>({
+    pattern: entry?.pattern ?? '',
+    reason: entry?.reason ?? '',
+    priority: entry?.priority ?? 'MEDIUM',
+    validFrom: dayOf(entry?.validFrom ?? null),
+    validUntil: dayOf(entry?.validUntil ?? null),
+    fuzzy: entry?.fuzzy ?? false,
+  });
+  const refresh = () => client.invalidateQueries({ queryKey: service.watchlist.getAll.pathKey() });
+  const form = useForm({
+    read: readPlate,
+    save: (after) =>
+      entry
+        ? api.watchlist.update.mutate({ id: entry.id, ...changesOf(before, after) })
+        : api.watchlist.create.mutate(after),
+    onSuccess: ({ pattern }) => {
+      say(entry ? t('plates.changed', { pattern }) : t('plates.added', { pattern }));
+      void refresh();
+      onClose();
+    },
+  });
+  if (deletes && entry) {
+    return (
+      <ConfirmDialog
+        title={t('plates.deleteTitle', { pattern: entry.pattern })}
+        action={t('common:dialog.delete')}
+        run={() => api.watchlist.delete.mutate({ id: entry.id })}
+        onDone={() => {
+          say(t('plates.deleted', { pattern: entry.pattern }));
+          void refresh();
+          onClose();
+        }}
+        onClose={() => setDeletes(false)}
+      >
+        <p>{t('plates.deleteText')}</p>
+      </ConfirmDialog>
+    );
+  }
+  return (
+    <Dialog title={entry ? entry.pattern : t('plates.new')} open onClose={onClose} width="wide">
+      <form onSubmit={form.submit}>
+        <fieldset disabled={!mayManage} className="grid gap-3 sm:grid-cols-2">
+          <Field
+            label={t('fields.pattern')}
+            name="pattern"
+            defaultValue={before.pattern}
+            hint={t('plates.patternHint')}
+            error={form.errorOf('pattern')}
+            maxLength={50}
+            autoFocus={!entry}
+            required
+          />
+          <ChoiceField
+            label={t('fields.priority')}
+            name="priority"
+            defaultValue={before.priority}
+            options={severities.map((value) => ({ value, label: t(`common:severity.${value}`) }))}
+          />
+          <Field
+            className="sm:col-span-2"
+            label={t('fields.reason')}
+            name="reason"
+            defaultValue={before.reason}
+            hint={t('plates.reasonHint')}
+            error={form.errorOf('reason')}
+            maxLength={500}
+            required
+          />
+          <Field
+            label={t('fields.validFrom')}
+            name="validFrom"
+            type="date"
+            defaultValue={before.validFrom ?? ''}
+            hint={t('plates.zone', { zone: settings.timezone })}
+            error={form.errorOf('validFrom')}
+          />
+          <Field
+            label={t('fields.validUntil')}
+            name="validUntil"
+            type="date"
+            defaultValue={before.validUntil ?? ''}
+            hint={t('plates.untilHint')}
+            error={form.errorOf('validUntil')}
+          />
+          <label className="flex min-h-8 items-start gap-2 sm:col-span-2 pointer-coarse:min-h-11">
+            <input
+              type="checkbox"
+              name="fuzzy"
+              defaultChecked={before.fuzzy}
+              className="mt-1 size-4 accent-accent"
+            />
+            <span>
+              {t('plates.fuzzyLabel')}
+              <span className="block text-sm text-muted">{t('plates.fuzzyHint')}</span>
+            </span>
+          </label>
+        </fieldset>
+        {form.failure && <Failure error={form.failure} />}
+        <div className="mt-3 flex flex-wrap items-center gap-2">
+          {entry && (
+            <Link to="/watchlist" search={{ entryId: entry.id }} className="me-auto text-accent underline">
+              {t('plates.alerts')}
+            </Link>
+          )}
+          {entry && mayManage && (
+            <Button kind="danger" icon="delete" onClick={() => setDeletes(true)}>
+              {t('common:dialog.delete')}
+            </Button>
+          )}
+          <Button className="ms-auto" onClick={onClose}>
+            {mayManage ? t('common:dialog.cancel') : t('common:dialog.close')}
+          </Button>
+          {mayManage && (
+            <Button kind="primary" type="submit" disabled={form.isSaving}>
+              {t('common:dialog.save')}
+            </Button>
+          )}
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Only what was changed is sent, so that what somebody else changed meanwhile stays. */
+function changesOf(before: PlateFacts, after: PlateFacts): Partial<PlateFacts> {
+  return Object.fromEntries(
+    Object.entries(after).filter(([name, value]) => before[name as keyof PlateFacts] !== value),
+  );
+}

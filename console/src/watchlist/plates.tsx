@@ -1,0 +1,102 @@
+import type { WatchlistEntry } from '@gantry/contract/watchlist';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import type { FilterValues } from '../filters/filter.ts';
+import { FilterBar } from '../filters/filter-bar.tsx';
+import { api, service } from '../service/service.ts';
+import { useMay } from '../session/may.ts';
+import { useShortcuts } from '../shortcuts/registry.tsx';
+import { DataTable } from '../table/data-table.tsx';
+import { usePages } from '../table/pages.ts';
+import { useCursor } from '../table/use-cursor.ts';
+import { Button } from '../ui/button.tsx';
+import { Empty } from '../ui/empty.tsx';
+import { usePlateColumns } from './columns.tsx';
+import { PlateDialog } from './plate-dialog.tsx';
+import { usePlateFilters } from './use-filters.ts';
+
+const keyOf = ({ id }: WatchlistEntry): string => id;
+
+/** The plates to look out for. */
+export function Plates() {
+  const { t, i18n } = useTranslation('watchlist');
+  const mayManage = useMay('manageWatchlist');
+  const { plate, search, priority, active, sortBy, sortOrder } = useSearch({ from: '/shell/watchlist' });
+  const input = { search, priority, active, sortBy, sortOrder };
+  const navigate = useNavigate({ from: '/watchlist' });
+  const change = (values: FilterValues) =>
+    void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
+  const filters = usePlateFilters();
+  const columns = usePlateColumns();
+  const pages = usePages<WatchlistEntry>({
+    queryKey: service.watchlist.getAll.queryKey(input),
+    load: async (page, signal) => {
+      const { entries, total } = await api.watchlist.getAll.query({ ...input, ...page }, { signal });
+      return { rows: entries, total };
+    },
+    keyOf,
+  });
+  const openDialog = (id: string) => change({ plate: id });
+  // The dialog takes the keys while it is open, so the cursor may be what the address names.
+  const { active: open } = useCursor({
+    rows: pages.rows,
+    keyOf,
+    activeKey: plate,
+    onMove: ({ id }) => openDialog(id),
+  });
+  const create = () => openDialog('new');
+  useShortcuts(mayManage ? [{ keys: 'c', label: t('plates.new'), scope: 'page', run: create }] : []);
+  const isFiltered = filters.some(({ name }) => input[name as keyof typeof input] !== undefined);
+  return (
+    <>
+      <FilterBar page="plates" filters={filters} values={input} onChange={change}>
+        {pages.total !== null && (
+          <span className="figures text-muted">
+            {t('plates.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })}
+          </span>
+        )}
+        {mayManage && (
+          <Button kind="primary" icon="add" onClick={create}>
+            {t('plates.new')}
+          </Button>
+        )}
+      </FilterBar>
+      <DataTable
+        label={t('plates.title')}
+        columns={columns}
+        pages={pages}
+        keyOf={keyOf}
+        sort={{ by: sortBy ?? 'createdAt', order: sortOrder ?? 'desc' }}
+        onSort={({ by, order }) => change({ sortBy: by, sortOrder: order })}
+        activeKey={plate ?? null}
+        onActivate={({ id }) => openDialog(id)}
+        empty={
+          isFiltered ? (
+            <Empty
+              icon="filter"
+              title={t('plates.noMatch')}
+              action={
+                <Button onClick={() => void navigate({ search: { part: 'plates' } })}>{t('clear')}</Button>
+              }
+            />
+          ) : (
+            <Empty
+              icon="watchlist"
+              title={t('plates.first')}
+              action={mayManage && <Button onClick={create}>{t('plates.new')}</Button>}
+            >
+              {t('plates.firstText')}
+            </Empty>
+          )
+        }
+      />
+      {(open || (plate === 'new' && mayManage)) && (
+        <PlateDialog
+          key={open?.id ?? 'new'}
+          entry={open ?? null}
+          onClose={() => change({ plate: undefined })}
+        />
+      )}
+    </>
+  );
+}

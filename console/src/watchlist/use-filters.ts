@@ -1,0 +1,73 @@
+import { severities } from '@gantry/contract/values';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Filter } from '../filters/filter.ts';
+import { api } from '../service/service.ts';
+
+function usePriorityFilter(): Filter {
+  const { t } = useTranslation(['watchlist', 'common']);
+  return useMemo(
+    () => ({
+      kind: 'choice',
+      name: 'priority',
+      label: t('fields.priority'),
+      options: severities.map((value) => ({ value, label: t(`common:severity.${value}`) })),
+    }),
+    [t],
+  );
+}
+
+/** Every filter of `watchlist.getAlerts`. */
+export function useAlertFilters(): readonly Filter[] {
+  const { t } = useTranslation('watchlist');
+  const priority = usePriorityFilter();
+  return useMemo<readonly Filter[]>(
+    () => [
+      {
+        kind: 'yesNo',
+        name: 'acknowledged',
+        label: t('fields.state'),
+        yes: t('alerts.acknowledged'),
+        no: t('alerts.open'),
+      },
+      priority,
+      {
+        kind: 'lookUp',
+        name: 'entryId',
+        label: t('fields.pattern'),
+        find: async (search) => {
+          const { entries } = await api.watchlist.getAll.query({ search, take: 20, sortBy: 'pattern' });
+          return entries.map(({ id, pattern, reason }) => ({ value: id, label: `${pattern} · ${reason}` }));
+        },
+        // There is no call for one entry; its alerts say what it was, even when it is gone.
+        nameOf: async (entryId) => {
+          const { alerts } = await api.watchlist.getAlerts.query({ entryId, take: 1 });
+          return alerts[0]?.pattern ?? entryId;
+        },
+      },
+      { kind: 'moment', name: 'startDate', label: t('filters.from') },
+      { kind: 'moment', name: 'endDate', label: t('filters.until') },
+    ],
+    [t, priority],
+  );
+}
+
+/** Every filter of `watchlist.getAll`. */
+export function usePlateFilters(): readonly Filter[] {
+  const { t } = useTranslation('watchlist');
+  const priority = usePriorityFilter();
+  return useMemo<readonly Filter[]>(
+    () => [
+      { kind: 'text', name: 'search', label: t('filters.search'), hint: t('filters.searchHint') },
+      priority,
+      {
+        kind: 'yesNo',
+        name: 'active',
+        label: t('fields.validity'),
+        yes: t('filters.active'),
+        no: t('filters.inactive'),
+      },
+    ],
+    [t, priority],
+  );
+}

@@ -1,0 +1,51 @@
+import { permissionNames } from '@gantry/contract/permissions';
+import { Link, useSearch } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { useMay } from '../session/may.ts';
+import { NotAllowed } from '../shell/page-failure.tsx';
+import { PageHeader } from '../shell/page-header.tsx';
+import { classes } from '../ui/classes.ts';
+import { Alerts } from './alerts.tsx';
+import { Plates } from './plates.tsx';
+import { SoundSettings } from './sound-settings.tsx';
+
+/** Plates to look out for, and the reads of them. */
+export function WatchlistPage() {
+  const { t } = useTranslation('watchlist');
+  const { part } = useSearch({ from: '/shell/watchlist' });
+  if (!useMay('manageIncidents')) return <NotAllowed permission={permissionNames.manageIncidents} />;
+  return (
+    <>
+      <PageHeader
+        title={t('title')}
+        note={
+          <nav aria-label={t('title')} className="flex gap-1">
+            <Part name="alerts" isOpen={part === undefined} />
+            <Part name="plates" isOpen={part === 'plates'} />
+          </nav>
+        }
+      >
+        <SoundSettings />
+      </PageHeader>
+      {part === 'plates' ? <Plates /> : <Alerts />}
+    </>
+  );
+}
+
+function Part({ name, isOpen }: { readonly name: 'alerts' | 'plates'; readonly isOpen: boolean }) {
+  const { t } = useTranslation('watchlist');
+  return (
+    <Link
+      to="/watchlist"
+      search={name === 'plates' ? { part: 'plates' } : {}}
+      activeOptions={{ exact: true }}
+      aria-current={isOpen ? 'page' : undefined}
+      className={classes(
+        'inline-flex min-h-8 items-center rounded-md px-3 pointer-coarse:min-h-11',
+        isOpen ? 'bg-selected font-medium text-text' : 'text-muted hover:bg-hover',
+      )}
+    >
+      {t(`${name}.title`)}
+    </Link>
+  );
+}
