@@ -1,0 +1,74 @@
+import { type RefObject, useEffect, useRef, useState } from 'react';
+import { Failure } from '../service/failure.tsx';
+import { useIsDark } from '../theme/token-color.ts';
+import { classes } from '../ui/classes.ts';
+import { useLasting } from '../ui/skeleton.tsx';
+import type { ChartOption, ECharts } from './echarts.ts';
+import { type Look, readLook } from './look.ts';
+
+interface ChartProps {
+  /** What the chart shows, for screen readers; the table beside it has the figures. */
+  readonly label: string;
+  /** Draws in the colours of the moment. It is called again when it is another function or the scheme changes. */
+  readonly draw: (look: Look) => ChartOption;
+  /** Receives the chart that is shown. */
+  readonly handle?: RefObject<ECharts | null>;
+  readonly className?: string;
+}
+
+/** A chart on a canvas. The library is loaded with the first one. Axes run from left to right in every language. */
+export function Chart({ label, draw, handle, className = 'h-72' }: ChartProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const [chart, setChart] = useState<ECharts | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const isDark = useIsDark();
+  const isWaiting = useLasting(chart === null);
+
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    let made: ECharts | null = null;
+    let isGone = false;
+    const observer = new ResizeObserver(() => made?.resize());
+    import('./echarts.ts')
+      .then(({ createChart }) => {
+        if (isGone) return;
+        made = createChart(element);
+        observer.observe(element);
+        setChart(made);
+      })
+      .catch(setError);
+    return () => {
+      isGone = true;
+      observer.disconnect();
+      made?.dispose();
+      setChart(null);
+    };
+  }, []);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another scheme has other colours
+  useEffect(() => {
+    if (!chart) return;
+    const look = readLook();
+    chart.setOption(
+      {
+        animation: false,
+        textStyle: { fontFamily: look.font, color: look.text },
+        ...draw(look),
+      },
+      { notMerge: true },
+    );
+    if (handle) handle.current = chart;
+  }, [chart, draw, isDark, handle]);
+
+  if (error) return <Failure error={error} />;
+  return (
+    <div
+      ref={box}
+      role="img"
+      aria-label={label}
+      dir="ltr"
+      className={classes('w-full min-w-0', className, isWaiting && 'animate-pulse rounded bg-hover')}
+    />
+  );
+}

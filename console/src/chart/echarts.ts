@@ -1,0 +1,63 @@
+import {
+  BarChart,
+  type BarSeriesOption,
+  HeatmapChart,
+  type HeatmapSeriesOption,
+  LineChart,
+  type LineSeriesOption,
+} from 'echarts/charts';
+import {
+  AriaComponent,
+  type AriaComponentOption,
+  DataZoomComponent,
+  type DataZoomComponentOption,
+  GridComponent,
+  type GridComponentOption,
+  LegendComponent,
+  type LegendComponentOption,
+  MarkLineComponent,
+  TooltipComponent,
+  type TooltipComponentOption,
+  VisualMapComponent,
+  type VisualMapComponentOption,
+} from 'echarts/components';
+import { type ComposeOption, type ECharts as EChartsType, init, use } from 'echarts/core';
+import { CanvasRenderer } from 'echarts/renderers';
+
+// The parts of the library that the charts are made of. The rest of the console loads this file only where a chart is shown.
+
+use([
+  AriaComponent,
+  BarChart,
+  CanvasRenderer,
+  DataZoomComponent,
+  GridComponent,
+  HeatmapChart,
+  LegendComponent,
+  LineChart,
+  MarkLineComponent,
+  TooltipComponent,
+  VisualMapComponent,
+]);
+
+export type ChartSeries = BarSeriesOption | HeatmapSeriesOption | LineSeriesOption;
+
+/** What can be said of a chart. */
+export type ChartOption = ComposeOption<
+  | AriaComponentOption
+  | BarSeriesOption
+  | DataZoomComponentOption
+  | GridComponentOption
+  | HeatmapSeriesOption
+  | LegendComponentOption
+  | LineSeriesOption
+  | TooltipComponentOption
+  | VisualMapComponentOption
+>;
+
+export type ECharts = EChartsType;
+
+/** Makes a chart in an element of the page. */
+export function createChart(element: HTMLElement): ECharts {
+  return init(element);
+}

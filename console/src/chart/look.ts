@@ -1,0 +1,36 @@
+import { type ColorToken, tokenColor } from '../theme/token-color.ts';
+
+/** The colours of a chart in the scheme of the moment, and the font of the page. */
+export type Look = Readonly<Record<ColorToken, string>> & { readonly font: string };
+
+const TOKENS: readonly ColorToken[] = [
+  'bg',
+  'surface',
+  'raised',
+  'line',
+  'line-strong',
+  'text',
+  'muted',
+  'accent',
+  'critical',
+  'high',
+  'medium',
+  'low',
+  'good',
+];
+
+/** Reads what a chart is drawn with from the page. */
+export function readLook(): Look {
+  const colors = Object.fromEntries(TOKENS.map((token) => [token, tokenColor(token)]));
+  return { ...(colors as Record<ColorToken, string>), font: getComputedStyle(document.body).fontFamily };
+}
+
+/** A stripe over an area, so that it is told from another one without its colour. */
+export function stripes(color: string) {
+  return {
+    color,
+    dashArrayX: [1, 0] as [number, number],
+    dashArrayY: [2, 5] as [number, number],
+    rotation: -Math.PI / 4,
+  };
+}

@@ -1,0 +1,40 @@
+import type { TimeFormat } from '../time/format.ts';
+
+interface TimeLabels {
+  readonly labels: readonly string[];
+  /** At which positions a label may stand. */
+  readonly isLabelled: (at: number) => boolean;
+}
+
+const DAY_MS = 86_400_000;
+/** Over so many days the hours are labelled, and over more the days. */
+const HOURS_UP_TO = 2;
+/** Every third hour, on clocks of 24 and of 12 hours. */
+const THIRD_HOURS = /^(?:00|0?3|0?6|0?9|12|15|18|21):00/;
+
+/**
+ * The labels of an axis of times, in the zone of the service. The charts get texts and not times, because the library knows
+ * only the zone of the browser and UTC. A day has as many hours as it has.
+ */
+export function timeLabels(
+  starts: readonly Date[],
+  { zone, minute, date }: TimeFormat,
+  language: string,
+): TimeLabels {
+  const [first, last] = [starts[0], starts.at(-1)];
+  if (!first || !last) return { labels: [], isLabelled: () => true };
+  const weekday = new Intl.DateTimeFormat(language, { weekday: 'short', timeZone: zone });
+  const days = starts.map(date);
+  const isDayStart = days.map((day, at) => day !== days[at - 1]);
+  const isWithinDays = isDayStart.some((is) => !is);
+  const withHours = isWithinDays && last.getTime() - first.getTime() < HOURS_UP_TO * DAY_MS;
+  const labels = starts.map((start, at) => {
+    const day = `${weekday.format(start)}\n${days[at]}`;
+    if (!withHours) return day;
+    return isDayStart[at] ? `${minute(start)}\n${days[at]}` : minute(start);
+  });
+  if (!isWithinDays) return { labels, isLabelled: () => true };
+  // What begins within a day, such as a range of hours, has its first label at the next midnight.
+  const isHour = (at: number) => THIRD_HOURS.test(minute(starts[at] ?? first));
+  return { labels, isLabelled: (at) => (withHours ? isHour(at) : (isDayStart[at] ?? false)) };
+}

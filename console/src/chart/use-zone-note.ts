@@ -1,0 +1,14 @@
+import { useServiceTime } from '../time/use-time.ts';
+import { useUtc } from '../time/zone.ts';
+
+/**
+ * In which zone the figures of a range are: that of the service, because its hours and days are the ones that were counted.
+ * The offset is that of the range, and both where the clocks change within it.
+ */
+export function useZoneNote(from: Date, until: Date) {
+  const time = useServiceTime();
+  const utc = useUtc();
+  const offsets = new Set([time.offset(from), time.offset(new Date(until.getTime() - 1))]);
+  const text = time.zone === 'UTC' ? 'UTC' : `${time.zone} ${[...offsets].join(' / ')}`;
+  return { zone: time.zone, text, isNotUtc: utc && time.zone !== 'UTC' };
+}

@@ -1,0 +1,150 @@
+import type { Analytics } from '@gantry/contract/analytics';
+import type { EventType } from '@gantry/contract/events';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ChartCard } from '../chart/chart-card.tsx';
+import { hourOfWeek, weekdaysFrom } from '../chart/hour-of-week.ts';
+import { ShareTable } from '../chart/share-table.tsx';
+import { useCellText } from '../chart/use-cell-text.ts';
+import type { DayRange } from '../range/days.ts';
+import { Moment } from '../time/moment.tsx';
+import { useTimeSettings } from '../time/zone.ts';
+import { Empty } from '../ui/empty.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { ProcessingTime } from './processing-time.tsx';
+import { RepeatPlates } from './repeat-plates.tsx';
+import { SeriesCard } from './series-card.tsx';
+import { Totals } from './totals.tsx';
+
+interface AnalyticsViewProps {
+  readonly analytics: Analytics;
+  readonly days: DayRange;
+}
+
+/** The figures of a range of days. */
+export function AnalyticsView({ analytics, days }: AnalyticsViewProps) {
+  const { t, i18n } = useTranslation('reports');
+  const { t: common } = useTranslation('common');
+  const { t: typeName } = useTranslation('events');
+  const { startDate, endDate } = days;
+  const subject = startDate === endDate ? startDate : `${startDate} – ${endDate}`;
+  const { total, start: from, end: until, keptSince } = analytics;
+  const n = t('analytics.events', { count: total, n: total.toLocaleString(i18n.language) });
+  const range = { subject, n, from, until };
+  const shares = (title: string, header: string, rows: readonly (readonly [string, number])[]) => ({
+    title,
+    none: t('analytics.none'),
+    table: {
+      columns: [
+        { header, kind: 'text' as const },
+        { header: t('analytics.count'), kind: 'number' as const },
+        { header: t('analytics.share'), kind: 'share' as const },
+      ],
+      rows: rows.map(([name, count]) => [name, count, total === 0 ? null : count / total]),
+    },
+    ...range,
+  });
+  const unknown = t('analytics.unknown');
+  return (
+    <div className="grid gap-3 p-3 xl:grid-cols-2">
+      {keptSince && (
+        <p className="flex items-center gap-2 rounded-md bg-medium-surface px-3 py-2 xl:col-span-2">
+          <Icon name="medium" className="text-medium" />
+          <span>
+            {t('analytics.keptSince')} <Moment at={keptSince} />
+          </span>
+        </p>
+      )}
+      <div className="min-w-0 xl:col-span-2">
+        <Totals totals={analytics.totals} />
+      </div>
+      {total === 0 && (
+        <div className="xl:col-span-2">
+          <Empty icon="events" title={t('analytics.empty')}>
+            {t('analytics.emptyText')}
+          </Empty>
+        </div>
+      )}
+      <SeriesCard analytics={analytics} {...range} />
+      <WeekCard analytics={analytics} {...range} />
+      <ShareTable
+        {...shares(
+          t('analytics.byType'),
+          t('filters.eventType'),
+          analytics.byType.map(({ eventType, count }) => [
+            typeName(`types.${eventType as EventType}`),
+            count,
+          ]),
+        )}
+      />
+      <ShareTable
+        {...shares(
+          t('analytics.byViolationType'),
+          t('filters.violationType'),
+          analytics.byViolationType.map(({ violationType, count }) => [violationType, count]),
+        )}
+      />
+      <ShareTable
+        {...shares(
+          t('analytics.bySeverity'),
+          t('filters.severity'),
+          analytics.bySeverity.map(({ severity, count }) => [
+            severity === null ? unknown : common(`severity.${severity}`),
+            count,
+          ]),
+        )}
+      />
+      <ShareTable
+        {...shares(
+          t('analytics.byVehicleType'),
+          t('filters.vehicleType'),
+          analytics.byVehicleType.map(({ vehicleType, count }) => [vehicleType ?? unknown, count]),
+        )}
+      />
+      <ShareTable
+        {...shares(
+          t('analytics.topSensors'),
+          t('filters.sensorId'),
+          analytics.topSensors.map(({ sensorId, sensorName, count }) => [sensorName ?? sensorId, count]),
+        )}
+      />
+      <ShareTable
+        {...shares(
+          t('analytics.topLocations'),
+          t('filters.locationId'),
+          analytics.topLocations.map(({ locationName, count }) => [locationName, count]),
+        )}
+      />
+      <RepeatPlates analytics={analytics} {...range} />
+      <ProcessingTime times={analytics.processingTime} />
+    </div>
+  );
+}
+
+interface WeekCardProps {
+  readonly analytics: Analytics;
+  readonly subject: string;
+  readonly n: string;
+  readonly from: Date;
+  readonly until: Date;
+}
+
+function WeekCard({ analytics: { hourOfWeek: week }, ...range }: WeekCardProps) {
+  const { t, i18n } = useTranslation('reports');
+  const { t: chartText } = useTranslation('chart');
+  const textOf = useCellText();
+  const { firstDayOfWeek } = useTimeSettings();
+  const title = t('analytics.week');
+  const { table, draw } = useMemo(
+    () =>
+      hourOfWeek({
+        days: weekdaysFrom(firstDayOfWeek, i18n.language),
+        figureOf: (weekday, hour) => week.find((day) => day.weekday === weekday)?.hours[hour] ?? null,
+        format: (value) => textOf(value, { header: '', kind: 'number' }),
+        texts: { day: chartText('weekday'), value: t('analytics.count'), gap: chartText('gap') },
+        digits: 0,
+      }),
+    [week, firstDayOfWeek, i18n.language, textOf, t, chartText],
+  );
+  return <ChartCard title={title} table={table} draw={draw} {...range} />;
+}

@@ -1,0 +1,107 @@
+import type { Report } from '@gantry/contract/reports';
+import { reportKinds, reportStatuses } from '@gantry/contract/values';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Filter, FilterValues } from '../filters/filter.ts';
+import { FilterBar } from '../filters/filter-bar.tsx';
+import { useToday } from '../range/use-today.ts';
+import { api, service } from '../service/service.ts';
+import { useMay } from '../session/may.ts';
+import { useShortcuts } from '../shortcuts/registry.tsx';
+import { DataTable } from '../table/data-table.tsx';
+import { usePages } from '../table/pages.ts';
+import { Button } from '../ui/button.tsx';
+import { Empty } from '../ui/empty.tsx';
+import { GenerateDialog } from './generate-dialog.tsx';
+import { isUnfinished } from './report-status.tsx';
+import { ReportsFrame } from './reports-frame.tsx';
+import { useFileColumns } from './use-file-columns.tsx';
+
+/** While a report is under way, the list is asked for again after this time, in milliseconds. */
+const AGAIN_MS = 1_500;
+
+const keyOf = ({ id }: Report): string => id;
+
+/** The reports that were asked for, and their files. */
+export function FilesPage() {
+  const { t } = useTranslation('reports');
+  const search = useSearch({ from: '/shell/reports/files' });
+  const navigate = useNavigate({ from: '/reports/files' });
+  const today = useToday();
+  const mayGenerate = useMay('generateReports');
+  const [isGenerating, setIsGenerating] = useState(false);
+  const columns = useFileColumns();
+  const pages = usePages<Report>({
+    queryKey: service.reports.getReports.queryKey(search),
+    load: async (page, signal) => {
+      const { reports, total } = await api.reports.getReports.query({ ...search, ...page }, { signal });
+      return { rows: reports, total };
+    },
+    keyOf,
+  });
+  const isAnyUnfinished = pages.rows.some(isUnfinished);
+  const { refetch, updatedAt } = pages;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: every answer sets the next time
+  useEffect(() => {
+    if (!isAnyUnfinished) return;
+    const timer = setTimeout(refetch, AGAIN_MS);
+    return () => clearTimeout(timer);
+  }, [isAnyUnfinished, updatedAt]);
+  const filters = useMemo<readonly Filter[]>(
+    () => [
+      {
+        kind: 'choice',
+        name: 'kind',
+        label: t('kind'),
+        options: reportKinds.map((value) => ({ value, label: t(`kinds.${value}`) })),
+      },
+      {
+        kind: 'choice',
+        name: 'status',
+        label: t('status'),
+        options: reportStatuses.map((value) => ({ value, label: t(`statuses.${value}`) })),
+      },
+    ],
+    [t],
+  );
+  const change = (values: FilterValues) =>
+    void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
+  useShortcuts(
+    mayGenerate
+      ? [{ keys: 'n', label: t('generate.title'), scope: 'page', run: () => setIsGenerating(true) }]
+      : [],
+  );
+  const generate = mayGenerate && (
+    <Button kind="primary" icon="add" onClick={() => setIsGenerating(true)}>
+      {t('generate.title')}
+    </Button>
+  );
+  return (
+    <ReportsFrame commands={generate}>
+      <FilterBar filters={filters} values={search} onChange={change} />
+      <DataTable
+        label={t('parts.files')}
+        columns={columns}
+        pages={pages}
+        keyOf={keyOf}
+        empty={
+          search.kind || search.status ? (
+            <Empty
+              icon="filter"
+              title={t('files.noMatch')}
+              action={<Button onClick={() => void navigate({ search: {} })}>{t('files.clear')}</Button>}
+            />
+          ) : (
+            <Empty icon="file" title={t('files.first')} action={generate}>
+              {t('files.firstText')}
+            </Empty>
+          )
+        }
+      />
+      {isGenerating && today !== null && (
+        <GenerateDialog today={today} onClose={() => setIsGenerating(false)} />
+      )}
+    </ReportsFrame>
+  );
+}

@@ -1,0 +1,97 @@
+import type { Report } from '@gantry/contract/reports';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { downloadFile } from '../service/files.ts';
+import { api, service } from '../service/service.ts';
+import { useMay } from '../session/may.ts';
+import { Button } from '../ui/button.tsx';
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { useNotices } from '../undo/undo.tsx';
+import { isUnfinished } from './report-status.tsx';
+
+/** What can be done with a report: get its file, stop it, delete it. */
+export function ReportActions({ report }: { readonly report: Report }) {
+  const { t } = useTranslation('reports');
+  const { t: common } = useTranslation('common');
+  const { say, sayFailure } = useNotices();
+  const mayGenerate = useMay('generateReports');
+  const client = useQueryClient();
+  const [isDeleting, setIsDeleting] = useState(false);
+  const [isReading, setIsReading] = useState(false);
+  const { id, url, fileName, kind, format, error } = report;
+  const name = `${t(`kinds.${kind}`)} ${format}`;
+  const listAgain = () => client.invalidateQueries({ queryKey: service.reports.getReports.pathKey() });
+  const download = useMutation({
+    mutationFn: (path: string) => downloadFile(path, fileName ?? 'report'),
+    onError: sayFailure,
+  });
+  const cancel = useMutation({
+    mutationFn: () => api.reports.cancel.mutate({ id }),
+    onError: sayFailure,
+    onSettled: () => void listAgain(),
+  });
+  return (
+    <span className="flex justify-end gap-1">
+      {url !== null && (
+        <Button
+          kind="quiet"
+          icon="download"
+          iconOnly
+          aria-label={t('files.download', { name })}
+          disabled={download.isPending}
+          onClick={() => download.mutate(url)}
+        />
+      )}
+      {error !== null && (
+        <Button
+          kind="quiet"
+          icon="help"
+          iconOnly
+          aria-label={t('files.why', { name })}
+          onClick={() => setIsReading(true)}
+        />
+      )}
+      {mayGenerate && isUnfinished(report) && (
+        <Button
+          kind="quiet"
+          icon="close"
+          iconOnly
+          aria-label={t('files.cancel', { name })}
+          disabled={cancel.isPending}
+          onClick={() => cancel.mutate()}
+        />
+      )}
+      {mayGenerate && !isUnfinished(report) && (
+        <Button
+          kind="quiet"
+          icon="delete"
+          iconOnly
+          aria-label={t('files.delete', { name })}
+          onClick={() => setIsDeleting(true)}
+        />
+      )}
+      <Dialog title={t('files.why', { name })} open={isReading} onClose={() => setIsReading(false)}>
+        <p className="text-start whitespace-normal">
+          <bdi>{error}</bdi>
+        </p>
+      </Dialog>
+      {isDeleting && (
+        <ConfirmDialog
+          title={t('files.delete', { name })}
+          action={common('dialog.delete')}
+          run={() => api.reports.delete.mutate({ id })}
+          onDone={() => {
+            setIsDeleting(false);
+            say(t('files.deleted'));
+            void listAgain();
+          }}
+          onClose={() => setIsDeleting(false)}
+        >
+          <p>{t('files.deleteText')}</p>
+        </ConfirmDialog>
+      )}
+    </span>
+  );
+}

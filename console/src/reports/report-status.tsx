@@ -1,0 +1,45 @@
+import type { Report, ReportStatus } from '@gantry/contract/reports';
+import { useTranslation } from 'react-i18next';
+import { Badge, type Tone } from '../ui/badge.tsx';
+import type { IconName } from '../ui/icon.tsx';
+
+const looks: Readonly<Record<ReportStatus, { tone: Tone; icon: IconName }>> = {
+  QUEUED: { tone: 'calm', icon: 'time' },
+  RUNNING: { tone: 'calm', icon: 'refresh' },
+  DONE: { tone: 'calm', icon: 'good' },
+  FAILED: { tone: 'critical', icon: 'failure' },
+  CANCELLED: { tone: 'low', icon: 'none' },
+};
+
+/** Whether a report may still become another. */
+export function isUnfinished({ status }: Pick<Report, 'status'>): boolean {
+  return status === 'QUEUED' || status === 'RUNNING';
+}
+
+/** How far a report is. */
+export function ReportState({ report }: { readonly report: Report }) {
+  const { t, i18n } = useTranslation('reports');
+  const { status, progress, error } = report;
+  const share = new Intl.NumberFormat(i18n.language, { style: 'percent', maximumFractionDigits: 0 });
+  return (
+    <span className="flex items-center gap-2">
+      <Badge {...looks[status]}>{t(`statuses.${status}`)}</Badge>
+      {status === 'RUNNING' && (
+        <>
+          <progress
+            value={progress}
+            max={1}
+            aria-label={t('files.progress')}
+            className="h-1.5 w-16 min-w-0 accent-accent"
+          />
+          <span className="figures text-sm text-muted">{share.format(progress)}</span>
+        </>
+      )}
+      {status === 'FAILED' && error !== null && (
+        <bdi className="one-line text-muted" title={error}>
+          {error}
+        </bdi>
+      )}
+    </span>
+  );
+}

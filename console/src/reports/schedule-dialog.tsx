@@ -1,0 +1,91 @@
+import type { CreateScheduleInput, ReportSchedule } from '@gantry/contract/reports';
+import { dayFieldOf } from '@gantry/contract/values';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useForm } from '../form/form.ts';
+import { Failure } from '../service/failure.tsx';
+import { api, service } from '../service/service.ts';
+import { useServiceTime } from '../time/use-time.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { useNotices } from '../undo/undo.tsx';
+import { type Content, ContentFields } from './content-fields.tsx';
+import { setFilters } from './report-filters.ts';
+import { type When, WhenFields } from './when-fields.tsx';
+
+interface ScheduleDialogProps {
+  /** The one that is changed; null for a new one. */
+  readonly schedule: ReportSchedule | null;
+  readonly onClose: () => void;
+}
+
+const NEW: When = { every: 'DAILY', hour: 6, weekday: 1, dayOfMonth: 1, enabled: true };
+
+/** Makes or changes a schedule. */
+export function ScheduleDialog({ schedule, onClose }: ScheduleDialogProps) {
+  const { t } = useTranslation('reports');
+  const { t: common } = useTranslation('common');
+  const { say } = useNotices();
+  const { zone } = useServiceTime();
+  const client = useQueryClient();
+  const [content, setContent] = useState<Content>(
+    schedule ?? { kind: 'DAILY_SUMMARY', format: 'PDF', filters: {} },
+  );
+  const [when, setWhen] = useState<When>(
+    schedule
+      ? {
+          ...schedule,
+          weekday: schedule.weekday ?? NEW.weekday,
+          dayOfMonth: schedule.dayOfMonth ?? NEW.dayOfMonth,
+        }
+      : NEW,
+  );
+  const form = useForm({
+    read: (): CreateScheduleInput => {
+      const field = dayFieldOf[when.every];
+      return {
+        kind: content.kind,
+        format: content.format,
+        filters: setFilters(content.filters),
+        every: when.every,
+        hour: when.hour,
+        weekday: field === 'weekday' ? when.weekday : null,
+        dayOfMonth: field === 'dayOfMonth' ? when.dayOfMonth : null,
+        enabled: when.enabled,
+      };
+    },
+    save: ({ kind, ...changes }) =>
+      schedule
+        ? api.reports.updateSchedule.mutate({ id: schedule.id, ...changes })
+        : api.reports.createSchedule.mutate({ kind, ...changes }),
+    onSuccess: () => {
+      void client.invalidateQueries({ queryKey: service.reports.getSchedules.pathKey() });
+      say(t('schedules.saved'));
+      onClose();
+    },
+  });
+  return (
+    <Dialog title={schedule ? t('schedules.edit') : t('schedules.new')} open onClose={onClose} width="wide">
+      <form onSubmit={form.submit} className="flex flex-col gap-3">
+        <ContentFields
+          content={content}
+          onChange={setContent}
+          errorOf={form.errorOf}
+          isKindFixed={schedule !== null}
+        />
+        <WhenFields when={when} onChange={setWhen} />
+        <p className="text-sm text-muted">
+          {t('schedules.covers')} {t('generate.zone')} <bdi>{zone}</bdi>
+        </p>
+        {form.failure && <Failure error={form.failure} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{common('dialog.cancel')}</Button>
+          <Button kind="primary" type="submit" disabled={form.isSaving}>
+            {common('dialog.save')}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,90 @@
+import type { ReportSchedule } from '@gantry/contract/reports';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { api, service } from '../service/service.ts';
+import { useMay } from '../session/may.ts';
+import { useShortcuts } from '../shortcuts/registry.tsx';
+import { DataTable } from '../table/data-table.tsx';
+import { usePages } from '../table/pages.ts';
+import { Button } from '../ui/button.tsx';
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
+import { Empty } from '../ui/empty.tsx';
+import { useNotices } from '../undo/undo.tsx';
+import { ReportsFrame } from './reports-frame.tsx';
+import { ScheduleDialog } from './schedule-dialog.tsx';
+import { useScheduleColumns } from './use-schedule-columns.tsx';
+
+const keyOf = ({ id }: ReportSchedule): string => id;
+
+/** What a dialog is open for: a new schedule, changes to one, or the end of one. */
+type Open =
+  | { readonly what: 'new' }
+  | { readonly what: 'edit' | 'delete'; readonly schedule: ReportSchedule };
+
+/** The reports that are made by themselves, day by day, week by week or month by month. */
+export function SchedulesPage() {
+  const { t } = useTranslation('reports');
+  const { t: common } = useTranslation('common');
+  const { say } = useNotices();
+  const client = useQueryClient();
+  const mayGenerate = useMay('generateReports');
+  const [open, setOpen] = useState<Open | null>(null);
+  const close = () => setOpen(null);
+  const columns = useScheduleColumns({
+    mayChange: mayGenerate,
+    onEdit: (schedule) => setOpen({ what: 'edit', schedule }),
+    onDelete: (schedule) => setOpen({ what: 'delete', schedule }),
+  });
+  const pages = usePages<ReportSchedule>({
+    queryKey: service.reports.getSchedules.queryKey(),
+    load: async (page, signal) => {
+      const { schedules, total } = await api.reports.getSchedules.query(page, { signal });
+      return { rows: schedules, total };
+    },
+    keyOf,
+  });
+  useShortcuts(
+    mayGenerate
+      ? [{ keys: 'n', label: t('schedules.new'), scope: 'page', run: () => setOpen({ what: 'new' }) }]
+      : [],
+  );
+  const create = mayGenerate && (
+    <Button kind="primary" icon="add" onClick={() => setOpen({ what: 'new' })}>
+      {t('schedules.new')}
+    </Button>
+  );
+  return (
+    <ReportsFrame commands={create}>
+      <DataTable
+        label={t('parts.schedules')}
+        columns={columns}
+        pages={pages}
+        keyOf={keyOf}
+        empty={
+          <Empty icon="time" title={t('schedules.first')} action={create}>
+            {t('schedules.firstText')}
+          </Empty>
+        }
+      />
+      {(open?.what === 'new' || open?.what === 'edit') && (
+        <ScheduleDialog schedule={open.what === 'edit' ? open.schedule : null} onClose={close} />
+      )}
+      {open?.what === 'delete' && (
+        <ConfirmDialog
+          title={t('schedules.delete', { name: t(`kinds.${open.schedule.kind}`) })}
+          action={common('dialog.delete')}
+          run={() => api.reports.deleteSchedule.mutate({ id: open.schedule.id })}
+          onDone={() => {
+            close();
+            say(t('schedules.deleted'));
+            void client.invalidateQueries({ queryKey: service.reports.getSchedules.pathKey() });
+          }}
+          onClose={close}
+        >
+          <p>{t('schedules.deleteText')}</p>
+        </ConfirmDialog>
+      )}
+    </ReportsFrame>
+  );
+}

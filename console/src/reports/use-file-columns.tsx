@@ -1,0 +1,78 @@
+import type { Report } from '@gantry/contract/reports';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Column } from '../table/data-table.tsx';
+import { Moment } from '../time/moment.tsx';
+import { useServiceTime } from '../time/use-time.ts';
+import { ReportActions } from './report-actions.tsx';
+import { ReportState } from './report-status.tsx';
+import { sizeText } from './size.ts';
+
+/** The columns of the list of reports. */
+export function useFileColumns(): readonly Column<Report>[] {
+  const { t, i18n } = useTranslation('reports');
+  const time = useServiceTime();
+  return useMemo(
+    () => [
+      {
+        id: 'kind',
+        header: t('kind'),
+        cell: ({ kind, format }) => (
+          <>
+            {t(`kinds.${kind}`)} <span className="text-muted">{format}</span>
+          </>
+        ),
+      },
+      {
+        id: 'range',
+        header: t('files.range'),
+        width: '14rem',
+        wideOnly: true,
+        cell: ({ range }) => {
+          const days = [time.date(range.startDate), time.date(range.endDate)];
+          return <bdi dir="ltr">{[...new Set(days)].join(' – ')}</bdi>;
+        },
+      },
+      { id: 'status', header: t('status'), cell: (report) => <ReportState report={report} /> },
+      {
+        id: 'rows',
+        header: t('files.rows'),
+        width: '6rem',
+        isFigure: true,
+        wideOnly: true,
+        cell: ({ rowCount }) => rowCount.toLocaleString(i18n.language),
+      },
+      {
+        id: 'size',
+        header: t('files.size'),
+        width: '6rem',
+        isFigure: true,
+        wideOnly: true,
+        cell: ({ size }) => size !== null && sizeText(size, i18n.language),
+      },
+      {
+        id: 'by',
+        header: t('files.by'),
+        width: '10rem',
+        wideOnly: true,
+        cell: ({ createdBy, scheduleId }) =>
+          scheduleId === null ? <bdi>{createdBy?.name}</bdi> : t('files.bySchedule'),
+      },
+      {
+        id: 'created',
+        header: t('files.created'),
+        width: '7rem',
+        wideOnly: true,
+        cell: ({ createdAt }) => <Moment at={createdAt} as="ago" />,
+      },
+      {
+        id: 'actions',
+        header: t('files.actions'),
+        width: '6.5rem',
+        isFigure: true,
+        cell: (report) => <ReportActions report={report} />,
+      },
+    ],
+    [t, i18n.language, time],
+  );
+}

@@ -1,0 +1,142 @@
+import type { Flow } from '@gantry/contract/traffic';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { GAP, useCellText } from '../chart/use-cell-text.ts';
+import { useServiceTime } from '../time/use-time.ts';
+import { Badge } from '../ui/badge.tsx';
+import { type Figure, useFigures } from './use-figures.ts';
+
+interface FiguresProps {
+  readonly first: Flow;
+  readonly second: Flow | null;
+  readonly firstName: string;
+  readonly secondName: string;
+}
+
+/** The figures of the whole range; of two, beside each other and with their difference. */
+export function Figures({ first, second, firstName, secondName }: FiguresProps) {
+  const figures = useFigures();
+  if (second) return <Differences {...{ figures, first, second, firstName, secondName }} />;
+  return (
+    <dl className="grid grid-cols-2 gap-2 sm:grid-cols-3 lg:grid-cols-4 xl:grid-cols-6">
+      {figures.map((figure) => (
+        <Tile key={figure.id} label={figure.label}>
+          <FigureText figure={figure} flow={first} />
+          {figure.id === 'v85' && <OverLimit flow={first} />}
+          {figure.id === 'peakHour' && <PeakTime flow={first} />}
+        </Tile>
+      ))}
+    </dl>
+  );
+}
+
+function Tile({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  return (
+    <div className="flex flex-col rounded-md border bg-raised px-3 py-2">
+      <dt className="text-sm text-muted">{label}</dt>
+      <dd className="figures flex flex-wrap items-baseline gap-x-2">{children}</dd>
+    </div>
+  );
+}
+
+function FigureText({ figure, flow }: { readonly figure: Figure; readonly flow: Flow }) {
+  const textOf = useCellText();
+  const value = figure.of(flow);
+  return (
+    <>
+      <span className="text-xl font-semibold">{textOf(value, { header: figure.label, ...figure })}</span>
+      {figure.unit && value !== null && <span className="text-muted">{figure.unit}</span>}
+    </>
+  );
+}
+
+/** Says it when more than 15 % drive faster than they may. */
+function OverLimit({ flow: { v85, speedLimit } }: { readonly flow: Flow }) {
+  const { t } = useTranslation('traffic');
+  if (v85 === null || speedLimit === null || v85 <= speedLimit) return null;
+  return (
+    <Badge tone="high" icon="high">
+      {t('overLimit')}
+    </Badge>
+  );
+}
+
+function PeakTime({ flow: { peakHour } }: { readonly flow: Flow }) {
+  const time = useServiceTime();
+  if (!peakHour) return null;
+  return (
+    <bdi dir="ltr" className="text-sm text-muted">
+      {time.date(peakHour.start)} {time.minute(peakHour.start)}
+    </bdi>
+  );
+}
+
+interface DifferencesProps extends FiguresProps {
+  readonly figures: readonly Figure[];
+  readonly second: Flow;
+}
+
+function Differences({ figures, first, second, firstName, secondName }: DifferencesProps) {
+  const { t, i18n } = useTranslation('traffic');
+  const textOf = useCellText();
+  const cell = 'figures border-b px-2 py-1.5 text-end whitespace-nowrap';
+  const differenceOf = ({ of, kind, digits = 0, unit }: Figure): string => {
+    const [before, now] = [of(second), of(first)];
+    if (before === null || now === null) return GAP;
+    const isShare = kind === 'share';
+    const difference = (isShare ? 100 : 1) * (now - before);
+    const text = new Intl.NumberFormat(i18n.language, {
+      signDisplay: 'exceptZero',
+      maximumFractionDigits: isShare ? 1 : digits,
+    }).format(difference);
+    return `${text} ${isShare ? t('points') : (unit ?? '')}`.trim();
+  };
+  const changeOf = ({ of, kind }: Figure): string => {
+    const [before, now] = [of(second), of(first)];
+    if (kind === 'share' || before === null || now === null || before === 0) return '';
+    const format = { style: 'percent', signDisplay: 'exceptZero', maximumFractionDigits: 1 } as const;
+    return new Intl.NumberFormat(i18n.language, format).format((now - before) / before);
+  };
+  return (
+    <section
+      aria-label={t('comparison.title')}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+      tabIndex={0}
+      className="overflow-x-auto rounded-md border bg-raised p-3"
+    >
+      <h2 className="mb-1 text-lg font-semibold">{t('comparison.title')}</h2>
+      <table className="w-full border-separate border-spacing-0">
+        <thead>
+          <tr className="text-sm text-muted">
+            <th scope="col" className="border-b px-2 text-start font-medium">
+              {t('comparison.figure')}
+            </th>
+            {[firstName, secondName, t('comparison.difference'), '%'].map((name) => (
+              <th key={name} scope="col" className="border-b px-2 text-end font-medium">
+                <bdi>{name}</bdi>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {figures.map((figure) => (
+            <tr key={figure.id}>
+              <th scope="row" className="border-b px-2 py-1.5 text-start font-normal">
+                {figure.label}
+                {figure.unit && <span className="text-muted"> ({figure.unit})</span>}
+              </th>
+              <td className={`${cell} font-medium`}>{textOf(figure.of(first), { header: '', ...figure })}</td>
+              <td className={cell}>{textOf(figure.of(second), { header: '', ...figure })}</td>
+              <td className={cell} dir="ltr">
+                {differenceOf(figure)}
+              </td>
+              <td className={cell} dir="ltr">
+                {changeOf(figure)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

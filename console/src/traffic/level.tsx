@@ -1,0 +1,27 @@
+import type { TrafficLevel } from '@gantry/contract/traffic';
+import { useTranslation } from 'react-i18next';
+import { Badge, type Tone } from '../ui/badge.tsx';
+import type { IconName } from '../ui/icon.tsx';
+
+const looks: Readonly<Record<TrafficLevel, { tone: Tone; icon: IconName }>> = {
+  FREE: { tone: 'calm', icon: 'good' },
+  BUSY: { tone: 'medium', icon: 'medium' },
+  CONGESTED: { tone: 'critical', icon: 'critical' },
+  NO_DATA: { tone: 'low', icon: 'offline' },
+};
+
+/** The worst first, and those of which nothing is known last. */
+export const levelOrder: readonly TrafficLevel[] = ['CONGESTED', 'BUSY', 'FREE', 'NO_DATA'];
+
+interface LevelBadgeProps {
+  readonly level: TrafficLevel;
+  /** Vehicles may be counted where no speed is measured. */
+  readonly volume: number | null;
+}
+
+/** How the traffic at a location flows now. */
+export function LevelBadge({ level, volume }: LevelBadgeProps) {
+  const { t } = useTranslation('traffic');
+  const isCounted = level === 'NO_DATA' && volume !== null;
+  return <Badge {...looks[level]}>{isCounted ? t('levels.noSpeeds') : t(`levels.${level}`)}</Badge>;
+}

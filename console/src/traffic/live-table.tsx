@@ -1,0 +1,94 @@
+import type { LiveTraffic } from '@gantry/contract/traffic';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useCellText } from '../chart/use-cell-text.ts';
+import { service } from '../service/service.ts';
+import { type Column, DataTable } from '../table/data-table.tsx';
+import { Moment } from '../time/moment.tsx';
+import { Empty } from '../ui/empty.tsx';
+import { LevelBadge, levelOrder } from './level.tsx';
+import { PlaceLink } from './place-link.tsx';
+
+type Live = LiveTraffic['locations'][number];
+
+/** How often the levels are asked for, in milliseconds. */
+const EVERY_MS = 15_000;
+
+/** How the traffic flows everywhere at the moment, the slowest first. */
+export function LiveTable({ onChoose }: { readonly onChoose: (locationId: string) => void }) {
+  const { t } = useTranslation('traffic');
+  const textOf = useCellText();
+  const query = useQuery({ ...service.traffic.getLive.queryOptions(), refetchInterval: EVERY_MS });
+  const rows = useMemo(
+    () =>
+      (query.data?.locations ?? []).toSorted(
+        (a, b) =>
+          levelOrder.indexOf(a.level) - levelOrder.indexOf(b.level) || (b.volume ?? 0) - (a.volume ?? 0),
+      ),
+    [query.data],
+  );
+  const columns = useMemo<readonly Column<Live>[]>(() => {
+    const number = (value: number | null) => textOf(value, { header: '', kind: 'number' });
+    return [
+      {
+        id: 'name',
+        header: t('place.location'),
+        cell: ({ locationId, locationName }) => <PlaceLink id={locationId} name={locationName} />,
+      },
+      {
+        id: 'level',
+        header: t('live.level'),
+        width: '7.5rem',
+        cell: ({ level, volume }) => <LevelBadge level={level} volume={volume} />,
+      },
+      {
+        id: 'volume',
+        header: t('figures.volume'),
+        width: '6rem',
+        isFigure: true,
+        wideOnly: true,
+        cell: ({ volume }) => number(volume),
+      },
+      {
+        id: 'speed',
+        header: t('kmh'),
+        width: '4rem',
+        isFigure: true,
+        cell: ({ meanSpeed }) => number(meanSpeed),
+      },
+      {
+        id: 'usual',
+        header: t('live.usual'),
+        width: '5rem',
+        isFigure: true,
+        wideOnly: true,
+        cell: ({ usualSpeed }) => number(usualSpeed),
+      },
+    ];
+  }, [t, textOf]);
+  return (
+    <section className="flex h-[32rem] min-w-0 flex-col rounded-md border bg-raised">
+      <header className="flex flex-wrap items-baseline gap-x-3 p-3">
+        <h2 className="text-lg font-semibold">{t('live.title')}</h2>
+        {query.data && (
+          <p className="text-sm text-muted">
+            {t('live.since')} <Moment at={query.data.since} as="time" />
+          </p>
+        )}
+      </header>
+      <DataTable
+        label={t('live.title')}
+        columns={columns}
+        pages={{ ...query, rows, total: rows.length, refetch: () => void query.refetch() }}
+        keyOf={({ locationId }) => locationId}
+        onActivate={({ locationId }) => onChoose(locationId)}
+        empty={
+          <Empty icon="location" title={t('empty.locations')}>
+            {t('empty.locationsText')}
+          </Empty>
+        }
+      />
+    </section>
+  );
+}

@@ -1,0 +1,104 @@
+import { useCallback, useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ChartCard } from '../chart/chart-card.tsx';
+import type { ChartOption } from '../chart/echarts.ts';
+import type { Look } from '../chart/look.ts';
+import { categoryAxis, grid, legend, line, marks, valueAxis } from '../chart/parts.ts';
+import { timeLabels } from '../chart/time-axis.ts';
+import { useServiceTime } from '../time/use-time.ts';
+import { type FlowView, type Series, startsOf, tableOf, valuesOf } from './flow-view.ts';
+import { useFlowTooltip } from './use-flow-tooltip.ts';
+import { useVehicles } from './use-vehicles.ts';
+
+const PERCENTILES = ['v15', 'v50', 'v85', 'v95'] as const;
+
+/** Each percentile has its own line and shape, so that none is told by its colour alone. */
+const looks = {
+  v15: { token: 'low', dash: 'dotted', symbol: 'triangle', width: 1.5 },
+  v50: { token: 'text', dash: 'solid', symbol: 'rect', width: 1.5 },
+  v85: { token: 'accent', dash: 'solid', symbol: 'circle', width: 2.5 },
+  v95: { token: 'muted', dash: 'dashed', symbol: 'diamond', width: 1.5 },
+} as const;
+
+/** The speeds that 15, 50, 85 and 95 % kept to, interval by interval. Compared are V50 and V85, which is enough lines. */
+export function SpeedsCard({ view, from, until }: { view: FlowView; from: Date; until: Date }) {
+  const { t, i18n } = useTranslation('traffic');
+  const { t: chartText } = useTranslation('chart');
+  const time = useServiceTime();
+  const vehicles = useVehicles();
+  const series = useMemo<Series[]>(
+    () => [
+      ...PERCENTILES.map((name) => ({
+        name: name.toUpperCase(),
+        of: (point: Parameters<Series['of']>[0]) => point[name],
+        kind: 'number' as const,
+        digits: 1,
+        unit: t('kmh'),
+      })),
+      {
+        name: t('figures.meanSpeed'),
+        of: ({ meanSpeed }) => meanSpeed,
+        kind: 'number',
+        digits: 1,
+        unit: t('kmh'),
+      },
+    ],
+    [t],
+  );
+  const tooltip = useFlowTooltip(view, series);
+  const draw = useCallback(
+    (look: Look): ChartOption => {
+      const { pairs, second, first, firstName, secondName } = view;
+      const { labels, isLabelled } = timeLabels(startsOf(pairs), time, i18n.language);
+      const limit = first.speedLimit;
+      const shown = second ? (['v50', 'v85'] as const) : PERCENTILES;
+      const lines = shown.flatMap((name) => {
+        const one = series[PERCENTILES.indexOf(name)];
+        if (!one) return [];
+        const { token, ...rest } = looks[name];
+        const title = (of: string) => (second ? `${one.name}, ${of}` : one.name);
+        const own = line({
+          name: title(firstName),
+          color: look[token],
+          data: valuesOf(pairs, 'first', one),
+          ...rest,
+        });
+        if (!second) return [own];
+        const other = line({
+          name: title(secondName),
+          color: look[token],
+          data: valuesOf(pairs, 'second', one),
+          dash: 'dashed',
+          symbol: name === 'v85' ? 'emptyCircle' : 'emptyRect',
+          width: 1.5,
+        });
+        return [own, other];
+      });
+      const [head, ...others] = lines;
+      const marked =
+        limit === null
+          ? []
+          : [{ name: t('limit', { limit }), color: look.high, at: limit, dash: 'dashed' as const }];
+      return {
+        grid,
+        legend: legend(look),
+        tooltip: tooltip(look),
+        xAxis: categoryAxis(look, labels, { isLabelled }),
+        yAxis: valueAxis(look, (value) => value.toLocaleString(i18n.language)),
+        series: head ? [{ ...head, markLine: marks(look, 'yAxis', marked) }, ...others] : [],
+      };
+    },
+    [view, series, tooltip, time, i18n.language, t],
+  );
+  return (
+    <ChartCard
+      title={t('speeds.title')}
+      subject={view.subject}
+      n={vehicles(view.first.volume ?? 0, view.second?.volume)}
+      from={from}
+      until={until}
+      table={tableOf(view, series, chartText('start'))}
+      draw={draw}
+    />
+  );
+}

@@ -1,0 +1,15 @@
+import { useCallback } from 'react';
+import { useTranslation } from 'react-i18next';
+
+/** So many vehicles as a text, and of what they are compared with, too: `1,381 vehicles / 1,219 vehicles`. */
+export function useVehicles(): (count: number, other?: number | null) => string {
+  const { t, i18n } = useTranslation('traffic');
+  return useCallback(
+    (...counts) =>
+      counts
+        .flatMap((count) => count ?? [])
+        .map((count) => t('vehicles', { count, n: count.toLocaleString(i18n.language) }))
+        .join(' / '),
+    [t, i18n.language],
+  );
+}
