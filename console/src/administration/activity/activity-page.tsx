@@ -1,0 +1,75 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import type { FilterValues } from '../../filters/filter.ts';
+import { FilterBar } from '../../filters/filter-bar.tsx';
+import { api, service } from '../../service/service.ts';
+import { PageHeader } from '../../shell/page-header.tsx';
+import { DataTable } from '../../table/data-table.tsx';
+import { usePages } from '../../table/pages.ts';
+import { useCursor } from '../../table/use-cursor.ts';
+import { Button } from '../../ui/button.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { NoMatch } from '../no-match.tsx';
+import { columnsBeside, ListAndPane } from '../side-pane.tsx';
+import { type Entry, useActivityColumns } from './columns.tsx';
+import { EntryPane } from './entry-pane.tsx';
+import { useActivityFilters } from './use-filters.ts';
+
+const keyOf = ({ id }: Entry): string => id;
+
+/** Who did what, when, and from where. */
+export function ActivityPage() {
+  const { t, i18n } = useTranslation('administration');
+  const { entry: openId, ...input } = useSearch({ from: '/shell/administration/activity' });
+  const navigate = useNavigate({ from: '/administration/activity' });
+  const change = (values: FilterValues) =>
+    void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
+  const open = ({ id }: Entry) => change({ entry: id });
+  const filters = useActivityFilters();
+  const columns = useActivityColumns();
+  const pages = usePages<Entry>({
+    queryKey: service.users.getActivityLog.queryKey(input),
+    load: async (page, signal) => {
+      const { activities, total } = await api.users.getActivityLog.query({ ...input, ...page }, { signal });
+      return { rows: activities, total };
+    },
+    keyOf,
+  });
+  const { active } = useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
+  return (
+    <>
+      <PageHeader
+        title={t('activity.title')}
+        note={
+          pages.total !== null &&
+          t('activity.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })
+        }
+      >
+        <Button icon="refresh" onClick={pages.refetch}>
+          {t('refresh')}
+        </Button>
+      </PageHeader>
+      <FilterBar page="activity" filters={filters} values={input} onChange={change} />
+      <ListAndPane
+        list={
+          <DataTable
+            label={t('activity.title')}
+            columns={columnsBeside(columns, active !== undefined, ['from'])}
+            pages={pages}
+            keyOf={keyOf}
+            activeKey={openId ?? null}
+            onActivate={open}
+            empty={
+              Object.keys(input).length > 0 ? (
+                <NoMatch title={t('activity.noMatch')} onClear={() => void navigate({ search: {} })} />
+              ) : (
+                <Empty icon="activity" title={t('activity.nothing')} />
+              )
+            }
+          />
+        }
+        pane={active && <EntryPane entry={active} onClose={() => change({ entry: undefined })} />}
+      />
+    </>
+  );
+}

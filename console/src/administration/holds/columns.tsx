@@ -1,0 +1,38 @@
+import type { LegalHold } from '@gantry/contract/storage';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Column } from '../../table/data-table.tsx';
+import { Moment } from '../../time/moment.tsx';
+import { HoldState } from './hold-state.tsx';
+
+export function useHoldColumns(): readonly Column<LegalHold>[] {
+  const { t, i18n } = useTranslation('administration');
+  return useMemo(
+    () => [
+      { id: 'reason', header: t('holds.reason'), cell: ({ reason }) => <bdi>{reason}</bdi> },
+      { id: 'state', header: t('holds.state'), width: '8rem', cell: (hold) => <HoldState hold={hold} /> },
+      {
+        id: 'events',
+        header: t('storage.events'),
+        width: '6rem',
+        isFigure: true,
+        cell: ({ eventCount }) => eventCount.toLocaleString(i18n.language),
+      },
+      {
+        id: 'by',
+        header: t('holds.by'),
+        width: '12rem',
+        wideOnly: true,
+        cell: ({ createdBy }) => createdBy && <bdi>{createdBy.name}</bdi>,
+      },
+      {
+        id: 'at',
+        header: t('holds.at'),
+        width: '11.5rem',
+        wideOnly: true,
+        cell: ({ createdAt }) => <Moment at={createdAt} />,
+      },
+    ],
+    [t, i18n.language],
+  );
+}

@@ -1,0 +1,124 @@
+import type { HoldDetail } from '@gantry/contract/storage';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useForm } from '../../form/form.ts';
+import { Failure } from '../../service/failure.tsx';
+import { api } from '../../service/service.ts';
+import { useTimeSettings } from '../../time/zone.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
+import { useNotices } from '../../undo/undo.tsx';
+import { refreshStorage } from '../storage/refresh.ts';
+import { findEventIds, idsOf, MAX_HELD } from './find-events.ts';
+
+interface HoldDialogProps {
+  readonly onClose: () => void;
+  readonly onSet: (hold: HoldDetail) => void;
+}
+
+/** Puts events under a legal hold: those of a range of time, or single ones by their ids. */
+export function HoldDialog({ onClose, onSet }: HoldDialogProps) {
+  const { t, i18n } = useTranslation(['administration', 'common']);
+  const { say } = useNotices();
+  const { timezone } = useTimeSettings();
+  const [by, setBy] = useState<'range' | 'ids'>('range');
+  const form = useForm({
+    read: (entered) => ({
+      reason: entered.text('reason'),
+      ids: idsOf(entered.text('eventIds')),
+      startDate: entered.text('startDate'),
+      endDate: entered.text('endDate'),
+      licensePlateNumber: entered.text('licensePlateNumber'),
+    }),
+    save: async ({ reason, ids, ...range }) => {
+      if (by === 'ids') return api.storage.setHold.mutate({ eventIds: ids, reason });
+      const { eventIds, total } = await findEventIds({ ...range, reason });
+      if (total === 0) throw new Error(t('holds.rangeEmpty'));
+      if (total > MAX_HELD)
+        throw new Error(
+          t('holds.rangeLarge', {
+            count: total,
+            n: total.toLocaleString(i18n.language),
+            most: MAX_HELD.toLocaleString(i18n.language),
+          }),
+        );
+      return api.storage.setHold.mutate({ eventIds, reason });
+    },
+    onSuccess: (hold) => {
+      void refreshStorage();
+      const n = hold.eventCount.toLocaleString(i18n.language);
+      say(t('holds.wasSet', { count: hold.eventCount, n }));
+      onSet(hold);
+    },
+  });
+  return (
+    <Dialog title={t('holds.set')} open onClose={onClose}>
+      <form onSubmit={form.submit} className="flex flex-col gap-3">
+        <p className="text-muted">{t('holds.setText')}</p>
+        <Field
+          label={t('holds.reason')}
+          hint={t('holds.reasonHint')}
+          name="reason"
+          lines={2}
+          error={form.errorOf('reason')}
+          required
+          autoFocus
+        />
+        <Select
+          label={t('holds.which')}
+          value={by}
+          options={[
+            { value: 'range', label: t('holds.ofRange') },
+            { value: 'ids', label: t('holds.ofIds') },
+          ]}
+          onChange={setBy}
+        />
+        {by === 'range' ? (
+          <>
+            <div className="grid gap-3 sm:grid-cols-2">
+              <Field
+                label={t('activity.from')}
+                name="startDate"
+                type="datetime-local"
+                error={form.errorOf('startDate')}
+                required
+              />
+              <Field
+                label={t('activity.until')}
+                hint={t('holds.zone', { zone: timezone })}
+                name="endDate"
+                type="datetime-local"
+                error={form.errorOf('endDate')}
+                required
+              />
+            </div>
+            <Field
+              label={t('webhooks.licensePlateNumber')}
+              hint={t('webhooks.plateHint')}
+              name="licensePlateNumber"
+              error={form.errorOf('licensePlateNumber')}
+            />
+          </>
+        ) : (
+          <Field
+            label={t('holds.ids')}
+            hint={t('holds.idsHint')}
+            name="eventIds"
+            lines={4}
+            error={form.errorOf('eventIds')}
+            required
+          />
+        )}
+        {form.failure && <Failure error={form.failure} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{t('common:dialog.cancel')}</Button>
+          <Button kind="primary" type="submit" disabled={form.isSaving}>
+            {t('holds.set')}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,23 @@
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { Failure } from '../../service/failure.tsx';
+import { service } from '../../service/service.ts';
+import { PageHeader } from '../../shell/page-header.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { TimeForm } from './time-form.tsx';
+
+/** The zone and the formats in which everybody sees times. */
+export function SettingsPage() {
+  const { t } = useTranslation('administration');
+  const { data, error, refetch } = useQuery(service.system.timezone.getTimezoneSettings.queryOptions());
+  return (
+    <>
+      <PageHeader title={t('settings.title')} />
+      <div className="min-h-0 grow overflow-y-auto p-4">
+        {error && !data && <Failure error={error} onRetry={() => void refetch()} />}
+        {!data && !error && <Skeleton rows={6} />}
+        {data && <TimeForm key={JSON.stringify(data)} settings={data} />}
+      </div>
+    </>
+  );
+}

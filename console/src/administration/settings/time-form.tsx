@@ -1,0 +1,106 @@
+import type { TimezoneSettings } from '@gantry/contract/system';
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { LookUp } from '../../filters/look-up.tsx';
+import { Failure } from '../../service/failure.tsx';
+import { queryClient } from '../../service/queries.ts';
+import { api, service } from '../../service/service.ts';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Select } from '../../ui/select.tsx';
+import { useNotices } from '../../undo/undo.tsx';
+import { TimePreview } from './time-preview.tsx';
+import { findZones } from './zones.ts';
+
+const FORMATS = ['YYYY-MM-DD', 'DD.MM.YYYY', 'DD/MM/YYYY', 'MM/DD/YYYY'] as const;
+const DAYS = [0, 1, 2, 3, 4, 5, 6] as const;
+/** A Sunday, from which the names of the days are taken. */
+const SUNDAY = Date.UTC(2026, 0, 4);
+
+/** The settings of time, with what they look like before they are saved. */
+export function TimeForm({ settings }: { readonly settings: TimezoneSettings }) {
+  const { t, i18n } = useTranslation(['administration', 'common']);
+  const { say } = useNotices();
+  const [wanted, setWanted] = useState(settings);
+  const [asks, setAsks] = useState(false);
+  const set = (change: Partial<TimezoneSettings>) => setWanted((all) => ({ ...all, ...change }));
+  const save = () => api.system.timezone.updateTimezoneSettings.mutate(wanted);
+  const saved = () => {
+    setAsks(false);
+    say(t('settings.saved'));
+    void queryClient.invalidateQueries({ queryKey: service.system.timezone.pathKey() });
+  };
+  const change = useMutation({ mutationFn: save, onSuccess: saved });
+  const isChanged = JSON.stringify(wanted) !== JSON.stringify(settings);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (wanted.timezone === settings.timezone) change.mutate();
+    else setAsks(true);
+  };
+  const dayName = new Intl.DateTimeFormat(i18n.language, { weekday: 'long', timeZone: 'UTC' });
+  return (
+    <form onSubmit={submit} className="grid items-start gap-4 lg:grid-cols-2">
+      <Panel title={t('settings.time')}>
+        <div className="flex flex-col gap-3">
+          <p>
+            <span className="text-muted">{t('settings.zone')}</span>{' '}
+            <bdi className="font-medium">{wanted.timezone}</bdi>
+          </p>
+          <LookUp
+            label={t('settings.otherZone')}
+            find={async (part) => findZones(part)}
+            onChoose={(timezone) => set({ timezone })}
+          />
+          <Select
+            label={t('settings.hours')}
+            value={wanted.use24HourFormat ? '24' : '12'}
+            options={[
+              { value: '24', label: t('settings.hours24') },
+              { value: '12', label: t('settings.hours12') },
+            ]}
+            onChange={(value) => set({ use24HourFormat: value === '24' })}
+          />
+          <Select
+            label={t('settings.date')}
+            value={wanted.dateFormat}
+            options={FORMATS.map((value) => ({ value, label: value }))}
+            onChange={(dateFormat) => set({ dateFormat })}
+          />
+          <Select
+            label={t('settings.firstDay')}
+            value={String(wanted.firstDayOfWeek)}
+            options={DAYS.map((day) => ({
+              value: String(day),
+              label: dayName.format(SUNDAY + day * 86_400_000),
+            }))}
+            onChange={(value) => set({ firstDayOfWeek: Number(value) })}
+          />
+          {change.error && <Failure error={change.error} />}
+          <div className="flex gap-2">
+            <Button kind="primary" type="submit" disabled={!isChanged || change.isPending}>
+              {t('common:dialog.save')}
+            </Button>
+            <Button disabled={!isChanged} onClick={() => setWanted(settings)}>
+              {t('settings.revert')}
+            </Button>
+          </div>
+        </div>
+      </Panel>
+      <TimePreview settings={wanted} />
+      {asks && (
+        <ConfirmDialog
+          title={t('settings.zoneTitle')}
+          action={t('settings.zoneAction')}
+          run={save}
+          onDone={saved}
+          onClose={() => setAsks(false)}
+        >
+          <p dir="auto">{t('settings.zoneText', { from: settings.timezone, to: wanted.timezone })}</p>
+          <p className="text-muted">{t('settings.zoneNote')}</p>
+        </ConfirmDialog>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,57 @@
+import { type ReactNode, useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useShortcuts } from '../shortcuts/registry.tsx';
+import type { Column } from '../table/data-table.tsx';
+import { Button } from '../ui/button.tsx';
+
+interface SidePaneProps {
+  readonly title: ReactNode;
+  /** What the pane shows, for screen readers. */
+  readonly label: string;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+/** The details of one row, beside the list. On a phone they cover it. */
+export function SidePane({ title, label, onClose, children }: SidePaneProps) {
+  const { t } = useTranslation('common');
+  const pane = useRef<HTMLElement>(null);
+  useShortcuts([{ keys: 'Escape', label: t('dialog.close'), scope: 'page', run: onClose }]);
+  useEffect(() => {
+    // On a phone the pane covers what had the focus.
+    if (matchMedia('(width < 48rem)').matches) pane.current?.focus();
+  }, []);
+  return (
+    <aside
+      ref={pane}
+      tabIndex={-1}
+      aria-label={label}
+      className="fixed inset-0 z-30 flex flex-col bg-bg outline-none md:static md:z-auto md:w-[24rem] md:shrink-0 md:border-s xl:w-[30rem]"
+    >
+      <header className="flex min-h-11 items-center gap-2 border-b px-3 py-1">
+        <h2 className="min-w-0 grow font-semibold">{title}</h2>
+        <Button kind="quiet" icon="close" iconOnly aria-label={t('dialog.close')} onClick={onClose} />
+      </header>
+      <div className="flex min-h-0 grow flex-col gap-4 overflow-y-auto p-3">{children}</div>
+    </aside>
+  );
+}
+
+/** A list with room for a pane beside it. */
+export function ListAndPane({ list, pane }: { readonly list: ReactNode; readonly pane: ReactNode }) {
+  return (
+    <div className="flex min-h-0 grow">
+      <div className="flex min-w-0 grow flex-col">{list}</div>
+      {pane}
+    </div>
+  );
+}
+
+/** The columns for which there is room: beside a pane those with these ids are left out. */
+export function columnsBeside<Row>(
+  columns: readonly Column<Row>[],
+  hasPane: boolean,
+  ids: readonly string[],
+): readonly Column<Row>[] {
+  return hasPane ? columns.filter(({ id }) => !ids.includes(id)) : columns;
+}

@@ -1,0 +1,25 @@
+import type { RetentionPreview } from '@gantry/contract/storage';
+import { useTranslation } from 'react-i18next';
+import { retentionClasses } from './refresh.ts';
+
+/** `12,345 events and 678 images`; `nothing` where it is nothing. */
+export function useRemovalText(): (totals: RetentionPreview['totals']) => string {
+  const { t, i18n } = useTranslation('administration');
+  return (totals) => {
+    const parts = retentionClasses
+      .filter((name) => totals[name] > 0)
+      .map((name) =>
+        t(`amount.${name}`, { count: totals[name], n: totals[name].toLocaleString(i18n.language) }),
+      );
+    return parts.length === 0 ? t('amount.nothing') : new Intl.ListFormat(i18n.language).format(parts);
+  };
+}
+
+/** The sums of a list of removals by class. */
+export function totalsOf(
+  removals: readonly { readonly class: keyof RetentionPreview['totals']; readonly rows: number }[],
+): RetentionPreview['totals'] {
+  const totals = { events: 0, images: 0, reports: 0, activity: 0, traffic: 0 };
+  for (const removal of removals) totals[removal.class] += removal.rows;
+  return totals;
+}

@@ -1,0 +1,98 @@
+import type { RetentionInput, RetentionSettings } from '@gantry/contract/storage';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useForm } from '../../form/form.ts';
+import { Failure } from '../../service/failure.tsx';
+import { api, service } from '../../service/service.ts';
+import { Moment } from '../../time/moment.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { useNotices } from '../../undo/undo.tsx';
+import { EventRules, readEventRules } from './event-rules.tsx';
+import { PreviewDialog } from './preview-dialog.tsx';
+import { refreshStorage } from './refresh.ts';
+import { RuleField, readRule } from './rule-field.tsx';
+
+/** How long each class is kept. A change is shown by what it would remove, and saved after that. */
+export function RulesPanel() {
+  const { t } = useTranslation('administration');
+  const { data, error, refetch } = useQuery(service.storage.getRetention.queryOptions());
+  return (
+    <Panel title={t('retention.title')}>
+      {error && !data && <Failure error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Skeleton rows={8} />}
+      {data && <RulesForm key={String(data.updatedAt?.getTime())} rules={data} />}
+    </Panel>
+  );
+}
+
+function RulesForm({ rules }: { readonly rules: RetentionSettings }) {
+  const { t } = useTranslation('administration');
+  const { say } = useNotices();
+  const [wanted, setWanted] = useState<RetentionInput | null>(null);
+  const form = useForm({
+    read: (entered): RetentionInput => ({
+      events: readEventRules(entered),
+      images: readRule(entered, 'images'),
+      reports: readRule(entered, 'reports'),
+      activity: readRule(entered, 'activity'),
+      traffic: readRule(entered, 'traffic'),
+    }),
+    save: async (input) => {
+      const preview = await api.storage.previewRetention.query(input);
+      setWanted(input);
+      return preview;
+    },
+  });
+  return (
+    <form onSubmit={form.submit} className="flex flex-col gap-3">
+      <p className="text-muted">{t('retention.text')}</p>
+      <EventRules rules={rules.events} errorOf={form.errorOf} />
+      {(['images', 'reports', 'activity', 'traffic'] as const).map((name) => (
+        <RuleField
+          key={name}
+          name={name}
+          label={t(`classes.${name}`)}
+          days={rules[name]}
+          error={form.errorOf(name)}
+          {...((name === 'activity' || name === 'traffic') && { hint: t(`retention.${name}Hint`) })}
+        />
+      ))}
+      {form.failure && <Failure error={form.failure} />}
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+        <Button kind="primary" type="submit" disabled={form.isSaving}>
+          {t('retention.preview')}
+        </Button>
+        {rules.updatedAt && (
+          <span className="text-sm text-muted">
+            {t('retention.changed')} <Moment at={rules.updatedAt} />{' '}
+            {rules.updatedBy && <bdi>{rules.updatedBy.name}</bdi>}
+          </span>
+        )}
+      </div>
+      {wanted && form.result && (
+        <PreviewDialog
+          preview={form.result}
+          title={t('retention.previewTitle')}
+          action={t('retention.save')}
+          note={t('retention.saveText')}
+          run={async () => {
+            const now = await api.storage.getRetention.query();
+            // Who saves over what somebody else has just saved would not know what they removed.
+            if (now.updatedAt?.getTime() !== rules.updatedAt?.getTime())
+              throw new Error(t('retention.conflict', { name: now.updatedBy?.name ?? '' }));
+            return api.storage.setRetention.mutate(wanted);
+          }}
+          onDone={() => {
+            setWanted(null);
+            say(t('retention.saved'));
+            void refreshStorage();
+          }}
+          onClose={() => setWanted(null)}
+        />
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,68 @@
+import type { RetentionPreview, RetentionRun } from '@gantry/contract/storage';
+import { useTranslation } from 'react-i18next';
+import { Moment } from '../../time/moment.tsx';
+import { RemovalTable } from './removal-table.tsx';
+import { totalsOf, useRemovalText } from './removal-text.ts';
+import { RunStatusBadge } from './run-status.tsx';
+
+interface RunItemProps {
+  readonly run: RetentionRun;
+  /** What it was to remove, if it was begun here. */
+  readonly expected: RetentionPreview['totals'] | undefined;
+}
+
+const sum = (totals: RetentionPreview['totals']) => Object.values(totals).reduce((all, n) => all + n, 0);
+
+/** One run of retention, and while it is under way how far it is. */
+export function RunItem({ run, expected }: RunItemProps) {
+  const { t, i18n } = useTranslation('administration');
+  const removalText = useRemovalText();
+  const { status, startedAt, finishedAt, startedBy, error, removals } = run;
+  const totals = totalsOf(removals);
+  const isRunning = status === 'RUNNING';
+  const seconds = finishedAt ? Math.max(0, (finishedAt.getTime() - startedAt.getTime()) / 1000) : null;
+  const text = isRunning
+    ? t('runs.soFar', { what: removalText(totals) })
+    : t('runs.removed', { what: removalText(totals) });
+  return (
+    <li className="flex flex-col gap-1.5 border-b px-3 py-2 last:border-b-0">
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
+        <RunStatusBadge status={status} />
+        <Moment at={startedAt} />
+        <span className="text-muted">{startedBy ? <bdi>{startedBy.name}</bdi> : t('runs.daily')}</span>
+        {seconds !== null && (
+          <span className="figures text-muted">
+            {new Intl.NumberFormat(i18n.language, {
+              style: 'unit',
+              unit: 'second',
+              maximumFractionDigits: 1,
+            }).format(seconds)}
+          </span>
+        )}
+      </div>
+      {isRunning && expected && sum(expected) > 0 && (
+        <progress
+          aria-label={t('runs.progress')}
+          value={sum(totals)}
+          max={sum(expected)}
+          className="h-2 w-full max-w-md accent-accent"
+        />
+      )}
+      {error !== null && (
+        <p className="text-critical">
+          <bdi>{error}</bdi>
+        </p>
+      )}
+      {removals.length === 0 ? (
+        <p className="text-muted">{text}</p>
+      ) : (
+        <details>
+          <summary className="cursor-pointer">{text}</summary>
+          <div className="mt-2 max-w-3xl">
+            <RemovalTable removals={removals} />
+          </div>
+        </details>
+      )}
+    </li>
+  );
+}

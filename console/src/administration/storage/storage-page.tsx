@@ -1,0 +1,22 @@
+import { useTranslation } from 'react-i18next';
+import { PageHeader } from '../../shell/page-header.tsx';
+import { RulesPanel } from './rules-panel.tsx';
+import { RunsPanel } from './runs-panel.tsx';
+import { StatsPanel } from './stats-panel.tsx';
+
+/** What is stored, how long it is kept, and what was removed. */
+export function StoragePage() {
+  const { t } = useTranslation('administration');
+  return (
+    <>
+      <PageHeader title={t('storage.title')} />
+      <div className="min-h-0 grow overflow-y-auto p-4">
+        <div className="grid items-start gap-4 xl:grid-cols-2">
+          <StatsPanel />
+          <RulesPanel />
+          <RunsPanel />
+        </div>
+      </div>
+    </>
+  );
+}

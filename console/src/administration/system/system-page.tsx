@@ -1,0 +1,22 @@
+import { useTranslation } from 'react-i18next';
+import { PageHeader } from '../../shell/page-header.tsx';
+import { FeaturesPanel } from './features-panel.tsx';
+import { HealthPanel } from './health-panel.tsx';
+import { LicencePanel } from './licence-panel.tsx';
+
+/** How the service fares, what it offers, and for whom it is licensed. */
+export function SystemPage() {
+  const { t } = useTranslation('administration');
+  return (
+    <>
+      <PageHeader title={t('system.title')} />
+      <div className="min-h-0 grow overflow-y-auto p-4">
+        <div className="grid items-start gap-4 lg:grid-cols-2">
+          <HealthPanel />
+          <LicencePanel />
+          <FeaturesPanel />
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,17 @@
+import { queryClient } from '../../service/queries.ts';
+import { service } from '../../service/service.ts';
+
+/** Asks again for everything that is known of users. */
+export function refreshUsers(): Promise<void> {
+  return queryClient.invalidateQueries({ queryKey: service.users.pathKey() });
+}
+
+export function nameOf({
+  firstName,
+  lastName,
+}: {
+  readonly firstName: string;
+  readonly lastName: string;
+}): string {
+  return `${firstName} ${lastName}`;
+}

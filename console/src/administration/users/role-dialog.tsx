@@ -1,0 +1,39 @@
+import type { User } from '@gantry/contract/users';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { api } from '../../service/service.ts';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { useNotices } from '../../undo/undo.tsx';
+import { nameOf, refreshUsers } from './refresh.ts';
+import { RoleField } from './role-field.tsx';
+
+interface RoleDialogProps {
+  readonly user: User;
+  readonly onClose: () => void;
+}
+
+/** Gives a user another role, which ends their sessions. */
+export function RoleDialog({ user, onClose }: RoleDialogProps) {
+  const { t } = useTranslation(['administration', 'shell']);
+  const { say } = useNotices();
+  const [role, setRole] = useState(user.role);
+  const name = nameOf(user);
+  return (
+    <ConfirmDialog
+      title={t('users.changeRole')}
+      action={t('users.changeRole')}
+      run={() => api.users.updateRole.mutate({ userId: user.id, role })}
+      onDone={() => {
+        void refreshUsers();
+        say(t('users.roleChanged', { name, role: t(`shell:roles.${role}`) }));
+        onClose();
+      }}
+      onClose={onClose}
+    >
+      <RoleField value={role} onChange={setRole} />
+      <p>
+        <bdi>{t('users.roleText', { name })}</bdi>
+      </p>
+    </ConfirmDialog>
+  );
+}

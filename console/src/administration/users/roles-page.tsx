@@ -1,0 +1,71 @@
+import { mayDo, type Permission, permissions } from '@gantry/contract/permissions';
+import { roles } from '@gantry/contract/values';
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { PageHeader } from '../../shell/page-header.tsx';
+import { Icon } from '../../ui/icon.tsx';
+
+/** Which role may do what. */
+export function RolesPage() {
+  const { t } = useTranslation(['administration', 'shell']);
+  return (
+    <>
+      <PageHeader title={t('roles.title')} />
+      <section
+        aria-label={t('roles.title')}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+        tabIndex={0}
+        className="min-h-0 grow overflow-auto p-4"
+      >
+        <p className="mb-3 max-w-3xl text-muted">{t('roles.text')}</p>
+        <table className="border-separate border-spacing-0 rounded-md border bg-surface">
+          <thead>
+            <tr>
+              <th scope="col" className="border-b px-3 py-2 text-start text-sm font-medium text-muted">
+                {t('roles.permission')}
+              </th>
+              {roles.map((role) => (
+                <th key={role} scope="col" className="border-b px-3 py-2 text-sm font-medium">
+                  <Link
+                    to="/administration/users"
+                    search={{ role }}
+                    className="text-accent underline"
+                    title={t('roles.show', { role: t(`shell:roles.${role}`) })}
+                  >
+                    {t(`shell:roles.${role}`)}
+                  </Link>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {(Object.keys(permissions) as Permission[]).map((permission) => (
+              <tr key={permission} className="hover:bg-hover">
+                <th scope="row" className="border-b px-3 py-2 text-start font-normal">
+                  {t(`permissions.${permission}`)}
+                </th>
+                {roles.map((role) => (
+                  <td key={role} className="border-b px-3 py-2 text-center">
+                    {mayDo(role, permission) ? (
+                      <>
+                        <Icon name="acknowledge" className="inline" />
+                        <span className="sr-only">{t('roles.yes')}</span>
+                      </>
+                    ) : (
+                      <>
+                        <span aria-hidden="true" className="text-muted">
+                          –
+                        </span>
+                        <span className="sr-only">{t('roles.no')}</span>
+                      </>
+                    )}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { Failure } from '../../service/failure.tsx';
+import { service } from '../../service/service.ts';
+import { SessionList } from '../../session/session-list.tsx';
+import { Moment } from '../../time/moment.tsx';
+import { Facts, Panel } from '../../ui/panel.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { SidePane } from '../side-pane.tsx';
+import { RecentActivity } from './recent-activity.tsx';
+import { nameOf } from './refresh.ts';
+import { UserActions } from './user-actions.tsx';
+import { UserState } from './user-state.tsx';
+
+interface UserPaneProps {
+  readonly id: string;
+  readonly onClose: () => void;
+}
+
+/** Everything about one user: who it is, where they are signed in, what they did last. */
+export function UserPane({ id, onClose }: UserPaneProps) {
+  const { t } = useTranslation(['administration', 'shell']);
+  const { data: user, error, refetch } = useQuery(service.users.getById.queryOptions({ id }));
+  return (
+    <SidePane
+      label={t('users.details')}
+      title={<bdi className="one-line block">{user ? nameOf(user) : t('users.details')}</bdi>}
+      onClose={onClose}
+    >
+      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {!user && !error && <Skeleton rows={6} />}
+      {user && (
+        <>
+          <UserActions user={user} onDeleted={onClose} />
+          <Facts
+            facts={[
+              [t('users.email'), <bdi key="email">{user.email}</bdi>],
+              [t('users.role'), t(`shell:roles.${user.role}`)],
+              [t('users.state'), <UserState key="state" isActive={user.isActive} />],
+              [t('users.phone'), user.phone && <bdi key="phone">{user.phone}</bdi>],
+              [t('users.department'), user.department && <bdi key="department">{user.department}</bdi>],
+              [
+                t('users.lastLogin'),
+                user.lastLogin ? <Moment key="login" at={user.lastLogin} /> : t('users.never'),
+              ],
+              [t('users.since'), <Moment key="since" at={user.createdAt} />],
+              [t('users.changed'), <Moment key="changed" at={user.updatedAt} />],
+            ]}
+          />
+          <Panel title={t('users.sessions')} isFull>
+            <SessionList userId={user.id} />
+          </Panel>
+          <Panel
+            title={t('users.recent')}
+            isFull
+            actions={
+              <Link
+                to="/administration/activity"
+                search={{ userId: user.id }}
+                className="text-accent underline"
+              >
+                {t('users.allActivity')}
+              </Link>
+            }
+          >
+            <RecentActivity userId={user.id} />
+          </Panel>
+        </>
+      )}
+    </SidePane>
+  );
+}

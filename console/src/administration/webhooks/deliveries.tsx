@@ -1,0 +1,103 @@
+import type { Delivery, Webhook } from '@gantry/contract/webhooks';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Filter, FilterValues } from '../../filters/filter.ts';
+import { FilterBar } from '../../filters/filter-bar.tsx';
+import { api, service } from '../../service/service.ts';
+import { DataTable } from '../../table/data-table.tsx';
+import { usePages } from '../../table/pages.ts';
+import { useCursor } from '../../table/use-cursor.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { NoMatch } from '../no-match.tsx';
+import { columnsBeside, ListAndPane } from '../side-pane.tsx';
+import { DeliveryPane } from './delivery-pane.tsx';
+import { useKindName } from './kind-name.ts';
+import { webhookKinds } from './refresh.ts';
+import { useDeliveryColumns } from './use-delivery-columns.tsx';
+
+const keyOf = ({ id }: Delivery): string => id;
+
+function useDeliveryFilters(): readonly Filter[] {
+  const { t } = useTranslation('administration');
+  const kindName = useKindName();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the names of kinds change with the language alone
+  return useMemo(
+    () => [
+      {
+        kind: 'choice',
+        name: 'status',
+        label: t('deliveries.status'),
+        options: (['PENDING', 'DELIVERED', 'DEAD'] as const).map((value) => ({
+          value,
+          label: t(`deliveryStatus.${value}`),
+        })),
+      },
+      {
+        kind: 'choice',
+        name: 'kind',
+        label: t('deliveries.kind'),
+        options: [...webhookKinds, 'test' as const].map((value) => ({ value, label: kindName(value) })),
+      },
+    ],
+    [t],
+  );
+}
+
+/** What was sent to a webhook, and what is to be sent. */
+export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
+  const { t, i18n } = useTranslation('administration');
+  const { delivery: openId, ...filter } = useSearch({ from: '/shell/administration/webhooks/$webhookId' });
+  const navigate = useNavigate({ from: '/administration/webhooks/$webhookId' });
+  const change = (values: FilterValues) =>
+    void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
+  const open = ({ id }: Delivery) => change({ delivery: id });
+  const input = { ...filter, webhookId: webhook.id };
+  const filters = useDeliveryFilters();
+  const columns = useDeliveryColumns();
+  const pages = usePages<Delivery>({
+    queryKey: service.webhooks.getDeliveries.queryKey(input),
+    load: async (page, signal) => {
+      const { deliveries, total } = await api.webhooks.getDeliveries.query({ ...input, ...page }, { signal });
+      return { rows: deliveries, total };
+    },
+    keyOf,
+    isUnderWay: ({ status }) => status === 'PENDING',
+  });
+  const { active } = useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
+  return (
+    <>
+      <FilterBar filters={filters} values={filter} onChange={change}>
+        {pages.total !== null && (
+          <span className="figures text-muted">
+            {t('deliveries.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })}
+          </span>
+        )}
+      </FilterBar>
+      <ListAndPane
+        list={
+          <DataTable
+            label={t('deliveries.title')}
+            columns={columnsBeside(columns, active !== undefined, ['attempts', 'due'])}
+            pages={pages}
+            keyOf={keyOf}
+            sort={{ by: 'createdAt', order: filter.sortOrder ?? 'desc' }}
+            onSort={({ order }) => change({ sortOrder: order })}
+            activeKey={openId ?? null}
+            onActivate={open}
+            empty={
+              filter.status || filter.kind ? (
+                <NoMatch title={t('deliveries.noMatch')} onClear={() => void navigate({ search: {} })} />
+              ) : (
+                <Empty icon="send" title={t('deliveries.none')}>
+                  {t('deliveries.noneText')}
+                </Empty>
+              )
+            }
+          />
+        }
+        pane={active && <DeliveryPane delivery={active} onClose={() => change({ delivery: undefined })} />}
+      />
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+import type { Delivery } from '@gantry/contract/webhooks';
+import { useTranslation } from 'react-i18next';
+import { Moment } from '../../time/moment.tsx';
+import { Facts } from '../../ui/panel.tsx';
+import { DeliveryStatusBadge } from './delivery-status.tsx';
+import { useKindName } from './kind-name.ts';
+
+/** How a delivery fares: its attempts, the last answer, and when it is tried again. */
+export function DeliveryFacts({ delivery }: { readonly delivery: Delivery }) {
+  const { t, i18n } = useTranslation('administration');
+  const kindName = useKindName();
+  const { id, kind, status, attempts, dueAt, createdAt, lastAttemptAt, lastStatus, lastAnswer, lastError } =
+    delivery;
+  return (
+    <Facts
+      facts={[
+        [
+          t('deliveries.status'),
+          <DeliveryStatusBadge key="status" status={status} hasFailed={attempts > 0} />,
+        ],
+        [t('deliveries.kind'), kindName(kind)],
+        [t('deliveries.createdAt'), <Moment key="created" at={createdAt} />],
+        [t('deliveries.attempts'), attempts.toLocaleString(i18n.language)],
+        [t('deliveries.lastAttempt'), lastAttemptAt && <Moment key="last" at={lastAttemptAt} />],
+        [t('deliveries.due'), dueAt && <Moment key="due" at={dueAt} />],
+        [
+          t('deliveries.answerStatus'),
+          lastStatus !== null && (
+            <bdi key="http" className="figures font-mono">
+              {lastStatus}
+            </bdi>
+          ),
+        ],
+        [t('deliveries.error'), lastError !== null && <bdi key="error">{lastError}</bdi>],
+        [
+          t('deliveries.answer'),
+          lastAnswer !== null && (
+            <pre
+              key="answer"
+              dir="auto"
+              className="max-h-40 overflow-auto rounded border bg-bg p-2 font-mono text-sm break-all whitespace-pre-wrap"
+            >
+              {lastAnswer || t('deliveries.noText')}
+            </pre>
+          ),
+        ],
+        [
+          t('deliveries.id'),
+          <bdi key="id" className="font-mono text-sm">
+            {id}
+          </bdi>,
+        ],
+      ].map(([name, value]) => [name, value === false ? null : value] as [string, typeof value])}
+    />
+  );
+}

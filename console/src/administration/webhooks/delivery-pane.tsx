@@ -1,0 +1,72 @@
+import type { Delivery } from '@gantry/contract/webhooks';
+import { useMutation } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { Failure } from '../../service/failure.tsx';
+import { api } from '../../service/service.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { useNotices } from '../../undo/undo.tsx';
+import { SidePane } from '../side-pane.tsx';
+import { DeliveryFacts } from './delivery-facts.tsx';
+import { useKindName } from './kind-name.ts';
+import { refreshWebhooks } from './refresh.ts';
+
+/** The body as people read it; one that is no JSON as it is. */
+function readable(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
+}
+
+/** Everything about one delivery. */
+export function DeliveryPane({
+  delivery,
+  onClose,
+}: {
+  readonly delivery: Delivery;
+  readonly onClose: () => void;
+}) {
+  const { t } = useTranslation('administration');
+  const { say } = useNotices();
+  const kindName = useKindName();
+  const redeliver = useMutation({
+    mutationFn: () => api.webhooks.redeliver.mutate({ id: delivery.id }),
+    onSuccess: () => {
+      say(t('deliveries.again'));
+      void refreshWebhooks();
+    },
+  });
+  return (
+    <SidePane label={t('deliveries.details')} title={kindName(delivery.kind)} onClose={onClose}>
+      <Button
+        icon="refresh"
+        className="self-start"
+        disabled={redeliver.isPending}
+        onClick={() => redeliver.mutate()}
+      >
+        {delivery.status === 'PENDING' ? t('deliveries.now') : t('webhooks.redeliver')}
+      </Button>
+      {redeliver.error && <Failure error={redeliver.error} />}
+      <DeliveryFacts delivery={delivery} />
+      <Panel
+        title={t('deliveries.body')}
+        actions={<CopyButton text={delivery.body} label={t('copy')} iconOnly />}
+        isFull
+      >
+        <section
+          aria-label={t('deliveries.body')}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+          tabIndex={0}
+          className="max-h-96 overflow-auto p-3"
+        >
+          <pre dir="ltr" className="font-mono text-sm break-all whitespace-pre-wrap">
+            {readable(delivery.body)}
+          </pre>
+        </section>
+      </Panel>
+    </SidePane>
+  );
+}

@@ -1,0 +1,28 @@
+import type { DeliveryStatus } from '@gantry/contract/webhooks';
+import { useTranslation } from 'react-i18next';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import type { IconName } from '../../ui/icon.tsx';
+
+const looks: Readonly<Record<DeliveryStatus, { tone: Tone; icon: IconName }>> = {
+  PENDING: { tone: 'low', icon: 'time' },
+  DELIVERED: { tone: 'calm', icon: 'good' },
+  DEAD: { tone: 'critical', icon: 'failure' },
+};
+
+/** How a delivery fares. One that failed and is tried again stands out. */
+export function DeliveryStatusBadge({
+  status,
+  hasFailed = false,
+}: {
+  readonly status: DeliveryStatus;
+  readonly hasFailed?: boolean;
+}) {
+  const { t } = useTranslation('administration');
+  const look =
+    status === 'PENDING' && hasFailed ? { tone: 'high' as const, icon: 'refresh' as const } : looks[status];
+  return (
+    <Badge {...look}>
+      {status === 'PENDING' && hasFailed ? t('deliveryStatus.RETRYING') : t(`deliveryStatus.${status}`)}
+    </Badge>
+  );
+}

@@ -1,0 +1,17 @@
+import type { DeliveryKind } from '@gantry/contract/webhooks';
+import { useTranslation } from 'react-i18next';
+
+const keys = {
+  'event.ingested': 'eventIngested',
+  'event.violation': 'eventViolation',
+  'incident.changed': 'incidentChanged',
+  'sensor.statusChanged': 'sensorStatusChanged',
+  'watchlist.alert': 'watchlistAlert',
+  test: 'test',
+} as const satisfies Record<DeliveryKind, string>;
+
+/** What a kind of message is called. */
+export function useKindName(): (kind: DeliveryKind) => string {
+  const { t } = useTranslation('administration');
+  return (kind) => t(`kinds.${keys[kind]}`);
+}

@@ -1,0 +1,54 @@
+import type { Delivery } from '@gantry/contract/webhooks';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { Failure } from '../../service/failure.tsx';
+import { service } from '../../service/service.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { DeliveryFacts } from './delivery-facts.tsx';
+
+/** How often it is looked whether the receiver has answered, in milliseconds. */
+const LOOK_MS = 700;
+
+/** Whether the first attempt is over. Its time alone is there already when it begins. */
+function isAnswered({ status, lastStatus, lastError }: Delivery): boolean {
+  return status !== 'PENDING' || lastStatus !== null || lastError !== null;
+}
+
+interface TestDialogProps {
+  readonly webhookId: string;
+  /** The test that was sent. */
+  readonly deliveryId: string;
+  readonly onClose: () => void;
+}
+
+/** Shows what the receiver answers to a test. */
+export function TestDialog({ webhookId, deliveryId, onClose }: TestDialogProps) {
+  const { t } = useTranslation(['administration', 'common']);
+  const { data, error } = useQuery({
+    ...service.webhooks.getDeliveries.queryOptions({ webhookId, kind: 'test', take: 20 }),
+    staleTime: 0,
+    refetchInterval: ({ state }) => {
+      const own = state.data?.deliveries.find(({ id }) => id === deliveryId);
+      return own && isAnswered(own) ? false : LOOK_MS;
+    },
+  });
+  const own = data?.deliveries.find(({ id }) => id === deliveryId);
+  const delivery = own && isAnswered(own) ? own : undefined;
+  return (
+    <Dialog title={t('webhooks.testTitle')} open onClose={onClose} width="wide">
+      <p aria-live="polite">
+        {delivery
+          ? t(delivery.status === 'DELIVERED' ? 'webhooks.testGood' : 'webhooks.testBad')
+          : t('webhooks.testWaits')}
+      </p>
+      {error && <Failure error={error} />}
+      {!delivery && !error && <Skeleton rows={3} />}
+      {delivery && <DeliveryFacts delivery={delivery} />}
+      <div className="flex justify-end">
+        <Button onClick={onClose}>{t('common:dialog.close')}</Button>
+      </div>
+    </Dialog>
+  );
+}

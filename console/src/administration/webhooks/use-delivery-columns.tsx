@@ -1,0 +1,55 @@
+import type { Delivery } from '@gantry/contract/webhooks';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Column } from '../../table/data-table.tsx';
+import { Moment } from '../../time/moment.tsx';
+import { DeliveryStatusBadge } from './delivery-status.tsx';
+import { useKindName } from './kind-name.ts';
+
+export function useDeliveryColumns(): readonly Column<Delivery>[] {
+  const { t, i18n } = useTranslation('administration');
+  const kindName = useKindName();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the names of kinds change with the language alone
+  return useMemo(
+    () => [
+      {
+        id: 'createdAt',
+        header: t('deliveries.createdAt'),
+        sortBy: 'createdAt',
+        width: '11.5rem',
+        cell: ({ createdAt }) => <Moment at={createdAt} />,
+      },
+      { id: 'kind', header: t('deliveries.kind'), cell: ({ kind }) => kindName(kind) },
+      {
+        id: 'status',
+        header: t('deliveries.status'),
+        width: '9rem',
+        cell: ({ status, attempts }) => <DeliveryStatusBadge status={status} hasFailed={attempts > 0} />,
+      },
+      {
+        id: 'attempts',
+        header: t('deliveries.attempts'),
+        width: '6rem',
+        isFigure: true,
+        wideOnly: true,
+        cell: ({ attempts }) => attempts.toLocaleString(i18n.language),
+      },
+      {
+        id: 'answer',
+        header: t('deliveries.answer'),
+        wideOnly: true,
+        cell: ({ lastStatus, lastError }) => (
+          <bdi className="text-muted">{lastError ?? (lastStatus !== null && `HTTP ${lastStatus}`)}</bdi>
+        ),
+      },
+      {
+        id: 'due',
+        header: t('deliveries.due'),
+        width: '9rem',
+        wideOnly: true,
+        cell: ({ dueAt }) => dueAt && <Moment at={dueAt} as="ago" />,
+      },
+    ],
+    [t, i18n.language],
+  );
+}

@@ -1,0 +1,117 @@
+import type { Webhook } from '@gantry/contract/webhooks';
+import { useTranslation } from 'react-i18next';
+import { type Entered, useForm } from '../../form/form.ts';
+import { Failure } from '../../service/failure.tsx';
+import { api } from '../../service/service.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
+import { OnceSecret } from '../once-secret.tsx';
+import { FilterFields, readFilter } from './filter-fields.tsx';
+import { useKindName } from './kind-name.ts';
+import { refreshWebhooks, webhookKinds } from './refresh.ts';
+
+interface WebhookDialogProps {
+  /** The one to change; absent: a new one. */
+  readonly webhook?: Webhook;
+  readonly onClose: () => void;
+  readonly onSaved: (webhook: { id: string } & Webhook & Unwatched) => void;
+}
+interface Unwatched {
+  readonly pending: number;
+  readonly dead: number;
+  readonly lastDelivery: null;
+}
+
+const unwatched: Unwatched = { pending: 0, dead: 0, lastDelivery: null };
+
+function read(entered: Entered) {
+  return {
+    url: entered.text('url'),
+    kinds: webhookKinds.filter((kind) => entered.checked(`kind ${kind}`)),
+    filter: readFilter(entered),
+  };
+}
+
+/** Adds a webhook, and shows its secret once; or changes one. */
+export function WebhookDialog({ webhook, onClose, onSaved }: WebhookDialogProps) {
+  const { t } = useTranslation(['administration', 'common']);
+  const kindName = useKindName();
+  const form = useForm({
+    read: (entered) => ({ ...read(entered), description: entered.textOrNull('description') }),
+    save: async ({ description, ...input }) => {
+      if (webhook)
+        return {
+          ...(await api.webhooks.update.mutate({ id: webhook.id, ...input, description })),
+          isNew: false,
+        };
+      const created = await api.webhooks.create.mutate({
+        ...input,
+        ...(description !== null && { description }),
+      });
+      return { ...created, isNew: true };
+    },
+    onSuccess: (saved) => {
+      void refreshWebhooks();
+      if (!saved.isNew) onSaved({ ...saved, ...unwatched });
+    },
+  });
+  const { result } = form;
+  if (result?.isNew) {
+    return (
+      <Dialog title={t('webhooks.created')} open>
+        <p>{t('webhooks.secretText')}</p>
+        {result.secret !== undefined && <OnceSecret secret={result.secret} label={t('webhooks.secret')} />}
+        <Button kind="primary" onClick={() => onSaved({ ...result, ...unwatched })}>
+          {t('webhooks.show')}
+        </Button>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title={webhook ? t('webhooks.edit') : t('webhooks.create')} open onClose={onClose} width="wide">
+      <form onSubmit={form.submit} className="flex flex-col gap-4">
+        <Field
+          label={t('webhooks.url')}
+          hint={t('webhooks.urlHint')}
+          name="url"
+          type="url"
+          dir="ltr"
+          placeholder="https://"
+          defaultValue={webhook?.url}
+          error={form.errorOf('url')}
+          required
+          autoFocus
+        />
+        <Field
+          label={t('webhooks.description')}
+          name="description"
+          defaultValue={webhook?.description ?? ''}
+          error={form.errorOf('description')}
+        />
+        <fieldset className="flex flex-col gap-1">
+          <legend className="mb-1 text-sm text-muted">{t('webhooks.kinds')}</legend>
+          {webhookKinds.map((kind) => (
+            <label key={kind} className="flex min-h-7 items-center gap-2 pointer-coarse:min-h-11">
+              <input
+                type="checkbox"
+                name={`kind ${kind}`}
+                defaultChecked={webhook?.kinds.includes(kind) ?? false}
+                className="size-4 accent-accent"
+              />
+              {kindName(kind)} <code className="text-sm text-muted">{kind}</code>
+            </label>
+          ))}
+        </fieldset>
+        <FilterFields filter={webhook?.filter ?? {}} errorOf={form.errorOf} />
+        {form.failure && <Failure error={form.failure} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{t('common:dialog.cancel')}</Button>
+          <Button kind="primary" type="submit" disabled={form.isSaving}>
+            {webhook ? t('common:dialog.save') : t('webhooks.create')}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,21 @@
+import { useTranslation } from 'react-i18next';
+import { PageHeader } from '../shell/page-header.tsx';
+import { SessionList } from './session-list.tsx';
+
+/** Where the user is signed in. */
+export function SessionsPage() {
+  const { t } = useTranslation('session');
+  return (
+    <>
+      <PageHeader title={t('sessions.title')} />
+      <div className="min-h-0 grow overflow-y-auto p-4">
+        <div className="flex max-w-3xl flex-col gap-3">
+          <p className="text-muted">{t('sessions.text')}</p>
+          <div className="rounded-md border bg-surface">
+            <SessionList />
+          </div>
+        </div>
+      </div>
+    </>
+  );
+}
