@@ -4,13 +4,22 @@ import {
   createRouter,
   lazyRouteComponent,
   Outlet,
+  redirect,
 } from '@tanstack/react-router';
 import { type Parameter, readSearch } from './address/search.ts';
+import { activitySearch, deliveriesSearch, holdsSearch, usersSearch } from './administration/search.ts';
 import { eventsSearch } from './events/search.ts';
+import { incidentsSearch } from './incidents/search.ts';
+import { locationsSearch } from './locations/search.ts';
+import { overviewSearch } from './overview/search.ts';
+import { analyticsSearch, filesSearch } from './reports/search.ts';
+import { sensorsSearch } from './sensors/search.ts';
 import { requireSession } from './session/require-session.ts';
 import { SignInPage } from './session/sign-in-page.tsx';
 import { NotFound, PageFailure } from './shell/page-failure.tsx';
 import { Shell } from './shell/shell.tsx';
+import { trafficSearch } from './traffic/search.ts';
+import { watchlistSearch } from './watchlist/search.ts';
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: PageFailure });
 
@@ -38,6 +47,7 @@ const shell = createRoute({
 const overview = createRoute({
   getParentRoute: () => shell,
   path: '/',
+  validateSearch: readSearch(overviewSearch),
   component: lazyRouteComponent(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
 });
 
@@ -48,11 +58,188 @@ const events = createRoute({
   component: lazyRouteComponent(() => import('./events/events-page.tsx'), 'EventsPage'),
 });
 
+const incidents = createRoute({
+  getParentRoute: () => shell,
+  path: '/incidents',
+  validateSearch: readSearch(incidentsSearch),
+  component: lazyRouteComponent(() => import('./incidents/incidents-page.tsx'), 'IncidentsPage'),
+});
+
+const incident = createRoute({
+  getParentRoute: () => shell,
+  path: '/incidents/$incidentId',
+  component: lazyRouteComponent(() => import('./incidents/incident-page.tsx'), 'IncidentPage'),
+});
+
+const watchlist = createRoute({
+  getParentRoute: () => shell,
+  path: '/watchlist',
+  validateSearch: readSearch(watchlistSearch),
+  component: lazyRouteComponent(() => import('./watchlist/watchlist-page.tsx'), 'WatchlistPage'),
+});
+
+const sensors = createRoute({
+  getParentRoute: () => shell,
+  path: '/sensors',
+  validateSearch: readSearch(sensorsSearch),
+  component: lazyRouteComponent(() => import('./sensors/sensors-page.tsx'), 'SensorsPage'),
+});
+
+const sensor = createRoute({
+  getParentRoute: () => shell,
+  path: '/sensors/$sensorId',
+  component: lazyRouteComponent(() => import('./sensors/sensor-page.tsx'), 'SensorPage'),
+});
+
+const locations = createRoute({
+  getParentRoute: () => shell,
+  path: '/locations',
+  validateSearch: readSearch(locationsSearch),
+  component: lazyRouteComponent(() => import('./locations/locations-page.tsx'), 'LocationsPage'),
+});
+
+const location = createRoute({
+  getParentRoute: () => shell,
+  path: '/locations/$locationId',
+  component: lazyRouteComponent(() => import('./locations/location-page.tsx'), 'LocationPage'),
+});
+
+const traffic = createRoute({
+  getParentRoute: () => shell,
+  path: '/traffic',
+  validateSearch: readSearch(trafficSearch),
+  component: lazyRouteComponent(() => import('./traffic/traffic-page.tsx'), 'TrafficPage'),
+});
+
+const reports = createRoute({
+  getParentRoute: () => shell,
+  path: '/reports',
+  validateSearch: readSearch(analyticsSearch),
+  component: lazyRouteComponent(() => import('./reports/analytics-page.tsx'), 'AnalyticsPage'),
+});
+
+const reportFiles = createRoute({
+  getParentRoute: () => shell,
+  path: '/reports/files',
+  validateSearch: readSearch(filesSearch),
+  component: lazyRouteComponent(() => import('./reports/files-page.tsx'), 'FilesPage'),
+});
+
+const reportSchedules = createRoute({
+  getParentRoute: () => shell,
+  path: '/reports/schedules',
+  validateSearch: readSearch({}),
+  component: lazyRouteComponent(() => import('./reports/schedules-page.tsx'), 'SchedulesPage'),
+});
+
+const ownSessions = createRoute({
+  getParentRoute: () => shell,
+  path: '/account/sessions',
+  component: lazyRouteComponent(() => import('./session/sessions-page.tsx'), 'SessionsPage'),
+});
+
+const administration = createRoute({
+  getParentRoute: () => shell,
+  path: '/administration',
+  component: lazyRouteComponent(
+    () => import('./administration/administration-page.tsx'),
+    'AdministrationPage',
+  ),
+});
+const administrationStart = createRoute({
+  getParentRoute: () => administration,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/administration/users', replace: true });
+  },
+});
+const users = createRoute({
+  getParentRoute: () => administration,
+  path: '/users',
+  validateSearch: readSearch(usersSearch),
+  component: lazyRouteComponent(() => import('./administration/users/users-page.tsx'), 'UsersPage'),
+});
+const userRoles = createRoute({
+  getParentRoute: () => administration,
+  path: '/roles',
+  component: lazyRouteComponent(() => import('./administration/users/roles-page.tsx'), 'RolesPage'),
+});
+const activity = createRoute({
+  getParentRoute: () => administration,
+  path: '/activity',
+  validateSearch: readSearch(activitySearch),
+  component: lazyRouteComponent(() => import('./administration/activity/activity-page.tsx'), 'ActivityPage'),
+});
+const webhooks = createRoute({
+  getParentRoute: () => administration,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./administration/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+});
+const webhook = createRoute({
+  getParentRoute: () => administration,
+  path: '/webhooks/$webhookId',
+  validateSearch: readSearch(deliveriesSearch),
+  component: lazyRouteComponent(() => import('./administration/webhooks/webhook-page.tsx'), 'WebhookPage'),
+});
+const storage = createRoute({
+  getParentRoute: () => administration,
+  path: '/storage',
+  component: lazyRouteComponent(() => import('./administration/storage/storage-page.tsx'), 'StoragePage'),
+});
+const holds = createRoute({
+  getParentRoute: () => administration,
+  path: '/holds',
+  validateSearch: readSearch(holdsSearch),
+  component: lazyRouteComponent(() => import('./administration/holds/holds-page.tsx'), 'HoldsPage'),
+});
+const settings = createRoute({
+  getParentRoute: () => administration,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./administration/settings/settings-page.tsx'), 'SettingsPage'),
+});
+const system = createRoute({
+  getParentRoute: () => administration,
+  path: '/system',
+  component: lazyRouteComponent(() => import('./administration/system/system-page.tsx'), 'SystemPage'),
+});
+const administrationParts = administration.addChildren([
+  administrationStart,
+  users,
+  userRoles,
+  activity,
+  webhooks,
+  webhook,
+  storage,
+  holds,
+  settings,
+  system,
+]);
+
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, shell.addChildren([overview, events])]),
+  routeTree: root.addChildren([
+    signIn,
+    shell.addChildren([
+      overview,
+      events,
+      incidents,
+      incident,
+      watchlist,
+      sensors,
+      sensor,
+      locations,
+      location,
+      traffic,
+      reports,
+      reportFiles,
+      reportSchedules,
+      ownSessions,
+      administrationParts,
+    ]),
+  ]),
   defaultPreload: 'intent',
   defaultErrorComponent: PageFailure,
-  scrollRestoration: true,
+  // Every change of the address, such as the next row, would put the lists back to where they were.
+  scrollRestoration: false,
   // What a page does not know is not part of its address.
   search: { strict: true },
 });

@@ -34,7 +34,8 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   service: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from it which fixtures are used
     async ({}, use) => {
-      const service = await startService();
+      // Receivers of webhooks are in the stories themselves.
+      const service = await startService({ WEBHOOK_ALLOW_HOSTS: '127.0.0.1' });
       await use(service);
       await service.stop();
     },

@@ -26,8 +26,15 @@ export interface Page {
 export const pages: readonly Page[] = [
   { to: '/', name: 'overview', icon: 'overview', key: 'o' },
   { to: '/events', name: 'events', icon: 'events', key: 'e' },
-  { to: '/incidents', name: 'incidents', icon: 'incident', key: 'i', feature: 'incidents' },
-  { to: '/watchlist', name: 'watchlist', icon: 'watchlist', key: 'w' },
+  {
+    to: '/incidents',
+    name: 'incidents',
+    icon: 'incident',
+    key: 'i',
+    permission: 'manageIncidents',
+    feature: 'incidents',
+  },
+  { to: '/watchlist', name: 'watchlist', icon: 'watchlist', key: 'w', permission: 'manageIncidents' },
   { to: '/sensors', name: 'sensors', icon: 'sensor', key: 's' },
   { to: '/locations', name: 'locations', icon: 'location', key: 'l', feature: 'locations' },
   { to: '/traffic', name: 'traffic', icon: 'traffic', key: 't', feature: 'traffic' },

@@ -9,6 +9,7 @@ import { SessionEnded } from '../session/session-ended.tsx';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { ShortcutSheet } from '../shortcuts/sheet.tsx';
 import { classes } from '../ui/classes.ts';
+import { AlertWatch } from '../watchlist/alert-watch.tsx';
 import { ConnectionBanner, useIsStale } from './connection-dot.tsx';
 import { Navigation } from './navigation.tsx';
 import { TopBar } from './top-bar.tsx';
@@ -53,6 +54,7 @@ function SignedInShell() {
           <Outlet />
         </main>
       </div>
+      <AlertWatch />
       <ShortcutSheet />
       <SessionEnded />
     </div>

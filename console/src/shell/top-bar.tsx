@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Search } from '../search/search.tsx';
+import { AlertBell } from '../watchlist/alert-watch.tsx';
 import { Clock } from './clock.tsx';
 import { ConnectionDot } from './connection-dot.tsx';
 import { UserMenu } from './user-menu.tsx';
@@ -14,6 +15,7 @@ export function TopBar() {
       </Link>
       <Search />
       <div className="ms-auto flex items-center gap-3">
+        <AlertBell />
         <Clock />
         <ConnectionDot />
         <UserMenu />

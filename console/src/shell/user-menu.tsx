@@ -1,3 +1,4 @@
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Language, languages, setLanguage } from '../locale/locale.ts';
@@ -13,6 +14,7 @@ export function UserMenu() {
   const { t, i18n } = useTranslation('shell');
   const user = useUser();
   const theme = useTheme();
+  const navigate = useNavigate();
   const [changesPassword, setChangesPassword] = useState(false);
   return (
     <>
@@ -39,6 +41,11 @@ export function UserMenu() {
           })),
           'line',
           { label: t('user.password'), icon: 'key', onSelect: () => setChangesPassword(true) },
+          {
+            label: t('user.sessions'),
+            icon: 'activity',
+            onSelect: () => void navigate({ to: '/account/sessions' }),
+          },
           { label: t('user.signOut'), icon: 'signOut', onSelect: () => void signOut() },
         ]}
       />

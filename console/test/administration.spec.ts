@@ -1,0 +1,216 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, expectAccessible, test } from './fixtures.ts';
+import { PASSWORD } from './service.ts';
+
+/** What a receiver of webhooks answers. */
+function receiver(status: number, answer: string): Promise<Server> {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.statusCode = status;
+    response.end(answer);
+  });
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
+}
+
+test.describe('users', () => {
+  test('are added, changed and deleted, with the consequence named first', async ({ openAs }) => {
+    const page = await openAs('ADMIN', '/administration');
+    await expect(page).toHaveURL(/\/administration\/users$/);
+    await page.getByRole('button', { name: 'Add user' }).click();
+    const form = page.getByRole('dialog', { name: 'Add user' });
+    await form.getByLabel('E-mail address').fill('dana@example.org');
+    await form.getByLabel('First password').fill('short');
+    await form.getByLabel('First name').fill('Dana');
+    await form.getByLabel('Last name').fill('Reyes');
+    await form.getByRole('button', { name: 'Add user' }).click();
+    // What was wrong stands beside the field, and what was entered is still there.
+    await expect(form.getByText('Use at least 8 characters')).toBeVisible();
+    await expect(form.getByLabel('First name')).toHaveValue('Dana');
+    await form.getByLabel('First password').fill(PASSWORD);
+    await form.getByRole('button', { name: 'Add user' }).click();
+    const pane = page.getByRole('complementary', { name: 'User' });
+    await expect(pane).toContainText('dana@example.org');
+    await expect(page).toHaveURL(/user=/);
+
+    await pane.getByRole('button', { name: 'Change role' }).click();
+    const role = page.getByRole('dialog', { name: 'Change role' });
+    await role.getByLabel('Role').selectOption('OPERATOR');
+    await expect(role).toContainText('Manage incidents');
+    await expect(role).toContainText('signed out everywhere');
+    await role.getByRole('button', { name: 'Change role' }).click();
+    await expect(pane.getByText('Operator', { exact: true })).toBeVisible();
+
+    await pane.getByRole('button', { name: 'Reset password' }).click();
+    const reset = page.getByRole('dialog');
+    await reset.getByRole('button', { name: 'Reset password' }).click();
+    await expect(reset).toContainText('only this once');
+    await reset.getByRole('button', { name: 'Close' }).click();
+
+    await pane.getByRole('button', { name: 'Delete' }).click();
+    const remove = page.getByRole('dialog', { name: 'Delete this user?' });
+    await expect(remove).toContainText('every entry of the activity log');
+    await remove.getByRole('button', { name: 'Delete user' }).click();
+    await expect(pane).toBeHidden();
+    await expect(page.getByRole('cell', { name: 'Dana Reyes' })).toHaveCount(0);
+  });
+
+  test('see where they are signed in, and end a session', async ({ service, openAs }) => {
+    const page = await openAs('VIEWER', '/');
+    const email = await service.userOf('VIEWER');
+    await service.admin.api.auth.login.mutate({ email, password: PASSWORD });
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'Where you are signed in' }).click();
+    await expect(page.getByText('This one')).toBeVisible();
+    const ends = page.getByRole('button', { name: 'End', exact: true });
+    await expect(ends.first()).toBeVisible();
+    const before = await ends.count();
+    await ends.first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'End', exact: true }).click();
+    await expect(ends).toHaveCount(before - 1);
+  });
+});
+
+test('the activity log tells who did what, and leads to what it was about', async ({ service, openAs }) => {
+  const sensor = await service.sensor({ name: 'Log camera' });
+  const page = await openAs('ADMIN', '/administration/activity?action=sensors.create');
+  await page.getByRole('row').filter({ hasText: 'Log camera' }).click();
+  const pane = page.getByRole('complementary', { name: 'Details' });
+  await expect(pane).toContainText('Added a sensor');
+  await expect(pane.getByRole('link', { name: sensor.id })).toHaveAttribute('href', `/sensors/${sensor.id}`);
+  await expect(page).toHaveURL(/entry=/);
+  await page.reload();
+  await expect(pane).toContainText('Added a sensor');
+});
+
+test('a webhook is added, tested and disabled; its secret is shown once', async ({ openAs }) => {
+  const server = await receiver(500, '<b>Out of order</b>');
+  const { port } = server.address() as AddressInfo;
+  const page = await openAs('ADMIN', '/administration/webhooks');
+  await page.getByRole('button', { name: 'Add webhook' }).click();
+  const form = page.getByRole('dialog', { name: 'Add webhook' });
+  // An address inside the operator's own network is refused, and the sentence stands beside the field.
+  await form.getByLabel('Address').fill('http://10.0.0.1/');
+  await form.getByLabel(/New violation/).check();
+  await form.getByRole('button', { name: 'Add webhook' }).click();
+  await expect(form.getByLabel('Address')).toHaveAttribute('aria-invalid', 'true');
+  await form.getByLabel('Address').fill(`http://127.0.0.1:${port}/`);
+  await form.getByRole('button', { name: 'Add webhook' }).click();
+  const created = page.getByRole('dialog', { name: 'The webhook was added' });
+  await expect(created.getByText(/^whsec_/)).toBeVisible();
+  await created.getByRole('button', { name: 'Show the webhook' }).click();
+  await expect(page).toHaveURL(/\/administration\/webhooks\/[0-9a-f-]+/);
+  await expect(page.getByText(/whsec_/)).toHaveCount(0);
+
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  const answer = page.getByRole('dialog', { name: 'Test of the webhook' });
+  await expect(answer).toContainText('The receiver did not take the test', { timeout: 30_000 });
+  await expect(answer).toContainText('<b>Out of order</b>');
+  await answer.getByRole('button', { name: 'Close' }).last().click();
+  await expect(page.getByRole('row').filter({ hasText: 'Retrying' })).toHaveCount(1);
+
+  await page.getByRole('button', { name: 'Disable' }).click();
+  await expect(page.getByRole('button', { name: 'Send a test' })).toBeDisabled();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete webhook' }).click();
+  await expect(page).toHaveURL(/\/administration\/webhooks$/);
+  server.close();
+});
+
+test('retention is saved only after a preview, and a hold protects its events', async ({
+  service,
+  openAs,
+}) => {
+  const { apiKey } = await service.sensor();
+  const { api } = service.admin;
+  for (const day of [1, 2, 3]) {
+    await api.events.ingest.mutate({
+      apiKey,
+      eventType: 'SPEED_DETECTION',
+      licensePlateNumber: `OLD ${day}`,
+      timestamp: new Date(Date.UTC(2026, 0, day)).toISOString(),
+    });
+  }
+  await expect
+    .poll(async () => (await api.events.getAll.query({ licensePlateNumber: 'OLD*' })).total)
+    .toBe(3);
+
+  const page = await openAs('ADMIN', '/administration/holds');
+  await page.getByRole('button', { name: 'Set a hold' }).click();
+  const form = page.getByRole('dialog', { name: 'Set a hold' });
+  await form.getByLabel('Reason').fill('Case 114');
+  await form.getByLabel('From').fill('2026-01-01T00:00');
+  await form.getByLabel('Until').fill('2026-01-01T23:59');
+  await form.getByRole('button', { name: 'Set a hold' }).click();
+  const pane = page.getByRole('complementary', { name: 'Legal hold' });
+  await expect(pane).toContainText('Case 114');
+  await expect(pane).toContainText('1 event');
+
+  await page.getByRole('link', { name: 'Storage' }).click();
+  await page.getByLabel('Events', { exact: true }).selectOption('days');
+  await page.getByLabel('Days for Events').fill('30');
+  await page.getByRole('button', { name: 'Preview the change' }).click();
+  const preview = page.getByRole('dialog', { name: 'What these rules would remove' });
+  await expect(preview).toContainText('It would remove 2 events now');
+  await expect(preview).toContainText('1 event is due but stays');
+  await preview.getByRole('button', { name: 'Save these rules' }).click();
+  await expect(preview).toBeHidden();
+
+  await page.getByRole('button', { name: 'Run now' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Run now' }).click();
+  await expect(page.getByText('Removed: 2 events')).toBeVisible({ timeout: 60_000 });
+  expect((await api.events.getAll.query({ licensePlateNumber: 'OLD*' })).total).toBe(1);
+
+  await page.goto(`${service.url}/administration/holds`);
+  await page.getByRole('row').filter({ hasText: 'Case 114' }).click();
+  await pane.getByRole('button', { name: 'Release the hold' }).click();
+  const release = page.getByRole('dialog', { name: 'Release this hold?' });
+  await expect(release).toContainText('cannot be restored');
+  await release.getByRole('button', { name: 'Release the hold' }).click();
+  await expect(pane).toContainText('Released by');
+  await api.storage.setRetention.mutate({ events: { default: null } });
+});
+
+test('the time zone is found by its name, shown before it is saved, and holds for everybody', async ({
+  service,
+  openAs,
+}) => {
+  const page = await openAs('ADMIN', '/administration/settings');
+  await page.getByLabel('Choose another time zone').fill('kolkata');
+  await page.getByRole('option', { name: /Asia\/Kolkata|Asia\/Calcutta/ }).click();
+  await page.getByLabel('Dates', { exact: true }).selectOption('DD.MM.YYYY');
+  const look = page.getByRole('region', { name: 'How times will look' });
+  await expect(look).toContainText('UTC+05:30');
+  await expect(look).toContainText(/15\.01\.\d{4}/);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Change time zone' }).click();
+  await expect(page.getByTitle('Show times in UTC')).toContainText('UTC+05:30');
+  await service.admin.api.system.timezone.updateTimezoneSettings.mutate({
+    timezone: 'UTC',
+    dateFormat: 'YYYY-MM-DD',
+  });
+});
+
+test('nobody else is shown the administration', async ({ openAs }) => {
+  const page = await openAs('OPERATOR', '/administration/users');
+  await expect(page.getByText('Your role does not include this page')).toBeVisible();
+});
+
+test.describe('axe finds nothing', () => {
+  const parts = ['users', 'roles', 'activity', 'webhooks', 'storage', 'holds', 'settings', 'system'];
+  for (const look of [
+    { theme: 'dark', language: 'en' },
+    { theme: 'light', language: 'ar' },
+  ] as const) {
+    test(`in the administration, ${look.theme}, ${look.language}`, async ({ service, openAs }) => {
+      const page = await openAs('ADMIN', '/account/sessions', look);
+      await expect(page.getByRole('listitem').first()).toBeVisible();
+      await expectAccessible(page);
+      for (const part of parts) {
+        await page.goto(`${service.url}/administration/${part}`);
+        await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+        await expectAccessible(page);
+      }
+    });
+  }
+});

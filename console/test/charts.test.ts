@@ -1,0 +1,103 @@
+import type { FlowPoint } from '@gantry/contract/traffic';
+import { describe, expect, it } from 'vitest';
+import { csvOf } from '../src/chart/csv.ts';
+import { timeLabels } from '../src/chart/time-axis.ts';
+import { besides, daysIn, nameOfRange, rangeOfMonth, rangeOfPreset } from '../src/range/days.ts';
+import { createTimeFormat } from '../src/time/format.ts';
+import { comparedWith } from '../src/traffic/comparison.ts';
+import { overlay } from '../src/traffic/overlay.ts';
+
+const berlin = createTimeFormat('Europe/Berlin', 'en', {
+  timezone: 'Europe/Berlin',
+  use24HourFormat: true,
+  dateFormat: 'YYYY-MM-DD',
+  firstDayOfWeek: 1,
+});
+const HOUR_MS = 3_600_000;
+
+/** The hours from a moment on, as the service answers them. */
+const hours = (from: string, count: number): FlowPoint[] =>
+  Array.from({ length: count }, (_, at) => {
+    const start = new Date(Date.parse(from) + at * HOUR_MS);
+    return { start, end: new Date(start.getTime() + HOUR_MS), volume: at } as FlowPoint;
+  });
+
+describe('days', () => {
+  it('are those of a preset or a month, whatever its length', () => {
+    expect(rangeOfPreset('last7', '2026-03-02')).toEqual({ startDate: '2026-02-24', endDate: '2026-03-02' });
+    expect(rangeOfPreset('lastMonth', '2028-03-31')).toEqual(rangeOfMonth('2028-02'));
+    expect(daysIn(rangeOfMonth('2028-02'))).toBe(29);
+    expect(nameOfRange(rangeOfMonth('2026-05'), '2026-11-22')).toBe('2026-05');
+    expect(nameOfRange(rangeOfPreset('today', '2026-11-22'), '2026-11-22')).toBe('today');
+    expect(nameOfRange({ startDate: '2026-05-02', endDate: '2026-05-31' }, '2026-11-22')).toBeNull();
+  });
+
+  it('are moved by their number, and months by months', () => {
+    expect(besides({ startDate: '2026-03-01', endDate: '2026-03-07' }, -1)).toEqual({
+      startDate: '2026-02-22',
+      endDate: '2026-02-28',
+    });
+    expect(besides(rangeOfMonth('2026-03'), -1)).toEqual(rangeOfMonth('2026-02'));
+  });
+
+  it('are compared with the same days of the week a year before', () => {
+    const subject = { place: { locationId: 'a' }, days: { startDate: '2026-11-16', endDate: '2026-11-22' } };
+    expect(comparedWith(subject, { compare: 'yearBefore' })?.days).toEqual({
+      startDate: '2025-11-17',
+      endDate: '2025-11-23',
+    });
+    expect(comparedWith(subject, { compare: 'place' })).toBeNull();
+  });
+});
+
+describe('two periods', () => {
+  it('lie on each other by the time of day, also where a day has 25 hours or 23', () => {
+    const autumn = hours('2026-10-24T22:00:00Z', 25);
+    const usual = hours('2026-10-17T22:00:00Z', 24);
+    const pairs = overlay(autumn, usual, berlin);
+    expect(pairs).toHaveLength(25);
+    expect(pairs.filter(({ second }) => second === null)).toHaveLength(1);
+    expect(pairs[3]).toEqual({ first: autumn[3], second: null });
+    expect(pairs[24]).toEqual({ first: autumn[24], second: usual[23] });
+
+    const spring = hours('2026-03-28T23:00:00Z', 23);
+    const before = hours('2026-03-21T23:00:00Z', 24);
+    const shorter = overlay(spring, before, berlin);
+    expect(shorter).toHaveLength(24);
+    expect(shorter[2]).toEqual({ first: null, second: before[2] });
+    expect(shorter[23]).toEqual({ first: spring[22], second: before[23] });
+  });
+});
+
+describe('an axis of times', () => {
+  it('is labelled in the zone of the service', () => {
+    const starts = hours('2026-10-24T22:00:00Z', 25).map(({ start }) => start);
+    const { labels, isLabelled } = timeLabels(starts, berlin, 'en');
+    expect(labels[0]).toBe('00:00\n2026-10-25');
+    expect([labels[2], labels[3], labels[4]]).toEqual(['02:00', '02:00', '03:00']);
+    expect([isLabelled(2), isLabelled(4)]).toEqual([false, true]);
+  });
+});
+
+describe('the file of a chart', () => {
+  const columns = [
+    { header: 'Start', kind: 'moment' },
+    { header: 'Vehicle type', kind: 'text' },
+    { header: 'Mean speed', kind: 'number', unit: 'km/h' },
+  ] as const;
+
+  it('has times with their offset, nothing for a gap, and no formulas', () => {
+    const rows = [
+      [new Date('2026-10-25T00:00:00Z'), '=1+1', 50.25],
+      [new Date('2026-10-25T01:00:00Z'), 'a;"b"', null],
+    ];
+    expect(csvOf({ columns, rows }, 'Europe/Berlin', ['Speeds, of all'])).toBe(
+      `${[
+        '\uFEFFStart,Vehicle type,Mean speed (km/h)',
+        "2026-10-25T02:00:00+02:00,'=1+1,50.25",
+        '2026-10-25T02:00:00+01:00,"a;""b""",',
+        '# Speeds; of all,,',
+      ].join('\r\n')}\r\n`,
+    );
+  });
+});

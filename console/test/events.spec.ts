@@ -1,0 +1,308 @@
+import { expect, test } from './fixtures.ts';
+import type { TestService } from './service.ts';
+
+/** A violation of its own kind for each story, so that stories do not see each other's events. */
+async function report(
+  service: TestService,
+  violationType: string,
+  plates: readonly string[],
+  more: object = {},
+) {
+  const sensor = await service.sensor();
+  const at = Date.now() - 60_000;
+  const { results } = await service.admin.api.events.ingestBatch.mutate({
+    apiKey: sensor.apiKey,
+    events: plates.map((licensePlateNumber, n) => ({
+      eventType: 'TRAFFIC_VIOLATION',
+      violationType,
+      licensePlateNumber,
+      timestamp: new Date(at - n * 1000).toISOString(),
+      ...more,
+    })),
+  });
+  const ids = results.map((result) => ('eventId' in result ? result.eventId : ''));
+  return { sensor, ids };
+}
+
+/** The smallest PNG: one pixel. */
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+test.describe('triage', () => {
+  test('confirms, rejects with a reason, and undoes without the mouse; the next event opens by itself', async ({
+    service,
+    openAs,
+  }) => {
+    const { ids } = await report(service, 'TRIAGE', ['TRI 1', 'TRI 2', 'TRI 3']);
+    const page = await openAs('OPERATOR', '/events?violationType=TRIAGE');
+    const row = (plate: string) => page.getByRole('row', { name: plate });
+    await expect(row('TRI 1')).toBeVisible();
+    await page.keyboard.press('j');
+    await expect(page.getByRole('heading', { name: 'TRI 1' })).toBeVisible();
+    await page.keyboard.press('1');
+    await expect(row('TRI 1')).toContainText('Confirmed');
+    await expect(row('TRI 1')).toContainText('Operator Tester');
+    await expect(page.getByRole('heading', { name: 'TRI 2' })).toBeVisible();
+
+    await page.keyboard.press('2');
+    await expect(page.getByRole('dialog', { name: 'Reject TRI 2' })).toBeVisible();
+    await page.keyboard.type('Dirt on the lens');
+    await page.keyboard.press('Enter');
+    await expect(row('TRI 2')).toContainText('Dirt on the lens');
+    await expect(page.getByRole('heading', { name: 'TRI 3' })).toBeVisible();
+    await expect(page.getByText('TRI 2 rejected')).toBeVisible();
+    await page.keyboard.press('z');
+    await expect(row('TRI 2')).not.toContainText('Rejected');
+
+    await page.keyboard.press('3');
+    await expect(row('TRI 3')).toContainText('Second look');
+    await expect(page.getByText('TRI 3 marked for a second look')).toBeVisible();
+    const { reviews } = await service.admin.api.events.getReviews.query({ eventIds: ids });
+    expect(reviews.map(({ eventId, decision }) => [ids.indexOf(eventId), decision]).sort()).toEqual([
+      [0, 'CONFIRMED'],
+      [2, 'SECOND_LOOK'],
+    ]);
+
+    // The reason that was given once is offered again.
+    await page.keyboard.press('2');
+    await expect(page.getByRole('button', { name: 'Dirt on the lens' })).toBeVisible();
+  });
+
+  test('says who was faster, and does not overwrite the decision', async ({ service, openAs }) => {
+    const { ids } = await report(service, 'FASTER', ['FST 1']);
+    const [id = ''] = ids;
+    const page = await openAs('OPERATOR', `/events?violationType=FASTER&event=${id}`);
+    await expect(page.getByRole('button', { name: /^Confirm/ })).toBeVisible();
+    await expect(page.getByText('Nobody has done anything')).toBeVisible();
+    await service.admin.api.events.review.mutate({ id, decision: 'REJECTED', reason: 'Not a violation' });
+    await page.keyboard.press('1');
+    await expect(page.getByText(/rejected this event .* ago/)).toBeVisible();
+    await expect(page.getByRole('row', { name: 'FST 1' })).toContainText('Not a violation');
+    const { reviews } = await service.admin.api.events.getReviews.query({ eventIds: [id] });
+    expect(reviews.map(({ decision }) => decision)).toEqual(['REJECTED']);
+  });
+
+  test('opens an incident with place and evidence by one key', async ({ service, openAs }) => {
+    const { ids, sensor } = await report(service, 'INCIDENT_KEY', ['INC 1'], {
+      description: 'Wrong way driver',
+    });
+    const page = await openAs('OPERATOR', `/events?violationType=INCIDENT_KEY&event=${ids[0]}`);
+    await expect(page.getByRole('button', { name: /^New incident/ })).toBeVisible();
+    await page.keyboard.press('i');
+    await expect(page.getByRole('dialog').getByLabel('Title')).toHaveValue(/^Wrong way driver/);
+    await page.keyboard.press('Enter');
+    await expect(page).toHaveURL(/\/incidents\/[0-9a-f-]+/);
+    const id = /incidents\/([0-9a-f-]+)/.exec(page.url())?.[1] ?? '';
+    const incident = await service.admin.api.incidents.getById.query({ id });
+    expect(incident.type).toBe('WRONG_WAY_DRIVER');
+    expect(incident.sensorId).toBe(sensor.id);
+    expect(incident.events.map((event) => event.id)).toEqual(ids);
+  });
+
+  test('is not offered to a role that may not decide', async ({ service, openAs }) => {
+    const { ids } = await report(service, 'ONLOOKER', ['ONL 1']);
+    const page = await openAs('VIEWER', `/events?violationType=ONLOOKER&event=${ids[0]}`);
+    await expect(page.getByRole('heading', { name: 'ONL 1' })).toBeVisible();
+    await expect(page.getByRole('button', { name: /^Confirm/ })).toHaveCount(0);
+    await expect(page.getByRole('checkbox')).toHaveCount(0);
+    await expect(page.getByRole('button', { name: 'Export' })).toHaveCount(0);
+  });
+});
+
+test.describe('the list', () => {
+  test('holds new rows back until they are asked for', async ({ service, openAs }) => {
+    const { sensor } = await report(service, 'LIVE', ['LIV 1']);
+    const page = await openAs('OPERATOR', '/events?violationType=LIVE');
+    const first = page.getByRole('row').nth(1);
+    await expect(first).toContainText('LIV 1');
+    const send = (licensePlateNumber: string) =>
+      service.admin.api.events.ingest.mutate({
+        apiKey: sensor.apiKey,
+        eventType: 'TRAFFIC_VIOLATION',
+        violationType: 'LIVE',
+        licensePlateNumber,
+      });
+    // The stream may still be opening.
+    await expect(page.getByText('Live', { exact: true })).toBeVisible();
+    await send('LIV 2');
+    await send('LIV 3');
+    await expect(page.getByRole('button', { name: 'Show 2 new events' })).toBeVisible();
+    await expect(first).toContainText('LIV 1');
+    await page.keyboard.press('n');
+    await expect(first).toContainText('LIV 3');
+    await expect(page.getByText('3 events')).toBeVisible();
+  });
+
+  test('shows text from devices as text, whatever it is', async ({ service, openAs }) => {
+    const { ids } = await report(service, 'TEXT', ['<b>X</b>', 'ا'.repeat(40)], {
+      description: `<img src=x onerror=alert(1)>${'x'.repeat(4000)}`,
+      vehicleType: `a${'\u0301'.repeat(99)}`,
+    });
+    const page = await openAs('OPERATOR', `/events?violationType=TEXT&event=${ids[0]}`, { width: 390 });
+    await expect(page.getByRole('heading', { name: '<b>X</b>' })).toBeVisible();
+    await expect(page.getByText('<img src=x')).toBeVisible();
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(overflow).toBeLessThanOrEqual(0);
+    await page.getByRole('button', { name: 'Events', exact: true }).click();
+    await expect(page).not.toHaveURL(/event=/);
+  });
+
+  test('records the reason for looking a plate up, and keeps it out of the address', async ({
+    service,
+    openAs,
+  }) => {
+    await report(service, 'PLATE', ['PLT-900 1']);
+    const page = await openAs('OPERATOR', '/events?licensePlateNumber=plt9001');
+    await expect(page.getByRole('row', { name: 'PLT-900 1' })).toBeVisible();
+    await page.getByLabel('Reason for the search').fill('Case 4711');
+    await page.keyboard.press('Enter');
+    await expect(page.getByText('recorded with your name and the reason')).toBeVisible();
+    expect(page.url()).not.toContain('4711');
+    const { users } = await service.admin.api.users.getAll.query({ search: 'operator@example.org' });
+    await expect
+      .poll(async () =>
+        JSON.stringify(await service.admin.api.users.getActivity.query({ userId: users[0]?.id ?? '' })),
+      )
+      .toContain('Case 4711');
+  });
+
+  test('shows the pictures of an event, larger and one after the other', async ({ service, openAs }) => {
+    const { ids } = await report(service, 'PICTURE', ['PIC 1'], {
+      images: [PIXEL, 'https://elsewhere.example/1.jpg'],
+    });
+    const page = await openAs('OPERATOR', `/events?violationType=PICTURE&event=${ids[0]}`);
+    await expect(page.getByRole('img', { name: 'Picture 1 of 1: PIC 1' })).toBeVisible();
+    await expect(page.getByText('https://elsewhere.example/1.jpg')).toBeVisible();
+    await page.keyboard.press('+');
+    await expect(page.getByText('150 %')).toBeVisible();
+    await page.keyboard.press('v');
+    await expect(page.getByRole('button', { name: 'Leave full screen' })).toBeVisible();
+    await page.keyboard.press('Escape');
+    await expect(page.getByRole('button', { name: 'Picture in full screen' })).toBeVisible();
+    await expect(page).toHaveURL(/event=/);
+  });
+});
+
+test.describe('a long list', () => {
+  test('keeps the active row in view, and tells screen readers where it is', async ({ service, openAs }) => {
+    await report(
+      service,
+      'LONG',
+      Array.from({ length: 120 }, (_, n) => `LNG ${n}`),
+    );
+    const page = await openAs('OPERATOR', '/events?violationType=LONG');
+    await expect(page.getByRole('table')).toHaveAttribute('aria-rowcount', '121');
+    for (let n = 0; n < 45; n++) await page.keyboard.press('j');
+    const active = page.locator('tr[aria-current]');
+    await expect(active).toContainText('LNG 44');
+    await expect(active).toHaveAttribute('aria-rowindex', '46');
+    await expect(active).toBeInViewport();
+  });
+});
+
+test.describe('many events at once', () => {
+  test('are confirmed, and what failed is listed', async ({ service, openAs }) => {
+    const plates = Array.from({ length: 130 }, (_, n) => `BLK ${n}`);
+    const { ids } = await report(service, 'BULK', plates);
+    const taken = ids[120] ?? '';
+    const page = await openAs('OPERATOR', '/events?violationType=BULK');
+    await expect(page.getByText('130 events')).toBeVisible();
+    await service.admin.api.events.review.mutate({ id: taken, decision: 'REJECTED', reason: 'Not one' });
+    const boxes = page.getByRole('checkbox');
+    await boxes.nth(0).click();
+    await boxes.nth(3).click({ modifiers: ['Shift'] });
+    await expect(page.getByText('4 selected')).toBeVisible();
+    await page.getByRole('button', { name: 'Select all 130 matching' }).click();
+    const bar = page.getByRole('region', { name: 'Selected events' });
+    await expect(bar).toContainText('130 selected');
+    await bar.getByRole('button', { name: 'Confirm' }).click();
+    await expect(bar).toContainText('129 of 130 confirmed', { timeout: 60_000 });
+    await expect(bar).toContainText('1 failed');
+    await expect(bar).toContainText('rejected this event');
+    const { processed } = await service.admin.api.events.getById.query({ id: ids[129] ?? '' });
+    expect(processed).toBe(true);
+  });
+
+  test('are selected by Ctrl+A inside the list, and deleted after a question that names their number', async ({
+    service,
+    openAs,
+  }) => {
+    await report(service, 'BULK_DELETE', ['DEL 1', 'DEL 2', 'DEL 3']);
+    const page = await openAs('OPERATOR', '/events?violationType=BULK_DELETE');
+    await expect(page.getByText('3 events')).toBeVisible();
+    await page.getByRole('region', { name: 'Events' }).focus();
+    await page.keyboard.press('Control+a');
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await expect(page.getByRole('dialog', { name: 'Delete 3 events?' })).toBeVisible();
+    await page.getByRole('button', { name: 'Delete 3 events' }).click();
+    await expect(page.getByText('3 of 3 deleted')).toBeVisible();
+    await expect(page.getByText('No event matches these filters')).toBeVisible();
+  });
+
+  test('are exported exactly as they are filtered', async ({ service, openAs }) => {
+    await report(service, 'EXPORT', ['EXP 1', 'EXP 2']);
+    const page = await openAs('OPERATOR', '/events?violationType=EXPORT');
+    await expect(page.getByText('2 events')).toBeVisible();
+    await page.getByRole('button', { name: 'Export' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Export events' });
+    await expect(dialog).toContainText('Exports 2 rows');
+    await expect(dialog).toContainText('UTC');
+    const [download] = await Promise.all([
+      page.waitForEvent('download', { timeout: 60_000 }),
+      dialog.getByRole('button', { name: 'Export' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/\.csv$/);
+    const text = await new Response((await download.createReadStream()) as never).text();
+    const rows = text.split('\n').filter((line) => line.includes('TRAFFIC_VIOLATION'));
+    expect(rows).toHaveLength(2);
+    expect(text).toContain('# Rows: 2');
+  });
+});
+
+test.describe('saved views', () => {
+  test('are saved, shared, and the default of everybody when a page is opened', async ({
+    service,
+    openAs,
+  }) => {
+    await report(service, 'VIEW', ['VIE 1']);
+    const page = await openAs('ADMIN', '/events?violationType=VIEW');
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Save this view…' }).click();
+    await page.getByLabel('Name').fill('My violations');
+    await page.getByLabel('Share with everybody').check();
+    await page.getByRole('button', { name: 'Save view' }).click();
+    await page.getByRole('button', { name: 'View: My violations' }).click();
+    await page.getByRole('menuitem', { name: 'Manage views…' }).click();
+    await page.getByRole('button', { name: 'Make default' }).click();
+    await expect(page.getByRole('button', { name: 'No longer default' })).toBeVisible();
+    const other = await openAs('OPERATOR', '/events');
+    await expect(other).toHaveURL(/violationType=VIEW/);
+    await page.getByRole('button', { name: 'No longer default' }).click();
+    await expect(page.getByRole('button', { name: 'Make default' })).toBeVisible();
+  });
+});
+
+test.describe('the search everywhere', () => {
+  test('leads to sensors and pages, and says that a search for a plate is recorded', async ({
+    service,
+    openAs,
+  }) => {
+    const { id } = await service.sensor({ name: 'Ringstrasse north' });
+    const page = await openAs('OPERATOR', '/');
+    await expect(page.getByRole('button', { name: 'Search everywhere' })).toBeVisible();
+    await page.keyboard.press('/');
+    await page.getByRole('combobox', { name: 'Search' }).fill('ringstr');
+    await expect(page.getByRole('option', { name: /Ringstrasse north/ })).toBeVisible();
+    await page.getByRole('option', { name: /Ringstrasse north/ }).click();
+    await expect(page).toHaveURL(new RegExp(`/sensors/${id}`));
+    await page.goto(`${service.url}/`);
+    await expect(page.getByRole('button', { name: 'Search everywhere' })).toBeVisible();
+    await page.keyboard.press('/');
+    // What was opened last is offered first.
+    await expect(page.getByRole('option', { name: /Ringstrasse north/ })).toBeVisible();
+    await page.getByRole('combobox', { name: 'Search' }).fill('B-AB 123');
+    await expect(page.getByRole('option').first()).toContainText('the search is recorded');
+    await page.keyboard.press('Enter');
+    await expect(page).toHaveURL(/\/events\?licensePlateNumber=B-AB/);
+  });
+});

@@ -1,0 +1,230 @@
+import type { Page } from '@playwright/test';
+import { expect, expectAccessible, test } from './fixtures.ts';
+import type { TestService } from './service.ts';
+
+let made = 0;
+
+/** Opens an incident with a title of its own. */
+function open(service: TestService, given: { assignedTo?: string; description?: string } = {}) {
+  return service.admin.api.incidents.create.mutate({
+    title: `Story ${++made} of incidents`,
+    type: 'COLLISION',
+    severity: 'HIGH',
+    ...given,
+  });
+}
+
+/** Keeps news from a page, so that it shows what was so when it was opened. */
+const keepNews = (page: Page) => page.route('**/trpc/live.onAny**', (route) => route.abort());
+
+const isNarrowEnough = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
+
+test.describe('the board', () => {
+  test('takes an incident through its life by keys', async ({ service, openAs }) => {
+    const { title } = await open(service);
+    const page = await openAs('OPERATOR', `/incidents?search=${encodeURIComponent(title)}`);
+    const column = (name: string) => page.getByRole('region', { name, exact: true });
+    await expect(column('Open').getByText(title)).toBeVisible();
+    await page.keyboard.press('j');
+    await page.keyboard.press('1');
+    await expect(column('Acknowledged').getByText(title)).toBeVisible();
+    await page.keyboard.press('2');
+    await expect(column('In progress').getByText(title)).toBeVisible();
+    await page.keyboard.press('3');
+    await page.getByLabel('Note (optional)').fill('Lanes are open');
+    await page.keyboard.press('Control+Enter');
+    await expect(column('Resolved').getByText(title)).toBeVisible();
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('heading', { level: 1 })).toContainText(title);
+    await expect(page.getByText('Lanes are open')).toBeVisible();
+    await page.keyboard.press('Escape');
+    await expect(page).toHaveURL(/\/incidents\?.*search=/);
+  });
+
+  test('becomes a list that the address keeps, with filters of several states', async ({
+    service,
+    openAs,
+  }) => {
+    const { title } = await open(service);
+    const search = encodeURIComponent(title);
+    const page = await openAs('ADMIN', `/incidents?search=${search}&status=["OPEN","CLOSED"]`);
+    await expect(page.getByText(title, { exact: true })).toBeVisible();
+    await expect(page.getByRole('region', { name: 'Acknowledged' })).toHaveCount(0);
+    await page.keyboard.press('v');
+    await expect(page).toHaveURL(/view=list/);
+    await expect(page.getByRole('cell', { name: title })).toBeVisible();
+    await page.keyboard.press('j');
+    await page.keyboard.press('m');
+    await expect(page.getByRole('cell', { name: 'First Administrator' })).toBeVisible();
+    await page.keyboard.press('z');
+    await expect(page.getByRole('cell', { name: 'Nobody' })).toBeVisible();
+  });
+});
+
+test.describe('somebody who was faster', () => {
+  test('is named, with what they did, and nothing of theirs is overwritten', async ({ service, openAs }) => {
+    const { id } = await open(service);
+    const page = await openAs('OPERATOR', '/');
+    await keepNews(page);
+    await page.goto(`${service.url}/incidents/${id}`);
+    await expect(page.getByRole('button', { name: 'Acknowledge' })).toBeVisible();
+    await service.admin.api.incidents.acknowledge.mutate({ id, note: 'Seen on camera' });
+    await page.keyboard.press('1');
+    const conflict = page.getByRole('alert').filter({ hasText: 'Somebody was faster' });
+    await expect(conflict).toContainText('First Administrator');
+    await expect(conflict).toContainText('Seen on camera');
+    await expect(conflict).toContainText('Request id');
+    await expect(page.getByRole('button', { name: 'Start work' })).toBeVisible();
+  });
+
+  test('does not take away what was typed, and both changes stay', async ({ service, openAs }) => {
+    const { id } = await open(service);
+    const page = await openAs('OPERATOR', '/');
+    await keepNews(page);
+    await page.goto(`${service.url}/incidents/${id}`);
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('menuitem', { name: 'Edit' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit' });
+    await dialog.getByLabel('Title').fill('Typed by the operator');
+    await service.admin.api.incidents.update.mutate({ id, severity: 'CRITICAL' });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(dialog.getByRole('alert')).toContainText('Somebody was faster');
+    await expect(dialog.getByRole('alert')).toContainText('Critical');
+    await expect(dialog.getByLabel('Title')).toHaveValue('Typed by the operator');
+    await dialog.getByRole('button', { name: 'Save my changes too' }).click();
+    await expect(dialog).toBeHidden();
+    const { title, severity } = await service.admin.api.incidents.getById.query({ id });
+    expect([title, severity]).toEqual(['Typed by the operator', 'CRITICAL']);
+  });
+
+  test('leaves the note of a step that came too late, to be kept as a note', async ({ service, openAs }) => {
+    const { id } = await open(service);
+    await service.admin.api.incidents.acknowledge.mutate({ id });
+    await service.admin.api.incidents.start.mutate({ id });
+    const page = await openAs('OPERATOR', '/');
+    await keepNews(page);
+    await page.goto(`${service.url}/incidents/${id}`);
+    await page.getByRole('button', { name: 'Resolve' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Resolve' });
+    await dialog.getByLabel('Note (optional)').fill('Tow truck has left');
+    await service.admin.api.incidents.resolve.mutate({ id });
+    await dialog.getByRole('button', { name: 'Resolve' }).click();
+    await expect(dialog.getByRole('alert')).toContainText('Somebody was faster');
+    await dialog.getByRole('button', { name: 'Keep it as a note' }).click();
+    await expect(page.getByText('Tow truck has left')).toBeVisible();
+    const { status, timeline } = await service.admin.api.incidents.getById.query({ id });
+    expect(status).toBe('RESOLVED');
+    expect(timeline.at(-1)).toMatchObject({ action: 'addNote', note: 'Tow truck has left' });
+  });
+});
+
+test('what one does, the other sees without a reload, and gives it to a colleague', async ({
+  service,
+  openAs,
+}) => {
+  const { id, title } = await open(service);
+  await service.userOf('FIELD');
+  const one = await openAs('OPERATOR', `/incidents/${id}`);
+  const other = await openAs('ADMIN', `/incidents?search=${encodeURIComponent(title)}`);
+  await expect(other.getByRole('region', { name: 'Open', exact: true }).getByText(title)).toBeVisible();
+  await expect(one.getByRole('button', { name: 'Acknowledge' })).toBeVisible();
+  await one.keyboard.press('1');
+  await expect(other.getByRole('region', { name: 'Acknowledged' }).getByText(title)).toBeVisible();
+  await one.getByRole('button', { name: 'Assign …' }).click();
+  await one.getByLabel('Assign to somebody else').fill('Field');
+  await one.getByRole('option', { name: 'Field Tester' }).click();
+  await expect(other.getByText('Field Tester')).toBeVisible();
+  await one.keyboard.press('z');
+  await expect(other.getByText('Field Tester')).toHaveCount(0);
+  const { assignedTo, timeline } = await service.admin.api.incidents.getById.query({ id });
+  expect(assignedTo).toBeNull();
+  expect(timeline.filter(({ action }) => action === 'assign')).toHaveLength(2);
+});
+
+test('a new incident begins with what its event says, and has it as evidence', async ({
+  service,
+  openAs,
+}) => {
+  const { id: sensorId, apiKey } = await service.sensor({ name: 'Camera of the new incident' });
+  const { eventId } = await service.admin.api.events.ingest.mutate({
+    apiKey,
+    eventType: 'TRAFFIC_VIOLATION',
+    violationType: 'WRONG_WAY',
+    severity: 'CRITICAL',
+    location: { latitude: 41.01, longitude: 28.97 },
+  });
+  const page = await openAs('OPERATOR', `/incidents?new=1&eventId=${eventId}&title=Wrong+way+at+the+bridge`);
+  const dialog = page.getByRole('dialog', { name: 'New incident' });
+  await expect(dialog.getByLabel('Title')).toHaveValue('Wrong way at the bridge');
+  await expect(dialog.getByLabel('Type')).toHaveValue('WRONG_WAY_DRIVER');
+  await expect(dialog.getByLabel('Severity')).toHaveValue('CRITICAL');
+  await expect(dialog.getByLabel('Latitude')).toHaveValue('41.01');
+  await dialog.getByRole('button', { name: 'Open incident' }).click();
+  await expect(page).toHaveURL(/\/incidents\/[0-9a-f-]{36}$/);
+  const id = page.url().split('/').at(-1) ?? '';
+  const incident = await service.admin.api.incidents.getById.query({ id });
+  expect(incident).toMatchObject({ type: 'WRONG_WAY_DRIVER', sensorId, eventCount: 1 });
+});
+
+test.describe('a role', () => {
+  test('is offered only what it may do, and the rest is said', async ({ service, openAs }) => {
+    const me = await service.admin.api.auth.me.query();
+    const { id } = await open(service, { assignedTo: me.id });
+    const page = await openAs('FIELD', `/incidents/${id}`);
+    await expect(page.getByText('Assigned to somebody else.')).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Acknowledge' })).toHaveCount(0);
+    await expect(page.getByLabel('Note', { exact: true })).toHaveCount(0);
+  });
+
+  test('without the permission is told which one it needs, and is not led there', async ({ openAs }) => {
+    const page = await openAs('VIEWER', '/incidents');
+    await expect(page.getByText('It needs the permission Manage Incidents')).toBeVisible();
+    await expect(page.getByRole('link', { name: 'Incidents' })).toHaveCount(0);
+    await expect(page.getByRole('link', { name: 'Watchlist' })).toHaveCount(0);
+  });
+
+  test('in the field acknowledges and notes on a phone', async ({ service, openAs }) => {
+    const { id, title } = await open(service);
+    const page = await openAs('FIELD', `/incidents?search=${encodeURIComponent(title)}`, { width: 390 });
+    await page.getByRole('button', { name: 'Acknowledge' }).click();
+    await page.getByRole('link', { name: title }).click();
+    await page.getByLabel('Note', { exact: true }).fill('On site');
+    await page.getByRole('button', { name: 'Add note' }).click();
+    await expect(page.getByRole('listitem').filter({ hasText: 'On site' })).toBeVisible();
+    expect(await isNarrowEnough(page)).toBe(true);
+    const { status, timeline } = await service.admin.api.incidents.getById.query({ id });
+    expect(status).toBe('ACKNOWLEDGED');
+    expect(timeline.at(-1)).toMatchObject({ action: 'addNote', note: 'On site' });
+  });
+});
+
+test('text of any kind is shown as text and breaks no layout', async ({ service, openAs }) => {
+  const { id } = await open(service, { description: `<img src=x onerror=alert(1)>${'x'.repeat(4000)}` });
+  await service.admin.api.incidents.addNote.mutate({ id, note: `a${'\u0301'.repeat(1900)}` });
+  await service.admin.api.incidents.update.mutate({ id, title: 'w'.repeat(200) });
+  for (const width of [1440, 390]) {
+    const page = await openAs('OPERATOR', `/incidents/${id}`, { width });
+    await expect(page.getByText('<img src=x')).toBeVisible();
+    expect(await isNarrowEnough(page)).toBe(true);
+  }
+});
+
+test.describe('axe finds nothing', () => {
+  for (const theme of ['dark', 'light'] as const) {
+    for (const language of ['en', 'ar'] as const) {
+      test(`on the incidents in ${theme} and ${language}`, async ({ service, openAs }) => {
+        const { id, title } = await open(service);
+        await service.admin.api.incidents.acknowledge.mutate({ id, note: 'Seen' });
+        const page = await openAs('ADMIN', '/incidents', { theme, language });
+        await expect(page.getByText(title)).toBeVisible();
+        await expectAccessible(page);
+        for (const path of ['/incidents?view=list', '/incidents?new=1', `/incidents/${id}`]) {
+          await page.goto(service.url + path);
+          await expect(page.getByText(title).first()).toBeVisible();
+          await expectAccessible(page);
+        }
+      });
+    }
+  }
+});

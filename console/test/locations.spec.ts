@@ -1,0 +1,47 @@
+import { expect, expectAccessible, test } from './fixtures.ts';
+
+test.describe('locations', () => {
+  test('an operator creates one, sees the sensors there and its traffic, changes and deletes it', async ({
+    service,
+    openAs,
+  }) => {
+    const page = await openAs('OPERATOR', '/locations?create=true');
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Name').fill('Crossing of a story');
+    await form.getByLabel('Latitude').fill('39,92');
+    await form.getByLabel('Longitude').fill('32,85');
+    await form.getByLabel('Limit').fill('50');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await expect(page.getByRole('heading', { level: 1 })).toContainText('Crossing of a story');
+    const locationId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    await service.sensor({ name: 'Stands at the crossing', locationId });
+    await page.reload();
+    await expect(page.getByRole('region', { name: 'Sensors' })).toContainText('Stands at the crossing');
+    await expect(page.getByRole('region', { name: 'Traffic now' })).toContainText('50 km/h');
+    await expectAccessible(page);
+    await page.keyboard.press('e');
+    await page.getByRole('dialog').getByLabel('Limit').fill('70');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await expect(page.getByRole('region', { name: 'Details' })).toContainText('70');
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    const refusal = page.getByRole('alert');
+    await expect(refusal.or(page.getByRole('heading', { name: 'Locations' }))).toBeVisible();
+  });
+
+  test('the list is searched from its address, and its map has the same in words', async ({
+    service,
+    openAs,
+  }) => {
+    await service.admin.api.locations.create.mutate({
+      name: 'Bridge of a story',
+      coordinates: { latitude: 41.02, longitude: 28.97 },
+    });
+    const page = await openAs('VIEWER', '/locations?search=bridge of a');
+    await expect(page.getByRole('link', { name: 'Bridge of a story' })).toBeVisible();
+    await expect(page.getByRole('button', { name: 'New location' })).toHaveCount(0);
+    await page.keyboard.press('v');
+    await expect(page.getByRole('button', { name: /Bridge of a story/ })).toBeVisible();
+    await expectAccessible(page);
+  });
+});

@@ -1,0 +1,75 @@
+import { expect, expectAccessible, test } from './fixtures.ts';
+import { ADMIN, PASSWORD, startService } from './service.ts';
+
+test.describe('the overview', () => {
+  test('says what to do first where there is no sensor', async ({ browser }) => {
+    test.slow();
+    const fresh = await startService();
+    try {
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      await page.goto(fresh.url);
+      await page.getByLabel('E-mail').fill(ADMIN);
+      await page.getByLabel('Password').fill(PASSWORD);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      const steps = page.getByRole('region', { name: 'First steps' });
+      await expect(steps).toContainText(`curl ${fresh.url}/trpc/events.ingest`);
+      await expect(steps).toContainText('npm run simulate');
+      await expectAccessible(page);
+      await steps.getByRole('button', { name: 'Create a sensor' }).click();
+      await expect(page.getByRole('dialog', { name: 'New sensor' })).toBeVisible();
+      await context.close();
+    } finally {
+      await fresh.stop();
+    }
+  });
+
+  test('shows what needs attention first, and the places with what is wrong there', async ({
+    service,
+    openAs,
+  }) => {
+    const location = await service.admin.api.locations.create.mutate({
+      name: 'Tunnel of a story',
+      coordinates: { latitude: 39.9, longitude: 32.8 },
+    });
+    await service.sensor({ name: 'Silent in the tunnel', locationId: location.id });
+    await service.admin.api.incidents.create.mutate({
+      title: 'Fire in the tunnel',
+      type: 'OTHER',
+      severity: 'CRITICAL',
+      locationId: location.id,
+    });
+    const page = await openAs('OPERATOR', '/?places=list');
+    const attention = page.getByRole('region', { name: 'Needs attention first' });
+    await expect(attention.getByRole('listitem').filter({ hasText: 'Fire in the tunnel' })).toBeVisible();
+    await expect(page.getByRole('region', { name: 'Newest incidents' })).toContainText('Fire in the tunnel');
+    await page.getByRole('button', { name: /Tunnel of a story/ }).click();
+    const card = page.getByRole('region', { name: 'Tunnel of a story' });
+    await expect(card).toContainText('Silent in the tunnel');
+    await expect(card).toContainText('Fire in the tunnel');
+    await expectAccessible(page);
+  });
+
+  test('shows new events as they come in, and its form for the wall hides plates and the navigation', async ({
+    service,
+    openAs,
+  }) => {
+    const { apiKey } = await service.sensor({ name: 'Gate of a story' });
+    const page = await openAs('ADMIN', '/');
+    const events = page.getByRole('region', { name: 'Newest events' });
+    await expect(events).toBeVisible();
+    await service.admin.api.events.ingest.mutate({
+      apiKey,
+      eventType: 'PLATE_RECOGNITION',
+      licensePlateNumber: '06 STORY 7',
+    });
+    await expect(events).toContainText('06 STORY 7');
+    await page.keyboard.press('w');
+    await expect(page).toHaveURL(/kiosk=1/);
+    await expect(events).not.toContainText('06 STORY 7');
+    await expect(page.getByRole('navigation')).toHaveCount(0);
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Leave the wall display' }).click();
+    await expect(page.getByRole('navigation')).toBeVisible();
+  });
+});

@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises';
+import { expect, expectAccessible, test } from './fixtures.ts';
+
+const LOOKS = [
+  { theme: 'dark', language: 'en' },
+  { theme: 'light', language: 'ar' },
+] as const;
+
+test.describe('reports', () => {
+  test('are generated, downloaded and deleted', async ({ service, openAs }) => {
+    const { apiKey } = await service.sensor();
+    await service.admin.api.events.ingest.mutate({
+      apiKey,
+      eventType: 'TRAFFIC_VIOLATION',
+      violationType: 'RED_LIGHT',
+      licensePlateNumber: '06 RPT 42',
+    });
+    const page = await openAs('ANALYST', '/reports/files');
+    await page.getByRole('button', { name: 'Generate a report' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Generate a report' });
+    await dialog.getByLabel('Kind').selectOption('DAILY_SUMMARY');
+    await expect(dialog.getByLabel('Plate')).toHaveCount(0);
+    await dialog.getByLabel('Kind').selectOption('VIOLATIONS');
+    await dialog.getByLabel('Format').selectOption('CSV');
+    await dialog.getByLabel('Period', { exact: true }).selectOption('today');
+    await dialog.getByLabel('Plate').fill('06RPT42');
+    await dialog.getByLabel('Why the plate is looked up').fill('Complaint 7');
+    await dialog.getByRole('button', { name: 'Generate' }).click();
+    const row = page.getByRole('row', { name: /Violations CSV/ });
+    await expect(row).toContainText('Done');
+    const waiting = page.waitForEvent('download');
+    await row.getByRole('button', { name: 'Download: Violations CSV' }).click();
+    const file = await waiting;
+    expect(file.suggestedFilename()).toMatch(/^violations_.*\.csv$/);
+    expect(await readFile(await file.path(), 'utf8')).toContain('06 RPT 42');
+    await row.getByRole('button', { name: 'Delete: Violations CSV' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await expect(row).toHaveCount(0);
+  });
+
+  test('are made by schedules, which are changed and deleted', async ({ openAs }) => {
+    const page = await openAs('OPERATOR', '/reports/schedules');
+    await page.getByRole('button', { name: 'New schedule' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Kind').selectOption('TRAFFIC');
+    await dialog.getByLabel('How often').selectOption('WEEKLY');
+    await dialog.getByLabel('On', { exact: true }).selectOption({ label: 'Friday' });
+    await dialog.getByLabel('At', { exact: true }).selectOption({ label: '07:00' });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    const row = page.getByRole('row', { name: /Traffic PDF/ });
+    await expect(row).toContainText('Every week Friday 07:00');
+    await expect(row).toContainText('07:00:00');
+    await row.getByRole('button', { name: 'Change: Traffic' }).click();
+    await dialog.getByLabel('Switched on').uncheck();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(row).toContainText('Switched off');
+    await row.getByRole('button', { name: 'Delete the schedule: Traffic' }).click();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await expect(page.getByText('No schedules yet')).toBeVisible();
+  });
+
+  test('offer a role only what it may do', async ({ openAs }) => {
+    const viewer = await openAs('VIEWER', '/reports/files');
+    await expect(viewer.getByRole('heading', { name: 'Reports' })).toBeVisible();
+    await expect(viewer.getByRole('button', { name: 'Generate a report' })).toHaveCount(0);
+    const field = await openAs('FIELD', '/reports');
+    await expect(field.getByText('viewReports')).toBeVisible();
+  });
+
+  test('have figures of the events, and are accessible', async ({ service, openAs }) => {
+    const { apiKey } = await service.sensor();
+    await service.admin.api.events.ingest.mutate({
+      apiKey,
+      eventType: 'VEHICLE_DETECTION',
+      vehicleType: 'BUS',
+    });
+    for (const look of LOOKS) {
+      const page = await openAs('ADMIN', '/reports', look);
+      await expect(page.getByRole('rowheader', { name: 'BUS' })).toBeVisible();
+      await expect(page.locator('canvas').first()).toBeVisible();
+      await expectAccessible(page);
+      for (const path of ['/reports/files', '/reports/schedules']) {
+        await page.goto(service.url + path);
+        await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+        await expectAccessible(page);
+      }
+      await page.context().close();
+    }
+  });
+});

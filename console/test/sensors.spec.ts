@@ -1,0 +1,138 @@
+import { expect, expectAccessible, test } from './fixtures.ts';
+
+const ANKARA = { latitude: 39.92, longitude: 32.85 };
+
+test.describe('sensors', () => {
+  test('an operator creates one, is told what is wrong beside the fields, and sends its first event with the command', async ({
+    service,
+    openAs,
+  }) => {
+    const page = await openAs('OPERATOR', '/sensors');
+    await page.getByRole('button', { name: 'New sensor' }).first().click();
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Device ID').fill('story-camera-1');
+    await form.getByLabel('Name', { exact: true }).fill('ab');
+    await form.getByLabel('Latitude').fill('95');
+    await form.getByRole('button', { name: 'Create sensor' }).click();
+    await expect(form).toContainText('Use at least 3 characters');
+    await expect(form).toContainText('Must be at most 90');
+    await expect(form.getByLabel('Name', { exact: true })).toBeFocused();
+    await form.getByLabel('Name', { exact: true }).fill('Camera of a story');
+    await form.getByLabel('Latitude').fill('39.92');
+    await form.getByLabel('Longitude').fill('32.85');
+    await form.getByRole('button', { name: 'Create sensor' }).click();
+    const command = await form.locator('pre').innerText();
+    expect(command).toContain(`${service.url}/trpc/events.ingest`);
+    const [, body = ''] = /-d '(.*)'$/.exec(command) ?? [];
+    const sent = await fetch(`${service.url}/trpc/events.ingest`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    expect(sent.status).toBe(200);
+    await form.getByRole('link', { name: 'Open sensor' }).click();
+    await expect(page.getByRole('heading', { level: 1 })).toContainText('Camera of a story');
+    await expect(page.getByRole('region', { name: 'Latest event' })).toContainText('1AB 2345');
+  });
+
+  test('the key is copied without being shown, shown by an act of its own, and rotated with an overlap', async ({
+    service,
+    openAs,
+  }) => {
+    const { id, apiKey } = await service.sensor({ name: 'Keeper of a key' });
+    const page = await openAs('OPERATOR', `/sensors/${id}`);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const panel = page.getByRole('region', { name: 'API key' });
+    await panel.getByRole('button', { name: 'Copy key' }).click();
+    await expect(panel.getByRole('button', { name: 'Copied' })).toBeVisible();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(apiKey);
+    await expect(page.locator('body')).not.toContainText(apiKey);
+    await panel.getByRole('button', { name: 'Show key' }).click();
+    await expect(panel).toContainText(apiKey);
+    await panel.getByRole('button', { name: 'Rotate key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Old key stays valid').selectOption('1 hour');
+    await dialog.getByRole('button', { name: 'Rotate key' }).click();
+    await dialog.getByRole('button', { name: 'Copy new key' }).click();
+    await expect(dialog.getByRole('button', { name: 'Copied' })).toBeVisible();
+    const fresh = await page.evaluate(() => navigator.clipboard.readText());
+    expect(fresh).toMatch(/^[0-9a-f]{64}$/);
+    expect(fresh).not.toBe(apiKey);
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await expect(panel).toContainText('Old key valid until');
+    await expect(page.locator('body')).not.toContainText(fresh);
+    await service.admin.api.sensors.heartbeat.mutate({ apiKey });
+  });
+
+  test('whoever may not manage sensors is offered neither the key nor changes', async ({
+    service,
+    openAs,
+  }) => {
+    const { id } = await service.sensor({ name: 'Seen by an analyst' });
+    const page = await openAs('ANALYST', `/sensors/${id}`);
+    await expect(page.getByRole('region', { name: 'Availability' })).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Edit' })).toHaveCount(0);
+    await expect(page.getByRole('region', { name: 'API key' })).toHaveCount(0);
+  });
+
+  test('its status is told as time and as a table, and changes while somebody looks', async ({
+    service,
+    openAs,
+  }) => {
+    const { id, apiKey } = await service.sensor({ name: 'Sleeper' });
+    const page = await openAs('OPERATOR', `/sensors/${id}`);
+    const history = page.getByRole('region', { name: 'Availability' });
+    await expect(history.getByRole('img', { name: 'Last 7 days' })).toBeVisible();
+    await expect(history.getByRole('row').nth(1)).toContainText('registered');
+    await service.admin.api.sensors.heartbeat.mutate({ apiKey });
+    await expect(history.getByRole('row').nth(1)).toContainText('heartbeat');
+    await expect(page.locator('main > header')).toContainText('Online');
+  });
+
+  test('list and map are two forms of one address, and the list beside the map needs no mouse', async ({
+    service,
+    openAs,
+  }) => {
+    const { id } = await service.sensor({ name: 'Mapped one', coordinates: ANKARA });
+    const page = await openAs('OPERATOR', '/sensors?search=Mapped');
+    await expect(page.getByRole('link', { name: 'Mapped one' })).toBeVisible();
+    await page.keyboard.press('v');
+    await expect(page).toHaveURL(/view=map/);
+    const twin = page.getByRole('region', { name: 'Map of the sensors' }).last();
+    await twin.getByRole('button', { name: /Mapped one/ }).focus();
+    await page.keyboard.press('Enter');
+    await expect(page).toHaveURL(new RegExp(`sensor=${id}`));
+    await page.getByRole('link', { name: 'Open sensor' }).click();
+    await expect(page).toHaveURL(new RegExp(`/sensors/${id}$`));
+  });
+
+  test('without WebGL there is a map of dots, and no error', async ({ service, openAs }) => {
+    await service.sensor({ name: 'Dotted one', coordinates: ANKARA });
+    const page = await openAs('OPERATOR', '/events');
+    await page.addInitScript(() => {
+      HTMLCanvasElement.prototype.getContext = () => null;
+    });
+    await page.goto(`${service.url}/sensors?view=map`);
+    await expect(page.getByText('this browser offers no WebGL')).toBeVisible();
+    await expect(page.locator('svg circle').first()).toBeVisible();
+    await expectAccessible(page);
+  });
+
+  test('axe finds nothing on the list, the map and the page of one, in both themes and directions', async ({
+    service,
+    openAs,
+  }) => {
+    const { id } = await service.sensor({ name: 'Accessible', coordinates: ANKARA });
+    for (const look of [
+      { theme: 'dark', language: 'en' },
+      { theme: 'light', language: 'ar' },
+    ] as const) {
+      for (const path of ['/sensors', '/sensors?view=map', `/sensors/${id}`]) {
+        const page = await openAs('ADMIN', path, look);
+        await expect(page.getByText('Accessible').first()).toBeVisible();
+        await expectAccessible(page);
+        await page.context().close();
+      }
+    }
+  });
+});

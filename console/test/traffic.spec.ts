@@ -1,0 +1,129 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from '@playwright/test';
+import { expect, expectAccessible, test } from './fixtures.ts';
+import type { TestService } from './service.ts';
+
+const LOOKS = [
+  { theme: 'dark', language: 'en' },
+  { theme: 'light', language: 'ar' },
+] as const;
+
+/** The last May that is over: events of the future are refused. */
+const now = new Date();
+const YEAR = now.getUTCMonth() > 4 ? now.getUTCFullYear() : now.getUTCFullYear() - 1;
+
+let streets = 0;
+
+/** A street with a radar, where 40 vehicles drove 31 to 70 km/h on the 12th of May. */
+async function streetInMay(service: TestService, vehicleType = 'CAR') {
+  const { api } = service.admin;
+  const name = `Lindenstraße ${++streets}`;
+  const location = await api.locations.create.mutate({ name, speedLimit: 50 });
+  const { apiKey } = await service.sensor({ type: 'RADAR', locationId: location.id, name: `Radar ${name}` });
+  await api.events.ingestBatch.mutate({
+    apiKey,
+    events: Array.from({ length: 40 }, (_, at) => ({
+      eventType: 'SPEED_DETECTION',
+      vehicleSpeed: 31 + at,
+      vehicleType,
+      timestamp: new Date(Date.UTC(YEAR, 4, 12, 8, at)).toISOString(),
+    })),
+  });
+  const input = {
+    locationId: location.id,
+    startDate: `${YEAR}-05-01`,
+    endDate: `${YEAR}-05-31`,
+    interval: 'day',
+  } as const;
+  await expect.poll(async () => (await api.traffic.getFlow.query(input)).volume).toBe(40);
+  const address = `/traffic?locationId=${location.id}&startDate=${input.startDate}&endDate=${input.endDate}`;
+  return { name, address, flow: await api.traffic.getFlow.query(input) };
+}
+
+async function saved(page: Page, button: string): Promise<Buffer> {
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: button }).click();
+  return readFile(await (await download).path());
+}
+
+test.describe('traffic', () => {
+  test('shows the V85 of a street in May, from the start page on', async ({ service, openAs }) => {
+    const { name, flow } = await streetInMay(service);
+    const page = await openAs('ANALYST', '/');
+    await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible();
+    await page.keyboard.press('g');
+    await page.keyboard.press('t');
+    await page.getByLabel('Location or sensor').fill(name);
+    await page.getByRole('option', { name, exact: true }).click();
+    await page.getByLabel('Period', { exact: true }).selectOption({ label: `May ${YEAR}` });
+    const v85 = page.locator('dt', { hasText: /^V85$/ }).locator('xpath=..');
+    await expect(v85).toContainText(`${Math.round((flow.v85 ?? 0) * 10) / 10}`);
+    await expect(v85).toContainText('Over the limit');
+    await expect(page).toHaveURL(new RegExp(`startDate=${YEAR}-05-01&endDate=${YEAR}-05-31`));
+    await page.reload();
+    await expect(v85).toContainText('km/h');
+  });
+
+  test('has a table for each chart, and both as files', async ({ service, openAs }) => {
+    const { address } = await streetInMay(service, '=HYPERLINK("x")');
+    const page = await openAs('VIEWER', address);
+    const volume = page.getByRole('region', { name: 'Volume', exact: true });
+    await expect(volume.getByRole('img')).toBeVisible();
+    await expect(volume).toContainText('n = 40 vehicles');
+    await expect(volume.locator('canvas')).toBeVisible();
+    const picture = await saved(page, 'Download as PNG: Volume');
+    expect(picture.subarray(1, 4).toString()).toBe('PNG');
+    await volume.getByRole('button', { name: 'Show the figures as a table: Volume' }).click();
+    const rows = volume.getByRole('row');
+    await expect(rows).toHaveCount(32);
+    await expect(rows.filter({ hasText: `${YEAR}-05-12` })).toContainText('40');
+    // Nobody was there to see anything: that is no 0.
+    await expect(rows.filter({ hasText: `${YEAR}-05-11` })).toContainText('–');
+    const file = (await saved(page, 'Download as CSV: Volume')).toString();
+    expect(file).toContain(`\r\n${YEAR}-05-12T00:00:00+00:00,40,`);
+    expect(file).toContain(`\r\n${YEAR}-05-11T00:00:00+00:00,,`);
+    expect(file).toContain('# Time zone: UTC');
+    const types = (await saved(page, 'Download as CSV: Vehicles by type')).toString();
+    expect(types).toContain(`"'=HYPERLINK(""x"")",40,1`);
+  });
+
+  test('compares two periods, and says which zone its hours are in', async ({ service, openAs }) => {
+    const { address } = await streetInMay(service);
+    await service.admin.api.system.timezone.updateTimezoneSettings.mutate({ timezone: 'Europe/Berlin' });
+    const page = await openAs('ANALYST', `${address}&compare=before&interval=nonsense`);
+    await expect(page.getByText('were not understood')).toContainText('interval');
+    const comparison = page.getByRole('region', { name: 'Comparison' });
+    await expect(comparison.getByRole('row', { name: /^Vehicles/ })).toContainText('40');
+    await expect(comparison).toContainText(`${YEAR}-04-01 – ${YEAR}-04-30`);
+    const volume = page.getByRole('region', { name: 'Volume', exact: true });
+    await expect(volume).toContainText('Europe/Berlin UTC+02:00');
+    await page.keyboard.press('u');
+    await expect(volume).toContainText('Europe/Berlin UTC+02:00');
+    await expect(volume).toContainText('those of the service (Europe/Berlin), not UTC');
+    await page.keyboard.press('u');
+    await service.admin.api.system.timezone.updateTimezoneSettings.mutate({ timezone: 'UTC' });
+  });
+
+  test('is accessible, of all places and of one', async ({ service, openAs }) => {
+    const { address, name } = await streetInMay(service);
+    for (const look of LOOKS) {
+      const page = await openAs('ADMIN', '/traffic', look);
+      await expect(page.getByRole('link', { name }).first()).toBeVisible();
+      await expectAccessible(page);
+      await page.goto(service.url + address);
+      await expect(page.locator('canvas').first()).toBeVisible();
+      await expectAccessible(page);
+      await page.context().close();
+    }
+  });
+
+  test('can be used on a phone', async ({ service, openAs }) => {
+    const { address } = await streetInMay(service);
+    const page = await openAs('FIELD', address, { width: 390 });
+    await expect(page.locator('canvas').first()).toBeVisible();
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect(overflow).toBe(0);
+  });
+});

@@ -1,0 +1,175 @@
+import type { Page } from '@playwright/test';
+import { expect, expectAccessible, test } from './fixtures.ts';
+import type { TestService } from './service.ts';
+
+let made = 0;
+
+/** Watches a plate of its own, and has a sensor read it so many times. */
+async function raise(service: TestService, times = 1): Promise<string> {
+  const plate = `WL${++made} ${1000 + made}`;
+  await service.admin.api.watchlist.create.mutate({
+    pattern: plate,
+    reason: 'Stolen, report 26-0042',
+    priority: 'CRITICAL',
+  });
+  const { apiKey } = await service.sensor({ name: `Plates ${made}`, type: 'ANPR' });
+  for (let n = 0; n < times; n += 1) await read(service, apiKey, plate);
+  return plate;
+}
+
+const read = (service: TestService, apiKey: string, licensePlateNumber: string) =>
+  service.admin.api.events.ingest.mutate({ apiKey, eventType: 'PLATE_RECOGNITION', licensePlateNumber });
+
+test.describe('an alert', () => {
+  test('is in the title of every page until it is looked at, and is acknowledged with a note', async ({
+    service,
+    openAs,
+  }) => {
+    const page = await openAs('OPERATOR', '/events');
+    await expect(page.getByText('Live', { exact: true })).toBeVisible();
+    const plate = await raise(service);
+    await expect(page).toHaveTitle('(1) Gantry');
+    await page.getByRole('link', { name: '1 new alert' }).click();
+    const row = page.getByRole('row').filter({ hasText: plate });
+    await expect(row).toContainText('Open');
+    await expect(page).toHaveTitle('Gantry');
+    await row.getByRole('cell', { name: plate }).first().click();
+    await page.keyboard.press('n');
+    await page.keyboard.type('Patrol is informed');
+    await page.keyboard.press('Control+Enter');
+    await expect(row).toContainText('Operator Tester');
+    await expect(page.getByRole('complementary')).toContainText('Patrol is informed');
+  });
+
+  test('that somebody else acknowledged first says who, and keeps the note', async ({ service, openAs }) => {
+    const plate = await raise(service);
+    const page = await openAs('OPERATOR', '/');
+    await page.route('**/trpc/live.onAny**', (route) => route.abort());
+    await page.goto(`${service.url}/watchlist`);
+    await page.getByRole('row').filter({ hasText: plate }).getByRole('cell', { name: plate }).first().click();
+    await page.getByLabel('Note (optional)').fill('I saw it too');
+    const { alerts } = await service.admin.api.watchlist.getAlerts.query({});
+    const [alert] = alerts.filter(({ licensePlateNumber }) => licensePlateNumber === plate);
+    await service.admin.api.watchlist.acknowledgeAlert.mutate({ id: alert?.id ?? '' });
+    await page.getByRole('complementary').getByRole('button', { name: 'Acknowledge' }).click();
+    await expect(page.getByRole('complementary').getByRole('alert')).toContainText(
+      'First Administrator acknowledged this alert',
+    );
+    await expect(page.getByLabel('Note (optional)')).toHaveValue('I saw it too');
+  });
+
+  test('is acknowledged together with all that match', async ({ service, openAs }) => {
+    const plate = await raise(service, 3);
+    const { entries } = await service.admin.api.watchlist.getAll.query({ search: plate });
+    const page = await openAs('OPERATOR', `/watchlist?entryId=${entries[0]?.id}`);
+    await expect(page.getByRole('row').filter({ hasText: plate })).toHaveCount(3);
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.getByRole('button', { name: 'Select all open alerts that match' }).click();
+    const bulk = page.getByRole('region', { name: 'Selected alerts' });
+    await bulk.getByLabel('Note (optional)').fill('One vehicle');
+    await bulk.getByRole('button', { name: 'Acknowledge' }).click();
+    await expect(bulk).toContainText('3 of 3 acknowledged');
+    const { alerts } = await service.admin.api.watchlist.getAlerts.query({ entryId: entries[0]?.id });
+    expect(alerts.map(({ note }) => note)).toEqual(['One vehicle', 'One vehicle', 'One vehicle']);
+  });
+});
+
+test('a sound is off until it is switched on, and is then heard in one tab of the browser', async ({
+  service,
+  openAs,
+}) => {
+  const page = await openAs('OPERATOR', '/watchlist');
+  const count = (tab: Page) => tab.evaluate(() => (globalThis as { tones?: number }).tones ?? 0);
+  await page.context().addInitScript(() => {
+    const start = OscillatorNode.prototype.start;
+    OscillatorNode.prototype.start = function (when) {
+      const counted = globalThis as { tones?: number };
+      counted.tones = (counted.tones ?? 0) + 1;
+      start.call(this, when);
+    };
+  });
+  await page.reload();
+  const other = await page.context().newPage();
+  await other.goto(`${service.url}/watchlist`);
+  const isShown = async (plate: string) => {
+    for (const tab of [page, other])
+      await expect(tab.getByRole('row').filter({ hasText: plate })).toBeVisible();
+  };
+  await isShown(await raise(service));
+  expect([await count(page), await count(other)]).toEqual([0, 0]);
+
+  await page.getByRole('button', { name: 'Sound off' }).click();
+  await page.getByLabel('Play a sound for new alerts').click();
+  await page.keyboard.press('Escape');
+  // The second tab can be heard, too, once something was pressed in it.
+  await other.getByRole('heading', { level: 1 }).click();
+  await expect(other.getByRole('button', { name: 'Sound on' })).toBeVisible();
+  await isShown(await raise(service));
+  await expect.poll(async () => (await count(page)) + (await count(other))).toBeGreaterThan(0);
+  expect(Math.min(await count(page), await count(other))).toBe(0);
+
+  const before = (await count(page)) + (await count(other));
+  await page.getByRole('button', { name: 'Sound on' }).click();
+  await page.getByRole('dialog', { name: 'Sound' }).getByLabel('Critical').click();
+  await isShown(await raise(service));
+  expect((await count(page)) + (await count(other))).toBe(before);
+});
+
+test('a plate is watched, changed and taken off the list', async ({ service, openAs }) => {
+  const page = await openAs('ADMIN', '/watchlist?part=plates');
+  await expect(page.getByRole('button', { name: 'Watch a plate' }).first()).toBeVisible();
+  await page.keyboard.press('c');
+  const form = page.getByRole('dialog', { name: 'Watch a plate' });
+  await form.getByLabel('Watched plate').fill('*');
+  await form.getByLabel('Reason').fill('Missing person');
+  await form.getByLabel('Valid until').fill('2031-01-31');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await expect(form).toContainText('Give at least two characters');
+  await form.getByLabel('Watched plate').fill('ZZ 77*');
+  await form.getByRole('button', { name: 'Save' }).click();
+  const row = page.getByRole('row').filter({ hasText: 'ZZ 77*' });
+  await expect(row).toContainText('2031-01-31');
+  await row.getByRole('cell', { name: 'ZZ 77*' }).click();
+  const change = page.getByRole('dialog', { name: 'ZZ 77*' });
+  await change.getByLabel('Priority').selectOption('HIGH');
+  await change.getByRole('button', { name: 'Save' }).click();
+  await expect(row).toContainText('High');
+  const { entries } = await service.admin.api.watchlist.getAll.query({ search: 'ZZ 77' });
+  expect(entries[0]?.validUntil?.toISOString()).toBe('2031-01-31T23:59:59.999Z');
+  await row.getByRole('cell', { name: 'ZZ 77*' }).click();
+  await change.getByRole('button', { name: 'Delete' }).click();
+  await page
+    .getByRole('dialog', { name: /Take ZZ 77/ })
+    .getByRole('button', { name: 'Delete' })
+    .click();
+  await expect(row).toHaveCount(0);
+});
+
+test('FIELD sees the plates and changes none', async ({ service, openAs }) => {
+  const plate = await raise(service);
+  const page = await openAs('FIELD', '/watchlist?part=plates', { width: 390 });
+  await page.getByRole('cell', { name: plate }).click();
+  const dialog = page.getByRole('dialog', { name: plate });
+  await expect(dialog.getByLabel('Reason')).toBeDisabled();
+  await expect(dialog.getByRole('button', { name: 'Save' })).toHaveCount(0);
+});
+
+test.describe('axe finds nothing', () => {
+  for (const theme of ['dark', 'light'] as const) {
+    for (const language of ['en', 'ar'] as const) {
+      test(`on the watchlist in ${theme} and ${language}`, async ({ service, openAs }) => {
+        const plate = await raise(service);
+        const { alerts } = await service.admin.api.watchlist.getAlerts.query({});
+        const page = await openAs('ADMIN', `/watchlist?alert=${alerts[0]?.id}`, { theme, language });
+        await expect(page.getByText(plate).first()).toBeVisible();
+        await expectAccessible(page);
+        for (const path of ['/watchlist?part=plates', '/watchlist?part=plates&plate=new']) {
+          await page.goto(service.url + path);
+          await expect(page.getByText(plate).first()).toBeVisible();
+          await expectAccessible(page);
+        }
+      });
+    }
+  }
+});
