@@ -6,6 +6,7 @@ import { incidentLooks } from '../status/incident-status.tsx';
 import { statusLooks } from '../status/sensor-status.tsx';
 import { Moment } from '../time/moment.tsx';
 import type { Tone } from '../ui/badge.tsx';
+import { classes } from '../ui/classes.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
@@ -32,7 +33,7 @@ export function AttentionPanel() {
       <ul className="min-h-0 max-h-96 grow overflow-y-auto lg:max-h-none">
         {critical.map(({ id, title, openedAt, status }) => (
           <Row key={id} to={incidentPath(id)} at={openedAt} icon="incident" tone="critical">
-            <bdi>{title}</bdi>
+            <bdi className="one-line min-w-0">{title}</bdi>
             <Note icon={incidentLooks[status].icon}>{t(`common:incidentStatus.${status}`)}</Note>
           </Row>
         ))}
@@ -60,7 +61,7 @@ export function AttentionPanel() {
             icon="sensor"
             tone={statusLooks[status].tone}
           >
-            <bdi>{name}</bdi>
+            <bdi className="one-line min-w-0">{name}</bdi>
             <Note icon={statusLooks[status].icon}>{t(`common:sensorStatus.${status}`)}</Note>
           </Row>
         ))}
@@ -106,7 +107,13 @@ function Row({ to, at, icon, tone, children }: RowProps) {
 
 function Note({ icon, children }: { readonly icon?: IconName; readonly children: ReactNode }) {
   return (
-    <span className="one-line inline-flex min-w-0 items-center gap-1 text-sm text-muted">
+    // A state is said whole; a reason is cut off.
+    <span
+      className={classes(
+        'inline-flex items-center gap-1 text-sm text-muted',
+        icon ? 'shrink-0' : 'one-line min-w-0',
+      )}
+    >
       {icon && <Icon name={icon} size={13} />}
       {children}
     </span>

@@ -45,7 +45,7 @@ export function NewestEvents() {
             >
               <Moment at={event.timestamp} as="time" className="text-muted" />
               <span className="one-line min-w-0 grow">
-                {t(`events:types.${event.eventType}`)}
+                <span>{t(`events:types.${event.eventType}`)}</span>
                 {!kiosk && event.licensePlateNumber && (
                   <bdi className="ms-2 font-mono">{event.licensePlateNumber}</bdi>
                 )}

@@ -24,7 +24,7 @@ export function ReportsFrame({ commands, children }: ReportsFrameProps) {
   return (
     <>
       <PageHeader title={t('title')}>{commands}</PageHeader>
-      <nav aria-label={t('parts.label')} className="flex gap-1 overflow-x-auto border-b px-3">
+      <nav aria-label={t('parts.label')} className="flex shrink-0 gap-1 overflow-x-auto border-b px-3">
         {parts.map(({ to, name }) => (
           <Link
             key={to}
