@@ -4,7 +4,7 @@ import { type Topic, topic } from '@gantry/contract/realtime';
 import { requirePermission, type SessionContext } from '../auth/session.ts';
 import { follow } from '../realtime/follow.ts';
 import { messagesByTopic } from '../rpc/messages.ts';
-import type { ProcedureMeta } from '../rpc/procedure.ts';
+import { permissionOf } from '../rpc/subscription.ts';
 import { disabledFeature, requireFeature } from '../system/features.ts';
 import type { AppContext } from './context.ts';
 import { eventsRouter } from './events.ts';
@@ -29,12 +29,8 @@ const names: { readonly [Each in Topic]: Exclude<keyof Extract<AnyMessage, { typ
   watchlist: 'alert',
 };
 
-function permissionFor(each: Topic) {
-  return (subscriptions[each].procedure._def.meta as ProcedureMeta).permission;
-}
-
 function mayFollow({ app, actor }: SessionContext<AppContext>, each: Topic): boolean {
-  const permission = permissionFor(each);
+  const permission = permissionOf(subscriptions[each].procedure);
   return (
     (!permission || mayDo(actor.role, permission)) &&
     !disabledFeature(app.config, subscriptions[each].path, 'subscription')
@@ -43,7 +39,7 @@ function mayFollow({ app, actor }: SessionContext<AppContext>, each: Topic): boo
 
 /** @throws AppError `forbidden` as the subscription to the topic alone does */
 function requireTopic({ app, actor }: SessionContext<AppContext>, each: Topic): void {
-  const permission = permissionFor(each);
+  const permission = permissionOf(subscriptions[each].procedure);
   if (permission) requirePermission(actor, permission, permissionNames[permission]);
   requireFeature(app.config, subscriptions[each].path, 'subscription');
 }

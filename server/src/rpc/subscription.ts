@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Permission } from '@gantry/contract/permissions';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import type { Core, RequestContext } from '../platform/context.ts';
 import type { Call, Dispatcher } from './dispatch.ts';
 import { failureOf } from './errors.ts';
 import { writeFrames } from './event-stream.ts';
+import type { ProcedureMeta } from './procedure.ts';
 import type { Target } from './request.ts';
 
 /** A stream to which nothing could be written for this long has lost its client: a message is sent every 10 s. */
@@ -18,6 +20,11 @@ export function subscriptionsOf(router: AnyTRPCRouter): ReadonlySet<string> {
       procedure._def.type === 'subscription' ? [path] : [],
     ),
   );
+}
+
+/** The permission that a procedure requires, if it requires one. */
+export function permissionOf(procedure: AnyTRPCProcedure): Permission | undefined {
+  return (procedure._def.meta as ProcedureMeta | undefined)?.permission;
 }
 
 /** Whether the client accepts only server-sent events. */
