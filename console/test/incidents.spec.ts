@@ -214,7 +214,8 @@ test.describe('axe finds nothing', () => {
   // Each theme with each direction under LONG_TESTS.
   const isLong = process.env.LONG_TESTS === 'true';
   for (const theme of ['dark', 'light'] as const) {
-    for (const language of isLong ? (['en', 'ar'] as const) : [theme === 'dark' ? 'en' : 'ar']) {
+    for (const language of ['en', 'ar'] as const) {
+      if (!isLong && (theme === 'dark') !== (language === 'en')) continue;
       test(`on the incidents in ${theme} and ${language}`, async ({ service, openAs }) => {
         const { id, title } = await open(service);
         await service.admin.api.incidents.acknowledge.mutate({ id, note: 'Seen' });
