@@ -20,6 +20,13 @@ const changed: Readonly<Partial<Record<AnyMessage['type'], readonly QueryKey[]>>
   watchlist: [service.watchlist.getAlerts.pathKey()],
 };
 
+/** What is asked for once more when the stream begins: something may have happened since a page asked for it. */
+const askedBefore: readonly QueryKey[] = [
+  service.incidents.pathKey(),
+  service.watchlist.getAlerts.pathKey(),
+  service.events.getRecent.pathKey(),
+];
+
 /** Changes within this time are asked for together, in milliseconds. */
 const TOGETHER_MS = 500;
 
@@ -35,7 +42,10 @@ export function useFollowing(): void {
   }, [token]);
   useEffect(() => {
     const waiting = new Map<AnyMessage['type'], ReturnType<typeof setTimeout>>();
+    let hasBegun = false;
     const leave = onLive(({ type }, afterBreak) => {
+      if (!hasBegun) for (const queryKey of askedBefore) void queryClient.invalidateQueries({ queryKey });
+      hasBegun = true;
       // What was missed is not known one by one, so everything that is shown is asked for again.
       if (type === 'missed' || afterBreak) void client.invalidateQueries();
       const keys = changed[type];
