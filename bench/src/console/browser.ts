@@ -27,6 +27,8 @@ export function startBrowser(): Promise<Browser> {
 /** A browser profile of its own, with an empty cache, that is signed in. */
 export async function signedIn(browser: Browser, client: GantryClient): Promise<BrowserContext> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: 'dark' });
+  // The loader of this program names every function by a helper, which functions that run in a page need there.
+  await context.addInitScript('globalThis.__name = (named) => named');
   const session = { token: client.token, user: await client.api.auth.me.query() };
   await context.addInitScript((stored) => {
     localStorage.setItem('gantry.session', stored);

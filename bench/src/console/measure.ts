@@ -17,7 +17,7 @@ import {
 import { type Scrolled, scrollList } from './scroll.ts';
 
 export const VISITS: readonly Visit[] = [
-  { name: 'Overview', path: '/', useful: 'main [data-useful]' },
+  { name: 'Overview', path: '/', useful: 'main a strong:not(:empty)' },
   { name: 'Events', path: '/events', useful: 'tr[data-key]' },
   { name: 'Sensors', path: '/sensors', useful: 'tr[data-key]' },
 ];
