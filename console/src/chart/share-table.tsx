@@ -1,65 +1,24 @@
-import { useId } from 'react';
-import { useTranslation } from 'react-i18next';
-import { saveFile } from '../service/files.ts';
-import { Button } from '../ui/button.tsx';
-import { csvOf } from './csv.ts';
-import { fileNameOf } from './file-name.ts';
-import type { Cell, ChartTable } from './table.ts';
+import { type CardFacts, CardFrame } from './card-frame.tsx';
+import type { Cell } from './table.ts';
 import { useCellText } from './use-cell-text.ts';
 import { useZoneNote } from './use-zone-note.ts';
 
-interface ShareTableProps {
-  readonly title: string;
-  readonly subject: string;
-  readonly n: string;
+/** The first column of the table is a name, the others are figures. */
+interface ShareTableProps extends CardFacts {
   readonly from: Date;
   readonly until: Date;
-  /** A name first, and then figures. */
-  readonly table: ChartTable;
   /** Said when there are no rows. */
   readonly none: string;
 }
 
 /** Counts by name with a bar for each: a chart that is a table. */
 export function ShareTable({ title, subject, n, from, until, table, none }: ShareTableProps) {
-  const { t } = useTranslation('chart');
   const textOf = useCellText();
-  const headline = useId();
   const zone = useZoneNote(from, until);
   const { columns, rows } = table;
-  const counted = t('n', { n });
   const most = Math.max(1, ...rows.map((row) => Number(row[1] ?? 0)));
-  const save = () => {
-    const facts = [title, subject, t('zoneFact', { zone: zone.text }), counted];
-    saveFile(
-      new Blob([csvOf(table, zone.zone, facts)], { type: 'text/csv;charset=utf-8' }),
-      `${fileNameOf(title, subject)}.csv`,
-    );
-  };
   return (
-    <section
-      aria-labelledby={headline}
-      className="flex min-w-0 flex-col gap-2 rounded-md border bg-raised p-3"
-    >
-      <header className="flex flex-wrap items-start gap-x-3 gap-y-1">
-        <div className="min-w-0 grow basis-48">
-          <h2 id={headline} className="text-lg font-semibold wrap-anywhere">
-            {title}
-          </h2>
-          <p className="figures text-sm text-muted">
-            <bdi dir="ltr">{zone.text}</bdi> · <bdi>{counted}</bdi>
-          </p>
-        </div>
-        <Button
-          kind="quiet"
-          icon="download"
-          aria-label={t('saveCsv', { title })}
-          title={t('saveCsv', { title })}
-          onClick={save}
-        >
-          CSV
-        </Button>
-      </header>
+    <CardFrame {...{ title, subject, n, table, zone }}>
       {rows.length === 0 ? (
         <p className="text-muted">{none}</p>
       ) : (
@@ -109,6 +68,6 @@ export function ShareTable({ title, subject, n, from, until, table, none }: Shar
           </table>
         </section>
       )}
-    </section>
+    </CardFrame>
   );
 }

@@ -1,0 +1,67 @@
+import { type ReactNode, useId } from 'react';
+import { useTranslation } from 'react-i18next';
+import { saveFile } from '../service/files.ts';
+import { Button } from '../ui/button.tsx';
+import { csvOf } from './csv.ts';
+import { fileNameOf } from './file-name.ts';
+import type { ChartTable } from './table.ts';
+import type { ZoneNote } from './use-zone-note.ts';
+
+/** The figures of a card, and what they are of. */
+export interface CardFacts {
+  readonly title: string;
+  /** Of what the figures are: the place and the days. */
+  readonly subject: string;
+  /** How many things the figures are made of, as a text such as `1,381 vehicles`. */
+  readonly n: string;
+  readonly table: ChartTable;
+}
+
+interface CardFrameProps extends CardFacts {
+  readonly zone: ZoneNote;
+  /** Commands before that which saves the figures as CSV. */
+  readonly commands?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** The frame of a card of figures: its title, its zone, of how many things it is, and its figures as CSV. */
+export function CardFrame({ title, subject, n, table, zone, commands, children }: CardFrameProps) {
+  const { t } = useTranslation('chart');
+  const headline = useId();
+  const counted = t('n', { n });
+  const save = () => {
+    const facts = [title, subject, t('zoneFact', { zone: zone.text }), counted];
+    const csv = new Blob([csvOf(table, zone.zone, facts)], { type: 'text/csv;charset=utf-8' });
+    saveFile(csv, `${fileNameOf(title, subject)}.csv`);
+  };
+  return (
+    <section
+      aria-labelledby={headline}
+      className="flex min-w-0 flex-col gap-2 rounded-md border bg-raised p-3"
+    >
+      <header className="flex flex-wrap items-start gap-x-3 gap-y-1">
+        <div className="min-w-0 grow basis-48">
+          <h2 id={headline} className="text-lg font-semibold wrap-anywhere">
+            {title}
+          </h2>
+          <p className="figures text-sm text-muted">
+            <bdi dir="ltr">{zone.text}</bdi> · <bdi>{counted}</bdi>
+          </p>
+        </div>
+        <div className="flex items-center gap-1">
+          {commands}
+          <Button
+            kind="quiet"
+            icon="download"
+            aria-label={t('saveCsv', { title })}
+            title={t('saveCsv', { title })}
+            onClick={save}
+          >
+            CSV
+          </Button>
+        </div>
+      </header>
+      {children}
+    </section>
+  );
+}
