@@ -1,5 +1,6 @@
 import { tableFeatures } from '@tanstack/react-table';
 import type { ReactNode } from 'react';
+import type { Cell } from '../chart/table.ts';
 
 /** Of the library's features none is needed: the service sorts and filters. */
 export const features = tableFeatures({});
@@ -9,6 +10,8 @@ export interface Column<Row> {
   readonly id: string;
   readonly header: string;
   readonly cell: (row: Row) => ReactNode;
+  /** What a file of the list has for it; absent: the column is not in files. */
+  readonly csv?: (row: Row) => Cell;
   /** By what the service sorts for this column; absent: it cannot. */
   readonly sortBy?: string;
   /** CSS width; absent: an equal share of what the others leave. */
