@@ -31,7 +31,7 @@ export function FilterBar({ page, filters, values, onChange, children }: FilterB
     { keys: 'Escape', label: t('filters.clear'), scope: 'page', run: clear },
   ]);
   return (
-    <div className="flex shrink-0 flex-wrap items-center gap-2 border-b px-3 py-2">
+    <div className="flex shrink-0 flex-wrap items-center gap-2 border-b px-4 py-2">
       <Popover.Root open={open} onOpenChange={setOpen}>
         <Popover.Trigger render={<Button icon="filter">{t('filters.filter')}</Button>} />
         <Popover.Portal>

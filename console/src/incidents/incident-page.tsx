@@ -68,7 +68,7 @@ function Incident({ incident }: { readonly incident: IncidentDetail }) {
         <IncidentActions incident={incident} commands={commands} />
       </PageHeader>
       {commands.conflict}
-      <div className="grid min-h-0 grow content-start gap-4 overflow-y-auto p-4 lg:grid-cols-[minmax(0,1fr)_22rem]">
+      <div className="grid min-h-0 grow content-start gap-3 overflow-y-auto px-4 py-3 lg:grid-cols-[minmax(0,1fr)_22rem]">
         <div className="flex min-w-0 flex-col gap-4">
           {incident.description !== null && (
             <p className="whitespace-pre-wrap">

@@ -61,7 +61,7 @@ function SensorView({ sensor }: { readonly sensor: Sensor }) {
         </Link>
         {mayManage && <Commands sensor={sensor} />}
       </PageHeader>
-      <div className="min-h-0 grow overflow-y-auto p-3">
+      <div className="min-h-0 grow overflow-y-auto px-4 py-3">
         <div className="grid items-start gap-3 lg:grid-cols-[3fr_2fr]">
           <div className="grid min-w-0 gap-3">
             <HistoryPanel id={id} />

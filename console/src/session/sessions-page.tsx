@@ -11,7 +11,7 @@ export function SessionsPage() {
       <PageHeader title={t('sessions.title')}>
         <ExportSessions title={t('sessions.title')} />
       </PageHeader>
-      <div className="min-h-0 grow overflow-y-auto p-4">
+      <div className="min-h-0 grow overflow-y-auto px-4 py-3">
         <div className="flex max-w-3xl flex-col gap-3">
           <p className="text-muted">{t('sessions.text')}</p>
           <div className="rounded-md border bg-surface">

@@ -18,6 +18,8 @@ export interface Column<Row> {
   readonly width?: string;
   /** Figures stand at the end of their column. */
   readonly isFigure?: boolean;
+  /** Left out where the list is narrower than about 770 pixels, as beside a pane on a small screen. */
+  readonly from?: 'medium';
   /** Left out where the list is narrower than about 1,000 pixels. */
   readonly wideOnly?: boolean;
   /** Left out where the list is as narrow as a phone. */
@@ -25,6 +27,12 @@ export interface Column<Row> {
 }
 
 /** The classes that leave a column out where the list is too narrow for it. */
-export function shownFrom({ wideOnly, notNarrow }: Pick<Column<never>, 'wideOnly' | 'notNarrow'>): string {
-  return wideOnly ? '@max-5xl:hidden' : notNarrow ? '@max-xl:hidden' : '';
+export function shownFrom({
+  wideOnly,
+  from,
+  notNarrow,
+}: Pick<Column<never>, 'wideOnly' | 'from' | 'notNarrow'>): string {
+  if (wideOnly) return '@max-5xl:hidden';
+  if (from === 'medium') return '@max-3xl:hidden';
+  return notNarrow ? '@max-xl:hidden' : '';
 }
