@@ -42,7 +42,7 @@ export function IncidentPage() {
 }
 
 function Incident({ incident }: { readonly incident: IncidentDetail }) {
-  const { t } = useTranslation('incidents');
+  const { t } = useTranslation(['incidents', 'common']);
   const commands = useIncidentCommands();
   const note = useRef<HTMLTextAreaElement>(null);
   const back = useBack();
@@ -61,7 +61,7 @@ function Incident({ incident }: { readonly incident: IncidentDetail }) {
           <span className="flex flex-wrap gap-3">
             <IncidentStatusBadge status={incident.status} />
             <SeverityBadge severity={incident.severity} />
-            <span>{t(`types.${incident.type}`)}</span>
+            <span>{t(`common:incidentTypes.${incident.type}`)}</span>
           </span>
         }
       >

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import type { Column } from '../table/data-table.tsx';
-import { Button } from '../ui/button.tsx';
+import { Button } from './button.tsx';
 
 interface SidePaneProps {
   readonly title: ReactNode;
