@@ -37,7 +37,7 @@ export function CardFrame({ title, subject, n, table, zone, commands, children }
   return (
     <section
       aria-labelledby={headline}
-      className="flex min-w-0 flex-col gap-2 rounded-md border bg-raised p-3"
+      className="flex min-w-0 flex-col gap-2 rounded-md border bg-surface p-3"
     >
       <header className="flex flex-wrap items-start gap-x-3 gap-y-1">
         <div className="min-w-0 grow basis-48">

@@ -87,7 +87,7 @@ export function hourOfWeek({ days, figureOf, format, moreOf, texts, digits }: Ho
     series: [
       {
         type: 'heatmap',
-        itemStyle: { borderColor: look.raised, borderWidth: 1 },
+        itemStyle: { borderColor: look.surface, borderWidth: 1 },
         emphasis: { itemStyle: { borderColor: look.text, borderWidth: 2 } },
         data: cells.map(({ hour, y, value }) => [hour, y, value ?? '-']),
       },

@@ -122,7 +122,7 @@ export function bars({ name, color, data, isStriped = false, look }: BarLook): B
     name,
     barCategoryGap: data.length > 200 ? '0%' : '20%',
     barGap: '0%',
-    itemStyle: { color, ...(isStriped && { decal: stripes(look.raised) }) },
+    itemStyle: { color, ...(isStriped && { decal: stripes(look.surface) }) },
     emphasis: { disabled: true },
     data: data.map((value) => value ?? '-'),
   };
@@ -175,7 +175,7 @@ export function marks(look: Look, direction: 'xAxis' | 'yAxis', all: readonly Ma
       label: {
         formatter: name,
         color,
-        backgroundColor: look.raised,
+        backgroundColor: look.surface,
         padding: [1, 3],
         position: direction === 'xAxis' ? ('end' as const) : ('insideStartTop' as const),
         ...(direction === 'xAxis' && { distance: [0, 2 + 16 * row] }),

@@ -11,13 +11,13 @@ const LINE = 18;
 export async function pictureOf(chart: ECharts, title: string, notes: readonly string[]): Promise<Blob> {
   const look = readLook();
   const head = MARGIN + TITLE + notes.length * LINE + MARGIN / 2;
-  const drawn = chart.renderToCanvas({ pixelRatio: SCALE, backgroundColor: look.raised });
+  const drawn = chart.renderToCanvas({ pixelRatio: SCALE, backgroundColor: look.surface });
   const canvas = document.createElement('canvas');
   canvas.width = drawn.width + 2 * MARGIN * SCALE;
   canvas.height = drawn.height + (head + MARGIN) * SCALE;
   const context = canvas.getContext('2d');
   if (!context) throw new Error('This browser cannot draw');
-  context.fillStyle = look.raised;
+  context.fillStyle = look.surface;
   context.fillRect(0, 0, canvas.width, canvas.height);
   context.drawImage(drawn, MARGIN * SCALE, head * SCALE);
   context.scale(SCALE, SCALE);

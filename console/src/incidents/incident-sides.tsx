@@ -63,7 +63,7 @@ function Times({ incident }: { readonly incident: IncidentDetail }) {
   const since = (at: Date) => time.duration(at.getTime() - openedAt.getTime());
   const isOver = status === 'RESOLVED' || status === 'CLOSED';
   return (
-    <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
+    <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1.5">
       <Row name={t('fields.openedAt')}>
         <Moment at={openedAt} />
       </Row>
@@ -113,7 +113,7 @@ function Row({ name, children }: { readonly name: string; readonly children: Rea
   return (
     <>
       <dt className="text-muted">{name}</dt>
-      <dd className="figures min-w-0 text-end">{children}</dd>
+      <dd className="figures min-w-0">{children}</dd>
     </>
   );
 }

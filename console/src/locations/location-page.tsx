@@ -13,8 +13,10 @@ import { Moment } from '../time/moment.tsx';
 import { Button } from '../ui/button.tsx';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { LinkButton } from '../ui/link-button.tsx';
 import { Facts, Panel } from '../ui/panel.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
+import { EventsHere } from './events-here.tsx';
 import { LocationDialog } from './location-dialog.tsx';
 import { useLocationPoints } from './map-points.ts';
 import { SensorsHere } from './sensors-here.tsx';
@@ -50,13 +52,12 @@ function LocationView({ location }: { readonly location: Location }) {
           </>
         }
       >
-        <Link
-          to="/events"
-          search={{ locationName: name }}
-          className="inline-flex min-h-8 items-center gap-1.5 rounded-md border border-line-strong bg-raised px-3 hover:bg-hover pointer-coarse:min-h-11"
-        >
-          <Icon name="events" /> {t('events')}
-        </Link>
+        <LinkButton icon="traffic" to="/traffic" search={{ locationId: id }}>
+          {t('toTraffic')}
+        </LinkButton>
+        <LinkButton icon="events" to="/events" search={{ locationName: name }}>
+          {t('events')}
+        </LinkButton>
         {mayManage && <Commands location={location} />}
       </PageHeader>
       <div className="min-h-0 grow overflow-y-auto px-4 py-3">
@@ -64,6 +65,7 @@ function LocationView({ location }: { readonly location: Location }) {
           <div className="grid min-w-0 gap-3">
             <TrafficPanel location={location} />
             <SensorsHere locationId={id} />
+            <EventsHere name={name} />
           </div>
           <div className="grid min-w-0 gap-3">
             <Panel title={t('details')}>

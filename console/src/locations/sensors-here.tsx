@@ -15,15 +15,15 @@ export function SensorsHere({ locationId }: { readonly locationId: string }) {
     select: (all) => all.filter(({ location }) => location?.id === locationId),
   });
   return (
-    <Panel title={t('sensors:title')}>
+    <Panel title={t('sensors:title')} isFull>
       {error && !data && <Failure error={error} onRetry={() => void refetch()} />}
       {!error && !data && <Skeleton rows={2} />}
-      {data?.length === 0 && <p className="text-muted">{t('noSensors')}</p>}
+      {data?.length === 0 && <p className="p-3 text-muted">{t('noSensors')}</p>}
       <ul className="flex flex-col">
         {data?.map(({ id, name, type, status, lastHeartbeat }) => (
           <li
             key={id}
-            className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b py-2 last:border-b-0 pointer-coarse:min-h-11"
+            className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b px-3 py-2 last:border-b-0 pointer-coarse:min-h-11"
           >
             <Link
               to="/sensors/$sensorId"

@@ -61,7 +61,7 @@ export function pointLayers(color: Colors = tokenColor): LayerSpecification[] {
         'text-size': 12,
         'text-max-width': 12,
         'text-variable-anchor': ['top', 'bottom', 'left', 'right'],
-        'text-radial-offset': 1,
+        'text-radial-offset': 1.3,
         'symbol-sort-key': ['-', 0, ['get', 'rank']],
       },
       paint: { 'text-color': color('text'), 'text-halo-color': color('surface'), 'text-halo-width': 1.5 },

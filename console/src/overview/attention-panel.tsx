@@ -14,7 +14,7 @@ import { incidentPath } from './paths.ts';
 import { useCounts } from './use-counts.ts';
 
 /** What somebody should look after first: critical incidents, alerts, failing and silent sensors; each the oldest first. */
-export function AttentionPanel() {
+export function AttentionPanel({ className }: { readonly className: string }) {
   const { t } = useTranslation(['overview', 'common']);
   const { kiosk } = useSearch({ from: '/shell/' });
   const { rows, offline = 0, failing = 0, alerts = 0, isPending, error, refetch } = useCounts();
@@ -22,7 +22,7 @@ export function AttentionPanel() {
   const count = critical.length + alerts + failing + offline;
   const shown = critical.length + rows.alerts.length + rows.failing.length + rows.offline.length;
   return (
-    <Panel title={t('attention.title')} isFull className="lg:h-[60vh] lg:min-h-80">
+    <Panel title={t('attention.title')} isFull className={className}>
       {error && <Failure error={error} onRetry={refetch} />}
       {isPending && !error && <Skeleton rows={4} />}
       {!isPending && !error && count === 0 && (
@@ -45,7 +45,11 @@ export function AttentionPanel() {
             icon="watchlist"
             tone={priority === 'CRITICAL' ? 'critical' : 'high'}
           >
-            {kiosk ? t('attention.alert') : <bdi className="font-mono">{licensePlateNumber}</bdi>}
+            {kiosk ? (
+              <span>{t('attention.alert')}</span>
+            ) : (
+              <bdi className="one-line font-mono">{licensePlateNumber}</bdi>
+            )}
             {!kiosk && (
               <Note>
                 <bdi>{reason}</bdi>
@@ -96,9 +100,9 @@ interface RowProps {
 function Row({ to, at, icon, tone, children }: RowProps) {
   return (
     <li className="border-b last:border-b-0">
-      <Link to={to} className="flex min-h-11 items-center gap-2 px-3 py-1.5 hover:bg-hover">
-        <Icon name={icon} className={tones[tone]} />
-        <span className="one-line flex min-w-0 grow items-baseline gap-2">{children}</span>
+      <Link to={to} className="flex min-h-11 items-start gap-2.5 px-3 py-1.5 hover:bg-hover">
+        <Icon name={icon} className={classes('mt-0.5', tones[tone])} />
+        <span className="flex min-w-0 grow flex-col">{children}</span>
         <Moment at={at} as="ago" className="text-sm text-muted" />
       </Link>
     </li>
@@ -107,15 +111,9 @@ function Row({ to, at, icon, tone, children }: RowProps) {
 
 function Note({ icon, children }: { readonly icon?: IconName; readonly children: ReactNode }) {
   return (
-    // A state is said whole; a reason is cut off.
-    <span
-      className={classes(
-        'inline-flex items-center gap-1 text-sm text-muted',
-        icon ? 'shrink-0' : 'one-line min-w-0',
-      )}
-    >
+    <span className="flex min-w-0 items-center gap-1 text-sm text-muted">
       {icon && <Icon name={icon} size={13} />}
-      {children}
+      <span className="one-line">{children}</span>
     </span>
   );
 }

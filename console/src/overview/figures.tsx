@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { service } from '../service/service.ts';
 import { useMay } from '../session/may.ts';
 import { SeverityBadge } from '../status/severity.tsx';
+import { Moment } from '../time/moment.tsx';
 import { Sparkline } from '../ui/sparkline.tsx';
 import { Figure } from './figure.tsx';
 import { useCounts } from './use-counts.ts';
@@ -54,6 +55,7 @@ function Sensors() {
       tone={failing ? 'critical' : bad > 0 ? 'high' : 'calm'}
     >
       <span className="figures text-sm text-muted">
+        {online !== undefined && bad === 0 && online === sensors && online > 0 && t('figures.allOnline')}
         {bad > 0 &&
           `${t('common:sensorStatus.OFFLINE')} ${number(offline)} · ${t('common:sensorStatus.ERROR')} ${number(failing)}`}
       </span>
@@ -105,13 +107,15 @@ function Violations() {
 function Alerts() {
   const { t } = useTranslation('overview');
   const number = useNumber();
-  const { alerts } = useCounts();
+  const { alerts, rows } = useCounts();
+  const oldest = rows.alerts[0];
   return (
-    <Figure
-      name={t('figures.alerts')}
-      value={number(alerts)}
-      to="/watchlist"
-      tone={alerts ? 'high' : 'calm'}
-    />
+    <Figure name={t('figures.alerts')} value={number(alerts)} to="/watchlist" tone={alerts ? 'high' : 'calm'}>
+      {oldest && (
+        <span className="text-sm text-muted">
+          {t('figures.oldest')} <Moment at={oldest.createdAt} as="ago" />
+        </span>
+      )}
+    </Figure>
   );
 }

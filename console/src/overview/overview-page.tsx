@@ -6,6 +6,7 @@ import { useMay } from '../session/may.ts';
 import { PageHeader } from '../shell/page-header.tsx';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { Button } from '../ui/button.tsx';
+import { classes } from '../ui/classes.ts';
 import { AttentionPanel } from './attention-panel.tsx';
 import { Figures } from './figures.tsx';
 import { FirstRun } from './first-run.tsx';
@@ -34,22 +35,28 @@ export function OverviewPage() {
           </Button>
         </PageHeader>
       )}
-      {sensors?.total === 0 ? <FirstRun /> : <Content />}
+      {sensors?.total === 0 ? <FirstRun /> : <Content isWall={kiosk === 1} />}
       {kiosk && <StaleHatching />}
     </>
   );
 }
 
-function Content() {
+/** The wall has no hands to scroll: there the map takes what the rest leaves. */
+function Content({ isWall }: { readonly isWall: boolean }) {
   const mayIncidents = useMay('manageIncidents');
   return (
     <div className="flex min-h-0 grow flex-col gap-3 overflow-y-auto px-4 py-3">
       <Figures />
-      <div className="grid gap-3 lg:grid-cols-[2fr_1fr]">
-        <PlacesPanel className="h-[60vh] min-h-80" />
-        <AttentionPanel />
+      <div className={classes('grid gap-3 lg:grid-cols-[2fr_1fr]', isWall && 'lg:min-h-60 lg:grow')}>
+        <PlacesPanel className={isWall ? 'h-[50vh] lg:h-full' : 'h-[50vh] min-h-80'} />
+        <AttentionPanel className={isWall ? 'lg:h-full' : 'lg:h-[50vh] lg:min-h-80'} />
       </div>
-      <div className="grid gap-3 lg:grid-cols-2">
+      <div
+        className={classes(
+          'grid gap-3 lg:grid-cols-2',
+          isWall && 'lg:h-[26vh] lg:shrink-0 lg:*:overflow-hidden',
+        )}
+      >
         <NewestEvents />
         {mayIncidents && <NewestIncidents />}
       </div>

@@ -31,10 +31,16 @@ export function AnalyticsView({ analytics, days }: AnalyticsViewProps) {
   const { startDate, endDate } = days;
   const subject = startDate === endDate ? startDate : `${startDate} – ${endDate}`;
   const { total, start: from, end: until, keptSince } = analytics;
-  const n = t('analytics.events', { count: total, n: total.toLocaleString(i18n.language) });
+  const counted = (count: number) => t('analytics.events', { count, n: count.toLocaleString(i18n.language) });
+  const n = counted(total);
+  const violations = analytics.byViolationType.reduce((sum, { count }) => sum + count, 0);
   const range = { subject, n, from, until };
-  const shares = (title: string, header: string, rows: readonly (readonly [string, number])[]) => ({
-    title,
+  const shares = (
+    title: string,
+    header: string,
+    rows: readonly (readonly [string, number])[],
+    all = total,
+  ) => ({
     none: t('analytics.none'),
     table: {
       columns: [
@@ -42,9 +48,11 @@ export function AnalyticsView({ analytics, days }: AnalyticsViewProps) {
         { header: t('analytics.count'), kind: 'number' as const },
         { header: t('analytics.share'), kind: 'share' as const },
       ],
-      rows: rows.map(([name, count]) => [name, count, total === 0 ? null : count / total]),
+      rows: rows.map(([name, count]) => [name, count, all === 0 ? null : count / all]),
     },
     ...range,
+    n: counted(all),
+    title,
   });
   const unknown = t('analytics.unknown');
   return (
@@ -87,6 +95,7 @@ export function AnalyticsView({ analytics, days }: AnalyticsViewProps) {
             names.violation(violationType),
             count,
           ]),
+          violations,
         )}
       />
       <ShareTable

@@ -31,7 +31,7 @@ export function ProcessingTime({ times }: { readonly times: Analytics['processin
     [t('processing.p90'), lengthText(p90, i18n.language)],
   ] as const;
   return (
-    <section className="flex min-w-0 flex-col gap-2 self-start rounded-md border bg-raised p-3">
+    <section className="flex min-w-0 flex-col gap-2 self-start rounded-md border bg-surface p-3">
       <header>
         <h2 className="text-lg font-semibold">{t('processing.title')}</h2>
         <p className="figures text-sm text-muted">

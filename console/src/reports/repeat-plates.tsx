@@ -14,7 +14,7 @@ export function RepeatPlates({ analytics: { repeatPlates }, from }: RepeatPlates
   const { t, i18n } = useTranslation('reports');
   const { since, plates } = repeatPlates;
   return (
-    <section className="flex min-w-0 flex-col gap-2 rounded-md border bg-raised p-3">
+    <section className="flex min-w-0 flex-col gap-2 rounded-md border bg-surface p-3">
       <header>
         <h2 className="text-lg font-semibold">{t('plates.title')}</h2>
         {since > from && (

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useMay } from '../session/may.ts';
 import { NotAllowed } from '../shell/page-failure.tsx';
 import { PageHeader } from '../shell/page-header.tsx';
+import { partLook } from '../ui/part-look.ts';
 
 const parts = [
   { to: '/reports', name: 'analytics' },
@@ -23,20 +24,26 @@ export function ReportsFrame({ commands, children }: ReportsFrameProps) {
   if (!useMay('viewReports')) return <NotAllowed permission="viewReports" />;
   return (
     <>
-      <PageHeader title={t('title')}>{commands}</PageHeader>
-      <nav aria-label={t('parts.label')} className="flex shrink-0 gap-1 overflow-x-auto border-b px-3">
-        {parts.map(({ to, name }) => (
-          <Link
-            key={to}
-            to={to}
-            activeOptions={{ exact: true, includeSearch: false }}
-            className="-mb-px flex min-h-9 items-center border-b-2 border-transparent px-3 whitespace-nowrap text-muted hover:text-text pointer-coarse:min-h-11"
-            activeProps={{ className: 'border-accent! text-text! font-medium', 'aria-current': 'page' }}
-          >
-            {t(`parts.${name}`)}
-          </Link>
-        ))}
-      </nav>
+      <PageHeader
+        title={t('title')}
+        note={
+          <nav aria-label={t('parts.label')} className="flex flex-wrap gap-1">
+            {parts.map(({ to, name }) => (
+              <Link
+                key={to}
+                to={to}
+                activeOptions={{ exact: true, includeSearch: false }}
+                activeProps={{ className: partLook(true), 'aria-current': 'page' }}
+                inactiveProps={{ className: partLook(false) }}
+              >
+                {t(`parts.${name}`)}
+              </Link>
+            ))}
+          </nav>
+        }
+      >
+        {commands}
+      </PageHeader>
       {children}
     </>
   );

@@ -3,6 +3,9 @@ import { useTranslation } from 'react-i18next';
 
 const names = ['events', 'violations', 'incidents', 'processed', 'unprocessed', 'archived'] as const;
 
+/** A change of more than tenfold says that there was hardly anything before, not how much more there is. */
+const MOST_CHANGE = 10;
+
 /** The totals of a range, and what they were in the period before. */
 export function Totals({ totals }: { readonly totals: Analytics['totals'] }) {
   const { t, i18n } = useTranslation('reports');
@@ -17,12 +20,12 @@ export function Totals({ totals }: { readonly totals: Analytics['totals'] }) {
       {names.map((name) => {
         const { value, previous, change: since } = totals[name];
         return (
-          <div key={name} className="flex flex-col rounded-md border bg-raised px-3 py-2">
+          <div key={name} className="flex flex-col rounded-md border bg-surface px-3 py-2">
             <dt className="text-sm text-muted">{t(`totals.${name}`)}</dt>
             <dd className="figures">
               <span className="text-xl font-semibold">{number(value)}</span>
               <p className="text-sm text-muted">
-                {since !== null && (
+                {since !== null && Math.abs(since) < MOST_CHANGE && (
                   <>
                     <bdi dir="ltr">{change.format(since)}</bdi> ·{' '}
                   </>

@@ -12,6 +12,7 @@ import { SensorStatusBadge } from '../status/sensor-status.tsx';
 import { Button } from '../ui/button.tsx';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { LinkButton } from '../ui/link-button.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { DetailsPanel } from './details-panel.tsx';
 import { EditSensorDialog } from './edit-dialog.tsx';
@@ -52,13 +53,9 @@ function SensorView({ sensor }: { readonly sensor: Sensor }) {
         }
         note={<SensorStatusBadge status={status} lastHeartbeat={lastHeartbeat} />}
       >
-        <Link
-          to="/events"
-          search={{ sensorId: id }}
-          className="inline-flex min-h-8 items-center gap-1.5 rounded-md border border-line-strong bg-raised px-3 hover:bg-hover pointer-coarse:min-h-11"
-        >
-          <Icon name="events" /> {t('events')}
-        </Link>
+        <LinkButton icon="events" to="/events" search={{ sensorId: id }}>
+          {t('events')}
+        </LinkButton>
         {mayManage && <Commands sensor={sensor} />}
       </PageHeader>
       <div className="min-h-0 grow overflow-y-auto px-4 py-3">

@@ -32,7 +32,7 @@ export function Figures({ first, second, firstName, secondName }: FiguresProps) 
 
 function Tile({ label, children }: { readonly label: string; readonly children: ReactNode }) {
   return (
-    <div className="flex flex-col rounded-md border bg-raised px-3 py-2">
+    <div className="flex flex-col rounded-md border bg-surface px-3 py-2">
       <dt className="text-sm text-muted">{label}</dt>
       <dd className="figures flex flex-wrap items-baseline gap-x-2">{children}</dd>
     </div>
@@ -102,7 +102,7 @@ function Differences({ figures, first, second, firstName, secondName }: Differen
       aria-label={t('comparison.title')}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
       tabIndex={0}
-      className="overflow-x-auto rounded-md border bg-raised p-3"
+      className="overflow-x-auto rounded-md border bg-surface p-3"
     >
       <h2 className="mb-1 text-lg font-semibold">{t('comparison.title')}</h2>
       <table className="w-full border-separate border-spacing-0">

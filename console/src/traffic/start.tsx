@@ -13,7 +13,7 @@ interface StartProps {
 /** Where most drives, and what is on the roads now: the way to a place. */
 export function Start({ days, by, onSort, onChoose }: StartProps) {
   return (
-    <div className="grid gap-3 p-3 xl:grid-cols-2">
+    <div className="grid gap-3 px-4 py-3 xl:grid-cols-2">
       <LiveTable onChoose={onChoose} />
       <TopTable days={days} by={by} onSort={onSort} onChoose={onChoose} />
     </div>

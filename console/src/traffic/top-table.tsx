@@ -72,9 +72,9 @@ export function TopTable({ days, by, onSort, onChoose }: TopTableProps) {
     ];
   }, [t, textOf]);
   return (
-    <section className="flex h-[32rem] min-w-0 flex-col rounded-md border bg-raised">
-      <header className="flex flex-wrap items-baseline gap-x-3 p-3">
-        <h2 className="text-lg font-semibold">{t('top.title')}</h2>
+    <section className="flex h-[calc(100dvh-11.5rem)] min-h-96 min-w-0 flex-col overflow-hidden rounded-md border bg-surface">
+      <header className="flex flex-wrap items-baseline gap-x-3 px-4 py-2">
+        <h2 className="font-semibold">{t('top.title')}</h2>
         <p className="figures text-sm text-muted">{t('top.days', { count: daysIn(days) })}</p>
       </header>
       <DataTable

@@ -20,7 +20,7 @@ export function ViewSwitch({ isMap, onSwitch }: ViewSwitchProps) {
           aria-pressed={isMap === map}
           onClick={() => isMap !== map && onSwitch()}
           className={classes(
-            'inline-flex min-h-8 items-center gap-1.5 px-3 pointer-coarse:min-h-11',
+            'inline-flex min-h-7.5 items-center gap-1.5 px-3 pointer-coarse:min-h-11',
             isMap === map ? 'bg-selected font-medium' : 'bg-raised hover:bg-hover',
           )}
         >

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useMay } from '../session/may.ts';
 import { NotAllowed } from '../shell/page-failure.tsx';
 import { PageHeader } from '../shell/page-header.tsx';
-import { classes } from '../ui/classes.ts';
+import { partLook } from '../ui/part-look.ts';
 import { Alerts } from './alerts.tsx';
 import { Plates } from './plates.tsx';
 import { SoundSettings } from './sound-settings.tsx';
@@ -40,10 +40,7 @@ function Part({ name, isOpen }: { readonly name: 'alerts' | 'plates'; readonly i
       search={name === 'plates' ? { part: 'plates' } : {}}
       activeOptions={{ exact: true }}
       aria-current={isOpen ? 'page' : undefined}
-      className={classes(
-        'inline-flex min-h-8 items-center rounded-md px-3 pointer-coarse:min-h-11',
-        isOpen ? 'bg-selected font-medium text-text' : 'text-muted hover:bg-hover',
-      )}
+      className={partLook(isOpen)}
     >
       {t(`${name}.title`)}
     </Link>

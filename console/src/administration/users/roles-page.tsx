@@ -18,14 +18,14 @@ export function RolesPage() {
         className="min-h-0 grow overflow-auto px-4 py-3"
       >
         <p className="mb-3 max-w-3xl text-muted">{t('roles.text')}</p>
-        <table className="border-separate border-spacing-0 rounded-md border bg-surface">
+        <table className="w-full max-w-4xl border-separate border-spacing-0 overflow-hidden rounded-md border bg-surface">
           <thead>
             <tr>
               <th scope="col" className="border-b px-3 py-2 text-start text-sm font-medium text-muted">
                 {t('roles.permission')}
               </th>
               {roles.map((role) => (
-                <th key={role} scope="col" className="border-b px-3 py-2 text-sm font-medium">
+                <th key={role} scope="col" className="w-[13%] border-b px-3 py-2 text-sm font-medium">
                   <Link
                     to="/administration/users"
                     search={{ role }}
@@ -40,7 +40,7 @@ export function RolesPage() {
           </thead>
           <tbody>
             {(Object.keys(permissions) as Permission[]).map((permission) => (
-              <tr key={permission} className="hover:bg-hover">
+              <tr key={permission} className="last:*:border-b-0 hover:bg-hover">
                 <th scope="row" className="border-b px-3 py-2 text-start font-normal">
                   {t(`permissions.${permission}`)}
                 </th>

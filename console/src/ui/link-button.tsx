@@ -1,0 +1,21 @@
+import { createLink } from '@tanstack/react-router';
+import type { ComponentProps } from 'react';
+import { Icon, type IconName } from './icon.tsx';
+
+interface LinkButtonProps extends ComponentProps<'a'> {
+  readonly icon: IconName;
+}
+
+function Anchor({ icon, children, ...rest }: LinkButtonProps) {
+  return (
+    <a
+      {...rest}
+      className="inline-flex min-h-8 items-center gap-1.5 rounded-md border border-line-strong bg-raised px-3 hover:bg-hover pointer-coarse:min-h-11"
+    >
+      <Icon name={icon} /> {children}
+    </a>
+  );
+}
+
+/** A command that leads to another page. */
+export const LinkButton = createLink(Anchor);

@@ -1,0 +1,9 @@
+import { classes } from './classes.ts';
+
+/** How a link to a part of a page looks, beside the title of the page. */
+export function partLook(isOpen: boolean): string {
+  return classes(
+    'inline-flex min-h-8 items-center rounded-md px-3 whitespace-nowrap pointer-coarse:min-h-11',
+    isOpen ? 'bg-selected font-medium text-text' : 'text-muted hover:bg-hover',
+  );
+}
