@@ -6,7 +6,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
-import { type Parameter, readSearch } from './address/search.ts';
+import { type Parameter, readSearch, readSearchAround } from './address/search.ts';
 import { activitySearch, deliveriesSearch, holdsSearch, usersSearch } from './administration/search.ts';
 import { eventsSearch } from './events/search.ts';
 import { incidentsSearch } from './incidents/search.ts';
@@ -39,7 +39,7 @@ const kiosk: Parameter<1> = (raw) => (raw === 1 || raw === true ? 1 : undefined)
 const shell = createRoute({
   getParentRoute: () => root,
   id: '/shell',
-  validateSearch: readSearch({ kiosk }),
+  validateSearch: readSearchAround({ kiosk }),
   beforeLoad: requireSession,
   component: Shell,
 });
@@ -68,6 +68,7 @@ const incidents = createRoute({
 const incident = createRoute({
   getParentRoute: () => shell,
   path: '/incidents/$incidentId',
+  validateSearch: readSearch({}),
   component: lazyRouteComponent(() => import('./incidents/incident-page.tsx'), 'IncidentPage'),
 });
 
@@ -88,6 +89,7 @@ const sensors = createRoute({
 const sensor = createRoute({
   getParentRoute: () => shell,
   path: '/sensors/$sensorId',
+  validateSearch: readSearch({}),
   component: lazyRouteComponent(() => import('./sensors/sensor-page.tsx'), 'SensorPage'),
 });
 
@@ -101,6 +103,7 @@ const locations = createRoute({
 const location = createRoute({
   getParentRoute: () => shell,
   path: '/locations/$locationId',
+  validateSearch: readSearch({}),
   component: lazyRouteComponent(() => import('./locations/location-page.tsx'), 'LocationPage'),
 });
 
@@ -135,6 +138,7 @@ const reportSchedules = createRoute({
 const ownSessions = createRoute({
   getParentRoute: () => shell,
   path: '/account/sessions',
+  validateSearch: readSearch({}),
   component: lazyRouteComponent(() => import('./session/sessions-page.tsx'), 'SessionsPage'),
 });
 
@@ -162,6 +166,7 @@ const users = createRoute({
 const userRoles = createRoute({
   getParentRoute: () => administration,
   path: '/roles',
+  validateSearch: readSearch({}),
   component: lazyRouteComponent(() => import('./administration/users/roles-page.tsx'), 'RolesPage'),
 });
 const activity = createRoute({
@@ -173,6 +178,7 @@ const activity = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => administration,
   path: '/webhooks',
+  validateSearch: readSearch({}),
   component: lazyRouteComponent(() => import('./administration/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 });
 const webhook = createRoute({
@@ -184,6 +190,7 @@ const webhook = createRoute({
 const storage = createRoute({
   getParentRoute: () => administration,
   path: '/storage',
+  validateSearch: readSearch({}),
   component: lazyRouteComponent(() => import('./administration/storage/storage-page.tsx'), 'StoragePage'),
 });
 const holds = createRoute({
@@ -195,11 +202,13 @@ const holds = createRoute({
 const settings = createRoute({
   getParentRoute: () => administration,
   path: '/settings',
+  validateSearch: readSearch({}),
   component: lazyRouteComponent(() => import('./administration/settings/settings-page.tsx'), 'SettingsPage'),
 });
 const system = createRoute({
   getParentRoute: () => administration,
   path: '/system',
+  validateSearch: readSearch({}),
   component: lazyRouteComponent(() => import('./administration/system/system-page.tsx'), 'SystemPage'),
 });
 const administrationParts = administration.addChildren([

@@ -55,7 +55,7 @@ async function logInAsAdmin(url: string): Promise<Colleague> {
 }
 
 function printWelcome(url: string, logins: readonly DemoLogin[], isNew: boolean): void {
-  screen.say(`\nThe demo is ready: open ${url}/docs`);
+  screen.say(`\nThe demo is ready: open ${url}`);
   const adminPassword = process.env.ADMIN_PASSWORD ? 'ADMIN_PASSWORD' : `${dataDir}/initial-admin-password`;
   const passwords = loginsFile(dataDir);
   screen.say(`  ${adminEmail.padEnd(24)} ADMIN     (the password is in ${adminPassword})`);

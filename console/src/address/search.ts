@@ -8,8 +8,8 @@ type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 /** What an address says: the parameters that are there and valid. */
 export type SearchOf<P extends Parameters> = { [Name in keyof P]?: Exclude<ReturnType<P[Name]>, undefined> };
 
-/** The names that any route understands: a route is given the parameters of those around and inside it, too. */
-const known = new Set<string>();
+/** The names that the routes around the pages understand: a page is given them, too. */
+const around = new Set<string>();
 
 /**
  * Makes the `validateSearch` of a route: every parameter counts by itself, so a bad one is dropped and the others stay.
@@ -19,7 +19,21 @@ const known = new Set<string>();
 export function readSearch<P extends Parameters>(
   parameters: P,
 ): (raw: Record<string, unknown>) => SearchOf<P> {
-  for (const name of Object.keys(parameters)) known.add(name);
+  return reader(parameters, (name) => !around.has(name));
+}
+
+/** As `readSearch`, for a route around the pages: what it does not know may be theirs. */
+export function readSearchAround<P extends Parameters>(
+  parameters: P,
+): (raw: Record<string, unknown>) => SearchOf<P> {
+  for (const name of Object.keys(parameters)) around.add(name);
+  return reader(parameters, () => false);
+}
+
+function reader<P extends Parameters>(
+  parameters: P,
+  isUnknown: (name: string) => boolean,
+): (raw: Record<string, unknown>) => SearchOf<P> {
   return (raw) => {
     const search: Record<string, unknown> = {};
     for (const [name, read] of Object.entries(parameters)) {
@@ -29,7 +43,7 @@ export function readSearch<P extends Parameters>(
     noteDropped(
       Object.keys(raw).filter(
         (name) =>
-          raw[name] !== undefined && (name in parameters ? search[name] === undefined : !known.has(name)),
+          raw[name] !== undefined && (name in parameters ? search[name] === undefined : isUnknown(name)),
       ),
     );
     return search as SearchOf<P>;

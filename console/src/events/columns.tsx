@@ -20,7 +20,7 @@ export function useEventColumns(): readonly Column<Event>[] {
         id: 'timestamp',
         header: t('fields.timestamp'),
         sortBy: 'timestamp',
-        width: '10.75rem',
+        width: '11.25rem',
         cell: ({ timestamp }) => <Moment at={timestamp} />,
       },
       {

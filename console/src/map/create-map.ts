@@ -96,6 +96,8 @@ export function createMap(options: MapOptions): VectorMap {
 
   const ready = new Promise<void>((resolve) => map.once('style.load', () => resolve()));
   const source = () => map.getSource<GeoJSONSource>(POINTS);
+  // What is set while the source still reads its first, empty data may be lost: it is set again after that.
+  map.once('load', () => source()?.setData(featuresOf(latest)));
   const layers = (): LayerSpecification[] => [
     ...(streets?.layers(isDark, language) ?? []),
     ...baseLayers(),

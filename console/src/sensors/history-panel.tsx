@@ -103,7 +103,7 @@ function Changes({ history: { changes } }: { readonly history: StatusHistory }) 
               <td className="border-b px-2 py-1">
                 <bdi className="line-clamp-2 min-w-40">{reason}</bdi>
               </td>
-              <td className="border-b px-2 py-1">
+              <td className="border-b px-2 py-1 whitespace-nowrap">
                 <bdi>{changedBy?.name}</bdi>
               </td>
             </tr>

@@ -17,7 +17,7 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
         header: t('fields.raised'),
         sortBy: 'createdAt',
         width: '11.5rem',
-        wideOnly: true,
+        from: 'medium',
         cell: ({ createdAt }) => <Moment at={createdAt} />,
       },
       {
@@ -43,14 +43,14 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
       {
         id: 'place',
         header: t('fields.place'),
-        wideOnly: true,
+        from: 'medium',
         cell: ({ locationName, sensorName }) => <bdi>{locationName ?? sensorName}</bdi>,
       },
       {
         id: 'state',
         header: t('fields.state'),
-        width: '10rem',
-        cell: ({ acknowledgedBy, acknowledgedAt }) =>
+        width: '11rem',
+        cell: ({ acknowledgedBy, acknowledgedAt, createdAt }) =>
           acknowledgedAt ? (
             <Badge tone="calm" icon="acknowledge">
               <bdi className="one-line">{acknowledgedBy?.name ?? t('alerts.acknowledged')}</bdi>
@@ -58,6 +58,7 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
           ) : (
             <Badge tone="high" icon="alert">
               {t('alerts.open')}
+              <Moment at={createdAt} as="ago" className="ms-1 text-sm text-muted" />
             </Badge>
           ),
       },

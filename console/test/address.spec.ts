@@ -1,0 +1,65 @@
+import { expect, test } from './fixtures.ts';
+
+/** Every page, with a parameter that says nothing there, or that no page has. */
+const PAGES = [
+  ['/', 'places=globe'],
+  ['/events', 'sortBy=colour'],
+  ['/incidents', 'view=cards'],
+  ['/incidents/INCIDENT', 'tab=2'],
+  ['/watchlist', 'priority=URGENT'],
+  ['/sensors', 'status=ASLEEP'],
+  ['/sensors/SENSOR', 'eventType=SPEED_DETECTION'],
+  ['/locations', 'view=globe'],
+  ['/locations/LOCATION', 'view=map'],
+  ['/traffic', 'startDate=2026-02-30'],
+  ['/reports', 'interval=fortnight'],
+  ['/reports/files', 'status=LOST'],
+  ['/reports/schedules', 'status=DONE'],
+  ['/administration/users', 'role=KING'],
+  ['/administration/roles', 'role=ADMIN'],
+  ['/administration/activity', 'startDate=yesterday'],
+  ['/administration/webhooks', 'status=DEAD'],
+  ['/administration/webhooks/WEBHOOK', 'status=BROKEN'],
+  ['/administration/storage', 'month=5'],
+  ['/administration/holds', 'released=perhaps'],
+  ['/administration/settings', 'zone=UTC'],
+  ['/administration/system', 'page=2'],
+  ['/account/sessions', 'user=1'],
+] as const;
+
+test('every page shows itself without a parameter that it does not understand, and says which', async ({
+  service,
+  openAs,
+}) => {
+  const { api } = service.admin;
+  const { id: sensorId } = await service.sensor();
+  const location = await api.locations.create.mutate({ name: `Address ${Date.now()}` });
+  const incident = await api.incidents.create.mutate({
+    title: 'Debris',
+    type: 'OBSTRUCTION',
+    severity: 'LOW',
+  });
+  const webhook = await api.webhooks.create.mutate({
+    url: 'http://127.0.0.1:9/',
+    kinds: ['incident.changed'],
+  });
+  const ids: Record<string, string> = {
+    SENSOR: sensorId,
+    LOCATION: location.id,
+    INCIDENT: incident.id,
+    WEBHOOK: webhook.id,
+  };
+  const page = await openAs('ADMIN', '/account/sessions');
+  for (const [path, bad] of PAGES) {
+    const address = path.replace(/[A-Z]+$/, (name) => ids[name] ?? name);
+    await page.goto(`${service.url}${address}?${bad}`);
+    const [name = ''] = bad.split('=');
+    await test.step(path, async () => {
+      const notice = page.getByRole('status').filter({ hasText: 'not understood' });
+      await expect(notice).toContainText(name);
+      await expect(page).not.toHaveURL(new RegExp(`[?&]${name}=`));
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    });
+  }
+  await api.webhooks.delete.mutate({ id: webhook.id });
+});
