@@ -1,4 +1,4 @@
-import { expect, test } from './fixtures.ts';
+import { expect, openAlone, test } from './fixtures.ts';
 import { type Ending, startService } from './service.ts';
 
 const ENDINGS: readonly Ending[] = ['process killed', 'all killed', 'all terminated'];
@@ -31,19 +31,10 @@ test.describe('the link to the service', () => {
   }) => {
     test.setTimeout(240_000);
     const service = await startService();
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    await page.addInitScript(
-      (session) => {
-        localStorage.setItem('gantry.session', session);
-        localStorage.setItem('gantry.language', '"en"');
-      },
-      JSON.stringify({ token: service.admin.token, user: await service.admin.api.auth.me.query() }),
-    );
     const { apiKey } = await service.sensor();
     const send = (licensePlateNumber: string) =>
       service.admin.api.events.ingest.mutate({ apiKey, eventType: 'PLATE_RECOGNITION', licensePlateNumber });
-    await page.goto(`${service.url}/events`);
+    const page = await openAlone(browser, service, '/events');
     const live = page.getByText('Live', { exact: true });
     await expect(live).toBeVisible();
     const sent: string[] = [];
@@ -66,7 +57,7 @@ test.describe('the link to the service', () => {
       });
     }
     await expect(page.getByText(`${sent.length} events`)).toBeVisible();
-    await context.close();
+    await page.context().close();
     await service.stop();
   });
 });

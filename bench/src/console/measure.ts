@@ -87,7 +87,7 @@ export async function measureConsole({ gantry }: History, options: MeasureOption
         `${visit.name}: cold ${times.cold.map(Math.round).join(' ')} ms, warm ${times.warm.map(Math.round).join(' ')} ms`,
       );
     }
-    const sensors = await registerSensors(gantry.client, 20);
+    const sensors = await registerSensors(gantry.client, 20, `console-${Date.now().toString(36)}`);
     const apiKeys = sensors.map(({ apiKey }) => apiKey);
     const load = startPacer({
       url: `${gantry.url}/trpc/events.ingest`,
