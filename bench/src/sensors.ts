@@ -10,8 +10,15 @@ export interface Sensor {
   readonly locationId: string | null;
 }
 
-/** Registers sensors of all types, each at a location of its own. */
-export async function registerSensors({ api }: GantryClient, count: number): Promise<Sensor[]> {
+/**
+ * Registers sensors of all types, each at a location of its own.
+ * @param prefix of their device ids, which are unique in a database: a kept one has those of earlier runs
+ */
+export async function registerSensors(
+  { api }: GantryClient,
+  count: number,
+  prefix = 'bench',
+): Promise<Sensor[]> {
   const sensors: Sensor[] = [];
   for (let index = 0; index < count; index++) {
     const place = places[index % places.length] ?? places[0];
@@ -22,7 +29,7 @@ export async function registerSensors({ api }: GantryClient, count: number): Pro
     });
     const { id, name, apiKey } = await api.sensors.create.mutate({
       name: `Mast ${index + 1}`,
-      deviceId: `bench-${index + 1}`,
+      deviceId: `${prefix}-${index + 1}`,
       type: sensorType.options[index % sensorType.options.length] ?? 'CAMERA',
       locationId,
     });

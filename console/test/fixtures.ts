@@ -1,6 +1,6 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Role } from '@gantry/contract/permissions';
-import { type BrowserContext, test as base, expect, type Page } from '@playwright/test';
+import { type Browser, type BrowserContext, test as base, expect, type Page } from '@playwright/test';
 import { PASSWORD, startService, type TestService } from './service.ts';
 
 // A story is told by driving the real page, service and database:
@@ -51,14 +51,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
         email: await service.userOf(role),
         password: PASSWORD,
       });
-      const stored = { session: { token, user }, language, theme };
-      await context.addInitScript((values) => {
-        for (const [name, value] of Object.entries(values)) {
-          const key = `gantry.${name}`;
-          // What the page itself stored since stays.
-          if (localStorage.getItem(key) === null) localStorage.setItem(key, JSON.stringify(value));
-        }
-      }, stored);
+      await remember(context, { session: { token, user }, language, theme });
       const page = await context.newPage();
       watch(page, service.url, troubles);
       await page.goto(service.url + path);
@@ -70,6 +63,29 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 });
 
 export { expect };
+
+/** Has the pages of a browser find in its storage what the console keeps there, by name. What it stored since stays. */
+export async function remember(
+  context: BrowserContext,
+  stored: { readonly session?: object; readonly language?: string; readonly theme?: string },
+): Promise<void> {
+  await context.addInitScript((values) => {
+    for (const [name, value] of Object.entries(values)) {
+      const key = `gantry.${name}`;
+      if (localStorage.getItem(key) === null) localStorage.setItem(key, JSON.stringify(value));
+    }
+  }, stored);
+}
+
+/** Opens the console of a service that a story has for itself, signed in as its administrator. */
+export async function openAlone(browser: Browser, service: TestService, path: string): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: 'dark' });
+  const session = { token: service.admin.token, user: await service.admin.api.auth.me.query() };
+  await remember(context, { session, language: 'en' });
+  const page = await context.newPage();
+  await page.goto(service.url + path);
+  return page;
+}
 
 /** What never may happen, whatever a story is about: an error in a page, or a request to another host. */
 function watch(page: Page, home: string, troubles: string[]): void {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,6 +14,9 @@ const START_MS = 90_000;
 export const PASSWORD = 'Correct-Horse-7-Battery';
 export const ADMIN = 'admin@gantry.local';
 
+/** How a service ends against its will. */
+export type Ending = 'process killed' | 'all killed' | 'all terminated';
+
 /** A real service with a database of its own, as `npm start` runs it. */
 export interface TestService {
   readonly url: string;
@@ -28,8 +31,11 @@ export interface TestService {
     locationId?: string;
     coordinates?: { latitude: number; longitude: number };
   }): Promise<{ id: string; name: string; apiKey: string }>;
-  /** Ends the process without a warning, as a power cut does; PostgreSQL goes with it. */
-  kill(): Promise<void>;
+  /**
+   * Ends it in one of three ways: its process alone without a warning, or with all that it started, without a warning (as a
+   * power cut does) or with one (as a machine that shuts down does).
+   */
+  kill(way?: Ending): Promise<void>;
   /** Starts it again at the same address. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -74,8 +80,9 @@ export async function startService(settings: Record<string, string> = {}): Promi
         ...given,
       });
     },
-    async kill() {
-      await end(child, 'SIGKILL');
+    async kill(way = 'process killed') {
+      if (way === 'process killed') await end(child, 'SIGKILL');
+      else await endAll(child, way === 'all killed' ? 'SIGKILL' : 'SIGTERM');
     },
     async restart() {
       child = launch(folder, { PORT: port, ...settings });
@@ -114,4 +121,29 @@ async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<
   const ended = once(child, 'exit');
   child.kill(signal);
   await ended;
+}
+
+/** Sends the signal to the process and to all that it started, and waits until the last of them is gone. */
+async function endAll(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  // PostgreSQL has a process group of its own, so the group of the service is not all of it.
+  const all = child.pid === undefined ? [] : withDescendants(child.pid);
+  for (const pid of all) send(pid, signal);
+  while (all.some((pid) => send(pid, 0))) await sleep(50);
+}
+
+/** @returns whether there was such a process */
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+function withDescendants(first: number): number[] {
+  const lines = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
+  const all = lines.map((line) => line.trim().split(/\s+/).map(Number));
+  const found = [first];
+  for (const parent of found) found.push(...all.filter(([, of]) => of === parent).map(([pid = 0]) => pid));
+  return found;
 }

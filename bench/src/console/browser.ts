@@ -75,7 +75,10 @@ export async function timeVisit(
   }
 }
 
-/** Compressed script, in bytes, that the page loads before anybody does anything. */
+/** The map and the charts, which pages load after everything else. */
+const LATE = /(maplibre-gl|vector-map|dot-map|echarts|pmtiles)[^/]*\.js$/;
+
+/** Compressed script, in bytes, that the page loads before anybody does anything, without the map and the charts. */
 export async function scriptBytes(
   context: BrowserContext,
   url: string,
@@ -85,12 +88,16 @@ export async function scriptBytes(
   try {
     await page.goto(url + path);
     await page.waitForSelector(useful);
-    return await page.evaluate(() =>
+    const scripts = await page.evaluate(() =>
       performance
         .getEntriesByType('resource')
         .filter(({ name }) => name.endsWith('.js'))
-        .reduce((sum, entry) => sum + (entry as unknown as { encodedBodySize: number }).encodedBodySize, 0),
+        .map((entry) => ({
+          name: entry.name,
+          bytes: (entry as unknown as { encodedBodySize: number }).encodedBodySize,
+        })),
     );
+    return scripts.filter(({ name }) => !LATE.test(name)).reduce((sum, { bytes }) => sum + bytes, 0);
   } finally {
     await page.close();
   }

@@ -22,6 +22,13 @@ export const VISITS: readonly Visit[] = [
   { name: 'Sensors', path: '/sensors', useful: 'tr[data-key]' },
 ];
 
+/** Memory of the page's script at a moment, after what is no longer used was collected. */
+export interface HeapSample {
+  /** Since the list was opened. */
+  readonly minute: number;
+  readonly megabytes: number;
+}
+
 /** What was measured of one page, in milliseconds. */
 export interface Loaded {
   readonly name: string;
@@ -36,8 +43,8 @@ export interface Measured {
   /** From an interaction to the next paint, in milliseconds, ascending. */
   readonly interactions: Float64Array;
   readonly scrolled: Scrolled;
-  /** Memory of the page, in MB, at equal distances of time. */
-  readonly heap: readonly number[];
+  /** Memory of the page over time, the first before anything streamed in. */
+  readonly heap: readonly HeapSample[];
 }
 
 export interface MeasureOptions {
@@ -50,7 +57,8 @@ export interface MeasureOptions {
   readonly onProgress: (line: string) => void;
 }
 
-const SAMPLES = 10;
+/** Samples of the memory: one a minute, and at least so many. */
+const LEAST_SAMPLES = 10;
 const KEYS = ['j', 'j', 'j', 'k', 'x', 'j', 'f', 'Escape', 'j', 'k', '?', 'Escape'];
 const KEY_ROUNDS = 20;
 const KEY_PAUSE_MS = 120;
@@ -79,7 +87,7 @@ export async function measureConsole({ gantry }: History, options: MeasureOption
         `${visit.name}: cold ${times.cold.map(Math.round).join(' ')} ms, warm ${times.warm.map(Math.round).join(' ')} ms`,
       );
     }
-    const sensors = await registerSensors(gantry.client, 20);
+    const sensors = await registerSensors(gantry.client, 20, `console-${Date.now().toString(36)}`);
     const apiKeys = sensors.map(({ apiKey }) => apiKey);
     const load = startPacer({
       url: `${gantry.url}/trpc/events.ingest`,
@@ -117,12 +125,18 @@ async function pressKeys(page: Page): Promise<Float64Array> {
   return Float64Array.from(await taken()).sort();
 }
 
-async function watchMemory(page: Page, { minutes, signal, onProgress }: MeasureOptions): Promise<number[]> {
-  const heap = [await heapMegabytes(page)];
-  for (let sample = 0; sample < SAMPLES; sample++) {
-    await sleep((minutes * 60_000) / SAMPLES, undefined, { signal });
-    heap.push(await heapMegabytes(page));
-    onProgress(`memory ${heap.at(-1)?.toFixed(1)} MB`);
+async function watchMemory(
+  page: Page,
+  { minutes, signal, onProgress }: MeasureOptions,
+): Promise<HeapSample[]> {
+  const samples = Math.max(LEAST_SAMPLES, Math.round(minutes));
+  const heap = [{ minute: 0, megabytes: await heapMegabytes(page) }];
+  for (let sample = 1; sample <= samples; sample++) {
+    await sleep((minutes * 60_000) / samples, undefined, { signal });
+    const minute = (minutes * sample) / samples;
+    const megabytes = await heapMegabytes(page);
+    heap.push({ minute, megabytes });
+    onProgress(`memory after ${minute.toFixed(1)} min: ${megabytes.toFixed(1)} MB`);
   }
   return heap;
 }

@@ -1,14 +1,22 @@
 import { median } from '../percentile.ts';
 import { figure, formatTable } from '../table.ts';
-import { type Measured, p95 } from './measure.ts';
+import { type HeapSample, type Measured, p95 } from './measure.ts';
 
 /** What the console is to keep. Times in milliseconds, script in kB (of 1,000 bytes), memory in MB. */
 export const GOALS = { cold: 1_500, warm: 700, script: 250, interaction: 100, heapGrowth: 5 } as const;
 
+/** Samples at each end whose median counts, because a single one may be taken in the midst of an answer. */
+const ENDS = 5;
+
+/** By how much the memory grew once the page was warm, in MB. */
+export function heapGrowth(heap: readonly HeapSample[]): number {
+  const warm = heap.slice(1).map(({ megabytes }) => megabytes);
+  return median(warm.slice(-ENDS)) - median(warm.slice(0, ENDS));
+}
+
 /** What is not as it should be, in sentences; empty when everything is. */
 export function shortfallsOf({ loaded, interactions, scrolled, heap }: Measured): string[] {
-  const [first = 0] = heap.slice(1);
-  const growth = (heap.at(-1) ?? 0) - first;
+  const growth = heapGrowth(heap);
   return [
     ...loaded.flatMap(({ name, cold, warm, script }) => [
       ...(median(cold) < GOALS.cold ? [] : [`${name}: cold load over ${GOALS.cold} ms`]),
@@ -40,13 +48,21 @@ export function reportOf(measured: Measured): string {
   );
   const shortfalls = shortfallsOf(measured);
   return [
-    'From the navigation to the first useful content (median), and the compressed script of the first load:',
+    'From the navigation to the first useful content (median), and the compressed script of the first load without map and charts:',
     '',
     loads,
     '',
     `- Interaction to next paint: ${interactions.length} interactions of 16 ms or more, p50 ${figure(median([...interactions]))} ms, p95 ${figure(p95(interactions))} ms`,
     `- Scrolling: ${scrolled.rows} rows, ${scrolled.blank} of ${scrolled.frames} frames with a blank place`,
-    `- Memory of the live list: ${heap.map((value) => value.toFixed(1)).join(' ')} MB`,
+    `- Memory of the live list: ${heapGrowth(heap) < 0 ? '' : '+'}${heapGrowth(heap).toFixed(1)} MB from the first ${ENDS} samples to the last ${ENDS} (medians)`,
+    '',
+    formatTable(
+      [
+        { title: 'minute', figures: true },
+        { title: 'memory MB', figures: true },
+      ],
+      heap.map(({ minute, megabytes }) => [minute.toFixed(1), megabytes.toFixed(1)]),
+    ),
     '',
     shortfalls.length === 0 ? 'All goals are met.' : `Missed: ${shortfalls.join('; ')}.`,
   ].join('\n');

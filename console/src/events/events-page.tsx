@@ -48,7 +48,6 @@ export function EventsPage() {
     keyOf: keyOfEvent,
     activeKey: openId,
     onMove: open,
-    onOpen: open,
   });
   const selection = useSelection({ rows: states.rows, keyOf: keyOfEvent, activeKey: openId });
   const { clear } = selection;

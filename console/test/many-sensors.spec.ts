@@ -1,0 +1,105 @@
+import type { Page } from '@playwright/test';
+import { expect, openAlone, test } from './fixtures.ts';
+import { startService, type TestService } from './service.ts';
+
+/** As many as a large city has. */
+const SENSORS = 2_000;
+/** Every so many of them is in maintenance. */
+const EVERY = 50;
+const AT_ONCE = 40;
+
+/** Sensors on a grid of streets, half of them at its middle, where the map can only group them. */
+async function register({ admin }: TestService): Promise<void> {
+  const place = (n: number) =>
+    n % 2 === 0
+      ? { latitude: 39.92, longitude: 32.85 }
+      : { latitude: 39.82 + (n % 40) * 0.005, longitude: 32.75 + Math.floor(n / 40) * 0.004 };
+  for (let first = 0; first < SENSORS; first += AT_ONCE) {
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async (_, at) => {
+        const n = first + at;
+        const name = `Mast ${String(n).padStart(4, '0')}`;
+        const { id } = await admin.api.sensors.create.mutate({
+          name,
+          deviceId: `mast-${n}`,
+          type: 'CAMERA',
+          coordinates: place(n),
+        });
+        if (n % EVERY === 0) await admin.api.sensors.update.mutate({ id, status: 'MAINTENANCE' });
+      }),
+    );
+  }
+}
+
+/** Turns the wheel over the list down to its end. @returns in how many frames a part of it showed no row */
+async function blankFramesToTheEnd(page: Page): Promise<number> {
+  const list = page.getByRole('region', { name: 'Sensors' });
+  const box = await list.boundingBox();
+  if (!box) throw new Error('There is no list');
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.evaluate(({ x, y, width, height }) => {
+    const seen = { blank: 0 };
+    Reflect.set(window, 'seen', seen);
+    const look = () => {
+      for (const part of [0.2, 0.5, 0.9]) {
+        const shown = document.elementFromPoint(x + width / 2, y + 40 + (height - 60) * part);
+        if (!shown?.closest('tr[data-key]')) seen.blank++;
+      }
+      requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  }, box);
+  const last = page.locator(`tr[aria-rowindex="${SENSORS + 1}"]`);
+  await expect(async () => {
+    for (let turn = 0; turn < 20; turn++) await page.mouse.wheel(0, 240);
+    await expect(last).toBeVisible({ timeout: 50 });
+  }).toPass({ timeout: 120_000, intervals: [50] });
+  return page.evaluate(() => (Reflect.get(window, 'seen') as { blank: number }).blank);
+}
+
+test('2,000 sensors are counted, filtered, scrolled through and grouped on the map', async ({ browser }) => {
+  test.setTimeout(240_000);
+  const service = await startService();
+  await test.step('register them', () => register(service));
+  const page = await openAlone(browser, service, '/sensors?sortBy=name&sortOrder=asc');
+
+  await test.step('the list', async () => {
+    await expect(page.getByText('2,000 sensors')).toBeVisible();
+    await expect(page.getByRole('table')).toHaveAttribute('aria-rowcount', String(SENSORS + 1));
+    expect(await blankFramesToTheEnd(page)).toBe(0);
+    await expect(page.getByText('Mast 1999')).toBeVisible();
+  });
+  await test.step('its filters', async () => {
+    await page.goto(`${service.url}/sensors?status=MAINTENANCE`);
+    await expect(page.getByText(`${SENSORS / EVERY} sensors`)).toBeVisible();
+    await page.goto(`${service.url}/sensors?search=Mast 1234`);
+    await expect(page.getByText('1 sensor', { exact: true })).toBeVisible();
+    await expect(page.getByRole('link', { name: 'Mast 1234' })).toBeVisible();
+  });
+  await test.step('the map', async () => {
+    await page.goto(`${service.url}/sensors?view=map`);
+    // Above the list beside it is the worst; all of them are in it.
+    const twin = page.getByRole('region', { name: 'Map of the sensors' }).last();
+    await expect(twin.getByRole('button').first()).toBeVisible();
+    await openMiddle(page);
+    await page.goto(`${service.url}/sensors?view=map&search=Mast 12`);
+    await expect(twin.getByRole('button')).not.toHaveCount(0);
+    await expect(twin.getByRole('button').first()).toContainText('Mast 12');
+  });
+  await test.step('the overview', async () => {
+    await page.goto(service.url);
+    await expect(page.getByText('of 2,000')).toBeVisible();
+    await openMiddle(page);
+  });
+  await page.context().close();
+  await service.stop();
+});
+
+/** Presses the middle of the map until it has drawn the group that is there. */
+async function openMiddle(page: Page): Promise<void> {
+  const map = page.locator('canvas').first();
+  await expect(async () => {
+    await map.click({ timeout: 2_000 });
+    await expect(page.getByRole('dialog', { name: /\d+ here/ })).toBeVisible({ timeout: 500 });
+  }).toPass({ timeout: 60_000 });
+}

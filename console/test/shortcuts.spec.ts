@@ -1,0 +1,107 @@
+import type { Page } from '@playwright/test';
+import { expect, test } from './fixtures.ts';
+import type { TestService } from './service.ts';
+import { everywhere, type PageStory, stories, type Try } from './shortcuts.ts';
+
+/** What the sheet lists under a heading, as it writes the keys. */
+async function listed(page: Page, heading: string): Promise<string[]> {
+  const sheet = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  const group = sheet.locator('section').filter({ has: page.getByRole('heading', { name: heading }) });
+  await expect(sheet.getByRole('heading', { name: 'Everywhere' })).toBeVisible();
+  return group
+    .locator('dt')
+    .evaluateAll((all) =>
+      all.map((one) => [...one.querySelectorAll('kbd')].map((key) => key.textContent?.trim()).join(' ')),
+    );
+}
+
+const ARROWS = new Set(['Up', 'Down', 'Left', 'Right']);
+
+/** Presses what the sheet writes: `g e` are two keys, `⇧ x` is x with Shift. */
+async function press(page: Page, keys: string): Promise<void> {
+  if (keys.startsWith('⇧ ')) return page.keyboard.press(`Shift+${keys.slice(2).toUpperCase()}`);
+  for (const key of keys.split(' ')) await page.keyboard.press(ARROWS.has(key) ? `Arrow${key}` : key);
+}
+
+async function attempt(page: Page, service: TestService, story: PageStory, keys: string, one: Try) {
+  await test.step(keys, async () => {
+    const made = await story.make(service);
+    await show(page, made.address);
+    let isPressed = false;
+    await one({
+      ...made,
+      page,
+      service,
+      press: () => {
+        isPressed = true;
+        return press(page, keys);
+      },
+    });
+    expect(isPressed, `${keys} was pressed`).toBe(true);
+  });
+}
+
+/** A page of which nothing stays when another one is shown. */
+const AWAY = '/account/sessions';
+const AWAY_TITLE = 'Where you are signed in';
+
+/** Shows another page within the console, which is faster than to load it anew. Whatever was open is gone. */
+async function show(page: Page, address: string): Promise<void> {
+  const title = page.getByRole('heading', { level: 1 });
+  const dialog = page.locator('[role="dialog"][data-open]');
+  // The sheet and the search belong to no page, and stay open over all of them.
+  if ((await dialog.count()) > 0) await page.keyboard.press('Escape');
+  await expect(dialog).toHaveCount(0);
+  await page.evaluate((to) => history.pushState({}, '', to), AWAY);
+  await expect(title).toHaveText(AWAY_TITLE);
+  if (address === AWAY) return;
+  await page.evaluate((to) => history.pushState({}, '', to), address);
+  await expect(title).not.toHaveText(AWAY_TITLE);
+  await isReady(page);
+}
+
+async function isReady(page: Page): Promise<void> {
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+  await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0);
+}
+
+test.describe('every shortcut that the sheet lists does what it says', () => {
+  for (const story of stories) {
+    test(`on the page: ${story.name}`, async ({ service, openAs }) => {
+      test.setTimeout(180_000);
+      const { address } = await story.make(service);
+      const page = await openAs('ADMIN', address);
+      await isReady(page);
+      await page.keyboard.press('?');
+      const ofPage = await listed(page, 'This page');
+      const ofAll = await listed(page, 'Everywhere');
+      await page.keyboard.press('Escape');
+      // A shortcut that is new here needs an expectation in shortcuts.ts; one that is gone leaves an idle one behind.
+      expect(ofPage.toSorted()).toEqual(Object.keys(story.tries).toSorted());
+      expect(ofAll.toSorted()).toEqual([...Object.keys(everywhere), 'z'].toSorted());
+      for (const [keys, one] of Object.entries(story.tries)) await attempt(page, service, story, keys, one);
+      for (const [keys, one] of Object.entries(everywhere)) await attempt(page, service, story, keys, one);
+      await undoes(page, service, address);
+    });
+  }
+});
+
+/** `z` takes back what was done on another page a moment ago. */
+async function undoes(page: Page, service: TestService, address: string): Promise<void> {
+  await test.step('z', async () => {
+    const { id } = await service.admin.api.incidents.create.mutate({
+      title: 'To be undone',
+      type: 'OTHER',
+      severity: 'LOW',
+    });
+    const assignee = async () => (await service.admin.api.incidents.getById.query({ id })).assignedTo;
+    await show(page, `/incidents/${id}`);
+    await page.keyboard.press('m');
+    await expect(page.getByRole('button', { name: /Undo/ })).toBeVisible();
+    await expect.poll(assignee).not.toBeNull();
+    await page.evaluate((to) => history.pushState({}, '', to), address);
+    await expect(page).not.toHaveURL(new RegExp(id));
+    await page.keyboard.press('z');
+    await expect.poll(assignee).toBeNull();
+  });
+}
