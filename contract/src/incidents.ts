@@ -10,7 +10,7 @@ import { person } from './person.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { editableText, optionalText, searchText, trimmedText } from './text.ts';
 import { timeInput, timeRange } from './time.ts';
-import { incidentStatuses, incidentTypes } from './values.ts';
+import { incidentStatuses, incidentTypes, MAX_NOTE_IMAGES } from './values.ts';
 
 export const incidentType = z.enum(incidentTypes);
 export type IncidentType = z.infer<typeof incidentType>;
@@ -158,9 +158,6 @@ export type UpdateIncidentInput = z.infer<typeof updateIncidentInput>;
 
 export const moveIncidentInput = z.object({ id, note });
 export const reopenIncidentInput = z.object({ id, note: trimmedText(2000, 1).describe('The reason.') });
-
-/** Most images that one note has. */
-export const MAX_NOTE_IMAGES = 5;
 
 export const addNoteInput = z
   .object({
