@@ -483,7 +483,8 @@ CREATE TABLE watchlist_entries (
   fuzzy boolean NOT NULL,
   created_by uuid NOT NULL,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
-  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_by uuid
 );
 
 CREATE TABLE webhook_deliveries (

@@ -22,6 +22,12 @@ export const watchlistEntry = z.object({
 });
 export type WatchlistEntry = z.infer<typeof watchlistEntry>;
 
+/** An entry with who changed it last, as returned by `watchlist.getById`. */
+export const watchlistEntryDetail = watchlistEntry.extend({
+  updatedBy: person.nullable().describe('null: nobody has changed it.'),
+});
+export type WatchlistEntryDetail = z.infer<typeof watchlistEntryDetail>;
+
 /** A read of a watched plate. It copies the fields of the entry at that time, and stays when the entry is deleted. */
 export const watchlistAlert = z.object({
   id: z.string(),
@@ -85,6 +91,11 @@ export const updateWatchlistEntryInput = z.object({
   validFrom,
   validUntil,
   fuzzy: fuzzy.optional(),
+  expectedUpdatedAt: timeInput
+    .optional()
+    .describe(
+      'The `updatedAt` of the entry as you saw it. If somebody has changed the entry since, nothing changes (CONFLICT).',
+    ),
 });
 export type UpdateWatchlistEntryInput = z.infer<typeof updateWatchlistEntryInput>;
 

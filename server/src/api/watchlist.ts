@@ -12,14 +12,15 @@ import {
   updateWatchlistEntryInput,
   watchlistAlert,
   watchlistEntry,
+  watchlistEntryDetail,
   watchlistPage,
 } from '@gantry/contract/watchlist';
 import { resolveInterval } from '../platform/time.ts';
 import { messagesOf } from '../rpc/messages.ts';
-import { listAlerts } from '../watchlist/alerts-store.ts';
+import { getAlert, listAlerts } from '../watchlist/alerts-store.ts';
 import { followAlerts } from '../watchlist/follow.ts';
 import { acknowledgeAlert, createEntry, deleteEntry, updateEntry } from '../watchlist/service.ts';
-import { listEntries } from '../watchlist/store.ts';
+import { getEntry, listEntries } from '../watchlist/store.ts';
 import { allowed, router } from './procedures.ts';
 
 export const watchlistRouter = router({
@@ -31,6 +32,12 @@ export const watchlistRouter = router({
       const { items, total } = await listEntries(ctx.app.db, input);
       return { entries: items, total, pageCount: pageCount(total, input.take) };
     }),
+
+  getById: allowed('manageIncidents')
+    .meta({ summary: 'Get one entry of the watchlist, with who changed it last' })
+    .input(byId)
+    .output(watchlistEntryDetail)
+    .query(({ ctx, input }) => getEntry(ctx.app.db, input.id)),
 
   create: allowed('manageWatchlist')
     .meta({
@@ -47,7 +54,7 @@ export const watchlistRouter = router({
     .meta({
       summary: 'Change an entry of the watchlist',
       notes:
-        'Only the given fields change; `null` removes a bound. Alerts keep the values that the entry had when they were raised.',
+        'Only the given fields change; `null` removes a bound. Alerts keep the values that the entry had when they were raised. With `expectedUpdatedAt`, a change by somebody else that you did not see is not overwritten (CONFLICT, with the name of that person).',
     })
     .input(updateWatchlistEntryInput)
     .output(watchlistEntry)
@@ -72,6 +79,12 @@ export const watchlistRouter = router({
       const { items, total } = await listAlerts(app.db, input, interval);
       return { alerts: items, total, pageCount: pageCount(total, input.take) };
     }),
+
+  getAlert: allowed('manageIncidents')
+    .meta({ summary: 'Get one alert' })
+    .input(byId)
+    .output(watchlistAlert)
+    .query(({ ctx, input }) => getAlert(ctx.app.db, input.id)),
 
   onAlert: allowed('manageIncidents')
     .meta({

@@ -8,14 +8,13 @@ interface BulkProgressBarProps {
   readonly run: BulkRun;
   readonly onCancel: () => void;
   readonly onClose: () => void;
-  readonly onRetry: (ids: readonly string[]) => void;
 }
 
 /** Failures that are listed one by one; more are only counted. */
 const LISTED = 100;
 
 /** How far a command over many events is, and what could not be done. */
-export function BulkProgressBar({ run, onCancel, onClose, onRetry }: BulkProgressBarProps) {
+export function BulkProgressBar({ run, onCancel, onClose }: BulkProgressBarProps) {
   const { t, i18n } = useTranslation('events');
   const { action, progress, isRunning, failures, error } = run;
   const { done = 0, of = 0 } = progress ?? {};
@@ -50,7 +49,7 @@ export function BulkProgressBar({ run, onCancel, onClose, onRetry }: BulkProgres
         ) : (
           <>
             {failures.length > 0 && (
-              <Button icon="refresh" onClick={() => onRetry(failures.map(({ item }) => item))}>
+              <Button icon="refresh" onClick={run.retry}>
                 {t('bulk.retry')}
               </Button>
             )}

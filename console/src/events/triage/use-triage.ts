@@ -3,6 +3,7 @@ import type { ReviewDecision } from '@gantry/contract/reviews';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { errorOf, isFailed } from '../../service/batch.ts';
 import { api, service } from '../../service/service.ts';
 import { useUser } from '../../session/session.ts';
 import { useNotices } from '../../undo/undo.tsx';
@@ -44,7 +45,7 @@ export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>
     const at = new Date();
     note(id, { review: { id: '', eventId: id, decision, reason, by, at }, ...marksOf[decision] });
     try {
-      const review = await api.events.review.mutate({ id, decision, reason, ...(await seenOf(event)) });
+      const review = await api.events.review.mutate({ id, decision, reason, ...seenOf(event) });
       note(id, { review });
       forget(id);
       notices.offerUndo(t(`done.${decision}`, { event: nameOf(event) }), async () => {
@@ -65,8 +66,13 @@ export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>
     note(id, { archived: true });
     try {
       await api.events.markAsArchived.mutate({ id });
-      notices.say(t('done.archived', { event: nameOf(event) }));
       forget(id);
+      notices.offerUndo(t('done.archived', { event: nameOf(event) }), async () => {
+        const { results } = await api.events.undoArchiveBatch.mutate({ ids: [id] });
+        for (const result of results) if (isFailed(result)) throw errorOf(result);
+        await refresh(id);
+        forget(id);
+      });
     } catch (error) {
       await fail(error, event);
     }
@@ -77,15 +83,11 @@ export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>
   return { decide, archive };
 }
 
-/**
- * The review that the user saw. Where the row already says that somebody processed the event without a review, the user
- * has seen that, and there is nothing to name; a review that came since is still not replaced.
- */
-export async function seenOf(
-  event: Pick<ReviewedEvent, 'id' | 'processed' | 'review'>,
-): Promise<{ expected?: string | null }> {
-  if (event.review) return { expected: event.review.id };
-  if (!event.processed) return { expected: null };
-  const { reviews } = await api.events.getReviews.query({ eventIds: [event.id] });
-  return reviews.length > 0 ? { expected: null } : {};
+/** The state of an event as the user saw it, so that nothing newer is replaced; of one that was not seen, as untouched. */
+export function seenOf(event: Pick<ReviewedEvent, 'processed' | 'review'> | undefined): {
+  expected: string | null;
+  expectedProcessed?: boolean;
+} {
+  if (event?.review) return { expected: event.review.id };
+  return { expected: null, ...(event?.processed && { expectedProcessed: true }) };
 }
