@@ -38,3 +38,41 @@ export function PlateReason({ reason, onReason }: PlateReasonProps) {
     </form>
   );
 }
+
+interface PlateQuestionProps {
+  readonly plate: string;
+  /** @param reason null: without one */
+  readonly onAnswer: (reason: string | null) => void;
+}
+
+/** Asks for the reason of a search for a plate before it begins. */
+export function PlateQuestion({ plate, onAnswer }: PlateQuestionProps) {
+  const { t } = useTranslation('events');
+  const [text, setText] = useState('');
+  const reason = text.trim();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onAnswer(reason || null);
+  };
+  return (
+    <form onSubmit={submit} className="mx-auto flex w-full max-w-xl flex-col gap-3 px-4 py-12">
+      <p className="flex items-center gap-2 text-lg font-semibold">
+        <Icon name="key" className="text-muted" />
+        <span className="min-w-0">
+          {t('plateReason.title')} <bdi className="font-mono break-all">{plate}</bdi>
+        </span>
+      </p>
+      <p className="text-muted">{t('plateReason.held')}</p>
+      <Field
+        label={t('plateReason.label')}
+        value={text}
+        maxLength={500}
+        onChange={(event) => setText(event.target.value)}
+        autoFocus
+      />
+      <Button kind="primary" type="submit" icon="search" className="self-start">
+        {t(reason ? 'plateReason.search' : 'plateReason.without')}
+      </Button>
+    </form>
+  );
+}

@@ -2,13 +2,14 @@ import type { Incident } from '@gantry/contract/incidents';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isConflict } from '../conflict/faster.tsx';
 import { useForm } from '../form/form.ts';
 import { Failure } from '../service/failure.tsx';
 import { api, service } from '../service/service.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { useNotices } from '../undo/undo.tsx';
-import { Conflict, isConflict } from './conflict.tsx';
+import { Conflict } from './conflict.tsx';
 import { type IncidentFacts, IncidentFields, readFacts } from './incident-fields.tsx';
 import { useRefreshIncidents } from './use-actions.ts';
 
@@ -82,7 +83,7 @@ export function EditDialog({
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={onClose}>{t('common:dialog.cancel')}</Button>
           <Button kind="primary" type="submit" disabled={form.isSaving}>
-            {isConflict(failure) ? t('conflict.saveStill') : t('common:dialog.save')}
+            {isConflict(failure) ? t('common:faster.saveStill') : t('common:dialog.save')}
           </Button>
         </div>
       </form>

@@ -1,6 +1,7 @@
 import type { Incident } from '@gantry/contract/incidents';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isConflict } from '../conflict/faster.tsx';
 import { useForm } from '../form/form.ts';
 import { sendWithKeys } from '../form/send-with-keys.ts';
 import { Failure } from '../service/failure.tsx';
@@ -10,7 +11,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
 import { useNotices } from '../undo/undo.tsx';
 import type { Move } from './allowed.ts';
-import { Conflict, isConflict } from './conflict.tsx';
+import { Conflict } from './conflict.tsx';
 import { PhotoPicker } from './photos/photo-picker.tsx';
 import { usePhotos } from './photos/use-photos.ts';
 import { useRefreshIncidents } from './use-actions.ts';

@@ -14,6 +14,7 @@ import { useCursor } from '../table/use-cursor.ts';
 import { Button } from '../ui/button.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { ViewSwitch } from '../ui/view-switch.tsx';
+import { WithDefaultView } from '../views/with-default-view.tsx';
 import { useLocationColumns } from './columns.tsx';
 import { LocationDialog } from './location-dialog.tsx';
 import { LocationsMap } from './locations-map.tsx';
@@ -22,6 +23,14 @@ const keyOf = ({ id }: Location): string => id;
 
 /** All locations, as a list or on the map. */
 export function LocationsPage() {
+  return (
+    <WithDefaultView page="locations">
+      <Locations />
+    </WithDefaultView>
+  );
+}
+
+function Locations() {
   const { t } = useTranslation('locations');
   const { view, location, create = false, ...input } = useSearch({ from: '/shell/locations' });
   const navigate = useNavigate({ from: '/locations' });

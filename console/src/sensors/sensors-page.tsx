@@ -12,6 +12,7 @@ import { useCursor } from '../table/use-cursor.ts';
 import { Button } from '../ui/button.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { ViewSwitch } from '../ui/view-switch.tsx';
+import { WithDefaultView } from '../views/with-default-view.tsx';
 import { type ListedSensor, useSensorColumns } from './columns.tsx';
 import { CreateSensorDialog } from './create-dialog.tsx';
 import { SensorsMap } from './sensors-map.tsx';
@@ -21,6 +22,14 @@ const keyOf = ({ id }: ListedSensor): string => id;
 
 /** All sensors, as a list or on the map. */
 export function SensorsPage() {
+  return (
+    <WithDefaultView page="sensors">
+      <Sensors />
+    </WithDefaultView>
+  );
+}
+
+function Sensors() {
   const { t } = useTranslation('sensors');
   const { view, sensor, create = false, ...input } = useSearch({ from: '/shell/sensors' });
   const navigate = useNavigate({ from: '/sensors' });

@@ -11,6 +11,7 @@ import { DataTable } from '../../table/data-table.tsx';
 import { usePages } from '../../table/pages.ts';
 import { useCursor } from '../../table/use-cursor.ts';
 import { Button } from '../../ui/button.tsx';
+import { WithDefaultView } from '../../views/with-default-view.tsx';
 import { NoMatch } from '../no-match.tsx';
 import { columnsBeside, ListAndPane } from '../side-pane.tsx';
 import { useUserColumns } from './columns.tsx';
@@ -22,6 +23,14 @@ const keyOf = ({ id }: User): string => id;
 
 /** Who may sign in, and the details of one of them. */
 export function UsersPage() {
+  return (
+    <WithDefaultView page="users">
+      <Users />
+    </WithDefaultView>
+  );
+}
+
+function Users() {
   const { t, i18n } = useTranslation('administration');
   const { user: openId, ...input } = useSearch({ from: '/shell/administration/users' });
   const navigate = useNavigate({ from: '/administration/users' });

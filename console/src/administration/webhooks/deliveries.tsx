@@ -6,11 +6,12 @@ import type { Filter, FilterValues } from '../../filters/filter.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
 import { api, service } from '../../service/service.ts';
 import { DataTable } from '../../table/data-table.tsx';
+import { useOpened } from '../../table/opened.tsx';
 import { usePages } from '../../table/pages.ts';
 import { useCursor } from '../../table/use-cursor.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { NoMatch } from '../no-match.tsx';
-import { columnsBeside, ListAndPane } from '../side-pane.tsx';
+import { columnsBeside, ListAndPane, NotOpenedPane } from '../side-pane.tsx';
 import { DeliveryPane } from './delivery-pane.tsx';
 import { useKindName } from './kind-name.ts';
 import { webhookKinds } from './refresh.ts';
@@ -64,7 +65,16 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
     keyOf,
     isUnderWay: ({ status }) => status === 'PENDING',
   });
-  const { active } = useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
+  const { active: listed } = useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
+  const opened = useOpened<Delivery>({
+    id: openId,
+    listed,
+    isPending: pages.isPending,
+    queryKey: service.webhooks.getDelivery.queryKey({ id: openId ?? '' }),
+    load: (id) => api.webhooks.getDelivery.query({ id }),
+  });
+  const active = opened.row;
+  const close = () => change({ delivery: undefined });
   return (
     <>
       <FilterBar filters={filters} values={filter} onChange={change}>
@@ -96,7 +106,13 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
             }
           />
         }
-        pane={active && <DeliveryPane delivery={active} onClose={() => change({ delivery: undefined })} />}
+        pane={
+          active ? (
+            <DeliveryPane delivery={active} onClose={close} />
+          ) : (
+            <NotOpenedPane label={t('deliveries.details')} opened={opened} onClose={close} />
+          )
+        }
       />
     </>
   );

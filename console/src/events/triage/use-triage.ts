@@ -1,12 +1,13 @@
-import { GantryError } from '@gantry/client';
 import type { ReviewDecision } from '@gantry/contract/reviews';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isConflict } from '../../conflict/faster.tsx';
 import { errorOf, isFailed } from '../../service/batch.ts';
 import { api, service } from '../../service/service.ts';
 import { useUser } from '../../session/session.ts';
 import { useNotices } from '../../undo/undo.tsx';
+import { useFasterDecision } from './faster-text.ts';
 import type { ReviewedEvent, RowStates } from './row-states.ts';
 
 /** Marks that a decision sets, as far as the row shows them until the service has answered. */
@@ -22,6 +23,7 @@ export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>
   const client = useQueryClient();
   const user = useUser();
   const notices = useNotices();
+  const fasterDecision = useFasterDecision();
   const underWay = useRef(new Set<string>());
 
   /** What the pane shows of the event is asked for again. */
@@ -31,9 +33,8 @@ export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>
   };
   const fail = async (error: unknown, event: ReviewedEvent) => {
     note(event.id, { review: event.review ?? null, processed: event.processed, archived: event.archived });
-    notices.sayFailure(error);
-    if (error instanceof GantryError && error.code === 'CONFLICT')
-      await refresh(event.id).catch(() => undefined);
+    const present = isConflict(error) ? await refresh(event.id).catch(() => null) : null;
+    notices.sayFailure(present ? new Error(fasterDecision(present)) : error);
     forget(event.id);
   };
 
