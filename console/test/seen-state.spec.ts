@@ -20,7 +20,7 @@ test('a plate that somebody else changed is shown as theirs before it is saved t
   await service.admin.api.watchlist.update.mutate({ id, priority: 'CRITICAL' });
   await form.getByRole('button', { name: 'Save', exact: true }).click();
   const conflict = form.getByRole('alert').filter({ hasText: 'Somebody was faster' });
-  await expect(conflict).toContainText(/First Administrator.* changed it .* ago \(.*UTC\+00:00/);
+  await expect(conflict).toContainText(/First Administrator.* changed it (now|.* ago) \(.*UTC\+00:00/);
   await expect(conflict).toContainText('Request id');
   await expect(form.getByLabel('Reason')).toHaveValue('Found again');
   expect(await service.admin.api.watchlist.getById.query({ id })).toMatchObject({ reason: 'Stolen' });
@@ -35,17 +35,10 @@ test('a plate that somebody else changed is shown as theirs before it is saved t
 
 test('retention rules that somebody else changed are not overwritten', async ({ service, openAs }) => {
   const page = await openAs('ADMIN', '/administration/storage');
-  await page
-    .getByLabel('Reports', { exact: true })
-    .selectOption({ label: 'days' })
-    .catch(() => undefined);
-  const preview = page.getByRole('button', { name: 'Preview' });
-  await expect(preview).toBeVisible();
-  const choice = page.locator('select[name="reports choice"]');
-  await choice.selectOption('days');
-  await page.locator('input[name="reports"]').fill('400');
-  await preview.click();
-  const dialog = page.getByRole('dialog');
+  await page.getByLabel('Images', { exact: true }).selectOption('days');
+  await page.getByLabel('Days for Images').fill('400');
+  await page.getByRole('button', { name: 'Preview the change' }).click();
+  const dialog = page.getByRole('dialog', { name: 'What these rules would remove' });
   await expect(dialog).toBeVisible();
   const dana = createGantryClient(service.url);
   const email = 'dana@example.org';
@@ -53,11 +46,11 @@ test('retention rules that somebody else changed are not overwritten', async ({ 
   const dto = { email, password: PASSWORD, firstName: 'Dana', lastName: 'Weber', role: 'ADMIN' } as const;
   await api.users.create.mutate(dto);
   await dana.login(email, PASSWORD);
-  await dana.api.storage.setRetention.mutate({ images: 800 });
+  await dana.api.storage.setRetention.mutate({ reports: 800 });
   try {
-    await dialog.getByRole('button').last().click();
-    await expect(dialog.getByRole('alert')).toContainText(/Dana Weber changed the rules .* ago \(/);
-    expect(await api.storage.getRetention.query()).toMatchObject({ images: 800, reports: null });
+    await dialog.getByRole('button', { name: 'Save these rules' }).click();
+    await expect(dialog.getByRole('alert')).toContainText(/Dana Weber changed the rules (now|.* ago) \(/);
+    expect(await api.storage.getRetention.query()).toMatchObject({ images: null, reports: 800 });
   } finally {
     await api.storage.setRetention.mutate({ images: null, reports: null });
   }

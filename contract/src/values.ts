@@ -98,5 +98,5 @@ export const topics = ['events', 'sensors', 'incidents', 'watchlist'] as const;
 /** Most images that one note of an incident has. */
 export const MAX_NOTE_IMAGES = 5;
 
-/** Most events, or reviews, that one call of a batch names. */
-export const MAX_BATCH_EVENTS = 100;
+/** Most items that one call of a batch names. */
+export const MAX_BATCH_ITEMS = 100;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { batchOf, batchResults } from './batch.ts';
 import { severity } from './events.ts';
 import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
@@ -140,3 +141,9 @@ export const alertMessage = messagesOf('alert', watchlistAlert);
 
 export const acknowledgeAlertInput = z.object({ id, note: optionalText(1000) });
 export type AcknowledgeAlertInput = z.infer<typeof acknowledgeAlertInput>;
+
+export const acknowledgeAlertBatchInput = z.object({
+  ids: batchOf(id, 'alert').describe('The ids of alerts.'),
+  note: optionalText(1000),
+});
+export const acknowledgeAlertBatchOutput = batchResults(z.object({ id: z.string(), alert: watchlistAlert }));

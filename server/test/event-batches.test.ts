@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gantry, startGantry } from './harness.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
 
 let gantry: Gantry;
 let token: string;
@@ -124,6 +124,30 @@ describe('archiving many events', () => {
       code: 'CONFLICT',
       message: expect.stringContaining('Archiving can be undone for 60 s'),
     });
+  });
+});
+
+describe('acknowledging many alerts', () => {
+  it('names who was faster with one of them', async () => {
+    await gantry.ok('watchlist.create', { pattern: 'BAT*', reason: 'Stolen' }, { token });
+    for (const n of [1, 2, 3]) await gantry.ingest(apiKey, { licensePlateNumber: `BAT ${n}` });
+    const { alerts } = await eventually(
+      () => gantry.ok('watchlist.getAlerts', {}, { token }),
+      (page) => page.total === 3,
+    );
+    const ids: string[] = alerts.map(({ id }: { id: string }) => id);
+    await gantry.ok('watchlist.acknowledgeAlert', { id: ids[1] }, { token: other });
+    const { results } = await gantry.ok(
+      'watchlist.acknowledgeAlertBatch',
+      { ids, note: 'Patrol is informed' },
+      { token },
+    );
+    const done = { note: 'Patrol is informed', acknowledgedBy: { name: 'OPERATOR Tester' } };
+    expect(results).toMatchObject([
+      { id: ids[0], alert: done },
+      { id: ids[1], error: { code: 'CONFLICT', message: expect.stringContaining('FIELD Tester') } },
+      { id: ids[2], alert: done },
+    ]);
   });
 });
 

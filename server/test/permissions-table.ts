@@ -107,6 +107,7 @@ export const mayCall = {
   'watchlist.getAlert': incidents,
   'watchlist.onAlert': incidents,
   'watchlist.acknowledgeAlert': incidents,
+  'watchlist.acknowledgeAlertBatch': incidents,
   'live.onAny': everybody,
   'users.getAll': administrators,
   'users.getById': administrators,

@@ -39,6 +39,9 @@ export function PlateReason({ reason, onReason }: PlateReasonProps) {
   );
 }
 
+/** Nobody has read a question and answered it before this, in milliseconds. */
+const DELIBERATE_MS = 500;
+
 interface PlateQuestionProps {
   readonly plate: string;
   /** @param reason null: without one */
@@ -50,9 +53,11 @@ export function PlateQuestion({ plate, onAnswer }: PlateQuestionProps) {
   const { t } = useTranslation('events');
   const [text, setText] = useState('');
   const reason = text.trim();
+  const [askedAt] = useState(() => performance.now());
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    onAnswer(reason || null);
+    // The Enter that ended the plate, or was held, is no answer to the question that it brought.
+    if (performance.now() - askedAt > DELIBERATE_MS) onAnswer(reason || null);
   };
   return (
     <form onSubmit={submit} className="mx-auto flex w-full max-w-xl flex-col gap-3 px-4 py-12">

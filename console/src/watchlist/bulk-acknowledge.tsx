@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isConflict, useFasterText } from '../conflict/faster.tsx';
-import { type BulkFailure, type BulkProgress, collectIds, runBulk } from '../events/bulk/run-bulk.ts';
+import { type BulkFailure, type BulkProgress, collectIds, runBatches } from '../events/bulk/run-bulk.ts';
 import { sentenceOf } from '../service/failure.tsx';
 import { api, service } from '../service/service.ts';
 import { Button } from '../ui/button.tsx';
@@ -62,9 +62,11 @@ export function BulkAcknowledge({ input, rows, selection }: BulkAcknowledgeProps
     setRun({ progress: null, failures: [], isRunning: true });
     try {
       const items = all ? await findOpen() : [...selected].filter((id) => !byId.get(id)?.acknowledgedAt);
-      const failures = await runBulk({
+      const failures = await runBatches({
         items,
-        act: async (id) => void (await api.watchlist.acknowledgeAlert.mutate({ id, note })),
+        act: async (ids) =>
+          (await api.watchlist.acknowledgeAlertBatch.mutate({ ids: [...ids], note })).results,
+        onDone: () => undefined,
         signal: stop.current.signal,
         onProgress: (progress) => setRun({ progress, failures: [], isRunning: true }),
       });

@@ -15,6 +15,11 @@ export interface FailedItem {
   readonly error: { readonly code: string; readonly message: string };
 }
 
+/** Items that have nothing but an id. */
+export function itemsOf(ids: readonly string[]): { readonly id: string }[] {
+  return ids.map((id) => ({ id }));
+}
+
 /**
  * Does something for each item by itself, so that one that fails does not affect the others.
  * @returns the results in the order of the items

@@ -8,15 +8,13 @@ import {
   undoReviewBatchOutput,
 } from '@gantry/contract/event-batches';
 import { UNDO_REVIEW_SECONDS } from '@gantry/contract/reviews';
-import { MAX_BATCH_EVENTS } from '@gantry/contract/values';
+import { MAX_BATCH_ITEMS } from '@gantry/contract/values';
 import { reviewEvent, undoReview } from '../events/reviews.ts';
 import { deleteEvent, markAsArchived, undoArchive } from '../events/service.ts';
-import { eachOf } from './batch.ts';
+import { eachOf, itemsOf } from './batch.ts';
 import { allowed } from './procedures.ts';
 
-const EACH = `Each of up to ${MAX_BATCH_EVENTS} succeeds or fails by itself, as in a call of its own; the call fails as a whole only if nothing could be done.`;
-
-const itemsOf = (ids: readonly string[]) => ids.map((id) => ({ id }));
+const EACH = `Each of up to ${MAX_BATCH_ITEMS} succeeds or fails by itself, as in a call of its own; the call fails as a whole only if nothing could be done.`;
 
 /** Procedures that do for many events what those for one event do. */
 export const eventBatches = {

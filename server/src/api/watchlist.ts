@@ -1,6 +1,9 @@
 import { byId } from '@gantry/contract/id';
 import { pageCount } from '@gantry/contract/page';
+import { MAX_BATCH_ITEMS } from '@gantry/contract/values';
 import {
+  acknowledgeAlertBatchInput,
+  acknowledgeAlertBatchOutput,
   acknowledgeAlertInput,
   alertMessage,
   alertsPage,
@@ -21,6 +24,7 @@ import { getAlert, listAlerts } from '../watchlist/alerts-store.ts';
 import { followAlerts } from '../watchlist/follow.ts';
 import { acknowledgeAlert, createEntry, deleteEntry, updateEntry } from '../watchlist/service.ts';
 import { getEntry, listEntries } from '../watchlist/store.ts';
+import { eachOf, itemsOf } from './batch.ts';
 import { allowed, router } from './procedures.ts';
 
 export const watchlistRouter = router({
@@ -105,4 +109,18 @@ export const watchlistRouter = router({
     .input(acknowledgeAlertInput)
     .output(watchlistAlert)
     .mutation(({ ctx, input }) => acknowledgeAlert(ctx, input)),
+
+  acknowledgeAlertBatch: allowed('manageIncidents')
+    .meta({
+      summary: 'Acknowledge many alerts with one note',
+      notes: `As \`acknowledgeAlert\`. Each of up to ${MAX_BATCH_ITEMS} succeeds or fails by itself; the call fails as a whole only if nothing could be done.`,
+    })
+    .input(acknowledgeAlertBatchInput)
+    .output(acknowledgeAlertBatchOutput)
+    .mutation(async ({ ctx, input: { ids, note } }) => ({
+      results: await eachOf(ctx, itemsOf(ids), async ({ id }) => ({
+        id,
+        alert: await acknowledgeAlert(ctx, { id, note }),
+      })),
+    })),
 });

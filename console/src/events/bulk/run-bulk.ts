@@ -1,5 +1,5 @@
 import { GantryError } from '@gantry/client';
-import { MAX_BATCH_EVENTS } from '@gantry/contract/values';
+import { MAX_BATCH_ITEMS } from '@gantry/contract/values';
 import { errorOf, type FailedItem, isFailed } from '../../service/batch.ts';
 
 /** Calls that are under way at once. */
@@ -75,7 +75,7 @@ export async function runBatches<Item, Done extends object>({
   signal,
   onProgress,
 }: BatchOptions<Item, Done>): Promise<BulkFailure<Item>[]> {
-  const size = Math.min(MAX_BATCH_EVENTS, Math.max(LEAST_BATCH, Math.ceil(items.length / STEPS)));
+  const size = Math.min(MAX_BATCH_ITEMS, Math.max(LEAST_BATCH, Math.ceil(items.length / STEPS)));
   const batches = Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
     items.slice(at * size, (at + 1) * size),
   );
