@@ -175,6 +175,12 @@ CREATE TABLE incident_events (
   attached_at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
+CREATE TABLE incident_images (
+  incident_id uuid NOT NULL,
+  sha256 bytea NOT NULL,
+  at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
 CREATE TABLE incident_timeline (
   id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   incident_id uuid NOT NULL,
@@ -477,7 +483,8 @@ CREATE TABLE watchlist_entries (
   fuzzy boolean NOT NULL,
   created_by uuid NOT NULL,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
-  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_by uuid
 );
 
 CREATE TABLE webhook_deliveries (
@@ -538,6 +545,9 @@ ALTER TABLE images ADD CONSTRAINT images_pkey PRIMARY KEY (sha256);
 ALTER TABLE images ADD CONSTRAINT images_sha256_check CHECK ((octet_length(sha256) = 32));
 ALTER TABLE incident_events ADD CONSTRAINT incident_events_pkey PRIMARY KEY (incident_id, event_id);
 ALTER TABLE incident_events ADD CONSTRAINT incident_events_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE;
+ALTER TABLE incident_images ADD CONSTRAINT incident_images_pkey PRIMARY KEY (incident_id, sha256);
+ALTER TABLE incident_images ADD CONSTRAINT incident_images_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE;
+ALTER TABLE incident_images ADD CONSTRAINT incident_images_sha256_fkey FOREIGN KEY (sha256) REFERENCES images(sha256);
 ALTER TABLE incident_timeline ADD CONSTRAINT incident_timeline_pkey PRIMARY KEY (id);
 ALTER TABLE incident_timeline ADD CONSTRAINT incident_timeline_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE;
 ALTER TABLE incidents ADD CONSTRAINT incidents_pkey PRIMARY KEY (id);
@@ -623,6 +633,7 @@ CREATE INDEX events_to_follow_up_by_event ON public.events_to_follow_up USING bt
 CREATE INDEX events_to_follow_up_by_turn ON public.events_to_follow_up USING btree (attempts, retry_at);
 CREATE INDEX held_events_by_event ON public.held_events USING btree (event_id);
 CREATE INDEX incident_events_by_event ON public.incident_events USING btree (event_id);
+CREATE INDEX incident_images_by_image ON public.incident_images USING btree (sha256);
 CREATE INDEX incident_timeline_of_incident ON public.incident_timeline USING btree (incident_id, id);
 CREATE INDEX incidents_by_opening ON public.incidents USING btree (opened_at, id);
 CREATE INDEX incidents_by_status ON public.incidents USING btree (status, opened_at, id);

@@ -48,7 +48,13 @@ export interface GantryClient {
 }
 
 /** Not batched: devices make single, possibly large calls, and a login should not wait for a slower call. */
-const UNBATCHED = new Set(['auth.login', 'events.ingest', 'events.ingestBatch', 'sensors.heartbeat']);
+const UNBATCHED = new Set([
+  'auth.login',
+  'events.ingest',
+  'events.ingestBatch',
+  'incidents.addNote',
+  'sensors.heartbeat',
+]);
 
 /** Maximum length of the address of a batch of queries, in characters; many proxies refuse more than 8 KB. */
 const MAX_URL_LENGTH = 8000;

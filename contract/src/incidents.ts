@@ -10,7 +10,7 @@ import { person } from './person.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { editableText, optionalText, searchText, trimmedText } from './text.ts';
 import { timeInput, timeRange } from './time.ts';
-import { incidentStatuses, incidentTypes } from './values.ts';
+import { incidentStatuses, incidentTypes, MAX_NOTE_IMAGES } from './values.ts';
 
 export const incidentType = z.enum(incidentTypes);
 export type IncidentType = z.infer<typeof incidentType>;
@@ -63,7 +63,11 @@ const timelineEntry = z.object({
   from: incidentStatus.nullable(),
   to: incidentStatus.nullable(),
   note: z.string().nullable(),
-  details: jsonObject.nullable(),
+  details: jsonObject
+    .nullable()
+    .describe(
+      'What the action changed. For a note with images: `images`, their addresses (`/images/<sha256>`).',
+    ),
 });
 export type IncidentTimelineEntry = z.infer<typeof timelineEntry>;
 
@@ -154,7 +158,22 @@ export type UpdateIncidentInput = z.infer<typeof updateIncidentInput>;
 
 export const moveIncidentInput = z.object({ id, note });
 export const reopenIncidentInput = z.object({ id, note: trimmedText(2000, 1).describe('The reason.') });
-export const addNoteInput = z.object({ id, note: trimmedText(2000, 1) });
+
+export const addNoteInput = z
+  .object({
+    id,
+    note: note.describe('Required if there are no images.'),
+    images: z
+      .array(z.string())
+      .max(MAX_NOTE_IMAGES, `Attach at most ${MAX_NOTE_IMAGES} images to a note`)
+      .nullish()
+      .transform((value) => value ?? [])
+      .describe('JPEG, PNG or WebP images in base64, alone or as `data:` URLs.'),
+  })
+  .superRefine(({ note, images }, ctx) => {
+    if (note !== null || images.length > 0) return;
+    ctx.addIssue({ code: 'custom', path: ['note'], message: 'Write a note, or attach an image' });
+  });
 export const attachEventInput = z.object({ id, eventId: id });
 
 export const assignees = z.object({

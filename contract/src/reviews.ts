@@ -31,16 +31,28 @@ export const recordedReview = review.extend({
 });
 export type RecordedReview = z.infer<typeof recordedReview>;
 
+export const reasonOfReview = optionalText(500).describe('Required for REJECTED.');
+
+export const expectedReview = id
+  .nullish()
+  .describe(
+    'The id of the latest review of the event as you saw it; `null`: you saw none. If that is no longer so, nothing changes (CONFLICT). If it is not given, the review is recorded in any case.',
+  );
+
+export const expectedProcessed = z
+  .boolean()
+  .optional()
+  .describe(
+    'With `expected: null`: whether you saw the event marked as processed without a review. If it was marked, or is no longer marked, since then, nothing changes (CONFLICT). Default: false.',
+  );
+
 export const reviewEventInput = z
   .object({
     id: id.describe('The id of the event.'),
     decision: reviewDecision,
-    reason: optionalText(500).describe('Required for REJECTED.'),
-    expected: id
-      .nullish()
-      .describe(
-        'The id of the latest review of the event as you saw it; `null`: you saw none. If that is no longer so, nothing changes (CONFLICT). If it is not given, the review is recorded in any case.',
-      ),
+    reason: reasonOfReview,
+    expected: expectedReview,
+    expectedProcessed,
   })
   .superRefine(({ decision, reason }, ctx) => {
     if (decision !== 'REJECTED' || reason !== null) return;

@@ -109,6 +109,7 @@ export const listSensorsInput = z
     search: searchText(200).describe('Part of a name or `deviceId`, ignoring case.'),
     type: sensorType.optional(),
     status: sensorStatus.optional(),
+    locationId: id.optional().describe('Only sensors at this location.'),
     sortBy: z.enum(['name', 'type', 'status', 'createdAt', 'lastHeartbeat']).default('createdAt'),
     sortOrder: sortOrder.default('desc'),
   })

@@ -4,6 +4,7 @@ import { id } from './id.ts';
 import { pageTotals, paging } from './page.ts';
 import { person } from './person.ts';
 import { text, trimmedText } from './text.ts';
+import { timeInput } from './time.ts';
 
 const bytes = z.number().describe('Bytes.');
 const month = z.string().describe('Month in UTC, as `2026-01`.');
@@ -96,6 +97,15 @@ export const retentionInput = retentionRules
   })
   .partial();
 export const previewRetentionInput = retentionInput.prefault({});
+
+export const setRetentionInput = retentionInput.extend({
+  expectedUpdatedAt: timeInput
+    .nullish()
+    .describe(
+      'The `updatedAt` of the rules as you saw them. If somebody has changed them since, nothing changes (CONFLICT).',
+    ),
+});
+export type SetRetentionInput = z.infer<typeof setRetentionInput>;
 export type RetentionInput = z.infer<typeof retentionInput>;
 
 export const retentionSettings = retentionRules.extend({

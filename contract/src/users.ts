@@ -151,20 +151,19 @@ export const activityLogInput = z
   .prefault({});
 export type ActivityLogInput = z.infer<typeof activityLogInput>;
 
+export const activityLogEntry = z.object({
+  id: z.string(),
+  by: person.nullable().describe('null: a failed login with an unknown e-mail address.'),
+  action: z.string(),
+  timestamp: z.date(),
+  ipAddress: z.string().nullable(),
+  userAgent: z.string().nullable(),
+  details: z.record(z.string(), z.unknown()).nullable(),
+});
+export type ActivityLogEntry = z.infer<typeof activityLogEntry>;
+
 export const activityLog = z.object({
-  activities: z
-    .array(
-      z.object({
-        id: z.string(),
-        by: person.nullable().describe('null: a failed login with an unknown e-mail address.'),
-        action: z.string(),
-        timestamp: z.date(),
-        ipAddress: z.string().nullable(),
-        userAgent: z.string().nullable(),
-        details: z.record(z.string(), z.unknown()).nullable(),
-      }),
-    )
-    .describe('Newest first.'),
+  activities: z.array(activityLogEntry).describe('Newest first.'),
   ...pageTotals,
 });
 export type ActivityLog = z.infer<typeof activityLog>;

@@ -94,3 +94,9 @@ export const trafficIntervals = ['5min', '15min', '60min', 'day'] as const;
 export const MAX_POINTS = 10_000;
 
 export const topics = ['events', 'sensors', 'incidents', 'watchlist'] as const;
+
+/** Most images that one note of an incident has. */
+export const MAX_NOTE_IMAGES = 5;
+
+/** Most items that one call of a batch names. */
+export const MAX_BATCH_ITEMS = 100;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { batchOf, batchResults } from './batch.ts';
 import { severity } from './events.ts';
 import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
@@ -21,6 +22,12 @@ export const watchlistEntry = z.object({
   updatedAt: z.date(),
 });
 export type WatchlistEntry = z.infer<typeof watchlistEntry>;
+
+/** An entry with who changed it last, as returned by `watchlist.getById`. */
+export const watchlistEntryDetail = watchlistEntry.extend({
+  updatedBy: person.nullable().describe('null: nobody has changed it.'),
+});
+export type WatchlistEntryDetail = z.infer<typeof watchlistEntryDetail>;
 
 /** A read of a watched plate. It copies the fields of the entry at that time, and stays when the entry is deleted. */
 export const watchlistAlert = z.object({
@@ -85,6 +92,11 @@ export const updateWatchlistEntryInput = z.object({
   validFrom,
   validUntil,
   fuzzy: fuzzy.optional(),
+  expectedUpdatedAt: timeInput
+    .optional()
+    .describe(
+      'The `updatedAt` of the entry as you saw it. If somebody has changed the entry since, nothing changes (CONFLICT).',
+    ),
 });
 export type UpdateWatchlistEntryInput = z.infer<typeof updateWatchlistEntryInput>;
 
@@ -129,3 +141,9 @@ export const alertMessage = messagesOf('alert', watchlistAlert);
 
 export const acknowledgeAlertInput = z.object({ id, note: optionalText(1000) });
 export type AcknowledgeAlertInput = z.infer<typeof acknowledgeAlertInput>;
+
+export const acknowledgeAlertBatchInput = z.object({
+  ids: batchOf(id, 'alert').describe('The ids of alerts.'),
+  note: optionalText(1000),
+});
+export const acknowledgeAlertBatchOutput = batchResults(z.object({ id: z.string(), alert: watchlistAlert }));

@@ -110,6 +110,7 @@ describe('the steps to a cluster', () => {
       'held_events',
       'images',
       'incident_events',
+      'incident_images',
       'incident_timeline',
       'incidents',
       'legal_holds',

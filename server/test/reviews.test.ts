@@ -194,6 +194,27 @@ describe('who did not see the latest review', () => {
     expect(await get(id)).toMatchObject({ processedBy: { name: 'FIELD Tester' } });
   });
 
+  it('and saw it marked as processed can say so, and is told when that is no longer so', async () => {
+    const id = await ingest();
+    await gantry.ok('events.markAsProcessed', { id }, { token: other });
+    const seen = { id, decision: 'CONFIRMED', expected: null, expectedProcessed: true };
+    const first = await review(seen);
+    expect(await get(id)).toMatchObject({ processedBy: { name: 'FIELD Tester' } });
+    // Somebody who saw the same is late: there is a review now.
+    const late = await refused(seen, other);
+    expect(late).toMatchObject({
+      status: 409,
+      message: expect.stringContaining('OPERATOR Tester confirmed'),
+    });
+    await undo(first.id);
+
+    const open = await ingest();
+    const { status, message } = await refused({ ...seen, id: open });
+    expect(status).toBe(409);
+    expect(message).toBe('Somebody took back that this event is processed: reload it before you review it');
+    expect(await latest(open)).toEqual([]);
+  });
+
   it('of twelve at once one wins', async () => {
     const id = await ingest();
     const statuses: number[] = [];

@@ -55,6 +55,25 @@ const list = (input?: object): Promise<PageJson> => gantry.ok('sensors.getAll', 
 const names = async (input?: object) => (await list(input)).sensors.map(({ name }) => name);
 
 describe('sensors.getAll', () => {
+  it('returns the sensors at one location, with the other filters', async () => {
+    const place = (name: string) => gantry.ok('locations.create', { name }, { token });
+    const [{ id: bridge }, { id: tunnel }] = await Promise.all([place('Bridge'), place('Tunnel')]);
+    await create({ name: 'Camera 10', locationId: bridge });
+    await create({ name: 'Radar 11', type: 'RADAR', locationId: bridge });
+    await create({ name: 'Camera 12', locationId: tunnel });
+    await create({ name: 'Camera 13' });
+    await spreadCreation();
+    expect(await names({ locationId: bridge })).toEqual(['Radar 11', 'Camera 10']);
+    expect(await names({ locationId: bridge.toUpperCase(), type: 'CAMERA' })).toEqual(['Camera 10']);
+    const page = await list({ locationId: bridge, take: 1 });
+    expect([page.total, page.pageCount]).toEqual([2, 2]);
+    expect(Object.keys(page.sensors[0] as object).sort()).toEqual(LISTED_KEYS);
+    for (const unknown of ['x', '\u0000', randomUUID()]) {
+      expect(await names({ locationId: unknown })).toEqual([]);
+    }
+    expect((await gantry.refusal('sensors.getAll', { locationId: '' })).status).toBe(400);
+  });
+
   it('returns ten at a time, newest first, with exactly the documented keys', async () => {
     for (let n = 10; n < 21; n++) await create({ name: `Sensor ${n}` });
     await spreadCreation();

@@ -8,6 +8,7 @@ import { PageHeader } from '../shell/page-header.tsx';
 import { DataTable } from '../table/data-table.tsx';
 import { useCursor } from '../table/use-cursor.ts';
 import { useSelection } from '../table/use-selection.ts';
+import { WithDefaultView } from '../views/with-default-view.tsx';
 import { BulkBar } from './bulk/bulk-bar.tsx';
 import { useEventColumns, useReviewColumn } from './columns.tsx';
 import { OpenEvent } from './detail/open-event.tsx';
@@ -16,7 +17,7 @@ import { ExportButton } from './export/export-button.tsx';
 import { JumpToDate } from './jump-to-date.tsx';
 import { NewerButton } from './newer/newer-button.tsx';
 import { useNewer } from './newer/use-newer.ts';
-import { PlateReason } from './plate-reason.tsx';
+import { PlateQuestion, PlateReason } from './plate-reason.tsx';
 import { type ReviewedEvent, useRowStates } from './triage/row-states.ts';
 import { useTriage } from './triage/use-triage.ts';
 import { keyOfEvent, useEventList } from './use-event-list.ts';
@@ -24,6 +25,14 @@ import { useEventFilters } from './use-filters.ts';
 
 /** The list of events, and the details of one beside it. */
 export function EventsPage() {
+  return (
+    <WithDefaultView page="events">
+      <Events />
+    </WithDefaultView>
+  );
+}
+
+function Events() {
   const { t, i18n } = useTranslation('events');
   const { event: openId, kiosk: _, ...input } = useSearch({ from: '/shell/events' });
   const navigate = useNavigate({ from: '/events' });
@@ -36,7 +45,7 @@ export function EventsPage() {
   const close = () => change({ event: undefined });
 
   const filters = useEventFilters();
-  const { pages, reason, setReason } = useEventList(input);
+  const { pages, isHeld, reason, setReason } = useEventList(input);
   const states = useRowStates(pages.rows, pages.updatedAt);
   const triage = useTriage(states);
   const baseColumns = useEventColumns();
@@ -75,10 +84,10 @@ export function EventsPage() {
       >
         <NewerButton count={newer} onShow={() => void pages.restart()} />
         <JumpToDate input={input} onChange={change} />
-        <ExportButton input={input} reason={reason} filters={filters} />
+        {!isHeld && <ExportButton input={input} reason={reason} filters={filters} />}
       </PageHeader>
       <FilterBar page="events" filters={filters} values={input} onChange={change} />
-      {input.licensePlateNumber !== undefined && (
+      {input.licensePlateNumber !== undefined && !isHeld && (
         <PlateReason key={input.licensePlateNumber} reason={reason} onReason={setReason} />
       )}
       {(mayDecide || mayDelete) && (
@@ -93,20 +102,28 @@ export function EventsPage() {
       )}
       <div className="flex min-h-0 grow">
         <div className="flex min-h-0 min-w-0 grow flex-col">
-          <DataTable
-            label={t('title')}
-            columns={columns}
-            pages={{ ...pages, rows: states.rows }}
-            keyOf={keyOfEvent}
-            sort={sort}
-            onSort={({ by, order }) => change({ sortBy: by, sortOrder: order })}
-            activeKey={openId ?? null}
-            onActivate={open}
-            selected={selection.selected}
-            onSelect={mayDecide || mayDelete ? selection.toggle : undefined}
-            onSelectAll={selection.selectAll}
-            empty={<NoEvents isFiltered={isFiltered} onClear={() => void navigate({ search: {} })} />}
-          />
+          {isHeld ? (
+            <PlateQuestion
+              key={input.licensePlateNumber}
+              plate={input.licensePlateNumber ?? ''}
+              onAnswer={setReason}
+            />
+          ) : (
+            <DataTable
+              label={t('title')}
+              columns={columns}
+              pages={{ ...pages, rows: states.rows }}
+              keyOf={keyOfEvent}
+              sort={sort}
+              onSort={({ by, order }) => change({ sortBy: by, sortOrder: order })}
+              activeKey={openId ?? null}
+              onActivate={open}
+              selected={selection.selected}
+              onSelect={mayDecide || mayDelete ? selection.toggle : undefined}
+              onSelectAll={selection.selectAll}
+              empty={<NoEvents isFiltered={isFiltered} onClear={() => void navigate({ search: {} })} />}
+            />
+          )}
         </div>
         {openId !== undefined && (
           <OpenEvent

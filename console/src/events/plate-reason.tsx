@@ -38,3 +38,46 @@ export function PlateReason({ reason, onReason }: PlateReasonProps) {
     </form>
   );
 }
+
+/** Nobody has read a question and answered it before this, in milliseconds. */
+const DELIBERATE_MS = 500;
+
+interface PlateQuestionProps {
+  readonly plate: string;
+  /** @param reason null: without one */
+  readonly onAnswer: (reason: string | null) => void;
+}
+
+/** Asks for the reason of a search for a plate before it begins. */
+export function PlateQuestion({ plate, onAnswer }: PlateQuestionProps) {
+  const { t } = useTranslation('events');
+  const [text, setText] = useState('');
+  const reason = text.trim();
+  const [askedAt] = useState(() => performance.now());
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    // The Enter that ended the plate, or was held, is no answer to the question that it brought.
+    if (performance.now() - askedAt > DELIBERATE_MS) onAnswer(reason || null);
+  };
+  return (
+    <form onSubmit={submit} className="mx-auto flex w-full max-w-xl flex-col gap-3 px-4 py-12">
+      <p className="flex items-center gap-2 text-lg font-semibold">
+        <Icon name="key" className="text-muted" />
+        <span className="min-w-0">
+          {t('plateReason.title')} <bdi className="font-mono break-all">{plate}</bdi>
+        </span>
+      </p>
+      <p className="text-muted">{t('plateReason.held')}</p>
+      <Field
+        label={t('plateReason.label')}
+        value={text}
+        maxLength={500}
+        onChange={(event) => setText(event.target.value)}
+        autoFocus
+      />
+      <Button kind="primary" type="submit" icon="search" className="self-start">
+        {t(reason ? 'plateReason.search' : 'plateReason.without')}
+      </Button>
+    </form>
+  );
+}

@@ -1,6 +1,7 @@
 import type { Event } from '@gantry/contract/events';
 import { useRef, useState } from 'react';
 import { api, service } from '../service/service.ts';
+import { useUser } from '../session/session.ts';
 import { type Pages, usePages } from '../table/pages.ts';
 import type { EventFilters } from './search.ts';
 
@@ -8,19 +9,27 @@ export const keyOfEvent = ({ id }: Pick<Event, 'id'>): string => id;
 
 export interface EventList {
   readonly pages: Pages<Event>;
+  /** Whether the search for a plate waits for its reason, or for the word that it goes on without. */
+  readonly isHeld: boolean;
   /** Why the plate is looked up. It goes with every call and is not part of the address. */
   readonly reason: string | undefined;
-  readonly setReason: (reason: string) => void;
+  /** @param reason null: without one */
+  readonly setReason: (reason: string | null) => void;
 }
 
-/** The events that meet the filters. */
+/** What users of this tab answered for a plate, by user and plate: the reason, or null for none. */
+const answers = new Map<string, string | null>();
+
+/** The events that meet the filters. A search for a plate, which is recorded, begins when the user has answered why. */
 export function useEventList(input: EventFilters): EventList {
   const plate = input.licensePlateNumber;
-  const [given, setGiven] = useState<{ plate: string | undefined; text: string } | null>(null);
-  // A reason holds for the plate for which it was given.
-  const reason = plate !== undefined && given?.plate === plate ? given.text : undefined;
+  const [, setAnswered] = useState(0);
+  const key = `${useUser().id} ${plate}`;
+  const answer = plate === undefined ? null : answers.get(key);
+  const reason = answer ?? undefined;
   const latest = useRef(reason);
   latest.current = reason;
+  const isHeld = answer === undefined;
   const pages = usePages<Event>({
     queryKey: service.events.getAll.queryKey(input),
     load: async (page, signal) => {
@@ -29,11 +38,13 @@ export function useEventList(input: EventFilters): EventList {
       return { rows: events, total };
     },
     keyOf: keyOfEvent,
+    enabled: !isHeld,
   });
-  const setReason = (text: string) => {
-    setGiven({ plate, text });
-    latest.current = text;
-    void pages.restart();
+  const setReason = (text: string | null) => {
+    answers.set(key, text);
+    latest.current = text ?? undefined;
+    setAnswered((n) => n + 1);
+    if (!isHeld) void pages.restart();
   };
-  return { pages, reason, setReason };
+  return { pages, isHeld, reason, setReason };
 }

@@ -2,12 +2,13 @@ import type { Incident } from '@gantry/contract/incidents';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isConflict } from '../conflict/faster.tsx';
 import { changesOf } from '../form/changes.ts';
 import { useForm } from '../form/form.ts';
 import { FormDialog } from '../form/form-dialog.tsx';
 import { api, service } from '../service/service.ts';
 import { useNotices } from '../undo/undo.tsx';
-import { Conflict, isConflict } from './conflict.tsx';
+import { Conflict } from './conflict.tsx';
 import { type IncidentFacts, IncidentFields, readFacts } from './incident-fields.tsx';
 import { useRefreshIncidents } from './use-actions.ts';
 
@@ -61,7 +62,7 @@ export function EditDialog({
       title={t('actions.update')}
       form={form}
       onClose={onClose}
-      action={isConflict(failure) ? t('conflict.saveStill') : undefined}
+      action={isConflict(failure) ? t('common:faster.saveStill') : undefined}
       width="wide"
       failure={isConflict(failure) && <Conflict error={failure} incidentId={id} seenAt={seenAt.before} />}
     >

@@ -8,6 +8,7 @@ import { useShortcuts } from '../shortcuts/registry.tsx';
 import { Button } from '../ui/button.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { Select } from '../ui/select.tsx';
+import { WithDefaultView } from '../views/with-default-view.tsx';
 import { Board } from './board.tsx';
 import { IncidentFigures } from './figures.tsx';
 import { IncidentList } from './incident-list.tsx';
@@ -19,7 +20,11 @@ import { useIncidentsSearch } from './use-incidents-search.ts';
 /** What people must act upon, as a board or as a list. */
 export function IncidentsPage() {
   if (!useMay('manageIncidents')) return <NotAllowed permission={permissionNames.manageIncidents} />;
-  return <Incidents />;
+  return (
+    <WithDefaultView page="incidents">
+      <Incidents />
+    </WithDefaultView>
+  );
 }
 
 const orders = ['openedAt', 'severity', 'updatedAt'] as const;

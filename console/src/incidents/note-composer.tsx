@@ -4,11 +4,12 @@ import { useTranslation } from 'react-i18next';
 import { useForm } from '../form/form.ts';
 import { sendWithKeys } from '../form/send-with-keys.ts';
 import { Failure } from '../service/failure.tsx';
-import { api } from '../service/service.ts';
 import { Button } from '../ui/button.tsx';
 import { Field } from '../ui/field.tsx';
 import { useNotices } from '../undo/undo.tsx';
 import { useAllowed } from './allowed.ts';
+import { PhotoPicker } from './photos/photo-picker.tsx';
+import { usePhotos } from './photos/use-photos.ts';
 import { useRefreshIncidents } from './use-actions.ts';
 
 interface NoteComposerProps {
@@ -17,18 +18,20 @@ interface NoteComposerProps {
   readonly area: RefObject<HTMLTextAreaElement | null>;
 }
 
-/** Adds a note to an incident. What was written stays until the service has it. */
+/** Adds a note to an incident. What was written, and the pictures, stay until the service has them. */
 export function NoteComposer({ incident, area }: NoteComposerProps) {
   const { t } = useTranslation('incidents');
   const allowed = useAllowed();
   const { say } = useNotices();
   const refresh = useRefreshIncidents();
   const element = useRef<HTMLFormElement>(null);
+  const photos = usePhotos();
   const form = useForm({
     read: (entered) => ({ id: incident.id, note: entered.text('note') }),
-    save: (input) => api.incidents.addNote.mutate(input),
+    save: photos.send,
     onSuccess: () => {
       element.current?.reset();
+      photos.clear();
       say(t('said.addNote'));
       void refresh();
     },
@@ -48,12 +51,13 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
         lines={2}
         maxLength={2000}
         error={form.errorOf('note')}
-        required
+        required={photos.list.length === 0}
       />
-      {form.failure && <Failure error={form.failure} />}
+      <PhotoPicker photos={photos} isDisabled={form.isSaving} />
+      {form.failure && <Failure error={form.failure} onRetry={() => element.current?.requestSubmit()} />}
       <div className="flex items-center justify-between gap-2">
         <span className="text-sm text-muted pointer-coarse:hidden">{t('note.send')}</span>
-        <Button type="submit" icon="add" disabled={form.isSaving} className="ms-auto">
+        <Button type="submit" icon="add" disabled={form.isSaving || photos.isPreparing} className="ms-auto">
           {t('actions.addNote')}
         </Button>
       </div>

@@ -1,6 +1,7 @@
 import type { Incident } from '@gantry/contract/incidents';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isConflict } from '../conflict/faster.tsx';
 import { useForm } from '../form/form.ts';
 import { sendWithKeys } from '../form/send-with-keys.ts';
 import { Failure } from '../service/failure.tsx';
@@ -10,7 +11,9 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
 import { useNotices } from '../undo/undo.tsx';
 import type { Move } from './allowed.ts';
-import { Conflict, isConflict } from './conflict.tsx';
+import { Conflict } from './conflict.tsx';
+import { PhotoPicker } from './photos/photo-picker.tsx';
+import { usePhotos } from './photos/use-photos.ts';
 import { useRefreshIncidents } from './use-actions.ts';
 
 interface NoteDialogProps {
@@ -28,9 +31,15 @@ export function NoteDialog({ incident, action, onClose }: NoteDialogProps) {
   // What was written for a step that somebody else was faster with can be kept as a note.
   const asNote = useRef(false);
   const done = () => (asNote.current ? 'addNote' : action);
+  const photos = usePhotos();
+  const element = useRef<HTMLFormElement>(null);
   const form = useForm({
     read: (entered) => ({ id: incident.id, note: entered.text('note') }),
-    save: (input) => api.incidents[done()].mutate(input).finally(() => void refresh()),
+    save: async (input) => {
+      const step = done();
+      const call = step === 'addNote' ? photos.send(input) : api.incidents[step].mutate(input);
+      await call.finally(() => void refresh());
+    },
     onSuccess: () => {
       say(t(`said.${done()}`));
       onClose();
@@ -42,19 +51,20 @@ export function NoteDialog({ incident, action, onClose }: NoteDialogProps) {
   return (
     <Dialog title={t(`actions.${action}`)} open onClose={onClose}>
       <bdi className="line-clamp-2 text-muted">{incident.title}</bdi>
-      <form onSubmit={form.submit} onKeyDown={sendWithKeys} className="flex flex-col gap-3">
+      <form ref={element} onSubmit={form.submit} onKeyDown={sendWithKeys} className="flex flex-col gap-3">
         <Field
           label={action === 'reopen' ? t('note.reason') : isNeeded ? t('note.note') : t('note.optional')}
           name="note"
           lines={4}
           maxLength={2000}
-          required={isNeeded}
+          required={isNeeded && photos.list.length === 0}
           hint={t('note.send')}
           error={form.errorOf('note')}
           autoFocus
         />
+        {action === 'addNote' && <PhotoPicker photos={photos} isDisabled={form.isSaving} />}
         {isLate && <Conflict error={failure} incidentId={incident.id} seenAt={incident.updatedAt} />}
-        {failure && !isLate && <Failure error={failure} />}
+        {failure && !isLate && <Failure error={failure} onRetry={() => element.current?.requestSubmit()} />}
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={onClose}>{t('common:dialog.cancel')}</Button>
           {isLate ? (
@@ -69,7 +79,7 @@ export function NoteDialog({ incident, action, onClose }: NoteDialogProps) {
               {t('note.keep')}
             </Button>
           ) : (
-            <Button kind="primary" type="submit" disabled={form.isSaving}>
+            <Button kind="primary" type="submit" disabled={form.isSaving || photos.isPreparing}>
               {t(`actions.${action}`)}
             </Button>
           )}

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { Moment } from '../time/moment.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { ChangeList } from './change-list.tsx';
+import { NotePictures, picturesOf } from './photos/note-pictures.tsx';
 
 const icons: Readonly<Record<IncidentTimelineEntry['action'], IconName>> = {
   create: 'incident',
@@ -21,6 +22,7 @@ const icons: Readonly<Record<IncidentTimelineEntry['action'], IconName>> = {
 export function TimelineItem({ entry }: { readonly entry: IncidentTimelineEntry }) {
   const { t } = useTranslation('incidents');
   const { action, at, by, note, details } = entry;
+  const pictures = picturesOf(details);
   return (
     <li className="flex gap-3">
       <Icon name={icons[action]} className="mt-0.5 text-muted" />
@@ -37,6 +39,7 @@ export function TimelineItem({ entry }: { readonly entry: IncidentTimelineEntry 
             <bdi className="block border-s-2 ps-2">{note}</bdi>
           </p>
         )}
+        {pictures.length > 0 && <NotePictures images={pictures} by={by?.name ?? t('byService')} />}
         <ChangeList action={action} details={details} />
       </div>
     </li>

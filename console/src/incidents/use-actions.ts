@@ -3,11 +3,11 @@ import type { Incident } from '@gantry/contract/incidents';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isConflict } from '../conflict/faster.tsx';
 import type { Person } from '../people/people.ts';
 import { api, service } from '../service/service.ts';
 import { useNotices } from '../undo/undo.tsx';
 import type { Move } from './allowed.ts';
-import { isConflict } from './conflict.tsx';
 
 /** What somebody else did faster, to be shown. */
 export interface FasterStep {

@@ -7,6 +7,7 @@ import { PlacesPage } from '../places/places-page.tsx';
 import { api, service } from '../service/service.ts';
 import { useMay } from '../session/may.ts';
 import { usePages } from '../table/pages.ts';
+import { WithDefaultView } from '../views/with-default-view.tsx';
 import { useLocationColumns } from './columns.tsx';
 import { LocationDialog } from './location-dialog.tsx';
 import { LocationsMap } from './locations-map.tsx';
@@ -15,6 +16,14 @@ const keyOf = ({ id }: Location): string => id;
 
 /** All locations, as a list or on the map. */
 export function LocationsPage() {
+  return (
+    <WithDefaultView page="locations">
+      <Locations />
+    </WithDefaultView>
+  );
+}
+
+function Locations() {
   const { t } = useTranslation('locations');
   const { view, location, create = false, ...input } = useSearch({ from: '/shell/locations' });
   const navigate = useNavigate({ from: '/locations' });

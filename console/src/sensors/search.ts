@@ -5,6 +5,7 @@ import { flag, oneOf, text } from '../address/search.ts';
 export const sensorsSearch = {
   type: oneOf(sensorTypes),
   status: oneOf(sensorStatuses),
+  locationId: text(),
   search: text(200),
   sortBy: oneOf(['name', 'type', 'status', 'createdAt', 'lastHeartbeat']),
   sortOrder: oneOf(sortOrders),

@@ -10,7 +10,12 @@ import { Icon } from '../ui/icon.tsx';
 import { useSensorPoints } from './map-points.ts';
 
 interface SensorsMapProps {
-  readonly filter: { readonly type?: string; readonly status?: string; readonly search?: string };
+  readonly filter: {
+    readonly type?: string;
+    readonly status?: string;
+    readonly locationId?: string;
+    readonly search?: string;
+  };
   readonly selectedId: string | undefined;
   readonly onSelect: (id: string) => void;
 }
@@ -21,16 +26,17 @@ const NONE: readonly LocatedSensor[] = [];
 export function SensorsMap({ filter, selectedId, onSelect }: SensorsMapProps) {
   const { t } = useTranslation('sensors');
   const { data = NONE, error, refetch } = useQuery(service.sensors.getAllSensors.queryOptions());
-  const { type, status, search } = filter;
+  const { type, status, locationId, search } = filter;
   const shown = useMemo(() => {
     const part = search?.trim().toLowerCase() ?? '';
     return data.filter(
       (sensor) =>
         (!type || sensor.type === type) &&
         (!status || sensor.status === status) &&
+        (!locationId || sensor.location?.id === locationId) &&
         (sensor.name.toLowerCase().includes(part) || sensor.deviceId.toLowerCase().includes(part)),
     );
-  }, [data, type, status, search]);
+  }, [data, type, status, locationId, search]);
   const points = useSensorPoints(shown);
   const selected = data.find(({ id }) => id === selectedId);
   const withoutPlace = shown.length - points.length;

@@ -5,6 +5,7 @@ import { PlacesPage } from '../places/places-page.tsx';
 import { api, service } from '../service/service.ts';
 import { useMay } from '../session/may.ts';
 import { usePages } from '../table/pages.ts';
+import { WithDefaultView } from '../views/with-default-view.tsx';
 import { type ListedSensor, useSensorColumns } from './columns.tsx';
 import { CreateSensorDialog } from './create-dialog.tsx';
 import { SensorsMap } from './sensors-map.tsx';
@@ -14,6 +15,14 @@ const keyOf = ({ id }: ListedSensor): string => id;
 
 /** All sensors, as a list or on the map. */
 export function SensorsPage() {
+  return (
+    <WithDefaultView page="sensors">
+      <Sensors />
+    </WithDefaultView>
+  );
+}
+
+function Sensors() {
   const { t } = useTranslation('sensors');
   const { view, sensor, create = false, ...input } = useSearch({ from: '/shell/sensors' });
   const navigate = useNavigate({ from: '/sensors' });

@@ -2,6 +2,7 @@ import { sensorStatuses, sensorTypes } from '@gantry/contract/values';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter } from '../filters/filter.ts';
+import { api } from '../service/service.ts';
 
 /** Every filter of `sensors.getAll`. */
 export function useSensorFilters(): readonly Filter[] {
@@ -20,6 +21,16 @@ export function useSensorFilters(): readonly Filter[] {
         name: 'type',
         label: t('sensors:fields.type'),
         options: sensorTypes.map((value) => ({ value, label: t(`common:sensorTypes.${value}`) })),
+      },
+      {
+        kind: 'lookUp',
+        name: 'locationId',
+        label: t('sensors:fields.location'),
+        find: async (search) => {
+          const { locations } = await api.locations.getAll.query({ search, take: 20 });
+          return locations.map(({ id, name }) => ({ value: id, label: name }));
+        },
+        nameOf: async (id) => (await api.locations.getById.query({ id })).name,
       },
     ],
     [t],

@@ -21,6 +21,8 @@ export interface PagesOptions<Row> {
     signal: AbortSignal,
   ) => Promise<{ readonly rows: readonly Row[]; readonly total: number }>;
   readonly keyOf: (row: Row) => string;
+  /** false: the list is not asked for yet, and has no rows. */
+  readonly enabled?: boolean;
   /** Whether a row is about to change by itself: then the list is asked for again every few seconds. */
   readonly isUnderWay?: (row: Row) => boolean;
 }
@@ -48,12 +50,19 @@ export interface Pages<Row> {
  * A list that is read page by page as it is scrolled. Rows that are added meanwhile move the pages; a row that comes twice
  * is shown once.
  */
-export function usePages<Row>({ queryKey, load, keyOf, isUnderWay }: PagesOptions<Row>): Pages<Row> {
+export function usePages<Row>({
+  queryKey,
+  load,
+  keyOf,
+  enabled = true,
+  isUnderWay,
+}: PagesOptions<Row>): Pages<Row> {
   const client = useQueryClient();
   const [generation, setGeneration] = useState(0);
   const key = [...queryKey, 'pages'];
   const query = useInfiniteQuery({
     queryKey: key,
+    enabled,
     // Rows move when the user asks for it, not whenever the window gets the focus.
     refetchOnWindowFocus: false,
     queryFn: ({ pageParam, signal }) => load({ skip: pageParam, take: TAKE }, signal),
@@ -66,7 +75,8 @@ export function usePages<Row>({ queryKey, load, keyOf, isUnderWay }: PagesOption
       isUnderWay && state.data?.pages.some((page) => page.rows.some(isUnderWay)) ? POLL_MS : false,
     placeholderData: keepPreviousData,
   });
-  const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  const data = enabled ? query.data : undefined;
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a list has one way of naming its rows
   const rows = useMemo(() => {
     const byKey = new Map<string, Row>();

@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import type { Column } from '../table/data-table.tsx';
+import { NotOpened, type Opened } from '../table/opened.tsx';
 import { Button } from './button.tsx';
 
 interface SidePaneProps {
@@ -34,6 +35,22 @@ export function SidePane({ title, label, onClose, children }: SidePaneProps) {
       </header>
       <div className="flex min-h-0 grow flex-col gap-4 overflow-y-auto px-4 py-3">{children}</div>
     </aside>
+  );
+}
+
+interface NotOpenedPaneProps {
+  readonly label: string;
+  readonly opened: Opened<unknown>;
+  readonly onClose: () => void;
+}
+
+/** Says in place of the details that what the address names is not there. */
+export function NotOpenedPane({ label, opened, onClose }: NotOpenedPaneProps) {
+  if (opened.error === null) return null;
+  return (
+    <SidePane label={label} title={label} onClose={onClose}>
+      <NotOpened opened={opened} onClose={onClose} />
+    </SidePane>
   );
 }
 

@@ -7,6 +7,7 @@ import { useUser } from '../session/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
+import { useUndoable } from './use-undoable.ts';
 import type { useViews } from './use-views.ts';
 
 interface ManageViewsProps {
@@ -18,15 +19,32 @@ interface ManageViewsProps {
 
 /** Renames, shares and deletes views, and chooses the one with which everybody begins. */
 export function ManageViews({ all, search, onClose }: ManageViewsProps) {
-  const { t } = useTranslation('views');
+  const { t } = useTranslation(['views', 'common']);
   const { views, update, remove, setDefault } = all;
+  const undoable = useUndoable(all);
   const error = update.error ?? remove.error ?? setDefault.error;
   return (
     <Dialog title={t('manageTitle')} open onClose={onClose} width="wide">
       {error && <Failure error={error} />}
+      <div role="status">
+        {undoable.latest && (
+          <p className="flex items-center gap-3 rounded-md border py-1 ps-3 pe-1">
+            <bdi className="line-clamp-2 grow">{undoable.latest.text}</bdi>
+            <Button kind="quiet" icon="undo" onClick={undoable.latest.undo}>
+              {t('common:undo.undo')}
+            </Button>
+          </p>
+        )}
+      </div>
       <ul className="flex flex-col divide-y">
         {views.map((view) => (
-          <ViewRow key={view.id} view={view} all={all} search={search} />
+          <ViewRow
+            key={`${view.id} ${view.name}`}
+            view={view}
+            all={all}
+            undoable={undoable}
+            search={search}
+          />
         ))}
       </ul>
       {views.length === 0 && <p className="text-muted">{t('none')}</p>}
@@ -37,10 +55,11 @@ export function ManageViews({ all, search, onClose }: ManageViewsProps) {
 interface ViewRowProps {
   readonly view: SavedView;
   readonly all: ManageViewsProps['all'];
+  readonly undoable: ReturnType<typeof useUndoable>;
   readonly search: string;
 }
 
-function ViewRow({ view, all, search }: ViewRowProps) {
+function ViewRow({ view, all, undoable, search }: ViewRowProps) {
   const { t } = useTranslation('views');
   const user = useUser();
   const isAdmin = useMay('systemSettings');
@@ -49,7 +68,7 @@ function ViewRow({ view, all, search }: ViewRowProps) {
   const isDefault = view.id === all.defaultId;
   const rename = (event: FormEvent) => {
     event.preventDefault();
-    if (name.trim() && name.trim() !== view.name) all.update.mutate({ id: view.id, name: name.trim() });
+    if (name.trim() && name.trim() !== view.name) undoable.update(view, { name: name.trim() });
   };
   return (
     <li className="flex flex-wrap items-center gap-2 py-2">
@@ -74,7 +93,7 @@ function ViewRow({ view, all, search }: ViewRowProps) {
         </p>
       )}
       {isOwn && search !== '' && search !== view.search && (
-        <Button kind="quiet" onClick={() => all.update.mutate({ id: view.id, search })}>
+        <Button kind="quiet" onClick={() => undoable.update(view, { search })}>
           {t('replace')}
         </Button>
       )}
@@ -83,7 +102,7 @@ function ViewRow({ view, all, search }: ViewRowProps) {
           kind="quiet"
           aria-pressed={view.shared}
           disabled={isDefault}
-          onClick={() => all.update.mutate({ id: view.id, shared: !view.shared })}
+          onClick={() => undoable.update(view, { shared: !view.shared })}
         >
           {t(view.shared ? 'unshare' : 'shareIt')}
         </Button>
@@ -103,7 +122,7 @@ function ViewRow({ view, all, search }: ViewRowProps) {
           icon="delete"
           iconOnly
           aria-label={t('delete', { name: view.name })}
-          onClick={() => all.remove.mutate(view.id)}
+          onClick={() => undoable.remove(view, isDefault)}
         />
       )}
     </li>

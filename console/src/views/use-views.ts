@@ -1,11 +1,21 @@
 import type { CreateViewInput, SavedView, UpdateViewInput } from '@gantry/contract/views';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
 import { api, service } from '../service/service.ts';
 
 /** What an address says for the moment and not for a view: the thing that is open, and the form for the wall. */
-const MOMENTARY: ReadonlySet<string> = new Set(['event', 'kiosk', 'open', 'selected']);
+const MOMENTARY: ReadonlySet<string> = new Set([
+  'alert',
+  'entry',
+  'event',
+  'incident',
+  'kiosk',
+  'open',
+  'plate',
+  'selected',
+  'sensor',
+  'user',
+]);
 
 /** The parameters of the address that make a view. */
 export function viewOf(search: string): string {
@@ -16,7 +26,10 @@ export function viewOf(search: string): string {
 /** The saved views of a page, and what can be done with them. */
 export function useViews(page: string) {
   const client = useQueryClient();
-  const { data } = useQuery({ ...service.views.getAll.queryOptions({ page }), staleTime: 60_000 });
+  const { data, failureCount } = useQuery({
+    ...service.views.getAll.queryOptions({ page }),
+    staleTime: 60_000,
+  });
   const reload = () => client.invalidateQueries({ queryKey: service.views.pathKey() });
   const create = useMutation({
     mutationFn: (input: Omit<CreateViewInput, 'page'>) => api.views.create.mutate({ page, ...input }),
@@ -34,7 +47,17 @@ export function useViews(page: string) {
     mutationFn: (id: string | null) => api.views.setDefault.mutate({ page, id }),
     onSuccess: reload,
   });
-  return { views: data?.views ?? [], defaultId: data?.defaultId ?? null, create, update, remove, setDefault };
+  return {
+    views: data?.views ?? [],
+    defaultId: data?.defaultId ?? null,
+    /** Whether they may still come; not once the first call has failed. */
+    isPending: data === undefined && failureCount === 0,
+    reload,
+    create,
+    update,
+    remove,
+    setDefault,
+  };
 }
 
 /** Shows a view on the page that is open. */
@@ -45,20 +68,4 @@ export function useShowView(): (view: Pick<SavedView, 'search'>, replace?: boole
     if (replace) history.replace(address);
     else history.push(address);
   };
-}
-
-/** Begins with the default of everybody when the page was opened without a parameter of its own. */
-export function useDefaultView(views: readonly SavedView[], defaultId: string | null): void {
-  const { history } = useRouter();
-  const show = useShowView();
-  const isDecided = useRef(viewOf(history.location.search) !== '');
-  const latest = useRef(show);
-  latest.current = show;
-  useEffect(() => {
-    const view = views.find(({ id }) => id === defaultId);
-    if (isDecided.current || !view) return;
-    isDecided.current = true;
-    // The user may have chosen something until the answer was there.
-    if (viewOf(history.location.search) === '') latest.current(view, true);
-  }, [views, defaultId, history]);
 }

@@ -5,7 +5,7 @@ import { Button } from '../ui/button.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { ManageViews } from './manage-views.tsx';
 import { SaveView } from './save-view.tsx';
-import { useDefaultView, useShowView, useViews, viewOf } from './use-views.ts';
+import { useShowView, useViews, viewOf } from './use-views.ts';
 
 /** The saved views of a page: show one, save what is shown, and manage them. */
 export function ViewsMenu({ page }: { readonly page: string }) {
@@ -15,7 +15,6 @@ export function ViewsMenu({ page }: { readonly page: string }) {
   const show = useShowView();
   const search = viewOf(useLocation().searchStr);
   const [dialog, setDialog] = useState<'save' | 'manage' | null>(null);
-  useDefaultView(views, defaultId);
   const current = views.find((view) => viewOf(view.search) === search);
   const close = () => setDialog(null);
   return (

@@ -2,6 +2,7 @@ import type { WatchlistAlert } from '@gantry/contract/watchlist';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode, RefObject } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Faster, isConflict, useFasterText } from '../conflict/faster.tsx';
 import { sendWithKeys } from '../form/send-with-keys.ts';
 import { Failure } from '../service/failure.tsx';
 import { useShortcuts } from '../shortcuts/registry.tsx';
@@ -18,17 +19,33 @@ interface AlertPaneProps {
   readonly onClose: () => void;
 }
 
-/** The details of an alert: the plate as it was read against the pattern, why it is watched, and what was done. */
-export function AlertPane({ alert, area, acknowledge, onClose }: AlertPaneProps) {
-  const { t } = useTranslation(['watchlist', 'common']);
-  const { priority, licensePlateNumber, pattern, reason, timestamp, createdAt } = alert;
+/** The place for an alert, beside the list or below it. */
+export function AlertAside({
+  onClose,
+  children,
+}: {
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}) {
+  const { t } = useTranslation('watchlist');
   useShortcuts([{ keys: 'Escape', label: t('alerts.close'), scope: 'page', run: onClose }]);
-  const isRefused = acknowledge.error !== null && acknowledge.variables?.id === alert.id;
   return (
     <aside
       aria-label={t('alerts.details')}
       className="flex max-h-[60%] shrink-0 flex-col gap-3 overflow-y-auto border-t bg-surface p-4 lg:max-h-none lg:w-96 lg:border-s lg:border-t-0"
     >
+      {children}
+    </aside>
+  );
+}
+
+/** The details of an alert: the plate as it was read against the pattern, why it is watched, and what was done. */
+export function AlertPane({ alert, area, acknowledge, onClose }: AlertPaneProps) {
+  const { t } = useTranslation(['watchlist', 'common']);
+  const { priority, licensePlateNumber, pattern, reason, timestamp, createdAt } = alert;
+  const isRefused = acknowledge.error !== null && acknowledge.variables?.id === alert.id;
+  return (
+    <AlertAside onClose={onClose}>
       <header className="flex items-start gap-2">
         <div className="min-w-0 grow">
           <SeverityBadge severity={priority} />
@@ -74,7 +91,7 @@ export function AlertPane({ alert, area, acknowledge, onClose }: AlertPaneProps)
       {(!alert.acknowledgedAt || isRefused) && (
         <AcknowledgeForm alert={alert} area={area} acknowledge={acknowledge} />
       )}
-    </aside>
+    </AlertAside>
   );
 }
 
@@ -94,6 +111,7 @@ function Acknowledged({ alert }: Pick<AlertPaneProps, 'alert'>) {
 
 function AcknowledgeForm({ alert, area, acknowledge }: Omit<AlertPaneProps, 'onClose'>) {
   const { t } = useTranslation('watchlist');
+  const fasterText = useFasterText();
   const isThis = acknowledge.variables?.id === alert.id;
   return (
     <form
@@ -105,7 +123,20 @@ function AcknowledgeForm({ alert, area, acknowledge }: Omit<AlertPaneProps, 'onC
       className="flex flex-col gap-2"
     >
       <Field area={area} label={t('alerts.noteLabel')} name="note" lines={2} maxLength={1000} />
-      {isThis && acknowledge.error && <Failure error={acknowledge.error} />}
+      {isThis && isConflict(acknowledge.error) && (
+        <Faster error={acknowledge.error}>
+          {alert.acknowledgedAt && (
+            <p>
+              {fasterText({
+                what: 'acknowledged',
+                who: alert.acknowledgedBy?.name,
+                at: alert.acknowledgedAt,
+              })}
+            </p>
+          )}
+        </Faster>
+      )}
+      {isThis && acknowledge.error && !isConflict(acknowledge.error) && <Failure error={acknowledge.error} />}
       <Button
         kind="primary"
         type="submit"

@@ -7,12 +7,14 @@ import { FilterBar } from '../filters/filter-bar.tsx';
 import { api, service } from '../service/service.ts';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { DataTable } from '../table/data-table.tsx';
+import { NotOpened, useOpened } from '../table/opened.tsx';
 import { usePages } from '../table/pages.ts';
 import { useCursor } from '../table/use-cursor.ts';
 import { useSelection } from '../table/use-selection.ts';
 import { Button } from '../ui/button.tsx';
 import { Empty } from '../ui/empty.tsx';
-import { AlertPane } from './alert-pane.tsx';
+import { WithDefaultView } from '../views/with-default-view.tsx';
+import { AlertAside, AlertPane } from './alert-pane.tsx';
 import { BulkAcknowledge } from './bulk-acknowledge.tsx';
 import { useAlertColumns } from './columns.tsx';
 import { forgetUnseen, useUnseen } from './unseen.ts';
@@ -23,6 +25,14 @@ const keyOf = ({ id }: WatchlistAlert): string => id;
 
 /** The reads of watched plates, the newest first, and the details of one. */
 export function Alerts() {
+  return (
+    <WithDefaultView page="alerts">
+      <AlertList />
+    </WithDefaultView>
+  );
+}
+
+function AlertList() {
   const { t, i18n } = useTranslation('watchlist');
   const search = useSearch({ from: '/shell/watchlist' });
   const { alert: openId, acknowledged, priority, entryId, startDate, endDate, sortOrder } = search;
@@ -40,13 +50,22 @@ export function Alerts() {
     },
     keyOf,
   });
-  const { active } = useCursor({
+  const { active: listed } = useCursor({
     rows: pages.rows,
     keyOf,
     activeKey: openId,
     onMove: ({ id }) => change({ alert: id }),
     onOpen: ({ eventId }) => void navigate({ to: '/events', search: { event: eventId } }),
   });
+  const opened = useOpened<WatchlistAlert>({
+    id: openId,
+    listed,
+    isPending: pages.isPending,
+    queryKey: service.watchlist.getAlert.queryKey({ id: openId ?? '' }),
+    load: (id) => api.watchlist.getAlert.query({ id }),
+  });
+  const active = opened.row;
+  const close = () => change({ alert: undefined });
   const selection = useSelection({ rows: pages.rows, keyOf, activeKey: openId });
   const acknowledge = useAcknowledge();
   const note = useRef<HTMLTextAreaElement>(null);
@@ -99,13 +118,12 @@ export function Alerts() {
           />
         </div>
         {active && (
-          <AlertPane
-            key={active.id}
-            alert={active}
-            area={note}
-            acknowledge={acknowledge}
-            onClose={() => change({ alert: undefined })}
-          />
+          <AlertPane key={active.id} alert={active} area={note} acknowledge={acknowledge} onClose={close} />
+        )}
+        {opened.error !== null && (
+          <AlertAside onClose={close}>
+            <NotOpened opened={opened} onClose={close} />
+          </AlertAside>
         )}
       </div>
     </>

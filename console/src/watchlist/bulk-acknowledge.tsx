@@ -2,7 +2,8 @@ import type { ListAlertsInput, WatchlistAlert } from '@gantry/contract/watchlist
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type BulkFailure, type BulkProgress, collectIds, runBulk } from '../events/bulk/run-bulk.ts';
+import { isConflict, useFasterText } from '../conflict/faster.tsx';
+import { type BulkFailure, type BulkProgress, collectIds, runBatches } from '../events/bulk/run-bulk.ts';
 import { sentenceOf } from '../service/failure.tsx';
 import { api, service } from '../service/service.ts';
 import { Button } from '../ui/button.tsx';
@@ -29,6 +30,7 @@ export function BulkAcknowledge({ input, rows, selection }: BulkAcknowledgeProps
   const { t, i18n } = useTranslation(['watchlist', 'common']);
   const { sayFailure } = useNotices();
   const client = useQueryClient();
+  const fasterText = useFasterText();
   const [all, setAll] = useState(false);
   const [run, setRun] = useState<Run | null>(null);
   const stop = useRef(new AbortController());
@@ -36,6 +38,13 @@ export function BulkAcknowledge({ input, rows, selection }: BulkAcknowledgeProps
   if (selected.size === 0 && !run) return null;
   const n = (value: number) => value.toLocaleString(i18n.language);
   const byId = new Map(rows.map((row) => [row.id, row]));
+
+  const whyNot = (id: string, error: unknown) => {
+    const { acknowledgedAt, acknowledgedBy } = byId.get(id) ?? {};
+    return isConflict(error) && acknowledgedAt
+      ? fasterText({ what: 'acknowledged', who: acknowledgedBy?.name, at: acknowledgedAt })
+      : sentenceOf(error).sentence;
+  };
 
   /** Those that match and are open at this moment; what is raised later is not meant. */
   const findOpen = () => {
@@ -53,9 +62,11 @@ export function BulkAcknowledge({ input, rows, selection }: BulkAcknowledgeProps
     setRun({ progress: null, failures: [], isRunning: true });
     try {
       const items = all ? await findOpen() : [...selected].filter((id) => !byId.get(id)?.acknowledgedAt);
-      const failures = await runBulk({
+      const failures = await runBatches({
         items,
-        act: async (id) => void (await api.watchlist.acknowledgeAlert.mutate({ id, note })),
+        act: async (ids) =>
+          (await api.watchlist.acknowledgeAlertBatch.mutate({ ids: [...ids], note })).results,
+        onDone: () => undefined,
         signal: stop.current.signal,
         onProgress: (progress) => setRun({ progress, failures: [], isRunning: true }),
       });
@@ -127,7 +138,7 @@ export function BulkAcknowledge({ input, rows, selection }: BulkAcknowledgeProps
               <bdi className="shrink-0 font-mono text-muted">
                 {byId.get(item)?.licensePlateNumber ?? item.slice(0, 8)}
               </bdi>
-              <bdi>{sentenceOf(error).sentence}</bdi>
+              <bdi>{whyNot(item, error)}</bdi>
             </li>
           ))}
         </ul>

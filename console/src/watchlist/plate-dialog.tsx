@@ -1,9 +1,10 @@
 import { severities } from '@gantry/contract/values';
-import type { WatchlistEntry } from '@gantry/contract/watchlist';
+import type { WatchlistEntry, WatchlistEntryDetail } from '@gantry/contract/watchlist';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Faster, isConflict, useFasterText } from '../conflict/faster.tsx';
 import { ChoiceField } from '../form/choice-field.tsx';
 import { type Entered, useForm } from '../form/form.ts';
 import { Failure } from '../service/failure.tsx';
@@ -52,6 +53,11 @@ export function PlateDialog({ entry, onClose }: PlateDialogProps) {
   const client = useQueryClient();
   const settings = useTimeSettings();
   const [deletes, setDeletes] = useState(false);
+  const fasterText = useFasterText();
+  // As it was when the form was opened; the list behind it may be read again.
+  const [seen] = useState({ updatedAt: entry?.updatedAt });
+  /** The entry as somebody else has changed it meanwhile. */
+  const [faster, setFaster] = useState<WatchlistEntryDetail | null>(null);
   const dayOf = (moment: Date | null) =>
     moment && createTimeFormat(settings.timezone, 'en', settings).isoDay(moment);
   const [before] = useState<PlateFacts>({
@@ -65,10 +71,17 @@ export function PlateDialog({ entry, onClose }: PlateDialogProps) {
   const refresh = () => client.invalidateQueries({ queryKey: service.watchlist.getAll.pathKey() });
   const form = useForm({
     read: readPlate,
-    save: (after) =>
-      entry
-        ? api.watchlist.update.mutate({ id: entry.id, ...changesOf(before, after) })
-        : api.watchlist.create.mutate(after),
+    save: async (after) => {
+      if (!entry) return api.watchlist.create.mutate(after);
+      const { id } = entry;
+      const expectedUpdatedAt = faster?.updatedAt ?? seen.updatedAt;
+      try {
+        return await api.watchlist.update.mutate({ id, ...changesOf(before, after), expectedUpdatedAt });
+      } catch (error) {
+        if (isConflict(error)) setFaster(await api.watchlist.getById.query({ id }));
+        throw error;
+      }
+    },
     onSuccess: ({ pattern }) => {
       say(entry ? t('plates.changed', { pattern }) : t('plates.added', { pattern }));
       void refresh();
@@ -151,7 +164,14 @@ export function PlateDialog({ entry, onClose }: PlateDialogProps) {
             </span>
           </label>
         </fieldset>
-        {form.failure && <Failure error={form.failure} />}
+        {form.failure && !isConflict(form.failure) && <Failure error={form.failure} />}
+        {isConflict(form.failure) && (
+          <Faster error={form.failure}>
+            {faster && (
+              <p>{fasterText({ what: 'changed', who: faster.updatedBy?.name, at: faster.updatedAt })}</p>
+            )}
+          </Faster>
+        )}
         <div className="mt-3 flex flex-wrap items-center gap-2">
           {entry && (
             <Link to="/watchlist" search={{ entryId: entry.id }} className="me-auto text-accent underline">
@@ -168,7 +188,7 @@ export function PlateDialog({ entry, onClose }: PlateDialogProps) {
           </Button>
           {mayManage && (
             <Button kind="primary" type="submit" disabled={form.isSaving}>
-              {t('common:dialog.save')}
+              {isConflict(form.failure) ? t('common:faster.saveStill') : t('common:dialog.save')}
             </Button>
           )}
         </div>

@@ -7,10 +7,13 @@ import { api, service } from '../service/service.ts';
 import { useMay } from '../session/may.ts';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { DataTable } from '../table/data-table.tsx';
+import { NotOpened, useOpened } from '../table/opened.tsx';
 import { usePages } from '../table/pages.ts';
 import { useCursor } from '../table/use-cursor.ts';
 import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
 import { Empty } from '../ui/empty.tsx';
+import { WithDefaultView } from '../views/with-default-view.tsx';
 import { usePlateColumns } from './columns.tsx';
 import { PlateDialog } from './plate-dialog.tsx';
 import { usePlateFilters } from './use-filters.ts';
@@ -19,6 +22,14 @@ const keyOf = ({ id }: WatchlistEntry): string => id;
 
 /** The plates to look out for. */
 export function Plates() {
+  return (
+    <WithDefaultView page="plates">
+      <PlateList />
+    </WithDefaultView>
+  );
+}
+
+function PlateList() {
   const { t, i18n } = useTranslation('watchlist');
   const mayManage = useMay('manageWatchlist');
   const { plate, search, priority, active, sortBy, sortOrder } = useSearch({ from: '/shell/watchlist' });
@@ -38,12 +49,22 @@ export function Plates() {
   });
   const openDialog = (id: string) => change({ plate: id });
   // The dialog takes the keys while it is open, so the cursor may be what the address names.
-  const { active: open } = useCursor({
+  const { active: listed } = useCursor({
     rows: pages.rows,
     keyOf,
     activeKey: plate,
     onMove: ({ id }) => openDialog(id),
   });
+  const isNew = plate === 'new';
+  const opened = useOpened<WatchlistEntry>({
+    id: isNew ? undefined : plate,
+    listed,
+    isPending: pages.isPending,
+    queryKey: service.watchlist.getById.queryKey({ id: plate ?? '' }),
+    load: (id) => api.watchlist.getById.query({ id }),
+  });
+  const open = opened.row;
+  const close = () => change({ plate: undefined });
   const create = () => openDialog('new');
   useShortcuts(mayManage ? [{ keys: 'c', label: t('plates.new'), scope: 'page', run: create }] : []);
   const isFiltered = filters.some(({ name }) => input[name as keyof typeof input] !== undefined);
@@ -90,12 +111,13 @@ export function Plates() {
           )
         }
       />
-      {(open || (plate === 'new' && mayManage)) && (
-        <PlateDialog
-          key={open?.id ?? 'new'}
-          entry={open ?? null}
-          onClose={() => change({ plate: undefined })}
-        />
+      {(open || (isNew && mayManage)) && (
+        <PlateDialog key={open?.id ?? 'new'} entry={open ?? null} onClose={close} />
+      )}
+      {opened.error !== null && (
+        <Dialog title={t('plates.title')} open onClose={close}>
+          <NotOpened opened={opened} onClose={close} />
+        </Dialog>
       )}
     </>
   );

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { api, service } from '../service/service.ts';
 import { useNotices } from '../undo/undo.tsx';
 
-/** Acknowledges an alert. If somebody was faster, the service says who and when, and the list is read again. */
+/** Acknowledges an alert. The list is read again, which says who was faster if somebody was. */
 export function useAcknowledge() {
   const { t } = useTranslation('watchlist');
   const { say } = useNotices();
@@ -13,7 +13,12 @@ export function useAcknowledge() {
     mutationFn: ({ id, note }: Pick<AcknowledgeAlertInput, 'id' | 'note'>) =>
       api.watchlist.acknowledgeAlert.mutate({ id, note }),
     onSuccess: ({ licensePlateNumber }) => say(t('alerts.done', { plate: licensePlateNumber })),
-    onSettled: () => client.invalidateQueries({ queryKey: service.watchlist.getAlerts.pathKey() }),
+    onSettled: () =>
+      Promise.all(
+        [service.watchlist.getAlerts, service.watchlist.getAlert].map((each) =>
+          client.invalidateQueries({ queryKey: each.pathKey() }),
+        ),
+      ),
   });
 }
 

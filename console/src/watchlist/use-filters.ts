@@ -39,7 +39,7 @@ export function useAlertFilters(): readonly Filter[] {
           const { entries } = await api.watchlist.getAll.query({ search, take: 20, sortBy: 'pattern' });
           return entries.map(({ id, pattern, reason }) => ({ value: id, label: `${pattern} · ${reason}` }));
         },
-        // There is no call for one entry; its alerts say what it was, even when it is gone.
+        // Its alerts say what it was, even when it is gone.
         nameOf: async (entryId) => {
           const { alerts } = await api.watchlist.getAlerts.query({ entryId, take: 1 });
           return alerts[0]?.pattern ?? entryId;

@@ -17,6 +17,22 @@ export interface ActivityRow {
   readonly details: Record<string, unknown> | null;
 }
 
+const COLUMNS = sql.raw(
+  'id, user_id AS "userId", action, at, ip_address AS "ipAddress", user_agent AS "userAgent", details',
+);
+
+/** Ids are numbers of at most 18 digits. */
+const ID = /^[1-9]\d{0,17}$/;
+
+/** One entry; null when there is none. */
+export async function findActivity(db: Executor, id: string): Promise<ActivityRow | null> {
+  if (!ID.test(id)) return null;
+  const { rows } = await db.execute<ActivityRow & Record<string, unknown>>(
+    sql`SELECT ${COLUMNS} FROM activity WHERE id = ${id}::bigint`,
+  );
+  return rows[0] ?? null;
+}
+
 /** One page of what all users did, newest first, and how much there is of it. */
 export async function listActivityLog(
   db: Executor,
@@ -26,8 +42,7 @@ export async function listActivityLog(
   const wanted = conditions(input, interval);
   // Plan: activity_pkey from its end, or activity_of_user.
   const { rows } = await db.execute<ActivityRow & Record<string, unknown>>(sql`
-    SELECT id, user_id AS "userId", action, at, ip_address AS "ipAddress", user_agent AS "userAgent", details
-    FROM activity WHERE ${wanted} ORDER BY id DESC LIMIT ${input.take} OFFSET ${input.skip}`);
+    SELECT ${COLUMNS} FROM activity WHERE ${wanted} ORDER BY id DESC LIMIT ${input.take} OFFSET ${input.skip}`);
   const { rows: counted } = await db.execute<{ total: number }>(
     sql`SELECT count(*) AS total FROM activity WHERE ${wanted}`,
   );

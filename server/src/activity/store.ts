@@ -12,7 +12,7 @@ export type ActivityAction =
   | `users.${'create' | 'update' | 'delete' | 'updateRole' | 'resetPassword'}`
   | `sensors.${'create' | 'update' | 'delete' | 'rotateKey' | 'revealKey'}`
   | `locations.${'create' | 'update' | 'delete'}`
-  | `events.${'markAsProcessed' | 'markAsArchived' | 'review' | 'undoReview' | 'delete' | 'lookUpPlate'}`
+  | `events.${'markAsProcessed' | 'markAsArchived' | 'undoArchive' | 'review' | 'undoReview' | 'delete' | 'lookUpPlate'}`
   | `incidents.${'create' | 'update' | 'acknowledge' | 'assign' | 'start' | 'resolve' | 'reopen' | 'close' | 'addNote' | 'attachEvent'}`
   | `watchlist.${'create' | 'update' | 'delete' | 'acknowledgeAlert'}`
   | `views.${'create' | 'update' | 'delete' | 'setDefault'}`

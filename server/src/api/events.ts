@@ -45,6 +45,7 @@ import { failureOf, inputFailure } from '../rpc/errors.ts';
 import { messagesOf } from '../rpc/messages.ts';
 import type { DeviceContext } from '../sensors/authenticate.ts';
 import type { AppContext } from './context.ts';
+import { eventBatches } from './event-batches.ts';
 import { allowed, device, open, router, signedIn } from './procedures.ts';
 
 /** One event of a batch, validated and stored separately, so that an invalid event does not affect the others. */
@@ -153,7 +154,7 @@ export const eventsRouter = router({
     .meta({
       summary: 'Confirm or reject an event, or ask for a second look',
       notes:
-        'CONFIRMED marks the event as processed; REJECTED, which needs a `reason`, marks it as processed and archives it; SECOND_LOOK marks nothing. A review replaces the one before: what that one marked and the new one does not is no longer marked. With `expected`, a review by somebody else that you did not see is not replaced: CONFLICT names who reviewed the event, how and when. With `expected: null` the same applies to an event without a review that somebody else marked as processed.',
+        'CONFIRMED marks the event as processed; REJECTED, which needs a `reason`, marks it as processed and archives it; SECOND_LOOK marks nothing. A review replaces the one before: what that one marked and the new one does not is no longer marked. With `expected`, a review by somebody else that you did not see is not replaced: CONFLICT names who reviewed the event, how and when. With `expected: null` the same applies to an event without a review that somebody else marked as processed, unless `expectedProcessed: true` says that you saw that.',
     })
     .input(reviewEventInput)
     .output(review)
@@ -167,6 +168,8 @@ export const eventsRouter = router({
     .input(undoReviewInput)
     .output(recordedReview)
     .mutation(({ ctx, input }) => undoReview(ctx, input.id)),
+
+  ...eventBatches,
 
   getReviews: signedIn
     .meta({ question: true, summary: 'Get the latest review of each of up to 100 events' })

@@ -20,14 +20,17 @@ import {
 } from '@gantry/contract/incidents';
 import { pageCount } from '@gantry/contract/page';
 import { permissions } from '@gantry/contract/permissions';
+import { keepNotePictures } from '../images/note-pictures.ts';
 import { followIncidents } from '../incidents/follow.ts';
 import { getIncidentStats } from '../incidents/list-store.ts';
 import { listCandidates } from '../incidents/references-store.ts';
 import {
+  addNote,
   assignIncident,
   attachEvent,
   createIncident,
   moveIncident,
+  requireMayNote,
   updateIncident,
 } from '../incidents/service.ts';
 import { viewIncident, viewIncidents } from '../incidents/view.ts';
@@ -146,10 +149,16 @@ export const incidentsRouter = router({
     .mutation(({ ctx, input }) => moveIncident(ctx, 'reopen', input)),
 
   addNote: permitted
-    .meta({ summary: 'Add a note to an incident in any state', notes: WHO })
+    .meta({
+      summary: 'Add a note, with up to 5 images, to an incident in any state',
+      notes: `The images are stored before the answer, and kept as long as the incident. The timeline has their addresses in \`details.images\`; every user can read them there. On SERVICE_UNAVAILABLE (503), wait for \`Retry-After\` and send the note again. ${WHO}`,
+    })
     .input(addNoteInput)
     .output(incident)
-    .mutation(({ ctx, input }) => moveIncident(ctx, 'addNote', input)),
+    .mutation(async ({ ctx, input: { images, ...input } }) => {
+      if (images.length > 0) await requireMayNote(ctx, input.id);
+      return addNote(ctx, { ...input, images: await keepNotePictures(ctx.app.images, images) });
+    }),
 
   attachEvent: permitted
     .meta({

@@ -5,13 +5,13 @@ import {
   holdsPage,
   listHoldsInput,
   previewRetentionInput,
-  retentionInput,
   retentionPreview,
   retentionRun,
   retentionRunsInput,
   retentionRunsPage,
   retentionSettings,
   setHoldInput,
+  setRetentionInput,
   storageStats,
 } from '@gantry/contract/storage';
 import { releaseHold, setHold } from '../events/holds.ts';
@@ -39,9 +39,9 @@ export const storageRouter = router({
     .meta({
       summary: 'Change the retention rules',
       notes:
-        'Classes that are not given do not change; `events` is replaced as a whole. Everything is kept indefinitely unless a number of days is given. Traffic counts are kept when their events are removed. Only the class `traffic` removes counts, which leaves a gap. Nothing is removed before the daily run at 3:00 in the time zone of the service; `storage.previewRetention` shows what that run will remove.',
+        'Classes that are not given do not change; `events` is replaced as a whole. Everything is kept indefinitely unless a number of days is given. Traffic counts are kept when their events are removed. Only the class `traffic` removes counts, which leaves a gap. Nothing is removed before the daily run at 3:00 in the time zone of the service; `storage.previewRetention` shows what that run will remove. With `expectedUpdatedAt`, a change by somebody else that you did not see is not overwritten (CONFLICT, with the name of that person).',
     })
-    .input(retentionInput)
+    .input(setRetentionInput)
     .output(retentionSettings)
     .mutation(({ ctx, input }) => setRetention(ctx, input)),
 

@@ -2,6 +2,7 @@ import { byId } from '@gantry/contract/id';
 import { pageCount } from '@gantry/contract/page';
 import {
   activityLog,
+  activityLogEntry,
   activityLogInput,
   activityOutput,
   createUserInput,
@@ -16,7 +17,7 @@ import {
   usersPage,
 } from '@gantry/contract/users';
 import { listActivity, NOBODY } from '../activity/store.ts';
-import { viewActivityLog } from '../users/activity-log.ts';
+import { viewActivity, viewActivityLog } from '../users/activity-log.ts';
 import { createUser, deleteUser, resetPassword, updateRole, updateUser } from '../users/service.ts';
 import { getUser, getUserOrFormerId, listUsers } from '../users/store.ts';
 import { allowed, router } from './procedures.ts';
@@ -122,4 +123,10 @@ export const usersRouter = router({
     .input(activityLogInput)
     .output(activityLog)
     .query(({ ctx, input }) => viewActivityLog(ctx, input)),
+
+  getActivityEntry: administrators
+    .meta({ summary: 'Get one entry of the activity log' })
+    .input(byId)
+    .output(activityLogEntry)
+    .query(({ ctx, input }) => viewActivity(ctx, input.id)),
 });

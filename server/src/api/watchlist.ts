@@ -1,6 +1,9 @@
 import { byId } from '@gantry/contract/id';
 import { pageCount } from '@gantry/contract/page';
+import { MAX_BATCH_ITEMS } from '@gantry/contract/values';
 import {
+  acknowledgeAlertBatchInput,
+  acknowledgeAlertBatchOutput,
   acknowledgeAlertInput,
   alertMessage,
   alertsPage,
@@ -12,14 +15,16 @@ import {
   updateWatchlistEntryInput,
   watchlistAlert,
   watchlistEntry,
+  watchlistEntryDetail,
   watchlistPage,
 } from '@gantry/contract/watchlist';
 import { resolveInterval } from '../platform/time.ts';
 import { messagesOf } from '../rpc/messages.ts';
-import { listAlerts } from '../watchlist/alerts-store.ts';
+import { getAlert, listAlerts } from '../watchlist/alerts-store.ts';
 import { followAlerts } from '../watchlist/follow.ts';
 import { acknowledgeAlert, createEntry, deleteEntry, updateEntry } from '../watchlist/service.ts';
-import { listEntries } from '../watchlist/store.ts';
+import { getEntry, listEntries } from '../watchlist/store.ts';
+import { eachOf, itemsOf } from './batch.ts';
 import { allowed, router } from './procedures.ts';
 
 export const watchlistRouter = router({
@@ -31,6 +36,12 @@ export const watchlistRouter = router({
       const { items, total } = await listEntries(ctx.app.db, input);
       return { entries: items, total, pageCount: pageCount(total, input.take) };
     }),
+
+  getById: allowed('manageIncidents')
+    .meta({ summary: 'Get one entry of the watchlist, with who changed it last' })
+    .input(byId)
+    .output(watchlistEntryDetail)
+    .query(({ ctx, input }) => getEntry(ctx.app.db, input.id)),
 
   create: allowed('manageWatchlist')
     .meta({
@@ -47,7 +58,7 @@ export const watchlistRouter = router({
     .meta({
       summary: 'Change an entry of the watchlist',
       notes:
-        'Only the given fields change; `null` removes a bound. Alerts keep the values that the entry had when they were raised.',
+        'Only the given fields change; `null` removes a bound. Alerts keep the values that the entry had when they were raised. With `expectedUpdatedAt`, a change by somebody else that you did not see is not overwritten (CONFLICT, with the name of that person).',
     })
     .input(updateWatchlistEntryInput)
     .output(watchlistEntry)
@@ -73,6 +84,12 @@ export const watchlistRouter = router({
       return { alerts: items, total, pageCount: pageCount(total, input.take) };
     }),
 
+  getAlert: allowed('manageIncidents')
+    .meta({ summary: 'Get one alert' })
+    .input(byId)
+    .output(watchlistAlert)
+    .query(({ ctx, input }) => getAlert(ctx.app.db, input.id)),
+
   onAlert: allowed('manageIncidents')
     .meta({
       summary: 'Stream alerts when they are raised and when they are acknowledged',
@@ -92,4 +109,18 @@ export const watchlistRouter = router({
     .input(acknowledgeAlertInput)
     .output(watchlistAlert)
     .mutation(({ ctx, input }) => acknowledgeAlert(ctx, input)),
+
+  acknowledgeAlertBatch: allowed('manageIncidents')
+    .meta({
+      summary: 'Acknowledge many alerts with one note',
+      notes: `As \`acknowledgeAlert\`. Each of up to ${MAX_BATCH_ITEMS} succeeds or fails by itself; the call fails as a whole only if nothing could be done.`,
+    })
+    .input(acknowledgeAlertBatchInput)
+    .output(acknowledgeAlertBatchOutput)
+    .mutation(async ({ ctx, input: { ids, note } }) => ({
+      results: await eachOf(ctx, itemsOf(ids), async ({ id }) => ({
+        id,
+        alert: await acknowledgeAlert(ctx, { id, note }),
+      })),
+    })),
 });

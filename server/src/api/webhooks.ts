@@ -5,6 +5,7 @@ import {
   createWebhookInput,
   deleteWebhookOutput,
   deliveriesPage,
+  delivery,
   listDeliveriesInput,
   listWebhooksInput,
   redeliverInput,
@@ -15,7 +16,7 @@ import {
   watchedWebhook,
   webhooksPage,
 } from '@gantry/contract/webhooks';
-import { listDeliveries } from '../webhooks/deliveries-store.ts';
+import { getDelivery, listDeliveries } from '../webhooks/deliveries-store.ts';
 import { createWebhook, deleteWebhook, redeliver, testWebhook, updateWebhook } from '../webhooks/service.ts';
 import { getWebhook, listWebhooks } from '../webhooks/store.ts';
 import { allowed, router } from './procedures.ts';
@@ -83,6 +84,12 @@ export const webhooksRouter = router({
       const { items, total } = await listDeliveries(ctx.app.db, input);
       return { deliveries: items, total, pageCount: pageCount(total, input.take) };
     }),
+
+  getDelivery: allowed('systemSettings')
+    .meta({ summary: 'Get one delivery' })
+    .input(byId)
+    .output(delivery)
+    .query(({ ctx, input }) => getDelivery(ctx.app.db, input.id)),
 
   redeliver: allowed('systemSettings')
     .meta({

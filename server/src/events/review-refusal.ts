@@ -8,23 +8,24 @@ const done: Record<ReviewDecision, string> = {
   SECOND_LOOK: 'asked for a second look at this event',
 };
 
+const others = {
+  undid: 'undid the review that you saw',
+  processed: 'marked this event as processed',
+  unmarked: 'took back that this event is processed',
+} as const;
+
 /** What stands in the way of a review. */
 export interface Obstacle {
   /** null: that is not known. */
   readonly who: string | null;
-  readonly what: ReviewDecision | 'undid' | 'processed';
+  readonly what: ReviewDecision | keyof typeof others;
   /** null: that is not known. */
   readonly at: Date | null;
 }
 
 /** Somebody was faster. @param now Unix milliseconds, by the clock of the database */
 export function reviewedRefusal({ who, what, at }: Obstacle, now: number): AppError {
-  const words =
-    what === 'undid'
-      ? 'undid the review that you saw'
-      : what === 'processed'
-        ? 'marked this event as processed'
-        : done[what];
+  const words = { ...done, ...others }[what];
   const when = at === null ? '' : ` ${ageOf(now - at.getTime())} ago (${at.toISOString()})`;
   return new AppError('conflict', `${who ?? 'Somebody'} ${words}${when}: reload it before you review it`);
 }
@@ -36,6 +37,23 @@ export function notAuthorRefusal(who: string): AppError {
 
 export function undoneRefusal(at: Date): AppError {
   return new AppError('conflict', `This review was undone at ${at.toISOString()}`);
+}
+
+/** Why an archived event stays archived. */
+export function archivedRefusal(why: 'by another' | 'by a review', who: string | null): AppError {
+  return new AppError(
+    'conflict',
+    why === 'by another'
+      ? `This event was archived by ${who ?? 'somebody else'}: only they can take it back`
+      : 'This event was archived by its rejection: undo the review instead',
+  );
+}
+
+export function tooLateToRestore(at: Date): AppError {
+  return new AppError(
+    'conflict',
+    `Archiving can be undone for ${UNDO_REVIEW_SECONDS} s, and this event was archived at ${at.toISOString()}`,
+  );
 }
 
 export function tooLateRefusal(at: Date): AppError {

@@ -31,14 +31,17 @@ import { getEvent } from './store.ts';
  */
 export function reviewEvent(
   { app, actor, caller }: ActorContext,
-  { id, decision, reason, expected }: ReviewEventInput,
+  { id, decision, reason, expected, expectedProcessed = false }: ReviewEventInput,
 ): Promise<Review> {
   return inTransaction(app.db, async (tx) => {
     const before = await lockMarks(tx, id);
     if (!before) throw notFound('Event');
     const [latest = null] = await findLatestReviews(tx, [id]);
     const now = await readDatabaseTime(tx);
-    if (expected !== undefined) await requireSeen(tx, { actorId: actor.id, expected, latest, before, now });
+    if (expected !== undefined) {
+      const seen = { review: expected, processed: expectedProcessed };
+      await requireSeen(tx, seen, { actorId: actor.id, latest, before, now });
+    }
     const at = new Date(now);
     const after = marksAfter(decision, before, latest, { by: actor.id, at: at.toISOString() });
     await setMarks(tx, id, { before, after });
@@ -109,28 +112,45 @@ export async function viewEventHistory(
   return { eventId, reviews, processedAt, processedBy, archivedAt, archivedBy };
 }
 
+/** The state of an event as a caller saw it. */
 interface Seen {
+  /** The latest review; null: none. */
+  readonly review: string | null;
+  /** Whether it was marked as processed, where there was no review. */
+  readonly processed: boolean;
+}
+
+/** The state of an event as it is. */
+interface Present {
   readonly actorId: string;
-  readonly expected: string | null;
   readonly latest: ReviewRow | null;
   readonly before: Marks;
   readonly now: number;
 }
 
 /** @throws AppError `conflict` when the state of the event is another than the caller saw, with who changed it and when */
-async function requireSeen(tx: Transaction, { actorId, expected, latest, before, now }: Seen): Promise<void> {
+async function requireSeen(
+  tx: Transaction,
+  seen: Seen,
+  { actorId, latest, before, now }: Present,
+): Promise<void> {
   const whoIs = async (userId: string | null) => (await findNames(tx, [userId]))(userId)?.name ?? null;
-  if ((expected?.toLowerCase() ?? null) !== (latest?.id ?? null)) {
+  if ((seen.review?.toLowerCase() ?? null) !== (latest?.id ?? null)) {
     if (latest) {
       const { userId, decision, at } = latest;
       throw reviewedRefusal({ who: await whoIs(userId), what: decision, at }, now);
     }
-    const seen = await findReview(tx, expected ?? '');
-    const who = await whoIs(seen?.userId ?? null);
-    throw reviewedRefusal({ who, what: 'undid', at: seen?.undoneAt ?? null }, now);
+    const undone = await findReview(tx, seen.review ?? '');
+    const who = await whoIs(undone?.userId ?? null);
+    throw reviewedRefusal({ who, what: 'undid', at: undone?.undoneAt ?? null }, now);
   }
   const { processed } = before;
-  if (latest || !processed || processed.by === actorId) return;
+  if (latest) return;
+  if (seen.processed) {
+    if (processed) return;
+    throw reviewedRefusal({ who: null, what: 'unmarked', at: null }, now);
+  }
+  if (!processed || processed.by === actorId) return;
   const at = processed.at === null ? null : new Date(processed.at);
   throw reviewedRefusal({ who: await whoIs(processed.by), what: 'processed', at }, now);
 }

@@ -1,31 +1,67 @@
 import type { Event, ListEventsInput } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
+import { UNDO_REVIEW_SECONDS } from '@gantry/contract/reviews';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
 import { readDatabaseTime } from '../platform/database/database-time.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
+import { findNames } from '../users/names-store.ts';
 import { lockOutHolds, requireNotHeld } from './holds-store.ts';
 import { listEvents } from './list/list.ts';
-import { lockMarks, type Marks, setMarks } from './marks-store.ts';
+import { isSameMark, lockMarks, type Marks, setMarks } from './marks-store.ts';
 import { rememberDeletion, removeEvent } from './remove-store.ts';
+import { archivedRefusal, tooLateToRestore } from './review-refusal.ts';
+import { findLatestReviews } from './reviews-store.ts';
 
 /**
  * Marks an event as processed. Has no effect if it is already.
+ * @returns whether it was not
  * @throws AppError `notFound`
  */
-export function markAsProcessed(ctx: ActorContext, id: string): Promise<void> {
+export function markAsProcessed(ctx: ActorContext, id: string): Promise<boolean> {
   return mark(ctx, id, 'events.markAsProcessed', 'processed');
 }
 
 /**
  * Archives an event. Has no effect if it is archived already.
+ * @returns whether it was not
  * @throws AppError `notFound`
  */
-export function markAsArchived(ctx: ActorContext, id: string): Promise<void> {
+export function markAsArchived(ctx: ActorContext, id: string): Promise<boolean> {
   return mark(ctx, id, 'events.markAsArchived', 'archived');
+}
+
+/**
+ * Takes back that the user archived an event a moment ago. Has no effect if it is not archived any more.
+ * @returns whether it was
+ * @throws AppError `notFound`; `conflict` when somebody else or a rejection archived it, or when it is too late
+ */
+export function undoArchive({ app, actor, caller }: ActorContext, id: string): Promise<boolean> {
+  return inTransaction(app.db, async (tx) => {
+    const before = await lockMarks(tx, id);
+    if (!before) throw notFound('Event');
+    const { archived } = before;
+    if (!archived) return false;
+    if (archived.by !== actor.id) {
+      const nameOf = await findNames(tx, [archived.by]);
+      throw archivedRefusal('by another', nameOf(archived.by)?.name ?? null);
+    }
+    const [review] = await findLatestReviews(tx, [id]);
+    if (
+      review &&
+      isSameMark(archived, review.after.archived) &&
+      !isSameMark(archived, review.before.archived)
+    )
+      throw archivedRefusal('by a review', null);
+    const at = archived.at === null ? 0 : Date.parse(archived.at);
+    if ((await readDatabaseTime(tx)) - at > UNDO_REVIEW_SECONDS * 1000) throw tooLateToRestore(new Date(at));
+    await setMarks(tx, id, { before, after: { ...before, archived: null } });
+    await recordActivity(tx, actor.id, caller, 'events.undoArchive', { eventId: id });
+    return true;
+  });
 }
 
 /**
@@ -78,13 +114,14 @@ function mark(
   id: string,
   action: 'events.markAsProcessed' | 'events.markAsArchived',
   flag: keyof Marks,
-): Promise<void> {
+): Promise<boolean> {
   return inTransaction(app.db, async (tx) => {
     const before = await lockMarks(tx, id);
     if (!before) throw notFound('Event');
-    if (before[flag]) return;
+    if (before[flag]) return false;
     const at = new Date(await readDatabaseTime(tx)).toISOString();
     await setMarks(tx, id, { before, after: { ...before, [flag]: { by: actor.id, at } } });
     await recordActivity(tx, actor.id, caller, action, { eventId: id });
+    return true;
   });
 }

@@ -5,7 +5,14 @@ import { type AppError, unavailable } from '../platform/error.ts';
 import type { BlobStore } from './blobs.ts';
 import { createBreaker } from './breaker.ts';
 import type { Picture } from './read-image.ts';
-import { findImage, noteImageStored, noteImages, type PicturesOfEvent, type StoredImage } from './store.ts';
+import {
+  findImage,
+  noteImageStored,
+  noteImages,
+  noteImagesOfEvent,
+  type PicturesOfEvent,
+  type StoredImage,
+} from './store.ts';
 
 export interface ImagesParts {
   readonly db: Database;
@@ -26,7 +33,7 @@ export interface ImageLimits {
   readonly openMs: number;
 }
 
-/** Stores the images of events. */
+/** Stores the images of events and notes. */
 export interface Images {
   /**
    * Stores the images of an event before the event itself; they are durable when this resolves.
@@ -34,6 +41,12 @@ export interface Images {
    * @throws AppError `unavailable` when the store is unavailable or full, or too many images are waiting
    */
   keep(event: PicturesOfEvent, until?: number): Promise<void>;
+  /**
+   * Stores images before the note that refers to them; they are durable when this resolves, and kept for an hour even
+   * if the note is not stored. They take their turn with those of events.
+   * @throws AppError `unavailable` as `keep` does
+   */
+  keepForNote(pictures: readonly Picture[], until?: number): Promise<void>;
   find(sha256: string): Promise<StoredImage | null>;
   readonly blobs: BlobStore;
 }
@@ -43,81 +56,102 @@ const WRITES_AT_ONCE = 8;
 
 const LIMITS: ImageLimits = { bytes: 64_000_000, events: 2_000, putMs: 15_000, failures: 5, openMs: 500 };
 
-/** The error for an event whose images were not stored in time. */
-export function picturesTookTooLong(): AppError {
-  return unavailable('Storing the images of the event took too long: send the event again in a moment');
+/** What images belong to. */
+type Owner = 'event' | 'note';
+
+/** The error for an event, or a note, whose images were not stored in time. */
+export function picturesTookTooLong(owner: Owner = 'event'): AppError {
+  return unavailable(`Storing the images of the ${owner} took too long: send the ${owner} again in a moment`);
+}
+
+/** Images that wait for their turn. */
+interface Task {
+  readonly owner: Owner;
+  readonly pictures: readonly Picture[];
+  /** Records them. @returns the hashes of those whose file must be stored */
+  readonly note: () => Promise<ReadonlySet<string>>;
 }
 
 export function createImages({ db, blobs, log, limits }: ImagesParts): Images {
   const { bytes: mostBytes, events: mostEvents, putMs, failures, openMs } = { ...LIMITS, ...limits };
   const inTurn = pLimit(WRITES_AT_ONCE);
-  const breaker = createBreaker({ failures, openMs, refusal: cannotBeStored });
+  const breaker = createBreaker({ failures, openMs, refusal: () => cannotBeStored('event') });
   const waiting = { events: 0, bytes: 0 };
 
-  const store = async ({ sha256, bytes }: Picture, puts: Promise<void>[]): Promise<void> => {
+  const store = async ({ sha256, bytes }: Picture, owner: Owner, puts: Promise<void>[]): Promise<void> => {
     try {
       await breaker.run(() => {
         const put = blobs.put(sha256, bytes);
         puts.push(put);
-        return within(putMs, put, picturesTookTooLong);
+        return within(putMs, put, () => picturesTookTooLong(owner));
       });
     } catch (err) {
       log.error({ err, sha256 }, 'an image could not be stored');
-      throw cannotBeStored(err);
+      throw cannotBeStored(owner, err);
     }
     await noteImageStored(db, sha256);
   };
 
-  const requireTime = (until: number): void => {
-    if (performance.now() > until) throw picturesTookTooLong();
+  const requireTime = (until: number, owner: Owner): void => {
+    if (performance.now() > until) throw picturesTookTooLong(owner);
   };
 
-  const keepNow = async (event: PicturesOfEvent, until: number, puts: Promise<void>[]): Promise<void> => {
-    requireTime(until);
-    if (breaker.isOpen()) throw cannotBeStored();
-    const lacking = await noteImages(db, event);
-    for (const picture of event.pictures) {
+  const keepNow = async (task: Task, until: number, puts: Promise<void>[]): Promise<void> => {
+    const { owner, pictures, note } = task;
+    requireTime(until, owner);
+    if (breaker.isOpen()) throw cannotBeStored(owner);
+    const lacking = await note();
+    for (const picture of pictures) {
       if (!lacking.has(picture.sha256)) continue;
-      requireTime(until);
-      await store(picture, puts);
+      requireTime(until, owner);
+      await store(picture, owner, puts);
     }
-    requireTime(until);
+    requireTime(until, owner);
+  };
+
+  const keepInTurn = async (task: Task, until = Number.POSITIVE_INFINITY): Promise<void> => {
+    const { owner, pictures } = task;
+    const bytes = bytesOf(pictures);
+    const isFull = waiting.events >= mostEvents || waiting.bytes + bytes > mostBytes;
+    if (isFull && waiting.events > 0) {
+      throw unavailable(`More images are arriving than can be stored: send the ${owner} again in a moment`);
+    }
+    if (breaker.isOpen()) throw cannotBeStored(owner);
+    waiting.events++;
+    waiting.bytes += bytes;
+    const puts: Promise<void>[] = [];
+    try {
+      await inTurn(() => keepNow(task, until, puts));
+    } finally {
+      // Writes that were abandoned may still hold their bytes.
+      void Promise.allSettled(puts).then(() => {
+        waiting.events--;
+        waiting.bytes -= bytes;
+      });
+    }
   };
 
   return {
     blobs,
     find: (sha256) => findImage(db, sha256),
-    async keep(event, until = Number.POSITIVE_INFINITY) {
-      const bytes = bytesOf(event);
-      const isFull = waiting.events >= mostEvents || waiting.bytes + bytes > mostBytes;
-      if (isFull && waiting.events > 0) {
-        throw unavailable('More images are arriving than can be stored: send the event again in a moment');
-      }
-      if (breaker.isOpen()) throw cannotBeStored();
-      waiting.events++;
-      waiting.bytes += bytes;
-      const puts: Promise<void>[] = [];
-      try {
-        await inTurn(() => keepNow(event, until, puts));
-      } finally {
-        // Writes that were abandoned may still hold their bytes.
-        void Promise.allSettled(puts).then(() => {
-          waiting.events--;
-          waiting.bytes -= bytes;
-        });
-      }
-    },
+    keep: (event, until) =>
+      keepInTurn(
+        { owner: 'event', pictures: event.pictures, note: () => noteImagesOfEvent(db, event) },
+        until,
+      ),
+    keepForNote: (pictures, until) =>
+      keepInTurn({ owner: 'note', pictures, note: () => noteImages(db, pictures) }, until),
   };
 }
 
-function cannotBeStored(cause?: unknown): AppError {
+function cannotBeStored(owner: Owner, cause?: unknown): AppError {
   return unavailable(
-    'The images of the event cannot be stored at the moment: send the event again later',
+    `The images of the ${owner} cannot be stored at the moment: send the ${owner} again later`,
     cause,
   );
 }
 
-function bytesOf({ pictures }: PicturesOfEvent): number {
+function bytesOf(pictures: readonly Picture[]): number {
   return pictures.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }
 

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { firstIdAt } from '../events/id.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 
-/** Younger images may belong to an event that is about to be stored: a request takes at most 30 s. */
+/** Younger images may belong to an event or a note that is about to be stored: a request takes at most 30 s. */
 const YOUNG = sql.raw(`interval '1 hour'`);
 
 /** The first events with images, before a time (Unix milliseconds) and after an id. */
@@ -55,7 +55,8 @@ export async function removeDanglingReferences(db: Executor, eventIds: readonly 
 }
 
 const IS_ORPHAN = sql`touched_at < now() - ${YOUNG}
-  AND NOT EXISTS (SELECT FROM event_images WHERE event_images.sha256 = images.sha256)`;
+  AND NOT EXISTS (SELECT FROM event_images WHERE event_images.sha256 = images.sha256)
+  AND NOT EXISTS (SELECT FROM incident_images WHERE incident_images.sha256 = images.sha256)`;
 
 /** A page of images in the order of their hashes, with whether each is referenced. */
 export async function pageOfImages(

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { MediaType } from './pixel-size.ts';
 import type { Picture } from './read-image.ts';
@@ -24,10 +24,30 @@ export interface PicturesOfEvent {
  * not. Sending them again restarts the hour, even for images that are being collected.
  * @returns the hashes of the images whose file must be stored
  */
-export async function noteImages(
+export function noteImagesOfEvent(
   db: Executor,
   { eventId, eventType, pictures }: PicturesOfEvent,
 ): Promise<ReadonlySet<string>> {
+  return note(
+    db,
+    pictures,
+    sql`, referred AS (
+      INSERT INTO event_images (event_id, sha256, event_type)
+      SELECT ${eventId}::uuid, sha256, ${eventType} FROM given ORDER BY sha256
+      ON CONFLICT (event_id, sha256) DO UPDATE SET at = now()
+    )`,
+  );
+}
+
+/**
+ * Records images that something else will refer to within the hour, such as a note.
+ * @returns the hashes of the images whose file must be stored
+ */
+export function noteImages(db: Executor, pictures: readonly Picture[]): Promise<ReadonlySet<string>> {
+  return note(db, pictures, sql``);
+}
+
+async function note(db: Executor, pictures: readonly Picture[], referred: SQL): Promise<ReadonlySet<string>> {
   const rows = [...new Map(pictures.map((picture) => [picture.sha256, picture])).values()];
   const { rows: lacking } = await db.execute<{ sha256: string }>(sql`
     WITH given AS (
@@ -41,11 +61,7 @@ export async function noteImages(
           bytes: bytes.length,
         })),
       )}::jsonb) AS given (sha256 text, media_type text, width int, height int, bytes int)
-    ), referred AS (
-      INSERT INTO event_images (event_id, sha256, event_type)
-      SELECT ${eventId}::uuid, sha256, ${eventType} FROM given ORDER BY sha256
-      ON CONFLICT (event_id, sha256) DO UPDATE SET at = now()
-    ), noted AS (
+    )${referred}, noted AS (
       INSERT INTO images AS known (sha256, media_type, width, height, bytes)
       SELECT * FROM given ORDER BY sha256
       ON CONFLICT (sha256) DO UPDATE SET touched_at = now()

@@ -12,8 +12,16 @@ import { AppError } from '../platform/error.ts';
 import { given } from '../platform/given.ts';
 import { findNames } from '../users/names-store.ts';
 import { changeIncident, type IncidentContext, recordCommand, unseenBy } from './change.ts';
+import { attachImages, type NoteImage } from './images-store.ts';
 import { requireAssignee, requireEvents, requirePlaces } from './references.ts';
-import { attachEvents, type IncidentFields, type IncidentRow, insertIncidents } from './store.ts';
+import { assigneeRefusal } from './refusal.ts';
+import {
+  attachEvents,
+  getIncidentRow,
+  type IncidentFields,
+  type IncidentRow,
+  insertIncidents,
+} from './store.ts';
 
 /**
  * Opens an incident by hand.
@@ -46,10 +54,10 @@ export function createIncident(
   });
 }
 
-type Step = 'acknowledge' | 'start' | 'resolve' | 'close' | 'reopen' | 'addNote';
+type Step = 'acknowledge' | 'start' | 'resolve' | 'close' | 'reopen';
 
 /**
- * Moves an incident to another status, or adds a note.
+ * Moves an incident to another status.
  * @throws AppError as `changeIncident` does
  */
 export function moveIncident(
@@ -58,6 +66,45 @@ export function moveIncident(
   { id, note }: { id: string; note: string | null },
 ): Promise<Incident> {
   return inTransaction(ctx.app.db, (tx) => changeIncident(ctx, tx, id, { action }, { note }));
+}
+
+/** A note that a user adds; it has a text, images, or both. */
+export interface Note {
+  readonly note: string | null;
+  readonly images: readonly NoteImage[];
+}
+
+/**
+ * Adds a note. Its images, which are stored already, are kept as long as the incident.
+ * @throws AppError as `changeIncident` does
+ */
+export function addNote(
+  ctx: IncidentContext,
+  { id, note, images }: Note & { readonly id: string },
+): Promise<Incident> {
+  return inTransaction(ctx.app.db, async (tx) => {
+    const addresses = images.map(({ address }) => address);
+    const incident = await changeIncident(
+      ctx,
+      tx,
+      id,
+      { action: 'addNote' },
+      { note, ...(addresses.length > 0 && { describe: () => ({ images: addresses }) }) },
+    );
+    await attachImages(tx, incident.id, images);
+    return incident;
+  });
+}
+
+/**
+ * Refuses what `addNote` would refuse, before images are stored for it.
+ * @throws AppError `notFound`; `forbidden` when it is assigned to somebody else and the role does not allow it
+ */
+export async function requireMayNote({ app, actor }: IncidentContext, id: string): Promise<void> {
+  const { assignedTo } = await getIncidentRow(app.db, id);
+  if (!changesOnlyOwnIncidents(actor.role) || assignedTo === null || assignedTo === actor.id) return;
+  const nameOf = await findNames(app.db, [assignedTo]);
+  throw assigneeRefusal(nameOf(assignedTo)?.name ?? 'somebody else');
 }
 
 /**

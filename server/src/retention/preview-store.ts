@@ -52,7 +52,10 @@ export async function listHeldMonths(db: Executor): Promise<ReadonlySet<string>>
   return new Set(rows.map(({ month }) => month));
 }
 
-/** Counts the images that no event will refer to after the removals, by the month in which they were last received. */
+/**
+ * Counts the images that no event will refer to after the removals, and no note does, by the month in which they were last
+ * received.
+ */
 export async function countImagesDue(db: Executor, due: Cutoffs): Promise<MonthCount[]> {
   const tooOld = due.images === null ? sql`false` : sql`event_id < ${firstIdAt(due.images)}::uuid`;
   const { rows } = await db.execute<CountRow>(sql`
@@ -63,7 +66,7 @@ export async function countImagesDue(db: Executor, due: Cutoffs): Promise<MonthC
         (${tooOld} OR ${eventIsDue(due)})
         AND event_id NOT IN (SELECT held.event_id FROM ${heldEvents})
       )
-    ) GROUP BY 1`);
+    ) AND NOT EXISTS (SELECT FROM incident_images WHERE incident_images.sha256 = images.sha256) GROUP BY 1`);
   return rows;
 }
 

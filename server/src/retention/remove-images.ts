@@ -23,7 +23,7 @@ const REMOVALS_AT_ONCE = 8;
 const OVERLAP_MS = 2 * 3_600_000;
 
 /**
- * Removes the images that no event refers to, or only events whose images are due.
+ * Removes the images that no event and no note refers to, or only events whose images are due.
  * @param since start of the last complete run (Unix milliseconds), if any
  */
 export async function removeDueImages(run: Run, due: Cutoffs, since: number | null): Promise<void> {

@@ -3,31 +3,50 @@ import type {
   RetentionPreview,
   RetentionRun,
   RetentionSettings,
+  SetRetentionInput,
 } from '@gantry/contract/storage';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { readDatabaseTime } from '../platform/database/database-time.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
+import { resolveTime } from '../platform/time.ts';
 import { previewRemovals } from './preview.ts';
 import { changedRules, getRetentionSettings, getRules, lockRules, storeRules } from './rules-store.ts';
 import { listRuns } from './runs-store.ts';
 import type { RetentionServices } from './schedule.ts';
 
-/** Changes the rules of the given classes. Nothing is removed before the next run. */
+/**
+ * Changes the rules of the given classes. Nothing is removed before the next run.
+ * @throws AppError `conflict` when somebody has changed them since the caller saw them
+ */
 export function setRetention(
   { app, actor, caller }: ActorContext,
-  input: RetentionInput,
+  { expectedUpdatedAt, ...input }: SetRetentionInput,
 ): Promise<RetentionSettings> {
   return inTransaction(app.db, async (tx) => {
     const before = await lockRules(tx);
     const after = changedRules(before, input);
     if (JSON.stringify(after) !== JSON.stringify(before)) {
+      if (expectedUpdatedAt !== undefined) {
+        const { timezone } = app.settings.current();
+        const seenAt = expectedUpdatedAt === null ? null : resolveTime(expectedUpdatedAt, timezone);
+        refuseIfNewer(await getRetentionSettings(tx), seenAt);
+      }
       await storeRules(tx, after, actor.id);
       await recordActivity(tx, actor.id, caller, 'storage.setRetention', { before, after });
     }
     return getRetentionSettings(tx);
   });
+}
+
+/** @param seenAt `updatedAt` of the rules as somebody saw them, in Unix milliseconds; null: they had never been changed */
+function refuseIfNewer({ updatedAt, updatedBy }: RetentionSettings, seenAt: number | null): void {
+  if (updatedAt === null || (seenAt !== null && updatedAt.getTime() <= seenAt)) return;
+  throw new AppError(
+    'conflict',
+    `${updatedBy?.name ?? 'Somebody'} changed the retention rules at ${updatedAt.toISOString()}: reload them before you change them`,
+  );
 }
 
 /** What would be removed now, by the current rules with changes to the given classes. */

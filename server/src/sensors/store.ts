@@ -162,11 +162,13 @@ const sortKeys = {
 /** Sensors whose name or deviceId contains the search text, which is taken literally and without regard to case. */
 export async function listSensors(
   db: Executor,
-  { skip, take, search, type, status, sortBy, sortOrder }: ListSensorsInput,
+  { skip, take, search, type, status, locationId, sortBy, sortOrder }: ListSensorsInput,
 ): Promise<Page<Sensor>> {
   const sought =
     search === undefined ? undefined : or(contains(sensors.name, search), contains(sensors.deviceId, search));
-  const wanted = and(sought, type && eq(sensors.type, type), status && eq(sensors.status, status));
+  const atLocation = (id: string) => (isUuid(id) ? eq(sensors.locationId, id) : sql`false`);
+  const there = locationId === undefined ? undefined : atLocation(locationId);
+  const wanted = and(sought, type && eq(sensors.type, type), status && eq(sensors.status, status), there);
   const direction = sortOrder === 'asc' ? asc : desc;
   const order = [direction(sortKeys[sortBy]), direction(sensors.id)];
   // The other keys are never null, and NULLS LAST would prevent the use of their index.

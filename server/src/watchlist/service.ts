@@ -16,7 +16,7 @@ import { resolveInterval, resolveTime } from '../platform/time.ts';
 import { recordChanges } from '../realtime/changes-store.ts';
 import { getAlert, setAcknowledged } from './alerts-store.ts';
 import type { WatchlistServices } from './start.ts';
-import { deleteEntryRow, insertEntry, updateEntryRow } from './store.ts';
+import { deleteEntryRow, getEntry, insertEntry, updateEntryRow } from './store.ts';
 
 // No events are outside these limits, so later and earlier bounds need not be stored.
 const EARLIEST = Date.UTC(2000, 0, 1);
@@ -41,15 +41,27 @@ export function createEntry(
 
 /**
  * Sets the given fields. Alerts keep the values that the entry had when they were raised.
- * @throws AppError `notFound`; `badRequest` when it would end before it begins
+ * @throws AppError `notFound`; `badRequest` when it would end before it begins; `conflict` when somebody has changed it
+ * since the caller saw it
  */
 export function updateEntry(
   ctx: WatchlistContext,
-  { id, ...input }: UpdateWatchlistEntryInput,
+  { id, expectedUpdatedAt, ...input }: UpdateWatchlistEntryInput,
 ): Promise<WatchlistEntry> {
-  const changes = { ...input, ...resolveValidity(input, ctx.app.settings.current().timezone) };
-  const fields = givenFields(changes);
-  return changeList(ctx, 'watchlist.update', (tx) => updateEntryRow(tx, id, changes), { fields });
+  const { timezone } = ctx.app.settings.current();
+  const changes = { ...input, ...resolveValidity(input, timezone) };
+  const seenAt =
+    expectedUpdatedAt === undefined ? undefined : new Date(resolveTime(expectedUpdatedAt, timezone));
+  const change = async (tx: Transaction) => {
+    const changed = await updateEntryRow(tx, id, { ...changes, updatedBy: ctx.actor.id, seenAt });
+    if (changed) return changed;
+    const { updatedBy, updatedAt } = await getEntry(tx, id);
+    throw new AppError(
+      'conflict',
+      `${updatedBy?.name ?? 'Somebody'} changed this entry at ${updatedAt.toISOString()}: reload it before you change it`,
+    );
+  };
+  return changeList(ctx, 'watchlist.update', change, { fields: givenFields(changes) });
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { Severity } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
-import type { ListWatchlistInput, WatchlistEntry } from '@gantry/contract/watchlist';
-import { and, count, eq, not, or, sql } from 'drizzle-orm';
+import type { ListWatchlistInput, WatchlistEntry, WatchlistEntryDetail } from '@gantry/contract/watchlist';
+import { and, count, eq, lte, not, or, sql } from 'drizzle-orm';
 import { rankOf, severityOfRank } from '../events/severity.ts';
 import { contains, sortedName } from '../platform/database/folded.ts';
 import { watchlistEntries } from '../platform/database/tables.ts';
@@ -80,17 +80,45 @@ export async function insertEntry(
   return theEntry(db, await db.insert(watchlistEntries).values(values).returning());
 }
 
-/** @throws AppError `notFound` */
+/** An entry with who changed it last. @throws AppError `notFound` */
+export async function getEntry(db: Executor, id: string): Promise<WatchlistEntryDetail> {
+  const rows = isUuid(id) ? await db.select().from(watchlistEntries).where(eq(watchlistEntries.id, id)) : [];
+  const entry = await theEntry(db, rows);
+  const nameOf = await findNames(db, [rows[0]?.updatedBy ?? null]);
+  return { ...entry, updatedBy: nameOf(rows[0]?.updatedBy ?? null) };
+}
+
+/** Who changes an entry, and the state of it that they saw. */
+export interface EntryChange extends EntryFields {
+  readonly updatedBy: string;
+  /** Its `updatedAt`; undefined: any. */
+  readonly seenAt: Date | undefined;
+}
+
+/**
+ * Sets the given fields.
+ * @returns the entry after the change; null when there is none, or it is newer than what was seen
+ */
 export async function updateEntryRow(
   db: Executor,
   id: string,
-  { priority, ...fields }: EntryFields,
-): Promise<WatchlistEntry> {
-  const changes = { ...fields, ...(priority && { priority: rankOf(priority) }), updatedAt: sql`now()` };
-  const rows = isUuid(id)
-    ? await db.update(watchlistEntries).set(changes).where(eq(watchlistEntries.id, id)).returning()
-    : [];
-  return theEntry(db, rows);
+  { priority, seenAt, ...fields }: EntryChange,
+): Promise<WatchlistEntry | null> {
+  if (!isUuid(id)) return null;
+  const { updatedAt } = watchlistEntries;
+  const changes = {
+    ...fields,
+    ...(priority && { priority: rankOf(priority) }),
+    // Two changes never have the same time.
+    updatedAt: sql`greatest(statement_timestamp(), ${updatedAt} + interval '1 millisecond')`,
+  };
+  const rows = await db
+    .update(watchlistEntries)
+    .set(changes)
+    .where(and(eq(watchlistEntries.id, id), seenAt && lte(updatedAt, seenAt)))
+    .returning();
+  const [entry = null] = await toEntries(db, rows);
+  return entry;
 }
 
 /**
@@ -114,7 +142,7 @@ async function toEntries(db: Executor, rows: readonly EntryRow[]): Promise<Watch
     db,
     rows.map(({ createdBy }) => createdBy),
   );
-  return rows.map((row) => ({
+  return rows.map(({ updatedBy: _, ...row }) => ({
     ...row,
     priority: priorityOf(row.priority),
     createdBy: nameOf(row.createdBy) as NamedPerson,

@@ -25,6 +25,8 @@ const columns = {
   body: deliveries.body,
 };
 
+type DeliveryRow = Omit<Delivery, 'dueAt'> & { readonly dueAt: Date | null };
+
 /** Deliveries by the time of their creation. */
 export async function listDeliveries(
   db: Executor,
@@ -45,8 +47,18 @@ export async function listDeliveries(
     .limit(take)
     .offset(skip);
   const [counted] = await db.select({ total: count() }).from(deliveries).where(wanted);
-  const items = rows.map((row) => ({ ...row, dueAt: row.status === 'PENDING' ? row.dueAt : null }));
-  return { items, total: counted?.total ?? 0 };
+  return { items: rows.map(deliveryOf), total: counted?.total ?? 0 };
+}
+
+/** @throws AppError `notFound` */
+export async function getDelivery(db: Executor, id: string): Promise<Delivery> {
+  const [row] = isUuid(id) ? await db.select(columns).from(deliveries).where(eq(deliveries.id, id)) : [];
+  if (!row) throw notFound('Delivery');
+  return deliveryOf(row);
+}
+
+function deliveryOf(row: DeliveryRow): Delivery {
+  return { ...row, dueAt: row.status === 'PENDING' ? row.dueAt : null };
 }
 
 /** Makes one delivery due again, whatever its status. @throws AppError `notFound` */

@@ -4,7 +4,15 @@ export const actions = {
   users: ['create', 'update', 'delete', 'updateRole', 'resetPassword'],
   sensors: ['create', 'update', 'delete', 'rotateKey', 'revealKey'],
   locations: ['create', 'update', 'delete'],
-  events: ['markAsProcessed', 'markAsArchived', 'review', 'undoReview', 'delete', 'lookUpPlate'],
+  events: [
+    'markAsProcessed',
+    'markAsArchived',
+    'undoArchive',
+    'review',
+    'undoReview',
+    'delete',
+    'lookUpPlate',
+  ],
   incidents: [
     'create',
     'update',

@@ -6,11 +6,13 @@ import { api, service } from '../../service/service.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { DataTable } from '../../table/data-table.tsx';
 import { ExportButton } from '../../table/export-button.tsx';
+import { useOpened } from '../../table/opened.tsx';
 import { type PagesOptions, usePages } from '../../table/pages.ts';
 import { useCursor } from '../../table/use-cursor.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { columnsBeside, ListAndPane } from '../../ui/side-pane.tsx';
+import { columnsBeside, ListAndPane, NotOpenedPane } from '../../ui/side-pane.tsx';
+import { WithDefaultView } from '../../views/with-default-view.tsx';
 import { NoMatch } from '../no-match.tsx';
 import { type Entry, useActivityColumns } from './columns.tsx';
 import { EntryPane } from './entry-pane.tsx';
@@ -20,6 +22,14 @@ const keyOf = ({ id }: Entry): string => id;
 
 /** Who did what, when, and from where. */
 export function ActivityPage() {
+  return (
+    <WithDefaultView page="activity">
+      <Activity />
+    </WithDefaultView>
+  );
+}
+
+function Activity() {
   const { t, i18n } = useTranslation('administration');
   const { entry: openId, ...input } = useSearch({ from: '/shell/administration/activity' });
   const navigate = useNavigate({ from: '/administration/activity' });
@@ -37,7 +47,16 @@ export function ActivityPage() {
     load,
     keyOf,
   });
-  const { active } = useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
+  const { active: listed } = useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
+  const opened = useOpened<Entry>({
+    id: openId,
+    listed,
+    isPending: pages.isPending,
+    queryKey: service.users.getActivityEntry.queryKey({ id: openId ?? '' }),
+    load: (id) => api.users.getActivityEntry.query({ id }),
+  });
+  const active = opened.row;
+  const close = () => change({ entry: undefined });
   return (
     <>
       <PageHeader
@@ -75,7 +94,13 @@ export function ActivityPage() {
             }
           />
         }
-        pane={active && <EntryPane entry={active} onClose={() => change({ entry: undefined })} />}
+        pane={
+          active ? (
+            <EntryPane entry={active} onClose={close} />
+          ) : (
+            <NotOpenedPane label={t('activity.title')} opened={opened} onClose={close} />
+          )
+        }
       />
     </>
   );

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isConflict, useFasterText } from '../../conflict/faster.tsx';
 import { Failure } from '../../service/failure.tsx';
 import { api, service } from '../../service/service.ts';
 import { Moment } from '../../time/moment.tsx';
@@ -21,6 +22,7 @@ const SHOWN = 20;
 export function HoldPane({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const { t, i18n } = useTranslation('administration');
   const { say } = useNotices();
+  const fasterText = useFasterText();
   const [releases, setReleases] = useState(false);
   const [isAll, setAll] = useState(false);
   const { data: hold, error, refetch } = useQuery(service.storage.getHold.queryOptions({ id }));
@@ -68,7 +70,15 @@ export function HoldPane({ id, onClose }: { readonly id: string; readonly onClos
             <ConfirmDialog
               title={t('holds.releaseTitle')}
               action={t('holds.release')}
-              run={() => api.storage.releaseHold.mutate({ id })}
+              run={() =>
+                api.storage.releaseHold.mutate({ id }).catch(async (error: unknown) => {
+                  if (!isConflict(error)) throw error;
+                  const { releasedAt, releasedBy } = await api.storage.getHold.query({ id });
+                  void refreshStorage();
+                  if (!releasedAt) throw error;
+                  throw new Error(fasterText({ what: 'released', who: releasedBy?.name, at: releasedAt }));
+                })
+              }
               onDone={() => {
                 setReleases(false);
                 say(t('holds.wasReleased'));

@@ -2,6 +2,7 @@ import type { RetentionInput, RetentionSettings } from '@gantry/contract/storage
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isConflict, useWhen } from '../../conflict/faster.tsx';
 import { useForm } from '../../form/form.ts';
 import { Failure } from '../../service/failure.tsx';
 import { api, service } from '../../service/service.ts';
@@ -31,6 +32,7 @@ export function RulesPanel() {
 function RulesForm({ rules }: { readonly rules: RetentionSettings }) {
   const { t } = useTranslation('administration');
   const { say } = useNotices();
+  const when = useWhen();
   const [wanted, setWanted] = useState<RetentionInput | null>(null);
   const form = useForm({
     read: (entered): RetentionInput => ({
@@ -79,11 +81,17 @@ function RulesForm({ rules }: { readonly rules: RetentionSettings }) {
           action={t('retention.save')}
           note={t('retention.saveText')}
           run={async () => {
-            const now = await api.storage.getRetention.query();
             // Who saves over what somebody else has just saved would not know what they removed.
-            if (now.updatedAt?.getTime() !== rules.updatedAt?.getTime())
-              throw new Error(t('retention.conflict', { name: now.updatedBy?.name ?? '' }));
-            return api.storage.setRetention.mutate(wanted);
+            try {
+              return await api.storage.setRetention.mutate({ ...wanted, expectedUpdatedAt: rules.updatedAt });
+            } catch (error) {
+              if (!isConflict(error)) throw error;
+              const { updatedAt, updatedBy } = await api.storage.getRetention.query();
+              if (!updatedAt) throw error;
+              throw new Error(
+                t('retention.conflict', { name: updatedBy?.name ?? '', when: when(updatedAt) }),
+              );
+            }
           }}
           onDone={() => {
             setWanted(null);

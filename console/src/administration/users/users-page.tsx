@@ -13,6 +13,7 @@ import { type PagesOptions, usePages } from '../../table/pages.ts';
 import { useCursor } from '../../table/use-cursor.ts';
 import { Button } from '../../ui/button.tsx';
 import { columnsBeside, ListAndPane } from '../../ui/side-pane.tsx';
+import { WithDefaultView } from '../../views/with-default-view.tsx';
 import { NoMatch } from '../no-match.tsx';
 import { useUserColumns } from './columns.tsx';
 import { CreateDialog } from './create-dialog.tsx';
@@ -23,6 +24,14 @@ const keyOf = ({ id }: User): string => id;
 
 /** Who may sign in, and the details of one of them. */
 export function UsersPage() {
+  return (
+    <WithDefaultView page="users">
+      <Users />
+    </WithDefaultView>
+  );
+}
+
+function Users() {
   const { t, i18n } = useTranslation('administration');
   const { user: openId, ...input } = useSearch({ from: '/shell/administration/users' });
   const navigate = useNavigate({ from: '/administration/users' });

@@ -7,10 +7,11 @@ import { FilterBar } from '../../filters/filter-bar.tsx';
 import { api, service } from '../../service/service.ts';
 import { DataTable } from '../../table/data-table.tsx';
 import { ExportButton } from '../../table/export-button.tsx';
+import { useOpened } from '../../table/opened.tsx';
 import { type PagesOptions, usePages } from '../../table/pages.ts';
 import { useCursor } from '../../table/use-cursor.ts';
 import { Empty } from '../../ui/empty.tsx';
-import { columnsBeside, ListAndPane } from '../../ui/side-pane.tsx';
+import { columnsBeside, ListAndPane, NotOpenedPane } from '../../ui/side-pane.tsx';
 import { NoMatch } from '../no-match.tsx';
 import { DeliveryPane } from './delivery-pane.tsx';
 import { useKindName } from './kind-name.ts';
@@ -66,7 +67,16 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
     keyOf,
     isUnderWay: ({ status }) => status === 'PENDING',
   });
-  const { active } = useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
+  const { active: listed } = useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
+  const opened = useOpened<Delivery>({
+    id: openId,
+    listed,
+    isPending: pages.isPending,
+    queryKey: service.webhooks.getDelivery.queryKey({ id: openId ?? '' }),
+    load: (id) => api.webhooks.getDelivery.query({ id }),
+  });
+  const active = opened.row;
+  const close = () => change({ delivery: undefined });
   return (
     <>
       <FilterBar filters={filters} values={filter} onChange={change}>
@@ -103,7 +113,13 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
             }
           />
         }
-        pane={active && <DeliveryPane delivery={active} onClose={() => change({ delivery: undefined })} />}
+        pane={
+          active ? (
+            <DeliveryPane delivery={active} onClose={close} />
+          ) : (
+            <NotOpenedPane label={t('deliveries.details')} opened={opened} onClose={close} />
+          )
+        }
       />
     </>
   );

@@ -52,12 +52,7 @@ export function BulkBar({ input, reason, total, selection, states, onDone }: Bul
   return (
     <section aria-label={t('bulk.label')} className="flex flex-col gap-2 border-b bg-selected px-3 py-1.5">
       {bulk.run ? (
-        <BulkProgressBar
-          run={bulk.run}
-          onCancel={bulk.cancel}
-          onClose={leave}
-          onRetry={(ids) => bulk.run && void bulk.start({ ids }, bulk.run.action, bulk.run.reason)}
-        />
+        <BulkProgressBar run={bulk.run} onCancel={bulk.cancel} onClose={leave} />
       ) : (
         <div className="flex flex-wrap items-center gap-2">
           <span className="figures font-medium" role="status">

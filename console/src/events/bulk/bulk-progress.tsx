@@ -1,21 +1,18 @@
 import { useTranslation } from 'react-i18next';
-import { Failure, sentenceOf } from '../../service/failure.tsx';
+import { Failure } from '../../service/failure.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { FailureList } from './failure-list.tsx';
 import type { BulkRun } from './use-bulk.ts';
 
 interface BulkProgressBarProps {
   readonly run: BulkRun;
   readonly onCancel: () => void;
   readonly onClose: () => void;
-  readonly onRetry: (ids: readonly string[]) => void;
 }
 
-/** Failures that are listed one by one; more are only counted. */
-const LISTED = 100;
-
 /** How far a command over many events is, and what could not be done. */
-export function BulkProgressBar({ run, onCancel, onClose, onRetry }: BulkProgressBarProps) {
+export function BulkProgressBar({ run, onCancel, onClose }: BulkProgressBarProps) {
   const { t, i18n } = useTranslation('events');
   const { action, progress, isRunning, failures, error } = run;
   const { done = 0, of = 0 } = progress ?? {};
@@ -50,7 +47,7 @@ export function BulkProgressBar({ run, onCancel, onClose, onRetry }: BulkProgres
         ) : (
           <>
             {failures.length > 0 && (
-              <Button icon="refresh" onClick={() => onRetry(failures.map(({ item }) => item))}>
+              <Button icon="refresh" onClick={run.retry}>
                 {t('bulk.retry')}
               </Button>
             )}
@@ -60,21 +57,7 @@ export function BulkProgressBar({ run, onCancel, onClose, onRetry }: BulkProgres
       </div>
       {error !== null && <Failure error={error} />}
       {failures.length > 0 && !isRunning && (
-        <ul
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
-          tabIndex={0}
-          aria-label={t('bulk.failures')}
-          className="max-h-40 overflow-y-auto rounded-md border bg-raised p-2 text-sm"
-        >
-          {failures.slice(0, LISTED).map(({ item, error: why }) => (
-            <li key={item} className="flex gap-3 py-0.5">
-              <bdi className="shrink-0 font-mono text-muted" dir="ltr">
-                {item.slice(0, 13)}…
-              </bdi>
-              <bdi>{sentenceOf(why).sentence}</bdi>
-            </li>
-          ))}
-        </ul>
+        <FailureList failures={failures} isReview={action === 'CONFIRMED' || action === 'REJECTED'} />
       )}
     </>
   );

@@ -1,4 +1,6 @@
 import { GantryError } from '@gantry/client';
+import { MAX_BATCH_ITEMS } from '@gantry/contract/values';
+import { errorOf, type FailedItem, isFailed } from '../../service/batch.ts';
 
 /** Calls that are under way at once. */
 const AT_ONCE = 4;
@@ -19,14 +21,17 @@ export interface BulkFailure<Item> {
 interface BulkOptions<Item> {
   readonly items: readonly Item[];
   readonly act: (item: Item) => Promise<void>;
+  /** Calls that are under way at once; 4 by default. */
+  readonly atOnce?: number;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: BulkProgress) => void;
 }
 
-/** Does the same to many, four at a time. One that fails does not stop the others. @returns those that failed */
+/** Does the same to many, some at a time. One that fails does not stop the others. @returns those that failed */
 export async function runBulk<Item>({
   items,
   act,
+  atOnce = AT_ONCE,
   signal,
   onProgress,
 }: BulkOptions<Item>): Promise<BulkFailure<Item>[]> {
@@ -42,8 +47,69 @@ export async function runBulk<Item>({
       onProgress({ done, of: items.length });
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: atOnce }, work));
   return failures;
+}
+
+/** Batches that are under way at once: each occupies several connections of the service. */
+const BATCHES_AT_ONCE = 2;
+/** As many batches as that show how far it is, unless they become too small. */
+const STEPS = 10;
+const LEAST_BATCH = 10;
+
+interface BatchOptions<Item, Done extends object> {
+  readonly items: readonly Item[];
+  /** One call for some of them, which answers with an entry for each in their order. */
+  readonly act: (items: readonly Item[]) => Promise<readonly (Done | FailedItem)[]>;
+  /** What was done by a call. */
+  readonly onDone: (done: readonly { readonly item: Item; readonly result: Done }[]) => void;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: BulkProgress) => void;
+}
+
+/** Does the same to many in few calls. @returns those that failed, each with its reason */
+export async function runBatches<Item, Done extends object>({
+  items,
+  act,
+  onDone,
+  signal,
+  onProgress,
+}: BatchOptions<Item, Done>): Promise<BulkFailure<Item>[]> {
+  const size = Math.min(MAX_BATCH_ITEMS, Math.max(LEAST_BATCH, Math.ceil(items.length / STEPS)));
+  const batches = Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
+    items.slice(at * size, (at + 1) * size),
+  );
+  const failures: BulkFailure<Item>[] = [];
+  let done = 0;
+  await runBulk({
+    items: batches,
+    atOnce: BATCHES_AT_ONCE,
+    act: async (batch) => {
+      try {
+        const results = await act(batch);
+        const succeeded: { item: Item; result: Done }[] = [];
+        for (const [at, item] of batch.entries()) {
+          const result = results[at];
+          if (result === undefined) continue;
+          if (isFailed(result)) failures.push({ item, error: errorOf(result) });
+          else succeeded.push({ item, result });
+        }
+        onDone(succeeded);
+      } catch (error) {
+        if (isBusy(error)) throw error;
+        for (const item of batch) failures.push({ item, error });
+      }
+      done += batch.length;
+      onProgress({ done, of: items.length });
+    },
+    signal,
+    onProgress: () => undefined,
+  });
+  return failures;
+}
+
+function isBusy(error: unknown): error is GantryError {
+  return error instanceof GantryError && error.code === 'TOO_MANY_REQUESTS';
 }
 
 /** Waits and calls again where the service asks to come back later. */
@@ -52,8 +118,7 @@ async function patiently(call: () => Promise<void>, signal: AbortSignal): Promis
     try {
       return await call();
     } catch (error) {
-      const isBusy = error instanceof GantryError && error.code === 'TOO_MANY_REQUESTS';
-      if (!isBusy || signal.aborted) throw error;
+      if (!isBusy(error) || signal.aborted) throw error;
       await new Promise((resolve) =>
         setTimeout(resolve, 1000 * Math.min(MOST_WAIT_S, error.retryAfter ?? 1)),
       );

@@ -1,10 +1,12 @@
 import { useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
 import { api } from '../../service/service.ts';
 import { useUser } from '../../session/session.ts';
+import { useNotices } from '../../undo/undo.tsx';
 import type { EventFilters } from '../search.ts';
-import type { ReviewedEvent, RowStates } from '../triage/row-states.ts';
-import { seenOf } from '../triage/use-triage.ts';
-import { type BulkFailure, type BulkProgress, collectIds, runBulk } from './run-bulk.ts';
+import type { RowStates } from '../triage/row-states.ts';
+import { type Changed, commandOf, undoOf } from './commands.ts';
+import { type BulkFailure, type BulkProgress, collectIds, runBatches } from './run-bulk.ts';
 
 export type BulkAction = 'CONFIRMED' | 'REJECTED' | 'archive' | 'delete';
 
@@ -18,34 +20,49 @@ export interface AllMatching {
 }
 
 export interface BulkRun {
-  readonly action: BulkAction;
-  /** Why they are rejected. */
-  readonly reason: string | undefined;
+  readonly action: BulkAction | 'undo';
   /** null: the events are still being collected. */
   readonly progress: BulkProgress | null;
   readonly isRunning: boolean;
+  /** By event. */
   readonly failures: readonly BulkFailure<string>[];
   /** Why nothing was done at all. */
   readonly error: unknown;
+  /** Does it again for those that failed. */
+  readonly retry: () => void;
 }
 
 const PAGE = 100;
 /** The bar is drawn again at most this often, in milliseconds. */
 const DRAW_MS = 100;
 
-/** Does something to many events in the background. */
+/** Does something to many events in the background, in few calls, and undoes it in one step. */
 export function useBulk({ rows, note }: Pick<RowStates, 'rows' | 'note'>) {
+  const { t, i18n } = useTranslation('events');
   const user = useUser();
+  const { offerUndo } = useNotices();
   const [run, setRun] = useState<BulkRun | null>(null);
   const stop = useRef(new AbortController());
 
-  const start = async (target: BulkTarget, action: BulkAction, reason?: string): Promise<void> => {
+  /** Runs the work with the bar showing how far it is. */
+  const show = async (
+    action: BulkRun['action'],
+    retry: (failed: readonly string[]) => void,
+    work: (
+      signal: AbortSignal,
+      onProgress: (progress: BulkProgress) => void,
+    ) => Promise<BulkFailure<string>[]>,
+  ): Promise<void> => {
     stop.current = new AbortController();
-    const { signal } = stop.current;
-    setRun({ action, reason, progress: null, isRunning: true, failures: [], error: null });
-    // Who chooses single rows has seen what others decided about them; who chooses all that match has not.
-    const known = 'ids' in target ? rows : rows.filter(({ review }) => !review || review.by.id === user.id);
-    const byId = new Map(known.map((row) => [row.id, row]));
+    let failed: readonly string[] = [];
+    setRun({
+      action,
+      progress: null,
+      isRunning: true,
+      failures: [],
+      error: null,
+      retry: () => retry(failed),
+    });
     let drawnAt = 0;
     const onProgress = (progress: BulkProgress) => {
       if (progress.done < progress.of && Date.now() - drawnAt < DRAW_MS) return;
@@ -53,15 +70,75 @@ export function useBulk({ rows, note }: Pick<RowStates, 'rows' | 'note'>) {
       setRun((now) => now && { ...now, progress });
     };
     try {
-      const items = 'ids' in target ? target.ids : await idsOf(target, signal);
-      onProgress({ done: 0, of: items.length });
-      const act = async (id: string) => note(id, await actOn(id, byId.get(id), action, reason));
-      const failures = await runBulk({ items, act, signal, onProgress });
+      const failures = await work(stop.current.signal, onProgress);
+      failed = failures.map(({ item }) => item);
       setRun((now) => now && { ...now, isRunning: false, failures });
     } catch (error) {
       setRun((now) => now && { ...now, isRunning: false, error });
     }
   };
+
+  const undo = (action: BulkAction, changed: readonly Changed[]): Promise<void> =>
+    show(
+      'undo',
+      (failed) =>
+        void undo(
+          action,
+          changed.filter(({ id }) => failed.includes(id)),
+        ),
+      async (signal, onProgress) => {
+        onProgress({ done: 0, of: changed.length });
+        const failures = await runBatches({
+          items: changed,
+          act: undoOf(action),
+          onDone: (done) => {
+            for (const { item } of done) {
+              if (!item.before) continue;
+              const { review = null, processed, archived } = item.before;
+              note(item.id, { review, processed, archived });
+            }
+          },
+          signal,
+          onProgress,
+        });
+        return failures.map(({ item, error }) => ({ item: item.id, error }));
+      },
+    );
+
+  const start = (target: BulkTarget, action: BulkAction, reason?: string): Promise<void> =>
+    show(
+      action,
+      (failed) => void start({ ids: failed }, action, reason),
+      async (signal, onProgress) => {
+        // Who chooses single rows has seen what others decided about them; who chooses all that match has not.
+        const isSeen = 'ids' in target;
+        const seen = isSeen ? rows : rows.filter(({ review }) => !review || review.by.id === user.id);
+        const [rowById, seenById] = [rows, seen].map((all) => new Map(all.map((row) => [row.id, row])));
+        const ids = isSeen ? target.ids : await idsOf(target, signal);
+        onProgress({ done: 0, of: ids.length });
+        const changed: Changed[] = [];
+        const failures = await runBatches({
+          items: ids,
+          act: commandOf(action, reason ?? null, (id) => seenById?.get(id)),
+          onDone: (done) => {
+            for (const { item: id, result } of done) {
+              const row = rowById?.get(id);
+              if (row || action === 'delete') note(id, result.known);
+              if (result.undoId !== null) changed.push({ id, undoId: result.undoId, before: row });
+            }
+          },
+          signal,
+          onProgress,
+        });
+        if (changed.length > 0) {
+          const n = changed.length.toLocaleString(i18n.language);
+          const words = { count: changed.length, n, of: ids.length.toLocaleString(i18n.language) };
+          offerUndo(t(`bulk.done.${action}`, words), () => undo(action, changed));
+        }
+        return failures;
+      },
+    );
+
   return { run, start, cancel: () => stop.current.abort(), forget: () => setRun(null) };
 }
 
@@ -72,24 +149,4 @@ function idsOf({ filters, reason }: AllMatching, signal: AbortSignal) {
     return { ids: events.map(({ id }) => id), total };
   };
   return collectIds(load, PAGE, signal);
-}
-
-/** @param seen the row, if it was loaded. An event that was not seen is not taken from somebody who decided about it. */
-async function actOn(id: string, seen: ReviewedEvent | undefined, action: BulkAction, reason?: string) {
-  if (action === 'delete') {
-    await api.events.delete.mutate({ id });
-    return { isGone: true };
-  }
-  if (action === 'archive') {
-    await api.events.markAsArchived.mutate({ id });
-    return { archived: true };
-  }
-  const expected = seen ? await seenOf(seen) : { expected: null };
-  const review = await api.events.review.mutate({
-    id,
-    decision: action,
-    reason: reason ?? null,
-    ...expected,
-  });
-  return { review, processed: true, ...(action === 'REJECTED' && { archived: true }) };
 }

@@ -21,7 +21,7 @@ export function Pictures({ images, label }: PicturesProps) {
   const elsewhere = images.filter((image) => !isKept(image));
   return (
     <>
-      {kept.length > 0 && <Viewer key={kept[0]} images={kept} label={label} />}
+      {kept.length > 0 && <PictureViewer key={kept[0]} images={kept} label={label} />}
       {elsewhere.length > 0 && (
         <div className="text-sm text-muted">
           <p>{t('pictures.elsewhere')}</p>
@@ -38,11 +38,20 @@ export function Pictures({ images, label }: PicturesProps) {
   );
 }
 
-function Viewer({ images, label }: PicturesProps) {
+interface PictureViewerProps extends PicturesProps {
+  /** The position of the picture that is shown first. */
+  readonly start?: number;
+  /** Given: it fills the window, until it is closed. */
+  readonly onClose?: () => void;
+}
+
+/** Pictures that the service keeps, one at a time, with zoom and full screen. */
+export function PictureViewer({ images, label, start = 0, onClose }: PictureViewerProps) {
   const { t } = useTranslation('events');
-  const [at, setAt] = useState(0);
+  const [at, setAt] = useState(start);
   const [zoom, setZoom] = useState(0);
-  const [isFull, setFull] = useState(false);
+  const [isFull, setFull] = useState(onClose !== undefined);
+  const turnFull = () => (onClose ? onClose() : setFull(!isFull));
   const show = (next: number) => {
     setAt((next + images.length) % images.length);
     setZoom(0);
@@ -53,7 +62,7 @@ function Viewer({ images, label }: PicturesProps) {
     { keys: ']', label: t('pictures.next'), scope: 'page', run: () => show(at + 1) },
     { keys: '+', label: t('pictures.zoomIn'), scope: 'page', run: () => zoomBy(1) },
     { keys: '-', label: t('pictures.zoomOut'), scope: 'page', run: () => zoomBy(-1) },
-    { keys: 'v', label: t('pictures.full'), scope: 'page', run: () => setFull(!isFull) },
+    { keys: 'v', label: t('pictures.full'), scope: 'page', run: turnFull },
   ]);
   const image = images[at];
   if (image === undefined) return null;
@@ -64,7 +73,7 @@ function Viewer({ images, label }: PicturesProps) {
         isFull ? 'fixed inset-0 z-40' : 'h-72 shrink-0 rounded-md',
       )}
     >
-      {isFull && <CloseOnEscape onClose={() => setFull(false)} />}
+      {isFull && <CloseOnEscape onClose={turnFull} />}
       <Picture
         key={image}
         reference={image}
@@ -119,7 +128,8 @@ function Viewer({ images, label }: PicturesProps) {
           iconOnly
           aria-label={t(isFull ? 'pictures.leaveFull' : 'pictures.full')}
           aria-pressed={isFull}
-          onClick={() => setFull(!isFull)}
+          autoFocus={onClose !== undefined}
+          onClick={turnFull}
         />
       </figcaption>
     </figure>

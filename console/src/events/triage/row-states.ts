@@ -1,4 +1,4 @@
-import type { Event } from '@gantry/contract/events';
+import type { Event, EventDetail } from '@gantry/contract/events';
 import type { Review } from '@gantry/contract/reviews';
 import { useQueries } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
@@ -20,13 +20,18 @@ export interface ReviewedEvent extends Event {
   readonly review: Review | null | undefined;
 }
 
+/** Who decided about an event, or marked it, as far as anybody did. */
+export type PresentState = Pick<EventDetail, 'processedBy' | 'processedAt'> & {
+  readonly review: Review | null;
+};
+
 export interface RowStates {
   readonly known: ReadonlyMap<string, Known>;
   readonly rows: readonly ReviewedEvent[];
   /** Notes what was done or learned about an event. */
   readonly note: (id: string, known: Omit<Known, 'at'>) => void;
   /** Asks the service how the event is now. */
-  readonly refresh: (id: string) => Promise<void>;
+  readonly refresh: (id: string) => Promise<PresentState>;
 }
 
 /** Reviews that one call asks for. */
@@ -59,11 +64,13 @@ export function useRowStates(events: readonly Event[], readAt: number, shared?: 
   );
   const refresh = useCallback(
     async (id: string) => {
-      const [{ processed, archived }, { reviews }] = await Promise.all([
+      const [{ processed, processedBy, processedAt, archived }, { reviews }] = await Promise.all([
         api.events.getById.query({ id }),
         api.events.getReviews.query({ eventIds: [id] }),
       ]);
-      note(id, { processed, archived, review: reviews[0] ?? null });
+      const review = reviews[0] ?? null;
+      note(id, { processed, archived, review });
+      return { review, processedBy, processedAt };
     },
     [note],
   );

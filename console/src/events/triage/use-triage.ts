@@ -1,11 +1,13 @@
-import { GantryError } from '@gantry/client';
 import type { ReviewDecision } from '@gantry/contract/reviews';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isConflict } from '../../conflict/faster.tsx';
+import { errorOf, isFailed } from '../../service/batch.ts';
 import { api, service } from '../../service/service.ts';
 import { useUser } from '../../session/session.ts';
 import { useNotices } from '../../undo/undo.tsx';
+import { useFasterDecision } from './faster-text.ts';
 import type { ReviewedEvent, RowStates } from './row-states.ts';
 
 /** Marks that a decision sets, as far as the row shows them until the service has answered. */
@@ -21,6 +23,7 @@ export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>
   const client = useQueryClient();
   const user = useUser();
   const notices = useNotices();
+  const fasterDecision = useFasterDecision();
   const underWay = useRef(new Set<string>());
 
   /** What the pane shows of the event is asked for again. */
@@ -30,9 +33,8 @@ export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>
   };
   const fail = async (error: unknown, event: ReviewedEvent) => {
     note(event.id, { review: event.review ?? null, processed: event.processed, archived: event.archived });
-    notices.sayFailure(error);
-    if (error instanceof GantryError && error.code === 'CONFLICT')
-      await refresh(event.id).catch(() => undefined);
+    const present = isConflict(error) ? await refresh(event.id).catch(() => null) : null;
+    notices.sayFailure(present ? new Error(fasterDecision(present)) : error);
     forget(event.id);
   };
 
@@ -44,7 +46,7 @@ export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>
     const at = new Date();
     note(id, { review: { id: '', eventId: id, decision, reason, by, at }, ...marksOf[decision] });
     try {
-      const review = await api.events.review.mutate({ id, decision, reason, ...(await seenOf(event)) });
+      const review = await api.events.review.mutate({ id, decision, reason, ...seenOf(event) });
       note(id, { review });
       forget(id);
       notices.offerUndo(t(`done.${decision}`, { event: nameOf(event) }), async () => {
@@ -65,8 +67,13 @@ export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>
     note(id, { archived: true });
     try {
       await api.events.markAsArchived.mutate({ id });
-      notices.say(t('done.archived', { event: nameOf(event) }));
       forget(id);
+      notices.offerUndo(t('done.archived', { event: nameOf(event) }), async () => {
+        const { results } = await api.events.undoArchiveBatch.mutate({ ids: [id] });
+        for (const result of results) if (isFailed(result)) throw errorOf(result);
+        await refresh(id);
+        forget(id);
+      });
     } catch (error) {
       await fail(error, event);
     }
@@ -77,15 +84,11 @@ export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>
   return { decide, archive };
 }
 
-/**
- * The review that the user saw. Where the row already says that somebody processed the event without a review, the user
- * has seen that, and there is nothing to name; a review that came since is still not replaced.
- */
-export async function seenOf(
-  event: Pick<ReviewedEvent, 'id' | 'processed' | 'review'>,
-): Promise<{ expected?: string | null }> {
-  if (event.review) return { expected: event.review.id };
-  if (!event.processed) return { expected: null };
-  const { reviews } = await api.events.getReviews.query({ eventIds: [event.id] });
-  return reviews.length > 0 ? { expected: null } : {};
+/** The state of an event as the user saw it, so that nothing newer is replaced; of one that was not seen, as untouched. */
+export function seenOf(event: Pick<ReviewedEvent, 'processed' | 'review'> | undefined): {
+  expected: string | null;
+  expectedProcessed?: boolean;
+} {
+  if (event?.review) return { expected: event.review.id };
+  return { expected: null, ...(event?.processed && { expectedProcessed: true }) };
 }

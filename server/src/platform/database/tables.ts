@@ -183,6 +183,7 @@ export const watchlistEntries = pgTable('watchlist_entries', {
   createdBy: uuid('created_by').notNull(),
   createdAt: moment('created_at').notNull().defaultNow(),
   updatedAt: moment('updated_at').notNull().defaultNow(),
+  updatedBy: uuid('updated_by'),
 });
 
 export const watchlistAlerts = pgTable('watchlist_alerts', {

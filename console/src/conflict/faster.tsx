@@ -1,0 +1,65 @@
+import { GantryError } from '@gantry/client';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useTime } from '../time/use-time.ts';
+import { Button } from '../ui/button.tsx';
+import { Icon } from '../ui/icon.tsx';
+
+/** Whether somebody else was faster. */
+export function isConflict(error: unknown): error is GantryError {
+  return error instanceof GantryError && error.code === 'CONFLICT';
+}
+
+/**
+ * Writes a moment into a sentence: how long ago, and when in the user's zone. The sentences of the service have times in
+ * UTC.
+ */
+export function useWhen(): (at: Date) => string {
+  const time = useTime();
+  // Times run from left to right in every language.
+  return (at) => `${time.ago(at)} (\u2066${time.dateTime(at)} ${time.offset(at)}\u2069)`;
+}
+
+interface Step {
+  /** What was done to it. */
+  readonly what: 'changed' | 'acknowledged' | 'released';
+  readonly who: string | undefined;
+  readonly at: Date;
+}
+
+/** Says what somebody else did, and when, in the user's language and zone. */
+export function useFasterText(): (step: Step) => string {
+  const { t } = useTranslation('common');
+  const when = useWhen();
+  return ({ what, who, at }) =>
+    t(`faster.${what}`, { who: `\u2068${who ?? t('faster.somebody')}\u2069`, when: when(at) });
+}
+
+interface FasterProps {
+  readonly error: GantryError;
+  /** Who did what, and when. Absent: the sentence of the service says it. */
+  readonly children?: ReactNode;
+  readonly onClose?: () => void;
+}
+
+/** Says that somebody was faster, in place of a failure. Nothing of theirs was overwritten. */
+export function Faster({ error, children, onClose }: FasterProps) {
+  const { t } = useTranslation('common');
+  return (
+    <div role="alert" className="flex flex-col gap-2 rounded-md border border-medium bg-medium-surface p-3">
+      <p className="flex items-center gap-2 font-semibold">
+        <Icon name="users" className="text-medium" />
+        <span className="grow">{t('faster.title')}</span>
+        {onClose && (
+          <Button kind="quiet" icon="close" iconOnly aria-label={t('dialog.close')} onClick={onClose} />
+        )}
+      </p>
+      {children || <bdi>{error.message}</bdi>}
+      {error.requestId !== undefined && (
+        <p className="text-sm text-muted">
+          {t('failure.requestId')} <bdi className="font-mono select-all">{error.requestId}</bdi>
+        </p>
+      )}
+    </div>
+  );
+}

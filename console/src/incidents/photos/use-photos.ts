@@ -1,0 +1,92 @@
+import { MAX_NOTE_IMAGES } from '@gantry/contract/values';
+import { useEffect, useRef, useState } from 'react';
+import { api } from '../../service/service.ts';
+import { uploading } from '../../service/uploading.ts';
+import { dataUrlOf, scaleDown } from './scale-down.ts';
+
+/** A picture that is to be sent. */
+export interface Photo {
+  readonly file: Blob;
+  /** For an `img`. */
+  readonly address: string;
+}
+
+export interface Photos {
+  readonly list: readonly Photo[];
+  /** Whether pictures are being made smaller. */
+  readonly isPreparing: boolean;
+  /** Names of the files that the browser cannot read as pictures. */
+  readonly unreadable: readonly string[];
+  /** Whether some were left out, because a note has only so many. */
+  readonly isFull: boolean;
+  /** How much of them is sent, from 0 to 1; null: they are not being sent. */
+  readonly sent: number | null;
+  readonly add: (files: readonly File[]) => Promise<void>;
+  readonly remove: (photo: Photo) => void;
+  readonly clear: () => void;
+  /** Adds the note with the pictures. They stay until they are cleared, so that it can be tried again. */
+  readonly send: (input: { readonly id: string; readonly note: string }) => Promise<unknown>;
+}
+
+/** The pictures of a note that is being written. */
+export function usePhotos(): Photos {
+  const [list, setList] = useState<readonly Photo[]>([]);
+  const [preparing, setPreparing] = useState(0);
+  const [unreadable, setUnreadable] = useState<readonly string[]>([]);
+  const [isFull, setFull] = useState(false);
+  const [sent, setSent] = useState<number | null>(null);
+  const shown = useRef(list);
+  shown.current = list;
+  useEffect(() => () => release(shown.current), []);
+
+  return {
+    list,
+    isPreparing: preparing > 0,
+    unreadable,
+    isFull,
+    sent,
+    async add(files) {
+      const room = MAX_NOTE_IMAGES - list.length - preparing;
+      const taken = files.slice(0, Math.max(0, room));
+      setFull(taken.length < files.length);
+      setUnreadable([]);
+      setPreparing((n) => n + taken.length);
+      // One after the other: a phone has little memory.
+      for (const file of taken) {
+        try {
+          const small = await scaleDown(file);
+          setList((all) => [...all, { file: small, address: URL.createObjectURL(small) }]);
+        } catch {
+          setUnreadable((names) => [...names, file.name]);
+        } finally {
+          setPreparing((n) => n - 1);
+        }
+      }
+    },
+    remove(photo) {
+      release([photo]);
+      setList((all) => all.filter((each) => each !== photo));
+      setFull(false);
+    },
+    clear() {
+      release(list);
+      setList([]);
+      setFull(false);
+      setUnreadable([]);
+    },
+    async send(input) {
+      if (list.length === 0) return api.incidents.addNote.mutate(input);
+      setSent(0);
+      try {
+        const images = await Promise.all(list.map(({ file }) => dataUrlOf(file)));
+        return await uploading(setSent).incidents.addNote.mutate({ ...input, images });
+      } finally {
+        setSent(null);
+      }
+    },
+  };
+}
+
+function release(photos: readonly Photo[]): void {
+  for (const { address } of photos) URL.revokeObjectURL(address);
+}

@@ -1,0 +1,46 @@
+import { createGantryClient, type GantryClient } from '@gantry/client';
+import { currentSession } from '../session/session.ts';
+import { serviceAddress } from './address.ts';
+
+/** A slow connection may need long for a large call, in milliseconds. */
+const TIMEOUT_MS = 120_000;
+
+/** Plain calls with large inputs, such as pictures. @param onSent told how much of the input is sent, from 0 to 1 */
+export function uploading(onSent: (part: number) => void): GantryClient['api'] {
+  const client = createGantryClient({
+    url: serviceAddress,
+    fetch: fetchWithProgress(onSent),
+    timeoutMs: TIMEOUT_MS,
+  });
+  client.setToken(currentSession()?.token ?? null);
+  return client.api;
+}
+
+/** A `fetch` by XMLHttpRequest, because only that tells how far an upload is. */
+function fetchWithProgress(onSent: (part: number) => void): typeof fetch {
+  return (input, init = {}) =>
+    new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      request.open(init.method ?? 'GET', String(input));
+      new Headers(init.headers).forEach((value, name) => {
+        request.setRequestHeader(name, value);
+      });
+      request.upload.onprogress = ({ loaded, total, lengthComputable }) => {
+        if (lengthComputable) onSent(loaded / total);
+      };
+      request.onload = () => resolve(answerOf(request));
+      request.onerror = () => reject(new TypeError('the connection failed'));
+      request.onabort = () => reject(new DOMException('The call was aborted', 'AbortError'));
+      init.signal?.addEventListener('abort', () => request.abort());
+      request.send(init.body as XMLHttpRequestBodyInit | null | undefined);
+    });
+}
+
+function answerOf(request: XMLHttpRequest): Response {
+  const headers = new Headers();
+  for (const name of ['retry-after', 'x-request-id']) {
+    const value = request.getResponseHeader(name);
+    if (value !== null) headers.set(name, value);
+  }
+  return new Response(request.responseText, { status: request.status, headers });
+}

@@ -1,0 +1,53 @@
+import { GantryError } from '@gantry/client';
+import { type QueryKey, useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { Failure } from '../service/failure.tsx';
+import { Button } from '../ui/button.tsx';
+import { Empty } from '../ui/empty.tsx';
+
+interface OpenedOptions<Row> {
+  /** What the address names; undefined: nothing is open. */
+  readonly id: string | undefined;
+  /** The row, if the list holds it. */
+  readonly listed: Row | undefined;
+  /** Whether the first page of the list is still to come. */
+  readonly isPending: boolean;
+  readonly queryKey: QueryKey;
+  readonly load: (id: string) => Promise<Row>;
+}
+
+export interface Opened<Row> {
+  readonly row: Row | undefined;
+  /** Why it cannot be shown. */
+  readonly error: unknown;
+  readonly refetch: () => void;
+}
+
+/** The row that the address names, also where it is not among the rows that are loaded or that meet the filters. */
+export function useOpened<Row>({ id, listed, isPending, queryKey, load }: OpenedOptions<Row>): Opened<Row> {
+  const enabled = id !== undefined && listed === undefined && !isPending;
+  const { data, error, refetch } = useQuery({ queryKey, queryFn: () => load(id ?? ''), enabled });
+  const row = listed ?? (enabled ? data : undefined);
+  return { row, error: enabled && !row ? error : null, refetch: () => void refetch() };
+}
+
+interface NotOpenedProps {
+  readonly opened: Opened<unknown>;
+  readonly onClose: () => void;
+}
+
+/** Says that what the address names is not there, or why it could not be read. */
+export function NotOpened({ opened: { error, refetch }, onClose }: NotOpenedProps) {
+  const { t } = useTranslation('common');
+  if (!(error instanceof GantryError && error.code === 'NOT_FOUND'))
+    return <Failure error={error} onRetry={refetch} />;
+  return (
+    <Empty
+      icon="search"
+      title={t('opened.notFound')}
+      action={<Button onClick={onClose}>{t('dialog.close')}</Button>}
+    >
+      <p role="alert">{t('opened.text')}</p>
+    </Empty>
+  );
+}

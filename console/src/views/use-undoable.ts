@@ -1,0 +1,75 @@
+import type { SavedView, UpdateViewInput } from '@gantry/contract/views';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { api } from '../service/service.ts';
+import { useUser } from '../session/session.ts';
+import { UNDO_MS, useNotices } from '../undo/undo.tsx';
+import type { useViews } from './use-views.ts';
+
+/** What was just done with a view, and how it is undone. */
+interface Offer {
+  readonly text: string;
+  readonly undo: () => Promise<void>;
+}
+
+/**
+ * Changes of saved views that can be undone for some seconds: in the dialog, which covers the notices, and by the notice
+ * when the dialog is closed.
+ */
+export function useUndoable({ update, remove, reload }: ReturnType<typeof useViews>) {
+  const { t } = useTranslation('views');
+  const { say, offerUndo, sayFailure } = useNotices();
+  const user = useUser();
+  const [latest, setLatest] = useState<Offer | null>(null);
+  useEffect(() => {
+    if (!latest) return;
+    const timer = setTimeout(() => setLatest(null), UNDO_MS);
+    return () => clearTimeout(timer);
+  }, [latest]);
+
+  const offer = (text: string, act: () => Promise<unknown>) => {
+    let undone: Promise<void> | null = null;
+    const undo = () => {
+      undone ??= act().then(async () => {
+        await reload();
+      });
+      return undone;
+    };
+    setLatest({ text, undo });
+    offerUndo(text, undo);
+  };
+  return {
+    latest: latest && {
+      text: latest.text,
+      undo: () => {
+        setLatest(null);
+        void latest.undo().catch(sayFailure);
+      },
+    },
+    /** Sets some fields; the undo sets them to what they were. */
+    update(view: SavedView, changes: Omit<UpdateViewInput, 'id'>) {
+      const names = Object.keys(changes) as (keyof typeof changes)[];
+      const before = Object.fromEntries(names.map((name) => [name, view[name]]));
+      update.mutate(
+        { id: view.id, ...changes },
+        {
+          onSuccess: ({ name }) =>
+            offer(t('said.changed', { name }), () => api.views.update.mutate({ id: view.id, ...before })),
+        },
+      );
+    },
+    /** Deletes a view; the undo saves it again, which only its author can. */
+    remove(view: SavedView, isDefault: boolean) {
+      const { id, page, name, search, shared } = view;
+      remove.mutate(id, {
+        onSuccess: () => {
+          if (view.createdBy.id !== user.id) return say(t('said.deleted', { name }));
+          offer(t('said.deleted', { name }), async () => {
+            const created = await api.views.create.mutate({ page, name, search, shared });
+            if (isDefault) await api.views.setDefault.mutate({ page, id: created.id });
+          });
+        },
+      });
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import pLimit from 'p-limit';
+import type { RequestContext } from '../platform/context.ts';
+import { unavailable } from '../platform/error.ts';
+import { failureOf } from '../rpc/errors.ts';
+
+/** Items of one call that are worked on at once, so that other callers find free database connections. */
+const AT_ONCE = 3;
+
+/** What has not begun by then is left, so that the answer comes within the time limit of a request, in milliseconds. */
+const BEGIN_MS = 20_000;
+
+/** An item that could not be done, and why. */
+export interface FailedItem {
+  readonly id: string;
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+/** Items that have nothing but an id. */
+export function itemsOf(ids: readonly string[]): { readonly id: string }[] {
+  return ids.map((id) => ({ id }));
+}
+
+/**
+ * Does something for each item by itself, so that one that fails does not affect the others.
+ * @returns the results in the order of the items
+ * @throws AppError `unavailable` when nothing could be done, and the whole call should be repeated
+ */
+export async function eachOf<Item extends { readonly id: string }, Done extends object>(
+  ctx: RequestContext,
+  items: readonly Item[],
+  act: (item: Item) => Promise<Done>,
+): Promise<(Done | FailedItem)[]> {
+  const inTurn = pLimit(AT_ONCE);
+  const until = performance.now() + BEGIN_MS;
+  const attempt = async (item: Item): Promise<Done | FailedItem> => {
+    try {
+      if (performance.now() > until) throw unavailable('There was no time left for it: try again');
+      return await act(item);
+    } catch (error) {
+      const { body, unexpected } = failureOf(error);
+      if (unexpected)
+        ctx.app.log.error({ err: error, requestId: ctx.caller.requestId }, 'an item of a batch failed');
+      return { id: item.id, error: { code: body.data.code, message: body.message } };
+    }
+  };
+  const results = await Promise.all(items.map((item) => inTurn(() => attempt(item))));
+  if (results.every((result) => 'error' in result && result.error.code === 'SERVICE_UNAVAILABLE'))
+    throw unavailable('Nothing could be done at the moment: try again');
+  return results;
+}

@@ -1,0 +1,78 @@
+import {
+  archiveBatchOutput,
+  deleteBatchOutput,
+  eventBatchInput,
+  reviewBatchInput,
+  reviewBatchOutput,
+  undoReviewBatchInput,
+  undoReviewBatchOutput,
+} from '@gantry/contract/event-batches';
+import { UNDO_REVIEW_SECONDS } from '@gantry/contract/reviews';
+import { MAX_BATCH_ITEMS } from '@gantry/contract/values';
+import { reviewEvent, undoReview } from '../events/reviews.ts';
+import { deleteEvent, markAsArchived, undoArchive } from '../events/service.ts';
+import { eachOf, itemsOf } from './batch.ts';
+import { allowed } from './procedures.ts';
+
+const EACH = `Each of up to ${MAX_BATCH_ITEMS} succeeds or fails by itself, as in a call of its own; the call fails as a whole only if nothing could be done.`;
+
+/** Procedures that do for many events what those for one event do. */
+export const eventBatches = {
+  reviewBatch: allowed('manageIncidents')
+    .meta({ summary: 'Review many events with one decision', notes: `As \`review\`. ${EACH}` })
+    .input(reviewBatchInput)
+    .output(reviewBatchOutput)
+    .mutation(async ({ ctx, input: { events, decision, reason } }) => ({
+      results: await eachOf(ctx, events, async (event) => ({
+        id: event.id,
+        review: await reviewEvent(ctx, { ...event, decision, reason }),
+      })),
+    })),
+
+  undoReviewBatch: allowed('manageIncidents')
+    .meta({ summary: 'Undo many of your own reviews', notes: `As \`undoReview\`. ${EACH}` })
+    .input(undoReviewBatchInput)
+    .output(undoReviewBatchOutput)
+    .mutation(async ({ ctx, input }) => ({
+      results: await eachOf(ctx, itemsOf(input.ids), async ({ id }) => ({
+        id,
+        review: await undoReview(ctx, id),
+      })),
+    })),
+
+  archiveBatch: allowed('manageIncidents')
+    .meta({ summary: 'Archive many events', notes: `As \`markAsArchived\`. ${EACH}` })
+    .input(eventBatchInput)
+    .output(archiveBatchOutput)
+    .mutation(async ({ ctx, input }) => ({
+      results: await eachOf(ctx, itemsOf(input.ids), async ({ id }) => ({
+        id,
+        changed: await markAsArchived(ctx, id),
+      })),
+    })),
+
+  undoArchiveBatch: allowed('manageIncidents')
+    .meta({
+      summary: 'Take back that you archived events',
+      notes: `Possible for ${UNDO_REVIEW_SECONDS} seconds, and only for what you archived yourself and not by a rejection (CONFLICT). \`changed\` is false for events that are not archived any more. ${EACH}`,
+    })
+    .input(eventBatchInput)
+    .output(archiveBatchOutput)
+    .mutation(async ({ ctx, input }) => ({
+      results: await eachOf(ctx, itemsOf(input.ids), async ({ id }) => ({
+        id,
+        changed: await undoArchive(ctx, id),
+      })),
+    })),
+
+  deleteBatch: allowed('deleteEvents')
+    .meta({ summary: 'Delete many events permanently', notes: `As \`delete\`. ${EACH}` })
+    .input(eventBatchInput)
+    .output(deleteBatchOutput)
+    .mutation(async ({ ctx, input }) => ({
+      results: await eachOf(ctx, itemsOf(input.ids), async ({ id }) => {
+        await deleteEvent(ctx, id);
+        return { id, success: true as const };
+      }),
+    })),
+};

@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+import { dataUrl, jpeg, png } from './pictures.ts';
+
+let gantry: Gantry;
+let admin: string;
+let field: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  admin = await gantry.tokenFor('ADMIN');
+  field = await gantry.tokenFor('FIELD');
+});
+afterAll(() => gantry.stop());
+afterEach(() => vi.restoreAllMocks());
+
+const addressOf = (bytes: Buffer): string => `/images/${createHash('sha256').update(bytes).digest('hex')}`;
+const asPng = (bytes: Buffer): string => dataUrl(bytes, 'image/png');
+const open = async (fields: object = {}): Promise<string> =>
+  (
+    await gantry.ok(
+      'incidents.create',
+      { title: 'Lost load', type: 'OBSTRUCTION', ...fields },
+      { token: admin },
+    )
+  ).id;
+const add = (id: string, input: object) =>
+  gantry.call('incidents.addNote', { id, ...input }, { token: field });
+const notesOf = async (id: string) =>
+  (await gantry.ok('incidents.getById', { id }, { token: admin })).timeline.filter(
+    ({ action }: { action: string }) => action === 'addNote',
+  );
+const statusOf = async (address: string, token: string): Promise<number> =>
+  (await fetch(gantry.url + address, { headers: { authorization: `Bearer ${token}` } })).status;
+const imageRows = () => gantry.count('images');
+
+describe('a note of an incident', () => {
+  it('carries images, which the timeline shows and every user can read', async () => {
+    const id = await open();
+    const [one, two] = [png({ shade: 1 }), jpeg({ comment: 'two' })];
+    const images = [asPng(one), two.toString('base64'), asPng(one)];
+    const { status, body } = await add(id, { note: 'Both lanes', images });
+    expect(status).toBe(200);
+    expect(body.result.data.json).not.toHaveProperty('images');
+    const [note, ...others] = await notesOf(id);
+    expect(others).toEqual([]);
+    expect(Object.keys(note).sort()).toEqual(['action', 'at', 'by', 'details', 'from', 'note', 'to']);
+    expect(note).toMatchObject({
+      note: 'Both lanes',
+      by: { name: 'FIELD Tester' },
+      details: { images: [addressOf(one), addressOf(two)] },
+    });
+    const viewer = await gantry.tokenFor('VIEWER');
+    for (const address of note.details.images) {
+      expect(await statusOf(address, viewer)).toBe(200);
+      expect(await statusOf(address, 'nobody')).toBe(401);
+    }
+  });
+
+  it('may be images alone, and has no details without them', async () => {
+    const id = await open();
+    const bytes = png({ shade: 2 });
+    expect((await add(id, { images: [asPng(bytes)] })).status).toBe(200);
+    expect((await add(id, { note: 'Only text', images: [] })).status).toBe(200);
+    expect(await notesOf(id)).toMatchObject([
+      { note: null, details: { images: [addressOf(bytes)] } },
+      { note: 'Only text', details: null },
+    ]);
+  });
+
+  it('is refused as a whole for what is not an image, with nothing stored', async () => {
+    const id = await open();
+    const before = await imageRows();
+    const good = asPng(png({ shade: 3 }));
+    const refusals: [object, string, string][] = [
+      [{ note: 'x', images: Array(6).fill(good) }, 'images', 'Attach at most 5 images to a note'],
+      [{ note: 'x', images: [good, 'https://example.org/a.jpg'] }, 'images.1', 'in base64'],
+      [{ note: 'x', images: ['data:image/gif;base64,R0lGODlhAQ=='] }, 'images.0', 'not an image'],
+      [{ note: 'x', images: [png({ width: 30_000 }).toString('base64')] }, 'images.0', '30000'],
+      [{ note: ' ', images: [] }, 'note', 'Write a note, or attach an image'],
+      [{}, 'note', 'Write a note, or attach an image'],
+    ];
+    for (const [input, path, words] of refusals) {
+      const { status, body } = await add(id, input);
+      expect(status).toBe(400);
+      expect(body.error.json.data.issues[0]).toMatchObject({ path });
+      expect(body.error.json.message).toContain(words);
+    }
+    expect(await notesOf(id)).toEqual([]);
+    expect(await imageRows()).toBe(before);
+  });
+
+  it('stores no image where the user may not add a note', async () => {
+    const other = await gantry.ok('auth.me', undefined, { token: admin });
+    const id = await open({ assignedTo: other.id });
+    const before = await imageRows();
+    const input = { note: 'x', images: [asPng(png({ shade: 4 }))] };
+    const { status, body } = await add(id, input);
+    expect(status).toBe(403);
+    expect(body.error.json.message).toContain('This incident is assigned to');
+    expect((await add('no-such', input)).status).toBe(404);
+    expect(await imageRows()).toBe(before);
+  });
+
+  it('is not added while its images cannot be stored', async () => {
+    const id = await open();
+    vi.spyOn(gantry.app.context.images.blobs, 'put').mockRejectedValue(new Error('disk full'));
+    const { status, body, headers } = await add(id, { note: 'x', images: [asPng(png({ shade: 5 }))] });
+    expect(status).toBe(503);
+    expect(headers.get('retry-after')).toBe('1');
+    expect(body.error.json.message).toBe(
+      'The images of the note cannot be stored at the moment: send the note again later',
+    );
+    expect(await notesOf(id)).toEqual([]);
+  });
+});
+
+describe('the images of notes', () => {
+  const age = () => gantry.pool.query(`UPDATE images SET touched_at = touched_at - interval '70 minutes'`);
+  const carryOut = async () => {
+    const { id } = await gantry.ok('storage.runRetention', undefined, { token: admin });
+    return eventually(
+      async () =>
+        (await gantry.ok('storage.getRetentionRuns', {}, { token: admin })).runs.find(
+          (run: { id: string }) => run.id === id,
+        ),
+      (run) => run.status !== 'RUNNING',
+    );
+  };
+
+  it('live as long as the incident, whatever becomes of events with the same image', async () => {
+    const id = await open();
+    const [own, shared, lost] = [6, 7, 8].map((shade) => png({ shade })) as [Buffer, Buffer, Buffer];
+    await add(id, { note: 'x', images: [asPng(own), asPng(shared)] });
+    const apiKey = await gantry.registerSensor();
+    const eventId = await gantry.ingest(apiKey, { images: [asPng(shared)] });
+    await gantry.ok('events.delete', { id: eventId }, { token: admin });
+    // Stored for a note that did not come.
+    const lostPicture = {
+      sha256: addressOf(lost).slice(8),
+      mediaType: 'image/png' as const,
+      width: 1,
+      height: 1,
+    };
+    await gantry.app.context.images.keepForNote([{ ...lostPicture, bytes: lost }]);
+    await age();
+    await gantry.ok('storage.setRetention', { images: 1 }, { token: admin });
+    const stored = () => Promise.all([own, shared, lost].map((bytes) => statusOf(addressOf(bytes), admin)));
+
+    const preview = await gantry.ok('storage.previewRetention', {}, { token: admin });
+    const counted = await gantry.count(
+      'images WHERE NOT EXISTS (SELECT FROM incident_images WHERE incident_images.sha256 = images.sha256)',
+    );
+    expect(preview.totals.images).toBe(counted);
+    expect((await carryOut()).status).toBe('COMPLETED');
+    expect(await stored()).toEqual([200, 200, 404]);
+
+    await gantry.pool.query('DELETE FROM incidents WHERE id = $1', [id]);
+    await carryOut();
+    expect(await stored()).toEqual([404, 404, 404]);
+  });
+});
