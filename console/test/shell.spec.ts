@@ -31,6 +31,29 @@ test.describe('the keyboard', () => {
   });
 });
 
+test.describe('what opens under a button', () => {
+  test('is reached and left by the keyboard, and by a second press', async ({ openAs }) => {
+    const page = await openAs('OPERATOR', '/events');
+    const account = page.getByRole('button', { name: 'Account' });
+    await account.focus();
+    await page.keyboard.press('Enter');
+    const menu = page.getByRole('menu', { name: 'Account' });
+    await expect(menu).toBeVisible();
+    await expect(account).toHaveAttribute('aria-expanded', 'true');
+    await page.keyboard.press('ArrowDown');
+    await expect(menu.getByRole('menuitem').and(page.locator(':focus'))).toHaveCount(1);
+    await page.keyboard.press('Escape');
+    await expect(menu).toBeHidden();
+    await expect(account).toBeFocused();
+    const filter = page.getByRole('button', { name: 'Filter', exact: true });
+    const form = page.getByRole('dialog', { name: 'Filter' });
+    await filter.click();
+    await expect(form).toBeVisible();
+    await filter.click();
+    await expect(form).toBeHidden();
+  });
+});
+
 test.describe('the choices of a user', () => {
   test('of a theme and a language stay, and Arabic runs from right to left', async ({ openAs }) => {
     const page = await openAs('OPERATOR', '/events');

@@ -66,6 +66,7 @@ async function isReady(page: Page): Promise<void> {
 }
 
 test.describe('every shortcut that the sheet lists does what it says', () => {
+  test.describe.configure({ mode: 'parallel' });
   for (const story of stories) {
     test(`on the page: ${story.name}`, async ({ service, openAs }) => {
       test.setTimeout(180_000);
