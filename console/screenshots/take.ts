@@ -20,8 +20,8 @@ const PASSWORD = process.env.ADMIN_PASSWORD ?? 'Screenshots-4-Gantry';
 const PORT = process.env.PORT ?? '4090';
 const HEIGHT = 900;
 const QUALITY = 82;
-/** The map and the charts have drawn by then, in milliseconds. */
-const SETTLE_MS = 2_500;
+/** Charts have drawn by then, in milliseconds; maps say when they have. */
+const SETTLE_MS = 1_500;
 /** The names of the pictures that are taken; none: all. */
 const wanted = new Set(process.argv.slice(2));
 
@@ -77,12 +77,15 @@ async function take(page: Page, { path, keys = [], width = 1440 }: Picture): Pro
   await page.setViewportSize({ width, height: HEIGHT });
   await page.goto(url + path);
   await page.locator('h1, form').first().waitFor();
-  await page.locator('.animate-pulse').first().waitFor({ state: 'detached' });
   for (const key of keys) {
     await page.keyboard.press(key);
     await page.waitForTimeout(500);
   }
   await page.waitForTimeout(SETTLE_MS);
+  await page
+    .locator('.animate-pulse, .maplibregl-map:not([data-drawn])')
+    .first()
+    .waitFor({ state: 'detached' });
   const devtools = await page.context().newCDPSession(page);
   const { data } = await devtools.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
   await devtools.detach();
