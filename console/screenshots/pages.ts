@@ -13,10 +13,18 @@ export interface Subjects {
   readonly locationId: string;
   readonly incidentId: string;
   readonly webhookId: string;
+  /** The range of days of the pages with figures, as their address has it. */
+  readonly days: string;
 }
 
 /** Every page of the console. */
-export function picturesOf({ sensorId, locationId, incidentId, webhookId }: Subjects): readonly Picture[] {
+export function picturesOf({
+  sensorId,
+  locationId,
+  incidentId,
+  webhookId,
+  days,
+}: Subjects): readonly Picture[] {
   return [
     { name: 'sign-in', path: '/sign-in' },
     { name: 'overview', path: '/' },
@@ -33,8 +41,8 @@ export function picturesOf({ sensorId, locationId, incidentId, webhookId }: Subj
     { name: 'locations-map', path: '/locations?view=map' },
     { name: 'location', path: `/locations/${locationId}` },
     { name: 'traffic', path: '/traffic' },
-    { name: 'traffic-place', path: `/traffic?locationId=${locationId}` },
-    { name: 'reports', path: '/reports' },
+    { name: 'traffic-place', path: `/traffic?locationId=${locationId}&${days}` },
+    { name: 'reports', path: `/reports?${days}` },
     { name: 'reports-files', path: '/reports/files' },
     { name: 'reports-schedules', path: '/reports/schedules' },
     { name: 'users', path: '/administration/users', keys: ['j'] },

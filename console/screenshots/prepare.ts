@@ -5,6 +5,8 @@ import type { Subjects } from './pages.ts';
 
 const DAY_MS = 86_400_000;
 
+const day = (before: number) => new Date(Date.now() - before * DAY_MS).toISOString().slice(0, 10);
+
 /** Adds what the demo has none of, so that no page is empty, and finds what pages are to be about. */
 export async function prepare({ api }: GantryClient): Promise<Subjects> {
   const webhookId = await webhook(api);
@@ -18,7 +20,6 @@ export async function prepare({ api }: GantryClient): Promise<Subjects> {
   if (runs.length === 0) await api.storage.runRetention.mutate();
   const { reports } = await api.reports.getReports.query({ take: 1 });
   if (reports.length === 0) {
-    const day = (before: number) => new Date(Date.now() - before * DAY_MS).toISOString().slice(0, 10);
     for (const [kind, format] of [
       ['VIOLATIONS', 'PDF'],
       ['TRAFFIC', 'XLSX'],
@@ -52,6 +53,8 @@ export async function prepare({ api }: GantryClient): Promise<Subjects> {
     locationId: idOf(locations[1]),
     sensorId: idOf(sensors[0]),
     incidentId: idOf(incidents[0]),
+    // Today has the traffic of the live demo, which is far denser than that of its history.
+    days: `startDate=${day(14)}&endDate=${day(1)}`,
   };
 }
 
@@ -62,17 +65,17 @@ function idOf(thing: { readonly id: string } | undefined): string {
 
 /** A webhook with deliveries, whose receiver is here. */
 async function webhook(api: GantryClient['api']): Promise<string> {
-  const { webhooks } = await api.webhooks.getAll.query({ take: 1 });
-  if (webhooks[0]) return webhooks[0].id;
+  const known = (await api.webhooks.getAll.query({ take: 1 })).webhooks[0];
   const receiver = createServer((_request, answer) => answer.writeHead(204).end());
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  const { port } = receiver.address() as AddressInfo;
+  const port = known ? Number(new URL(known.url).port) : 0;
+  await new Promise<void>((resolve) => receiver.listen(port, '127.0.0.1', resolve));
+  receiver.unref();
+  if (known) return known.id;
   const { id } = await api.webhooks.create.mutate({
-    url: `http://127.0.0.1:${port}/gantry`,
+    url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/gantry`,
     description: 'Dispatch centre',
     kinds: ['event.violation', 'incident.changed'],
   });
   await api.webhooks.test.mutate({ id });
-  receiver.unref();
   return id;
 }
