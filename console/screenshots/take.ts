@@ -83,7 +83,7 @@ async function take(page: Page, { path, keys = [], width = 1440 }: Picture): Pro
   }
   await page.waitForTimeout(SETTLE_MS);
   await page
-    .locator('.animate-pulse, .maplibregl-map:not([data-drawn])')
+    .locator('.animate-pulse, [data-loading], .maplibregl-map:not([data-drawn])')
     .first()
     .waitFor({ state: 'detached' });
   const devtools = await page.context().newCDPSession(page);
