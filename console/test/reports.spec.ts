@@ -76,7 +76,7 @@ test.describe('reports', () => {
     });
     for (const look of LOOKS) {
       const page = await openAs('ADMIN', '/reports', look);
-      await expect(page.getByRole('rowheader', { name: 'BUS' })).toBeVisible();
+      await expect(page.getByRole('rowheader', { name: /Bus|حافلة/ })).toBeVisible();
       await expect(page.locator('canvas').first()).toBeVisible();
       await expectAccessible(page);
       for (const path of ['/reports/files', '/reports/schedules']) {

@@ -98,6 +98,10 @@ export function createMap(options: MapOptions): VectorMap {
   const source = () => map.getSource<GeoJSONSource>(POINTS);
   // What is set while the source still reads its first, empty data may be lost: it is set again after that.
   map.once('load', () => source()?.setData(featuresOf(latest)));
+  // For pictures and stories: from then on everything that was asked for is drawn.
+  map.once('idle', () => {
+    container.dataset.drawn = 'true';
+  });
   const layers = (): LayerSpecification[] => [
     ...(streets?.layers(isDark, language) ?? []),
     ...baseLayers(),

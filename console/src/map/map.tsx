@@ -10,7 +10,7 @@ const DotMap = lazy(() => import('./dot-map.tsx').then((module) => ({ default: m
  * WebGL, or if the map fails, dots over outlines take its place. A page with a map has a `PointList` beside it.
  */
 export function PlaceMap(props: MapProps) {
-  const placeholder = <div className="h-full bg-bg" />;
+  const placeholder = <div data-loading className="h-full bg-bg" />;
   const simple = (
     <Suspense fallback={placeholder}>
       <DotMap {...props} />

@@ -47,9 +47,14 @@ function Content({ isWall }: { readonly isWall: boolean }) {
   return (
     <div className="flex min-h-0 grow flex-col gap-3 overflow-y-auto px-4 py-3">
       <Figures />
-      <div className={classes('grid gap-3 lg:grid-cols-[2fr_1fr]', isWall && 'lg:min-h-60 lg:grow')}>
-        <PlacesPanel className={isWall ? 'h-[50vh] lg:h-full' : 'h-[50vh] min-h-80'} />
-        <AttentionPanel className={isWall ? 'lg:h-full' : 'lg:h-[50vh] lg:min-h-80'} />
+      <div
+        className={classes(
+          'grid gap-3 lg:grid-cols-[2fr_1fr]',
+          isWall && 'lg:min-h-60 lg:grow lg:basis-0 lg:grid-rows-[minmax(0,1fr)]',
+        )}
+      >
+        <PlacesPanel className={isWall ? 'h-[50vh] lg:h-auto' : 'h-[50vh] min-h-80'} />
+        <AttentionPanel className={isWall ? 'lg:min-h-0' : 'lg:h-[50vh] lg:min-h-80'} />
       </div>
       <div
         className={classes(

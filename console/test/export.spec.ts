@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from '@playwright/test';
+import { expect, test } from './fixtures.ts';
+
+async function saved(page: Page, name: string | RegExp): Promise<string> {
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name }).click(),
+  ]);
+  return readFile(await file.path(), 'utf8');
+}
+
+test('users are saved as CSV as they are filtered, and no text is a formula', async ({ service, openAs }) => {
+  await service.admin.api.users.create.mutate({
+    email: 'formula@example.org',
+    password: 'Correct-Horse-7-Battery',
+    firstName: '=HYPERLINK("x")',
+    lastName: 'Tester',
+    role: 'ANALYST',
+    department: 'Export',
+  });
+  const page = await openAs('ADMIN', '/administration/users?department=Export');
+  const file = await saved(page, 'Download as CSV: Users');
+  expect(file).toContain(`"'=HYPERLINK(""x"") Tester",formula@example.org,Analyst,Export,`);
+  expect(file).not.toContain('admin@gantry.local');
+  expect(file).toContain('# Department: Export');
+  await expect(page.getByText('1 row saved')).toBeVisible();
+});
+
+test('the activity log is saved with all its pages', async ({ service, openAs }) => {
+  const { api } = service.admin;
+  const { id, apiKey: _ } = await service.sensor();
+  for (let n = 0; n < 105; n++) await api.sensors.update.mutate({ id, name: `Renamed ${n}` });
+  const page = await openAs('ADMIN', `/administration/activity?action=sensors.update&about=${id}`);
+  const file = await saved(page, 'Download as CSV: Activity log');
+  expect(file.split('\r\n').filter((line) => /^\d{4}-/.test(line))).toHaveLength(105);
+});
+
+test('what a pointer shows is shown to the keyboard, too', async ({ openAs }) => {
+  const page = await openAs('ADMIN', '/administration/users');
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+  const close = page.getByRole('button', { name: 'Show only the icons of the pages' });
+  await page.getByRole('link', { name: 'Administration' }).focus();
+  await page.keyboard.press('Tab');
+  const title = await close.getAttribute('title');
+  await expect(page.locator('[popover]').filter({ hasText: title ?? '' })).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(page.locator('[popover]')).toHaveCount(0);
+});
