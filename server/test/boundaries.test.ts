@@ -70,8 +70,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ['users', 'realtime'],
   ['events', 'sensors'],
   ['images', 'incidents', 'locations', 'traffic', 'views', 'watchlist', 'webhooks'],
-  ['ingest', 'analytics', 'reports', 'retention'],
-  ['api', 'http', 'workers'],
+  ['ingest', 'analytics', 'connections', 'reports', 'retention'],
+  ['api', 'gateways', 'http', 'workers'],
   ['app.ts'],
   ['main.ts'],
 ];
