@@ -1,8 +1,9 @@
 import type { Format, FormatName } from './format.ts';
+import { dahua } from './formats/dahua.ts';
 import { hikvision } from './formats/hikvision.ts';
 
 /** Every format but `gantry`, whose messages are the service's own and are not read by a format. */
-const all: readonly Format[] = [hikvision];
+const all: readonly Format[] = [hikvision, dahua];
 
 const byName = new Map(all.map((format) => [format.name, format]));
 
