@@ -1,11 +1,12 @@
 import type { Format, FormatName } from './format.ts';
 import { dahua } from './formats/dahua.ts';
 import { hikvision } from './formats/hikvision.ts';
+import { huawei } from './formats/huawei.ts';
 import { milesight } from './formats/milesight.ts';
 import { tvt } from './formats/tvt.ts';
 
 /** Every format but `gantry`, whose messages are the service's own and are not read by a format. */
-const all: readonly Format[] = [hikvision, dahua, tvt, milesight];
+const all: readonly Format[] = [hikvision, dahua, tvt, milesight, huawei];
 
 const byName = new Map(all.map((format) => [format.name, format]));
 
