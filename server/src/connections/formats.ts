@@ -4,9 +4,10 @@ import { hikvision } from './formats/hikvision.ts';
 import { huawei } from './formats/huawei.ts';
 import { milesight } from './formats/milesight.ts';
 import { tvt } from './formats/tvt.ts';
+import { uniview } from './formats/uniview.ts';
 
 /** Every format but `gantry`, whose messages are the service's own and are not read by a format. */
-const all: readonly Format[] = [hikvision, dahua, tvt, milesight, huawei];
+const all: readonly Format[] = [hikvision, dahua, tvt, milesight, huawei, uniview];
 
 const byName = new Map(all.map((format) => [format.name, format]));
 
