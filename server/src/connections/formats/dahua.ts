@@ -1,5 +1,5 @@
 import { addressParts } from '../address-parts.ts';
-import { fieldAt, fieldList, fieldText, picturesOf, unreadableReason, valuesOf } from '../fields.ts';
+import { fieldAt, fieldList, fieldText, itemsOf, picturesOf, unreadableReason, valuesOf } from '../fields.ts';
 import { type DeviceAnswer, type Format, type Reading, type ReadingContext, without } from '../format.ts';
 import { namesOf } from '../json-values.ts';
 import type { DeviceMessage, MessagePart } from '../message.ts';
@@ -87,8 +87,7 @@ export interface DahuaEvent {
 }
 
 function eventsIn(value: unknown): DahuaEvent[] {
-  const all = Array.isArray(value) ? value : [value];
-  return all
+  return itemsOf(value)
     .flatMap((each) => {
       const lists = [fieldList(each, 'Events'), fieldList(each, 'params/eventList')].flat();
       return lists.length > 0 ? lists : [each];

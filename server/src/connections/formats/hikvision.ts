@@ -4,6 +4,7 @@ import {
   fieldAt,
   fieldList,
   fieldText,
+  itemsOf,
   picturesOf,
   unreadableReason,
   valuesOf,
@@ -87,15 +88,14 @@ function alertsOf(parts: readonly MessagePart[]): Alert[] {
   });
 }
 
-function alertsIn(part: MessagePart): unknown[] {
+function alertsIn(part: MessagePart): readonly unknown[] {
   const { content } = part;
   // Cameras upload the same content to an FTP server, without the alert around it.
   if (content.kind === 'xml') {
-    return [...elementsOf([part], 'EventNotificationAlert'), ...elementsOf([part], 'FTP')];
+    return itemsOf([...elementsOf([part], 'EventNotificationAlert'), ...elementsOf([part], 'FTP')]);
   }
   if (content.kind !== 'json') return [];
-  const values = Array.isArray(content.value) ? content.value : [content.value];
-  return values
+  return itemsOf(content.value)
     .map((value) => fieldAt(value, 'EventNotificationAlert') ?? value)
     .filter((value) => fieldText(value, 'eventType') !== null || fieldAt(value, 'ANPR') !== undefined);
 }

@@ -3,6 +3,7 @@ import {
   addressesIn,
   fieldAt,
   fieldText,
+  itemsOf,
   knownText,
   objectsIn,
   unreadableReason,
@@ -44,7 +45,7 @@ export const huawei: Format = {
 };
 
 function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
-  const values = valuesOf(parts).flatMap((value) => (Array.isArray(value) ? value : [value]));
+  const values = valuesOf(parts).flatMap(itemsOf);
   if (values.length === 0) return without('unreadable', unreadableReason(parts, 'JSON from Huawei VIAS'));
   const reports = values.flatMap((value) => reportsOf(value, context));
   if (reports.length > 0) return { reports, is: 'reports', note: null };
@@ -61,11 +62,15 @@ function reportsOf(message: unknown, context: ReadingContext): Report[] {
 }
 
 /** The objects that describe a vehicle, wherever they are; a known violation without one is a vehicle, too. */
-function vehiclesIn(message: unknown): unknown[] {
+function vehiclesIn(message: unknown): readonly unknown[] {
+  const isOwn =
+    fieldText(message, 'message_id', 'stream_id', 'task_id', 'data/message_id', 'data/stream_id') !== null ||
+    /^\d+$/.test(fieldText(message, 'event_type') ?? '');
+  if (!isOwn) return [];
   const found = objectsIn(message).filter((object) =>
     ['license_plate_id', 'license_plate', 'vehicle_type'].some((name) => fieldAt(object, name) !== undefined),
   );
-  if (found.length > 0) return found;
+  if (found.length > 0) return itemsOf(found);
   return VIOLATIONS[eventTypeOf(message, null) ?? ''] === undefined
     ? []
     : [fieldAt(message, 'data') ?? message];

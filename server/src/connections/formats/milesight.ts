@@ -1,5 +1,13 @@
 import { epochTime, isoTime } from '../device-time.ts';
-import { addressesIn, fieldAt, fieldText, knownText, unreadableReason, valuesOf } from '../fields.ts';
+import {
+  addressesIn,
+  fieldAt,
+  fieldText,
+  itemsOf,
+  knownText,
+  unreadableReason,
+  valuesOf,
+} from '../fields.ts';
 import { type Format, type Reading, type ReadingContext, type Report, without } from '../format.ts';
 import { namesOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
@@ -32,7 +40,7 @@ export const milesight: Format = {
 const COUNTS = ['All-Car', 'All-Motorcycle', 'All-Non-motor', 'Small Vehicle'];
 
 function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
-  const values = valuesOf(parts).flatMap((value) => (Array.isArray(value) ? value : [value]));
+  const values = valuesOf(parts).flatMap(itemsOf);
   if (values.length === 0)
     return without('unreadable', unreadableReason(parts, 'JSON from a Milesight camera'));
   const readings = values.map((value) => readOne(value, context));
@@ -59,7 +67,8 @@ function readOne(value: unknown, context: ReadingContext): Reading {
     'full_image',
     'list_type',
   ];
-  return known.some((name) => fieldAt(value, name) !== undefined)
+  const isOwn = fieldText(value, 'device', 'time', 'time_msec') !== null;
+  return isOwn && known.some((name) => fieldAt(value, name) !== undefined)
     ? { reports: [reportOf(value, device, context)], is: 'reports', note: null }
     : without('nothing', 'The message contains no recognition');
 }

@@ -3,6 +3,7 @@ import {
   addressesIn,
   fieldAt,
   fieldText,
+  itemsOf,
   knownText,
   objectsIn,
   picturesOf,
@@ -41,12 +42,13 @@ function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
   const values = valuesOf(parts);
   if (values.length === 0)
     return without('unreadable', unreadableReason(parts, 'XML or JSON from a Tattile camera'));
+  // Messages of other makers have a `plate` in small letters.
   const messages = values.flatMap((value) =>
-    objectsIn(value).filter((object) =>
-      ['PLATE_STRING', 'PLATE'].some((name) => fieldAt(object, name) !== undefined),
+    objectsIn(value).filter(
+      (object) => fieldAt(object, 'PLATE_STRING') !== undefined || Object.hasOwn(object, 'PLATE'),
     ),
   );
-  const reports = messages.map((message) => reportOf(message, picturesOf(parts), context));
+  const reports = itemsOf(messages).map((message) => reportOf(message, picturesOf(parts), context));
   if (reports.length > 0) return { reports, is: 'reports', note: null };
   const device = namesOf(fieldText(values[0], 'DEVICE_SN', 'SN'), fieldText(values[0], 'DEVICE_NAME'));
   return device.length > 0

@@ -6,6 +6,7 @@ import {
   fieldAt,
   fieldList,
   fieldText,
+  itemsOf,
   knownText,
   objectsIn,
   picturesOf,
@@ -47,7 +48,7 @@ export const uniview: Format = {
 };
 
 function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
-  const values = valuesOf(parts).flatMap((value) => (Array.isArray(value) ? value : [value]));
+  const values = valuesOf(parts).flatMap(itemsOf);
   if (values.length === 0)
     return without('unreadable', unreadableReason(parts, 'JSON from a Uniview device'));
   const pictures = picturesOf(parts);
@@ -67,7 +68,7 @@ function reportsOf(message: unknown, pictures: readonly string[], context: Readi
   const vehicles = holders
     .flatMap((holder) => fieldList(holder, LIST))
     .filter((vehicle) => typeof vehicle === 'object' && vehicle !== null);
-  return vehicles.map((vehicle, index) => reportOf(message, vehicle, index, pictures, context));
+  return itemsOf(vehicles).map((vehicle, index) => reportOf(message, vehicle, index, pictures, context));
 }
 
 function reportOf(
