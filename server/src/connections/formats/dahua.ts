@@ -3,7 +3,7 @@ import { fieldAt, fieldList, fieldText, itemsOf, picturesOf, unreadableReason, v
 import { type DeviceAnswer, type Format, type Reading, type ReadingContext, without } from '../format.ts';
 import { namesOf } from '../json-values.ts';
 import type { DeviceMessage, MessagePart } from '../message.ts';
-import { eventReport } from './dahua-events.ts';
+import { type DahuaEvent, eventReport } from './dahua-events.ts';
 import { isItsapi, readItsapi } from './dahua-itsapi.ts';
 import { valuesOfLines } from './dahua-lines.ts';
 
@@ -75,15 +75,6 @@ function valuesWithLines(parts: readonly MessagePart[]): unknown[] {
 
 function hasHeartbeat(parts: readonly MessagePart[]): boolean {
   return parts.some(({ content }) => content.kind === 'text' && /^\s*heartbeat\s*$/i.test(content.text));
-}
-
-/** An event, its data in one object. */
-export interface DahuaEvent {
-  readonly code: string;
-  readonly action: string;
-  readonly channel: string | null;
-  readonly data: unknown;
-  readonly raw: unknown;
 }
 
 function eventsIn(value: unknown): DahuaEvent[] {

@@ -12,7 +12,7 @@ import {
 import { type Format, type Reading, type ReadingContext, type Report, without } from '../format.ts';
 import { namesOf } from '../json-values.ts';
 import type { DeviceMessage, MessagePart } from '../message.ts';
-import { incidentReport, plateReport, violationReport } from './hikvision-alerts.ts';
+import { incidentReport, plateReport, type Source, violationReport } from './hikvision-alerts.ts';
 import { pollReport } from './hikvision-plates.ts';
 
 /** What Hikvision's cameras and recorders send about themselves. */
@@ -129,15 +129,6 @@ function readAlert(alert: unknown, pictures: readonly string[], context: Reading
   return reports.length > 0
     ? { reports, is: 'reports', note: null }
     : without('nothing', `Alarms of the type ${type || 'unknown'} are not recorded`, device);
-}
-
-/** An alert, as the functions that make reports of it take it. */
-export interface Source {
-  readonly alert: unknown;
-  /** In lower case. */
-  readonly type: string;
-  readonly device: readonly string[];
-  readonly pictures: readonly string[];
 }
 
 function reportsOf(source: Source, context: ReadingContext): Report[] {
