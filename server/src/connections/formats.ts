@@ -1,8 +1,11 @@
 import type { Format, FormatName } from './format.ts';
+import { axisLpv } from './formats/axis-lpv.ts';
+import { frigate } from './formats/frigate.ts';
+import { openalpr } from './formats/openalpr.ts';
 import { platerecognizer } from './formats/platerecognizer.ts';
 
 /** Every format but `gantry`, whose messages are the service's own and are not read by a format. */
-const all: readonly Format[] = [platerecognizer];
+const all: readonly Format[] = [platerecognizer, openalpr, frigate, axisLpv];
 
 const byName = new Map(all.map((format) => [format.name, format]));
 

@@ -36,7 +36,8 @@ export function notRead(message: DeviceMessage, expected: string): Reading {
   for (const { content } of message.parts) {
     if (content.kind === 'unreadable') return without('unreadable', content.reason);
   }
-  return message.parts.length === 0
+  const isEmpty = message.parts.every(({ content }) => content.kind === 'text' && content.text.trim() === '');
+  return isEmpty
     ? without('nothing', 'The message is empty')
     : without('nothing', `The message is not ${expected}`);
 }
