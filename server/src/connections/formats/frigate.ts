@@ -5,6 +5,7 @@ import { arrayOf, namesOf, objectOf, textOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { jsonValues, notRead, picturesOf, textsOf } from '../message-content.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';
+import { reportKey } from '../report-key.ts';
 import { imageAddresses, vehicleEvent } from '../vehicle-event.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -89,7 +90,7 @@ function eventOf(body: Json, after: Json, pictures: readonly string[], context: 
   if (!VEHICLES.has(label)) return without('nothing', `${label || 'The object'} is not a vehicle`);
   if (after.false_positive === true)
     return without('nothing', 'Frigate takes the object for a false positive');
-  const id = textOf(after.id) ?? '';
+  const id = reportKey(textOf(after.id));
   const { plate, score, name } = plateIn(after);
   const isEnd = body.type === 'end' || (after.end_time !== null && after.end_time !== undefined);
   const device = namesOf(after.camera);
@@ -133,7 +134,7 @@ function eventOf(body: Json, after: Json, pictures: readonly string[], context: 
 
 /** `tracked_object_update` of the type `lpr`. */
 function plateUpdate(body: Json): Report {
-  return plateAlone(textOf(body.id) ?? '', body, {
+  return plateAlone(reportKey(textOf(body.id)), body, {
     plate: body.plate,
     camera: body.camera,
     occurredAt: epochTime(body.timestamp) ?? startIn(textOf(body.id) ?? ''),
@@ -143,7 +144,7 @@ function plateUpdate(body: Json): Report {
 
 /** What frigate_plate_recognizer returns; its `start_time` has no zone, but the id contains the same time. */
 function returned(body: Json, { zone }: ReadingContext): Report {
-  const id = textOf(body.frigate_event_id) ?? '';
+  const id = reportKey(textOf(body.frigate_event_id));
   return plateAlone(id, body, {
     plate: body.plate_number,
     camera: body.camera_name,
