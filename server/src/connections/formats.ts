@@ -1,11 +1,26 @@
 import type { Format, FormatName } from './format.ts';
+import { axisAoa } from './formats/axis-aoa.ts';
 import { axisLpv } from './formats/axis-lpv.ts';
+import { codeproject } from './formats/codeproject.ts';
 import { frigate } from './formats/frigate.ts';
+import { genetec } from './formats/genetec.ts';
 import { openalpr } from './formats/openalpr.ts';
 import { platerecognizer } from './formats/platerecognizer.ts';
+import { unifiProtect } from './formats/unifi-protect.ts';
+import { verkada } from './formats/verkada.ts';
 
 /** Every format but `gantry`, whose messages are the service's own and are not read by a format. */
-const all: readonly Format[] = [platerecognizer, openalpr, frigate, axisLpv];
+const all: readonly Format[] = [
+  platerecognizer,
+  openalpr,
+  frigate,
+  axisLpv,
+  axisAoa,
+  unifiProtect,
+  verkada,
+  codeproject,
+  genetec,
+];
 
 const byName = new Map(all.map((format) => [format.name, format]));
 
