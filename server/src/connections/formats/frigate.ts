@@ -52,7 +52,10 @@ export const frigate: Format = {
 };
 
 function read(message: DeviceMessage, context: ReadingContext): Reading {
-  const values = jsonValues(message).flatMap((value) => (Array.isArray(value) ? value : [value]));
+  const values = jsonValues(message)
+    .flatMap((value) => (Array.isArray(value) ? value : [value]))
+    // Bridges from MQTT to HTTP wrap the message together with its topic.
+    .map((value) => objectOf(value).payload ?? value);
   const readings = values.map((value) => readingOf(objectOf(value), picturesOf(message), context));
   const reports = readings.flatMap((reading) => reading?.reports ?? []);
   if (reports.length > 0) return { reports, is: 'reports', note: null };
@@ -119,6 +122,8 @@ function eventOf(body: Json, after: Json, pictures: readonly string[], context: 
           subLabel: name,
           isStationary: after.stationary,
           box: after.box,
+          // The path of the picture on Frigate; it is not fetched.
+          snapshot: after.has_snapshot === true ? `/api/events/${id}/snapshot.jpg` : null,
           raw: body.after === undefined ? after : { type: body.type, after },
         },
       }),

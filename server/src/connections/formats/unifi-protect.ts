@@ -121,7 +121,7 @@ function reportOf(
         device,
         alarm: textOf(alarm.name),
         eventId,
-        ...confidenceOf(first?.confidence ?? first?.score, 100),
+        ...(plate === null ? null : confidenceOf(first?.confidence ?? first?.score, 100)),
         listName: name,
         triggers: keys,
         zones: valueAt(first, 'zones.zone'),
