@@ -34,9 +34,9 @@ export function fieldText(value: unknown, ...paths: string[]): string | null {
   return null;
 }
 
-/** As `fieldText`, but null for every spelling of "unknown". */
+/** As `fieldText`, but null for every spelling of "unknown". Without paths, the value itself is meant. */
 export function knownText(value: unknown, ...paths: string[]): string | null {
-  for (const path of paths) {
+  for (const path of paths.length === 0 ? [''] : paths) {
     const text = fieldText(value, path);
     if (text !== null && !UNKNOWN.test(text.toLowerCase())) return text;
   }

@@ -1,14 +1,39 @@
 import type { Format, FormatName } from './format.ts';
+import { axisAoa } from './formats/axis-aoa.ts';
+import { axisLpv } from './formats/axis-lpv.ts';
+import { codeproject } from './formats/codeproject.ts';
 import { dahua } from './formats/dahua.ts';
+import { frigate } from './formats/frigate.ts';
+import { genetec } from './formats/genetec.ts';
 import { hikvision } from './formats/hikvision.ts';
 import { huawei } from './formats/huawei.ts';
 import { milesight } from './formats/milesight.ts';
+import { openalpr } from './formats/openalpr.ts';
+import { platerecognizer } from './formats/platerecognizer.ts';
 import { tattile } from './formats/tattile.ts';
 import { tvt } from './formats/tvt.ts';
+import { unifiProtect } from './formats/unifi-protect.ts';
 import { uniview } from './formats/uniview.ts';
+import { verkada } from './formats/verkada.ts';
 
-/** Every format but `gantry`, whose messages are the service's own and are not read by a format. */
-const all: readonly Format[] = [hikvision, dahua, tvt, milesight, huawei, uniview, tattile];
+const all: readonly Format[] = [
+  hikvision,
+  dahua,
+  platerecognizer,
+  openalpr,
+  frigate,
+  axisLpv,
+  axisAoa,
+  unifiProtect,
+  tvt,
+  milesight,
+  verkada,
+  tattile,
+  codeproject,
+  huawei,
+  uniview,
+  genetec,
+];
 
 const byName = new Map(all.map((format) => [format.name, format]));
 

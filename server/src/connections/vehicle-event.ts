@@ -1,3 +1,4 @@
+import { knownText } from './fields.ts';
 import type { ObservedEvent } from './format.ts';
 import { namesOf } from './json-values.ts';
 import type { Confidence } from './observed.ts';
@@ -7,7 +8,8 @@ import { confidenceOf, kindOf, numberOf, type Observed, plateOf } from './observ
 export interface SeenVehicle extends Omit<Observed, 'plate'> {
   /** As the device wrote it, in any spelling of "no plate". */
   readonly plate?: unknown;
-  readonly vehicleType?: string | null;
+  /** Any spelling of "unknown" is none. */
+  readonly vehicleType?: unknown;
   readonly description?: string | null;
   readonly severity?: ObservedEvent['severity'];
   readonly location?: ObservedEvent['location'];
@@ -27,7 +29,7 @@ export function vehicleEvent(seen: SeenVehicle): ObservedEvent {
     ...kindOf({ ...seen, plate }),
     description: seen.description ?? null,
     licensePlateNumber: plate,
-    vehicleType: seen.vehicleType ?? null,
+    vehicleType: knownText(seen.vehicleType),
     vehicleSpeed: seen.speed ?? null,
     severity: seen.severity ?? null,
     location: seen.location ?? null,
@@ -55,6 +57,13 @@ export function positionOf(latitude: unknown, longitude: unknown): ObservedEvent
   const [north, east] = [numberOf(latitude), numberOf(longitude)];
   if (north === null || east === null || (north === 0 && east === 0)) return null;
   return Math.abs(north) > 90 || Math.abs(east) > 180 ? null : { latitude: north, longitude: east };
+}
+
+/** The addresses among the values: of images of the message, and of images elsewhere (http, https). */
+export function imageAddresses(...values: readonly unknown[]): string[] {
+  return values.flatMap((value) =>
+    typeof value === 'string' && /^(?:\/images\/|https?:\/\/)\S+$/.test(value) ? [value] : [],
+  );
 }
 
 /** `allow` or `block` for the names that makers give to such lists of plates; null for any other. */
