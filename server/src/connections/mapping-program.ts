@@ -60,6 +60,11 @@ function measure(result: unknown): void {
     if (depth > MAX_DEPTH)
       throw new Refused(`The result of the mapping is more than ${MAX_DEPTH} levels deep`);
     if (isLambda(value)) throw new Refused('The result of the mapping contains a function');
+    if (Array.isArray(value)) {
+      // Arrays of JSONata have further properties, which JSON does not contain.
+      for (const each of value) visit(each, depth + 1);
+      return;
+    }
     for (const [name, each] of Object.entries(value)) {
       size += name.length;
       visit(each, depth + 1);
