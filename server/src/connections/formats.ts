@@ -1,8 +1,12 @@
 import type { Format, FormatName } from './format.ts';
+import { datex2 } from './formats/datex2.ts';
+import { fiware } from './formats/fiware.ts';
 import { gantry } from './formats/gantry.ts';
 import { mapped } from './formats/mapped.ts';
+import { ops243 } from './formats/ops243.ts';
+import { sensorthings } from './formats/sensorthings.ts';
 
-const all: readonly Format[] = [mapped, gantry];
+const all: readonly Format[] = [ops243, fiware, datex2, sensorthings, mapped, gantry];
 
 const byName = new Map(all.map((format) => [format.name, format]));
 
