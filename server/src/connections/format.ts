@@ -36,6 +36,11 @@ export interface PartOfPassage {
   readonly isLast: boolean;
   /** For how long to wait for further reports, in seconds. */
   readonly waitSeconds: number;
+  /**
+   * Other ids under which the device may have reported this vehicle before it knew that they are one: what is held
+   * under them becomes part of this passage, and what arrives under them later creates nothing.
+   */
+  readonly joins?: readonly string[];
 }
 
 /** One vehicle or incident in a message. */

@@ -1,8 +1,12 @@
 import type { Format, FormatName } from './format.ts';
+import { axisLpv } from './formats/axis-lpv.ts';
+import { frigate } from './formats/frigate.ts';
 import { hikvision } from './formats/hikvision.ts';
+import { openalpr } from './formats/openalpr.ts';
+import { platerecognizer } from './formats/platerecognizer.ts';
 
 /** Every format but `gantry`, whose messages are the service's own and are not read by a format. */
-const all: readonly Format[] = [hikvision];
+const all: readonly Format[] = [hikvision, platerecognizer, openalpr, frigate, axisLpv];
 
 const byName = new Map(all.map((format) => [format.name, format]));
 
