@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from '@gantry/contract/connections';
 import type { ReportedEvent } from '@gantry/contract/events';
 import type { deviceFormats } from '@gantry/contract/values';
+import type { MapInput } from './mapper.ts';
 import type { DeviceMessage } from './message.ts';
 
 export type FormatName = (typeof deviceFormats)[number];
@@ -73,6 +74,8 @@ export interface ReadingContext {
   readonly options: ConnectionOptions;
   /** IANA time zone of the device's local times. */
   readonly zone: string;
+  /** Evaluates mappings; without it, messages of the format `mapped` are unreadable. */
+  readonly map?: MapInput;
 }
 
 /** The ways in which devices of a format can identify themselves, besides the token in the address. */
@@ -108,7 +111,10 @@ export interface Format {
   readonly repeats: boolean;
   /** Paths that devices of this format use whatever address they are given; their credentials identify them. */
   readonly fixedPaths?: readonly string[];
-  /** Never throws: a message that it does not understand is `unreadable` or `nothing`, with a note. */
+  /**
+   * Never throws: a message that it does not understand is `unreadable` or `nothing`, with a note. A promise is rejected
+   * only when the service cannot read at the moment, and should try again.
+   */
   read(message: DeviceMessage, context: ReadingContext): Reading | Promise<Reading>;
   /**
    * The answer that devices of this format expect. Without this function it is 200 with an empty body.
