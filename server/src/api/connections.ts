@@ -3,18 +3,29 @@ import {
   connectionsPage,
   createConnectionInput,
   createdConnection,
+  discoveriesPage,
+  followMessagesInput,
   listConnectionsInput,
+  listDiscoveriesInput,
   listMessagesInput,
   messageDetail,
   messagesPage,
+  receivedMessage,
+  registerInput,
+  registerOutput,
   replayInput,
   replayOutput,
+  tryInput,
+  tryOutput,
   updateConnectionInput,
 } from '@gantry/contract/connections';
 import { byId } from '@gantry/contract/id';
 import { pageCount } from '@gantry/contract/page';
 import { z } from 'zod';
+import { listDiscoveries } from '../connections/discoveries-store.ts';
+import { followMessages } from '../connections/follow-messages.ts';
 import { getMessage, listMessages } from '../connections/messages-store.ts';
+import { registerDiscovery } from '../connections/register.ts';
 import {
   createConnection,
   deleteConnection,
@@ -23,6 +34,8 @@ import {
   updateConnection,
 } from '../connections/service.ts';
 import { getConnection, listConnections } from '../connections/store.ts';
+import { tryReading } from '../connections/try-reading.ts';
+import { messagesOf } from '../rpc/messages.ts';
 import { allowed, router } from './procedures.ts';
 
 const deleteOutput = z.object({ success: z.literal(true), id: z.string() });
@@ -100,6 +113,50 @@ export const connectionsRouter = router({
     .input(byId)
     .output(messageDetail)
     .query(({ ctx, input }) => getMessage(ctx.app.db, input.id)),
+
+  onMessage: allowed('manageSensors')
+    .meta({
+      summary: 'Stream the messages of a connection',
+      notes:
+        'Each message is sent when it arrives and again when its status changes. A client that resumes with `lastEventId` receives the present state of every message that changed meanwhile.',
+      message: receivedMessage,
+    })
+    .input(followMessagesInput)
+    .subscription(({ ctx, input, signal }) => messagesOf('message', followMessages(ctx, input, signal))),
+
+  tryReading: allowed('manageSensors')
+    .meta({
+      question: true,
+      summary: 'Show what a message of a connection would become, perhaps with other options',
+      notes:
+        'Nothing is stored. Without `messageId`, it is the last message. Of several reports about one vehicle, each is shown as an event.',
+    })
+    .input(tryInput)
+    .output(tryOutput)
+    .query(({ ctx, input }) => tryReading(ctx.app, input)),
+
+  getDiscoveries: allowed('manageSensors')
+    .meta({
+      summary: 'List devices of recorders that are not assigned to a sensor',
+      notes:
+        'A connection with `options.sensors`, even empty, is that of a recorder: messages of devices that it does not name are kept as UNKNOWN_DEVICE.',
+    })
+    .input(listDiscoveriesInput)
+    .output(discoveriesPage)
+    .query(async ({ ctx, input }) => {
+      const { items, total } = await listDiscoveries(ctx.app.db, input);
+      return { discoveries: items, total, pageCount: pageCount(total, input.take) };
+    }),
+
+  register: allowed('manageSensors')
+    .meta({
+      summary: 'Assign a discovered device to a sensor',
+      notes:
+        'Without `sensorId`, a sensor of type CAMERA is created at the location of the sensor of the connection. Messages that arrived meanwhile become events unless `replay` is false.',
+    })
+    .input(registerInput)
+    .output(registerOutput)
+    .mutation(({ ctx, input }) => registerDiscovery(ctx, input)),
 
   replay: allowed('manageSensors')
     .meta({

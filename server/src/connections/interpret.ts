@@ -1,7 +1,8 @@
 import type { MessageStatus } from '@gantry/contract/connections';
-import { formatOf } from './all-formats.ts';
 import { withoutPlate } from './compose.ts';
 import type { ObservedEvent, Reading } from './format.ts';
+import { formatNamed } from './formats.ts';
+import type { MapInput } from './mapper.ts';
 import { readParts } from './read-parts.ts';
 import type { StoredPart } from './split-body.ts';
 import type { KnownConnection } from './store.ts';
@@ -18,14 +19,18 @@ export interface Interpretable {
 /** What determines how the messages of a connection are read. */
 export type ReadingRules = Pick<KnownConnection, 'format' | 'timeZone' | 'options'>;
 
-/** What a message says. @param zone the time zone of the service, for connections without one */
+/**
+ * What a message says.
+ * @param zone the time zone of the service, for connections without one
+ * @param map evaluates mappings
+ */
 export async function interpret(
   { format, timeZone, options }: ReadingRules,
   { parts, path, topic, receivedAt }: Interpretable,
-  zone: string,
+  { zone, map }: { readonly zone: string; readonly map: MapInput },
 ): Promise<Reading> {
   const message = { parts: readParts(parts), path, topic, receivedAt };
-  return formatOf(format).read(message, { options, zone: timeZone ?? zone });
+  return formatNamed(format).read(message, { options, zone: timeZone ?? zone, map });
 }
 
 /**

@@ -152,10 +152,10 @@ export interface StreamPosition {
 
 const NIL = '00000000-0000-0000-0000-000000000000';
 
-/** The present end of the stream: everything that was committed before is before it. */
+/** The present end of the stream: what is committed from now on is after it, and perhaps a little of what was before. */
 export async function endOfMessages(db: Executor): Promise<StreamPosition> {
   const { rows } = await db.execute<{ xid: string }>(
-    sql`SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS xid`,
+    sql`SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xid`,
   );
   return { xid: rows[0]?.xid ?? '0', id: NIL };
 }

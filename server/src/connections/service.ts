@@ -16,8 +16,8 @@ import { givenFields } from '../platform/given.ts';
 import type { SensorServices } from '../sensors/start.ts';
 import { getSensor } from '../sensors/store.ts';
 import { addressFor } from './address.ts';
-import { formatOf } from './all-formats.ts';
 import type { FormatName } from './format.ts';
+import { formatNamed } from './formats.ts';
 import { connectionOfMessage, replayMessages } from './messages-store.ts';
 import { newSecrets, type Secrets, storedSecrets } from './secrets.ts';
 import type { ConnectionServices } from './start.ts';
@@ -29,6 +29,7 @@ import {
   replaceSecrets,
   updateConnectionRow,
 } from './store.ts';
+import { refusalOfMapping } from './try-reading.ts';
 
 export type ConnectionContext = ActorContext<
   Core & ConnectionServices & Pick<SensorServices, 'knownSensors'>
@@ -46,9 +47,10 @@ export async function createConnection(
   const secrets = newSecrets();
   const shown = showOnce(ctx, format, secrets);
   requireTimeZone(timeZone);
+  await requireMapping(ctx.app, format, options, null);
   return changeConnection(ctx, async (tx) => {
     const { id: ownSensorId } = await getSensor(tx, sensorId);
-    await requireOptions(tx, format, options);
+    await requireOptions(tx, options);
     const id = await insertConnection(tx, {
       sensorId: ownSensorId,
       format,
@@ -74,10 +76,14 @@ export async function updateConnection(
   { id, ...changes }: UpdateConnectionInput,
 ): Promise<Connection> {
   requireTimeZone(changes.timeZone);
+  if (changes.options?.mapping !== undefined) {
+    const { format } = await getConnection(ctx.app.db, id);
+    await requireMapping(ctx.app, format, changes.options, id);
+  }
   return changeConnection(ctx, async (tx) => {
     const before = await lockConnection(tx, id);
     const options = changes.options ?? before.options;
-    if (changes.options) await requireOptions(tx, before.format, options);
+    if (changes.options) await requireOptions(tx, options);
     const timeZone = changes.timeZone === undefined ? before.timeZone : changes.timeZone;
     await updateConnectionRow(tx, before.id, { timeZone, options });
     const details = { connectionId: before.id, sensorId: before.sensorId, fields: givenFields(changes) };
@@ -131,13 +137,13 @@ export function replay(
 }
 
 function signs(format: FormatName): boolean {
-  return formatOf(format).authentication.includes('hmac');
+  return formatNamed(format).authentication.includes('hmac');
 }
 
 function showOnce({ app, caller }: ConnectionContext, format: FormatName, secrets: Secrets) {
   const url = addressFor(format, secrets.token, app.config.GATEWAY_URL, caller);
   const values = { ...secrets, url };
-  return { ...values, instructions: [...formatOf(format).instructions(values)] };
+  return { ...values, instructions: [...formatNamed(format).instructions(values)] };
 }
 
 function requireTimeZone(zone: string | null | undefined): void {
@@ -146,21 +152,35 @@ function requireTimeZone(zone: string | null | undefined): void {
   }
 }
 
-/** @throws AppError `badRequest` for options that the format does not allow, or that name a sensor that does not exist */
-export async function requireOptions(
-  tx: Transaction,
-  format: FormatName,
-  { sensors, mapping }: ConnectionOptions,
-): Promise<void> {
-  if (mapping !== undefined && format !== 'mapped') {
-    throw invalidInput('options.mapping', 'Only connections of the format mapped have a mapping');
-  }
+/** @throws AppError `badRequest` for options that name a sensor that does not exist */
+async function requireOptions(tx: Transaction, { sensors }: ConnectionOptions): Promise<void> {
   for (const [name, sensorId] of Object.entries(sensors ?? {})) {
     await getSensor(tx, sensorId).catch((error: unknown) => {
       if (!(error instanceof AppError)) throw error;
       throw invalidInput(`options.sensors.${name}`, `There is no sensor with the id ${sensorId}`);
     });
   }
+}
+
+/**
+ * Compiles a mapping and tries it on the last message, if there is one, before it is saved.
+ * @param id of the connection, if it exists
+ * @throws AppError `badRequest` when it does not compile, or exceeds the bounds of time and size
+ */
+async function requireMapping(
+  app: ConnectionContext['app'],
+  format: FormatName,
+  { mapping, ...others }: ConnectionOptions,
+  id: string | null,
+): Promise<void> {
+  if (mapping === undefined) return;
+  if (format !== 'mapped') {
+    throw invalidInput('options.mapping', 'Only connections of the format mapped have a mapping');
+  }
+  const refusal =
+    (await app.mapper.check(mapping)) ??
+    (id === null ? null : await refusalOfMapping(app, id, { ...others, mapping }));
+  if (refusal !== null) throw invalidInput('options.mapping', `The mapping cannot be used: ${refusal}`);
 }
 
 /** Commits a change, and lets all processes read the connections again; this one before it answers. */

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { formatOf } from '../connections/all-formats.ts';
+import { formatNamed } from '../connections/formats.ts';
 import { isToken } from '../connections/secrets.ts';
 import type { KnownConnection } from '../connections/store.ts';
 import type { GatewayApp } from './context.ts';
@@ -18,7 +18,7 @@ const BODY_KEY = /\\?"(?:API_KEY|api_key|apiKey)\\?"\s*:\s*\\?"([1-9A-Za-z]{24})
 /** Whether the formats of the target may tell by the body who sends it. */
 export function mayBeInBody({ formats }: GatewayTarget): boolean {
   return formats.some((format) => {
-    const { authentication } = formatOf(format);
+    const { authentication } = formatNamed(format);
     return authentication.includes('hmac') || authentication.includes('body');
   });
 }
@@ -31,7 +31,7 @@ export async function identifyByBody(
   body: Buffer,
 ): Promise<KnownConnection | null> {
   for (const format of formats) {
-    const { authentication } = formatOf(format);
+    const { authentication } = formatNamed(format);
     if (authentication.includes('hmac')) {
       const signer = app.connections
         .ofFormat(format)

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { formatOf } from '../connections/all-formats.ts';
 import type { DeviceAnswer } from '../connections/format.ts';
+import { formatNamed } from '../connections/formats.ts';
 import type { KnownConnection } from '../connections/store.ts';
 import { AppError } from '../platform/error.ts';
 import { createBodyReader, drain } from '../rpc/body.ts';
@@ -126,7 +126,7 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
       encoding: request.headers['content-encoding'] ?? null,
       body: isQuery ? Buffer.from(target.query) : body,
     });
-    const { status = 200, ...rest } = formatOf(connection.format).answer?.(target.path) ?? {};
+    const { status = 200, ...rest } = formatNamed(connection.format).answer?.(target.path) ?? {};
     send(exchange, status, rest);
   };
 

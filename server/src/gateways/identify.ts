@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { formatOf } from '../connections/all-formats.ts';
+import { formatNamed } from '../connections/formats.ts';
 import { hashOf, isToken, REALM } from '../connections/secrets.ts';
 import type { KnownConnection } from '../connections/store.ts';
 import type { GatewayApp } from './context.ts';
@@ -64,7 +64,7 @@ export function challenge(
   isGuess: boolean,
   stale = false,
 ): Identified {
-  const methods = new Set(formats.flatMap((format) => formatOf(format).authentication));
+  const methods = new Set(formats.flatMap((format) => formatNamed(format).authentication));
   const challenges = [
     ...(methods.has('digest') ? digestChallenges(nonces, stale) : []),
     ...(methods.has('basic') ? [`Basic realm="${REALM}", charset="UTF-8"`] : []),

@@ -41,6 +41,8 @@ export interface Held {
   readonly eventId: string | null;
   /** Set if it was complete before and could not be stored. */
   readonly refusal: string | null;
+  /** Set if it turned out to be a part of another passage. */
+  readonly joinedTo: string | null;
 }
 
 interface PassageRow extends Record<string, unknown> {
@@ -53,12 +55,13 @@ interface PassageRow extends Record<string, unknown> {
   received_at: string;
   event_id: string | null;
   reason: string | null;
-  is_closed: boolean;
+  joined_to: string | null;
   closes: boolean;
 }
 
 const ROW = sql.raw(
-  'p.connection_id, p.sensor_id, p.passage, p.report, p.images, p.believed_at, p.received_at, p.event_id, p.reason',
+  `p.connection_id, p.sensor_id, p.passage, p.report, p.images, p.believed_at, p.received_at, p.event_id, p.reason,
+  p.joined_to`,
 );
 
 const MOST_IMAGES = 20;
@@ -94,14 +97,83 @@ export async function holdReport(
       received_at = CASE WHEN ${isOpen} THEN least(p.received_at, excluded.received_at) ELSE p.received_at END,
       due_at = CASE WHEN ${isOpen} THEN excluded.due_at ELSE p.due_at END,
       closed_at = coalesce(p.closed_at, excluded.closed_at)
-    RETURNING ${ROW}, p.closed_at IS NOT NULL AS is_closed, coalesce(p.closed_at = now()::timestamptz(3), false) AS closes`);
+    RETURNING ${ROW}, coalesce(p.closed_at = now()::timestamptz(3), false) AS closes`);
   const [row] = rows;
   if (!row) throw new Error('PostgreSQL did not return the passage');
   return {
     complete: row.closes && row.event_id === null && part.isLast ? asComplete(row) : null,
     eventId: row.event_id,
     refusal: row.reason,
+    joinedTo: row.joined_to,
   };
+}
+
+/** What was held under another id of a passage. */
+export interface JoinedPassage {
+  /** Null if nothing was held under it. */
+  readonly best: BestReport | null;
+  readonly quality: number;
+  readonly images: readonly string[];
+  readonly messageIds: readonly string[];
+  readonly believedAt: number | null;
+  readonly receivedAt: number;
+  /** Set if it became an event before. */
+  readonly eventId: string | null;
+}
+
+/**
+ * Closes another id of a passage, so that what arrives under it later creates nothing.
+ * @returns what was held under it; null if it belonged to this passage already
+ */
+export async function joinPassage(
+  tx: Executor,
+  { connectionId, sensorId, passage }: PassageKey,
+  other: string,
+  receivedAt: number,
+): Promise<JoinedPassage | null> {
+  const { rows } = await tx.execute<PassageRow & { quality: number; message_ids: string[] }>(sql`
+    INSERT INTO device_passages AS p (connection_id, sensor_id, passage, quality, report, images, message_ids,
+      received_at, closed_at, joined_to)
+    VALUES (${connectionId}::uuid, ${sensorId}::uuid, ${other}, 0, 'null', '{}', '{}',
+      to_timestamp(${receivedAt / 1_000}::float8), now(), ${passage})
+    ON CONFLICT (connection_id, sensor_id, passage) DO UPDATE SET joined_to = excluded.joined_to,
+      closed_at = coalesce(p.closed_at, now()), due_at = CASE WHEN p.closed_at IS NULL THEN NULL ELSE p.due_at END
+    WHERE p.joined_to IS DISTINCT FROM excluded.joined_to
+    RETURNING ${ROW}, p.quality, p.message_ids`);
+  const [row] = rows;
+  if (!row) return null;
+  return {
+    best: JSON.parse(row.report) as BestReport | null,
+    quality: row.quality,
+    images: row.images,
+    messageIds: row.message_ids,
+    believedAt: row.believed_at === null ? null : new Date(row.believed_at).getTime(),
+    receivedAt: new Date(row.received_at).getTime(),
+    eventId: row.event_id,
+  };
+}
+
+/** Adds what was held under another id to an open passage, which exists. */
+export async function absorb(
+  tx: Executor,
+  { connectionId, sensorId, passage }: PassageKey,
+  joined: JoinedPassage,
+): Promise<void> {
+  const { best, quality, images, messageIds, believedAt, receivedAt, eventId } = joined;
+  await tx.execute(sql`
+    UPDATE device_passages SET
+      report = CASE WHEN ${best !== null}::boolean AND ${quality}::float8 > quality THEN ${JSON.stringify(best)} ELSE report END,
+      quality = CASE WHEN ${best !== null}::boolean THEN greatest(quality, ${quality}::float8) ELSE quality END,
+      images = images || ARRAY(SELECT unnest(${sql.param(images)}::text[]) EXCEPT SELECT unnest(images)),
+      message_ids = message_ids || ARRAY(
+        SELECT unnest(${sql.param(messageIds)}::uuid[]) EXCEPT SELECT unnest(message_ids)),
+      believed_at = least(believed_at, to_timestamp(${believedAt === null ? null : believedAt / 1_000}::float8)),
+      received_at = least(received_at, to_timestamp(${receivedAt / 1_000}::float8)),
+      event_id = coalesce(event_id, ${eventId}::uuid),
+      closed_at = CASE WHEN ${eventId !== null}::boolean THEN coalesce(closed_at, now()) ELSE closed_at END,
+      due_at = CASE WHEN ${eventId !== null}::boolean THEN NULL ELSE due_at END
+    WHERE connection_id = ${connectionId}::uuid AND sensor_id = ${sensorId}::uuid AND passage = ${passage}
+      AND event_id IS NULL`);
 }
 
 /** Completes passages that are due, and claims those that somebody left incomplete. */
@@ -134,15 +206,17 @@ export async function finishPassage(
   return rows[0]?.message_ids ?? [];
 }
 
-/** The event of a passage, or why there is none, if it is finished. */
+/** The event of a passage or of the one that it became a part of, or why there is none, if it is finished. */
 export async function findFinished(
   db: Executor,
   { connectionId, sensorId, passage }: PassageKey,
 ): Promise<{ readonly eventId: string | null; readonly reason: string | null } | null> {
   const { rows } = await db.execute<{ event_id: string | null; reason: string | null }>(sql`
-    SELECT event_id, reason FROM device_passages
-    WHERE connection_id = ${connectionId}::uuid AND sensor_id = ${sensorId}::uuid AND passage = ${passage}
-      AND closed_at IS NOT NULL AND due_at IS NULL`);
+    SELECT whole.event_id, whole.reason FROM device_passages AS part JOIN device_passages AS whole
+      ON whole.connection_id = part.connection_id AND whole.sensor_id = part.sensor_id
+      AND whole.passage = coalesce(part.joined_to, part.passage)
+    WHERE part.connection_id = ${connectionId}::uuid AND part.sensor_id = ${sensorId}::uuid
+      AND part.passage = ${passage} AND whole.closed_at IS NOT NULL AND whole.due_at IS NULL`);
   const [row] = rows;
   return row ? { eventId: row.event_id, reason: row.reason } : null;
 }

@@ -1,12 +1,15 @@
 import type { Database } from '../platform/database/pool.ts';
+import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import type { GatewayApp } from './context.ts';
 import { recordEventOfHeld } from './messages-store.ts';
 import {
+  absorb,
   type CompletePassage,
   claimPassages,
   findFinished,
   finishPassage,
   holdReport,
+  joinPassage,
   type PassageKey,
 } from './passages-store.ts';
 import { type DatedReport, type ReportOutcome, storeReport } from './store-report.ts';
@@ -56,19 +59,29 @@ export function createPassages(app: GatewayApp, db: Database): Passages {
       const { report, connectionId, sensorId, messageId, index, believedAt, receivedAt } = dated;
       const part = report.passage;
       if (!part) throw new Error('the report is not part of a passage');
-      const held = await holdReport(
-        db,
-        {
-          connectionId,
-          sensorId,
-          passage: part.id,
-          part,
-          best: { report, messageId, index },
-          believedAt,
-          receivedAt,
-        },
-        LEASE_MS,
-      );
+      const key = { connectionId, sensorId, passage: part.id };
+      const best = { report, messageId, index };
+      const joins = (part.joins ?? []).filter((other) => other !== part.id);
+      const hold = (tx: Executor, isLast: boolean) =>
+        holdReport(tx, { ...key, part: { ...part, isLast }, best, believedAt, receivedAt }, LEASE_MS);
+      const held =
+        joins.length === 0
+          ? await hold(db, part.isLast)
+          : await inTransaction(db, async (tx) => {
+              // Locked in one order, so that two messages with the same ids wait for one another.
+              await hold(tx, false);
+              for (const other of [...joins].sort()) {
+                const joined = await joinPassage(tx, key, other, receivedAt);
+                if (joined) await absorb(tx, key, joined);
+              }
+              return hold(tx, part.isLast);
+            });
+      if (held.joinedTo !== null) {
+        const whole = await findFinished(db, key);
+        return whole?.eventId
+          ? { kind: 'duplicate', eventId: whole.eventId, note: dated.note }
+          : { kind: 'held' };
+      }
       if (held.eventId !== null) return { kind: 'duplicate', eventId: held.eventId, note: dated.note };
       if (held.refusal !== null) return { kind: 'refused', note: held.refusal };
       return held.complete ? complete(held.complete) : { kind: 'held' };

@@ -136,7 +136,10 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
       eventIds: [],
     });
     if (!connection) return nothing('REFUSED', ['The connection was deleted']);
-    const reading = await interpret(connection, message, app.settings.current().timezone);
+    const reading = await interpret(connection, message, {
+      zone: app.settings.current().timezone,
+      map: app.mapper.map,
+    });
     const said = [reading.note, ...message.flaws];
     const { reports } = reading;
     if (reports.length === 0) {

@@ -1,4 +1,4 @@
-import { formatOf } from '../connections/all-formats.ts';
+import { formatNamed } from '../connections/formats.ts';
 import { type StoredPart, splitBody } from '../connections/split-body.ts';
 import type { KnownConnection } from '../connections/store.ts';
 import { newEventId } from '../events/id.ts';
@@ -110,7 +110,7 @@ export function createReceiver(
         await storeOrRefuse(id, incoming);
       } catch (error) {
         const isAway = error instanceof AppError && error.kind === 'unavailable';
-        if (isAway && !formatOf(incoming.connection.format).repeats) await spool.put(id, incoming);
+        if (isAway && !formatNamed(incoming.connection.format).repeats) await spool.put(id, incoming);
         throw error;
       }
     },

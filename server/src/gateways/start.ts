@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { channels } from '../platform/database/notify.ts';
+import { removeOldDeviceData } from '../connections/removal.ts';
 import { createDatabase } from '../platform/database/pool.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
@@ -27,11 +27,7 @@ const NONCES_MS = 600_000;
  * @param app the services of all rooms
  * @param secret signs nonces; the same in all processes and after a restart
  */
-export function startGateways(
-  { pools, resources, listener }: Foundation,
-  app: GatewayApp,
-  secret: string,
-): Gateways {
+export function startGateways({ pools, resources }: Foundation, app: GatewayApp, secret: string): Gateways {
   const { config, log, timings, clock, metrics } = app;
   const db = createDatabase(pools.gateways);
 
@@ -42,11 +38,7 @@ export function startGateways(
       processor.sweep,
     ),
   );
-  // An empty message says that messages are due; others name a connection.
-  const wake = (connectionId: string): void => {
-    if (connectionId === '') sweeps.startNow();
-  };
-  listener.on(channels.messages, wake, sweeps.startNow);
+  app.messageSignals.on('due', sweeps.startNow);
   resources.use(
     startPeriodic(
       { everyMs: timings.sweepPassagesMs, log, failure: 'observations of vehicles cannot be stored now' },
@@ -74,6 +66,12 @@ export function startGateways(
       async (isOver) => {
         while (!isOver() && (await removeExpiredNonces(db, NONCES_AT_ONCE)) === NONCES_AT_ONCE);
       },
+    ),
+  );
+  resources.use(
+    startPeriodic(
+      { everyMs: timings.removeDeviceDataMs, log, failure: 'old messages of devices cannot be removed now' },
+      (isOver) => removeOldDeviceData(db, { now: clock.now(), days: config.DEVICE_MESSAGE_DAYS, isOver }),
     ),
   );
   const nonces = createDigestNonces(secret, clock.now, (nonce, counter, expiresAt) =>

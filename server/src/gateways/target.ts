@@ -1,6 +1,6 @@
 import type { DeviceFormat } from '@gantry/contract/connections';
 import { deviceFormats } from '@gantry/contract/values';
-import { allFormats } from '../connections/all-formats.ts';
+import { formats as allFormats } from '../connections/formats.ts';
 import { isToken } from '../connections/secrets.ts';
 
 /** What the request line of a device says. */
@@ -76,7 +76,7 @@ function tokenOf(query: string): { readonly token: string | null; readonly rest:
 
 function formatsAt(path: string): DeviceFormat[] {
   const wanted = path.replace(/\/+$/, '').toLowerCase();
-  return allFormats()
+  return allFormats
     .filter(({ fixedPaths = [] }) => fixedPaths.some((each) => each.toLowerCase() === wanted))
     .map(({ name }) => name);
 }

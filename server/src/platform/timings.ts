@@ -28,6 +28,8 @@ export interface Timings {
   readonly sweepMessagesMs: number;
   /** How often observations of one vehicle are looked for that are complete. */
   readonly sweepPassagesMs: number;
+  /** How often messages of devices are removed that are old. */
+  readonly removeDeviceDataMs: number;
   /** How often it is tried to store messages that wait on disk. */
   readonly playSpoolMs: number;
   /** How often what was counted of events is folded. */
@@ -67,6 +69,7 @@ export const TIMINGS: Timings = {
   messageLeaseMs: 30_000,
   sweepMessagesMs: 2_000,
   sweepPassagesMs: 1_000,
+  removeDeviceDataMs: 600_000,
   playSpoolMs: 1_000,
   foldCountsMs: 1_000,
   readFeedMs: 1_000,

@@ -85,6 +85,13 @@ export async function deleteSensorRow(db: Executor, id: string): Promise<Sensor>
   return only(await db.delete(sensors).where(hasId(id)).returning(sensorColumns));
 }
 
+/** Marks the connections of a sensor as deleted; a sweep removes their messages. */
+export async function deleteConnectionsOf(tx: Executor, sensorId: string): Promise<void> {
+  await tx.execute(sql`
+    UPDATE connections SET deleted_at = now(), signing_key = NULL
+    WHERE sensor_id = ${sensorId}::uuid AND deleted_at IS NULL`);
+}
+
 /** Records that the device's address has just answered. @throws AppError `notFound` */
 export async function setLastPing(db: Executor, id: string): Promise<Sensor> {
   return only(
