@@ -6,6 +6,7 @@ import { challengeOf, digestHeader } from './gateway-digest.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { jpeg } from './pictures.ts';
 import { sendRaw } from './raw-http.ts';
+import { openStream, type Stream } from './sse.ts';
 
 let gantry: Gantry;
 let token: string;
@@ -465,6 +466,40 @@ describe('a mapping', () => {
       ([only]) => only?.status === 'DUPLICATE',
     );
   }, 60_000);
+});
+
+describe('the stream of messages', () => {
+  it('shows each message and what became of it, and resumes without a gap', async () => {
+    const made = await connect(gantry, 'gantry');
+    const input = { connectionId: made.id };
+    const follow = (lastEventId?: string) =>
+      openStream(gantry.url, 'connections.onMessage', {
+        token,
+        input,
+        ...(lastEventId !== undefined && { lastEventId }),
+      });
+    const first = await follow();
+    const shown = (stream: Stream) => stream.messages.filter(({ data }) => data.type === 'message');
+    await sendJson(pathOf(made.url), event());
+    const seen = await eventually(
+      async () => shown(first),
+      (messages) => messages.some(({ data }) => data.message.status === 'STORED'),
+    );
+    first.close();
+    await sendJson(pathOf(made.url), event());
+    await sendJson(pathOf(made.url), event());
+    await processed(gantry, made.id, 3);
+    const second = await follow(seen.at(-1)?.id);
+    const missed = await eventually(
+      async () => shown(second),
+      (messages) => messages.length >= 2,
+    );
+    expect(missed.map(({ data }) => data.message.status)).toEqual(['STORED', 'STORED']);
+    expect(missed.map(({ data }) => data.message.id)).not.toContain(seen[0]?.data.message.id);
+    second.close();
+    const viewer = await gantry.tokenFor('VIEWER');
+    expect((await gantry.refusal('connections.getMessages', input, { token: viewer })).status).toBe(403);
+  });
 });
 
 describe('what devices sent', () => {

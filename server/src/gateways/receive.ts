@@ -1,6 +1,5 @@
 import { formatNamed } from '../connections/formats.ts';
 import { type StoredPart, splitBody } from '../connections/split-body.ts';
-import type { KnownConnection } from '../connections/store.ts';
 import { newEventId } from '../events/id.ts';
 import { isBadRow } from '../platform/database/failure.ts';
 import { databaseAway, isOutage } from '../platform/database/outage.ts';
@@ -8,25 +7,10 @@ import type { Database } from '../platform/database/pool.ts';
 import { AppError } from '../platform/error.ts';
 import type { GatewayApp } from './context.ts';
 import { createGroups } from './groups.ts';
+import type { Incoming } from './incoming.ts';
 import { insertMessages, type NewMessage } from './messages-store.ts';
 import type { Processor } from './process.ts';
 import type { Spool } from './spool.ts';
-
-/** A message as it arrived, from a sender that was recognized. */
-export interface Incoming {
-  readonly connection: Pick<KnownConnection, 'id' | 'format'>;
-  /** Unix milliseconds */
-  readonly receivedAt: number;
-  /** The HTTP method, or `MQTT`. */
-  readonly method: string;
-  /** The path below the address of the connection; empty if none. */
-  readonly path: string;
-  readonly topic: string | null;
-  readonly contentType: string | null;
-  /** The Content-Encoding header; null for none. */
-  readonly encoding: string | null;
-  readonly body: Buffer;
-}
 
 /** Stores messages of devices, whatever way they came. Disposing waits for those in progress. */
 export interface Receiver extends AsyncDisposable {
@@ -39,6 +23,9 @@ export interface Receiver extends AsyncDisposable {
   /** Stores a message from disk. @throws AppError `unavailable` as `receive` does */
   store(id: string, incoming: Incoming): Promise<void>;
 }
+
+/** After the database turned out to be away, messages are refused at once for this long, in milliseconds. */
+const AWAY_MS = 500;
 
 const MAX_PATH = 2_000;
 const MAX_TYPE = 300;
@@ -94,11 +81,16 @@ export function createReceiver(
     }
   };
 
+  let awayUntil = Number.NEGATIVE_INFINITY;
+
   const storeOrRefuse = async (id: string, incoming: Incoming): Promise<void> => {
+    if (performance.now() < awayUntil) throw databaseAway();
     try {
       await store(id, incoming);
     } catch (error) {
-      throw isOutage(error) ? databaseAway(error) : error;
+      if (!isOutage(error)) throw error;
+      awayUntil = performance.now() + AWAY_MS;
+      throw databaseAway(error);
     }
   };
 

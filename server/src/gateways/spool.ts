@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { FormatName } from '../connections/format.ts';
 import { ignoreErrno } from '../platform/errno.ts';
 import { AppError } from '../platform/error.ts';
 import { syncFolder } from '../platform/process/data-folder.ts';
-import type { Incoming } from './receive.ts';
+import type { Incoming } from './incoming.ts';
 
 /**
  * Messages on disk, for devices that do not send again. Each is a file whose name begins with the time of its receipt,
@@ -94,8 +93,34 @@ export function createSpool({ folder, mostBytes, log, report }: SpoolOptions): S
     const content = file.subarray(DIGEST_LENGTH);
     if (file.toString('latin1', 0, DIGEST_LENGTH) !== digestOf(content)) return 'damaged';
     const end = content.indexOf('\n');
-    const { id, ...rest } = JSON.parse(content.toString('utf8', 0, end)) as Header & { format: FormatName };
+    const { id, ...rest } = JSON.parse(content.toString('utf8', 0, end)) as Header;
     return { id, incoming: { ...rest, body: content.subarray(end + 1) } };
+  };
+
+  const leaveAside = async (path: string): Promise<'aside'> => {
+    await ignoreErrno(rename(path, `${path}${DAMAGED}`), 'ENOENT');
+    return 'aside';
+  };
+
+  const playOne = async (
+    path: string,
+    store: (id: string, incoming: Incoming) => Promise<void>,
+  ): Promise<'stored' | 'waits' | 'aside'> => {
+    const found = await read(path);
+    if (found === 'gone') return 'aside';
+    if (found === 'damaged') {
+      log.error({ path }, 'a message on disk is incomplete and is left aside');
+      return leaveAside(path);
+    }
+    try {
+      await store(found.id, found.incoming);
+    } catch (error) {
+      if (error instanceof AppError && error.kind === 'unavailable') return 'waits';
+      log.error({ err: error, path }, 'a message on disk cannot be stored and is left aside');
+      return leaveAside(path);
+    }
+    await rm(path, { force: true });
+    return 'stored';
   };
 
   return {
@@ -112,25 +137,10 @@ export function createSpool({ folder, mostBytes, log, report }: SpoolOptions): S
       report(waiting.length);
       let played = 0;
       for (const name of waiting) {
-        if (isOver()) break;
-        const path = join(folder, name);
-        const found = await read(path);
-        if (found === 'gone') continue;
-        if (found === 'damaged') {
-          log.error({ path }, 'a message on disk is incomplete and is left aside');
-          await ignoreErrno(rename(path, `${path}${DAMAGED}`), 'ENOENT');
-          continue;
-        }
-        try {
-          await store(found.id, found.incoming);
-        } catch (error) {
-          if (error instanceof AppError && error.kind === 'unavailable') break;
-          log.error({ err: error, path }, 'a message on disk cannot be stored and is left aside');
-          await ignoreErrno(rename(path, `${path}${DAMAGED}`), 'ENOENT');
-          continue;
-        }
-        await rm(path, { force: true });
-        played++;
+        // One after another, because the order counts for reports about one vehicle.
+        const outcome = isOver() ? 'waits' : await playOne(join(folder, name), store);
+        if (outcome === 'waits') break;
+        if (outcome === 'stored') played++;
       }
       if (played === 0) return;
       countedAt = Number.NEGATIVE_INFINITY;
