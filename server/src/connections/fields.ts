@@ -5,6 +5,11 @@ import { elementsNamed, asJson as jsonOf } from './xml.ts';
 /** The spellings of "not recognised" in attributes such as the color of a vehicle, in lower case. */
 const UNKNOWN = /^(?:unknown?|unkown|none|null|undefined|undetected|n\/a|[-/?\s]*)$/;
 
+/** No device reports more vehicles in a message; what is beyond that is left out. */
+const MAX_ITEMS = 100;
+/** Messages of devices have a few hundred objects. */
+const MAX_OBJECTS = 5_000;
+
 /**
  * The value at a path such as `ANPR/vehicleInfo/speed` in JSON or in XML as JSON; undefined when there is none. Case,
  * blanks, `_`, `-` and `.` in names are ignored, because firmware versions differ in them. Of a list, the first element
@@ -38,23 +43,31 @@ export function knownText(value: unknown, ...paths: string[]): string | null {
   return null;
 }
 
-/** The elements at a path: of an array, of a list in XML (`item` or any other single name), or a single value. */
+/** The elements at a path: of an array, of a list of `item` in XML, or a single value; at most 100. */
 export function fieldList(value: unknown, path: string): readonly unknown[] {
   const found = fieldAt(value, path);
   if (found === undefined || found === null || found === '') return [];
   const items = Array.isArray(found) ? found : fieldAt(found, 'item');
-  return Array.isArray(items) ? items : [items ?? found];
+  return itemsOf(items ?? found);
 }
 
-/** The objects of a value and of everything in it, outer ones first. */
+/** The elements of an array, or a single value; at most 100. */
+export function itemsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value.slice(0, MAX_ITEMS) : [value];
+}
+
+/** The objects of a value and of everything in it, outer ones first; at most 5,000. */
 export function objectsIn(value: unknown): Record<string, unknown>[] {
   const found: Record<string, unknown>[] = [];
   let level: unknown[] = [value];
   while (level.length > 0) {
-    const values = level.flatMap((each) => (Array.isArray(each) ? each : [each]));
-    const objects = values.filter((each) => typeof each === 'object' && each !== null);
-    found.push(...objects.filter((each) => !Array.isArray(each)));
-    level = objects.flatMap((each) => Object.values(each));
+    const next: unknown[] = [];
+    for (const each of level) {
+      if (typeof each !== 'object' || each === null) continue;
+      if (!Array.isArray(each) && found.push(each as Record<string, unknown>) >= MAX_OBJECTS) return found;
+      for (const value of Object.values(each)) next.push(value);
+    }
+    level = next;
   }
   return found;
 }

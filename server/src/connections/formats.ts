@@ -5,26 +5,19 @@ import { dahua } from './formats/dahua.ts';
 import { frigate } from './formats/frigate.ts';
 import { gantry } from './formats/gantry.ts';
 import { hikvision } from './formats/hikvision.ts';
+import { huawei } from './formats/huawei.ts';
 import { mapped } from './formats/mapped.ts';
+import { milesight } from './formats/milesight.ts';
 import { openalpr } from './formats/openalpr.ts';
 import { platerecognizer } from './formats/platerecognizer.ts';
+import { tattile } from './formats/tattile.ts';
+import { tvt } from './formats/tvt.ts';
 import { unifiProtect } from './formats/unifi-protect.ts';
+import { uniview } from './formats/uniview.ts';
 import { verkada } from './formats/verkada.ts';
 
 /** Every format but `gantry`, whose messages are the service's own and are not read by a format. */
-const all: readonly Format[] = [
-  hikvision,
-  dahua,
-  platerecognizer,
-  openalpr,
-  frigate,
-  axisLpv,
-  axisAoa,
-  unifiProtect,
-  verkada,
-  mapped,
-  gantry,
-];
+const all: readonly Format[] = [hikvision, dahua, platerecognizer, openalpr, frigate, axisLpv, axisAoa, unifiProtect, tvt, milesight, verkada, tattile, huawei, uniview, mapped, gantry];
 
 const byName = new Map(all.map((format) => [format.name, format]));
 

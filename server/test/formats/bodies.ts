@@ -1,8 +1,9 @@
+import { readdir } from 'node:fs/promises';
 import { expect } from 'vitest';
 import type { Format, Reading } from '../../src/connections/format.ts';
 import { formats } from '../../src/connections/formats.ts';
 import { addressOfImage, readPicture } from '../../src/images/read-image.ts';
-import { readBody } from './reading.ts';
+import { devicePayload, readBody } from './reading.ts';
 
 /** A multipart body; each part is its headers and its content. */
 export function multipartBody(
@@ -56,8 +57,34 @@ const BAD_BODIES: readonly (string | Buffer)[] = [
   Buffer.from([0xff, 0xd8, 0xff, 0, 1, 2]),
 ];
 
-/** Holds that the format neither throws nor makes events of bodies that nobody can understand. */
+/**
+ * Holds that the format neither throws nor makes events of bodies that nobody can understand, of the messages of other
+ * makers, or of more vehicles than a message can have.
+ */
 export async function expectCalm(format: Format): Promise<void> {
+  const files = await readdir(new URL('../devices/', import.meta.url));
+  for (const file of files) {
+    if (file.startsWith(format.name) || /\.source$|^README/.test(file)) continue;
+    const { reports, note } = await readBody(format, await devicePayload(file));
+    expect([file, reports]).toEqual([file, []]);
+    expect(note, file).not.toBeNull();
+  }
+  const vehicle = {
+    Code: 'TrafficJunction',
+    license_plate_id: 'A1',
+    PLATE_STRING: 'A1',
+    plate: 'A1',
+    time: '1',
+  };
+  const many = Array.from({ length: 1_000 }, () => vehicle);
+  for (const body of [
+    many,
+    { Events: many },
+    { message_id: '1', vehicles: many },
+    { VehicleInfoList: many },
+  ]) {
+    expect((await readBody(format, JSON.stringify(body))).reports.length).toBeLessThanOrEqual(100);
+  }
   for (const body of BAD_BODIES) {
     const { reports, is, note } = await readBody(format, body);
     const seen = `${String(body)}: ${is}`;

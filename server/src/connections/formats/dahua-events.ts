@@ -5,7 +5,15 @@ import type { ObservedEvent, PartOfPassage, ReadingContext, Report } from '../fo
 import { measured, numberOf, plateOf, speedOf } from '../observed.ts';
 import { anyConfidence, listTag, positionOf, vehicleEvent } from '../vehicle-event.ts';
 import { violationNamed } from '../violation-names.ts';
-import type { DahuaEvent } from './dahua.ts';
+
+/** An event, its data in one object. */
+export interface DahuaEvent {
+  readonly code: string;
+  readonly action: string;
+  readonly channel: string | null;
+  readonly data: unknown;
+  readonly raw: unknown;
+}
 
 /** Codes of events that are violations, whatever the event says about one. */
 const VIOLATION_CODES =

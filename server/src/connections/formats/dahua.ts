@@ -1,9 +1,9 @@
 import { addressParts } from '../address-parts.ts';
-import { fieldAt, fieldList, fieldText, picturesOf, unreadableReason, valuesOf } from '../fields.ts';
+import { fieldAt, fieldList, fieldText, itemsOf, picturesOf, unreadableReason, valuesOf } from '../fields.ts';
 import { type DeviceAnswer, type Format, type Reading, type ReadingContext, without } from '../format.ts';
 import { namesOf } from '../json-values.ts';
 import type { DeviceMessage, MessagePart } from '../message.ts';
-import { eventReport } from './dahua-events.ts';
+import { type DahuaEvent, eventReport } from './dahua-events.ts';
 import { isItsapi, readItsapi } from './dahua-itsapi.ts';
 import { valuesOfLines } from './dahua-lines.ts';
 
@@ -77,18 +77,8 @@ function hasHeartbeat(parts: readonly MessagePart[]): boolean {
   return parts.some(({ content }) => content.kind === 'text' && /^\s*heartbeat\s*$/i.test(content.text));
 }
 
-/** An event, its data in one object. */
-export interface DahuaEvent {
-  readonly code: string;
-  readonly action: string;
-  readonly channel: string | null;
-  readonly data: unknown;
-  readonly raw: unknown;
-}
-
 function eventsIn(value: unknown): DahuaEvent[] {
-  const all = Array.isArray(value) ? value : [value];
-  return all
+  return itemsOf(value)
     .flatMap((each) => {
       const lists = [fieldList(each, 'Events'), fieldList(each, 'params/eventList')].flat();
       return lists.length > 0 ? lists : [each];

@@ -4,7 +4,15 @@ import type { ObservedEvent, ReadingContext, Report } from '../format.ts';
 import { numberOf, plateOf, speedOf } from '../observed.ts';
 import { anyConfidence, listTag, positionOf, type SeenVehicle, vehicleEvent } from '../vehicle-event.ts';
 import { violationNamed } from '../violation-names.ts';
-import type { Source } from './hikvision.ts';
+
+/** An alert, as the functions that make reports of it take it. */
+export interface Source {
+  readonly alert: unknown;
+  /** In lower case. */
+  readonly type: string;
+  readonly device: readonly string[];
+  readonly pictures: readonly string[];
+}
 
 /** A recognised plate or a detected vehicle (ANPR). */
 export function plateReport(source: Source, anpr: unknown, context: ReadingContext): Report {

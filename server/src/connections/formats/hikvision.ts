@@ -4,6 +4,7 @@ import {
   fieldAt,
   fieldList,
   fieldText,
+  itemsOf,
   picturesOf,
   unreadableReason,
   valuesOf,
@@ -11,7 +12,7 @@ import {
 import { type Format, type Reading, type ReadingContext, type Report, without } from '../format.ts';
 import { namesOf } from '../json-values.ts';
 import type { DeviceMessage, MessagePart } from '../message.ts';
-import { incidentReport, plateReport, violationReport } from './hikvision-alerts.ts';
+import { incidentReport, plateReport, type Source, violationReport } from './hikvision-alerts.ts';
 import { pollReport } from './hikvision-plates.ts';
 
 /** What Hikvision's cameras and recorders send about themselves. */
@@ -87,15 +88,14 @@ function alertsOf(parts: readonly MessagePart[]): Alert[] {
   });
 }
 
-function alertsIn(part: MessagePart): unknown[] {
+function alertsIn(part: MessagePart): readonly unknown[] {
   const { content } = part;
   // Cameras upload the same content to an FTP server, without the alert around it.
   if (content.kind === 'xml') {
-    return [...elementsOf([part], 'EventNotificationAlert'), ...elementsOf([part], 'FTP')];
+    return itemsOf([...elementsOf([part], 'EventNotificationAlert'), ...elementsOf([part], 'FTP')]);
   }
   if (content.kind !== 'json') return [];
-  const values = Array.isArray(content.value) ? content.value : [content.value];
-  return values
+  return itemsOf(content.value)
     .map((value) => fieldAt(value, 'EventNotificationAlert') ?? value)
     .filter((value) => fieldText(value, 'eventType') !== null || fieldAt(value, 'ANPR') !== undefined);
 }
@@ -129,15 +129,6 @@ function readAlert(alert: unknown, pictures: readonly string[], context: Reading
   return reports.length > 0
     ? { reports, is: 'reports', note: null }
     : without('nothing', `Alarms of the type ${type || 'unknown'} are not recorded`, device);
-}
-
-/** An alert, as the functions that make reports of it take it. */
-export interface Source {
-  readonly alert: unknown;
-  /** In lower case. */
-  readonly type: string;
-  readonly device: readonly string[];
-  readonly pictures: readonly string[];
 }
 
 function reportsOf(source: Source, context: ReadingContext): Report[] {
