@@ -3,6 +3,9 @@ import { DateTime } from 'luxon';
 /** No device reports anything older; smaller numbers are counters or times since the device was started. */
 const EARLIEST_MS = Date.UTC(2000, 0, 1);
 
+/** Longer texts are no times, and would take long to compare with patterns. */
+const MAX_LENGTH = 100;
+
 /** How many milliseconds a unit lasts, by the number of digits of a time in it: s, ms, µs, ns. */
 const UNIT_MS: Readonly<Record<number, number>> = { 10: 1_000, 13: 1, 16: 1 / 1_000, 19: 1 / 1_000_000 };
 
@@ -26,7 +29,7 @@ export function epochTime(value: unknown): number | null {
  * @returns Unix milliseconds; null for any other text
  */
 export function isoTime(text: unknown, zone: string): number | null {
-  if (typeof text !== 'string') return null;
+  if (typeof text !== 'string' || text.length > MAX_LENGTH) return null;
   const normal = text
     .trim()
     .replace(/^(\d{4}-?\d{2}-?\d{2})\s+/, '$1T')
@@ -42,7 +45,7 @@ export function isoTime(text: unknown, zone: string): number | null {
  * @returns Unix milliseconds; null when no pattern fits
  */
 export function timeIn(text: unknown, patterns: readonly string[], zone: string): number | null {
-  if (typeof text !== 'string') return null;
+  if (typeof text !== 'string' || text.length > MAX_LENGTH) return null;
   for (const pattern of patterns) {
     const moment = momentOf(DateTime.fromFormat(text.trim(), pattern, { zone, locale: 'en' }));
     if (moment !== null) return moment;

@@ -1,9 +1,11 @@
 import type { Format, FormatName } from './format.ts';
 import { axisAoa } from './formats/axis-aoa.ts';
 import { axisLpv } from './formats/axis-lpv.ts';
+import { codeproject } from './formats/codeproject.ts';
 import { dahua } from './formats/dahua.ts';
 import { frigate } from './formats/frigate.ts';
 import { gantry } from './formats/gantry.ts';
+import { genetec } from './formats/genetec.ts';
 import { hikvision } from './formats/hikvision.ts';
 import { huawei } from './formats/huawei.ts';
 import { mapped } from './formats/mapped.ts';
@@ -17,7 +19,7 @@ import { uniview } from './formats/uniview.ts';
 import { verkada } from './formats/verkada.ts';
 
 /** Every format but `gantry`, whose messages are the service's own and are not read by a format. */
-const all: readonly Format[] = [hikvision, dahua, platerecognizer, openalpr, frigate, axisLpv, axisAoa, unifiProtect, tvt, milesight, verkada, tattile, huawei, uniview, mapped, gantry];
+const all: readonly Format[] = [hikvision, dahua, platerecognizer, openalpr, frigate, axisLpv, axisAoa, unifiProtect, tvt, milesight, verkada, tattile, codeproject, huawei, uniview, genetec, mapped, gantry];
 
 const byName = new Map(all.map((format) => [format.name, format]));
 

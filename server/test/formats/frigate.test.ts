@@ -145,6 +145,15 @@ describe('Frigate', () => {
     });
   });
 
+  it('a message that a bridge wraps, with the path of its snapshot', async () => {
+    const payload = JSON.parse(event('update', { has_snapshot: true }));
+    const report = await one(JSON.stringify({ topic: 'frigate/events', payload }));
+    expect(report).toMatchObject({
+      key: ID,
+      event: { metadata: { snapshot: `/api/events/${ID}/snapshot.jpg`, zones: ['yard'] } },
+    });
+  });
+
   it('an event of the HTTP API', async () => {
     const report = await one(
       JSON.stringify({

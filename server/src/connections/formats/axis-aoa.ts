@@ -5,6 +5,7 @@ import { namesOf, objectOf, textOf } from '../json-values.ts';
 import { fieldsOf } from '../lenient-keys.ts';
 import type { DeviceMessage } from '../message.ts';
 import { jsonValues, notRead, textsOf } from '../message-content.ts';
+import { reportKey } from '../report-key.ts';
 import { vehicleEvent } from '../vehicle-event.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -52,7 +53,8 @@ function readingOf(body: Json, topic: string | null, context: ReadingContext): R
   const field = fieldsOf(body);
   const scenario = SCENARIO.exec(textOf(field('topic')) ?? '') ?? SCENARIO.exec(topic ?? '');
   if (!scenario) {
-    if (field('connected', 'status') === undefined || field('message') !== undefined) return null;
+    const isState = typeof field('connected') === 'boolean' || /\/connection$/.test(topic ?? '');
+    if (!isState) return null;
     return without('heartbeat', 'The camera reports its connection', device);
   }
   const data = objectOf(objectOf(body.message).data ?? body.data);
@@ -100,7 +102,7 @@ function reportOf({ body, data, kind, scenario, device, context }: Triggered): R
   // Device1ScenarioANY repeats what each scenario says, so the object and its time identify the report.
   const what = object ?? scenario;
   return {
-    key: moment === null ? null : [device[0] ?? '', what, moment].join('|'),
+    key: moment === null ? null : reportKey(device[0], what, moment),
     device,
     occurredAt: isoTime(trigger, context.zone) ?? epochTime(trigger) ?? epochTime(body.timestamp),
     event: vehicleEvent({

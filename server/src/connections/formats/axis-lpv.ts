@@ -6,6 +6,7 @@ import { type Fields, fieldsOf } from '../lenient-keys.ts';
 import type { DeviceMessage } from '../message.ts';
 import { jsonValues, notRead, picturesOf, textsOf } from '../message-content.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';
+import { reportKey } from '../report-key.ts';
 import { imageAddresses, knownText, locationOf, vehicleEvent } from '../vehicle-event.ts';
 
 /**
@@ -78,7 +79,7 @@ function reportOf(car: unknown, { pictures, context, receivedAt }: Surroundings)
   const part = passageOf({ device, carId, state, plate, at: occurredAt ?? receivedAt });
   const moment = textOf(field('capture_timestamp', 'capture_ts', 'datetime', 'packetCounter'));
   return {
-    key: moment === null ? null : [device[0] ?? '', carId ?? plate ?? '', moment].join('|'),
+    key: moment === null ? null : reportKey(device[0], carId ?? plate, moment),
     device,
     occurredAt,
     event: vehicleEvent({
@@ -125,7 +126,7 @@ interface Sighting {
 function passageOf({ device, carId, state, plate, at }: Sighting): PartOfPassage | null {
   if (carId === null) return null;
   const hour = Math.floor(at / HOUR_MS);
-  const idIn = (each: number): string => `${device[0] ?? ''}|${carId}|${each}`;
+  const idIn = (each: number): string => reportKey(device[0], carId, each);
   return {
     id: idIn(hour),
     quality: (RANK[state] ?? 0) + (plate === null ? 0 : WITH_PLATE),

@@ -5,6 +5,7 @@ import { arrayOf, namesOf, objectOf, textOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { jsonValues, notRead, picturesOf, textsOf } from '../message-content.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';
+import { reportKey } from '../report-key.ts';
 import { imageAddresses, vehicleEvent } from '../vehicle-event.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -51,7 +52,10 @@ export const frigate: Format = {
 };
 
 function read(message: DeviceMessage, context: ReadingContext): Reading {
-  const values = jsonValues(message).flatMap((value) => (Array.isArray(value) ? value : [value]));
+  const values = jsonValues(message)
+    .flatMap((value) => (Array.isArray(value) ? value : [value]))
+    // Bridges from MQTT to HTTP wrap the message together with its topic.
+    .map((value) => objectOf(value).payload ?? value);
   const readings = values.map((value) => readingOf(objectOf(value), picturesOf(message), context));
   const reports = readings.flatMap((reading) => reading?.reports ?? []);
   if (reports.length > 0) return { reports, is: 'reports', note: null };
@@ -89,7 +93,7 @@ function eventOf(body: Json, after: Json, pictures: readonly string[], context: 
   if (!VEHICLES.has(label)) return without('nothing', `${label || 'The object'} is not a vehicle`);
   if (after.false_positive === true)
     return without('nothing', 'Frigate takes the object for a false positive');
-  const id = textOf(after.id) ?? '';
+  const id = reportKey(textOf(after.id));
   const { plate, score, name } = plateIn(after);
   const isEnd = body.type === 'end' || (after.end_time !== null && after.end_time !== undefined);
   const device = namesOf(after.camera);
@@ -118,6 +122,8 @@ function eventOf(body: Json, after: Json, pictures: readonly string[], context: 
           subLabel: name,
           isStationary: after.stationary,
           box: after.box,
+          // The path of the picture on Frigate; it is not fetched.
+          snapshot: after.has_snapshot === true ? `/api/events/${id}/snapshot.jpg` : null,
           raw: body.after === undefined ? after : { type: body.type, after },
         },
       }),
@@ -133,7 +139,7 @@ function eventOf(body: Json, after: Json, pictures: readonly string[], context: 
 
 /** `tracked_object_update` of the type `lpr`. */
 function plateUpdate(body: Json): Report {
-  return plateAlone(textOf(body.id) ?? '', body, {
+  return plateAlone(reportKey(textOf(body.id)), body, {
     plate: body.plate,
     camera: body.camera,
     occurredAt: epochTime(body.timestamp) ?? startIn(textOf(body.id) ?? ''),
@@ -143,7 +149,7 @@ function plateUpdate(body: Json): Report {
 
 /** What frigate_plate_recognizer returns; its `start_time` has no zone, but the id contains the same time. */
 function returned(body: Json, { zone }: ReadingContext): Report {
-  const id = textOf(body.frigate_event_id) ?? '';
+  const id = reportKey(textOf(body.frigate_event_id));
   return plateAlone(id, body, {
     plate: body.plate_number,
     camera: body.camera_name,

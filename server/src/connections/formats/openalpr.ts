@@ -5,7 +5,17 @@ import { arrayOf, namesOf, objectOf, textOf, valueAt } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { jsonValues, notRead, picturesOf } from '../message-content.ts';
 import { confidenceOf, plateOf } from '../observed.ts';
+import { reportKey } from '../report-key.ts';
 import { imageAddresses, locationOf, vehicleEvent } from '../vehicle-event.ts';
+import {
+  about,
+  appearance,
+  deviceOf,
+  heartbeatDevice,
+  nameIn,
+  nameOf,
+  withoutSecrets,
+} from './openalpr-vehicle.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -50,7 +60,9 @@ function read(message: DeviceMessage): Reading {
 }
 
 function readingOf(body: Json, pictures: readonly string[]): Reading | null {
-  const type = textOf(body.data_type) ?? (Array.isArray(body.results) ? 'alpr_results' : '');
+  // Agents before 2015 send results alone, without a type.
+  const isOld = Array.isArray(body.results) && body.epoch_time !== undefined;
+  const type = textOf(body.data_type) ?? (isOld ? 'alpr_results' : '');
   const reported = (reports: readonly Report[]): Reading => ({ reports, is: 'reports', note: null });
   switch (type.toLowerCase()) {
     case 'alpr_results':
@@ -77,7 +89,7 @@ function resultOf(body: Json, result: Json, index: number, pictures: readonly st
   const uuid = textOf(body.uuid);
   const place = textOf(result.plate_index) ?? String(index);
   // Only the commercial agent forms groups, and only that one says what it is.
-  const isGrouped = namesOf(body.agent_uid, body.agent_type).length > 0;
+  const isGrouped = namesOf(body.agent_uid, body.agent_type, body.company_id).length > 0;
   const { results: _, ...envelope } = body;
   const plate = plateOf(result.plate);
   const confidence = confidenceOf(result.confidence, 100);
@@ -152,7 +164,7 @@ function vehicleOf(body: Json, pictures: readonly string[]): Report {
   const uuid = textOf(body.best_uuid) ?? textOf(body.uuid);
   const start = textOf(body.epoch_start);
   return {
-    key: uuid === null && start === null ? null : `vehicle|${uuid ?? ''}|${start ?? ''}`,
+    key: uuid === null && start === null ? null : reportKey('vehicle', uuid, start),
     device: deviceOf(body),
     occurredAt: epochTime(body.epoch_start) ?? epochTime(body.epoch_time) ?? epochTime(body.epoch_end),
     event: vehicleEvent({
@@ -168,7 +180,10 @@ function vehicleOf(body: Json, pictures: readonly string[]): Report {
 
 function passageOf(group: Json, isAlert: boolean): PartOfPassage | null {
   const places = arrayOf(group.plate_indexes);
-  const ids = namesOf(...arrayOf(group.uuids)).map((uuid, at) => idOf(uuid, textOf(places[at]) ?? '0'));
+  const ids = arrayOf(group.uuids).flatMap((each, at) => {
+    const uuid = textOf(each);
+    return uuid === null ? [] : [idOf(uuid, textOf(places[at]) ?? '0')];
+  });
   const best = textOf(group.best_uuid);
   const bestId =
     best === null
@@ -187,57 +202,5 @@ function passageOf(group: Json, isAlert: boolean): PartOfPassage | null {
 }
 
 function idOf(uuid: string, place: string): string {
-  return `${uuid}#${place}`;
-}
-
-function about(body: Json): Json {
-  return {
-    vendor: 'openalpr',
-    device: deviceOf(body)[0],
-    agent: textOf(body.agent_uid),
-    site: textOf(body.site_id) ?? textOf(body.site_name),
-    direction: body.travel_direction,
-    country: textOf(body.country),
-  };
-}
-
-function appearance(body: Json): Json {
-  return {
-    make: nameIn(body, 'make'),
-    model: nameIn(body, 'make_model'),
-    color: nameIn(body, 'color'),
-    year: nameIn(body, 'year'),
-    isParked: body.is_parked,
-  };
-}
-
-/** The most probable name of a property of the vehicle. */
-function nameIn(body: Json, property: string): string | null {
-  return textOf(valueAt(body, `vehicle.${property}.0.name`));
-}
-
-function nameOf(body: Json): string | null {
-  return textOf(body.camera_name) ?? textOf(valueAt(body, 'web_server_config.camera_label'));
-}
-
-function deviceOf(body: Json): string[] {
-  return namesOf(body.camera_id ?? body.camera_number, nameOf(body), body.agent_uid, body.site_id);
-}
-
-function heartbeatDevice(body: Json): string[] {
-  const streams = arrayOf(body.video_streams).map(objectOf);
-  return namesOf(
-    ...(streams.length === 1 ? [streams[0]?.camera_id, streams[0]?.camera_name] : []),
-    body.agent_uid,
-    body.agent_hostname,
-    body.site_id,
-  );
-}
-
-/** `custom_data` may contain the key by which the agent identifies itself. */
-function withoutSecrets(body: Json): Json {
-  const { custom_data: data, ...rest } = body;
-  if (data === undefined) return rest;
-  const kept = Object.entries(objectOf(data)).filter(([name]) => !/api.?key|token|password/i.test(name));
-  return { ...rest, custom_data: Object.fromEntries(kept) };
+  return reportKey(`${uuid}#${place}`);
 }

@@ -5,6 +5,7 @@ import { arrayOf, namesOf, objectOf, textOf, valueAt } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { formFields, jsonValues, notRead, picturesOf } from '../message-content.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';
+import { reportKey } from '../report-key.ts';
 import { imageAddresses, vehicleEvent } from '../vehicle-event.ts';
 
 /**
@@ -124,16 +125,15 @@ function timeOf(data: Readonly<Record<string, unknown>>): number | null {
 }
 
 function keyOf(data: Readonly<Record<string, unknown>>, index: number): string | null {
-  const parts = [data.camera_id, data.filename, data.timestamp].map(textOf);
-  return parts[1] === null && parts[2] === null
-    ? null
-    : [...parts.map((part) => part ?? ''), index].join('|');
+  const [camera, file, time] = [data.camera_id, data.filename, data.timestamp].map(textOf);
+  return file === null && time === null ? null : reportKey(camera, file, time, index);
 }
 
 /** The object with `results`: `data` of a webhook, or the answer of the service itself. */
 function dataOf(payload: unknown): Readonly<Record<string, unknown>> | null {
   const data = objectOf(objectOf(payload).data ?? payload);
-  return Array.isArray(data.results) ? data : null;
+  // OpenALPR has `results` as well, and times as epochs.
+  return Array.isArray(data.results) && data.epoch_time === undefined ? data : null;
 }
 
 function firstOf(...lists: readonly unknown[]): Readonly<Record<string, unknown>> {

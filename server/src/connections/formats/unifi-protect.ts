@@ -5,6 +5,7 @@ import { arrayOf, namesOf, objectOf, textOf, valueAt } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { jsonValues, notRead, picturesOf } from '../message-content.ts';
 import { confidenceOf, plateOf } from '../observed.ts';
+import { reportKey } from '../report-key.ts';
 import { imageAddresses, vehicleEvent } from '../vehicle-event.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -103,8 +104,8 @@ function reportOf(
 ): Report {
   const keys = namesOf(...triggers.map((trigger) => keyOf(trigger, alarm)));
   const [first] = triggers;
-  const whole = `${eventId}|${device}`;
-  const id = plate === null ? whole : `${whole}|${plate}`;
+  const whole = reportKey(eventId, device);
+  const id = plate === null ? whole : reportKey(eventId, device, plate);
   const name = triggers.map((trigger) => plateIn(trigger, keyOf(trigger, alarm)).name).find((each) => each);
   const times = triggers.map(({ timestamp }) => epochTime(timestamp)).filter((time) => time !== null);
   return {
@@ -120,7 +121,7 @@ function reportOf(
         device,
         alarm: textOf(alarm.name),
         eventId,
-        ...confidenceOf(first?.confidence ?? first?.score, 100),
+        ...(plate === null ? null : confidenceOf(first?.confidence ?? first?.score, 100)),
         listName: name,
         triggers: keys,
         zones: valueAt(first, 'zones.zone'),
@@ -182,7 +183,7 @@ function detectedVehicle(event: Json, vehicle: Json, index: number, pictures: re
   );
   const id = textOf(event.id);
   return {
-    key: id === null ? null : `${id}|${textOf(vehicle.objectId) ?? index}`,
+    key: id === null ? null : reportKey(id, textOf(vehicle.objectId) ?? index),
     device: namesOf(event.camera, event.device),
     occurredAt: epochTime(event.start) ?? epochTime(event.timestamp) ?? epochTime(vehicle.clockBestWall),
     event: vehicleEvent({

@@ -6,6 +6,7 @@ import { fieldsOf } from '../lenient-keys.ts';
 import type { DeviceMessage } from '../message.ts';
 import { jsonValues, notRead, picturesOf } from '../message-content.ts';
 import { confidenceOf, plateOf } from '../observed.ts';
+import { reportKey } from '../report-key.ts';
 import { imageAddresses, knownText, vehicleEvent } from '../vehicle-event.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -64,7 +65,7 @@ function reportOf(body: Json, data: Json, index: number | null, pictures: readon
   const plate = plateOf(field('license_plate_number', 'license_plate'));
   const notification = textOf(field('notification_type'));
   return {
-    key: id === null ? null : index === null ? id : `${id}|${index}`,
+    key: id === null ? null : index === null ? reportKey(id) : reportKey(id, index),
     device: namesOf(field('camera_id'), field('device_id')),
     occurredAt: epochTime(field('detected')) ?? epochTime(field('created')) ?? epochTime(body.created_at),
     event: vehicleEvent({
