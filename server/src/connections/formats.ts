@@ -3,6 +3,8 @@ import { axisAoa } from './formats/axis-aoa.ts';
 import { axisLpv } from './formats/axis-lpv.ts';
 import { codeproject } from './formats/codeproject.ts';
 import { dahua } from './formats/dahua.ts';
+import { datex2 } from './formats/datex2.ts';
+import { fiware } from './formats/fiware.ts';
 import { frigate } from './formats/frigate.ts';
 import { gantry } from './formats/gantry.ts';
 import { genetec } from './formats/genetec.ts';
@@ -11,7 +13,9 @@ import { huawei } from './formats/huawei.ts';
 import { mapped } from './formats/mapped.ts';
 import { milesight } from './formats/milesight.ts';
 import { openalpr } from './formats/openalpr.ts';
+import { ops243 } from './formats/ops243.ts';
 import { platerecognizer } from './formats/platerecognizer.ts';
+import { sensorthings } from './formats/sensorthings.ts';
 import { tattile } from './formats/tattile.ts';
 import { tvt } from './formats/tvt.ts';
 import { unifiProtect } from './formats/unifi-protect.ts';
@@ -19,7 +23,7 @@ import { uniview } from './formats/uniview.ts';
 import { verkada } from './formats/verkada.ts';
 
 /** Every format but `gantry`, whose messages are the service's own and are not read by a format. */
-const all: readonly Format[] = [hikvision, dahua, platerecognizer, openalpr, frigate, axisLpv, axisAoa, unifiProtect, tvt, milesight, verkada, tattile, codeproject, huawei, uniview, genetec, mapped, gantry];
+const all: readonly Format[] = [hikvision, dahua, platerecognizer, openalpr, frigate, axisLpv, axisAoa, unifiProtect, tvt, milesight, verkada, tattile, codeproject, huawei, uniview, genetec, ops243, fiware, datex2, sensorthings, mapped, gantry];
 
 const byName = new Map(all.map((format) => [format.name, format]));
 
