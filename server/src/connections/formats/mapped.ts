@@ -54,7 +54,7 @@ export const mapped: Format = {
     'Trigger one message. It is kept, although it does not become an event yet, and is shown with its body in the messages of the connection.',
     'Write a mapping in JSONata: its input is {body, fields, pictures, path, topic, receivedAt}, its result one event or an array of events with the keys plate, speed, type, violation, description, vehicleType, location, images, tags, time, key, device and metadata.',
     'For example: {"plate": body.data.plate, "speed": body.data.kmh, "time": body.timestamp, "key": body.id, "device": body.camera.name}',
-    'Try the mapping on the last message (connections.tryMapping) before you save it as options.mapping. A key that the device repeats with a message that it sends again prevents double events.',
+    'Try the mapping on the last message (connections.tryReading) before you save it as options.mapping. A key that the device repeats with a message that it sends again prevents double events.',
     'Replay the messages that arrived before the mapping was saved.',
   ],
 };
