@@ -94,3 +94,49 @@ export const trafficIntervals = ['5min', '15min', '60min', 'day'] as const;
 export const MAX_POINTS = 10_000;
 
 export const topics = ['events', 'sensors', 'incidents', 'watchlist'] as const;
+
+/** The formats in which devices report, besides the service's own. */
+export const deviceFormats = [
+  'hikvision',
+  'dahua',
+  'platerecognizer',
+  'openalpr',
+  'frigate',
+  'axis-lpv',
+  'axis-aoa',
+  'unifi-protect',
+  'tvt',
+  'milesight',
+  'verkada',
+  'tattile',
+  'codeproject',
+  'huawei',
+  'uniview',
+  'genetec',
+  'ops243',
+  'fiware',
+  'datex2',
+  'sensorthings',
+  'mapped',
+  'gantry',
+] as const;
+
+/**
+ * What became of a device's message. RECEIVED: not processed yet; STORED: at least one new event; DUPLICATE: only
+ * events that were stored before; HELD: part of the observation of one vehicle, which is stored when it is complete;
+ * ALIVE: a heartbeat or status; AGGREGATE: figures of several vehicles, which are not events; IGNORED: nothing that
+ * Gantry records; UNKNOWN_DEVICE: from a device of a recorder that is not assigned to a sensor; REFUSED: it cannot be
+ * read, or the event is invalid; FAILED: the service failed, and tries again.
+ */
+export const messageStatuses = [
+  'RECEIVED',
+  'STORED',
+  'DUPLICATE',
+  'HELD',
+  'ALIVE',
+  'AGGREGATE',
+  'IGNORED',
+  'UNKNOWN_DEVICE',
+  'REFUSED',
+  'FAILED',
+] as const;
