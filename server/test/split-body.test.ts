@@ -104,6 +104,19 @@ describe('the body of a device', () => {
     expect((await contentsOf(null, gbk)).contents[0]).toMatchObject({ root: { text: '鄂A1' } });
   });
 
+  it('may contain XML with empty elements', async () => {
+    const { contents } = await contentsOf(null, '<a><b/><c x="1" /><d>1</d></a>');
+    expect(contents).toMatchObject([
+      {
+        kind: 'xml',
+        root: { children: [{ name: 'b' }, { name: 'c', attributes: { x: '1' } }, { text: '1' }] },
+      },
+    ]);
+    for (const open of ['<a><b/>', '<a><b>', '<a><b></a>', '<a><b/><c>']) {
+      expect((await contentsOf(null, open)).contents).toMatchObject([{ kind: 'unreadable' }]);
+    }
+  });
+
   it.each([
     ['no boundary', 'multipart/form-data', 'x', /no boundary/],
     ['a boundary of nothing', 'multipart/form-data; boundary=', 'x', /no boundary/],

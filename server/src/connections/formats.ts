@@ -1,7 +1,8 @@
 import type { Format, FormatName } from './format.ts';
+import { hikvision } from './formats/hikvision.ts';
 
 /** Every format but `gantry`, whose messages are the service's own and are not read by a format. */
-const all: readonly Format[] = [];
+const all: readonly Format[] = [hikvision];
 
 const byName = new Map(all.map((format) => [format.name, format]));
 

@@ -75,7 +75,7 @@ export function kindOf(seen: Observed): {
   readonly violationType: string | null;
 } {
   if (seen.isIncident) return { eventType: 'INCIDENT', violationType: null };
-  if (seen.isBeltMissing) return { eventType: 'SEATBELT_VIOLATION', violationType: 'SEATBELT' };
+  if (seen.isBeltMissing) return { eventType: 'SEATBELT_VIOLATION', violationType: 'NO_SEATBELT' };
   if (seen.violation) return { eventType: 'TRAFFIC_VIOLATION', violationType: seen.violation };
   const { speed, speedLimit } = seen;
   if (speed && speedLimit && speedLimit > 0 && speed > speedLimit) {

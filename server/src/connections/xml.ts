@@ -26,6 +26,7 @@ export function parseXml(text: string): XmlElement {
   const open: OpenElement[] = [];
   let root: XmlElement | null = null;
   let elements = 0;
+  let endOfLastTag = -1;
   const parser = new Parser(
     {
       onprocessinginstruction(name) {
@@ -40,13 +41,16 @@ export function parseXml(text: string): XmlElement {
           throw new UnreadableXml(`The XML is nested more than ${MAX_DEPTH} levels deep`);
         if (root) throw new UnreadableXml('The XML has more than one root element');
         open.push({ name: localName(name), attributes, children: [], text: '' });
+        endOfLastTag = parser.endIndex;
       },
       ontext(data) {
         const element = open.at(-1);
         if (element) element.text += data;
       },
       onclosetag(name, isImplied) {
-        if (isImplied) throw new UnreadableXml(`The XML is incomplete: the element ${name} is not closed`);
+        // An empty element (`<a/>`) is closed by the tag that opens it.
+        if (isImplied && parser.endIndex !== endOfLastTag)
+          throw new UnreadableXml(`The XML is incomplete: the element ${name} is not closed`);
         const closed = open.pop();
         if (!closed) return;
         const element = { ...closed, text: closed.text.trim() };

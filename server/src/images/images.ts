@@ -5,7 +5,15 @@ import { type AppError, unavailable } from '../platform/error.ts';
 import type { BlobStore } from './blobs.ts';
 import { createBreaker } from './breaker.ts';
 import type { Picture } from './read-image.ts';
-import { findImage, noteImageStored, noteImages, type PicturesOfEvent, type StoredImage } from './store.ts';
+import {
+  findImage,
+  noteImageStored,
+  noteImages,
+  type PicturesOfEvent,
+  type PicturesOfMessage,
+  referToImages,
+  type StoredImage,
+} from './store.ts';
 
 export interface ImagesParts {
   readonly db: Database;
@@ -29,11 +37,16 @@ export interface ImageLimits {
 /** Stores the images of events. */
 export interface Images {
   /**
-   * Stores the images of an event before the event itself; they are durable when this resolves.
+   * Stores the images of an event or message before that itself; they are durable when this resolves.
    * @param until when its turn must have come, by the monotonic clock in milliseconds
    * @throws AppError `unavailable` when the store is unavailable or full, or too many images are waiting
    */
-  keep(event: PicturesOfEvent, until?: number): Promise<void>;
+  keep(owner: PicturesOfEvent | PicturesOfMessage, until?: number): Promise<void>;
+  /** Refers from an event, before it is stored, to images that are stored already. */
+  refer(
+    event: { readonly eventId: string; readonly eventType: string },
+    hashes: readonly string[],
+  ): Promise<void>;
   find(sha256: string): Promise<StoredImage | null>;
   readonly blobs: BlobStore;
 }
@@ -72,7 +85,11 @@ export function createImages({ db, blobs, log, limits }: ImagesParts): Images {
     if (performance.now() > until) throw picturesTookTooLong();
   };
 
-  const keepNow = async (event: PicturesOfEvent, until: number, puts: Promise<void>[]): Promise<void> => {
+  const keepNow = async (
+    event: PicturesOfEvent | PicturesOfMessage,
+    until: number,
+    puts: Promise<void>[],
+  ): Promise<void> => {
     requireTime(until);
     if (breaker.isOpen()) throw cannotBeStored();
     const lacking = await noteImages(db, event);
@@ -86,6 +103,7 @@ export function createImages({ db, blobs, log, limits }: ImagesParts): Images {
 
   return {
     blobs,
+    refer: (event, hashes) => referToImages(db, event, hashes),
     find: (sha256) => findImage(db, sha256),
     async keep(event, until = Number.POSITIVE_INFINITY) {
       const bytes = bytesOf(event);
@@ -117,7 +135,7 @@ function cannotBeStored(cause?: unknown): AppError {
   );
 }
 
-function bytesOf({ pictures }: PicturesOfEvent): number {
+function bytesOf({ pictures }: PicturesOfEvent | PicturesOfMessage): number {
   return pictures.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }
 

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { MediaType } from './pixel-size.ts';
 import type { Picture } from './read-image.ts';
@@ -19,15 +19,22 @@ export interface PicturesOfEvent {
   readonly pictures: readonly Picture[];
 }
 
+/** The images of a message of a device. */
+export interface PicturesOfMessage {
+  readonly messageId: string;
+  readonly pictures: readonly Picture[];
+}
+
 /**
- * Records images and the event they belong to, which may be stored later. They are kept for an hour even if it is
+ * Records images and the event or message they belong to, which may be stored later. They are kept for an hour even if it is
  * not. Sending them again restarts the hour, even for images that are being collected.
  * @returns the hashes of the images whose file must be stored
  */
 export async function noteImages(
   db: Executor,
-  { eventId, eventType, pictures }: PicturesOfEvent,
+  owner: PicturesOfEvent | PicturesOfMessage,
 ): Promise<ReadonlySet<string>> {
+  const { pictures } = owner;
   const rows = [...new Map(pictures.map((picture) => [picture.sha256, picture])).values()];
   const { rows: lacking } = await db.execute<{ sha256: string }>(sql`
     WITH given AS (
@@ -41,11 +48,7 @@ export async function noteImages(
           bytes: bytes.length,
         })),
       )}::jsonb) AS given (sha256 text, media_type text, width int, height int, bytes int)
-    ), referred AS (
-      INSERT INTO event_images (event_id, sha256, event_type)
-      SELECT ${eventId}::uuid, sha256, ${eventType} FROM given ORDER BY sha256
-      ON CONFLICT (event_id, sha256) DO UPDATE SET at = now()
-    ), noted AS (
+    ), referred AS (${referencesOf(owner)}), noted AS (
       INSERT INTO images AS known (sha256, media_type, width, height, bytes)
       SELECT * FROM given ORDER BY sha256
       ON CONFLICT (sha256) DO UPDATE SET touched_at = now()
@@ -53,6 +56,28 @@ export async function noteImages(
     )
     SELECT encode(sha256, 'hex') AS sha256 FROM noted WHERE stored_at IS NULL`);
   return new Set(lacking.map(({ sha256 }) => sha256));
+}
+
+function referencesOf(owner: PicturesOfEvent | PicturesOfMessage): SQL {
+  return 'messageId' in owner
+    ? sql`INSERT INTO device_message_images (message_id, sha256)
+        SELECT ${owner.messageId}::uuid, sha256 FROM given ORDER BY sha256 ON CONFLICT DO NOTHING`
+    : sql`INSERT INTO event_images (event_id, sha256, event_type)
+        SELECT ${owner.eventId}::uuid, sha256, ${owner.eventType} FROM given ORDER BY sha256
+        ON CONFLICT (event_id, sha256) DO UPDATE SET at = now()`;
+}
+
+/** Refers from an event, which may be stored later, to those of the images that are known. */
+export async function referToImages(
+  db: Executor,
+  event: { readonly eventId: string; readonly eventType: string },
+  hashes: readonly string[],
+): Promise<void> {
+  await db.execute(sql`
+    INSERT INTO event_images (event_id, sha256, event_type)
+    SELECT ${event.eventId}::uuid, sha256, ${event.eventType} FROM images
+    WHERE sha256 IN (SELECT decode(hex, 'hex') FROM unnest(${sql.param(hashes)}::text[]) AS hex)
+    ON CONFLICT (event_id, sha256) DO NOTHING`);
 }
 
 /** Records that the file of an image is stored. */

@@ -44,7 +44,7 @@ export const configKeys = {
   DATABASE_POOL_SIZE: number(2, 200)
     .default(10)
     .describe(
-      'Maximum number of database connections of one process for ordinary work. It opens up to 11 more, for devices, expensive queries, health checks, reports and messages. Your own server must allow this number for each of the `WORKERS`.',
+      'Maximum number of database connections of one process for ordinary work. It opens up to 14 more, for devices, gateways, expensive queries, health checks, reports and messages. Your own server must allow this number for each of the `WORKERS`.',
     ),
   ALLOW_UNSAFE_DATABASE: flag
     .default(false)
@@ -168,6 +168,24 @@ export const configKeys = {
       'Access key for that store. Unset: the credentials that the AWS SDK finds, such as the role of the machine.',
     ),
   S3_SECRET_ACCESS_KEY: z.string().max(500).optional().describe('The secret of that access key.'),
+  GATEWAY_URL: z
+    .string()
+    .max(60, 'must have at most 60 characters, because some cameras accept only 127 for the whole address')
+    .refine(isOrigin, 'must be an address such as http://10.0.0.5:4000, without a path')
+    .optional()
+    .describe(
+      'Address under which devices reach the service, for the addresses that `connections.create` returns. Unset: the address to which the request to create a connection was sent.',
+    ),
+  DEVICE_MESSAGE_DAYS: number(1, 3_650)
+    .default(14)
+    .describe(
+      'How long messages of devices are kept as they came, in days, with their pictures. Events that were made of them stay.',
+    ),
+  GATEWAY_SPOOL_MB: number(0, 1_000_000)
+    .default(512)
+    .describe(
+      'Maximum size of `DATA_DIR/gateway-spool`, in megabytes. There, messages of devices that do not send again are kept while the database is unavailable.',
+    ),
   CONSOLE: flag
     .default(true)
     .describe('Whether the service serves the console, the web application for operators, at `/`.'),

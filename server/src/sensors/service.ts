@@ -166,6 +166,7 @@ async function changeSensor(
     return changed;
   });
   app.sensorKeys.forget(sensor.id);
+  app.knownSensors.forget(sensor.id);
   app.publicSensors.forget();
   return sensor;
 }

@@ -1,0 +1,113 @@
+import {
+  connection,
+  connectionsPage,
+  createConnectionInput,
+  createdConnection,
+  listConnectionsInput,
+  listMessagesInput,
+  messageDetail,
+  messagesPage,
+  replayInput,
+  replayOutput,
+  updateConnectionInput,
+} from '@gantry/contract/connections';
+import { byId } from '@gantry/contract/id';
+import { pageCount } from '@gantry/contract/page';
+import { z } from 'zod';
+import { getMessage, listMessages } from '../connections/messages-store.ts';
+import {
+  createConnection,
+  deleteConnection,
+  replay,
+  rotateSecrets,
+  updateConnection,
+} from '../connections/service.ts';
+import { getConnection, listConnections } from '../connections/store.ts';
+import { allowed, router } from './procedures.ts';
+
+const deleteOutput = z.object({ success: z.literal(true), id: z.string() });
+
+export const connectionsRouter = router({
+  create: allowed('manageSensors')
+    .meta({
+      summary: 'Connect a device that speaks a format of its maker to a sensor',
+      notes:
+        'A sensor may have any number of connections. `url`, `username`, `password` and `token` are shown once and stored as hashes. `instructions` are the steps for the web page of the device. The device posts to `url`, or to `/gateway/<format>` or the fixed path of its format with Basic or Digest authentication, the header `x-api-key`, or `Authorization: Bearer <token>`. Every message is stored as it came before it is answered, and then read.',
+    })
+    .input(createConnectionInput)
+    .output(createdConnection)
+    .mutation(({ ctx, input }) => createConnection(ctx, input)),
+
+  getAll: allowed('manageSensors')
+    .meta({ summary: 'List connections, of all sensors or of one' })
+    .input(listConnectionsInput)
+    .output(connectionsPage)
+    .query(async ({ ctx, input }) => {
+      const { items, total } = await listConnections(ctx.app.db, input);
+      return { connections: items, total, pageCount: pageCount(total, input.take) };
+    }),
+
+  getById: allowed('manageSensors')
+    .meta({ summary: 'Get one connection, without its secrets' })
+    .input(byId)
+    .output(connection)
+    .query(({ ctx, input }) => getConnection(ctx.app.db, input.id)),
+
+  update: allowed('manageSensors')
+    .meta({
+      summary: 'Change how messages of a connection are read',
+      notes:
+        '`options` replaces all options. Earlier messages are not read again; `connections.replay` does that.',
+    })
+    .input(updateConnectionInput)
+    .output(connection)
+    .mutation(({ ctx, input }) => updateConnection(ctx, input)),
+
+  rotate: allowed('manageSensors')
+    .meta({
+      summary: 'Replace the token and the password of a connection',
+      notes: 'Those before are refused at once. The user name stays.',
+    })
+    .input(byId)
+    .output(createdConnection)
+    .mutation(({ ctx, input }) => rotateSecrets(ctx, input.id)),
+
+  delete: allowed('manageSensors')
+    .meta({
+      summary: 'Delete a connection and its messages',
+      notes: 'Events that were made of its messages stay.',
+    })
+    .input(byId)
+    .output(deleteOutput)
+    .mutation(({ ctx, input }) => deleteConnection(ctx, input.id)),
+
+  getMessages: allowed('manageSensors')
+    .meta({
+      question: true,
+      summary: 'List the messages of a connection and what became of them, newest first',
+      notes: 'Messages are kept for DEVICE_MESSAGE_DAYS (14 unless set otherwise).',
+    })
+    .input(listMessagesInput)
+    .output(messagesPage)
+    .query(async ({ ctx, input }) => {
+      const { id } = await getConnection(ctx.app.db, input.connectionId);
+      const { items, total } = await listMessages(ctx.app.questions, { ...input, connectionId: id });
+      return { messages: items, total, pageCount: pageCount(total, input.take) };
+    }),
+
+  getMessage: allowed('manageSensors')
+    .meta({ summary: 'Get one message as it came, with the parts of its body' })
+    .input(byId)
+    .output(messageDetail)
+    .query(({ ctx, input }) => getMessage(ctx.app.db, input.id)),
+
+  replay: allowed('manageSensors')
+    .meta({
+      summary: 'Process messages again: one, or those of a connection',
+      notes:
+        'After a connection was changed, for example. Events that exist are not stored twice. At most 10,000 messages at once, the newest ones. Messages of one status are selected with `status`.',
+    })
+    .input(replayInput)
+    .output(replayOutput)
+    .mutation(({ ctx, input }) => replay(ctx, input)),
+});
