@@ -234,7 +234,7 @@ export const router = createRouter({
       watchlist,
       sensors,
       sensor,
-  connection,
+      connection,
       locations,
       location,
       traffic,

@@ -11,7 +11,13 @@ import { SecretsDialog } from './secrets.tsx';
 import { useFormats } from './use-formats.ts';
 
 /** Connects a device that speaks the format of its maker; then what to enter in it. */
-export function ConnectDialog({ sensorId, onClose }: { readonly sensorId: string; readonly onClose: () => void }) {
+export function ConnectDialog({
+  sensorId,
+  onClose,
+}: {
+  readonly sensorId: string;
+  readonly onClose: () => void;
+}) {
   const { t } = useTranslation('connections');
   const client = useQueryClient();
   const { formats } = useFormats();

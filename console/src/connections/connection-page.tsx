@@ -14,17 +14,25 @@ import { useFormats } from './use-formats.ts';
 /** One connection: the messages of the device as they came, what became of them, and devices that nobody knows yet. */
 export function ConnectionPage() {
   const { t } = useTranslation('connections');
-  const { sensorId, connectionId } = useParams({ from: '/shell/sensors/$sensorId/connections/$connectionId' });
+  const { sensorId, connectionId } = useParams({
+    from: '/shell/sensors/$sensorId/connections/$connectionId',
+  });
   const { labelOf } = useFormats();
   const sensor = useQuery(service.sensors.getById.queryOptions({ id: sensorId }));
-  const { data: connection, error, refetch } = useQuery(service.connections.getById.queryOptions({ id: connectionId }));
+  const {
+    data: connection,
+    error,
+    refetch,
+  } = useQuery(service.connections.getById.queryOptions({ id: connectionId }));
   return (
     <>
       <PageHeader
         title={
           <span className="flex min-w-0 items-center gap-2">
             <Link to="/sensors/$sensorId" params={{ sensorId }} className="min-w-0 text-accent underline">
-              <bdi className="one-line block max-w-[40vw] xl:max-w-xl">{sensor.data?.name ?? t('sensor')}</bdi>
+              <bdi className="one-line block max-w-[40vw] xl:max-w-xl">
+                {sensor.data?.name ?? t('sensor')}
+              </bdi>
             </Link>
             <Icon name="next" className="shrink-0 text-muted rtl:-scale-x-100" />
             <span>{connection ? labelOf(connection.format) : t('title')}</span>

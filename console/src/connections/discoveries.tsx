@@ -2,10 +2,10 @@ import type { Discovery } from '@gantry/contract/connections';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { findSensors } from '../sensors/find-sensors.ts';
-import { LookUpField } from '../form/look-up-field.tsx';
 import { useForm } from '../form/form.ts';
 import { FormDialog } from '../form/form-dialog.tsx';
+import { LookUpField } from '../form/look-up-field.tsx';
+import { findSensors, nameOfSensor } from '../incidents/use-filters.ts';
 import { api, service } from '../service/service.ts';
 import { Moment } from '../time/moment.tsx';
 import { Button } from '../ui/button.tsx';
@@ -25,7 +25,10 @@ export function Discoveries({ connectionId }: { readonly connectionId: string })
   });
   if (!data || data.total === 0) return null;
   return (
-    <section aria-label={t('discoveries.title')} className="max-h-52 shrink-0 overflow-y-auto border-b bg-medium-surface px-4 py-2">
+    <section
+      aria-label={t('discoveries.title')}
+      className="max-h-52 shrink-0 overflow-y-auto border-b bg-medium-surface px-4 py-2"
+    >
       <p className="flex items-center gap-2 font-semibold">
         <Icon name="help" className="text-medium" /> {t('discoveries.title')}
       </p>
@@ -47,7 +50,13 @@ export function Discoveries({ connectionId }: { readonly connectionId: string })
 }
 
 /** Makes a sensor of a device, or assigns it to one, and stores the events that it has sent meanwhile. */
-function RegisterDialog({ discovery, onClose }: { readonly discovery: Discovery; readonly onClose: () => void }) {
+function RegisterDialog({
+  discovery,
+  onClose,
+}: {
+  readonly discovery: Discovery;
+  readonly onClose: () => void;
+}) {
   const { t } = useTranslation('connections');
   const client = useQueryClient();
   const { say } = useNotices();
@@ -65,7 +74,12 @@ function RegisterDialog({ discovery, onClose }: { readonly discovery: Discovery;
     },
   });
   return (
-    <FormDialog title={t('discoveries.registerTitle')} form={form} onClose={onClose} action={t('discoveries.register')}>
+    <FormDialog
+      title={t('discoveries.registerTitle')}
+      form={form}
+      onClose={onClose}
+      action={t('discoveries.register')}
+    >
       <p>
         <bdi className="font-mono wrap-anywhere">{discovery.device}</bdi>
       </p>
@@ -76,7 +90,13 @@ function RegisterDialog({ discovery, onClose }: { readonly discovery: Discovery;
         error={form.errorOf('name')}
         autoComplete="off"
       />
-      <LookUpField label={t('discoveries.existing')} name="sensorId" find={findSensors} />
+      <LookUpField
+        label={t('discoveries.existing')}
+        name="sensorId"
+        defaultValue={null}
+        find={findSensors}
+        nameOf={nameOfSensor}
+      />
     </FormDialog>
   );
 }

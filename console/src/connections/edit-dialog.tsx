@@ -41,7 +41,10 @@ export function EditConnectionDialog({
   const attempt = useMutation({
     mutationFn: () => {
       const mapping = fields.current?.querySelector<HTMLTextAreaElement>('[name="options.mapping"]')?.value;
-      return api.connections.tryReading.query({ id, options: { ...connection.options, ...(mapping && { mapping }) } });
+      return api.connections.tryReading.query({
+        id,
+        options: { ...connection.options, ...(mapping && { mapping }) },
+      });
     },
   });
   return (
@@ -66,7 +69,10 @@ export function EditConnectionDialog({
             {t(`statuses.${attempt.data.status}`)}
             {attempt.data.reason !== null && <bdi> · {attempt.data.reason}</bdi>}
           </p>
-          <pre dir="ltr" className="max-h-60 overflow-auto font-mono text-sm wrap-anywhere whitespace-pre-wrap">
+          <pre
+            dir="ltr"
+            className="max-h-60 overflow-auto font-mono text-sm wrap-anywhere whitespace-pre-wrap"
+          >
             {JSON.stringify(attempt.data.events, null, 2)}
           </pre>
         </section>

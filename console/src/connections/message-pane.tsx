@@ -44,7 +44,9 @@ export function MessagePane({ id, onClose }: { readonly id: string; readonly onC
           </Button>
           {replay.error && <Failure error={replay.error} />}
           <MessageFacts message={message} />
-          {message.pictures.length > 0 && <Pictures images={message.pictures} label={t('messages.pictures')} />}
+          {message.pictures.length > 0 && (
+            <Pictures images={message.pictures} label={t('messages.pictures')} />
+          )}
           {message.parts.map((part, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a message never change their places
             <MessagePart key={at} part={part} />

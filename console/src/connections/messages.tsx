@@ -10,8 +10,8 @@ import { type Column, DataTable } from '../table/data-table.tsx';
 import { usePages } from '../table/pages.ts';
 import { useCursor } from '../table/use-cursor.ts';
 import { Moment } from '../time/moment.tsx';
-import { Empty } from '../ui/empty.tsx';
 import { Button } from '../ui/button.tsx';
+import { Empty } from '../ui/empty.tsx';
 import { columnsBeside, ListAndPane } from '../ui/side-pane.tsx';
 import { MessagePane } from './message-pane.tsx';
 import { MessageStatusBadge } from './message-status.tsx';
@@ -24,9 +24,12 @@ const AGAIN_MS = 3_000;
 /** The messages of a connection, the newest first. */
 export function Messages({ connectionId }: { readonly connectionId: string }) {
   const { t, i18n } = useTranslation('connections');
-  const { message: openId, ...filter } = useSearch({ from: '/shell/sensors/$sensorId/connections/$connectionId' });
+  const { message: openId, ...filter } = useSearch({
+    from: '/shell/sensors/$sensorId/connections/$connectionId',
+  });
   const navigate = useNavigate({ from: '/sensors/$sensorId/connections/$connectionId' });
-  const change = (values: FilterValues) => void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
+  const change = (values: FilterValues) =>
+    void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
   const open = ({ id }: DeviceMessage) => change({ message: id });
   const input = { connectionId, ...(filter.status && { status: filter.status }) };
   const filters = useStatusFilter();
@@ -64,7 +67,9 @@ export function Messages({ connectionId }: { readonly connectionId: string }) {
                 <Empty
                   icon="filter"
                   title={t('messages.noMatch')}
-                  action={<Button onClick={() => change({ status: undefined })}>{t('messages.clear')}</Button>}
+                  action={
+                    <Button onClick={() => change({ status: undefined })}>{t('messages.clear')}</Button>
+                  }
                 />
               ) : (
                 <Empty icon="send" title={t('messages.none')}>

@@ -15,7 +15,9 @@ export function SecretsDialog({
   readonly onClose: () => void;
 }) {
   const { t } = useTranslation(['connections', 'common']);
-  const values = (['url', 'username', 'password', 'token'] as const).map((name) => [name, connection[name]] as const);
+  const values = (['url', 'username', 'password', 'token'] as const).map(
+    (name) => [name, connection[name]] as const,
+  );
   return (
     <Dialog title={title} open width="wide">
       <p>{t('secrets.once')}</p>

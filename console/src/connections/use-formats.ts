@@ -8,5 +8,8 @@ export function useFormats() {
     staleTime: Number.POSITIVE_INFINITY,
   });
   const formats = data?.formats ?? [];
-  return { formats, labelOf: (name: string) => formats.find((format) => format.name === name)?.label ?? name };
+  return {
+    formats,
+    labelOf: (name: string) => formats.find((format) => format.name === name)?.label ?? name,
+  };
 }

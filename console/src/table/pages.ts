@@ -65,7 +65,9 @@ export function usePages<Row>({ queryKey, load, keyOf, isUnderWay, everyMs }: Pa
       return loaded < total ? loaded : undefined;
     },
     refetchInterval: ({ state }) =>
-      isUnderWay && state.data?.pages.some((page) => page.rows.some(isUnderWay)) ? POLL_MS : (everyMs ?? false),
+      isUnderWay && state.data?.pages.some((page) => page.rows.some(isUnderWay))
+        ? POLL_MS
+        : (everyMs ?? false),
     placeholderData: keepPreviousData,
   });
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = query;

@@ -3,6 +3,7 @@ import {
   connectionsPage,
   createConnectionInput,
   createdConnection,
+  formatsList,
   listConnectionsInput,
   listMessagesInput,
   messageDetail,
@@ -14,6 +15,7 @@ import {
 import { byId } from '@gantry/contract/id';
 import { pageCount } from '@gantry/contract/page';
 import { z } from 'zod';
+import { allFormats } from '../connections/all-formats.ts';
 import { getMessage, listMessages } from '../connections/messages-store.ts';
 import {
   createConnection,
@@ -28,6 +30,17 @@ import { allowed, router } from './procedures.ts';
 const deleteOutput = z.object({ success: z.literal(true), id: z.string() });
 
 export const connectionsRouter = router({
+  getFormats: allowed('manageSensors')
+    .meta({ summary: 'List the formats in which devices can report' })
+    .output(formatsList)
+    .query(() => ({
+      formats: allFormats().map(({ name, label, transports }) => ({
+        name,
+        label,
+        transports: [...transports],
+      })),
+    })),
+
   create: allowed('manageSensors')
     .meta({
       summary: 'Connect a device that speaks a format of its maker to a sensor',
