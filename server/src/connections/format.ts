@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from '@gantry/contract/connections';
 import type { ReportedEvent } from '@gantry/contract/events';
 import type { deviceFormats } from '@gantry/contract/values';
+import type { MapInput } from './mapper.ts';
 import type { DeviceMessage } from './message.ts';
 
 export type FormatName = (typeof deviceFormats)[number];
@@ -36,6 +37,11 @@ export interface PartOfPassage {
   readonly isLast: boolean;
   /** For how long to wait for further reports, in seconds. */
   readonly waitSeconds: number;
+  /**
+   * Other ids under which the device may have reported this vehicle before it knew that they are one: what is held
+   * under them becomes part of this passage, and what arrives under them later creates nothing.
+   */
+  readonly joins?: readonly string[];
 }
 
 /** One vehicle or incident in a message. */
@@ -68,6 +74,8 @@ export interface ReadingContext {
   readonly options: ConnectionOptions;
   /** IANA time zone of the device's local times. */
   readonly zone: string;
+  /** Evaluates mappings; without it, messages of the format `mapped` are unreadable. */
+  readonly map?: MapInput;
 }
 
 /** The ways in which devices of a format can identify themselves, besides the token in the address. */
@@ -103,7 +111,10 @@ export interface Format {
   readonly repeats: boolean;
   /** Paths that devices of this format use whatever address they are given; their credentials identify them. */
   readonly fixedPaths?: readonly string[];
-  /** Never throws: a message that it does not understand is `unreadable` or `nothing`, with a note. */
+  /**
+   * Never throws: a message that it does not understand is `unreadable` or `nothing`, with a note. A promise is rejected
+   * only when the service cannot read at the moment, and should try again.
+   */
   read(message: DeviceMessage, context: ReadingContext): Reading | Promise<Reading>;
   /**
    * The answer that devices of this format expect. Without this function it is 200 with an empty body.

@@ -1,5 +1,5 @@
 import type { ObservedEvent } from './format.ts';
-import { namesOf } from './json-values.ts';
+import { namesOf, textOf } from './json-values.ts';
 import type { Confidence } from './observed.ts';
 import { confidenceOf, kindOf, numberOf, type Observed, plateOf } from './observed.ts';
 
@@ -7,7 +7,8 @@ import { confidenceOf, kindOf, numberOf, type Observed, plateOf } from './observ
 export interface SeenVehicle extends Omit<Observed, 'plate'> {
   /** As the device wrote it, in any spelling of "no plate". */
   readonly plate?: unknown;
-  readonly vehicleType?: string | null;
+  /** A text; `unknown` and the like are left out. */
+  readonly vehicleType?: unknown;
   readonly description?: string | null;
   readonly severity?: ObservedEvent['severity'];
   readonly location?: ObservedEvent['location'];
@@ -27,7 +28,7 @@ export function vehicleEvent(seen: SeenVehicle): ObservedEvent {
     ...kindOf({ ...seen, plate }),
     description: seen.description ?? null,
     licensePlateNumber: plate,
-    vehicleType: seen.vehicleType ?? null,
+    vehicleType: knownText(seen.vehicleType),
     vehicleSpeed: seen.speed ?? null,
     severity: seen.severity ?? null,
     location: seen.location ?? null,
@@ -55,6 +56,26 @@ export function positionOf(latitude: unknown, longitude: unknown): ObservedEvent
   const [north, east] = [numberOf(latitude), numberOf(longitude)];
   if (north === null || east === null || (north === 0 && east === 0)) return null;
   return Math.abs(north) > 90 || Math.abs(east) > 180 ? null : { latitude: north, longitude: east };
+}
+
+/** The text; null for an empty one and for `unknown`. */
+export function knownText(value: unknown): string | null {
+  const text = textOf(value);
+  return text === null || /^(?:unknown|undefined|none|null|n\/a|-+)$/i.test(text) ? null : text;
+}
+
+/** The place; null without both numbers, and for 0, 0, which devices send when no place is set. */
+export function locationOf(latitude: unknown, longitude: unknown): ObservedEvent['location'] {
+  const [north, east] = [numberOf(latitude), numberOf(longitude)];
+  if (north === null || east === null || (north === 0 && east === 0)) return null;
+  return Math.abs(north) <= 90 && Math.abs(east) <= 180 ? { latitude: north, longitude: east } : null;
+}
+
+/** The addresses among the values: of images of the message, and of images elsewhere (http, https). */
+export function imageAddresses(...values: readonly unknown[]): string[] {
+  return values.flatMap((value) =>
+    typeof value === 'string' && /^(?:\/images\/|https?:\/\/)\S+$/.test(value) ? [value] : [],
+  );
 }
 
 /** `allow` or `block` for the names that makers give to such lists of plates; null for any other. */
