@@ -12,7 +12,19 @@ import { unifiProtect } from './formats/unifi-protect.ts';
 import { verkada } from './formats/verkada.ts';
 
 /** Every format but `gantry`, whose messages are the service's own and are not read by a format. */
-const all: readonly Format[] = [hikvision, dahua, platerecognizer, openalpr, frigate, axisLpv, axisAoa, unifiProtect, verkada, mapped, gantry];
+const all: readonly Format[] = [
+  hikvision,
+  dahua,
+  platerecognizer,
+  openalpr,
+  frigate,
+  axisLpv,
+  axisAoa,
+  unifiProtect,
+  verkada,
+  mapped,
+  gantry,
+];
 
 const byName = new Map(all.map((format) => [format.name, format]));
 
