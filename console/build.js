@@ -37,7 +37,8 @@ const WORTH_BYTES = 1_000;
 const compress = async (folder) => {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
-    if (!entry.isFile() || !/\.(js|css|html|svg|json|mjs)$/.test(entry.name)) continue;
+    if (!entry.isFile() || entry.name.startsWith('.') || !/\.(js|css|html|svg|json|mjs)$/.test(entry.name))
+      continue;
     const content = await readFile(path);
     if (content.length < WORTH_BYTES) continue;
     const quality = { [constants.BROTLI_PARAM_QUALITY]: 9 };
@@ -50,6 +51,8 @@ const hash = await sourcesHash();
 const present = await readFile(join(dist, STAMP), 'utf8').catch(() => null);
 if (present !== hash) {
   process.stdout.write('Building the console …\n');
+  // Whatever it is called from, such as a test: React has a larger and slower form for development.
+  process.env.NODE_ENV = 'production';
   const { build } = await import('vite');
   // Made beside and renamed into place, because several services may be started at once.
   const draft = `${dist}.${process.pid}`;

@@ -12,6 +12,8 @@ export default defineConfig({
   define: { 'import.meta.env.GANTRY_API': JSON.stringify(process.env.GANTRY_API ?? '') },
   build: {
     emptyOutDir: true,
+    // Which files a page loads, for the test of the first load.
+    manifest: '.manifest.json',
     target: ['chrome123', 'firefox121', 'safari17.5'],
     // What pages use of the contract are constants; the schemas beside them are the service's.
     rolldownOptions: { treeshake: { manualPureFunctions: ['z'] } },

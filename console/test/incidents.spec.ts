@@ -188,7 +188,9 @@ test.describe('a role', () => {
     const { id, title } = await open(service);
     const page = await openAs('FIELD', `/incidents?search=${encodeURIComponent(title)}`, { width: 390 });
     await page.getByRole('button', { name: 'Acknowledge' }).click();
-    await page.getByRole('link', { name: title }).click();
+    // The card moves to another column meanwhile; whoever pressed where it was would miss it.
+    const acknowledged = page.getByRole('region', { name: 'Acknowledged' });
+    await acknowledged.getByRole('link', { name: title }).click();
     await page.getByLabel('Note', { exact: true }).fill('On site');
     await page.getByRole('button', { name: 'Add note' }).click();
     await expect(page.getByRole('listitem').filter({ hasText: 'On site' })).toBeVisible();

@@ -81,6 +81,17 @@ export const connectionSecrets = z.object({
   instructions: z.array(z.string()).describe('What to enter in the device, step by step.'),
 });
 
+/** The formats that the service reads, in the order in which they are offered. */
+export const formatsList = z.object({
+  formats: z.array(
+    z.object({
+      name: deviceFormat,
+      label: z.string().describe('The name that users know.'),
+      transports: z.array(z.enum(['http', 'mqtt'])),
+    }),
+  ),
+});
+
 export const createConnectionInput = z.object({
   sensorId: id,
   format: deviceFormat,

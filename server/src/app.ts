@@ -9,6 +9,7 @@ import { startAuth } from './auth/start.ts';
 import { startConnections } from './connections/start.ts';
 import { startFoldingCounts } from './events/counts/fold.ts';
 import { findEvents } from './events/store.ts';
+import { startMqtt } from './gateways/mqtt.ts';
 import { startGateways } from './gateways/start.ts';
 import { requireMapTiles } from './http/map-tiles.ts';
 import { closeServer, createServer } from './http/server.ts';
@@ -191,6 +192,7 @@ async function compose(
   const firstAdministrator = await createFirstAdministrator(context);
 
   const gateways = startGateways(foundation, context, secret);
+  await startMqtt(foundation, context, gateways.receiver, secret);
   const server = await createServer(context, appRouter, undefined, undefined, overrides.consoleFolder, [
     gateways.http,
   ]);

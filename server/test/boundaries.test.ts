@@ -26,9 +26,14 @@ const importsOf = (file: string): Import[] =>
     isType: type !== undefined,
   }));
 
-const sources = ['contract/src', 'server/src', 'client/src', 'simulator/src', 'bench/src'].flatMap(
-  filesUnder,
-);
+const sources = [
+  'contract/src',
+  'server/src',
+  'client/src',
+  'simulator/src',
+  'bench/src',
+  'edge/src',
+].flatMap(filesUnder);
 const imports = sources.flatMap(importsOf);
 const server = imports.filter(({ from }) => from.startsWith('server/src/'));
 

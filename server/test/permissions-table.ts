@@ -44,6 +44,7 @@ export const mayCall = {
   'sensors.getStatusHistory': everybody,
   'sensors.onStatusChanged': everybody,
   'sensors.ping': sensors,
+  'connections.getFormats': sensors,
   'connections.create': sensors,
   'connections.getAll': sensors,
   'connections.getById': sensors,

@@ -5,6 +5,7 @@ import { classes } from '../ui/classes.ts';
 import { useLasting } from '../ui/skeleton.tsx';
 import type { ChartOption, ECharts } from './echarts.ts';
 import { type Look, readLook } from './look.ts';
+import { useKeyboardTips } from './use-keyboard-tips.ts';
 
 interface ChartProps {
   /** What the chart shows, for screen readers; the table beside it has the figures. */
@@ -23,6 +24,7 @@ export function Chart({ label, draw, handle, className = 'h-72' }: ChartProps) {
   const [error, setError] = useState<unknown>(null);
   const isDark = useIsDark();
   const isWaiting = useLasting(chart === null);
+  const tips = useKeyboardTips(chart, box);
 
   useEffect(() => {
     const element = box.current;
@@ -63,12 +65,21 @@ export function Chart({ label, draw, handle, className = 'h-72' }: ChartProps) {
 
   if (error) return <Failure error={error} />;
   return (
-    <div
-      ref={box}
-      role="img"
-      aria-label={label}
-      dir="ltr"
-      className={classes('w-full min-w-0', className, isWaiting && 'animate-pulse rounded bg-hover')}
-    />
+    <>
+      <div
+        ref={box}
+        role="img"
+        aria-label={label}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys show its figures one by one
+        tabIndex={0}
+        onKeyDown={tips.onKeyDown}
+        onBlur={tips.hide}
+        dir="ltr"
+        className={classes('w-full min-w-0', className, isWaiting && 'animate-pulse rounded bg-hover')}
+      />
+      <p role="status" className="sr-only">
+        {tips.said}
+      </p>
+    </>
   );
 }

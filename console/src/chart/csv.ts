@@ -1,21 +1,18 @@
 import { guardText } from '@gantry/contract/csv-text';
-import { Temporal } from 'temporal-polyfill';
+import { createTimeFormat, type TimeFormat } from '../time/format.ts';
 import type { Cell, ChartTable } from './table.ts';
 
 /** Without it, spreadsheets take the file for one in an old encoding. */
 const BYTE_ORDER_MARK = '\uFEFF';
 const QUOTED = /[",;\t\r\n]|^[\s#]|\s$/;
 
-/** A moment in ISO 8601 with the offset of the zone. */
-function isoIn(moment: Date, zone: string): string {
-  return Temporal.Instant.fromEpochMilliseconds(moment.getTime())
-    .toZonedDateTimeISO(zone)
-    .toString({ timeZoneName: 'never', smallestUnit: 'second' });
-}
+/** As ISO 8601 writes days and times. */
+const ISO = { dateFormat: 'YYYY-MM-DD', use24HourFormat: true, firstDayOfWeek: 1 } as const;
 
-function cellOf(cell: Cell, zone: string): string {
+function cellOf(cell: Cell, time: TimeFormat): string {
   if (cell === null) return '';
-  if (cell instanceof Date) return isoIn(cell, zone);
+  if (cell instanceof Date)
+    return `${time.isoDay(cell)}T${time.time(cell)}${time.offset(cell).replace('UTC', '')}`;
   if (typeof cell === 'number') return String(cell);
   const text = guardText(cell);
   return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
@@ -27,7 +24,8 @@ function cellOf(cell: Cell, zone: string): string {
  */
 export function csvOf({ columns, rows }: ChartTable, zone: string, facts: readonly string[]): string {
   const headers = columns.map(({ header, unit }) => (unit ? `${header} (${unit})` : header));
-  const lines = [headers, ...rows].map((row) => row.map((cell) => cellOf(cell, zone)).join(','));
+  const time = createTimeFormat(zone, 'en', { timezone: zone, ...ISO });
+  const lines = [headers, ...rows].map((row) => row.map((cell) => cellOf(cell, time)).join(','));
   const comments = facts.map(
     (fact) =>
       `# ${fact.replaceAll(/\s+/g, ' ').replaceAll(',', ';').replaceAll('"', "'")}${','.repeat(columns.length - 1)}`,

@@ -35,6 +35,9 @@ function element(tag: string, className: string, text?: string): HTMLElement {
   return made;
 }
 
+/** Of the element that shows a tooltip. */
+export const TIP_CLASS = 'chart-tip';
+
 interface Pointed {
   readonly dataIndex: number;
   readonly seriesName?: string;
@@ -56,6 +59,7 @@ export function tooltipOf(
   return {
     trigger,
     confine: true,
+    className: TIP_CLASS,
     transitionDuration: 0,
     backgroundColor: look.raised,
     borderColor: look['line-strong'],

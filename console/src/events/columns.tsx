@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { SeverityBadge } from '../status/severity.tsx';
 import type { Column } from '../table/data-table.tsx';
 import { Moment } from '../time/moment.tsx';
+import { useCodeNames } from './codes.ts';
 import { ReviewMark } from './triage/review-mark.tsx';
 import type { ReviewedEvent } from './triage/row-states.ts';
 
@@ -12,6 +13,7 @@ import type { ReviewedEvent } from './triage/row-states.ts';
 export function useEventColumns(): readonly Column<Event>[] {
   const { t } = useTranslation('events');
   const { kiosk } = useSearch({ from: '/shell' });
+  const names = useCodeNames();
   return useMemo(
     () => [
       {
@@ -30,7 +32,8 @@ export function useEventColumns(): readonly Column<Event>[] {
             t(`types.${eventType}`)
           ) : (
             <>
-              <bdi>{violationType}</bdi> <span className="text-muted">{t(`types.${eventType}`)}</span>
+              <bdi>{names.violation(violationType)}</bdi>{' '}
+              <span className="text-muted">{t(`types.${eventType}`)}</span>
             </>
           ),
       },
@@ -55,7 +58,7 @@ export function useEventColumns(): readonly Column<Event>[] {
         header: t('fields.speed'),
         width: '5rem',
         isFigure: true,
-        wideOnly: true,
+        from: 'medium',
         cell: ({ vehicleSpeed }) => vehicleSpeed !== null && Math.round(vehicleSpeed),
       },
       {
@@ -63,16 +66,16 @@ export function useEventColumns(): readonly Column<Event>[] {
         header: t('fields.vehicleType'),
         width: '7rem',
         wideOnly: true,
-        cell: ({ vehicleType }) => <bdi>{vehicleType}</bdi>,
+        cell: ({ vehicleType }) => vehicleType && <bdi>{names.vehicle(vehicleType)}</bdi>,
       },
       {
         id: 'place',
         header: t('fields.location'),
-        wideOnly: true,
+        from: 'medium',
         cell: ({ locationName, sensorName }) => <bdi>{locationName ?? sensorName}</bdi>,
       },
     ],
-    [t, kiosk],
+    [t, kiosk, names],
   );
 }
 
@@ -83,8 +86,8 @@ export function useReviewColumn(): Column<ReviewedEvent> {
     () => ({
       id: 'state',
       header: t('fields.state'),
-      width: '14rem',
-      notNarrow: true,
+      width: '13rem',
+      wideOnly: true,
       cell: (event) => <ReviewMark event={event} />,
     }),
     [t],

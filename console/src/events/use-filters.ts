@@ -3,10 +3,12 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter } from '../filters/filter.ts';
 import { api } from '../service/service.ts';
+import { findCodes, useCodeNames, vehicles, violations } from './codes.ts';
 
 /** Every filter of `events.getAll`. */
 export function useEventFilters(): readonly Filter[] {
   const { t } = useTranslation('events');
+  const names = useCodeNames();
   return useMemo(
     () => [
       {
@@ -15,7 +17,13 @@ export function useEventFilters(): readonly Filter[] {
         label: t('fields.eventType'),
         options: eventTypes.map((value) => ({ value, label: t(`types.${value}`) })),
       },
-      { kind: 'text', name: 'violationType', label: t('fields.violationType') },
+      {
+        kind: 'lookUp',
+        name: 'violationType',
+        label: t('fields.violationType'),
+        find: async (part) => findCodes(violations, names.violation, part),
+        nameOf: async (code) => names.violation(code),
+      },
       {
         kind: 'text',
         name: 'licensePlateNumber',
@@ -23,7 +31,13 @@ export function useEventFilters(): readonly Filter[] {
         hint: t('filters.plateHint'),
         onEnter: true,
       },
-      { kind: 'text', name: 'vehicleType', label: t('fields.vehicleType') },
+      {
+        kind: 'lookUp',
+        name: 'vehicleType',
+        label: t('fields.vehicleType'),
+        find: async (part) => findCodes(vehicles, names.vehicle, part),
+        nameOf: async (code) => names.vehicle(code),
+      },
       {
         kind: 'lookUp',
         name: 'sensorId',
@@ -39,7 +53,18 @@ export function useEventFilters(): readonly Filter[] {
         },
         nameOf: async (id) => (await api.sensors.getById.query({ id })).name,
       },
-      { kind: 'text', name: 'locationName', label: t('fields.location') },
+      {
+        kind: 'lookUp',
+        name: 'locationName',
+        label: t('fields.location'),
+        // The service compares whole names.
+        find: async (search) => {
+          const input = { search, take: 20, sortBy: 'name', sortOrder: 'asc' } as const;
+          const { locations } = await api.locations.getAll.query(input);
+          return locations.map(({ name }) => ({ value: name, label: name }));
+        },
+        nameOf: async (name) => name,
+      },
       { kind: 'moment', name: 'startDate', label: t('filters.from') },
       { kind: 'moment', name: 'endDate', label: t('filters.until') },
       {
@@ -57,6 +82,6 @@ export function useEventFilters(): readonly Filter[] {
         no: t('filters.no'),
       },
     ],
-    [t],
+    [t, names],
   );
 }

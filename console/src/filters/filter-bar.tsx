@@ -1,9 +1,10 @@
-import { Popover } from '@base-ui/react/popover';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useShortcuts } from '../shortcuts/registry.tsx';
+import { useAnchored } from '../ui/anchored.ts';
 import { Button } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
+import { Popover } from '../ui/popover.tsx';
 import { ViewsMenu } from '../views/views-menu.tsx';
 import { Chip } from './chip.tsx';
 import type { Filter, FilterValues } from './filter.ts';
@@ -23,37 +24,31 @@ interface FilterBarProps {
 /** What a list is narrowed by: chips for what is set, and a form for all. The address has it too. */
 export function FilterBar({ page, filters, values, onChange, children }: FilterBarProps) {
   const { t } = useTranslation('common');
-  const [open, setOpen] = useState(false);
+  const form = useAnchored();
   const set = filters.filter(({ name }) => values[name] !== undefined);
   const clear = () => onChange(Object.fromEntries(set.map(({ name }) => [name, undefined])));
   useShortcuts([
-    { keys: 'f', label: t('filters.open'), scope: 'page', run: () => setOpen(true) },
+    { keys: 'f', label: t('filters.open'), scope: 'page', run: () => form.setOpen(true) },
     { keys: 'Escape', label: t('filters.clear'), scope: 'page', run: clear },
   ]);
   return (
-    <div className="flex shrink-0 flex-wrap items-center gap-2 border-b px-3 py-2">
-      <Popover.Root open={open} onOpenChange={setOpen}>
-        <Popover.Trigger render={<Button icon="filter">{t('filters.filter')}</Button>} />
-        <Popover.Portal>
-          <Popover.Positioner sideOffset={4} align="start" className="z-40">
-            <Popover.Popup
-              data-open
-              role="dialog"
-              aria-label={t('filters.filter')}
-              className="grid max-h-(--available-height) w-[min(34rem,calc(100vw-1.5rem))] gap-3 overflow-y-auto rounded-md border bg-raised p-3 shadow-xl sm:grid-cols-2"
-            >
-              {filters.map((filter) => (
-                <FilterField
-                  key={filter.name}
-                  filter={filter}
-                  value={values[filter.name]}
-                  onChange={(value) => onChange({ [filter.name]: value })}
-                />
-              ))}
-            </Popover.Popup>
-          </Popover.Positioner>
-        </Popover.Portal>
-      </Popover.Root>
+    <div className="flex shrink-0 flex-wrap items-center gap-2 border-b px-4 py-2">
+      <Popover
+        trigger={<Button icon="filter">{t('filters.filter')}</Button>}
+        anchored={form}
+        label={t('filters.filter')}
+        align="start"
+        className="grid max-h-(--available-height) w-[min(34rem,calc(100vw-1.5rem))] overflow-y-auto sm:grid-cols-2"
+      >
+        {filters.map((filter) => (
+          <FilterField
+            key={filter.name}
+            filter={filter}
+            value={values[filter.name]}
+            onChange={(value) => onChange({ [filter.name]: value })}
+          />
+        ))}
+      </Popover>
       {set.map((filter) => (
         <Chip
           key={filter.name}

@@ -1,68 +1,25 @@
-import { Autocomplete } from '@base-ui/react/autocomplete';
-import { useQuery } from '@tanstack/react-query';
-import { useDeferredValue, useId, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Option } from '../ui/select.tsx';
+import { Field } from '../ui/field.tsx';
+import { later } from '../ui/later.ts';
+import type { LookUpProps } from './look-up-input.tsx';
 
-interface LookUpProps {
-  readonly label: string;
-  readonly find: (part: string) => Promise<readonly Option[]>;
-  readonly onChoose: (value: string) => void;
-  /** The name of what is chosen already. Everything is offered until another text is typed. */
-  readonly chosen?: string;
-}
+const useLookUpInput = later(async () => (await import('./look-up-input.tsx')).LookUpInput);
 
-/** Finds one of many things by a part of its name. */
-export function LookUp({ label, find, onChoose, chosen = '' }: LookUpProps) {
+/** Finds one of many things by a part of its name. Until its list is loaded, which a focus begins, it is a plain field. */
+export function LookUp(props: LookUpProps) {
   const { t } = useTranslation('common');
-  const id = useId();
-  const [text, setText] = useState(chosen);
-  const part = useDeferredValue(text === chosen ? '' : text.trim());
-  const { data = [], isFetching } = useQuery({
-    queryKey: ['look-up', label, part],
-    queryFn: () => find(part),
-    staleTime: 30_000,
-  });
+  const { label, chosen = '' } = props;
+  const [typed, setTyped] = useState<string | null>(null);
+  const LookUpInput = useLookUpInput(typed !== null);
+  if (LookUpInput) return <LookUpInput {...props} typed={typed} />;
   return (
-    <div className="flex flex-col gap-1">
-      <label htmlFor={id} className="text-sm text-muted">
-        {label}
-      </label>
-      <Autocomplete.Root
-        items={[...data]}
-        value={text}
-        onValueChange={setText}
-        itemToStringValue={(option: Option) => option.label}
-        filter={null}
-        openOnInputClick
-      >
-        <Autocomplete.Input
-          id={id}
-          placeholder={t('filters.lookUp')}
-          className="min-h-8 rounded-md border border-line-strong bg-raised px-2 pointer-coarse:min-h-11"
-        />
-        <Autocomplete.Portal>
-          <Autocomplete.Positioner sideOffset={4} align="start" className="z-50">
-            <Autocomplete.Popup className="max-h-64 max-w-[min(28rem,calc(100vw-1.5rem))] min-w-(--anchor-width) overflow-y-auto rounded-md border bg-raised p-1 shadow-xl">
-              <Autocomplete.Empty>
-                {!isFetching && <p className="px-2 py-1.5 text-muted">{t('filters.nothingFound')}</p>}
-              </Autocomplete.Empty>
-              <Autocomplete.List>
-                {(option: Option) => (
-                  <Autocomplete.Item
-                    key={option.value}
-                    value={option}
-                    onClick={() => onChoose(option.value)}
-                    className="one-line rounded px-2 py-1.5 data-highlighted:bg-hover"
-                  >
-                    <bdi>{option.label}</bdi>
-                  </Autocomplete.Item>
-                )}
-              </Autocomplete.List>
-            </Autocomplete.Popup>
-          </Autocomplete.Positioner>
-        </Autocomplete.Portal>
-      </Autocomplete.Root>
-    </div>
+    <Field
+      label={label}
+      placeholder={t('filters.lookUp')}
+      value={typed ?? chosen}
+      onFocus={() => setTyped(typed ?? chosen)}
+      onChange={(event) => setTyped(event.target.value)}
+    />
   );
 }

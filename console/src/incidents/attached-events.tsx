@@ -1,6 +1,7 @@
 import type { IncidentDetail } from '@gantry/contract/incidents';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { useCodeNames } from '../events/codes.ts';
 import { Moment } from '../time/moment.tsx';
 import { Button } from '../ui/button.tsx';
 import { Panel } from '../ui/panel.tsx';
@@ -20,6 +21,7 @@ interface AttachedEventsProps {
 export function AttachedEvents({ incident, commands }: AttachedEventsProps) {
   const { t, i18n } = useTranslation(['incidents', 'events']);
   const allowed = useAllowed();
+  const names = useCodeNames();
   const { events, eventCount } = incident;
   return (
     <Panel
@@ -50,7 +52,10 @@ export function AttachedEvents({ incident, commands }: AttachedEventsProps) {
                 <span className="flex gap-2">
                   <span className="one-line grow">
                     {t(`events:types.${event.eventType}`)}{' '}
-                    <bdi>{event.licensePlateNumber ?? event.violationType}</bdi>
+                    <bdi>
+                      {event.licensePlateNumber ??
+                        (event.violationType && names.violation(event.violationType))}
+                    </bdi>
                   </span>
                   <Moment at={event.timestamp} className="text-sm text-muted" />
                 </span>

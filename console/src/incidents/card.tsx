@@ -37,7 +37,8 @@ export function Card({ incident, isActive, onMove, commands }: CardProps) {
         to="/incidents/$incidentId"
         params={{ incidentId: id }}
         aria-current={isActive || undefined}
-        onFocus={() => !isActive && onMove(id)}
+        // Not while it is pressed: the board would move under the pointer, and the press would be lost.
+        onFocus={({ currentTarget }) => !isActive && currentTarget.matches(':focus-visible') && onMove(id)}
         // The whole card leads to the incident.
         className="font-medium after:absolute after:inset-0"
       >

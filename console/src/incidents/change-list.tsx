@@ -78,7 +78,7 @@ function eventsOf({ eventId, eventIds }: Record<string, unknown>): readonly stri
 function Value({ name, value }: { readonly name: FieldName; readonly value: unknown }) {
   const { t } = useTranslation(['incidents', 'common']);
   if (value === null || value === undefined || value === '') return <span>{t('none')}</span>;
-  if (name === 'type') return <span>{t(`types.${value as 'OTHER'}`)}</span>;
+  if (name === 'type') return <span>{t(`common:incidentTypes.${value as 'OTHER'}`)}</span>;
   if (name === 'severity') return <span>{t(`common:severity.${value as 'LOW'}`)}</span>;
   if (typeof value === 'object') {
     const { latitude, longitude } = value as { latitude?: number; longitude?: number };

@@ -8,7 +8,7 @@ import { Moment } from '../time/moment.tsx';
 
 /** The columns of the list of incidents. */
 export function useIncidentColumns(): readonly Column<Incident>[] {
-  const { t } = useTranslation('incidents');
+  const { t } = useTranslation(['incidents', 'common']);
   return useMemo(
     () => [
       {
@@ -31,7 +31,7 @@ export function useIncidentColumns(): readonly Column<Incident>[] {
         header: t('fields.type'),
         width: '10rem',
         wideOnly: true,
-        cell: ({ type }) => t(`types.${type}`),
+        cell: ({ type }) => t(`common:incidentTypes.${type}`),
       },
       {
         id: 'assignedTo',

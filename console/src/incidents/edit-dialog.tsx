@@ -2,28 +2,14 @@ import type { Incident } from '@gantry/contract/incidents';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { changesOf } from '../form/changes.ts';
 import { useForm } from '../form/form.ts';
-import { Failure } from '../service/failure.tsx';
+import { FormDialog } from '../form/form-dialog.tsx';
 import { api, service } from '../service/service.ts';
-import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { useNotices } from '../undo/undo.tsx';
 import { Conflict, isConflict } from './conflict.tsx';
 import { type IncidentFacts, IncidentFields, readFacts } from './incident-fields.tsx';
 import { useRefreshIncidents } from './use-actions.ts';
-
-/** Those fields of the one that the other has otherwise. */
-function changesOf(before: IncidentFacts, after: IncidentFacts): Partial<IncidentFacts> {
-  const { location: was, ...rest } = before;
-  const { location: is, ...entered } = after;
-  const isMoved = was?.latitude !== is?.latitude || was?.longitude !== is?.longitude;
-  return {
-    ...Object.fromEntries(
-      Object.entries(entered).filter(([name, value]) => rest[name as keyof typeof rest] !== value),
-    ),
-    ...(isMoved && { location: is }),
-  };
-}
 
 /**
  * Changes what is known of an incident. Only what was changed here is sent, so that what somebody else changed meanwhile
@@ -71,21 +57,15 @@ export function EditDialog({
   });
   const { failure } = form;
   return (
-    <Dialog title={t('actions.update')} open onClose={onClose} width="wide">
-      <form onSubmit={form.submit} className="flex flex-col gap-3">
-        <IncidentFields facts={incident} errorOf={form.errorOf} />
-        {isConflict(failure) ? (
-          <Conflict error={failure} incidentId={id} seenAt={seenAt.before} />
-        ) : (
-          failure && <Failure error={failure} />
-        )}
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>{t('common:dialog.cancel')}</Button>
-          <Button kind="primary" type="submit" disabled={form.isSaving}>
-            {isConflict(failure) ? t('conflict.saveStill') : t('common:dialog.save')}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={t('actions.update')}
+      form={form}
+      onClose={onClose}
+      action={isConflict(failure) ? t('conflict.saveStill') : undefined}
+      width="wide"
+      failure={isConflict(failure) && <Conflict error={failure} incidentId={id} seenAt={seenAt.before} />}
+    >
+      <IncidentFields facts={incident} errorOf={form.errorOf} />
+    </FormDialog>
   );
 }

@@ -1,16 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { useCodeNames } from '../events/codes.ts';
 import { service } from '../service/service.ts';
 import { Moment } from '../time/moment.tsx';
 
 /** An event in one line: what, where and when. */
 export function EventLine({ id }: { readonly id: string }) {
   const { t } = useTranslation('events');
+  const names = useCodeNames();
   const { data } = useQuery(service.events.getById.queryOptions({ id }));
   if (!data) return <bdi className="one-line font-mono text-sm">{id}</bdi>;
   return (
     <span className="one-line">
-      {t(`types.${data.eventType}`)} <bdi>{data.licensePlateNumber ?? data.violationType}</bdi>{' '}
+      {t(`types.${data.eventType}`)}{' '}
+      <bdi>{data.licensePlateNumber ?? (data.violationType && names.violation(data.violationType))}</bdi>{' '}
       <bdi className="text-muted">{data.locationName ?? data.sensorName}</bdi>{' '}
       <span className="text-muted">
         <Moment at={data.timestamp} />

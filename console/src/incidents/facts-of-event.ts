@@ -9,7 +9,9 @@ import type { Beginning } from './use-incidents-search.ts';
 const TITLE_MAX = 200;
 
 /** Which type an event names, by its violation type or its metadata, as the service reads it. */
-function typeOf(event: EventDetail): IncidentType | undefined {
+export function incidentTypeOf(
+  event: Pick<EventDetail, 'violationType' | 'metadata'>,
+): IncidentType | undefined {
   const named = [event.violationType, event.metadata?.incidentType].map((name) =>
     String(name ?? '')
       .trim()
@@ -22,11 +24,12 @@ function typeOf(event: EventDetail): IncidentType | undefined {
 
 /** Tells what a new incident begins with: what the address says, and otherwise what the event says. */
 export function useFactsOf(): (beginning: Beginning, event: EventDetail | undefined) => IncidentFacts {
-  const { t } = useTranslation(['incidents', 'events']);
+  const { t } = useTranslation(['common', 'events']);
   return ({ title, type, severity, sensorId, locationId, latitude, longitude }, event) => {
-    const kind = type ?? (event && typeOf(event)) ?? 'OTHER';
+    const kind = type ?? (event && incidentTypeOf(event)) ?? 'OTHER';
     const place = event?.locationName ?? event?.sensorName;
-    const what = kind === 'OTHER' && event ? t(`events:types.${event.eventType}`) : t(`types.${kind}`);
+    const what =
+      kind === 'OTHER' && event ? t(`events:types.${event.eventType}`) : t(`common:incidentTypes.${kind}`);
     const suggested = event ? [what, event.licensePlateNumber, place].filter(Boolean).join(' · ') : '';
     const isPlaced = latitude !== undefined && longitude !== undefined;
     return {

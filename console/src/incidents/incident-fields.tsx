@@ -57,7 +57,7 @@ export function IncidentFields({ facts, errorOf }: IncidentFieldsProps) {
         label={t('fields.type')}
         name="type"
         defaultValue={facts.type}
-        options={incidentTypes.map((value) => ({ value, label: t(`types.${value}`) }))}
+        options={incidentTypes.map((value) => ({ value, label: t(`common:incidentTypes.${value}`) }))}
       />
       <ChoiceField
         label={t('fields.severity')}

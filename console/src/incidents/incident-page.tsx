@@ -42,7 +42,7 @@ export function IncidentPage() {
 }
 
 function Incident({ incident }: { readonly incident: IncidentDetail }) {
-  const { t } = useTranslation('incidents');
+  const { t } = useTranslation(['incidents', 'common']);
   const commands = useIncidentCommands();
   const note = useRef<HTMLTextAreaElement>(null);
   const back = useBack();
@@ -61,14 +61,14 @@ function Incident({ incident }: { readonly incident: IncidentDetail }) {
           <span className="flex flex-wrap gap-3">
             <IncidentStatusBadge status={incident.status} />
             <SeverityBadge severity={incident.severity} />
-            <span>{t(`types.${incident.type}`)}</span>
+            <span>{t(`common:incidentTypes.${incident.type}`)}</span>
           </span>
         }
       >
         <IncidentActions incident={incident} commands={commands} />
       </PageHeader>
       {commands.conflict}
-      <div className="grid min-h-0 grow content-start gap-4 overflow-y-auto p-4 lg:grid-cols-[minmax(0,1fr)_22rem]">
+      <div className="grid min-h-0 grow content-start gap-3 overflow-y-auto px-4 py-3 lg:grid-cols-[minmax(0,1fr)_22rem]">
         <div className="flex min-w-0 flex-col gap-4">
           {incident.description !== null && (
             <p className="whitespace-pre-wrap">

@@ -38,7 +38,7 @@ export function useIncidentFilters(): readonly Filter[] {
         kind: 'choice',
         name: 'type',
         label: t('fields.type'),
-        options: incidentTypes.map((value) => ({ value, label: t(`types.${value}`) })),
+        options: incidentTypes.map((value) => ({ value, label: t(`common:incidentTypes.${value}`) })),
       },
       {
         kind: 'choice',

@@ -60,7 +60,6 @@ export async function startLocale(): Promise<void> {
     interpolation: { escapeValue: false },
     returnNull: false,
   });
-  if (preferred() !== 'en') await load('en');
   await apply(preferred());
   stored.subscribe(() => void apply(preferred()));
 }

@@ -59,7 +59,7 @@ function LocationView({ location }: { readonly location: Location }) {
         </Link>
         {mayManage && <Commands location={location} />}
       </PageHeader>
-      <div className="min-h-0 grow overflow-y-auto p-3">
+      <div className="min-h-0 grow overflow-y-auto px-4 py-3">
         <div className="grid items-start gap-3 lg:grid-cols-[3fr_2fr]">
           <div className="grid min-w-0 gap-3">
             <TrafficPanel location={location} />

@@ -2,8 +2,7 @@ import type { Location } from '@gantry/contract/locations';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { MapWithList } from '../map/map-with-list.tsx';
-import { Failure } from '../service/failure.tsx';
+import { PlacesMap, placeLink, SelectedPlace } from '../places/places-map.tsx';
 import { TrafficLevelBadge } from '../status/traffic-level.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { useAllLocations, useLiveTraffic } from './all-locations.ts';
@@ -30,20 +29,18 @@ export function LocationsMap({ search, selectedId, onSelect }: LocationsMapProps
   const points = useLocationPoints(shown);
   const selected = data.find(({ id }) => id === selectedId);
   const withoutPlace = shown.length - points.length;
-  if (error && data === NONE) {
-    return (
-      <div className="p-4">
-        <Failure error={error} onRetry={() => void refetch()} />
-      </div>
-    );
-  }
   return (
-    <MapWithList label={t('onMap')} points={points} selectedId={selectedId} onSelect={onSelect}>
+    <PlacesMap
+      label={t('onMap')}
+      points={points}
+      selectedId={selectedId}
+      onSelect={onSelect}
+      withoutPlace={withoutPlace > 0 && t('withoutPlace', { count: withoutPlace })}
+      error={data === NONE ? error : null}
+      onRetry={() => void refetch()}
+    >
       {selected && <SelectedLocation location={selected} />}
-      {withoutPlace > 0 && (
-        <p className="border-b px-3 py-2 text-sm text-muted">{t('withoutPlace', { count: withoutPlace })}</p>
-      )}
-    </MapWithList>
+    </PlacesMap>
   );
 }
 
@@ -52,10 +49,14 @@ function SelectedLocation({ location: { id, name, address } }: { readonly locati
   const { data } = useLiveTraffic();
   const traffic = data?.locations.find(({ locationId }) => locationId === id);
   return (
-    <section className="flex flex-col gap-1 border-b bg-surface p-3" aria-live="polite">
-      <h2 className="font-semibold">
-        <bdi className="line-clamp-2">{name}</bdi>
-      </h2>
+    <SelectedPlace
+      name={name}
+      link={
+        <Link to="/locations/$locationId" params={{ locationId: id }} className={placeLink}>
+          {t('open')} <Icon name="next" size={14} />
+        </Link>
+      }
+    >
       <bdi className="one-line text-muted">{address}</bdi>
       {traffic && (
         <p className="flex flex-wrap gap-x-3">
@@ -65,13 +66,6 @@ function SelectedLocation({ location: { id, name, address } }: { readonly locati
           )}
         </p>
       )}
-      <Link
-        to="/locations/$locationId"
-        params={{ locationId: id }}
-        className="inline-flex min-h-8 items-center gap-1 self-start text-accent underline pointer-coarse:min-h-11"
-      >
-        {t('open')} <Icon name="next" size={14} />
-      </Link>
-    </section>
+    </SelectedPlace>
   );
 }

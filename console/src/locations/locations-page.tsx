@@ -1,19 +1,12 @@
 import type { Location } from '@gantry/contract/locations';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useMemo } from 'react';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter, FilterValues } from '../filters/filter.ts';
-import { FilterBar } from '../filters/filter-bar.tsx';
+import { PlacesPage } from '../places/places-page.tsx';
 import { api, service } from '../service/service.ts';
 import { useMay } from '../session/may.ts';
-import { PageHeader } from '../shell/page-header.tsx';
-import { useShortcuts } from '../shortcuts/registry.tsx';
-import { DataTable } from '../table/data-table.tsx';
 import { usePages } from '../table/pages.ts';
-import { useCursor } from '../table/use-cursor.ts';
-import { Button } from '../ui/button.tsx';
-import { Empty } from '../ui/empty.tsx';
-import { ViewSwitch } from '../ui/view-switch.tsx';
 import { useLocationColumns } from './columns.tsx';
 import { LocationDialog } from './location-dialog.tsx';
 import { LocationsMap } from './locations-map.tsx';
@@ -40,91 +33,41 @@ export function LocationsPage() {
     },
     keyOf,
   });
-  const switchView = () => change({ view: view ? undefined : 'map' });
   const openForm = () => change({ create: true });
-  useShortcuts([
-    { keys: 'v', label: t('switchView'), scope: 'page', run: switchView },
-    ...(mayManage ? [{ keys: 'n', label: t('create.title'), scope: 'page' as const, run: openForm }] : []),
-  ]);
   return (
     <>
-      <PageHeader title={t('title')} note={pages.total !== null && t('total', { count: pages.total })}>
-        <ViewSwitch isMap={view === 'map'} onSwitch={switchView} />
-        {mayManage && (
-          <Button kind="primary" icon="add" onClick={openForm}>
-            {t('create.title')}
-          </Button>
-        )}
-      </PageHeader>
-      <FilterBar page="locations" filters={filters} values={input} onChange={change} />
-      {view === 'map' ? (
-        <LocationsMap
-          search={input.search}
-          selectedId={location}
-          onSelect={(id) => change({ location: id })}
-        />
-      ) : (
-        <LocationList
-          pages={pages}
-          activeKey={location ?? null}
-          sort={{ by: input.sortBy ?? 'name', order: input.sortOrder ?? 'asc' }}
-          change={change}
-          empty={
-            input.search === undefined ? (
-              <Empty
-                icon="location"
-                title={t('empty.first')}
-                action={mayManage && <Button onClick={openForm}>{t('create.title')}</Button>}
-              >
-                {t('empty.firstText')}
-              </Empty>
-            ) : (
-              <Empty
-                icon="filter"
-                title={t('empty.noMatch')}
-                action={<Button onClick={() => void navigate({ search: {} })}>{t('empty.clear')}</Button>}
-              />
-            )
-          }
-        />
-      )}
+      <PlacesPage
+        page="locations"
+        title={t('title')}
+        note={pages.total !== null && t('total', { count: pages.total })}
+        filters={filters}
+        values={{ ...input, view }}
+        change={change}
+        onClear={() => void navigate({ search: {} })}
+        create={mayManage ? t('create.title') : undefined}
+        onCreate={openForm}
+        noMatch={t('empty.noMatch')}
+        first={{ icon: 'location', title: t('empty.first'), text: t('empty.firstText') }}
+        list={{
+          label: t('title'),
+          columns: useLocationColumns(),
+          pages,
+          keyOf,
+          activeKey: location,
+          sort: { by: input.sortBy ?? 'name', order: input.sortOrder ?? 'asc' },
+          onSort: ({ by, order }) => change({ sortBy: by, sortOrder: order }),
+          onMove: ({ id }) => change({ location: id }),
+          onOpen: ({ id }) => void navigate({ to: '/locations/$locationId', params: { locationId: id } }),
+        }}
+        map={
+          <LocationsMap
+            search={input.search}
+            selectedId={location}
+            onSelect={(id) => change({ location: id })}
+          />
+        }
+      />
       {create && mayManage && <LocationDialog onClose={() => change({ create: undefined })} />}
     </>
-  );
-}
-
-interface LocationListProps {
-  readonly pages: ReturnType<typeof usePages<Location>>;
-  readonly activeKey: string | null;
-  readonly sort: { readonly by: string; readonly order: 'asc' | 'desc' };
-  readonly change: (values: FilterValues) => void;
-  readonly empty: ReactNode;
-}
-
-function LocationList({ pages, activeKey, sort, change, empty }: LocationListProps) {
-  const { t } = useTranslation('locations');
-  const navigate = useNavigate();
-  const columns = useLocationColumns();
-  const open = ({ id }: Location) =>
-    void navigate({ to: '/locations/$locationId', params: { locationId: id } });
-  useCursor({
-    rows: pages.rows,
-    keyOf,
-    activeKey,
-    onMove: ({ id }) => change({ location: id }),
-    onOpen: open,
-  });
-  return (
-    <DataTable
-      label={t('title')}
-      columns={columns}
-      pages={pages}
-      keyOf={keyOf}
-      sort={sort}
-      onSort={({ by, order }) => change({ sortBy: by, sortOrder: order })}
-      activeKey={activeKey}
-      onActivate={open}
-      empty={empty}
-    />
   );
 }

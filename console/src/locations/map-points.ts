@@ -2,7 +2,7 @@ import type { Location } from '@gantry/contract/locations';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { lookOf } from '../map/look.ts';
-import type { MapPoint } from '../map/point.ts';
+import { type MapPoint, pointsOf } from '../map/point.ts';
 import { levelLooks } from '../status/traffic-level.tsx';
 import { useLiveTraffic } from './all-locations.ts';
 
@@ -12,17 +12,9 @@ export function useLocationPoints(locations: readonly Location[]): readonly MapP
   const { data } = useLiveTraffic();
   return useMemo(() => {
     const levels = new Map(data?.locations.map(({ locationId, level }) => [locationId, level]));
-    return locations.flatMap(({ id, name, coordinates }) => {
+    return pointsOf(locations, ({ id }) => {
       const level = levels.get(id) ?? 'NO_DATA';
-      return coordinates
-        ? {
-            id,
-            label: name,
-            latitude: coordinates.latitude,
-            longitude: coordinates.longitude,
-            look: lookOf(levelLooks[level].tone, t(`levels.${level}`)),
-          }
-        : [];
+      return lookOf(levelLooks[level].tone, t(`levels.${level}`));
     });
   }, [locations, data, t]);
 }

@@ -9,7 +9,7 @@ import { Skeleton } from '../ui/skeleton.tsx';
 
 /** The sensors that stand at a location. */
 export function SensorsHere({ locationId }: { readonly locationId: string }) {
-  const { t } = useTranslation(['locations', 'sensors']);
+  const { t } = useTranslation(['locations', 'sensors', 'common']);
   const { data, error, refetch } = useQuery({
     ...service.sensors.getAllSensors.queryOptions(),
     select: (all) => all.filter(({ location }) => location?.id === locationId),
@@ -32,7 +32,7 @@ export function SensorsHere({ locationId }: { readonly locationId: string }) {
             >
               <bdi>{name}</bdi>
             </Link>
-            <span className="text-muted">{t(`sensors:types.${type}`)}</span>
+            <span className="text-muted">{t(`common:sensorTypes.${type}`)}</span>
             <SensorStatusBadge status={status} lastHeartbeat={lastHeartbeat} />
           </li>
         ))}

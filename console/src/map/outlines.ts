@@ -2,6 +2,7 @@ import type { Feature, FeatureCollection, MultiLineString, MultiPolygon, Polygon
 import { feature, mesh } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import address from 'world-atlas/countries-50m.json?url';
+import { splitLines, unrollRings } from './antimeridian.ts';
 
 /** Land and borders of the world (Natural Earth, 1:50 million): the base that needs no tiles. */
 export interface Outlines {
@@ -28,14 +29,21 @@ async function read(): Promise<Outlines> {
     land: GeometryCollection;
   }>;
   const { countries, land } = world.objects;
-  const lines = (geometry: MultiLineString): Feature<MultiLineString> => ({
+  const lines = ({ coordinates }: MultiLineString): Feature<MultiLineString> => ({
     type: 'Feature',
     properties: {},
-    geometry,
+    geometry: { type: 'MultiLineString', coordinates: splitLines(coordinates) },
   });
+  const areas = feature(world, land) as FeatureCollection<Polygon | MultiPolygon>;
   return {
-    land: feature(world, land) as FeatureCollection<Polygon | MultiPolygon>,
+    land: { ...areas, features: areas.features.map(unrolled) },
     borders: lines(mesh(world, countries, (one, other) => one !== other)),
     coasts: lines(mesh(world, countries, (one, other) => one === other)),
   };
+}
+
+function unrolled(area: Feature<Polygon | MultiPolygon>): Feature<MultiPolygon> {
+  const { type, coordinates } = area.geometry;
+  const polygons = type === 'Polygon' ? [coordinates] : coordinates;
+  return { ...area, geometry: { type: 'MultiPolygon', coordinates: polygons.map(unrollRings) } };
 }

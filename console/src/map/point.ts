@@ -32,6 +32,27 @@ export interface MapPoint {
   readonly look: PointLook;
 }
 
+/** Something that may have a place. */
+export interface Placed {
+  readonly id: string;
+  readonly name: string;
+  /** In degrees (WGS 84). */
+  readonly coordinates: { readonly latitude: number; readonly longitude: number } | null;
+}
+
+/** The points of those whose place is known. */
+export function pointsOf<One extends Placed>(
+  all: readonly One[],
+  lookOf: (one: One) => PointLook,
+): readonly MapPoint[] {
+  return all.flatMap((one) => {
+    const { id, name, coordinates } = one;
+    if (!coordinates) return [];
+    const { latitude, longitude } = coordinates;
+    return { id, label: name, latitude, longitude, look: lookOf(one) };
+  });
+}
+
 /** What every form of the map is given. */
 export interface MapProps {
   /** What the map shows, for screen readers. */

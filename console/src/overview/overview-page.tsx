@@ -43,7 +43,7 @@ export function OverviewPage() {
 function Content() {
   const mayIncidents = useMay('manageIncidents');
   return (
-    <div className="flex min-h-0 grow flex-col gap-3 overflow-y-auto p-3">
+    <div className="flex min-h-0 grow flex-col gap-3 overflow-y-auto px-4 py-3">
       <Figures />
       <div className="grid gap-3 lg:grid-cols-[2fr_1fr]">
         <PlacesPanel className="h-[60vh] min-h-80" />

@@ -1,5 +1,3 @@
-import { Temporal } from 'temporal-polyfill';
-
 /** Whole days from the first to the last, as `2026-05-01`, in the zone of the service. */
 export interface DayRange {
   readonly startDate: string;
@@ -9,66 +7,79 @@ export interface DayRange {
 export const presets = ['today', 'yesterday', 'last7', 'last30', 'thisMonth', 'lastMonth'] as const;
 export type Preset = (typeof presets)[number];
 
-const { PlainDate, PlainYearMonth } = Temporal;
+const DAY_MS = 86_400_000;
 
-function range(start: Temporal.PlainDate, end: Temporal.PlainDate): DayRange {
-  return { startDate: start.toString(), endDate: end.toString() };
+/** Days and months are reckoned as moments of UTC, in which every day has the same length. */
+const dateOf = (day: string): Date => new Date(`${day}T00:00:00Z`);
+const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
+
+/** The day that is so many days later. */
+function plusDays(day: string, days: number): string {
+  const date = dateOf(day);
+  date.setUTCDate(date.getUTCDate() + days);
+  return dayOf(date);
 }
+
+/** The month that is so many months later. @param month as `2026-05` */
+function plusMonths(month: string, months: number): string {
+  const date = dateOf(`${month}-01`);
+  date.setUTCMonth(date.getUTCMonth() + months);
+  return dayOf(date).slice(0, 7);
+}
+
+const monthOf = (day: string): string => day.slice(0, 7);
 
 /** The days of a preset. The days of this month are those until today. */
 export function rangeOfPreset(preset: Preset, today: string): DayRange {
-  const day = PlainDate.from(today);
   switch (preset) {
     case 'today':
-      return range(day, day);
+      return { startDate: today, endDate: today };
     case 'yesterday':
-      return range(day.subtract({ days: 1 }), day.subtract({ days: 1 }));
+      return { startDate: plusDays(today, -1), endDate: plusDays(today, -1) };
     case 'last7':
-      return range(day.subtract({ days: 6 }), day);
+      return { startDate: plusDays(today, -6), endDate: today };
     case 'last30':
-      return range(day.subtract({ days: 29 }), day);
+      return { startDate: plusDays(today, -29), endDate: today };
     case 'thisMonth':
-      return range(day.with({ day: 1 }), day);
+      return { startDate: `${monthOf(today)}-01`, endDate: today };
     case 'lastMonth':
-      return rangeOfMonth(day.toPlainYearMonth().subtract({ months: 1 }).toString());
+      return rangeOfMonth(plusMonths(monthOf(today), -1));
   }
 }
 
 /** @param month as `2026-05` */
 export function rangeOfMonth(month: string): DayRange {
-  const whole = PlainYearMonth.from(month);
-  return range(whole.toPlainDate({ day: 1 }), whole.toPlainDate({ day: whole.daysInMonth }));
+  return { startDate: `${month}-01`, endDate: plusDays(`${plusMonths(month, 1)}-01`, -1) };
 }
 
 /** This month and those before it, as `2026-05`. */
 export function monthsUntil(today: string, count: number): string[] {
-  const month = PlainDate.from(today).toPlainYearMonth();
-  return Array.from({ length: count }, (_, at) => month.subtract({ months: at }).toString());
+  return Array.from({ length: count }, (_, at) => plusMonths(monthOf(today), -at));
 }
 
 /** Which preset or month the days are; null for any others. */
 export function nameOfRange({ startDate, endDate }: DayRange, today: string): Preset | string | null {
   const isSame = (other: DayRange) => other.startDate === startDate && other.endDate === endDate;
   const preset = presets.find((each) => each !== 'lastMonth' && isSame(rangeOfPreset(each, today)));
-  const month = startDate.slice(0, 7);
+  const month = monthOf(startDate);
   return preset ?? (isSame(rangeOfMonth(month)) ? month : null);
 }
 
 /** How many days there are. */
 export function daysIn({ startDate, endDate }: DayRange): number {
-  return PlainDate.from(startDate).until(PlainDate.from(endDate)).days + 1;
+  return (dateOf(endDate).getTime() - dateOf(startDate).getTime()) / DAY_MS + 1;
 }
 
 /** The same number of days before or after, or the month before or after a whole one. */
 export function besides(days: DayRange, direction: -1 | 1): DayRange {
-  const month = days.startDate.slice(0, 7);
+  const month = monthOf(days.startDate);
   const whole = rangeOfMonth(month);
   if (whole.startDate === days.startDate && whole.endDate === days.endDate)
-    return rangeOfMonth(PlainYearMonth.from(month).add({ months: direction }).toString());
+    return rangeOfMonth(plusMonths(month, direction));
   return moved(days, direction * daysIn(days));
 }
 
 /** The days moved by so many. */
 export function moved({ startDate, endDate }: DayRange, days: number): DayRange {
-  return range(PlainDate.from(startDate).add({ days }), PlainDate.from(endDate).add({ days }));
+  return { startDate: plusDays(startDate, days), endDate: plusDays(endDate, days) };
 }

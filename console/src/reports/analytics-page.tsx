@@ -53,7 +53,7 @@ function Analytics({ today }: { readonly today: string }) {
   });
   return (
     <div className="min-h-0 grow overflow-y-auto">
-      <div className="flex flex-wrap items-end gap-x-3 gap-y-2 border-b px-3 py-2">
+      <div className="flex flex-wrap items-end gap-x-3 gap-y-2 border-b px-4 py-2">
         <RangePicker range={days} today={today} onChange={change} />
         <Select
           label={t('analytics.interval')}

@@ -6,6 +6,7 @@ import { ChartCard } from '../chart/chart-card.tsx';
 import { hourOfWeek, weekdaysFrom } from '../chart/hour-of-week.ts';
 import { ShareTable } from '../chart/share-table.tsx';
 import { useCellText } from '../chart/use-cell-text.ts';
+import { useCodeNames } from '../events/codes.ts';
 import type { DayRange } from '../range/days.ts';
 import { Moment } from '../time/moment.tsx';
 import { useTimeSettings } from '../time/zone.ts';
@@ -26,6 +27,7 @@ export function AnalyticsView({ analytics, days }: AnalyticsViewProps) {
   const { t, i18n } = useTranslation('reports');
   const { t: common } = useTranslation('common');
   const { t: typeName } = useTranslation('events');
+  const names = useCodeNames();
   const { startDate, endDate } = days;
   const subject = startDate === endDate ? startDate : `${startDate} – ${endDate}`;
   const { total, start: from, end: until, keptSince } = analytics;
@@ -46,7 +48,7 @@ export function AnalyticsView({ analytics, days }: AnalyticsViewProps) {
   });
   const unknown = t('analytics.unknown');
   return (
-    <div className="grid gap-3 p-3 xl:grid-cols-2">
+    <div className="grid gap-3 px-4 py-3 xl:grid-cols-2">
       {keptSince && (
         <p className="flex items-center gap-2 rounded-md bg-medium-surface px-3 py-2 xl:col-span-2">
           <Icon name="medium" className="text-medium" />
@@ -81,7 +83,10 @@ export function AnalyticsView({ analytics, days }: AnalyticsViewProps) {
         {...shares(
           t('analytics.byViolationType'),
           t('filters.violationType'),
-          analytics.byViolationType.map(({ violationType, count }) => [violationType, count]),
+          analytics.byViolationType.map(({ violationType, count }) => [
+            names.violation(violationType),
+            count,
+          ]),
         )}
       />
       <ShareTable
@@ -98,7 +103,10 @@ export function AnalyticsView({ analytics, days }: AnalyticsViewProps) {
         {...shares(
           t('analytics.byVehicleType'),
           t('filters.vehicleType'),
-          analytics.byVehicleType.map(({ vehicleType, count }) => [vehicleType ?? unknown, count]),
+          analytics.byVehicleType.map(({ vehicleType, count }) => [
+            vehicleType === null ? unknown : names.vehicle(vehicleType),
+            count,
+          ]),
         )}
       />
       <ShareTable

@@ -11,11 +11,13 @@ import { useMay } from '../session/may.ts';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { DataTable } from '../table/data-table.tsx';
 import { usePages } from '../table/pages.ts';
+import { useCursor } from '../table/use-cursor.ts';
 import { Button } from '../ui/button.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { GenerateDialog } from './generate-dialog.tsx';
 import { isUnfinished } from './report-status.tsx';
 import { ReportsFrame } from './reports-frame.tsx';
+import { useDownload } from './use-download.ts';
 import { useFileColumns } from './use-file-columns.tsx';
 
 /** While a report is under way, the list is asked for again after this time, in milliseconds. */
@@ -31,6 +33,8 @@ export function FilesPage() {
   const today = useToday();
   const mayGenerate = useMay('generateReports');
   const [isGenerating, setIsGenerating] = useState(false);
+  const [cursor, setCursor] = useState<string | null>(null);
+  const download = useDownload();
   const columns = useFileColumns();
   const pages = usePages<Report>({
     queryKey: service.reports.getReports.queryKey(search),
@@ -39,6 +43,13 @@ export function FilesPage() {
       return { rows: reports, total };
     },
     keyOf,
+  });
+  useCursor({
+    rows: pages.rows,
+    keyOf,
+    activeKey: cursor,
+    onMove: ({ id }) => setCursor(id),
+    onOpen: (report) => report.url !== null && download.mutate(report),
   });
   const isAnyUnfinished = pages.rows.some(isUnfinished);
   const { refetch, updatedAt } = pages;
@@ -85,6 +96,8 @@ export function FilesPage() {
         columns={columns}
         pages={pages}
         keyOf={keyOf}
+        activeKey={cursor}
+        onActivate={({ id }) => setCursor(id)}
         empty={
           search.kind || search.status ? (
             <Empty

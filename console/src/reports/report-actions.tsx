@@ -2,7 +2,6 @@ import type { Report } from '@gantry/contract/reports';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { downloadFile } from '../service/files.ts';
 import { api, service } from '../service/service.ts';
 import { useMay } from '../session/may.ts';
 import { Button } from '../ui/button.tsx';
@@ -10,6 +9,7 @@ import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { useNotices } from '../undo/undo.tsx';
 import { isUnfinished } from './report-status.tsx';
+import { useDownload } from './use-download.ts';
 
 /** What can be done with a report: get its file, stop it, delete it. */
 export function ReportActions({ report }: { readonly report: Report }) {
@@ -20,13 +20,10 @@ export function ReportActions({ report }: { readonly report: Report }) {
   const client = useQueryClient();
   const [isDeleting, setIsDeleting] = useState(false);
   const [isReading, setIsReading] = useState(false);
-  const { id, url, fileName, kind, format, error } = report;
+  const { id, url, kind, format, error } = report;
   const name = `${t(`kinds.${kind}`)} ${format}`;
   const listAgain = () => client.invalidateQueries({ queryKey: service.reports.getReports.pathKey() });
-  const download = useMutation({
-    mutationFn: (path: string) => downloadFile(path, fileName ?? 'report'),
-    onError: sayFailure,
-  });
+  const download = useDownload();
   const cancel = useMutation({
     mutationFn: () => api.reports.cancel.mutate({ id }),
     onError: sayFailure,
@@ -41,7 +38,7 @@ export function ReportActions({ report }: { readonly report: Report }) {
           iconOnly
           aria-label={t('files.download', { name })}
           disabled={download.isPending}
-          onClick={() => download.mutate(url)}
+          onClick={() => download.mutate(report)}
         />
       )}
       {error !== null && (

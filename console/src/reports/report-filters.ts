@@ -65,8 +65,8 @@ export function useReportFilters(): Readonly<Record<ReportFilter, Filter>> {
         },
         nameOf: async (id) => (await api.locations.getById.query({ id })).name,
       },
-      sensorType: choice('sensorType', sensorTypes, (value) => t(`sensorTypes.${value}`)),
-      incidentType: choice('incidentType', incidentTypes, (value) => t(`incidentTypes.${value}`)),
+      sensorType: choice('sensorType', sensorTypes, (value) => common(`sensorTypes.${value}`)),
+      incidentType: choice('incidentType', incidentTypes, (value) => common(`incidentTypes.${value}`)),
       incidentStatus: choice('incidentStatus', incidentStatuses, (value) =>
         common(`incidentStatus.${value}`),
       ),

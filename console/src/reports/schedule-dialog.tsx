@@ -4,11 +4,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from '../form/form.ts';
-import { Failure } from '../service/failure.tsx';
+import { FormDialog } from '../form/form-dialog.tsx';
 import { api, service } from '../service/service.ts';
 import { useServiceTime } from '../time/use-time.ts';
-import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { useNotices } from '../undo/undo.tsx';
 import { type Content, ContentFields } from './content-fields.tsx';
 import { setFilters } from './report-filters.ts';
@@ -25,7 +23,6 @@ const NEW: When = { every: 'DAILY', hour: 6, weekday: 1, dayOfMonth: 1, enabled:
 /** Makes or changes a schedule. */
 export function ScheduleDialog({ schedule, onClose }: ScheduleDialogProps) {
   const { t } = useTranslation('reports');
-  const { t: common } = useTranslation('common');
   const { say } = useNotices();
   const { zone } = useServiceTime();
   const client = useQueryClient();
@@ -66,26 +63,22 @@ export function ScheduleDialog({ schedule, onClose }: ScheduleDialogProps) {
     },
   });
   return (
-    <Dialog title={schedule ? t('schedules.edit') : t('schedules.new')} open onClose={onClose} width="wide">
-      <form onSubmit={form.submit} className="flex flex-col gap-3">
-        <ContentFields
-          content={content}
-          onChange={setContent}
-          errorOf={form.errorOf}
-          isKindFixed={schedule !== null}
-        />
-        <WhenFields when={when} onChange={setWhen} />
-        <p className="text-sm text-muted">
-          {t('schedules.covers')} {t('generate.zone')} <bdi>{zone}</bdi>
-        </p>
-        {form.failure && <Failure error={form.failure} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{common('dialog.cancel')}</Button>
-          <Button kind="primary" type="submit" disabled={form.isSaving}>
-            {common('dialog.save')}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={schedule ? t('schedules.edit') : t('schedules.new')}
+      form={form}
+      onClose={onClose}
+      width="wide"
+    >
+      <ContentFields
+        content={content}
+        onChange={setContent}
+        errorOf={form.errorOf}
+        isKindFixed={schedule !== null}
+      />
+      <WhenFields when={when} onChange={setWhen} />
+      <p className="text-sm text-muted">
+        {t('schedules.covers')} {t('generate.zone')} <bdi>{zone}</bdi>
+      </p>
+    </FormDialog>
   );
 }

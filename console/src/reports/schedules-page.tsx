@@ -7,6 +7,7 @@ import { useMay } from '../session/may.ts';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { DataTable } from '../table/data-table.tsx';
 import { usePages } from '../table/pages.ts';
+import { useCursor } from '../table/use-cursor.ts';
 import { Button } from '../ui/button.tsx';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { Empty } from '../ui/empty.tsx';
@@ -30,6 +31,7 @@ export function SchedulesPage() {
   const client = useQueryClient();
   const mayGenerate = useMay('generateReports');
   const [open, setOpen] = useState<Open | null>(null);
+  const [cursor, setCursor] = useState<string | null>(null);
   const close = () => setOpen(null);
   const columns = useScheduleColumns({
     mayChange: mayGenerate,
@@ -43,6 +45,13 @@ export function SchedulesPage() {
       return { rows: schedules, total };
     },
     keyOf,
+  });
+  useCursor({
+    rows: pages.rows,
+    keyOf,
+    activeKey: cursor,
+    onMove: ({ id }) => setCursor(id),
+    ...(mayGenerate && { onOpen: (schedule: ReportSchedule) => setOpen({ what: 'edit', schedule }) }),
   });
   useShortcuts(
     mayGenerate
@@ -61,6 +70,8 @@ export function SchedulesPage() {
         columns={columns}
         pages={pages}
         keyOf={keyOf}
+        activeKey={cursor}
+        onActivate={({ id }) => setCursor(id)}
         empty={
           <Empty icon="time" title={t('schedules.first')} action={create}>
             {t('schedules.firstText')}

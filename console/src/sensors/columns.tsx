@@ -12,7 +12,7 @@ export type ListedSensor = z.infer<typeof sensorsPage>['sensors'][number];
 
 /** The columns of the list of sensors. */
 export function useSensorColumns(): readonly Column<ListedSensor>[] {
-  const { t } = useTranslation('sensors');
+  const { t } = useTranslation(['sensors', 'common']);
   return useMemo(
     () => [
       {
@@ -40,7 +40,7 @@ export function useSensorColumns(): readonly Column<ListedSensor>[] {
         sortBy: 'type',
         width: '9rem',
         wideOnly: true,
-        cell: ({ type }) => t(`types.${type}`),
+        cell: ({ type }) => t(`common:sensorTypes.${type}`),
       },
       {
         id: 'deviceId',

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useForm } from '../form/form.ts';
-import { Failure } from '../service/failure.tsx';
+import { FormDialog } from '../form/form-dialog.tsx';
 import { api, service } from '../service/service.ts';
 import { Button } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
@@ -46,25 +46,16 @@ export function CreateSensorDialog({ onClose }: { readonly onClose: () => void }
     );
   }
   return (
-    <Dialog title={t('create.title')} open onClose={onClose}>
-      <form onSubmit={form.submit} className="flex flex-col gap-3">
-        <Field
-          label={t('fields.deviceId')}
-          name="deviceId"
-          hint={t('fields.deviceIdHint')}
-          error={form.errorOf('deviceId')}
-          autoComplete="off"
-          required
-        />
-        <SensorFields errorOf={form.errorOf} />
-        {form.failure && <Failure error={form.failure} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{t('common:dialog.cancel')}</Button>
-          <Button kind="primary" type="submit" disabled={form.isSaving}>
-            {t('create.action')}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={t('create.title')} form={form} onClose={onClose} action={t('create.action')}>
+      <Field
+        label={t('fields.deviceId')}
+        name="deviceId"
+        hint={t('fields.deviceIdHint')}
+        error={form.errorOf('deviceId')}
+        autoComplete="off"
+        required
+      />
+      <SensorFields errorOf={form.errorOf} />
+    </FormDialog>
   );
 }

@@ -5,14 +5,14 @@ import { Facts, Panel } from '../ui/panel.tsx';
 
 /** What is known of a sensor. */
 export function DetailsPanel({ sensor }: { readonly sensor: Sensor }) {
-  const { t, i18n } = useTranslation('sensors');
+  const { t, i18n } = useTranslation(['sensors', 'common']);
   const code = (text: string | null) => text && <bdi className="font-mono">{text}</bdi>;
   const moment = (at: Date | null) => at && <Moment at={at} />;
   return (
     <Panel title={t('details')}>
       <Facts
         facts={[
-          [t('fields.type'), t(`types.${sensor.type}`)],
+          [t('fields.type'), t(`common:sensorTypes.${sensor.type}`)],
           [t('fields.deviceId'), code(sensor.deviceId)],
           [t('fields.lastHeartbeat'), moment(sensor.lastHeartbeat) ?? t('neverHeard')],
           [t('fields.lastCommunication'), moment(sensor.lastCommunication)],

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { useCodeNames } from '../events/codes.ts';
 import { Failure } from '../service/failure.tsx';
 import { service } from '../service/service.ts';
 import { SeverityBadge } from '../status/severity.tsx';
@@ -13,6 +14,7 @@ const AGAIN_MS = 15_000;
 /** The latest event of a sensor. */
 export function LastMessagePanel({ sensorId }: { readonly sensorId: string }) {
   const { t, i18n } = useTranslation(['sensors', 'events']);
+  const names = useCodeNames();
   const { data, error, refetch } = useQuery({
     ...service.events.getAll.queryOptions({ sensorId, take: 1 }),
     refetchInterval: AGAIN_MS,
@@ -36,14 +38,20 @@ export function LastMessagePanel({ sensorId }: { readonly sensorId: string }) {
           facts={[
             [t('events:fields.timestamp'), <Moment key="at" at={event.timestamp} />],
             [t('events:fields.eventType'), t(`events:types.${event.eventType}`)],
-            [t('events:fields.violationType'), event.violationType && <bdi>{event.violationType}</bdi>],
+            [
+              t('events:fields.violationType'),
+              event.violationType && <bdi>{names.violation(event.violationType)}</bdi>,
+            ],
             [t('events:fields.severity'), event.severity && <SeverityBadge severity={event.severity} />],
             [
               t('events:fields.plate'),
               event.licensePlateNumber && <bdi className="font-mono">{event.licensePlateNumber}</bdi>,
             ],
             [t('events:fields.speed'), event.vehicleSpeed?.toLocaleString(i18n.language)],
-            [t('events:fields.vehicleType'), event.vehicleType && <bdi>{event.vehicleType}</bdi>],
+            [
+              t('events:fields.vehicleType'),
+              event.vehicleType && <bdi>{names.vehicle(event.vehicleType)}</bdi>,
+            ],
             [t('lastMessage.stored'), <Moment key="stored" at={event.createdAt} />],
             [
               t('lastMessage.id'),

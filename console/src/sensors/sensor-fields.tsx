@@ -38,7 +38,7 @@ interface FieldsProps {
 
 /** The fields of a sensor that people may change. */
 export function SensorFields({ sensor, errorOf }: FieldsProps) {
-  const { t } = useTranslation('sensors');
+  const { t } = useTranslation(['sensors', 'common']);
   const [type, setType] = useState<SensorType>(sensor?.type ?? 'CAMERA');
   const field = (name: 'name' | 'ipAddress' | 'description' | 'eventsPerMin') => ({
     label: t(`fields.${name}`),
@@ -53,7 +53,7 @@ export function SensorFields({ sensor, errorOf }: FieldsProps) {
         label={t('fields.type')}
         name="type"
         value={type}
-        options={sensorTypes.map((value) => ({ value, label: t(`types.${value}`) }))}
+        options={sensorTypes.map((value) => ({ value, label: t(`common:sensorTypes.${value}`) }))}
         onChange={setType}
       />
       {sensor && <StatusField status={sensor.status} />}
@@ -97,7 +97,7 @@ interface CoordinateFieldsProps {
 
 /** A place in degrees. */
 export function CoordinateFields({ coordinates, errorOf }: CoordinateFieldsProps) {
-  const { t } = useTranslation('sensors');
+  const { t } = useTranslation(['sensors', 'common']);
   return (
     <div className="grid grid-cols-2 gap-2">
       {(['latitude', 'longitude'] as const).map((name) => (

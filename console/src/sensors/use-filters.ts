@@ -19,7 +19,7 @@ export function useSensorFilters(): readonly Filter[] {
         kind: 'choice',
         name: 'type',
         label: t('sensors:fields.type'),
-        options: sensorTypes.map((value) => ({ value, label: t(`sensors:types.${value}`) })),
+        options: sensorTypes.map((value) => ({ value, label: t(`common:sensorTypes.${value}`) })),
       },
     ],
     [t],

@@ -1,5 +1,6 @@
 import { useTranslation } from 'react-i18next';
 import { PageHeader } from '../shell/page-header.tsx';
+import { ExportSessions } from './export-sessions.tsx';
 import { SessionList } from './session-list.tsx';
 
 /** Where the user is signed in. */
@@ -7,8 +8,10 @@ export function SessionsPage() {
   const { t } = useTranslation('session');
   return (
     <>
-      <PageHeader title={t('sessions.title')} />
-      <div className="min-h-0 grow overflow-y-auto p-4">
+      <PageHeader title={t('sessions.title')}>
+        <ExportSessions title={t('sessions.title')} />
+      </PageHeader>
+      <div className="min-h-0 grow overflow-y-auto px-4 py-3">
         <div className="flex max-w-3xl flex-col gap-3">
           <p className="text-muted">{t('sessions.text')}</p>
           <div className="rounded-md border bg-surface">

@@ -26,11 +26,16 @@ export function Navigation() {
           to={to}
           activeOptions={{ exact: to === '/' }}
           title={t(`pages.${name}`)}
-          className="flex min-h-11 w-20 shrink-0 grow flex-col items-center justify-center gap-0.5 rounded-md px-2 text-xs text-muted hover:bg-hover sm:min-h-9 sm:w-auto sm:grow-0 sm:flex-row sm:justify-start sm:gap-3 sm:text-base"
+          className="flex min-h-11 w-20 shrink-0 grow flex-col items-center justify-center gap-0.5 rounded-md px-1 py-1.5 text-xs text-muted hover:bg-hover sm:min-h-9 sm:px-2 sm:w-auto sm:grow-0 sm:flex-row sm:justify-start sm:gap-3 sm:text-base"
           activeProps={{ className: 'bg-selected font-medium text-text!', 'aria-current': 'page' }}
         >
           <Icon name={icon} size={18} />
-          <span className={classes('one-line max-w-full', isCollapsed && 'sm:sr-only')}>
+          <span
+            className={classes(
+              'max-w-full max-sm:line-clamp-2 max-sm:text-center max-sm:leading-tight sm:one-line',
+              isCollapsed && 'sm:sr-only',
+            )}
+          >
             {t(`pages.${name}`)}
           </span>
         </Link>

@@ -9,6 +9,7 @@ import { SessionEnded } from '../session/session-ended.tsx';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { ShortcutSheet } from '../shortcuts/sheet.tsx';
 import { classes } from '../ui/classes.ts';
+import { FocusTip } from '../ui/focus-tip.tsx';
 import { AlertWatch } from '../watchlist/alert-watch.tsx';
 import { ConnectionBanner, useIsStale } from './connection-dot.tsx';
 import { Navigation } from './navigation.tsx';
@@ -57,6 +58,7 @@ function SignedInShell() {
       <AlertWatch />
       <ShortcutSheet />
       <SessionEnded />
+      <FocusTip />
     </div>
   );
 }

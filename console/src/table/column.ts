@@ -1,5 +1,6 @@
 import { tableFeatures } from '@tanstack/react-table';
 import type { ReactNode } from 'react';
+import type { Cell } from '../chart/table.ts';
 
 /** Of the library's features none is needed: the service sorts and filters. */
 export const features = tableFeatures({});
@@ -9,12 +10,16 @@ export interface Column<Row> {
   readonly id: string;
   readonly header: string;
   readonly cell: (row: Row) => ReactNode;
+  /** What a file of the list has for it; absent: the column is not in files. */
+  readonly csv?: (row: Row) => Cell;
   /** By what the service sorts for this column; absent: it cannot. */
   readonly sortBy?: string;
   /** CSS width; absent: an equal share of what the others leave. */
   readonly width?: string;
   /** Figures stand at the end of their column. */
   readonly isFigure?: boolean;
+  /** Left out where the list is narrower than about 770 pixels, as beside a pane on a small screen. */
+  readonly from?: 'medium';
   /** Left out where the list is narrower than about 1,000 pixels. */
   readonly wideOnly?: boolean;
   /** Left out where the list is as narrow as a phone. */
@@ -22,6 +27,12 @@ export interface Column<Row> {
 }
 
 /** The classes that leave a column out where the list is too narrow for it. */
-export function shownFrom({ wideOnly, notNarrow }: Pick<Column<never>, 'wideOnly' | 'notNarrow'>): string {
-  return wideOnly ? '@max-5xl:hidden' : notNarrow ? '@max-xl:hidden' : '';
+export function shownFrom({
+  wideOnly,
+  from,
+  notNarrow,
+}: Pick<Column<never>, 'wideOnly' | 'from' | 'notNarrow'>): string {
+  if (wideOnly) return '@max-5xl:hidden';
+  if (from === 'medium') return '@max-3xl:hidden';
+  return notNarrow ? '@max-xl:hidden' : '';
 }

@@ -33,6 +33,8 @@ function Cells<Row extends object>(props: DataRowProps<Row>) {
           className={classes(
             'one-line border-b px-2 align-middle',
             columns[at]?.isFigure && 'figures text-end',
+            at === 0 && (isSelectable ? '@max-xl:ps-4' : 'ps-4'),
+            'last:pe-4',
             columns[at] && shownFrom(columns[at]),
           )}
         >

@@ -115,7 +115,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           aria-rowcount={pages.total === null ? -1 : pages.total + 1}
         >
           <colgroup>
-            {onSelect && <col className="w-9 @max-xl:hidden" />}
+            {onSelect && <col className="w-10 @max-xl:hidden" />}
             {columns.map((column) => (
               <col key={column.id} style={{ width: column.width }} className={shownFrom(column)} />
             ))}
@@ -123,8 +123,15 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           <thead className="sticky top-0 z-10 bg-surface">
             <tr aria-rowindex={1}>
               {onSelect && <td className="border-b @max-xl:hidden" />}
-              {columns.map((column) => (
-                <HeaderCell key={column.id} column={column} sort={sort} onSort={onSort} />
+              {columns.map((column, at) => (
+                <HeaderCell
+                  key={column.id}
+                  column={column}
+                  isFirst={at === 0}
+                  isSelectable={onSelect !== undefined}
+                  sort={sort}
+                  onSort={onSort}
+                />
               ))}
             </tr>
           </thead>

@@ -10,12 +10,15 @@ export interface Sort {
 
 interface HeaderCellProps<Row> {
   readonly column: Column<Row>;
+  readonly isFirst: boolean;
+  /** Whether rows have a box before their first cell. */
+  readonly isSelectable: boolean;
   readonly sort: Sort | undefined;
   readonly onSort: ((sort: Sort) => void) | undefined;
 }
 
 /** The head of a column, with a button where it can be sorted by. */
-export function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) {
+export function HeaderCell<Row>({ column, isFirst, isSelectable, sort, onSort }: HeaderCellProps<Row>) {
   const { header, sortBy, isFigure } = column;
   const isSorted = sort !== undefined && sortBy !== undefined && sort.by === sortBy;
   const turned = isSorted && sort.order === 'desc' ? 'asc' : 'desc';
@@ -24,7 +27,8 @@ export function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) 
       scope="col"
       aria-sort={isSorted ? (sort.order === 'asc' ? 'ascending' : 'descending') : undefined}
       className={classes(
-        'h-9 border-b px-2 text-sm font-medium text-muted',
+        'h-9 border-b px-2 text-sm font-medium text-muted last:pe-4',
+        isFirst && (isSelectable ? '@max-xl:ps-4' : 'ps-4'),
         isFigure ? 'text-end' : 'text-start',
         shownFrom(column),
       )}

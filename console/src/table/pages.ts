@@ -23,6 +23,8 @@ export interface PagesOptions<Row> {
   readonly keyOf: (row: Row) => string;
   /** Whether a row is about to change by itself: then the list is asked for again every few seconds. */
   readonly isUnderWay?: (row: Row) => boolean;
+  /** Asks again after so many milliseconds, for a list to which rows are added all the time. */
+  readonly everyMs?: number;
 }
 
 /** What a list knows of its rows so far. */
@@ -48,7 +50,7 @@ export interface Pages<Row> {
  * A list that is read page by page as it is scrolled. Rows that are added meanwhile move the pages; a row that comes twice
  * is shown once.
  */
-export function usePages<Row>({ queryKey, load, keyOf, isUnderWay }: PagesOptions<Row>): Pages<Row> {
+export function usePages<Row>({ queryKey, load, keyOf, isUnderWay, everyMs }: PagesOptions<Row>): Pages<Row> {
   const client = useQueryClient();
   const [generation, setGeneration] = useState(0);
   const key = [...queryKey, 'pages'];
@@ -63,7 +65,9 @@ export function usePages<Row>({ queryKey, load, keyOf, isUnderWay }: PagesOption
       return loaded < total ? loaded : undefined;
     },
     refetchInterval: ({ state }) =>
-      isUnderWay && state.data?.pages.some((page) => page.rows.some(isUnderWay)) ? POLL_MS : false,
+      isUnderWay && state.data?.pages.some((page) => page.rows.some(isUnderWay))
+        ? POLL_MS
+        : (everyMs ?? false),
     placeholderData: keepPreviousData,
   });
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = query;

@@ -45,7 +45,9 @@ export function TableRow({
       )}
     >
       {onSelect && (
-        <td className={classes('border-b ps-3 @max-xl:hidden', isActive && 'border-s-2 border-s-accent')}>
+        <td
+          className={classes('border-b ps-4 @max-xl:hidden', isActive && 'border-s-2 border-s-accent ps-3.5')}
+        >
           <input
             type="checkbox"
             aria-label={t('table.select')}

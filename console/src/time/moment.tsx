@@ -20,9 +20,10 @@ export function Moment({ at, as = 'dateTime', className }: MomentProps) {
       dateTime={at.toISOString()}
       title={full}
       dir={as === 'ago' ? undefined : 'ltr'}
-      className={classes('figures whitespace-nowrap', className)}
+      className={classes('figures whitespace-nowrap', as === 'ago' && 'relative', className)}
     >
       {as === 'ago' ? time.ago(at, now) : time[as](at)}
+      {as === 'ago' && <span className="sr-only"> ({full})</span>}
     </time>
   );
 }

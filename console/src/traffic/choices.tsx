@@ -55,7 +55,7 @@ export function Choices({ choice, today, onChange }: ChoicesProps) {
     (each) => each === interval || perDay[each] * daysIn(days) <= MAX_POINTS,
   );
   return (
-    <div className="flex flex-wrap items-end gap-x-3 gap-y-2 border-b px-3 py-2">
+    <div className="flex flex-wrap items-end gap-x-3 gap-y-2 border-b px-4 py-2">
       <div ref={places} className="w-64 max-w-full max-sm:w-full">
         <PlaceLookUp
           label={t('place.label')}

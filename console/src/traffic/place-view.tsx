@@ -80,7 +80,7 @@ export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicl
   return (
     <>
       <ThinBar active={traffic.isFetching || otherTraffic.isFetching} />
-      <div className="grid gap-3 p-3 xl:grid-cols-2">
+      <div className="grid gap-3 px-4 py-3 xl:grid-cols-2">
         <div className="min-w-0 xl:col-span-2">
           <Figures {...{ first: flow, second, firstName, secondName }} />
         </div>

@@ -2,6 +2,7 @@ import type { Flow } from '@gantry/contract/traffic';
 import { useTranslation } from 'react-i18next';
 import { ShareTable } from '../chart/share-table.tsx';
 import type { ChartColumn } from '../chart/table.ts';
+import { useCodeNames } from '../events/codes.ts';
 import { useVehicles } from './use-vehicles.ts';
 
 interface VehicleTypesProps {
@@ -18,6 +19,7 @@ interface VehicleTypesProps {
 export function VehicleTypes({ first, second, firstName, secondName, ...rest }: VehicleTypesProps) {
   const { t } = useTranslation('traffic');
   const vehicles = useVehicles();
+  const names = useCodeNames();
   const columnsOf = (name: string): ChartColumn[] => {
     const title = (figure: string) => (second ? `${figure}, ${name}` : figure);
     return [
@@ -43,7 +45,7 @@ export function VehicleTypes({ first, second, firstName, secondName, ...rest }: 
           ...(second ? columnsOf(secondName) : []),
         ],
         rows: types.map((type) => [
-          type ?? t('types.unknown'),
+          type === null ? t('types.unknown') : names.vehicle(type),
           ...both.flatMap((flow) => figuresOf(flow, type)),
         ]),
       }}

@@ -1,47 +1,10 @@
-import { Dialog as Base } from '@base-ui/react/dialog';
-import type { ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
-import { Button } from './button.tsx';
-import { classes } from './classes.ts';
+import type { DialogProps } from './dialog-frame.tsx';
+import { later } from './later.ts';
 
-interface DialogProps {
-  readonly title: string;
-  readonly open: boolean;
-  /** Absent: it cannot be closed without an answer. */
-  readonly onClose?: () => void;
-  readonly children: ReactNode;
-  /** Of its widest form. */
-  readonly width?: 'narrow' | 'wide' | 'full';
-}
-
-const widths = { narrow: 'max-w-md', wide: 'max-w-3xl', full: 'max-w-none h-full' } as const;
+const useDialogFrame = later(async () => (await import('./dialog-frame.tsx')).DialogFrame);
 
 /** A window over the page, which keeps the focus until it is closed. */
-export function Dialog({ title, open, onClose, children, width = 'narrow' }: DialogProps) {
-  const { t } = useTranslation('common');
-  return (
-    <Base.Root open={open} onOpenChange={(next) => !next && onClose?.()} disablePointerDismissal={!onClose}>
-      <Base.Portal>
-        <Base.Backdrop className="fixed inset-0 z-40 bg-black/60" />
-        <Base.Viewport className="fixed inset-0 z-50 grid place-items-center overflow-y-auto p-3">
-          <Base.Popup
-            className={classes(
-              'flex max-h-full w-full flex-col gap-3 overflow-y-auto rounded-md border bg-raised p-4 shadow-xl',
-              widths[width],
-            )}
-          >
-            <header className="flex items-start justify-between gap-3">
-              <Base.Title className="text-lg font-semibold">{title}</Base.Title>
-              {onClose && (
-                <Base.Close
-                  render={<Button kind="quiet" icon="close" iconOnly aria-label={t('dialog.close')} />}
-                />
-              )}
-            </header>
-            {children}
-          </Base.Popup>
-        </Base.Viewport>
-      </Base.Portal>
-    </Base.Root>
-  );
+export function Dialog(props: DialogProps) {
+  const DialogFrame = useDialogFrame(props.open);
+  return DialogFrame && <DialogFrame {...props} />;
 }

@@ -1,51 +1,33 @@
-import { Menu as Base } from '@base-ui/react/menu';
-import type { ReactElement, ReactNode } from 'react';
-import { Icon, type IconName } from './icon.tsx';
+import { type ComponentProps, cloneElement, type ReactElement, useId } from 'react';
+import { useAnchored } from './anchored.ts';
+import { later } from './later.ts';
+import type { MenuItem } from './menu-list.tsx';
 
-export interface MenuItem {
-  readonly label: ReactNode;
-  readonly icon?: IconName;
-  readonly onSelect: () => void;
-  readonly disabled?: boolean;
-  /** Of several items of which one holds. */
-  readonly checked?: boolean;
-}
+const useMenuList = later(async () => (await import('./menu-list.tsx')).MenuList);
 
 interface MenuProps {
   /** The button that opens it. */
-  readonly trigger: ReactElement;
+  readonly trigger: ReactElement<ComponentProps<'button'>>;
   readonly items: readonly (MenuItem | 'line')[];
 }
 
 /** A list of commands under a button. */
 export function Menu({ trigger, items }: MenuProps) {
+  const id = useId();
+  const anchored = useAnchored();
+  const { button, open, onClick, onKeyDown } = anchored;
+  const MenuList = useMenuList(open);
   return (
-    <Base.Root>
-      <Base.Trigger render={trigger} />
-      <Base.Portal>
-        <Base.Positioner sideOffset={4} align="end" className="z-50">
-          <Base.Popup className="max-h-(--available-height) min-w-48 overflow-y-auto rounded-md border bg-raised p-1 shadow-xl outline-none">
-            {items.map((item, at) =>
-              item === 'line' ? (
-                // biome-ignore lint/suspicious/noArrayIndexKey: lines have nothing else
-                <Base.Separator key={at} className="my-1 border-t" />
-              ) : (
-                <Base.Item
-                  // biome-ignore lint/suspicious/noArrayIndexKey: the items of a menu stay in their places
-                  key={at}
-                  disabled={item.disabled}
-                  onClick={item.onSelect}
-                  className="flex cursor-default items-center gap-2 rounded px-2 py-1.5 outline-none select-none data-disabled:opacity-50 data-highlighted:bg-hover pointer-coarse:py-3"
-                >
-                  {item.icon ? <Icon name={item.icon} className="text-muted" /> : null}
-                  <span className="grow">{item.label}</span>
-                  {item.checked && <Icon name="acknowledge" />}
-                </Base.Item>
-              ),
-            )}
-          </Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
+    <>
+      {cloneElement(trigger, {
+        id,
+        ref: button,
+        'aria-haspopup': 'menu',
+        'aria-expanded': open,
+        onClick,
+        onKeyDown,
+      })}
+      {MenuList && <MenuList anchored={anchored} labelledBy={id} items={items} />}
+    </>
   );
 }

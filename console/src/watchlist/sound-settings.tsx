@@ -1,8 +1,9 @@
-import { Popover } from '@base-ui/react/popover';
 import { severities } from '@gantry/contract/values';
 import { useTranslation } from 'react-i18next';
 import { SeverityBadge } from '../status/severity.tsx';
+import { useAnchored } from '../ui/anchored.ts';
 import { Button } from '../ui/button.tsx';
+import { Popover } from '../ui/popover.tsx';
 import { setSound, trySound, useAudible, useSoundChoice } from './sound.ts';
 
 /** Which alerts are heard at this browser. */
@@ -12,58 +13,50 @@ export function SoundSettings() {
   const audible = useAudible();
   const { on, muted } = choice;
   return (
-    <Popover.Root>
-      <Popover.Trigger
-        render={<Button icon={on ? 'sound' : 'silent'}>{on ? t('sound.on') : t('sound.off')}</Button>}
-      />
-      <Popover.Portal>
-        <Popover.Positioner sideOffset={4} align="end" className="z-40">
-          <Popover.Popup
-            data-open
-            role="dialog"
-            aria-label={t('sound.title')}
-            className="flex w-[min(22rem,calc(100vw-1.5rem))] flex-col gap-2 rounded-md border bg-raised p-3 shadow-xl"
-          >
-            <label className="flex min-h-8 items-center gap-2 font-medium pointer-coarse:min-h-11">
-              <input
-                type="checkbox"
-                checked={on}
-                onChange={() => setSound({ ...choice, on: !on })}
-                className="size-4 accent-accent"
-              />
-              {t('sound.switch')}
-            </label>
-            <ul className="flex flex-col border-t pt-2">
-              {severities.toReversed().map((severity) => {
-                const isMuted = muted.includes(severity);
-                return (
-                  <li key={severity} className="flex min-h-9 items-center gap-2">
-                    <label className="flex grow items-center gap-2 pointer-coarse:min-h-11">
-                      <input
-                        type="checkbox"
-                        disabled={!on}
-                        checked={!isMuted}
-                        onChange={() =>
-                          setSound({
-                            on,
-                            muted: isMuted ? muted.filter((each) => each !== severity) : [...muted, severity],
-                          })
-                        }
-                        className="size-4 accent-accent"
-                      />
-                      <SeverityBadge severity={severity} filled={false} />
-                    </label>
-                    <Button kind="quiet" icon="sound" onClick={() => void trySound(severity)}>
-                      {t('sound.try')}
-                    </Button>
-                  </li>
-                );
-              })}
-            </ul>
-            <p className="text-sm text-muted">{on && !audible ? t('sound.blocked') : t('sound.once')}</p>
-          </Popover.Popup>
-        </Popover.Positioner>
-      </Popover.Portal>
-    </Popover.Root>
+    <Popover
+      trigger={<Button icon={on ? 'sound' : 'silent'}>{on ? t('sound.on') : t('sound.off')}</Button>}
+      anchored={useAnchored()}
+      label={t('sound.title')}
+      align="end"
+      className="flex w-[min(22rem,calc(100vw-1.5rem))] flex-col gap-2"
+    >
+      <label className="flex min-h-8 items-center gap-2 font-medium pointer-coarse:min-h-11">
+        <input
+          type="checkbox"
+          checked={on}
+          onChange={() => setSound({ ...choice, on: !on })}
+          className="size-4 accent-accent"
+        />
+        {t('sound.switch')}
+      </label>
+      <ul className="flex flex-col border-t pt-2">
+        {severities.toReversed().map((severity) => {
+          const isMuted = muted.includes(severity);
+          return (
+            <li key={severity} className="flex min-h-9 items-center gap-2">
+              <label className="flex grow items-center gap-2 pointer-coarse:min-h-11">
+                <input
+                  type="checkbox"
+                  disabled={!on}
+                  checked={!isMuted}
+                  onChange={() =>
+                    setSound({
+                      on,
+                      muted: isMuted ? muted.filter((each) => each !== severity) : [...muted, severity],
+                    })
+                  }
+                  className="size-4 accent-accent"
+                />
+                <SeverityBadge severity={severity} filled={false} />
+              </label>
+              <Button kind="quiet" icon="sound" onClick={() => void trySound(severity)}>
+                {t('sound.try')}
+              </Button>
+            </li>
+          );
+        })}
+      </ul>
+      <p className="text-sm text-muted">{on && !audible ? t('sound.blocked') : t('sound.once')}</p>
+    </Popover>
   );
 }

@@ -5,6 +5,7 @@ import {
   createdConnection,
   discoveriesPage,
   followMessagesInput,
+  formatsList,
   listConnectionsInput,
   listDiscoveriesInput,
   listMessagesInput,
@@ -24,6 +25,7 @@ import { pageCount } from '@gantry/contract/page';
 import { z } from 'zod';
 import { listDiscoveries } from '../connections/discoveries-store.ts';
 import { followMessages } from '../connections/follow-messages.ts';
+import { formats } from '../connections/formats.ts';
 import { getMessage, listMessages } from '../connections/messages-store.ts';
 import { registerDiscovery } from '../connections/register.ts';
 import {
@@ -41,6 +43,17 @@ import { allowed, router } from './procedures.ts';
 const deleteOutput = z.object({ success: z.literal(true), id: z.string() });
 
 export const connectionsRouter = router({
+  getFormats: allowed('manageSensors')
+    .meta({ summary: 'List the formats in which devices can report' })
+    .output(formatsList)
+    .query(() => ({
+      formats: formats.map(({ name, label, transports }) => ({
+        name,
+        label,
+        transports: [...transports],
+      })),
+    })),
+
   create: allowed('manageSensors')
     .meta({
       summary: 'Connect a device that speaks a format of its maker to a sensor',

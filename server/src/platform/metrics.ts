@@ -19,6 +19,7 @@ export interface Metrics {
   readonly gatewayAnswers: Counter<'format' | 'status'>;
   /** Messages that wait on disk for the database. */
   readonly spooledMessages: Gauge;
+  readonly mqttConnected: Gauge;
   /** Reports how the connections of these pools are used, read at each request. */
   followPools(pools: Readonly<Record<string, PoolUse>>): void;
 }
@@ -117,6 +118,11 @@ export function createMetrics(siblings: Siblings | null = null): Metrics {
     spooledMessages: new Gauge({
       name: 'gantry_spooled_messages',
       help: 'Messages of devices that wait on disk for the database',
+      registers,
+    }),
+    mqttConnected: new Gauge({
+      name: 'gantry_mqtt_connected',
+      help: 'Whether this process is connected to the MQTT broker; of several processes one is',
       registers,
     }),
     followPools(pools) {

@@ -32,6 +32,8 @@ export interface Timings {
   readonly removeDeviceDataMs: number;
   /** How often it is tried to store messages that wait on disk. */
   readonly playSpoolMs: number;
+  /** How often a process tries to become the only one that does something, and whether it still is. */
+  readonly leadershipMs: number;
   /** How often what was counted of events is folded. */
   readonly foldCountsMs: number;
   /** How often the feed of changes is read although nobody announced any: should a message be lost, that is how late it is. */
@@ -71,6 +73,7 @@ export const TIMINGS: Timings = {
   sweepPassagesMs: 1_000,
   removeDeviceDataMs: 600_000,
   playSpoolMs: 1_000,
+  leadershipMs: 5_000,
   foldCountsMs: 1_000,
   readFeedMs: 1_000,
   refuseLoginMs: 500,

@@ -7,7 +7,7 @@ import type {
   Sensor,
   UpdateSensorInput,
 } from '@gantry/contract/sensors';
-import { and, asc, count, desc, eq, isNull, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, inArray, isNull, or, type SQL, sql } from 'drizzle-orm';
 import type { Pool } from 'pg';
 import { contains, sortedName } from '../platform/database/folded.ts';
 import { locations, sensors } from '../platform/database/tables.ts';
@@ -233,4 +233,17 @@ function only(rows: Sensor[]): Sensor {
   const [row] = rows;
   if (!row) throw notFound('Sensor');
   return row;
+}
+
+/** The device IDs of sensors by their ids; sensors that do not exist are absent. */
+export async function listDeviceIds(
+  db: Executor,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .select({ id: sensors.id, deviceId: sensors.deviceId })
+    .from(sensors)
+    .where(inArray(sensors.id, [...ids]));
+  return new Map(rows.map(({ id, deviceId }) => [id, deviceId]));
 }

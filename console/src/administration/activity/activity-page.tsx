@@ -5,12 +5,13 @@ import { FilterBar } from '../../filters/filter-bar.tsx';
 import { api, service } from '../../service/service.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { DataTable } from '../../table/data-table.tsx';
-import { usePages } from '../../table/pages.ts';
+import { ExportButton } from '../../table/export-button.tsx';
+import { type PagesOptions, usePages } from '../../table/pages.ts';
 import { useCursor } from '../../table/use-cursor.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
+import { columnsBeside, ListAndPane } from '../../ui/side-pane.tsx';
 import { NoMatch } from '../no-match.tsx';
-import { columnsBeside, ListAndPane } from '../side-pane.tsx';
 import { type Entry, useActivityColumns } from './columns.tsx';
 import { EntryPane } from './entry-pane.tsx';
 import { useActivityFilters } from './use-filters.ts';
@@ -27,12 +28,13 @@ export function ActivityPage() {
   const open = ({ id }: Entry) => change({ entry: id });
   const filters = useActivityFilters();
   const columns = useActivityColumns();
+  const load: PagesOptions<Entry>['load'] = async (page, signal) => {
+    const { activities, total } = await api.users.getActivityLog.query({ ...input, ...page }, { signal });
+    return { rows: activities, total };
+  };
   const pages = usePages<Entry>({
     queryKey: service.users.getActivityLog.queryKey(input),
-    load: async (page, signal) => {
-      const { activities, total } = await api.users.getActivityLog.query({ ...input, ...page }, { signal });
-      return { rows: activities, total };
-    },
+    load,
     keyOf,
   });
   const { active } = useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
@@ -45,6 +47,11 @@ export function ActivityPage() {
           t('activity.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })
         }
       >
+        <ExportButton
+          title={t('activity.title')}
+          {...{ columns, load, keyOf, filters, values: input }}
+          total={pages.total}
+        />
         <Button icon="refresh" onClick={pages.refetch}>
           {t('refresh')}
         </Button>

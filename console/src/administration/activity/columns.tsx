@@ -19,19 +19,32 @@ export function useActivityColumns(): readonly Column<Entry>[] {
         id: 'at',
         header: t('activity.at'),
         width: '11.5rem',
+        csv: ({ timestamp }) => timestamp,
         cell: ({ timestamp }) => <Moment at={timestamp} />,
       },
       {
         id: 'by',
         header: t('activity.user'),
+        csv: ({ by }) => by?.name ?? t('activity.nobody'),
         cell: ({ by }) =>
           by ? <bdi>{by.name}</bdi> : <span className="text-muted">{t('activity.nobody')}</span>,
       },
-      { id: 'action', header: t('activity.action'), cell: ({ action }) => actionName(action) },
+      {
+        id: 'action',
+        header: t('activity.action'),
+        csv: ({ action }) => actionName(action),
+        cell: ({ action }) => actionName(action),
+      },
       {
         id: 'about',
         header: t('activity.subject'),
         wideOnly: true,
+        csv: ({ action, details }) => {
+          const subject = mainSubjectOf(action, details);
+          return (
+            [subject && t(`subjects.${subject.kind}`), briefOf(details)].filter(Boolean).join(' ') || null
+          );
+        },
         cell: ({ action, details }) => {
           const subject = mainSubjectOf(action, details);
           const text = briefOf(details);
@@ -49,6 +62,7 @@ export function useActivityColumns(): readonly Column<Entry>[] {
         header: t('activity.where'),
         width: '13rem',
         wideOnly: true,
+        csv: ({ ipAddress, userAgent }) => [ipAddress, userAgent].filter(Boolean).join(' ') || null,
         cell: ({ ipAddress, userAgent }) => (
           <span title={userAgent ?? undefined}>
             <bdi className="figures">{ipAddress}</bdi> <bdi className="text-muted">{deviceOf(userAgent)}</bdi>

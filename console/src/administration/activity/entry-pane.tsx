@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Moment } from '../../time/moment.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
-import { SidePane } from '../side-pane.tsx';
+import { SidePane } from '../../ui/side-pane.tsx';
 import type { Entry } from './columns.tsx';
 import { DetailValue, useDetailName } from './detail-value.tsx';
 import { subjectOf } from './subject.ts';

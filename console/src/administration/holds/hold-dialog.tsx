@@ -2,11 +2,9 @@ import type { HoldDetail } from '@gantry/contract/storage';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from '../../form/form.ts';
-import { Failure } from '../../service/failure.tsx';
+import { FormDialog } from '../../form/form-dialog.tsx';
 import { api } from '../../service/service.ts';
 import { useTimeSettings } from '../../time/zone.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
 import { useNotices } from '../../undo/undo.tsx';
@@ -54,71 +52,62 @@ export function HoldDialog({ onClose, onSet }: HoldDialogProps) {
     },
   });
   return (
-    <Dialog title={t('holds.set')} open onClose={onClose}>
-      <form onSubmit={form.submit} className="flex flex-col gap-3">
-        <p className="text-muted">{t('holds.setText')}</p>
-        <Field
-          label={t('holds.reason')}
-          hint={t('holds.reasonHint')}
-          name="reason"
-          lines={2}
-          error={form.errorOf('reason')}
-          required
-          autoFocus
-        />
-        <Select
-          label={t('holds.which')}
-          value={by}
-          options={[
-            { value: 'range', label: t('holds.ofRange') },
-            { value: 'ids', label: t('holds.ofIds') },
-          ]}
-          onChange={setBy}
-        />
-        {by === 'range' ? (
-          <>
-            <div className="grid gap-3 sm:grid-cols-2">
-              <Field
-                label={t('activity.from')}
-                name="startDate"
-                type="datetime-local"
-                error={form.errorOf('startDate')}
-                required
-              />
-              <Field
-                label={t('activity.until')}
-                hint={t('holds.zone', { zone: timezone })}
-                name="endDate"
-                type="datetime-local"
-                error={form.errorOf('endDate')}
-                required
-              />
-            </div>
+    <FormDialog title={t('holds.set')} form={form} onClose={onClose} action={t('holds.set')}>
+      <p className="text-muted">{t('holds.setText')}</p>
+      <Field
+        label={t('holds.reason')}
+        hint={t('holds.reasonHint')}
+        name="reason"
+        lines={2}
+        error={form.errorOf('reason')}
+        required
+        autoFocus
+      />
+      <Select
+        label={t('holds.which')}
+        value={by}
+        options={[
+          { value: 'range', label: t('holds.ofRange') },
+          { value: 'ids', label: t('holds.ofIds') },
+        ]}
+        onChange={setBy}
+      />
+      {by === 'range' ? (
+        <>
+          <div className="grid gap-3 sm:grid-cols-2">
             <Field
-              label={t('webhooks.licensePlateNumber')}
-              hint={t('webhooks.plateHint')}
-              name="licensePlateNumber"
-              error={form.errorOf('licensePlateNumber')}
+              label={t('activity.from')}
+              name="startDate"
+              type="datetime-local"
+              error={form.errorOf('startDate')}
+              required
             />
-          </>
-        ) : (
+            <Field
+              label={t('activity.until')}
+              hint={t('holds.zone', { zone: timezone })}
+              name="endDate"
+              type="datetime-local"
+              error={form.errorOf('endDate')}
+              required
+            />
+          </div>
           <Field
-            label={t('holds.ids')}
-            hint={t('holds.idsHint')}
-            name="eventIds"
-            lines={4}
-            error={form.errorOf('eventIds')}
-            required
+            label={t('webhooks.licensePlateNumber')}
+            hint={t('webhooks.plateHint')}
+            name="licensePlateNumber"
+            error={form.errorOf('licensePlateNumber')}
           />
-        )}
-        {form.failure && <Failure error={form.failure} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{t('common:dialog.cancel')}</Button>
-          <Button kind="primary" type="submit" disabled={form.isSaving}>
-            {t('holds.set')}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+        </>
+      ) : (
+        <Field
+          label={t('holds.ids')}
+          hint={t('holds.idsHint')}
+          name="eventIds"
+          lines={4}
+          error={form.errorOf('eventIds')}
+          required
+        />
+      )}
+    </FormDialog>
   );
 }

@@ -8,9 +8,9 @@ import { Moment } from '../../time/moment.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
+import { SidePane } from '../../ui/side-pane.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { useNotices } from '../../undo/undo.tsx';
-import { SidePane } from '../side-pane.tsx';
 import { refreshStorage } from '../storage/refresh.ts';
 import { HoldState } from './hold-state.tsx';
 

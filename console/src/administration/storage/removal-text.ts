@@ -1,4 +1,4 @@
-import type { RetentionPreview } from '@gantry/contract/storage';
+import type { RetentionPreview, RetentionRun } from '@gantry/contract/storage';
 import { useTranslation } from 'react-i18next';
 import { retentionClasses } from './refresh.ts';
 
@@ -22,4 +22,9 @@ export function totalsOf(
   const totals = { events: 0, images: 0, reports: 0, activity: 0, traffic: 0 };
   for (const removal of removals) totals[removal.class] += removal.rows;
   return totals;
+}
+
+/** How long a run took, in seconds; null while it is under way. */
+export function secondsOf({ startedAt, finishedAt }: RetentionRun): number | null {
+  return finishedAt && Math.max(0, (finishedAt.getTime() - startedAt.getTime()) / 1000);
 }

@@ -2,7 +2,7 @@ import type { RetentionPreview, RetentionRun } from '@gantry/contract/storage';
 import { useTranslation } from 'react-i18next';
 import { Moment } from '../../time/moment.tsx';
 import { RemovalTable } from './removal-table.tsx';
-import { totalsOf, useRemovalText } from './removal-text.ts';
+import { secondsOf, totalsOf, useRemovalText } from './removal-text.ts';
 import { RunStatusBadge } from './run-status.tsx';
 
 interface RunItemProps {
@@ -17,10 +17,10 @@ const sum = (totals: RetentionPreview['totals']) => Object.values(totals).reduce
 export function RunItem({ run, expected }: RunItemProps) {
   const { t, i18n } = useTranslation('administration');
   const removalText = useRemovalText();
-  const { status, startedAt, finishedAt, startedBy, error, removals } = run;
+  const { status, startedAt, startedBy, error, removals } = run;
   const totals = totalsOf(removals);
   const isRunning = status === 'RUNNING';
-  const seconds = finishedAt ? Math.max(0, (finishedAt.getTime() - startedAt.getTime()) / 1000) : null;
+  const seconds = secondsOf(run);
   const text = isRunning
     ? t('runs.soFar', { what: removalText(totals) })
     : t('runs.removed', { what: removalText(totals) });

@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { useNotices } from '../../undo/undo.tsx';
+import { ExportRuns } from './export-runs.tsx';
 import { PreviewDialog } from './preview-dialog.tsx';
 import { refreshStorage } from './refresh.ts';
 import { RunItem } from './run-item.tsx';
@@ -37,9 +38,12 @@ export function RunsPanel() {
       className="xl:col-span-2"
       isFull
       actions={
-        <Button icon="refresh" disabled={isRunning || preview.isPending} onClick={() => preview.mutate()}>
-          {t('runs.now')}
-        </Button>
+        <>
+          <ExportRuns total={data?.total ?? null} />
+          <Button icon="refresh" disabled={isRunning || preview.isPending} onClick={() => preview.mutate()}>
+            {t('runs.now')}
+          </Button>
+        </>
       }
     >
       {error && !data && <Failure error={error} onRetry={() => void refetch()} />}

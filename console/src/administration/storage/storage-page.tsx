@@ -10,8 +10,8 @@ export function StoragePage() {
   return (
     <>
       <PageHeader title={t('storage.title')} />
-      <div className="min-h-0 grow overflow-y-auto p-4">
-        <div className="grid items-start gap-4 xl:grid-cols-2">
+      <div className="min-h-0 grow overflow-y-auto px-4 py-3">
+        <div className="grid items-start gap-3 xl:grid-cols-2">
           <StatsPanel />
           <RulesPanel />
           <RunsPanel />

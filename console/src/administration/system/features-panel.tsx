@@ -14,12 +14,12 @@ export function FeaturesPanel() {
   const { t } = useTranslation('administration');
   const { data, error, refetch } = useQuery(service.system.getSettings.queryOptions());
   return (
-    <Panel title={t('system.features')}>
+    <Panel title={t('system.features')} className="lg:col-span-2">
       {error && !data && <Failure error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton rows={6} />}
       {data && (
         <>
-          <ul className="grid gap-x-6 gap-y-1.5 sm:grid-cols-2">
+          <ul className="grid gap-x-8 gap-y-1.5 sm:grid-cols-2 xl:grid-cols-4">
             {(Object.keys(data.features) as Feature[]).map((feature) => (
               <li key={feature} className="flex items-center justify-between gap-3">
                 {t(`features.${feature}`)}

@@ -10,8 +10,8 @@ export function SystemPage() {
   return (
     <>
       <PageHeader title={t('system.title')} />
-      <div className="min-h-0 grow overflow-y-auto p-4">
-        <div className="grid items-start gap-4 lg:grid-cols-2">
+      <div className="min-h-0 grow overflow-y-auto px-4 py-3">
+        <div className="grid gap-3 lg:grid-cols-2">
           <HealthPanel />
           <LicencePanel />
           <FeaturesPanel />

@@ -3,6 +3,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Column } from '../../table/data-table.tsx';
 import { Moment } from '../../time/moment.tsx';
+import { nameOf } from './refresh.ts';
 import { UserState } from './user-state.tsx';
 
 export function useUserColumns(): readonly Column<User>[] {
@@ -13,6 +14,7 @@ export function useUserColumns(): readonly Column<User>[] {
         id: 'name',
         header: t('users.name'),
         sortBy: 'firstName',
+        csv: nameOf,
         cell: ({ firstName, lastName }) => <bdi>{`${firstName} ${lastName}`}</bdi>,
       },
       {
@@ -20,6 +22,7 @@ export function useUserColumns(): readonly Column<User>[] {
         header: t('users.email'),
         sortBy: 'email',
         wideOnly: true,
+        csv: ({ email }) => email,
         cell: ({ email }) => <bdi>{email}</bdi>,
       },
       {
@@ -27,18 +30,21 @@ export function useUserColumns(): readonly Column<User>[] {
         header: t('users.role'),
         sortBy: 'role',
         width: '8rem',
+        csv: ({ role }) => t(`shell:roles.${role}`),
         cell: ({ role }) => t(`shell:roles.${role}`),
       },
       {
         id: 'department',
         header: t('users.department'),
         wideOnly: true,
+        csv: ({ department }) => department ?? null,
         cell: ({ department }) => <bdi>{department}</bdi>,
       },
       {
         id: 'state',
         header: t('users.state'),
         width: '8rem',
+        csv: ({ isActive }) => (isActive ? t('users.active') : t('users.inactive')),
         cell: ({ isActive }) => <UserState isActive={isActive} />,
       },
       {
@@ -47,6 +53,7 @@ export function useUserColumns(): readonly Column<User>[] {
         sortBy: 'lastLogin',
         width: '9rem',
         wideOnly: true,
+        csv: ({ lastLogin }) => lastLogin ?? null,
         cell: ({ lastLogin }) =>
           lastLogin ? (
             <Moment at={lastLogin} as="ago" />

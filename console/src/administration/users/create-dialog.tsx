@@ -3,10 +3,8 @@ import type { User } from '@gantry/contract/users';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from '../../form/form.ts';
-import { Failure } from '../../service/failure.tsx';
+import { FormDialog } from '../../form/form-dialog.tsx';
 import { api } from '../../service/service.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { useNotices } from '../../undo/undo.tsx';
 import { nameOf, refreshUsers } from './refresh.ts';
@@ -41,38 +39,35 @@ export function CreateDialog({ onClose, onCreated }: CreateDialogProps) {
     },
   });
   return (
-    <Dialog title={t('users.create')} open onClose={onClose} width="wide">
-      <form onSubmit={form.submit} className="flex flex-col gap-3">
-        <div className="grid gap-3 sm:grid-cols-2">
-          <Field
-            label={t('users.email')}
-            name="email"
-            type="email"
-            autoComplete="off"
-            error={form.errorOf('email')}
-            required
-            autoFocus
-          />
-          <Field
-            label={t('users.firstPassword')}
-            hint={t('users.passwordHint')}
-            name="password"
-            type="password"
-            autoComplete="new-password"
-            error={form.errorOf('password')}
-            required
-          />
-          <UserFields errorOf={form.errorOf} />
-        </div>
-        <RoleField value={role} onChange={setRole} />
-        {form.failure && <Failure error={form.failure} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{t('common:dialog.cancel')}</Button>
-          <Button kind="primary" type="submit" disabled={form.isSaving}>
-            {t('users.create')}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={t('users.create')}
+      form={form}
+      onClose={onClose}
+      action={t('users.create')}
+      width="wide"
+    >
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Field
+          label={t('users.email')}
+          name="email"
+          type="email"
+          autoComplete="off"
+          error={form.errorOf('email')}
+          required
+          autoFocus
+        />
+        <Field
+          label={t('users.firstPassword')}
+          hint={t('users.passwordHint')}
+          name="password"
+          type="password"
+          autoComplete="new-password"
+          error={form.errorOf('password')}
+          required
+        />
+        <UserFields errorOf={form.errorOf} />
+      </div>
+      <RoleField value={role} onChange={setRole} />
+    </FormDialog>
   );
 }

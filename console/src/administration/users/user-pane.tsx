@@ -3,11 +3,12 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../../service/failure.tsx';
 import { service } from '../../service/service.ts';
+import { ExportSessions } from '../../session/export-sessions.tsx';
 import { SessionList } from '../../session/session-list.tsx';
 import { Moment } from '../../time/moment.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
+import { SidePane } from '../../ui/side-pane.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { SidePane } from '../side-pane.tsx';
 import { RecentActivity } from './recent-activity.tsx';
 import { nameOf } from './refresh.ts';
 import { UserActions } from './user-actions.tsx';
@@ -48,7 +49,11 @@ export function UserPane({ id, onClose }: UserPaneProps) {
               [t('users.changed'), <Moment key="changed" at={user.updatedAt} />],
             ]}
           />
-          <Panel title={t('users.sessions')} isFull>
+          <Panel
+            title={t('users.sessions')}
+            isFull
+            actions={<ExportSessions userId={user.id} title={`${t('users.sessions')} ${nameOf(user)}`} />}
+          >
             <SessionList userId={user.id} />
           </Panel>
           <Panel

@@ -8,11 +8,12 @@ import { api, service } from '../../service/service.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { useShortcuts } from '../../shortcuts/registry.tsx';
 import { DataTable } from '../../table/data-table.tsx';
-import { usePages } from '../../table/pages.ts';
+import { ExportButton } from '../../table/export-button.tsx';
+import { type PagesOptions, usePages } from '../../table/pages.ts';
 import { useCursor } from '../../table/use-cursor.ts';
 import { Button } from '../../ui/button.tsx';
+import { columnsBeside, ListAndPane } from '../../ui/side-pane.tsx';
 import { NoMatch } from '../no-match.tsx';
-import { columnsBeside, ListAndPane } from '../side-pane.tsx';
 import { useUserColumns } from './columns.tsx';
 import { CreateDialog } from './create-dialog.tsx';
 import { useUserFilters } from './use-filters.ts';
@@ -31,12 +32,13 @@ export function UsersPage() {
   const open = ({ id }: User) => change({ user: id });
   const filters = useUserFilters();
   const columns = useUserColumns();
+  const load: PagesOptions<User>['load'] = async (page, signal) => {
+    const { users, total } = await api.users.getAll.query({ ...input, ...page }, { signal });
+    return { rows: users, total };
+  };
   const pages = usePages<User>({
     queryKey: service.users.getAll.queryKey(input),
-    load: async (page, signal) => {
-      const { users, total } = await api.users.getAll.query({ ...input, ...page }, { signal });
-      return { rows: users, total };
-    },
+    load,
     keyOf,
   });
   useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
@@ -50,6 +52,11 @@ export function UsersPage() {
           t('users.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })
         }
       >
+        <ExportButton
+          title={t('users.title')}
+          {...{ columns, load, keyOf, filters, values: input }}
+          total={pages.total}
+        />
         <Button kind="primary" icon="add" onClick={() => setCreates(true)}>
           {t('users.create')}
         </Button>

@@ -6,11 +6,12 @@ import type { Filter, FilterValues } from '../../filters/filter.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
 import { api, service } from '../../service/service.ts';
 import { DataTable } from '../../table/data-table.tsx';
-import { usePages } from '../../table/pages.ts';
+import { ExportButton } from '../../table/export-button.tsx';
+import { type PagesOptions, usePages } from '../../table/pages.ts';
 import { useCursor } from '../../table/use-cursor.ts';
 import { Empty } from '../../ui/empty.tsx';
+import { columnsBeside, ListAndPane } from '../../ui/side-pane.tsx';
 import { NoMatch } from '../no-match.tsx';
-import { columnsBeside, ListAndPane } from '../side-pane.tsx';
 import { DeliveryPane } from './delivery-pane.tsx';
 import { useKindName } from './kind-name.ts';
 import { webhookKinds } from './refresh.ts';
@@ -55,12 +56,13 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
   const input = { ...filter, webhookId: webhook.id };
   const filters = useDeliveryFilters();
   const columns = useDeliveryColumns();
+  const load: PagesOptions<Delivery>['load'] = async (page, signal) => {
+    const { deliveries, total } = await api.webhooks.getDeliveries.query({ ...input, ...page }, { signal });
+    return { rows: deliveries, total };
+  };
   const pages = usePages<Delivery>({
     queryKey: service.webhooks.getDeliveries.queryKey(input),
-    load: async (page, signal) => {
-      const { deliveries, total } = await api.webhooks.getDeliveries.query({ ...input, ...page }, { signal });
-      return { rows: deliveries, total };
-    },
+    load,
     keyOf,
     isUnderWay: ({ status }) => status === 'PENDING',
   });
@@ -73,6 +75,11 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
             {t('deliveries.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })}
           </span>
         )}
+        <ExportButton
+          title={t('deliveries.title')}
+          {...{ columns, load, keyOf, filters, values: filter }}
+          total={pages.total}
+        />
       </FilterBar>
       <ListAndPane
         list={

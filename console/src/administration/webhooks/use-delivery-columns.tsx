@@ -17,13 +17,20 @@ export function useDeliveryColumns(): readonly Column<Delivery>[] {
         header: t('deliveries.createdAt'),
         sortBy: 'createdAt',
         width: '11.5rem',
+        csv: ({ createdAt }) => createdAt,
         cell: ({ createdAt }) => <Moment at={createdAt} />,
       },
-      { id: 'kind', header: t('deliveries.kind'), cell: ({ kind }) => kindName(kind) },
+      {
+        id: 'kind',
+        header: t('deliveries.kind'),
+        csv: ({ kind }) => kindName(kind),
+        cell: ({ kind }) => kindName(kind),
+      },
       {
         id: 'status',
         header: t('deliveries.status'),
         width: '9rem',
+        csv: ({ status }) => t(`deliveryStatus.${status}`),
         cell: ({ status, attempts }) => <DeliveryStatusBadge status={status} hasFailed={attempts > 0} />,
       },
       {
@@ -32,12 +39,14 @@ export function useDeliveryColumns(): readonly Column<Delivery>[] {
         width: '6rem',
         isFigure: true,
         wideOnly: true,
+        csv: ({ attempts }) => attempts,
         cell: ({ attempts }) => attempts.toLocaleString(i18n.language),
       },
       {
         id: 'answer',
         header: t('deliveries.answer'),
         wideOnly: true,
+        csv: ({ lastStatus, lastError }) => lastError ?? (lastStatus === null ? null : `HTTP ${lastStatus}`),
         cell: ({ lastStatus, lastError }) => (
           <bdi className="text-muted">{lastError ?? (lastStatus !== null && `HTTP ${lastStatus}`)}</bdi>
         ),
@@ -47,6 +56,7 @@ export function useDeliveryColumns(): readonly Column<Delivery>[] {
         header: t('deliveries.due'),
         width: '9rem',
         wideOnly: true,
+        csv: ({ dueAt }) => dueAt,
         cell: ({ dueAt }) => dueAt && <Moment at={dueAt} as="ago" />,
       },
     ],

@@ -1,7 +1,7 @@
 import type { Webhook } from '@gantry/contract/webhooks';
 import { useTranslation } from 'react-i18next';
 import { type Entered, useForm } from '../../form/form.ts';
-import { Failure } from '../../service/failure.tsx';
+import { FormDialog } from '../../form/form-dialog.tsx';
 import { api } from '../../service/service.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -69,49 +69,46 @@ export function WebhookDialog({ webhook, onClose, onSaved }: WebhookDialogProps)
     );
   }
   return (
-    <Dialog title={webhook ? t('webhooks.edit') : t('webhooks.create')} open onClose={onClose} width="wide">
-      <form onSubmit={form.submit} className="flex flex-col gap-4">
-        <Field
-          label={t('webhooks.url')}
-          hint={t('webhooks.urlHint')}
-          name="url"
-          type="url"
-          dir="ltr"
-          placeholder="https://"
-          defaultValue={webhook?.url}
-          error={form.errorOf('url')}
-          required
-          autoFocus
-        />
-        <Field
-          label={t('webhooks.description')}
-          name="description"
-          defaultValue={webhook?.description ?? ''}
-          error={form.errorOf('description')}
-        />
-        <fieldset className="flex flex-col gap-1">
-          <legend className="mb-1 text-sm text-muted">{t('webhooks.kinds')}</legend>
-          {webhookKinds.map((kind) => (
-            <label key={kind} className="flex min-h-7 items-center gap-2 pointer-coarse:min-h-11">
-              <input
-                type="checkbox"
-                name={`kind ${kind}`}
-                defaultChecked={webhook?.kinds.includes(kind) ?? false}
-                className="size-4 accent-accent"
-              />
-              {kindName(kind)} <code className="text-sm text-muted">{kind}</code>
-            </label>
-          ))}
-        </fieldset>
-        <FilterFields filter={webhook?.filter ?? {}} errorOf={form.errorOf} />
-        {form.failure && <Failure error={form.failure} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{t('common:dialog.cancel')}</Button>
-          <Button kind="primary" type="submit" disabled={form.isSaving}>
-            {webhook ? t('common:dialog.save') : t('webhooks.create')}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={webhook ? t('webhooks.edit') : t('webhooks.create')}
+      form={form}
+      onClose={onClose}
+      action={webhook ? undefined : t('webhooks.create')}
+      width="wide"
+    >
+      <Field
+        label={t('webhooks.url')}
+        hint={t('webhooks.urlHint')}
+        name="url"
+        type="url"
+        dir="ltr"
+        placeholder="https://"
+        defaultValue={webhook?.url}
+        error={form.errorOf('url')}
+        required
+        autoFocus
+      />
+      <Field
+        label={t('webhooks.description')}
+        name="description"
+        defaultValue={webhook?.description ?? ''}
+        error={form.errorOf('description')}
+      />
+      <fieldset className="flex flex-col gap-1">
+        <legend className="mb-1 text-sm text-muted">{t('webhooks.kinds')}</legend>
+        {webhookKinds.map((kind) => (
+          <label key={kind} className="flex min-h-7 items-center gap-2 pointer-coarse:min-h-11">
+            <input
+              type="checkbox"
+              name={`kind ${kind}`}
+              defaultChecked={webhook?.kinds.includes(kind) ?? false}
+              className="size-4 accent-accent"
+            />
+            {kindName(kind)} <code className="text-sm text-muted">{kind}</code>
+          </label>
+        ))}
+      </fieldset>
+      <FilterFields filter={webhook?.filter ?? {}} errorOf={form.errorOf} />
+    </FormDialog>
   );
 }

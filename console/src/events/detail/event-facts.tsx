@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { SeverityBadge } from '../../status/severity.tsx';
 import { Moment } from '../../time/moment.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { useCodeNames } from '../codes.ts';
 import { Fact, Facts as FactList } from './section.tsx';
 
 /** A plate as it is compared: what the service does to it before it looks for it. */
@@ -18,6 +19,7 @@ function plateKey(plate: string): string {
 /** What the sensor said of the event. */
 export function Facts({ event }: { readonly event: EventDetail }) {
   const { t, i18n } = useTranslation('events');
+  const names = useCodeNames();
   const { licensePlateNumber: plate, vehicleSpeed, createdAt, timestamp } = event;
   const late = createdAt.getTime() - timestamp.getTime();
   return (
@@ -39,7 +41,7 @@ export function Facts({ event }: { readonly event: EventDetail }) {
         <Fact name={t('fields.eventType')}>{t(`types.${event.eventType}`)}</Fact>
         {event.violationType !== null && (
           <Fact name={t('fields.violationType')}>
-            <bdi>{event.violationType}</bdi>
+            <bdi>{names.violation(event.violationType)}</bdi>
           </Fact>
         )}
         {event.severity && (
@@ -57,7 +59,7 @@ export function Facts({ event }: { readonly event: EventDetail }) {
         )}
         {event.vehicleType !== null && (
           <Fact name={t('fields.vehicleType')}>
-            <bdi>{event.vehicleType}</bdi>
+            <bdi>{names.vehicle(event.vehicleType)}</bdi>
           </Fact>
         )}
         <Fact name={t('fields.id')}>

@@ -72,7 +72,7 @@ export function IncidentDialog({ event, onClose, onCreated }: IncidentDialogProp
             label={t('incident.type')}
             value={type}
             onChange={setType}
-            options={incidentTypes.map((value) => ({ value, label: t(`incidentTypes.${value}`) }))}
+            options={incidentTypes.map((value) => ({ value, label: common(`incidentTypes.${value}`) }))}
           />
           <Select
             label={t('fields.severity')}

@@ -14,7 +14,7 @@ export const gantry: Format = {
   transports: ['http', 'mqtt'],
   authentication: ['basic', 'header', 'mqtt'],
   repeats: true,
-  topics: ['gantry/+/events', 'gantry/+/heartbeat'],
+  topics: ['gantry/{deviceId}/events', 'gantry/{deviceId}/heartbeat'],
   read(message, { zone }) {
     const device = deviceOf(message);
     if (/(?:^|\/)heartbeat$/.test(message.topic ?? message.path))

@@ -10,7 +10,10 @@ export interface Pools {
   readonly writer: Pool;
   /** Other needs of devices: keys, heartbeats, last contacts, partitions, and the effects of events. */
   readonly devices: Pool;
-  /** What devices send through gateways: their messages, and what becomes of these. */
+  /**
+   * What devices send through gateways: their messages, and what becomes of these. The process that receives from the
+   * MQTT broker keeps one of them.
+   */
   readonly gateways: Pool;
   /**
    * Queries whose cost depends on the input: lists, searches, figures. The number of connections limits how many run
@@ -37,7 +40,7 @@ interface Special extends PoolOptions {
 const special = {
   writer: { size: 1, name: 'gantry writer' },
   devices: { size: 3, name: 'gantry devices', statementTimeoutMs: DEVICES_TIMEOUT_MS },
-  gateways: { size: 3, name: 'gantry gateways', statementTimeoutMs: GATEWAYS_TIMEOUT_MS },
+  gateways: { size: 4, name: 'gantry gateways', statementTimeoutMs: GATEWAYS_TIMEOUT_MS },
   questions: { size: 4, name: 'gantry questions' },
   health: {
     size: 1,

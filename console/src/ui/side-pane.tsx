@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import type { Column } from '../table/data-table.tsx';
-import { Button } from '../ui/button.tsx';
+import { Button } from './button.tsx';
 
 interface SidePaneProps {
   readonly title: ReactNode;
@@ -28,11 +28,11 @@ export function SidePane({ title, label, onClose, children }: SidePaneProps) {
       aria-label={label}
       className="fixed inset-0 z-30 flex flex-col bg-bg outline-none md:static md:z-auto md:w-[24rem] md:shrink-0 md:border-s xl:w-[30rem]"
     >
-      <header className="flex min-h-11 items-center gap-2 border-b px-3 py-1">
+      <header className="flex min-h-11 items-center gap-2 border-b px-4 py-1">
         <h2 className="min-w-0 grow font-semibold">{title}</h2>
         <Button kind="quiet" icon="close" iconOnly aria-label={t('dialog.close')} onClick={onClose} />
       </header>
-      <div className="flex min-h-0 grow flex-col gap-4 overflow-y-auto p-3">{children}</div>
+      <div className="flex min-h-0 grow flex-col gap-4 overflow-y-auto px-4 py-3">{children}</div>
     </aside>
   );
 }

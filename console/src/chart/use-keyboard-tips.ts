@@ -1,0 +1,44 @@
+import { type KeyboardEvent, type RefObject, useRef, useState } from 'react';
+import type { ECharts } from './echarts.ts';
+import { TIP_CLASS } from './tooltip.ts';
+
+/** Which figure a key leads to. */
+const steps: Readonly<Record<string, (at: number, last: number) => number>> = {
+  ArrowRight: (at) => at + 1,
+  ArrowLeft: (at) => at - 1,
+  Home: () => 0,
+  End: (_at, last) => last,
+};
+
+interface Drawn {
+  readonly silent?: boolean;
+  readonly data?: readonly unknown[];
+}
+
+/** Shows the tooltips of a chart one after the other with the arrow keys, and says them to screen readers. */
+export function useKeyboardTips(chart: ECharts | null, box: RefObject<HTMLElement | null>) {
+  const at = useRef(-1);
+  const [said, setSaid] = useState('');
+  const hide = () => {
+    at.current = -1;
+    setSaid('');
+    chart?.dispatchAction({ type: 'hideTip' });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && at.current >= 0) {
+      event.stopPropagation();
+      return hide();
+    }
+    const step = steps[event.key];
+    if (!step || !chart || event.ctrlKey || event.metaKey || event.altKey) return;
+    const series = (chart.getOption() as { series?: readonly Drawn[] }).series ?? [];
+    const seriesIndex = series.findIndex(({ silent, data = [] }) => !silent && data.length > 0);
+    const last = (series[seriesIndex]?.data?.length ?? 0) - 1;
+    if (last < 0) return;
+    event.preventDefault();
+    at.current = Math.max(0, Math.min(step(at.current, last), last));
+    chart.dispatchAction({ type: 'showTip', seriesIndex, dataIndex: at.current });
+    setSaid(box.current?.querySelector<HTMLElement>(`.${TIP_CLASS}`)?.innerText.replaceAll('\n', ' ') ?? '');
+  };
+  return { said, onKeyDown, hide };
+}

@@ -1,0 +1,37 @@
+import type { ComponentProps, ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Failure } from '../service/failure.tsx';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import type { useForm } from './form.ts';
+
+interface FormDialogProps {
+  readonly title: string;
+  readonly form: Pick<ReturnType<typeof useForm>, 'submit' | 'failure' | 'isSaving'>;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+  /** What the button that sends it says; absent: Save. */
+  readonly action?: string | undefined;
+  readonly width?: ComponentProps<typeof Dialog>['width'];
+  /** What is said of the failure in place of its sentence. */
+  readonly failure?: ReactNode;
+}
+
+/** A form in a window of its own, with what went wrong and its two buttons below it. */
+export function FormDialog({ title, form, onClose, children, action, width, failure }: FormDialogProps) {
+  const { t } = useTranslation('common');
+  return (
+    <Dialog title={title} open onClose={onClose} {...(width && { width })}>
+      <form onSubmit={form.submit} className="flex flex-col gap-3">
+        {children}
+        {failure || (form.failure && <Failure error={form.failure} />)}
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={onClose}>{t('dialog.cancel')}</Button>
+          <Button kind="primary" type="submit" disabled={form.isSaving}>
+            {action ?? t('dialog.save')}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

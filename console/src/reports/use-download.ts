@@ -1,0 +1,15 @@
+import type { Report } from '@gantry/contract/reports';
+import { useMutation } from '@tanstack/react-query';
+import { downloadFile } from '../service/files.ts';
+import { useNotices } from '../undo/undo.tsx';
+
+/** Saves the file of a report that has one. */
+export function useDownload() {
+  const { sayFailure } = useNotices();
+  return useMutation({
+    mutationFn: async ({ url, fileName }: Pick<Report, 'url' | 'fileName'>) => {
+      if (url !== null) await downloadFile(url, fileName ?? 'report');
+    },
+    onError: sayFailure,
+  });
+}

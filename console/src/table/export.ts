@@ -1,0 +1,81 @@
+import { csvOf } from '../chart/csv.ts';
+import type { Cell } from '../chart/table.ts';
+import type { Filter, FilterValues } from '../filters/filter.ts';
+import type { PagesOptions } from './pages.ts';
+
+/** A column of the file: its name, and what it says of a row. */
+export interface ExportColumn<Row> {
+  readonly header: string;
+  /** Absent: the column is not in the file. */
+  readonly csv?: (row: Row) => Cell;
+}
+
+/** Rows that one call gets: the most that the service gives. */
+const TAKE = 100;
+/** A file has at most so many rows; what is beyond them is said. */
+export const MOST_ROWS = 50_000;
+
+interface AllRows<Row> {
+  readonly rows: readonly Row[];
+  /** How many there are, which may be more. */
+  readonly total: number;
+}
+
+/**
+ * Reads all pages of a list, one after the other.
+ * @param onProgress is told which share of them is there, from 0 to 1
+ * @throws what `load` throws
+ */
+export async function loadAllRows<Row>(
+  { load, keyOf }: Pick<PagesOptions<Row>, 'load' | 'keyOf'>,
+  onProgress: (share: number) => void,
+  signal: AbortSignal,
+): Promise<AllRows<Row>> {
+  // Rows that are added meanwhile move the pages: one that comes twice counts once.
+  const found = new Map<string, Row>();
+  for (let skip = 0; ; skip += TAKE) {
+    const { rows, total } = await load({ skip, take: TAKE }, signal);
+    for (const row of rows) found.set(keyOf(row), row);
+    const most = Math.min(total, MOST_ROWS);
+    if (rows.length === 0 || skip + TAKE >= most) return { rows: [...found.values()].slice(0, most), total };
+    onProgress((skip + TAKE) / most);
+  }
+}
+
+/**
+ * The rows as CSV, in the form of the figures of a chart.
+ * @param zone in which times are written, an IANA name
+ * @param facts what the file is about
+ */
+export function csvOfRows<Row>(
+  columns: readonly ExportColumn<Row>[],
+  rows: readonly Row[],
+  zone: string,
+  facts: readonly string[],
+): string {
+  const written = columns.flatMap(({ header, csv }) => (csv ? [{ header, csv }] : []));
+  return csvOf(
+    {
+      columns: written.map(({ header }) => ({ header, kind: 'text' })),
+      rows: rows.map((row) => written.map(({ csv }) => csv(row))),
+    },
+    zone,
+    facts,
+  );
+}
+
+/** The filters that are set, in words. A thing that cannot be named is said by its id. */
+export async function filterFacts(filters: readonly Filter[], values: FilterValues): Promise<string[]> {
+  const set = filters.filter(({ name }) => values[name] !== undefined);
+  return Promise.all(
+    set.map(async (filter) => `${filter.label}: ${await valueText(filter, values[filter.name])}`),
+  );
+}
+
+async function valueText(filter: Filter, value: unknown): Promise<string> {
+  const all = Array.isArray(value) ? value : [value];
+  if (filter.kind === 'yesNo') return value === true ? filter.yes : filter.no;
+  if (filter.kind === 'lookUp') return filter.nameOf(String(value)).catch(() => String(value));
+  const options = 'options' in filter ? filter.options : [];
+  return all.map((each) => options.find((option) => option.value === each)?.label ?? String(each)).join(', ');
+}

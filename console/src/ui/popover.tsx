@@ -1,0 +1,25 @@
+import { type ComponentProps, cloneElement, type ReactElement } from 'react';
+import type { Anchored } from './anchored.ts';
+import { later } from './later.ts';
+import type { PopoverFrameProps } from './popover-frame.tsx';
+
+const usePopoverFrame = later(async () => (await import('./popover-frame.tsx')).PopoverFrame);
+
+interface PopoverProps extends PopoverFrameProps {
+  /** The button that opens it. */
+  readonly trigger: ReactElement<ComponentProps<'button'>>;
+  /** Whether it is open, by `useAnchored`. */
+  readonly anchored: Anchored;
+}
+
+/** A small form under a button, which leaves the page as it is. */
+export function Popover({ trigger, ...rest }: PopoverProps) {
+  const { button, open, onClick } = rest.anchored;
+  const PopoverFrame = usePopoverFrame(open);
+  return (
+    <>
+      {cloneElement(trigger, { ref: button, 'aria-haspopup': 'dialog', 'aria-expanded': open, onClick })}
+      {PopoverFrame && <PopoverFrame {...rest} />}
+    </>
+  );
+}

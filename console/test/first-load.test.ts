@@ -1,0 +1,86 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+/** Compressed script that a page may load before the map and the charts, in bytes. */
+const BUDGET = 250_000;
+
+interface Chunk {
+  readonly file: string;
+  readonly imports?: readonly string[];
+  readonly dynamicImports?: readonly string[];
+}
+type Manifest = Readonly<Record<string, Chunk>>;
+
+const console = join(import.meta.dirname, '..');
+const dist = join(console, 'dist');
+const ENTRY = 'index.html';
+const LANGUAGES = ['src/locale/en.ts', 'src/locale/tr.ts', 'src/locale/ar.ts'];
+let manifest: Manifest = {};
+
+beforeAll(() => {
+  execFileSync(process.execPath, [join(console, 'build.js')]);
+  manifest = JSON.parse(readFileSync(join(dist, '.manifest.json'), 'utf8'));
+});
+
+/** The chunks that are loaded with these. */
+function loadedWith(names: readonly string[], found = new Set<string>()): Set<string> {
+  for (const name of names) {
+    if (found.has(name)) continue;
+    found.add(name);
+    loadedWith(manifest[name]?.imports ?? [], found);
+  }
+  return found;
+}
+
+/** As a browser without Brotli receives them, which is all of them where there is no TLS. */
+const compressed = (names: Iterable<string>): number =>
+  [...names].reduce(
+    (sum, name) => sum + gzipSync(readFileSync(join(dist, manifest[name]?.file ?? '')), { level: 9 }).length,
+    0,
+  );
+
+describe('the first load', () => {
+  it('keeps within its budget on every page, in every language', () => {
+    const pages = (manifest[ENTRY]?.dynamicImports ?? []).filter((name) => name.endsWith('-page.tsx'));
+    expect(pages.length).toBeGreaterThan(20);
+    const isInside = (page: string) =>
+      page.startsWith('src/administration/') ? ['src/administration/administration-page.tsx'] : [];
+    const sizes = pages.flatMap((page) =>
+      LANGUAGES.map(
+        (language) =>
+          [
+            `${page}, ${language}`,
+            compressed(loadedWith([ENTRY, language, page, ...isInside(page)])),
+          ] as const,
+      ),
+    );
+    expect(sizes.filter(([, bytes]) => bytes > BUDGET)).toEqual([]);
+    // A page without anything to load would be a mistake of this test.
+    expect(Math.min(...sizes.map(([, bytes]) => bytes))).toBeGreaterThan(100_000);
+  });
+
+  it('begins without the map, the charts, dialogs and menus', () => {
+    const late = [
+      'src/map/vector-map.tsx',
+      'src/chart/echarts.ts',
+      'src/ui/dialog-frame.tsx',
+      'src/ui/menu-list.tsx',
+    ];
+    expect(late.filter((name) => !manifest[name])).toEqual([]);
+    const everyPage = loadedWith([ENTRY, ...(manifest[ENTRY]?.dynamicImports ?? [])]);
+    expect(late.filter((name) => everyPage.has(name))).toEqual([]);
+  });
+});
+
+describe('the built console', () => {
+  it('has the library that checks the inputs of the service nowhere', () => {
+    const scripts = readdirSync(join(dist, 'assets')).filter((name) => name.endsWith('.js'));
+    const found = scripts.filter((name) =>
+      /\b_zod\b|ZodError/.test(readFileSync(join(dist, 'assets', name), 'utf8')),
+    );
+    expect(found).toEqual([]);
+  });
+});
