@@ -1,4 +1,5 @@
 import { epochTime, timeIn } from '../device-time.ts';
+import { knownText } from '../fields.ts';
 import type { Format, PartOfPassage, Reading, ReadingContext, Report } from '../format.ts';
 import { without } from '../format.ts';
 import { arrayOf, namesOf, textOf } from '../json-values.ts';
@@ -7,7 +8,6 @@ import type { DeviceMessage } from '../message.ts';
 import { jsonValues, notRead, picturesOf, textsOf } from '../message-content.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';
 import { reportKey } from '../report-key.ts';
-import { knownText } from '../fields.ts';
 import { imageAddresses, positionOf, vehicleEvent } from '../vehicle-event.ts';
 
 /**

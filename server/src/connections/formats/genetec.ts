@@ -1,4 +1,5 @@
 import { isoTime, timeIn } from '../device-time.ts';
+import { knownText } from '../fields.ts';
 import type { Format, Reading, ReadingContext, Report } from '../format.ts';
 import { arrayOf, namesOf, objectOf, textOf } from '../json-values.ts';
 import { type Fields, fieldsOf } from '../lenient-keys.ts';
@@ -6,7 +7,6 @@ import type { DeviceMessage } from '../message.ts';
 import { jsonValues, notRead, picturesOf } from '../message-content.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';
 import { reportKey } from '../report-key.ts';
-import { knownText } from '../fields.ts';
 import { imageAddresses, positionOf, vehicleEvent } from '../vehicle-event.ts';
 import { asJson } from '../xml.ts';
 

@@ -1,4 +1,5 @@
 import { epochTime } from '../device-time.ts';
+import { knownText } from '../fields.ts';
 import type { Format, Reading, Report } from '../format.ts';
 import { without } from '../format.ts';
 import { namesOf, objectOf, textOf } from '../json-values.ts';
@@ -7,7 +8,6 @@ import type { DeviceMessage } from '../message.ts';
 import { jsonValues, notRead, picturesOf } from '../message-content.ts';
 import { confidenceOf, plateOf } from '../observed.ts';
 import { reportKey } from '../report-key.ts';
-import { knownText } from '../fields.ts';
 import { imageAddresses, vehicleEvent } from '../vehicle-event.ts';
 
 type Json = Readonly<Record<string, unknown>>;
