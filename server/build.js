@@ -2,15 +2,19 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-// Makes server/dist/main.js, the service as one file of plain JavaScript, and beside it what its threads run. It starts
-// sooner than from the sources, and runs faster, because a loader that translates while running names every inner function
-// anew each time it is made.
+// Makes server/dist/main.js, the service as one file of plain JavaScript, and beside it what its threads and processes
+// run. It starts sooner than from the sources, and runs faster, because a loader that translates while running names
+// every inner function anew each time it is made.
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
 const { outputFiles } = await build({
   absWorkingDir: root,
-  entryPoints: { main: 'server/src/main.ts', 'report-worker': 'server/src/reports/worker.ts' },
+  entryPoints: {
+    main: 'server/src/main.ts',
+    'report-worker': 'server/src/reports/worker.ts',
+    'mapping-program': 'server/src/connections/mapping-program.ts',
+  },
   outdir: 'server/dist',
   bundle: true,
   platform: 'node',

@@ -43,10 +43,91 @@ CREATE TABLE changes (
   body jsonb
 );
 
+CREATE TABLE connections (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  sensor_id uuid NOT NULL,
+  format text COLLATE "C" NOT NULL,
+  time_zone text,
+  options jsonb NOT NULL DEFAULT '{}'::jsonb,
+  username text COLLATE "C" NOT NULL,
+  token_hash bytea NOT NULL,
+  password_hash bytea NOT NULL,
+  digest_md5 bytea NOT NULL,
+  digest_sha256 bytea NOT NULL,
+  signing_key text,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  deleted_at timestamp(3) with time zone
+);
+
 CREATE TABLE deleted_events (
   event_id uuid NOT NULL,
   content_hash uuid NOT NULL,
   at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+CREATE TABLE device_discoveries (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  connection_id uuid NOT NULL,
+  device text NOT NULL,
+  first_seen timestamp(3) with time zone NOT NULL,
+  last_seen timestamp(3) with time zone NOT NULL,
+  messages integer NOT NULL DEFAULT 1
+);
+
+CREATE TABLE device_message_images (
+  message_id uuid NOT NULL,
+  sha256 bytea NOT NULL
+);
+
+CREATE TABLE device_messages (
+  id uuid NOT NULL,
+  connection_id uuid NOT NULL,
+  received_at timestamp(3) with time zone NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  reason text,
+  event_ids uuid[] NOT NULL DEFAULT '{}'::uuid[],
+  method text NOT NULL,
+  path text NOT NULL,
+  topic text,
+  content_type text,
+  bytes integer NOT NULL,
+  parts text NOT NULL,
+  flaws text NOT NULL DEFAULT '[]'::text,
+  due_at timestamp(3) with time zone,
+  claim integer NOT NULL DEFAULT 0,
+  failures integer NOT NULL DEFAULT 0,
+  changed_by xid8 NOT NULL DEFAULT pg_current_xact_id()
+);
+
+CREATE TABLE device_passages (
+  connection_id uuid NOT NULL,
+  sensor_id uuid NOT NULL,
+  passage text NOT NULL,
+  quality double precision NOT NULL,
+  report text NOT NULL,
+  images text[] NOT NULL,
+  message_ids uuid[] NOT NULL,
+  believed_at timestamp(3) with time zone,
+  received_at timestamp(3) with time zone NOT NULL,
+  due_at timestamp(3) with time zone,
+  closed_at timestamp(3) with time zone,
+  joined_to text,
+  event_id uuid,
+  reason text
+);
+
+CREATE TABLE device_reports (
+  connection_id uuid NOT NULL,
+  key_hash bytea NOT NULL,
+  believed_at timestamp(3) with time zone,
+  received_at timestamp(3) with time zone NOT NULL
+);
+
+CREATE TABLE digest_nonces (
+  nonce text COLLATE "C" NOT NULL,
+  used bigint NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL
 );
 
 CREATE TABLE event_arrivals (
@@ -528,7 +609,17 @@ CREATE TABLE event_totals_unfolded PARTITION OF event_totals FOR VALUES IN (fals
 ALTER TABLE activity ADD CONSTRAINT activity_pkey PRIMARY KEY (id);
 ALTER TABLE changes ADD CONSTRAINT changes_pkey PRIMARY KEY (xid, seq);
 ALTER TABLE changes ADD CONSTRAINT changes_topic_check CHECK ((topic = ANY (ARRAY['events'::text, 'sensors'::text, 'incidents'::text, 'watchlist'::text])));
+ALTER TABLE connections ADD CONSTRAINT connections_token_hash_key UNIQUE (token_hash);
+ALTER TABLE connections ADD CONSTRAINT connections_username_key UNIQUE (username);
+ALTER TABLE connections ADD CONSTRAINT connections_pkey PRIMARY KEY (id);
 ALTER TABLE deleted_events ADD CONSTRAINT deleted_events_pkey PRIMARY KEY (event_id);
+ALTER TABLE device_discoveries ADD CONSTRAINT device_discoveries_connection_id_device_key UNIQUE (connection_id, device);
+ALTER TABLE device_discoveries ADD CONSTRAINT device_discoveries_pkey PRIMARY KEY (id);
+ALTER TABLE device_message_images ADD CONSTRAINT device_message_images_pkey PRIMARY KEY (message_id, sha256);
+ALTER TABLE device_messages ADD CONSTRAINT device_messages_pkey PRIMARY KEY (id);
+ALTER TABLE device_passages ADD CONSTRAINT device_passages_pkey PRIMARY KEY (connection_id, sensor_id, passage);
+ALTER TABLE device_reports ADD CONSTRAINT device_reports_pkey PRIMARY KEY (connection_id, key_hash);
+ALTER TABLE digest_nonces ADD CONSTRAINT digest_nonces_pkey PRIMARY KEY (nonce);
 ALTER TABLE event_arrivals_folded ADD CONSTRAINT event_arrivals_folded_pkey PRIMARY KEY (hour);
 ALTER TABLE event_images ADD CONSTRAINT event_images_pkey PRIMARY KEY (event_id, sha256);
 ALTER TABLE event_period_totals ADD CONSTRAINT event_period_totals_pkey PRIMARY KEY (period, start, event_type, violation_type, vehicle_type, severity, processed, archived);
@@ -614,7 +705,17 @@ ALTER TABLE webhooks ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
 
 CREATE UNIQUE INDEX activity_gathered ON public.activity USING btree (gathered) WHERE (gathered IS NOT NULL);
 CREATE INDEX activity_of_user ON public.activity USING btree (user_id, id DESC);
+CREATE INDEX connections_deleted ON public.connections USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX connections_of_sensor ON public.connections USING btree (sensor_id);
 CREATE INDEX deleted_events_by_time ON public.deleted_events USING btree (at);
+CREATE INDEX device_message_images_by_image ON public.device_message_images USING btree (sha256);
+CREATE INDEX device_messages_changed ON public.device_messages USING btree (connection_id, changed_by, id);
+CREATE INDEX device_messages_due ON public.device_messages USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX device_messages_of_connection ON public.device_messages USING btree (connection_id, id);
+CREATE INDEX device_passages_by_time ON public.device_passages USING btree (received_at);
+CREATE INDEX device_passages_due ON public.device_passages USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX device_reports_by_time ON public.device_reports USING btree (received_at);
+CREATE INDEX digest_nonces_by_expiry ON public.digest_nonces USING btree (expires_at);
 CREATE INDEX event_images_by_image ON public.event_images USING btree (sha256);
 CREATE INDEX event_images_by_time ON public.event_images USING brin (at);
 CREATE INDEX event_reviews_of_event ON public.event_reviews USING btree (event_id, seq);

@@ -8,6 +8,7 @@ import {
 } from '@tanstack/react-router';
 import { type Parameter, readSearch, readSearchAround } from './address/search.ts';
 import { activitySearch, deliveriesSearch, holdsSearch, usersSearch } from './administration/search.ts';
+import { connectionSearch } from './connections/search.ts';
 import { eventsSearch } from './events/search.ts';
 import { incidentsSearch } from './incidents/search.ts';
 import { locationsSearch } from './locations/search.ts';
@@ -91,6 +92,13 @@ const sensor = createRoute({
   path: '/sensors/$sensorId',
   validateSearch: readSearch({}),
   component: lazyRouteComponent(() => import('./sensors/sensor-page.tsx'), 'SensorPage'),
+});
+
+const connection = createRoute({
+  getParentRoute: () => shell,
+  path: '/sensors/$sensorId/connections/$connectionId',
+  validateSearch: readSearch(connectionSearch),
+  component: lazyRouteComponent(() => import('./connections/connection-page.tsx'), 'ConnectionPage'),
 });
 
 const locations = createRoute({
@@ -235,6 +243,7 @@ export const router = createRouter({
       watchlist,
       sensors,
       sensor,
+      connection,
       locations,
       location,
       traffic,

@@ -100,3 +100,49 @@ export const MAX_NOTE_IMAGES = 5;
 
 /** Most items that one call of a batch names. */
 export const MAX_BATCH_ITEMS = 100;
+
+/** The formats in which devices report, besides the service's own. */
+export const deviceFormats = [
+  'hikvision',
+  'dahua',
+  'platerecognizer',
+  'openalpr',
+  'frigate',
+  'axis-lpv',
+  'axis-aoa',
+  'unifi-protect',
+  'tvt',
+  'milesight',
+  'verkada',
+  'tattile',
+  'codeproject',
+  'huawei',
+  'uniview',
+  'genetec',
+  'ops243',
+  'fiware',
+  'datex2',
+  'sensorthings',
+  'mapped',
+  'gantry',
+] as const;
+
+/**
+ * What became of a device's message. RECEIVED: not processed yet; STORED: at least one new event; DUPLICATE: only
+ * events that were stored before; HELD: part of the observation of one vehicle, which is stored when it is complete;
+ * ALIVE: a heartbeat or status; AGGREGATE: figures of several vehicles, which are not events; IGNORED: nothing that
+ * Gantry records; UNKNOWN_DEVICE: from a device of a recorder that is not assigned to a sensor; REFUSED: it cannot be
+ * read, or the event is invalid; FAILED: the service failed, and tries again.
+ */
+export const messageStatuses = [
+  'RECEIVED',
+  'STORED',
+  'DUPLICATE',
+  'HELD',
+  'ALIVE',
+  'AGGREGATE',
+  'IGNORED',
+  'UNKNOWN_DEVICE',
+  'REFUSED',
+  'FAILED',
+] as const;

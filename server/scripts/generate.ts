@@ -10,6 +10,7 @@ import { startEmbeddedDatabase } from '../src/platform/database/embedded/embedde
 import { migrate } from '../src/platform/database/migrate.ts';
 import { apiPage } from './generate/api-page.ts';
 import { configurationPage, environmentExample } from './generate/configuration-page.ts';
+import { devicesPage } from './generate/devices-page.ts';
 
 // Writes the generated files; with --check it only reports whether they are up to date.
 
@@ -36,6 +37,7 @@ const schemaPage = async (): Promise<string> => {
 const files: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/api.md': () => apiPage(appRouter),
   'docs/configuration.md': configurationPage,
+  'docs/devices.md': devicesPage,
   '.env.example': environmentExample,
   'server/schema.sql': schemaPage,
 };

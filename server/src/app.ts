@@ -6,8 +6,11 @@ import type { AppContext } from './api/context.ts';
 import { appRouter } from './api/router.ts';
 import type { PasswordCost } from './auth/passwords.ts';
 import { startAuth } from './auth/start.ts';
+import { startConnections } from './connections/start.ts';
 import { startFoldingCounts } from './events/counts/fold.ts';
 import { findEvents } from './events/store.ts';
+import { startMqtt } from './gateways/mqtt.ts';
+import { startGateways } from './gateways/start.ts';
 import { requireMapTiles } from './http/map-tiles.ts';
 import { closeServer, createServer } from './http/server.ts';
 import { startImages } from './images/start.ts';
@@ -161,6 +164,7 @@ async function compose(
     outbox: webhooks.webhooks,
   });
   const sensors = startSensors(foundation, realtime);
+  const connections = await startConnections(foundation);
   const watchlist = await startWatchlist(foundation);
   const images = await startImages(foundation);
   const zone = () => core.settings.current().timezone;
@@ -177,6 +181,7 @@ async function compose(
     ...auth,
     ...realtime,
     ...sensors,
+    ...connections,
     ...watchlist,
     ...images,
     ...ingest,
@@ -186,7 +191,11 @@ async function compose(
   };
   const firstAdministrator = await createFirstAdministrator(context);
 
-  const server = await createServer(context, appRouter, undefined, undefined, overrides.consoleFolder);
+  const gateways = startGateways(foundation, context, secret);
+  await startMqtt(foundation, context, gateways.receiver, secret);
+  const server = await createServer(context, appRouter, undefined, undefined, overrides.consoleFolder, [
+    gateways.http,
+  ]);
   resources.onClose(() => closeServer(server));
   // Closed first, because open streams would delay the end of the server.
   resources.use(realtime.realtime);

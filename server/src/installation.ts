@@ -17,3 +17,6 @@ export const consoleFolder = fileURLToPath(new URL('../../console/dist/', import
 
 /** The program of the thread that writes reports: always the built one, even if the service runs from source. */
 export const reportWorker = new URL('../dist/report-worker.js', import.meta.url);
+
+/** The program of the process that evaluates mappings: always the built one, as above. */
+export const mappingProgram = new URL('../dist/mapping-program.js', import.meta.url);

@@ -61,6 +61,7 @@ describe('a failed login', () => {
     const callerAt = (address: string) => ({
       requestId: '',
       since: performance.now(),
+      host: null,
       userAgent: null,
       authorization: null,
       address,

@@ -26,9 +26,14 @@ const importsOf = (file: string): Import[] =>
     isType: type !== undefined,
   }));
 
-const sources = ['contract/src', 'server/src', 'client/src', 'simulator/src', 'bench/src'].flatMap(
-  filesUnder,
-);
+const sources = [
+  'contract/src',
+  'server/src',
+  'client/src',
+  'simulator/src',
+  'bench/src',
+  'edge/src',
+].flatMap(filesUnder);
 const imports = sources.flatMap(importsOf);
 const server = imports.filter(({ from }) => from.startsWith('server/src/'));
 
@@ -70,8 +75,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ['users', 'realtime'],
   ['events', 'sensors'],
   ['images', 'incidents', 'locations', 'traffic', 'views', 'watchlist', 'webhooks'],
-  ['ingest', 'analytics', 'reports', 'retention'],
-  ['api', 'http', 'workers'],
+  ['ingest', 'analytics', 'connections', 'reports', 'retention'],
+  ['api', 'gateways', 'http', 'workers'],
   ['app.ts'],
   ['main.ts'],
 ];

@@ -12,6 +12,7 @@ const PROGRAMS = {
   demo: 'simulator/src/demo.ts',
   check: 'server/scripts/check.ts',
   distribute: 'server/scripts/distribute.ts',
+  gateway: 'server/scripts/gateway.ts',
 } as const;
 
 /** The path of a program, built once for the whole run: a loader would translate its sources anew in every process. */

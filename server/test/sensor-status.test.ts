@@ -332,7 +332,11 @@ describe('lastCommunication', () => {
   it('of many sensors moves forward, never back, and unknown sensors are ignored', async () => {
     const [one, two] = [await devices.create(), await devices.create()];
     const touch = (...contacts: [string, Date][]) =>
-      touchSensors(gantry.pool, { byKey: new Map(contacts), byPreviousKey: new Map() });
+      touchSensors(gantry.pool, {
+        byKey: new Map(contacts),
+        byPreviousKey: new Map(),
+        byConnection: new Map(),
+      });
     await touch([one.id, moment('2026-01-02')], [randomUUID(), moment('2026-01-02')]);
     expect(await devices.read(one.id)).toMatchObject({ lastCommunication: '2026-01-02T00:00:00.000Z' });
     expect(await devices.read(two.id)).toMatchObject({ lastCommunication: null });
@@ -357,7 +361,11 @@ describe('lastCommunication', () => {
       );
     await Promise.all(
       Array.from({ length: 30 }, () =>
-        touchSensors(gantry.pool, { byKey: shuffled(), byPreviousKey: shuffled() }),
+        touchSensors(gantry.pool, {
+          byKey: shuffled(),
+          byPreviousKey: shuffled(),
+          byConnection: shuffled(),
+        }),
       ),
     );
   });

@@ -2,6 +2,7 @@ import 'i18next';
 import type administration from '../administration/locale/en.json';
 import type chart from '../chart/locale/en.json';
 import type common from '../common/locale/en.json';
+import type connections from '../connections/locale/en.json';
 import type events from '../events/locale/en.json';
 import type incidents from '../incidents/locale/en.json';
 import type locations from '../locations/locale/en.json';
@@ -24,6 +25,7 @@ declare module 'i18next' {
       chart: typeof chart;
       administration: typeof administration;
       common: typeof common;
+      connections: typeof connections;
       events: typeof events;
       incidents: typeof incidents;
       locations: typeof locations;

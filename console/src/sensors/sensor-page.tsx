@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { ConnectionsPanel } from '../connections/connections-panel.tsx';
 import { Failure } from '../service/failure.tsx';
 import { api, service } from '../service/service.ts';
 import { useMay } from '../session/may.ts';
@@ -63,6 +64,7 @@ function SensorView({ sensor }: { readonly sensor: Sensor }) {
           <div className="grid min-w-0 gap-3">
             <HistoryPanel id={id} />
             <LastMessagePanel sensorId={id} />
+            {mayManage && <ConnectionsPanel sensorId={id} />}
           </div>
           <div className="grid min-w-0 gap-3">
             <DetailsPanel sensor={sensor} />

@@ -25,6 +25,8 @@ export interface PagesOptions<Row> {
   readonly enabled?: boolean;
   /** Whether a row is about to change by itself: then the list is asked for again every few seconds. */
   readonly isUnderWay?: (row: Row) => boolean;
+  /** Asks again after so many milliseconds, for a list to which rows are added all the time. */
+  readonly everyMs?: number;
 }
 
 /** What a list knows of its rows so far. */
@@ -55,7 +57,7 @@ export function usePages<Row>({
   load,
   keyOf,
   enabled = true,
-  isUnderWay,
+  isUnderWay, everyMs,
 }: PagesOptions<Row>): Pages<Row> {
   const client = useQueryClient();
   const [generation, setGeneration] = useState(0);
@@ -72,7 +74,9 @@ export function usePages<Row>({
       return loaded < total ? loaded : undefined;
     },
     refetchInterval: ({ state }) =>
-      isUnderWay && state.data?.pages.some((page) => page.rows.some(isUnderWay)) ? POLL_MS : false,
+      isUnderWay && state.data?.pages.some((page) => page.rows.some(isUnderWay))
+        ? POLL_MS
+        : (everyMs ?? false),
     placeholderData: keepPreviousData,
   });
   const data = enabled ? query.data : undefined;

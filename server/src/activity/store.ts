@@ -16,6 +16,7 @@ export type ActivityAction =
   | `incidents.${'create' | 'update' | 'acknowledge' | 'assign' | 'start' | 'resolve' | 'reopen' | 'close' | 'addNote' | 'attachEvent'}`
   | `watchlist.${'create' | 'update' | 'delete' | 'acknowledgeAlert'}`
   | `views.${'create' | 'update' | 'delete' | 'setDefault'}`
+  | `connections.${'create' | 'update' | 'rotate' | 'delete' | 'replay' | 'register'}`
   | `webhooks.${'create' | 'update' | 'delete' | 'test' | 'redeliver'}`
   | `reports.${'generate' | 'download' | 'cancel' | 'delete' | 'createSchedule' | 'updateSchedule' | 'deleteSchedule'}`
   | `storage.${'setRetention' | 'runRetention' | 'setHold' | 'releaseHold'}`

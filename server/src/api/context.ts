@@ -1,4 +1,5 @@
 import type { AuthServices } from '../auth/start.ts';
+import type { ConnectionServices } from '../connections/start.ts';
 import type { ImageServices } from '../images/start.ts';
 import type { IngestServices } from '../ingest/start.ts';
 import type { Core } from '../platform/context.ts';
@@ -15,6 +16,7 @@ export interface AppContext
     AuthServices,
     RealtimeServices,
     SensorServices,
+    ConnectionServices,
     ImageServices,
     WatchlistServices,
     WebhookServices,

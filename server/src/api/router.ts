@@ -1,4 +1,5 @@
 import { authRouter } from './auth.ts';
+import { connectionsRouter } from './connections.ts';
 import { eventsRouter } from './events.ts';
 import { incidentsRouter } from './incidents.ts';
 import { liveRouter } from './live.ts';
@@ -18,6 +19,7 @@ import { webhooksRouter } from './webhooks.ts';
 export const appRouter = router({
   auth: authRouter,
   sensors: sensorsRouter,
+  connections: connectionsRouter,
   events: eventsRouter,
   locations: locationsRouter,
   traffic: trafficRouter,

@@ -5,6 +5,7 @@ import {
   METHODS,
   type RequestListener,
   type Server,
+  type ServerResponse,
 } from 'node:http';
 import { REQUEST_TIMEOUT_MS } from '@gantry/contract/envelope';
 import type { AnyTRPCRouter } from '@trpc/server';
@@ -41,11 +42,18 @@ const MAX_CHECK_MS = 2_000;
 /** The services that routes besides the API use; the API uses those that its router requires. */
 type ServedApp = Core & AuthServices & RealtimeServices & ImageServices & ReportServices;
 
+/** Handles requests that are neither calls of procedures nor pages, such as those of devices. */
+export interface Door {
+  accepts(request: IncomingMessage): boolean;
+  handle(request: IncomingMessage, response: ServerResponse): void;
+}
+
 /**
  * Builds the HTTP server of the service, without listening.
  * @param app the services for the procedures of the router
  * @param timeoutMs time limit for receiving a request, and again for answering it, in milliseconds
  * @param pagesFolder where the built console is
+ * @param doors handle the requests that they accept, before all others except preflights
  */
 export async function createServer(
   app: ServedApp,
@@ -53,6 +61,7 @@ export async function createServer(
   timeoutMs = REQUEST_TIMEOUT_MS,
   limits = ANSWER_LIMITS,
   pagesFolder = consoleFolder,
+  doors: readonly Door[] = [],
 ): Promise<FastifyInstance> {
   const allowed = allowOrigins(app.config.WEB_ORIGIN, app.config.PREVIEW_ORIGINS);
   const callerOf = createCallerOf(app.config.TRUSTED_PROXIES, app.log);
@@ -83,7 +92,12 @@ export async function createServer(
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     serverFactory: (handler) => {
-      const http = createHttp(timeoutMs, isPreflight, trpc, handler);
+      const http = createHttp(timeoutMs, isPreflight, trpc, (request, response) => {
+        const door = isPreflight(request) ? undefined : doors.find((each) => each.accepts(request));
+        if (!door) return handler(request, response);
+        if (closing) response.shouldKeepAlive = false;
+        door.handle(request, response);
+      });
       http.timeout = timeoutMs + app.timings.stalledMs;
       limitConnections(http, most, app.log);
       followConnections(http);

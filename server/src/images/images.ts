@@ -10,7 +10,10 @@ import {
   noteImageStored,
   noteImages,
   noteImagesOfEvent,
+  noteImagesOfMessage,
   type PicturesOfEvent,
+  type PicturesOfMessage,
+  referToImages,
   type StoredImage,
 } from './store.ts';
 
@@ -33,7 +36,7 @@ export interface ImageLimits {
   readonly openMs: number;
 }
 
-/** Stores the images of events and notes. */
+/** Stores the images of events, notes and messages of devices. */
 export interface Images {
   /**
    * Stores the images of an event before the event itself; they are durable when this resolves.
@@ -47,6 +50,13 @@ export interface Images {
    * @throws AppError `unavailable` as `keep` does
    */
   keepForNote(pictures: readonly Picture[], until?: number): Promise<void>;
+  /** The same for a message of a device, before the message is stored. */
+  keepForMessage(message: PicturesOfMessage, until?: number): Promise<void>;
+  /** Refers from an event, before it is stored, to images that are stored already. */
+  refer(
+    event: { readonly eventId: string; readonly eventType: string },
+    hashes: readonly string[],
+  ): Promise<void>;
   find(sha256: string): Promise<StoredImage | null>;
   readonly blobs: BlobStore;
 }
@@ -57,9 +67,9 @@ const WRITES_AT_ONCE = 8;
 const LIMITS: ImageLimits = { bytes: 64_000_000, events: 2_000, putMs: 15_000, failures: 5, openMs: 500 };
 
 /** What images belong to. */
-type Owner = 'event' | 'note';
+type Owner = 'event' | 'note' | 'message';
 
-/** The error for an event, or a note, whose images were not stored in time. */
+/** The error for an event, a note, or a message, whose images were not stored in time. */
 export function picturesTookTooLong(owner: Owner = 'event'): AppError {
   return unavailable(`Storing the images of the ${owner} took too long: send the ${owner} again in a moment`);
 }
@@ -139,6 +149,12 @@ export function createImages({ db, blobs, log, limits }: ImagesParts): Images {
         { owner: 'event', pictures: event.pictures, note: () => noteImagesOfEvent(db, event) },
         until,
       ),
+    keepForMessage: (message, until) =>
+      keepInTurn(
+        { owner: 'message', pictures: message.pictures, note: () => noteImagesOfMessage(db, message) },
+        until,
+      ),
+    refer: (event, hashes) => referToImages(db, event, hashes),
     keepForNote: (pictures, until) =>
       keepInTurn({ owner: 'note', pictures, note: () => noteImages(db, pictures) }, until),
   };

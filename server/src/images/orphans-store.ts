@@ -56,7 +56,8 @@ export async function removeDanglingReferences(db: Executor, eventIds: readonly 
 
 const IS_ORPHAN = sql`touched_at < now() - ${YOUNG}
   AND NOT EXISTS (SELECT FROM event_images WHERE event_images.sha256 = images.sha256)
-  AND NOT EXISTS (SELECT FROM incident_images WHERE incident_images.sha256 = images.sha256)`;
+  AND NOT EXISTS (SELECT FROM incident_images WHERE incident_images.sha256 = images.sha256)
+  AND NOT EXISTS (SELECT FROM device_message_images WHERE device_message_images.sha256 = images.sha256)`;
 
 /** A page of images in the order of their hashes, with whether each is referenced. */
 export async function pageOfImages(

@@ -15,10 +15,17 @@ const HEADER_BYTES = 64;
 /** Start of the image data, which follows the frame header. */
 const SCAN = 0xda;
 
+const END_OF_JPEG = Buffer.from([0xff, 0xd9]);
+
+/** The chunk IEND with its check sum. */
+const END_OF_PNG = Buffer.from('IEND\xaeB`\x82', 'latin1');
+
 interface Format {
   readonly mediaType: MediaType;
   readonly begins: (bytes: Buffer) => boolean;
   readonly size: (bytes: Buffer) => PixelSize | null;
+  /** The length of the file in bytes, which may be followed by other data; null when its end is missing. */
+  readonly length: (bytes: Buffer) => number | null;
 }
 
 const FORMATS: readonly Format[] = [
@@ -26,11 +33,13 @@ const FORMATS: readonly Format[] = [
     mediaType: 'image/jpeg',
     begins: (bytes) => bytes.length > 3 && bytes.readUIntBE(0, 3) === 0xffd8ff,
     size: jpegSize,
+    length: jpegLength,
   },
   {
     mediaType: 'image/png',
     begins: (bytes) => bytes.subarray(0, 8).toString('latin1') === '\x89PNG\r\n\x1a\n',
     size: (bytes) => headerSize(PNG, bytes),
+    length: pngLength,
   },
   {
     mediaType: 'image/webp',
@@ -38,6 +47,7 @@ const FORMATS: readonly Format[] = [
       bytes.subarray(0, 4).toString('latin1') === 'RIFF' &&
       bytes.subarray(8, 12).toString('latin1') === 'WEBP',
     size: (bytes) => (isWholeRiff(bytes) ? headerSize(WEBP, bytes) : null),
+    length: (bytes) => (isWholeRiff(bytes) ? bytes.readUInt32LE(4) + 8 : null),
   },
 ];
 
@@ -52,6 +62,14 @@ export function pixelSizeOf(bytes: Buffer, mediaType: MediaType): PixelSize | nu
   return size !== null && size.width >= 1 && size.height >= 1
     ? { width: size.width, height: size.height }
     : null;
+}
+
+/**
+ * The length in bytes of the image at the beginning of `bytes`, which other data may follow; null when its end is
+ * missing, because it is truncated.
+ */
+export function imageLengthOf(bytes: Buffer, mediaType: MediaType): number | null {
+  return FORMATS.find((format) => format.mediaType === mediaType)?.length(bytes) ?? null;
 }
 
 /**
@@ -81,6 +99,24 @@ function jpegSize(bytes: Buffer): PixelSize | null {
     at += 2 + length;
   }
   return null;
+}
+
+/**
+ * The end of a JPEG after its first scan. Encoded data contains no markers (ITU-T T.81, B.1.1.5), so that the first
+ * end-of-image marker after the scan is the one of the image and not of a thumbnail in its header.
+ */
+function jpegLength(bytes: Buffer): number | null {
+  let at = 2;
+  while (at + 4 <= bytes.length && bytes[at] === 0xff && bytes[at + 1] !== SCAN) {
+    at += bytes[at + 1] === 0xff ? 1 : 2 + bytes.readUInt16BE(at + 2);
+  }
+  const end = bytes.indexOf(END_OF_JPEG, at);
+  return at + 4 <= bytes.length && bytes[at + 1] === SCAN && end !== -1 ? end + END_OF_JPEG.length : null;
+}
+
+function pngLength(bytes: Buffer): number | null {
+  const end = bytes.indexOf(END_OF_PNG);
+  return end === -1 ? null : end + END_OF_PNG.length;
 }
 
 function headerSize(format: typeof PNG, bytes: Buffer): PixelSize | null {

@@ -43,15 +43,25 @@ export function readImage(value: string, path: string): Picture | null {
   if (!url && DATA_URL.test(value)) throw invalidInput(path, `This is not an image: ${ONE_OF_THREE}`);
   const bytes = decodeBase64(url ? value.slice(url[0].length) : value);
   if (!bytes) throw invalidInput(path, 'The image is not valid base64');
-  const mediaType = mediaTypeOf(bytes);
-  if (!mediaType) throw invalidInput(path, `This is not an image: ${ONE_OF_THREE}`);
+  const picture = readPicture(bytes, path);
   const [, subtype] = url ?? [];
-  if (subtype !== undefined && claimedType(subtype) !== mediaType) {
+  if (subtype !== undefined && claimedType(subtype) !== picture.mediaType) {
     throw invalidInput(
       path,
-      `The image claims to be ${claimedType(subtype)}, but its bytes are ${mediaType}`,
+      `The image claims to be ${claimedType(subtype)}, but its bytes are ${picture.mediaType}`,
     );
   }
+  return picture;
+}
+
+/**
+ * Checks, by its bytes, that an image is of a supported format and, by its header, that its size is reasonable.
+ * @param path of the image in the input, for messages
+ * @throws AppError `badRequest`
+ */
+export function readPicture(bytes: Buffer, path: string): Picture {
+  const mediaType = mediaTypeOf(bytes);
+  if (!mediaType) throw invalidInput(path, `This is not an image: ${ONE_OF_THREE}`);
   const size = pixelSizeOf(bytes, mediaType);
   if (!size)
     throw invalidInput(path, 'The image is damaged or incomplete: its header does not contain its size');

@@ -39,6 +39,28 @@ export function noteImagesOfEvent(
   );
 }
 
+/** The images of a message of a device. */
+export interface PicturesOfMessage {
+  readonly messageId: string;
+  readonly pictures: readonly Picture[];
+}
+
+/** The same for a message of a device. */
+export function noteImagesOfMessage(
+  db: Executor,
+  { messageId, pictures }: PicturesOfMessage,
+): Promise<ReadonlySet<string>> {
+  return note(
+    db,
+    pictures,
+    sql`, referred AS (
+      INSERT INTO device_message_images (message_id, sha256)
+      SELECT ${messageId}::uuid, sha256 FROM given ORDER BY sha256
+      ON CONFLICT DO NOTHING
+    )`,
+  );
+}
+
 /**
  * Records images that something else will refer to within the hour, such as a note.
  * @returns the hashes of the images whose file must be stored
@@ -69,6 +91,19 @@ async function note(db: Executor, pictures: readonly Picture[], referred: SQL): 
     )
     SELECT encode(sha256, 'hex') AS sha256 FROM noted WHERE stored_at IS NULL`);
   return new Set(lacking.map(({ sha256 }) => sha256));
+}
+
+/** Refers from an event, which may be stored later, to those of the images that are known. */
+export async function referToImages(
+  db: Executor,
+  event: { readonly eventId: string; readonly eventType: string },
+  hashes: readonly string[],
+): Promise<void> {
+  await db.execute(sql`
+    INSERT INTO event_images (event_id, sha256, event_type)
+    SELECT ${event.eventId}::uuid, sha256, ${event.eventType} FROM images
+    WHERE sha256 IN (SELECT decode(hex, 'hex') FROM unnest(${sql.param(hashes)}::text[]) AS hex)
+    ON CONFLICT (event_id, sha256) DO NOTHING`);
 }
 
 /** Records that the file of an image is stored. */

@@ -58,6 +58,28 @@ export async function ingestEvent(
   return { eventId: row.id, duplicate: outcome === 'duplicate' };
 }
 
+/** The result of storing an event that was made of a device's message. */
+export interface Stored {
+  readonly eventId: string;
+  readonly outcome: WriteOutcome;
+}
+
+/**
+ * Stores an event that a gateway made of a message, with the time and the images that the message has: its times were
+ * judged when it arrived, and its images are addresses.
+ * @param pictures the hashes of those of its images that are stored
+ * @throws AppError `badRequest` when the database refuses it; `unavailable` when it should be tried again
+ */
+export async function storeReported(
+  { app, sensor }: Pick<IngestContext, 'app' | 'sensor'>,
+  event: ReportedEvent,
+  pictures: readonly string[],
+): Promise<Stored> {
+  const row = enrich(event, sensor, app.settings.current().timezone, app.clock.now());
+  if (pictures.length > 0) await app.images.refer({ eventId: row.id, eventType: row.eventType }, pictures);
+  return { eventId: row.id, outcome: await app.eventWriter.write(row) };
+}
+
 /** @throws AppError `badRequest` at `images.<n>` for data that is not an image */
 function takeOutPictures(event: ReportedEvent): WithPictures {
   const read = event.images.map((value, at) => ({ value, picture: readImage(value, `images.${at}`) }));

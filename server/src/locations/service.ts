@@ -33,7 +33,11 @@ export function createLocation(
  * @throws AppError `notFound`
  */
 export async function updateLocation(
-  { app, actor, caller }: ActorContext<Core & Pick<SensorServices, 'sensorKeys' | 'publicSensors'>>,
+  {
+    app,
+    actor,
+    caller,
+  }: ActorContext<Core & Pick<SensorServices, 'sensorKeys' | 'knownSensors' | 'publicSensors'>>,
   { id, ...changes }: UpdateLocationInput,
 ): Promise<Location> {
   const concernsIngestion = changes.name !== undefined || changes.speedLimit !== undefined;
@@ -46,7 +50,10 @@ export async function updateLocation(
     if (concernsIngestion) await notify(tx, channels.sensors, '*');
     return updated;
   });
-  if (concernsIngestion) app.sensorKeys.forgetAll();
+  if (concernsIngestion) {
+    app.sensorKeys.forgetAll();
+    app.knownSensors.forgetAll();
+  }
   app.publicSensors.forget();
   return location;
 }

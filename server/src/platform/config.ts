@@ -44,7 +44,7 @@ export const configKeys = {
   DATABASE_POOL_SIZE: number(2, 200)
     .default(10)
     .describe(
-      'Maximum number of database connections of one process for ordinary work. It opens up to 11 more, for devices, expensive queries, health checks, reports and messages. Your own server must allow this number for each of the `WORKERS`.',
+      'Maximum number of database connections of one process for ordinary work. It opens up to 15 more, for devices, gateways, expensive queries, health checks, reports and messages. Your own server must allow this number for each of the `WORKERS`.',
     ),
   ALLOW_UNSAFE_DATABASE: flag
     .default(false)
@@ -168,6 +168,46 @@ export const configKeys = {
       'Access key for that store. Unset: the credentials that the AWS SDK finds, such as the role of the machine.',
     ),
   S3_SECRET_ACCESS_KEY: z.string().max(500).optional().describe('The secret of that access key.'),
+  GATEWAY_URL: z
+    .string()
+    .max(60, 'must have at most 60 characters, because some cameras accept only 127 for the whole address')
+    .refine(isOrigin, 'must be an address such as http://10.0.0.5:4000, without a path')
+    .optional()
+    .describe(
+      'Address under which devices reach the service, for the addresses that `connections.create` returns. Unset: the address to which the request to create a connection was sent.',
+    ),
+  DEVICE_MESSAGE_DAYS: number(1, 3_650)
+    .default(14)
+    .describe(
+      'How long messages of devices are kept as they came, in days, with their pictures. Events that were made of them stay.',
+    ),
+  GATEWAY_SPOOL_MB: number(0, 1_000_000)
+    .default(512)
+    .describe(
+      'Maximum size of `DATA_DIR/gateway-spool`, in megabytes. There, messages of devices that do not send again are kept while the database is unavailable.',
+    ),
+  MQTT_URL: z
+    .url({
+      protocol: /^(?:mqtts?|wss?)$/,
+      error: 'must be an address such as mqtts://user:password@broker.example.org',
+    })
+    .optional()
+    .describe(
+      'MQTT broker from which connections receive messages, with user and password if it needs them: `mqtt:`, `mqtts:`, `ws:` or `wss:`. Unset: none.',
+    ),
+  MQTT_CLIENT_ID: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/, 'must be up to 64 letters, digits, dots, hyphens or underscores')
+    .optional()
+    .describe('Name of the session on the broker. Unset: one that is derived from the installation.'),
+  MQTT_CA_FILE: z
+    .string()
+    .optional()
+    .describe(
+      'Certificates (PEM) that sign the certificate of the broker. Unset: those that the system trusts.',
+    ),
+  MQTT_CERT_FILE: z.string().optional().describe('Certificate (PEM) by which the broker knows this client.'),
+  MQTT_KEY_FILE: z.string().optional().describe('Key (PEM) of that certificate.'),
   CONSOLE: flag
     .default(true)
     .describe('Whether the service serves the console, the web application for operators, at `/`.'),
@@ -207,6 +247,13 @@ const schema = z.object(configKeys).superRefine((config, ctx) => {
       code: 'custom',
       path: [path],
       message: 'must be set too, because the access key and its secret are used together',
+    });
+  }
+  if ((config.MQTT_CERT_FILE === undefined) !== (config.MQTT_KEY_FILE === undefined)) {
+    ctx.addIssue({
+      code: 'custom',
+      path: [config.MQTT_CERT_FILE === undefined ? 'MQTT_CERT_FILE' : 'MQTT_KEY_FILE'],
+      message: 'must be set too, because the certificate and its key are used together',
     });
   }
 });

@@ -37,6 +37,8 @@ export interface Caller {
   /** When the request arrived, by the monotonic clock of this process (`performance.now()`). */
   readonly since: number;
   readonly address: string;
+  /** The Host header as received. */
+  readonly host: string | null;
   readonly userAgent: string | null;
   /** The Authorization header as received. */
   readonly authorization: string | null;

@@ -13,6 +13,13 @@ export interface Metrics {
   readonly lateFollowUps: Gauge;
   readonly oldestFollowUpSeconds: Gauge;
   readonly clockSkewSeconds: Gauge;
+  /** Messages of devices by what became of them. */
+  readonly deviceMessages: Counter<'format' | 'outcome'>;
+  /** Answers to requests of devices, by HTTP status. */
+  readonly gatewayAnswers: Counter<'format' | 'status'>;
+  /** Messages that wait on disk for the database. */
+  readonly spooledMessages: Gauge;
+  readonly mqttConnected: Gauge;
   /** Reports how the connections of these pools are used, read at each request. */
   followPools(pools: Readonly<Record<string, PoolUse>>): void;
 }
@@ -94,6 +101,28 @@ export function createMetrics(siblings: Siblings | null = null): Metrics {
     clockSkewSeconds: new Gauge({
       name: 'gantry_clock_skew_seconds',
       help: 'How far the clock of this process is ahead of that of the database, in seconds',
+      registers,
+    }),
+    deviceMessages: new Counter({
+      name: 'gantry_device_messages_total',
+      help: 'Messages of devices processed, by format and what became of them',
+      labelNames: ['format', 'outcome'],
+      registers,
+    }),
+    gatewayAnswers: new Counter({
+      name: 'gantry_gateway_answers_total',
+      help: 'Answers to requests of devices, by format and HTTP status',
+      labelNames: ['format', 'status'],
+      registers,
+    }),
+    spooledMessages: new Gauge({
+      name: 'gantry_spooled_messages',
+      help: 'Messages of devices that wait on disk for the database',
+      registers,
+    }),
+    mqttConnected: new Gauge({
+      name: 'gantry_mqtt_connected',
+      help: 'Whether this process is connected to the MQTT broker; of several processes one is',
       registers,
     }),
     followPools(pools) {

@@ -22,6 +22,18 @@ export interface Timings {
   readonly sweepFollowUpsMs: number;
   /** How often it is counted how many of them have waited for too long. */
   readonly countLateMs: number;
+  /** How long a process may work on a device's message before another one takes it over. */
+  readonly messageLeaseMs: number;
+  /** How often messages are looked for whose processing was left behind. */
+  readonly sweepMessagesMs: number;
+  /** How often observations of one vehicle are looked for that are complete. */
+  readonly sweepPassagesMs: number;
+  /** How often messages of devices are removed that are old. */
+  readonly removeDeviceDataMs: number;
+  /** How often it is tried to store messages that wait on disk. */
+  readonly playSpoolMs: number;
+  /** How often a process tries to become the only one that does something, and whether it still is. */
+  readonly leadershipMs: number;
   /** How often what was counted of events is folded. */
   readonly foldCountsMs: number;
   /** How often the feed of changes is read although nobody announced any: should a message be lost, that is how late it is. */
@@ -56,6 +68,12 @@ export const TIMINGS: Timings = {
   writeContactsMs: 2_000,
   sweepFollowUpsMs: 2_000,
   countLateMs: 15_000,
+  messageLeaseMs: 30_000,
+  sweepMessagesMs: 2_000,
+  sweepPassagesMs: 1_000,
+  removeDeviceDataMs: 600_000,
+  playSpoolMs: 1_000,
+  leadershipMs: 5_000,
   foldCountsMs: 1_000,
   readFeedMs: 1_000,
   refuseLoginMs: 500,

@@ -4,7 +4,7 @@ import type { AuthServices } from '../auth/start.ts';
 import type { Core } from '../platform/context.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
 import { type FeedMoment, KEPT_HOURS, readFeedMoment } from './changes-store.ts';
-import { createInbox, type Inbox } from './inbox.ts';
+import { createInbox } from './inbox.ts';
 import { type FeedItem, itemsAfter, type TopicPayloads } from './items.ts';
 import { compare, type Mark, readMark, writeMark } from './position.ts';
 import { selectTopics } from './selection.ts';
@@ -58,7 +58,7 @@ export async function* follow<Name extends Topic>(
   const inbox = createInbox(INBOX_CAPACITY);
   const left = () => inbox.end(null);
   signal?.addEventListener('abort', left, { once: true });
-  const stopWatching = watchToken(ctx, inbox);
+  const stopWatching = watchToken(ctx, inbox.end);
   let quit: (() => void) | null = null;
   try {
     let from = lastEventId === undefined ? null : await resumeFrom(ctx.app, lastEventId);
@@ -128,9 +128,12 @@ function expired(): AppError {
   return new AppError('unauthorized', 'Invalid or expired token');
 }
 
-/** Ends the inbox as soon as the token is no longer valid. @returns a function that stops watching */
-function watchToken(ctx: FollowContext, inbox: Inbox): () => void {
-  const end = () => inbox.end(expired());
+/** Ends a stream as soon as the token is no longer valid. @returns a function that stops watching */
+export function watchToken(
+  ctx: SessionContext<Core & AuthServices>,
+  endWith: (error: AppError) => void,
+): () => void {
+  const end = () => endWith(expired());
   const stopWatching = ctx.app.sessionWatch.watch(ctx.actor.token, end);
   const untilExpiry = ctx.actor.token.expiresAt.getTime() - ctx.app.clock.now();
   const expiry = setTimeout(end, Math.max(0, untilExpiry));

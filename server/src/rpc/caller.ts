@@ -32,6 +32,7 @@ export function createCallerOf(proxies: readonly string[], log: Logger): CallerO
     requestId,
     since: performance.now(),
     address: addressOf(request),
+    host: request.headers.host ?? null,
     userAgent: request.headers['user-agent'] ?? null,
     authorization: request.headers.authorization ?? null,
   });

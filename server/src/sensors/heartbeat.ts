@@ -66,8 +66,8 @@ export async function handleHeartbeat(
   return { success: true, status: outcome.to, serverTime: outcome.at, intervalSeconds };
 }
 
-/** Publishes the change if the heartbeat changes the status. */
-async function takeReport(
+/** Records a heartbeat, and publishes the change if it changes the status. */
+export async function takeReport(
   app: Core & Pick<RealtimeServices, 'outbox'>,
   report: SelfReport,
 ): Promise<StatusOutcome | null> {

@@ -5,6 +5,8 @@ export interface LastContacts extends AsyncDisposable {
   record(sensorId: string): void;
   /** The same, for a sensor that used the key before its current one. */
   recordByPreviousKey(sensorId: string): void;
+  /** The same, for a sensor that spoke through a gateway, without a key. */
+  recordByConnection(sensorId: string): void;
 }
 
 export interface LastContactsParts {
@@ -21,18 +23,21 @@ export interface LastContactsParts {
 export interface Contacts {
   readonly byKey: ReadonlyMap<string, Date>;
   readonly byPreviousKey: ReadonlyMap<string, Date>;
+  readonly byConnection: ReadonlyMap<string, Date>;
 }
 
 export function createLastContacts({ store, log, now, everyMs }: LastContactsParts): LastContacts {
   let byKey = new Map<string, Date>();
   let byPreviousKey = new Map<string, Date>();
+  let byConnection = new Map<string, Date>();
   let writing = Promise.resolve();
 
   const flush = async (): Promise<void> => {
-    if (byKey.size === 0 && byPreviousKey.size === 0) return;
-    const due = { byKey, byPreviousKey };
+    if (byKey.size === 0 && byPreviousKey.size === 0 && byConnection.size === 0) return;
+    const due = { byKey, byPreviousKey, byConnection };
     byKey = new Map();
     byPreviousKey = new Map();
+    byConnection = new Map();
     try {
       await store(due);
     } catch (error) {
@@ -54,6 +59,9 @@ export function createLastContacts({ store, log, now, everyMs }: LastContactsPar
     },
     recordByPreviousKey(sensorId) {
       byPreviousKey.set(sensorId, new Date(now()));
+    },
+    recordByConnection(sensorId) {
+      byConnection.set(sensorId, new Date(now()));
     },
     async [Symbol.asyncDispose]() {
       clearInterval(timer);

@@ -14,7 +14,14 @@ import { publishStatus } from './publish-status.ts';
 import { sensorPlaces } from './standings-store.ts';
 import type { SensorServices } from './start.ts';
 import { recordStatusChange, timeOfChange } from './status-store.ts';
-import { deleteSensorRow, getSensor, getSensorLocked, insertSensor, updateSensorRow } from './store.ts';
+import {
+  deleteConnectionsOf,
+  deleteSensorRow,
+  getSensor,
+  getSensorLocked,
+  insertSensor,
+  updateSensorRow,
+} from './store.ts';
 
 type SensorContext = ActorContext<Core & SensorServices & Pick<RealtimeServices, 'outbox'>>;
 
@@ -96,13 +103,15 @@ export async function updateSensor(
 }
 
 /**
- * Deletes a sensor: its key becomes invalid and its deviceId free. Its events stay.
+ * Deletes a sensor: its key becomes invalid, its connections are deleted, and its deviceId is free. Its events stay.
  * @throws AppError `notFound`
  */
 export async function deleteSensor(ctx: SensorContext, id: string): Promise<{ success: true; id: string }> {
   const gone = await changeSensor(ctx, async (tx) => {
     const sensor = await deleteSensorRow(tx, id);
     await sensorPlaces.forget(tx, sensor.id);
+    await deleteConnectionsOf(tx, sensor.id);
+    await notify(tx, channels.connections, '');
     await recordActivity(tx, ctx.actor.id, ctx.caller, 'sensors.delete', nameOf(sensor));
     return sensor;
   });
@@ -166,6 +175,7 @@ async function changeSensor(
     return changed;
   });
   app.sensorKeys.forget(sensor.id);
+  app.knownSensors.forget(sensor.id);
   app.publicSensors.forget();
   return sensor;
 }

@@ -2,15 +2,17 @@ import { channels } from '../platform/database/notify.ts';
 import type { Foundation } from '../platform/start.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import { publicKeyView } from './api-key.ts';
+import { createKnownSensors, type KnownSensors } from './known-sensors.ts';
 import { createLastContacts, type LastContacts } from './last-contacts.ts';
 import { createPublicList, type PublicList } from './public-list.ts';
 import { createSensorKeys, type SensorKeys } from './sensor-keys.ts';
-import { findSensorByKey, touchSensors } from './store.ts';
+import { findKnownSensorById, findSensorByKey, touchSensors } from './store.ts';
 import { startSweeper } from './sweeper.ts';
 
 /** The services of this room. */
 export interface SensorServices {
   readonly sensorKeys: SensorKeys;
+  readonly knownSensors: KnownSensors;
   readonly publicSensors: PublicList;
   readonly lastContacts: LastContacts;
 }
@@ -21,10 +23,12 @@ export function startSensors(
 ): SensorServices {
   const { config, db, devices, questions, log, clock, timings } = core;
   const sensorKeys = createSensorKeys((apiKey) => findSensorByKey(devices, apiKey));
+  const knownSensors = createKnownSensors((sensorId) => findKnownSensorById(devices, sensorId));
   const publicSensors = createPublicList(questions, publicKeyView(config.PUBLIC_SENSOR_KEYS));
   const forgetAll = () => {
     publicSensors.forget();
     sensorKeys.forgetAll();
+    knownSensors.forgetAll();
   };
   // Keys expire one by one, so that they are not all read again at the same time.
   listener.on(
@@ -33,6 +37,7 @@ export function startSensors(
       if (sensorId === '*') return forgetAll();
       publicSensors.forget();
       sensorKeys.forget(sensorId);
+      knownSensors.forget(sensorId);
     },
     forgetAll,
   );
@@ -45,5 +50,5 @@ export function startSensors(
     }),
   );
   resources.use(startSweeper({ db, log, timings, outbox, publicSensors }, config.HEARTBEAT_TIMEOUT_SECONDS));
-  return { sensorKeys, publicSensors, lastContacts };
+  return { sensorKeys, knownSensors, publicSensors, lastContacts };
 }

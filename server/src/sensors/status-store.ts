@@ -76,8 +76,11 @@ export async function listStatusChanges(
 /** What a sensor reports about itself; `null` keeps the known value. */
 export interface SelfReport {
   readonly sensorId: string;
-  /** The key that it used: a heartbeat is discarded if the key was replaced meanwhile. */
-  readonly apiKey: string;
+  /**
+   * The key that it used: a heartbeat is discarded if the key was replaced meanwhile. Null for one that arrived through
+   * a gateway.
+   */
+  readonly apiKey: string | null;
   readonly signal: Exclude<SensorSignal, 'silence'>;
   readonly reason: string;
   readonly firmware: string | null;
@@ -182,8 +185,8 @@ async function takeReport(db: Executor, report: SelfReport, only: SQL): Promise<
     WITH locked AS MATERIALIZED (
       SELECT id, status, status_since, ${JSON.stringify(nextStatus[signal])}::jsonb ->> status AS next_status,
         coalesce(${firmware}, firmware) AS firmware, coalesce(${ipAddress}, ip_address) AS ip_address,
-        coalesce(${macAddress}, mac_address) AS mac_address, api_key <> ${apiKey} AS by_previous_key
-      FROM sensors WHERE id = ${sensorId} AND ${acceptsKey(apiKey)}
+        coalesce(${macAddress}, mac_address) AS mac_address, ${apiKey === null ? sql`NULL::boolean` : sql`api_key <> ${apiKey}`} AS by_previous_key
+      FROM sensors WHERE id = ${sensorId} AND ${apiKey === null ? sql`true` : acceptsKey(apiKey)}
       FOR NO KEY UPDATE
     ), before AS MATERIALIZED (
       SELECT *, ${CHANGED_AT} AS at FROM locked
@@ -193,7 +196,7 @@ async function takeReport(db: Executor, report: SelfReport, only: SQL): Promise<
         status_since = CASE WHEN before.status = before.next_status THEN sensors.status_since ELSE before.at END,
         last_heartbeat = before.at,
         last_communication = before.at,
-        key_used_at = CASE WHEN before.by_previous_key THEN sensors.key_used_at ELSE before.at END,
+        key_used_at = CASE WHEN before.by_previous_key = false THEN before.at ELSE sensors.key_used_at END,
         previous_key_used_at =
           CASE WHEN before.by_previous_key THEN before.at ELSE sensors.previous_key_used_at END,
         firmware = before.firmware,

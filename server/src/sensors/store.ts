@@ -7,7 +7,7 @@ import type {
   Sensor,
   UpdateSensorInput,
 } from '@gantry/contract/sensors';
-import { and, asc, count, desc, eq, isNull, or, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, inArray, isNull, or, type SQL, sql } from 'drizzle-orm';
 import type { Pool } from 'pg';
 import { contains, sortedName } from '../platform/database/folded.ts';
 import { locations, sensors } from '../platform/database/tables.ts';
@@ -85,6 +85,13 @@ export async function deleteSensorRow(db: Executor, id: string): Promise<Sensor>
   return only(await db.delete(sensors).where(hasId(id)).returning(sensorColumns));
 }
 
+/** Marks the connections of a sensor as deleted; a sweep removes their messages. */
+export async function deleteConnectionsOf(tx: Executor, sensorId: string): Promise<void> {
+  await tx.execute(sql`
+    UPDATE connections SET deleted_at = now(), signing_key = NULL
+    WHERE sensor_id = ${sensorId}::uuid AND deleted_at IS NULL`);
+}
+
 /** Records that the device's address has just answered. @throws AppError `notFound` */
 export async function setLastPing(db: Executor, id: string): Promise<Sensor> {
   return only(
@@ -93,7 +100,26 @@ export async function setLastPing(db: Executor, id: string): Promise<Sensor> {
 }
 
 /** The data of the sensor with the key for ingestion; null when there is none. */
-export async function findSensorByKey(db: Executor, apiKey: string): Promise<KnownSensor | null> {
+export function findSensorByKey(db: Executor, apiKey: string): Promise<KnownSensor | null> {
+  return findKnownSensor(
+    db,
+    acceptsKey(apiKey),
+    // Milliseconds for which it is accepted, if it is the key before.
+    sql<number | null>`CASE WHEN ${acceptsPreviousKey(apiKey)}
+      THEN (extract(epoch FROM sensors.previous_key_until - statement_timestamp()) * 1000)::float8 END`,
+  );
+}
+
+/** The data of a sensor for the ingestion of what arrives through its connections; null when there is none. */
+export async function findKnownSensorById(db: Executor, id: string): Promise<KnownSensor | null> {
+  return isUuid(id) ? findKnownSensor(db, eq(sensors.id, id), sql<number | null>`NULL::float8`) : null;
+}
+
+async function findKnownSensor(
+  db: Executor,
+  wanted: SQL,
+  previousMs: SQL<number | null>,
+): Promise<KnownSensor | null> {
   const [row] = await db
     .select({
       id: sensors.id,
@@ -103,21 +129,19 @@ export async function findSensorByKey(db: Executor, apiKey: string): Promise<Kno
       locationName: locations.name,
       speedLimit: locations.speedLimit,
       eventsPerMin: sensors.eventsPerMin,
-      // Milliseconds for which it is accepted, if it is the key before.
-      previousMs: sql<number | null>`CASE WHEN ${acceptsPreviousKey(apiKey)}
-        THEN (extract(epoch FROM sensors.previous_key_until - statement_timestamp()) * 1000)::float8 END`,
+      previousMs,
       hasPast: sql<boolean>`(EXISTS (SELECT FROM sensor_places WHERE sensor_id = ${sensors.id})
         OR EXISTS (SELECT FROM location_limits WHERE location_limits.location_id = ${sensors.locationId}))`,
     })
     .from(sensors)
     .leftJoin(locations, eq(locations.id, sensors.locationId))
-    .where(acceptsKey(apiKey));
+    .where(wanted);
   if (!row) return null;
-  const { coordinates, hasPast, previousMs, ...known } = row;
+  const { coordinates, hasPast, previousMs: validMs, ...known } = row;
   const sensor = {
     ...known,
     address: coordinates?.address ?? null,
-    ...(previousMs !== null && { previousKey: { validMs: previousMs } }),
+    ...(validMs !== null && { previousKey: { validMs } }),
   };
   if (!hasPast) return sensor;
   const standings = await readStandings(db, row.id, row.locationId);
@@ -143,12 +167,18 @@ const TOUCH_BY_KEY = `${TOUCH} key_used_at = CASE
 const TOUCH_BY_PREVIOUS_KEY = `${TOUCH} previous_key_used_at = greatest(sensors.previous_key_used_at, locked.at)
   ${OF_LOCKED}`;
 
+const TOUCH_ONLY = `${TOUCH} updated_at = sensors.updated_at ${OF_LOCKED}`;
+
 /** Moves lastCommunication of many sensors forward, never back. Deleted sensors are skipped. */
-export async function touchSensors(pool: Pool, { byKey, byPreviousKey }: Contacts): Promise<void> {
+export async function touchSensors(
+  pool: Pool,
+  { byKey, byPreviousKey, byConnection }: Contacts,
+): Promise<void> {
   const touch = (statement: string, contacts: ReadonlyMap<string, Date>) =>
     pool.query(statement, [[...contacts.keys()], [...contacts.values()]]);
   await touch(TOUCH_BY_KEY, byKey);
   if (byPreviousKey.size > 0) await touch(TOUCH_BY_PREVIOUS_KEY, byPreviousKey);
+  if (byConnection.size > 0) await touch(TOUCH_ONLY, byConnection);
 }
 
 const sortKeys = {
@@ -205,4 +235,17 @@ function only(rows: Sensor[]): Sensor {
   const [row] = rows;
   if (!row) throw notFound('Sensor');
   return row;
+}
+
+/** The device IDs of sensors by their ids; sensors that do not exist are absent. */
+export async function listDeviceIds(
+  db: Executor,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .select({ id: sensors.id, deviceId: sensors.deviceId })
+    .from(sensors)
+    .where(inArray(sensors.id, [...ids]));
+  return new Map(rows.map(({ id, deviceId }) => [id, deviceId]));
 }

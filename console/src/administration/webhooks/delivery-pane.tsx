@@ -6,20 +6,12 @@ import { api } from '../../service/service.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Panel } from '../../ui/panel.tsx';
+import { readable } from '../../ui/readable.ts';
 import { SidePane } from '../../ui/side-pane.tsx';
 import { useNotices } from '../../undo/undo.tsx';
 import { DeliveryFacts } from './delivery-facts.tsx';
 import { useKindName } from './kind-name.ts';
 import { refreshWebhooks } from './refresh.ts';
-
-/** The body as people read it; one that is no JSON as it is. */
-function readable(body: string): string {
-  try {
-    return JSON.stringify(JSON.parse(body), null, 2);
-  } catch {
-    return body;
-  }
-}
 
 /** Everything about one delivery. */
 export function DeliveryPane({

@@ -14,4 +14,6 @@ export const locks = {
   traffic: 4_202_618,
   /** Shared by transactions that remove events, so that they exclude those that set a legal hold. */
   holds: 4_202_620,
+  /** Held by the process that receives from the MQTT broker. */
+  mqtt: 4_202_621,
 } as const;

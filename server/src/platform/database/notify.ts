@@ -23,6 +23,10 @@ export const channels = {
   webhooks: 'gantry_webhooks',
   /** A webhook (its id) has deliveries that are due. */
   deliveries: 'gantry_deliveries',
+  /** The connections of devices changed: read them again. */
+  connections: 'gantry_connections',
+  /** A connection (its id) has messages to process, or a message of it changed. */
+  messages: 'gantry_messages',
   /** A report was requested. */
   reports: 'gantry_reports',
 } as const;

@@ -11,6 +11,11 @@ export interface Pools {
   /** Other needs of devices: keys, heartbeats, last contacts, partitions, and the effects of events. */
   readonly devices: Pool;
   /**
+   * What devices send through gateways: their messages, and what becomes of these. The process that receives from the
+   * MQTT broker keeps one of them.
+   */
+  readonly gateways: Pool;
+  /**
    * Queries whose cost depends on the input: lists, searches, figures. The number of connections limits how many run
    * at once.
    */
@@ -25,6 +30,9 @@ const HEALTH_TIMEOUT_MS = 2_000;
 /** Devices wait for it, and should not wait half a minute on a connection that does not respond. */
 const DEVICES_TIMEOUT_MS = 3_000;
 
+/** A group of messages may be several megabytes. */
+const GATEWAYS_TIMEOUT_MS = 8_000;
+
 interface Special extends PoolOptions {
   readonly size: number;
 }
@@ -32,6 +40,7 @@ interface Special extends PoolOptions {
 const special = {
   writer: { size: 1, name: 'gantry writer' },
   devices: { size: 3, name: 'gantry devices', statementTimeoutMs: DEVICES_TIMEOUT_MS },
+  gateways: { size: 4, name: 'gantry gateways', statementTimeoutMs: GATEWAYS_TIMEOUT_MS },
   questions: { size: 4, name: 'gantry questions' },
   health: {
     size: 1,
@@ -56,6 +65,7 @@ export function openPools(
     ordinary: open({ size }),
     writer: open(special.writer),
     devices: open(special.devices),
+    gateways: open(special.gateways),
     questions: open({ ...special.questions, connectTimeoutMs: questionMs, statementTimeoutMs: questionMs }),
     health: open(special.health),
   };

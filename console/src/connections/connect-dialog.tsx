@@ -1,0 +1,53 @@
+import type { DeviceFormat } from '@gantry/contract/connections';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useForm } from '../form/form.ts';
+import { FormDialog } from '../form/form-dialog.tsx';
+import { api, service } from '../service/service.ts';
+import { Select } from '../ui/select.tsx';
+import { OptionFields, readOptions } from './option-fields.tsx';
+import { SecretsDialog } from './secrets.tsx';
+import { useFormats } from './use-formats.ts';
+
+/** Connects a device that speaks the format of its maker; then what to enter in it. */
+export function ConnectDialog({
+  sensorId,
+  onClose,
+}: {
+  readonly sensorId: string;
+  readonly onClose: () => void;
+}) {
+  const { t } = useTranslation('connections');
+  const client = useQueryClient();
+  const { formats } = useFormats();
+  const [format, setFormat] = useState<DeviceFormat>('hikvision');
+  const form = useForm({
+    read: (entered) => ({
+      sensorId,
+      format,
+      ...(entered.text('timeZone') !== '' && { timeZone: entered.text('timeZone') }),
+      options: readOptions(entered),
+    }),
+    save: (input) => api.connections.create.mutate(input),
+    onSuccess: () => void client.invalidateQueries({ queryKey: service.connections.pathKey() }),
+  });
+  if (form.result) {
+    return <SecretsDialog title={t('connect.done')} connection={form.result} onClose={onClose} />;
+  }
+  return (
+    <FormDialog title={t('connect.title')} form={form} onClose={onClose} action={t('connect.action')}>
+      <Select
+        label={t('format')}
+        value={format}
+        options={formats.map(({ name, label }) => ({ value: name, label }))}
+        onChange={setFormat}
+      />
+      <OptionFields
+        format={format}
+        hasTopics={formats.some(({ name, transports }) => name === format && transports.includes('mqtt'))}
+        errorOf={form.errorOf}
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,59 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { Failure } from '../service/failure.tsx';
+import { service } from '../service/service.ts';
+import { PageHeader } from '../shell/page-header.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { ConnectionActions } from './connection-actions.tsx';
+import { Discoveries } from './discoveries.tsx';
+import { Messages } from './messages.tsx';
+import { useFormats } from './use-formats.ts';
+
+/** One connection: the messages of the device as they came, what became of them, and devices that nobody knows yet. */
+export function ConnectionPage() {
+  const { t } = useTranslation('connections');
+  const { sensorId, connectionId } = useParams({
+    from: '/shell/sensors/$sensorId/connections/$connectionId',
+  });
+  const { labelOf } = useFormats();
+  const sensor = useQuery(service.sensors.getById.queryOptions({ id: sensorId }));
+  const {
+    data: connection,
+    error,
+    refetch,
+  } = useQuery(service.connections.getById.queryOptions({ id: connectionId }));
+  return (
+    <>
+      <PageHeader
+        title={
+          <span className="flex min-w-0 items-center gap-2">
+            <Link to="/sensors/$sensorId" params={{ sensorId }} className="min-w-0 text-accent underline">
+              <bdi className="one-line block max-w-[40vw] xl:max-w-xl">
+                {sensor.data?.name ?? t('sensor')}
+              </bdi>
+            </Link>
+            <Icon name="next" className="shrink-0 text-muted rtl:-scale-x-100" />
+            <span>{connection ? labelOf(connection.format) : t('title')}</span>
+          </span>
+        }
+        note={connection && <bdi dir="ltr">{connection.username}</bdi>}
+      >
+        {connection && <ConnectionActions connection={connection} />}
+      </PageHeader>
+      {error && !connection && (
+        <div className="p-4">
+          <Failure error={error} onRetry={() => void refetch()} />
+        </div>
+      )}
+      {!connection && !error && <Skeleton rows={8} />}
+      {connection && (
+        <>
+          <Discoveries connectionId={connection.id} />
+          <Messages connectionId={connection.id} />
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,102 @@
+import type { Discovery } from '@gantry/contract/connections';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useForm } from '../form/form.ts';
+import { FormDialog } from '../form/form-dialog.tsx';
+import { LookUpField } from '../form/look-up-field.tsx';
+import { findSensors, nameOfSensor } from '../incidents/use-filters.ts';
+import { api, service } from '../service/service.ts';
+import { Moment } from '../time/moment.tsx';
+import { Button } from '../ui/button.tsx';
+import { Field } from '../ui/field.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { useNotices } from '../undo/undo.tsx';
+
+const AGAIN_MS = 10_000;
+
+/** Devices that a recorder speaks for and that are no sensors yet. Absent while there are none. */
+export function Discoveries({ connectionId }: { readonly connectionId: string }) {
+  const { t } = useTranslation('connections');
+  const [asked, setAsked] = useState<Discovery | null>(null);
+  const { data } = useQuery({
+    ...service.connections.getDiscoveries.queryOptions({ connectionId, take: 100 }),
+    refetchInterval: AGAIN_MS,
+  });
+  if (!data || data.total === 0) return null;
+  return (
+    <section
+      aria-label={t('discoveries.title')}
+      className="max-h-52 shrink-0 overflow-y-auto border-b bg-medium-surface px-4 py-2"
+    >
+      <p className="flex items-center gap-2 font-semibold">
+        <Icon name="help" className="text-medium" /> {t('discoveries.title')}
+      </p>
+      <ul>
+        {data.discoveries.map((discovery) => (
+          <li key={discovery.id} className="flex flex-wrap items-center gap-x-3 gap-y-1 py-1">
+            <bdi className="min-w-0 grow font-mono wrap-anywhere">{discovery.device}</bdi>
+            <span className="text-muted">{t('discoveries.messages', { count: discovery.messages })}</span>
+            <Moment at={discovery.lastSeen} />
+            <Button icon="add" onClick={() => setAsked(discovery)}>
+              {t('discoveries.register')}
+            </Button>
+          </li>
+        ))}
+      </ul>
+      {asked && <RegisterDialog discovery={asked} onClose={() => setAsked(null)} />}
+    </section>
+  );
+}
+
+/** Makes a sensor of a device, or assigns it to one, and stores the events that it has sent meanwhile. */
+function RegisterDialog({
+  discovery,
+  onClose,
+}: {
+  readonly discovery: Discovery;
+  readonly onClose: () => void;
+}) {
+  const { t } = useTranslation('connections');
+  const client = useQueryClient();
+  const { say } = useNotices();
+  const form = useForm({
+    read: (entered) => {
+      const sensorId = entered.text('sensorId');
+      return { id: discovery.id, ...(sensorId === '' ? { name: entered.text('name') } : { sensorId }) };
+    },
+    save: (input) => api.connections.register.mutate(input),
+    onSuccess: ({ replayed }) => {
+      void client.invalidateQueries({ queryKey: service.connections.pathKey() });
+      void client.invalidateQueries({ queryKey: service.sensors.pathKey() });
+      say(t('discoveries.done', { count: replayed }));
+      onClose();
+    },
+  });
+  return (
+    <FormDialog
+      title={t('discoveries.registerTitle')}
+      form={form}
+      onClose={onClose}
+      action={t('discoveries.register')}
+    >
+      <p>
+        <bdi className="font-mono wrap-anywhere">{discovery.device}</bdi>
+      </p>
+      <Field
+        label={t('discoveries.name')}
+        name="name"
+        defaultValue={discovery.device}
+        error={form.errorOf('name')}
+        autoComplete="off"
+      />
+      <LookUpField
+        label={t('discoveries.existing')}
+        name="sensorId"
+        defaultValue={null}
+        find={findSensors}
+        nameOf={nameOfSensor}
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,82 @@
+import type { Connection } from '@gantry/contract/connections';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useForm } from '../form/form.ts';
+import { FormDialog } from '../form/form-dialog.tsx';
+import { Failure } from '../service/failure.tsx';
+import { api, service } from '../service/service.ts';
+import { Button } from '../ui/button.tsx';
+import { useNotices } from '../undo/undo.tsx';
+import { OptionFields, readOptions } from './option-fields.tsx';
+import { useFormats } from './use-formats.ts';
+
+/** Changes how the messages of a connection are read, and shows beforehand what the last one would become. */
+export function EditConnectionDialog({
+  connection,
+  onClose,
+}: {
+  readonly connection: Connection;
+  readonly onClose: () => void;
+}) {
+  const { t } = useTranslation('connections');
+  const client = useQueryClient();
+  const { say } = useNotices();
+  const { formats } = useFormats();
+  const fields = useRef<HTMLDivElement>(null);
+  const { id, format } = connection;
+  const form = useForm({
+    read: (entered) => ({
+      id,
+      timeZone: entered.textOrNull('timeZone'),
+      options: readOptions(entered, connection.options),
+    }),
+    save: (input) => api.connections.update.mutate(input),
+    onSuccess: () => {
+      void client.invalidateQueries({ queryKey: service.connections.pathKey() });
+      say(t('edit.done'));
+      onClose();
+    },
+  });
+  const attempt = useMutation({
+    mutationFn: () => {
+      const mapping = fields.current?.querySelector<HTMLTextAreaElement>('[name="options.mapping"]')?.value;
+      return api.connections.tryReading.query({
+        id,
+        options: { ...connection.options, ...(mapping && { mapping }) },
+      });
+    },
+  });
+  return (
+    <FormDialog title={t('edit.title')} form={form} onClose={onClose} width="wide">
+      <div ref={fields} className="flex flex-col gap-3">
+        <OptionFields
+          format={format}
+          hasTopics={formats.some(({ name, transports }) => name === format && transports.includes('mqtt'))}
+          connection={connection}
+          errorOf={form.errorOf}
+        />
+      </div>
+      {format === 'mapped' && (
+        <Button className="self-start" disabled={attempt.isPending} onClick={() => attempt.mutate()}>
+          {t('edit.try')}
+        </Button>
+      )}
+      {attempt.error && <Failure error={attempt.error} />}
+      {attempt.data && (
+        <section aria-label={t('edit.tried')} className="rounded-md border bg-bg p-2">
+          <p className="text-sm text-muted">
+            {t(`statuses.${attempt.data.status}`)}
+            {attempt.data.reason !== null && <bdi> · {attempt.data.reason}</bdi>}
+          </p>
+          <pre
+            dir="ltr"
+            className="max-h-60 overflow-auto font-mono text-sm wrap-anywhere whitespace-pre-wrap"
+          >
+            {JSON.stringify(attempt.data.events, null, 2)}
+          </pre>
+        </section>
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,87 @@
+import type { Connection, ConnectionOptions } from '@gantry/contract/connections';
+import { useTranslation } from 'react-i18next';
+import { ChoiceField } from '../form/choice-field.tsx';
+import type { Entered } from '../form/form.ts';
+import { Field } from '../ui/field.tsx';
+
+/** The options that a form shows, over those that it does not. */
+export function readOptions(entered: Entered, before: ConnectionOptions = {}): ConnectionOptions {
+  const { speedUnit: _, minConfidence: __, mapping: ___, topics: ____, ...others } = before;
+  const speedUnit = entered.text('options.speedUnit');
+  const minConfidence = entered.numberOrNull('options.minConfidence');
+  const mapping = entered.text('options.mapping');
+  const topics = entered.text('options.topics').split(/\s+/).filter(Boolean);
+  return {
+    ...others,
+    ...(speedUnit === 'mph' && { speedUnit }),
+    ...(minConfidence !== null && { minConfidence: minConfidence / 100 }),
+    ...(mapping !== '' && { mapping }),
+    ...(topics.length > 0 && { topics }),
+  };
+}
+
+interface OptionFieldsProps {
+  readonly format: string;
+  /** Whether the format comes over MQTT. */
+  readonly hasTopics: boolean;
+  readonly connection?: Connection;
+  readonly errorOf: (path: string) => string | undefined;
+}
+
+/** How the messages of a connection are read. */
+export function OptionFields({ format, hasTopics, connection, errorOf }: OptionFieldsProps) {
+  const { t } = useTranslation('connections');
+  const options = connection?.options ?? {};
+  return (
+    <>
+      <Field
+        label={t('options.timeZone')}
+        name="timeZone"
+        hint={t('options.timeZoneHint')}
+        defaultValue={connection?.timeZone ?? ''}
+        error={errorOf('timeZone')}
+        autoComplete="off"
+      />
+      <ChoiceField
+        label={t('options.speedUnit')}
+        name="options.speedUnit"
+        defaultValue={options.speedUnit ?? 'km/h'}
+        options={[
+          { value: 'km/h', label: 'km/h' },
+          { value: 'mph', label: 'mph' },
+        ]}
+      />
+      <Field
+        label={t('options.minConfidence')}
+        name="options.minConfidence"
+        hint={t('options.minConfidenceHint')}
+        defaultValue={options.minConfidence === undefined ? '' : String(options.minConfidence * 100)}
+        error={errorOf('options.minConfidence')}
+        inputMode="decimal"
+      />
+      {hasTopics && (
+        <Field
+          label={t('options.topics')}
+          name="options.topics"
+          hint={t('options.topicsHint')}
+          lines={2}
+          defaultValue={options.topics?.join('\n') ?? ''}
+          error={errorOf('options.topics')}
+        />
+      )}
+      {format === 'mapped' && (
+        <Field
+          label={t('options.mapping')}
+          name="options.mapping"
+          hint={t('options.mappingHint')}
+          lines={10}
+          defaultValue={options.mapping ?? ''}
+          error={errorOf('options.mapping')}
+          dir="ltr"
+          spellCheck={false}
+          required
+        />
+      )}
+    </>
+  );
+}

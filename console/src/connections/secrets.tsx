@@ -1,0 +1,52 @@
+import type { CreatedConnection } from '@gantry/contract/connections';
+import { useTranslation } from 'react-i18next';
+import { Button } from '../ui/button.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+
+/** What is entered in the device, shown this once, and the steps. */
+export function SecretsDialog({
+  connection,
+  title,
+  onClose,
+}: {
+  readonly connection: CreatedConnection;
+  readonly title: string;
+  readonly onClose: () => void;
+}) {
+  const { t } = useTranslation(['connections', 'common']);
+  const values = (['url', 'username', 'password', 'token'] as const).map(
+    (name) => [name, connection[name]] as const,
+  );
+  return (
+    <Dialog title={title} open width="wide">
+      <p>{t('secrets.once')}</p>
+      <dl className="grid gap-2 sm:grid-cols-[8rem_1fr]">
+        {values.map(([name, value]) => (
+          <div key={name} className="contents">
+            <dt className="text-muted sm:pt-1.5">{t(`secrets.${name}`)}</dt>
+            <dd className="flex min-w-0 items-center gap-2 rounded-md border bg-bg ps-2">
+              <code dir="ltr" className="min-w-0 grow py-1 font-mono text-sm wrap-anywhere select-all">
+                {value}
+              </code>
+              <CopyButton text={value} label={t('secrets.copy', { what: t(`secrets.${name}`) })} iconOnly />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <h3 className="font-semibold">{t('secrets.steps')}</h3>
+      <ol dir="ltr" lang="en" className="ms-5 flex list-decimal flex-col gap-1.5">
+        {connection.instructions.map((step) => (
+          <li key={step} className="wrap-anywhere">
+            {step}
+          </li>
+        ))}
+      </ol>
+      <div className="flex justify-end">
+        <Button kind="primary" onClick={onClose}>
+          {t('secrets.done')}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,206 @@
+import { z } from 'zod';
+import { id } from './id.ts';
+import { jsonObject } from './json.ts';
+import { pageTotals, paging } from './page.ts';
+import { messagesOf, resumable } from './realtime.ts';
+import { trimmedText } from './text.ts';
+import { deviceFormats, messageStatuses } from './values.ts';
+
+export const deviceFormat = z.enum(deviceFormats);
+export type DeviceFormat = z.infer<typeof deviceFormat>;
+
+export const messageStatus = z.enum(messageStatuses);
+export type MessageStatus = z.infer<typeof messageStatus>;
+
+/** Maximum length of a mapping, in characters. */
+export const MAPPING_MAX = 20_000;
+
+const optionFields = {
+  sensors: z
+    .record(trimmedText(200, 1), id)
+    .optional()
+    .describe(
+      'For a recorder that speaks for many cameras: the sensor of each channel, MAC address, serial number or camera name. Without it, everything belongs to the sensor of the connection.',
+    ),
+  speedUnit: z
+    .enum(['km/h', 'mph'])
+    .optional()
+    .describe('The unit of speeds in messages that do not name it. Default: km/h.'),
+  minConfidence: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe('Plates read with less confidence are left out of the event, from 0 to 1.'),
+  mapping: trimmedText(MAPPING_MAX, 1)
+    .optional()
+    .describe(
+      'For the format `mapped`: a JSONata expression that makes one event or an array of events of a message.',
+    ),
+  topics: z
+    .array(trimmedText(500, 1))
+    .max(20)
+    .optional()
+    .describe('For formats over MQTT: the topics to subscribe to, instead of the usual ones of the format.'),
+};
+
+/** How the messages of a connection are read. */
+export const connectionOptions = z.strictObject(optionFields, {
+  error: (issue) =>
+    issue.code === 'unrecognized_keys'
+      ? `There is no option ${issue.keys.join(', ')}: use ${Object.keys(optionFields).join(', ')}`
+      : undefined,
+});
+export type ConnectionOptions = z.infer<typeof connectionOptions>;
+
+const timeZone = trimmedText(100, 1).describe(
+  'IANA time zone of times that the device sends without an offset. Default: the time zone of the service.',
+);
+
+/** A connection of a sensor, without its secrets. */
+export const connection = z.object({
+  id: z.string(),
+  sensorId: z.string(),
+  format: deviceFormat,
+  timeZone: z.string().nullable(),
+  options: connectionOptions,
+  username: z.string(),
+  createdAt: z.date(),
+  updatedAt: z.date(),
+  lastMessageAt: z.date().nullable(),
+  lastMessageStatus: messageStatus.nullable(),
+});
+export type Connection = z.infer<typeof connection>;
+
+/** What is shown once: the values to type into the device, and where. */
+export const connectionSecrets = z.object({
+  url: z.string().describe('The address for the device, with its token.'),
+  username: z.string(),
+  password: z.string(),
+  token: z.string(),
+  instructions: z.array(z.string()).describe('What to enter in the device, step by step.'),
+});
+
+/** The formats that the service reads, in the order in which they are offered. */
+export const formatsList = z.object({
+  formats: z.array(
+    z.object({
+      name: deviceFormat,
+      label: z.string().describe('The name that users know.'),
+      transports: z.array(z.enum(['http', 'mqtt'])),
+    }),
+  ),
+});
+
+export const createConnectionInput = z.object({
+  sensorId: id,
+  format: deviceFormat,
+  timeZone: timeZone.optional(),
+  options: connectionOptions.default({}),
+});
+export type CreateConnectionInput = z.infer<typeof createConnectionInput>;
+
+export const createdConnection = connection.extend(connectionSecrets.shape);
+export type CreatedConnection = z.infer<typeof createdConnection>;
+
+export const listConnectionsInput = z
+  .object({ sensorId: id.optional(), format: deviceFormat.optional(), ...paging(50) })
+  .prefault({});
+export type ListConnectionsInput = z.infer<typeof listConnectionsInput>;
+export const connectionsPage = z.object({ connections: z.array(connection), ...pageTotals });
+
+export const updateConnectionInput = z.object({
+  id,
+  timeZone: timeZone.nullable().optional(),
+  options: connectionOptions.optional().describe('Replaces all options.'),
+});
+export type UpdateConnectionInput = z.infer<typeof updateConnectionInput>;
+
+/** A message as a device sent it, and what became of it. */
+export const deviceMessage = z.object({
+  id: z.string(),
+  connectionId: z.string(),
+  receivedAt: z.date(),
+  status: messageStatus,
+  reason: z.string().nullable().describe('Why it became no event, or what of it was left out.'),
+  eventIds: z.array(z.string()),
+  method: z.string(),
+  path: z.string(),
+  contentType: z.string().nullable(),
+  bytes: z.number(),
+  pictures: z.array(z.string()).describe('The addresses of its pictures.'),
+});
+export type DeviceMessage = z.infer<typeof deviceMessage>;
+
+export const listMessagesInput = z.object({
+  connectionId: id,
+  status: messageStatus.optional(),
+  ...paging(20),
+});
+export type ListMessagesInput = z.infer<typeof listMessagesInput>;
+export const messagesPage = z.object({ messages: z.array(deviceMessage), ...pageTotals });
+
+/** One part of the body: of a multipart body, or the only one. */
+export const messagePart = z.object({
+  name: z.string().nullable(),
+  fileName: z.string().nullable(),
+  contentType: z.string().nullable(),
+  text: z
+    .string()
+    .nullable()
+    .describe('The text, in which images in base64 are replaced by their addresses.'),
+  base64: z.string().nullable().describe('The bytes of a part that is neither text nor an image.'),
+  picture: z.string().nullable().describe('The address of the image.'),
+});
+
+/** A message with its body. */
+export const messageDetail = deviceMessage.extend({ parts: z.array(messagePart) });
+export type MessageDetail = z.infer<typeof messageDetail>;
+
+export const followMessagesInput = z.object({ connectionId: id, ...resumable });
+export const receivedMessage = messagesOf('message', deviceMessage);
+
+export const replayInput = z.union([
+  z.object({ messageId: id }),
+  z.object({ connectionId: id, status: messageStatus.optional() }),
+]);
+export type ReplayInput = z.infer<typeof replayInput>;
+export const replayOutput = z.object({ success: z.literal(true), count: z.number() });
+
+/** What a mapping or a format makes of a message, without storing anything. */
+export const tryInput = z.object({
+  id,
+  options: connectionOptions.optional().describe('Instead of the options of the connection.'),
+  messageId: id.optional().describe('Default: the last message of the connection.'),
+});
+export const tryOutput = z.object({
+  messageId: z.string(),
+  status: messageStatus,
+  reason: z.string().nullable(),
+  events: z.array(jsonObject),
+});
+
+/** A device of a recorder that is not assigned to a sensor. */
+export const discovery = z.object({
+  id: z.string(),
+  connectionId: z.string(),
+  device: z.string().describe('The channel, MAC address, serial number or camera name.'),
+  firstSeen: z.date(),
+  lastSeen: z.date(),
+  messages: z.number(),
+});
+export type Discovery = z.infer<typeof discovery>;
+export const listDiscoveriesInput = z.object({ connectionId: id.optional(), ...paging(50) }).prefault({});
+export const discoveriesPage = z.object({ discoveries: z.array(discovery), ...pageTotals });
+
+export const registerInput = z.object({
+  id,
+  sensorId: id.optional().describe('An existing sensor; otherwise one is created.'),
+  name: trimmedText(200, 1).optional().describe('The name of the sensor to create.'),
+  replay: z.boolean().default(true).describe('Whether messages received meanwhile become events.'),
+});
+export const registerOutput = z.object({
+  success: z.literal(true),
+  sensorId: z.string(),
+  replayed: z.number(),
+});

@@ -1,0 +1,181 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { openSerial, readLines } from './inputs.ts';
+import { listen } from './listen.ts';
+import { claimFolder } from './lock.ts';
+import { readProgress } from './progress.ts';
+import { createRefusals } from './refused.ts';
+import { openSpool, SpoolFull } from './spool.ts';
+import { createStamp, InvalidMessage, type Kept } from './stamp.ts';
+import { createConnectionTarget, createEventTarget } from './target.ts';
+import { startUplink } from './uplink.ts';
+
+export interface EdgeOptions {
+  /** The address of Gantry, with the key of the sensor; or the address of one of its connections. */
+  readonly to: { readonly url: string; readonly apiKey: string } | { readonly connection: string };
+  readonly folder: string;
+  /** Maximum size of the spool in bytes. */
+  readonly maxBytes: number;
+  readonly stdin: boolean;
+  readonly serial?: { readonly path: string; readonly baud: number };
+  readonly listen?: { readonly host: string; readonly port: number };
+  readonly log: (message: string) => void;
+  /** Ends everything. What is not sent stays in the spool. */
+  readonly signal: AbortSignal;
+}
+
+/** How long to wait for the last messages to be sent after standard input has ended, in milliseconds. */
+const LAST_MESSAGES_MS = 10_000;
+
+/** How long to wait before a full spool is tried again, in milliseconds. */
+const FULL_MS = 1_000;
+
+/** Before a serial line that failed is opened again, in milliseconds. */
+const REOPEN_MS = 2_000;
+
+/** Runs the buffer until the signal is aborted, or standard input ends and it is the only input. */
+export async function runEdge(options: EdgeOptions): Promise<void> {
+  const { folder, log } = options;
+  const ending = new AbortController();
+  const stop = (): void => ending.abort();
+  options.signal.addEventListener('abort', stop, { once: true });
+  if (options.signal.aborted) stop();
+
+  await using _lock = await claimFolder(folder);
+  await using spool = await openSpool(folder, options.maxBytes, (position) =>
+    log(`a damaged message at ${position} in ${folder} was left out`),
+  );
+  const progress = await readProgress(folder, spool.start, spool.end);
+  const refusals = createRefusals(folder, log);
+  const isConnection = 'connection' in options.to;
+  const target =
+    'connection' in options.to
+      ? createConnectionTarget(options.to.connection)
+      : createEventTarget(options.to.url, options.to.apiKey);
+  const stamp = createStamp();
+
+  const keptOf = (line: string): Kept => (isConnection ? stamp.line(line) : stamp.event(parse(line)));
+  const append = (kept: readonly Kept[]): Promise<void> =>
+    spool.append(kept.map((each) => JSON.stringify(each)));
+
+  /** For inputs that can wait: a line that is no event is kept with the refused ones, and a full disk is waited for. */
+  const accept = async (line: string): Promise<void> => {
+    let kept: Kept;
+    try {
+      kept = keptOf(line);
+    } catch (error) {
+      if (!(error instanceof InvalidMessage)) throw error;
+      await refusals.keep([{ kept: stamp.line(line), reason: error.message }]);
+      return;
+    }
+    for (let isFirst = true; !ending.signal.aborted; isFirst = false) {
+      try {
+        await append([kept]);
+        return;
+      } catch (error) {
+        if (isFirst)
+          log(
+            `${error instanceof SpoolFull ? error.message : `a message could not be stored (${String(error)})`}; input waits`,
+          );
+        await pause(FULL_MS, ending.signal);
+      }
+    }
+  };
+
+  const uplink = startUplink({ spool, progress, target, refuse: refusals.keep, log, signal: ending.signal });
+  const status = () => ({
+    link: uplink.isUp === null ? 'unknown' : uplink.isUp ? 'up' : 'down',
+    waitingBytes: spool.end - progress.sentBefore,
+    maxBytes: options.maxBytes,
+    refused: refusals.count,
+  });
+
+  let server: Server | null = null;
+  if (options.listen) {
+    server = await listen({
+      ...options.listen,
+      status,
+      accept: async (body) => {
+        const kept = messagesIn(body).map((each) =>
+          isConnection ? stamp.line(JSON.stringify(each)) : stamp.event(each),
+        );
+        await append(kept);
+        return kept.length;
+      },
+    });
+    log(`listens on http://${options.listen.host}:${(server.address() as { port: number }).port}`);
+  }
+  const serial = options.serial ? followSerial(options.serial, accept, log, ending.signal) : null;
+
+  if (options.stdin) {
+    const reading = readLines(process.stdin, accept);
+    await Promise.race([reading, once(ending.signal, 'abort')]);
+    if (!ending.signal.aborted && !options.listen && !options.serial) {
+      await uplink.drained(LAST_MESSAGES_MS);
+      stop();
+    }
+  }
+  if (!ending.signal.aborted) await once(ending.signal, 'abort');
+  server?.close();
+  server?.closeAllConnections();
+  process.stdin.destroy();
+  await Promise.all([uplink.ended, serial]);
+  const waiting = spool.end - progress.sentBefore;
+  if (waiting > 0)
+    log(`ends with ${waiting} bytes of messages that are not sent; they are sent after the next start`);
+}
+
+/** Reads a serial line until the end, and opens it again when it fails or is unplugged. */
+async function followSerial(
+  { path, baud }: { readonly path: string; readonly baud: number },
+  accept: (line: string) => Promise<void>,
+  log: (message: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const input = await openSerial(path, baud);
+      const close = (): void => void input.destroy();
+      signal.addEventListener('abort', close, { once: true });
+      await readLines(input, accept).finally(() => signal.removeEventListener('abort', close));
+    } catch (error) {
+      if (!signal.aborted)
+        log(`${path} cannot be read (${error instanceof Error ? error.message : String(error)})`);
+    }
+    await pause(REOPEN_MS, signal);
+  }
+}
+
+/** The events of a body: one, an array, or JSON lines. @throws InvalidMessage */
+function messagesIn(body: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(body);
+    return Array.isArray(value) ? value : [value];
+  } catch {
+    return body
+      .split(/\r?\n/)
+      .filter((line) => line.trim() !== '')
+      .map(parse);
+  }
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new InvalidMessage('This is not JSON');
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+    if (signal.aborted) done();
+  });
+}

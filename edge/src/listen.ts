@@ -1,0 +1,52 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { SpoolFull } from './spool.ts';
+import { InvalidMessage } from './stamp.ts';
+
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
+
+export interface ListenParts {
+  readonly host: string;
+  readonly port: number;
+  /** Stores the events of a body. Resolves with their number when they are on the disk. */
+  readonly accept: (body: string) => Promise<number>;
+  readonly status: () => Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Listens for devices that report over HTTP: `POST /events` with one event, an array of events, or JSON lines. It answers
+ * after they are on the disk. `GET /status` says what waits.
+ */
+export async function listen({ host, port, accept, status }: ListenParts): Promise<Server> {
+  const server = createServer(async (request, response) => {
+    const answer = (code: number, body: unknown): void => {
+      response.writeHead(code, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
+    };
+    try {
+      if (request.method === 'GET' && request.url === '/status') answer(200, status());
+      else if (request.method === 'POST' && request.url === '/events') {
+        answer(200, { accepted: await accept(await bodyOf(request)) });
+      } else answer(404, { error: 'Send events with POST /events, or ask for GET /status' });
+    } catch (error) {
+      if (error instanceof InvalidMessage) answer(400, { error: error.message });
+      else if (error instanceof SpoolFull) answer(503, { error: error.message });
+      else answer(500, { error: 'The events could not be stored' });
+    }
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => resolve());
+  });
+  return server;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES)
+      throw new InvalidMessage('The body is larger than 10 MB: send fewer events at once');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,104 @@
+import type { Kept } from './stamp.ts';
+
+/** Why messages could not be delivered now; they are sent again. */
+export class NotDelivered extends Error {
+  override name = 'NotDelivered';
+  /** The earliest time of the next attempt, in milliseconds from now; null if the service did not say. */
+  readonly retryAfterMs: number | null;
+  /** Whether fewer messages at once may succeed. */
+  readonly isTooLarge: boolean;
+
+  constructor(
+    message: string,
+    { retryAfterMs = null as number | null, isTooLarge = false, cause = undefined as unknown } = {},
+  ) {
+    super(message, { cause });
+    this.retryAfterMs = retryAfterMs;
+    this.isTooLarge = isTooLarge;
+  }
+}
+
+/** A message that the service will never accept, with its reason. */
+export interface Refused {
+  readonly kept: Kept;
+  readonly reason: string;
+}
+
+/** Delivers messages. Those that are not among the refused are durable in the service. @throws NotDelivered */
+export type Target = (messages: readonly Kept[], signal: AbortSignal) => Promise<readonly Refused[]>;
+
+const TIMEOUT_MS = 60_000;
+
+/** The codes of single events that may be accepted later. */
+const TEMPORARY = new Set(['SERVICE_UNAVAILABLE', 'TOO_MANY_REQUESTS', 'TIMEOUT', 'INTERNAL_SERVER_ERROR']);
+
+/** Delivers events by `events.ingestBatch`. */
+export function createEventTarget(url: string, apiKey: string): Target {
+  const address = new URL('trpc/events.ingestBatch', url.endsWith('/') ? url : `${url}/`);
+  return async (messages, signal) => {
+    const body = JSON.stringify({ json: { apiKey, events: messages.map(({ event }) => event) } });
+    const answer = await post(address, 'application/json', body, signal);
+    const results: unknown = (answer as { result?: { data?: { json?: { results?: unknown } } } })?.result
+      ?.data?.json?.results;
+    if (!Array.isArray(results) || results.length !== messages.length) {
+      throw new NotDelivered(`${address.origin} does not answer as Gantry does: check the address`);
+    }
+    const refused: Refused[] = [];
+    for (const [index, result] of results.entries()) {
+      const error = (result as { error?: { code?: unknown; message?: unknown } }).error;
+      if (!error) continue;
+      if (TEMPORARY.has(String(error.code))) throw new NotDelivered(String(error.message));
+      const kept = messages[index];
+      if (kept) refused.push({ kept, reason: String(error.message) });
+    }
+    return refused;
+  };
+}
+
+/** The media type of a batch of messages in a device's own format. */
+export const EDGE_BATCH = 'application/vnd.gantry.edge+json';
+
+/** Delivers messages to the address of a connection, which reads them in the format of the device. */
+export function createConnectionTarget(url: string): Target {
+  const address = new URL(url);
+  return async (messages, signal) => {
+    await post(address, EDGE_BATCH, JSON.stringify(messages), signal);
+    return [];
+  };
+}
+
+async function post(address: URL, contentType: string, body: string, signal: AbortSignal): Promise<unknown> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(address, {
+      method: 'POST',
+      headers: { 'content-type': contentType },
+      body,
+      signal: limit,
+    });
+    text = await response.text();
+  } catch (cause) {
+    throw new NotDelivered(`${address.origin} cannot be reached`, { cause });
+  }
+  if (response.ok) return parse(text);
+  const after = Number(response.headers.get('retry-after') ?? Number.NaN);
+  throw new NotDelivered(`${address.origin} answered ${response.status}: ${sentenceOf(text)}`, {
+    retryAfterMs: Number.isFinite(after) ? after * 1_000 : null,
+    isTooLarge: response.status === 413,
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function sentenceOf(text: string): string {
+  const message = (parse(text) as { error?: { json?: { message?: unknown } } } | null)?.error?.json?.message;
+  return typeof message === 'string' ? message : text.slice(0, 200);
+}

@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Progress, Range } from './progress.ts';
+import type { Spool } from './spool.ts';
+import type { Kept } from './stamp.ts';
+import { NotDelivered, type Refused, type Target } from './target.ts';
+
+/** The size of one request. */
+const MOST = { records: 500, bytes: 2 * 1024 * 1024 };
+
+/** More than this behind, in bytes, the newest messages are sent beside those that wait. */
+const LAG_BYTES = 256 * 1024;
+
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+export interface UplinkParts {
+  readonly spool: Spool;
+  readonly progress: Progress;
+  readonly target: Target;
+  /** Keeps messages that the service will never accept. Resolves when they are on the disk. */
+  readonly refuse: (refused: readonly Refused[]) => Promise<void>;
+  readonly log: (message: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Sends what is in the spool until the signal is aborted. */
+export interface Uplink {
+  /** Whether the last attempt succeeded; null before the first. */
+  readonly isUp: boolean | null;
+  /** Resolves when the signal is aborted and nothing is under way. */
+  readonly ended: Promise<void>;
+  /** Resolves when everything is sent, or after the time limit. */
+  drained(ms: number): Promise<boolean>;
+}
+
+/**
+ * Messages are sent in batches, one after the other. While there is a backlog, batches of it, oldest first, alternate with
+ * batches of the newest messages, so that neither waits for the other.
+ */
+export function startUplink({ spool, progress, target, refuse, log, signal }: UplinkParts): Uplink {
+  let isUp: boolean | null = null;
+  let pauseMs = FIRST_PAUSE_MS;
+  let most = MOST.records;
+  let isBacklogNext = true;
+
+  const nextRange = (): Readonly<Range> | null => {
+    const [oldest] = progress.ranges;
+    const newest = progress.ranges.at(-1);
+    if (!oldest || !newest) return null;
+    if (spool.end - newest.from > LAG_BYTES) progress.divideAt(spool.end);
+    const backlog = progress.ranges[0] ?? oldest;
+    const live = progress.ranges.at(-1) ?? newest;
+    isBacklogNext = !isBacklogNext;
+    const first = isBacklogNext ? backlog : live;
+    if (first.from < Math.min(first.to, spool.end)) return first;
+    return backlog.from < Math.min(backlog.to, spool.end) ? backlog : null;
+  };
+
+  const send = async (range: Readonly<Range>): Promise<void> => {
+    const { records, end } = await spool.read(range.from, range.to, { ...MOST, records: most });
+    if (records.length > 0) {
+      const messages = records.map((record) => JSON.parse(record) as Kept);
+      const refused = await target(messages, signal);
+      if (refused.length > 0) await refuse(refused);
+    }
+    await progress.advance(range, end);
+    await spool.removeBefore(progress.sentBefore);
+  };
+
+  const fail = async (error: unknown): Promise<void> => {
+    if (signal.aborted) return;
+    if (!(error instanceof NotDelivered)) throw error;
+    if (error.isTooLarge && most > 1) {
+      most = Math.max(1, most >> 2);
+      return;
+    }
+    if (isUp !== false) log(`${error.message}; messages are kept on the disk and sent later`);
+    isUp = false;
+    const wait = Math.max(error.retryAfterMs ?? 0, pauseMs * (0.5 + Math.random()));
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    await sleep(Math.min(wait, LONGEST_PAUSE_MS), undefined, { signal }).catch(() => undefined);
+  };
+
+  const succeed = (): void => {
+    if (isUp === false) log('the service can be reached again');
+    isUp = true;
+    pauseMs = FIRST_PAUSE_MS;
+    most = Math.min(MOST.records, most * 2);
+  };
+
+  const run = async (): Promise<void> => {
+    while (!signal.aborted) {
+      const range = nextRange();
+      if (range === null) {
+        await spool.appended(signal);
+        continue;
+      }
+      try {
+        await send(range);
+        succeed();
+      } catch (error) {
+        await fail(error);
+      }
+    }
+  };
+
+  const ended = run();
+  return {
+    get isUp() {
+      return isUp;
+    },
+    ended,
+    async drained(ms) {
+      const until = performance.now() + ms;
+      while (progress.sentBefore < spool.end && performance.now() < until) await sleep(50);
+      return progress.sentBefore >= spool.end;
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readProgress } from '../src/progress.ts';
+import { openSpool, SpoolFull } from '../src/spool.ts';
+
+const scratch = await mkdtemp(join(tmpdir(), 'gantry-edge-spool-'));
+afterAll(() => rm(scratch, { recursive: true, force: true }));
+let folders = 0;
+const newFolder = (): string => join(scratch, String(folders++));
+const MOST = { records: 100, bytes: 1_000 };
+const noDamage = (position: number): never => {
+  throw new Error(`damage at ${position}`);
+};
+
+const readAll = async (folder: string, onDamage: (position: number) => void = noDamage) => {
+  await using spool = await openSpool(folder, 1e9, onDamage);
+  const records: string[] = [];
+  for (let at = spool.start; at < spool.end; ) {
+    const read = await spool.read(at, spool.end, MOST);
+    records.push(...read.records);
+    at = read.end;
+  }
+  return records;
+};
+
+const write = async (folder: string, records: readonly string[]): Promise<void> => {
+  await using spool = await openSpool(folder, 1e9, noDamage);
+  await Promise.all(records.map((record) => spool.append([record])));
+};
+
+describe('the spool', () => {
+  it('returns records in the order in which they were appended, also after it was opened again', async () => {
+    const folder = newFolder();
+    await write(folder, ['a', 'ü'.repeat(2_000), 'b']);
+    await write(folder, ['c']);
+    expect(await readAll(folder)).toEqual(['a', 'ü'.repeat(2_000), 'b', 'c']);
+  });
+
+  it('continues over many files, and removes those that are sent', async () => {
+    const folder = newFolder();
+    await using spool = await openSpool(folder, 1e9, noDamage);
+    const big = 'x'.repeat(3_000_000);
+    for (let n = 0; n < 7; n++) await spool.append([`${n}${big}`]);
+    expect((await readdir(folder)).length).toBe(3);
+    const { records, end } = await spool.read(0, spool.end, MOST);
+    expect(records.map(([first]) => first)).toEqual(['0']);
+    await spool.removeBefore(end);
+    expect((await readdir(folder)).length).toBe(3);
+    const rest: string[] = [];
+    for (let at = end; at < spool.end; ) {
+      const read = await spool.read(at, spool.end, MOST);
+      rest.push(...read.records.map((record) => record.charAt(0)));
+      at = read.end;
+    }
+    expect(rest).toEqual(['1', '2', '3', '4', '5', '6']);
+    await spool.removeBefore(spool.end);
+    expect((await readdir(folder)).length).toBe(1);
+  });
+
+  it('drops a record that a power failure left incomplete, and appends after it', async () => {
+    const folder = newFolder();
+    await write(folder, ['a', 'b']);
+    const [file = ''] = await readdir(folder);
+    await appendFile(join(folder, file), '12345678 {"half":');
+    await write(folder, ['c']);
+    expect(await readAll(folder)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('leaves out a damaged record and says where it was', async () => {
+    const folder = newFolder();
+    await write(folder, ['first', 'second', 'third']);
+    const [file = ''] = await readdir(folder);
+    const text = await readFile(join(folder, file), 'utf8');
+    await writeFile(join(folder, file), text.replace('second', 'sec0nd'));
+    const damage: number[] = [];
+    expect(await readAll(folder, (position) => damage.push(position))).toEqual(['first', 'third']);
+    expect(damage).toEqual([15]);
+  });
+
+  it('refuses what exceeds its size, and accepts again after a file was removed', async () => {
+    const folder = newFolder();
+    await using spool = await openSpool(folder, 100, noDamage);
+    await spool.append(['x'.repeat(80)]);
+    await expect(spool.append(['y'.repeat(80)])).rejects.toThrow(SpoolFull);
+    expect((await spool.read(0, spool.end, MOST)).records).toHaveLength(1);
+  });
+});
+
+describe('the progress', () => {
+  it('divides what waits from what arrives, and survives a restart', async () => {
+    const folder = newFolder();
+    await write(folder, ['x'.repeat(991)]);
+    const progress = await readProgress(folder, 0, 1_001);
+    progress.divideAt(1_000);
+    expect(progress.ranges).toEqual([
+      { from: 0, to: 1_000 },
+      { from: 1_000, to: Number.POSITIVE_INFINITY },
+    ]);
+    await progress.advance(progress.ranges[1] ?? { from: 0, to: 0 }, 1_001);
+    await progress.advance(progress.ranges[0] ?? { from: 0, to: 0 }, 300);
+    const again = await readProgress(folder, 0, 1_001);
+    expect(again.ranges).toEqual([
+      { from: 300, to: 1_000 },
+      { from: 1_001, to: Number.POSITIVE_INFINITY },
+    ]);
+    expect(again.sentBefore).toBe(300);
+    await again.advance(again.ranges[0] ?? { from: 0, to: 0 }, 1_000);
+    expect(again.sentBefore).toBe(1_001);
+  });
+
+  it('starts from the beginning when its file is damaged', async () => {
+    const folder = newFolder();
+    await write(folder, ['a']);
+    await writeFile(join(folder, 'progress.json'), '[[1');
+    expect((await readProgress(folder, 0, 11)).ranges).toEqual([{ from: 0, to: Number.POSITIVE_INFINITY }]);
+  });
+});

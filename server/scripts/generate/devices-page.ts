@@ -1,0 +1,199 @@
+import type { DeviceFormat } from '@gantry/contract/connections';
+import { formats } from '../../src/connections/formats.ts';
+
+interface Support {
+  /** What is read, and what is not. */
+  readonly reads: string;
+  /** What was tried with messages of real devices. */
+  readonly captured: string;
+  /** What rests on documentation alone. */
+  readonly documented: string;
+}
+
+const NOTHING = 'Nothing';
+
+/** What each format supports, and on what that rests. */
+const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
+  hikvision: {
+    reads:
+      'ANPR with pictures, TFS violations, AID incidents, vehicle detection, and the answer of a plate query, as multipart, bare XML or JSON, with any namespace. `videoloss` and inactive alarms are signs of life. TPS figures are kept apart.',
+    captured:
+      'ANPR of DeepinView V5.8, field detection of a recorder, the plate query, the multipart framing',
+    documented: 'TFS, AID, the JSON variant',
+  },
+  dahua: {
+    reads:
+      'EventHttpUpload and EventAutoUpload with pictures behind the text, lines of snapManager and eventManager, notifyEventStream, and ITSAPI with its three fixed paths; also Intelbras. `RealUTC` is preferred to `UTC`, which is local time.',
+    captured: 'notifyEventStream, snapManager, KeepAlive and DeviceInfo',
+    documented: 'TollgateInfo, the framing of EventHttpUpload',
+  },
+  platerecognizer: {
+    reads:
+      'Webhooks of Stream and Snapshot, versions 1 and 2, as multipart, JSON or form; one event for each result.',
+    captured: "The payload of the maker's webhook tester",
+    documented: 'Version 2, Snapshot, the status of cameras',
+  },
+  openalpr: {
+    reads:
+      '`alpr_results` and `alpr_group` of one vehicle become one event; alerts, vehicles without a plate, heartbeats, and agents that send seconds. An alert that arrives after its group adds no tag.',
+    captured: 'Groups and alerts',
+    documented: 'Results, vehicles, heartbeats',
+  },
+  frigate: {
+    reads:
+      'Over MQTT or HTTP: `events` (new, update and end of one object become one event with the best plate), `tracked_object_update` of type lpr, and the topic of frigate_plate_recognizer. Pictures are not fetched.',
+    captured: 'The topic of frigate_plate_recognizer, a part of an event of 2023',
+    documented: 'Everything else',
+  },
+  'axis-lpv': {
+    reads:
+      'AXIS License Plate Verifier by HTTP, as multipart or JSON with ImageArray; new, update and lost of one car become one event with the best plate. Its MQTT topics are not read.',
+    captured: 'Events of two cameras, one with a plate that is not ASCII and a PNG that claims to be a JPEG',
+    documented: 'Heartbeats',
+  },
+  'axis-aoa': {
+    reads: 'AXIS Object Analytics over MQTT: scenarios that concern one vehicle. Counts are kept apart.',
+    captured: NOTHING,
+    documented: 'Everything',
+  },
+  'unifi-protect': {
+    reads: 'Webhooks of the Alarm Manager; several triggers about one vehicle become one event.',
+    captured: 'An alarm with a plate, an event of the private API',
+    documented: 'Custom headers',
+  },
+  tvt: {
+    reads:
+      'Cameras (IPC 1.x) and recorders (NVR 2.0) of TVT and its brands such as Viewtron: plates, vehicles, illegal parking, keepalives. Persons are left out.',
+    captured: NOTHING,
+    documented: 'Everything, with the examples of the maker',
+  },
+  milesight: {
+    reads:
+      'Plates with attributes and violations. Counts are kept apart. Local time needs the time zone of the connection.',
+    captured: NOTHING,
+    documented: 'Everything',
+  },
+  verkada: {
+    reads: 'Webhooks of plates and plates of interest, with the signature checked. Pictures are not fetched.',
+    captured: 'The shape of a plate webhook',
+    documented: 'The form of the signature',
+  },
+  tattile: {
+    reads: 'XML and JSON of any root element. Local time needs the time zone of the connection.',
+    captured: NOTHING,
+    documented: 'Everything',
+  },
+  codeproject: {
+    reads:
+      'Blue Iris with CodeProject.AI: `ai_dump`, `plate_number` and `memo`, also in the form of ALPR Database.',
+    captured: 'A dump of the ALPR module',
+    documented: 'The memo list',
+  },
+  huawei: {
+    reads: 'Several vehicles in a message, and the events speeding, wrong way and parking.',
+    captured: NOTHING,
+    documented: 'Everything',
+  },
+  uniview: {
+    reads: 'Notifications of LAPI with `VehicleInfoList`.',
+    captured: NOTHING,
+    documented: 'Everything',
+  },
+  genetec: {
+    reads: 'AutoVu and SharpOS exports in JSON and XML.',
+    captured: NOTHING,
+    documented: 'Everything',
+  },
+  ops243: {
+    reads: 'OmniPreSense radars: JSON lines of objects and speeds, and the lines `A+045`, by `gantry-edge`.',
+    captured: 'Object lines, serial lines',
+    documented: 'Other output modes',
+  },
+  fiware: {
+    reads:
+      'NGSI-v2 and NGSI-LD notifications and entities: TrafficViolation, RoadAccident. TrafficFlowObserved and ItemFlowObserved are kept apart.',
+    captured: 'The examples of the data models',
+    documented: 'Notifications',
+  },
+  datex2: {
+    reads:
+      'DATEX II 2 and 3 in XML, SOAP and JSON: situations become incidents. Measured data is kept apart.',
+    captured:
+      'Situations and measured data of Finland, France and the Netherlands, the official JSON example',
+    documented: 'SOAP push',
+  },
+  sensorthings: {
+    reads:
+      'Observations of OGC SensorThings: speeds of single vehicles. Figures of several vehicles are kept apart.',
+    captured: 'A list of observations',
+    documented: 'MQTT',
+  },
+  mapped: {
+    reads:
+      'Any JSON, XML or form, by a JSONata expression that you write. `connections.tryReading` and the console show what it makes of the last message before you save it.',
+    captured: 'The payloads of telraam, OpenDataCam, nwave and others, in the tests',
+    documented: NOTHING,
+  },
+  gantry: {
+    reads:
+      'The JSON of `events.ingest` without the key: one event, an array, or `{events: [...]}`, by HTTP and MQTT.',
+    captured: 'Its own',
+    documented: NOTHING,
+  },
+};
+
+/** The values that stand for those of a connection. */
+const EXAMPLE = {
+  url: 'http://gantry.example.org:4000/gateway/FORMAT/TOKEN',
+  token: 'TOKEN',
+  username: 'USER',
+  password: 'PASSWORD',
+};
+
+/** docs/devices.md */
+export const devicesPage = (): string => {
+  const sections = formats.map(({ name, label, transports, instructions }) => {
+    const { reads, captured, documented } = SUPPORT[name];
+    const url = EXAMPLE.url.replace('FORMAT', name);
+    const steps = instructions({ ...EXAMPLE, url }).map((step, at) => `${at + 1}. ${step}`);
+    return `## ${label}
+
+Format \`${name}\`, over ${transports.map((each) => (each === 'http' ? 'HTTP' : 'MQTT')).join(' and ')}. ${reads}
+
+| Verified with captured messages | From documentation only |
+|---|---|
+| ${captured} | ${documented} |
+
+${steps.join('\n')}
+`;
+  });
+  return `# Devices
+
+Cameras, plate readers, radars and other systems report to Gantry in their own formats. Register a sensor, connect the device to it (in the
+console: the sensor's page, *Connect a device*; in the API: \`connections.create\`), and enter the values that are shown in the device. In the
+steps below, \`TOKEN\`, \`USER\` and \`PASSWORD\` stand for the values of your connection, and \`gantry.example.org:4000\` for the address of
+your service (\`GATEWAY_URL\`).
+
+- **How a device identifies itself.** By the token in the address; where it cannot send to such an address, by user name and password (Basic or
+  Digest), by a header (\`x-api-key\`, \`Authorization: Bearer\` or \`Token\`), by the signature of the body (Verkada), or by a key in the body
+  (OpenALPR). Formats with fixed paths are found by their user name.
+- **What it is answered.** 200 (or what its maker expects) as soon as the message is stored as it came, whatever it means. 401 or 404 for an
+  unknown sender, 413 above 10 MB, and 503 while the database is away. A message of a device that does not send again is put on disk first, and
+  is played when the database is back.
+- **What becomes of a message.** \`connections.getMessages\` and the console show every message for \`DEVICE_MESSAGE_DAYS\` with its pictures,
+  its status, the reason, and the events it became. After a change of the connection, \`connections.replay\` reads messages again; events that
+  exist are not stored twice.
+- **Time.** A time without an offset is in the time zone of the connection. A time that is missing, unreadable, or more than five minutes ahead
+  is replaced by the time of receipt, and \`metadata.clock\` of the event says \`receipt\`.
+- **Recorders.** One recorder may speak for many cameras: \`options.sensors\` assigns channels, MAC addresses, serial numbers or names to
+  sensors. A device that is not assigned is listed as a discovery, and becomes a sensor with one call, including what it has sent meanwhile.
+- **Figures of several vehicles** are kept as messages. They are no events, and never count for V85 or violations.
+- **A bad link:** [gantry-edge](../edge/README.md) keeps messages beside the device.
+- **Before you connect anything:** \`npm run gateway -- try <format> <file>\` prints what a captured body would become.
+
+Menu names differ between versions of firmware.
+
+${sections.join('\n')}
+_Generated from \`server/src/connections/formats\` by \`npm run generate\`._
+`;
+};

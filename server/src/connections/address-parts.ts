@@ -1,0 +1,20 @@
+/** An address in the fields into which the web pages of devices divide it. */
+export interface AddressParts {
+  readonly protocol: 'HTTP' | 'HTTPS';
+  readonly host: string;
+  readonly port: string;
+  /** With the query, if there is one. */
+  readonly path: string;
+}
+
+/** @throws TypeError if it is not an absolute address */
+export function addressParts(url: string): AddressParts {
+  const { protocol, hostname, port, pathname, search } = new URL(url);
+  const isSecure = protocol === 'https:';
+  return {
+    protocol: isSecure ? 'HTTPS' : 'HTTP',
+    host: hostname,
+    port: port || (isSecure ? '443' : '80'),
+    path: `${pathname}${search}`,
+  };
+}

@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import { IMAGE_REFERENCE_MAX, type ReportedEvent, reportedEvent } from '@gantry/contract/events';
+import type { ObservedEvent, Report } from './format.ts';
+import { kindOf } from './observed.ts';
+
+/** The lengths that the contract allows, in characters. */
+const MAX = { description: 10_000, kind: 100, plate: 50, tag: 100, address: 300, key: 128 } as const;
+/** How many images and tags the contract allows. */
+const MAX_ITEMS = 100;
+/** km/h */
+const MAX_SPEED = 2000;
+/** Longer bodies are left out of the metadata, in characters of JSON; they remain in the message. */
+const RAW_MAX = 200_000;
+
+/** How far ahead of the service the clock of a device may be, as for `events.ingest`. */
+const MAX_AHEAD_MS = 5 * 60_000;
+const DAY_MS = 86_400_000;
+/** Events of earlier years are refused. */
+const EARLIEST_MS = Date.UTC(2000, 0, 1);
+
+/** What is known of a report besides its message. */
+export interface Composition {
+  /** When the message arrived, in Unix milliseconds; of a repeated report, when the first one arrived. */
+  readonly receivedAt: number;
+  /** When it happened according to the device, in Unix milliseconds; null if that is unknown or not believed. */
+  readonly believedAt: number | null;
+  readonly connectionId: string;
+  readonly messageId: string;
+  /** The position of the report in the message. */
+  readonly index: number;
+}
+
+/** The event as `events.ingest` would receive it, or why it cannot be stored, as a sentence. */
+export type Composed = { readonly event: ReportedEvent } | { readonly refusal: string };
+
+/**
+ * Makes the event of a report. Texts that are too long are cut, and values that the contract does not admit in optional
+ * fields (a speed of 3000, a latitude of 168) are left out, because a device cannot correct them.
+ */
+export function composeEvent(report: Report, composition: Composition): Composed {
+  const { receivedAt, believedAt, connectionId, messageId } = composition;
+  const seen = fitting(report.event);
+  const parsed = reportedEvent.safeParse({
+    ...seen,
+    metadata: {
+      ...seen.metadata,
+      connectionId,
+      messageId,
+      receivedAt: new Date(receivedAt).toISOString(),
+      clock: believedAt === null ? 'receipt' : 'device',
+    },
+    timestamp: new Date(believedAt ?? receivedAt).toISOString(),
+    idempotencyKey: keyOf(report, composition),
+  });
+  if (parsed.success) return { event: parsed.data };
+  const [issue] = parsed.error.issues;
+  return { refusal: `The event is invalid: ${issue?.path.join('.')}: ${issue?.message}` };
+}
+
+/**
+ * The time that a device reports, if it can be believed: not more than 5 minutes after it arrived, and not older than
+ * events may be.
+ * @param oldestDays maximum age in days; null accepts everything
+ */
+export function believedTime(
+  occurredAt: number | null,
+  receivedAt: number,
+  oldestDays: number | null,
+): number | null {
+  const isPossible =
+    occurredAt !== null && occurredAt >= EARLIEST_MS && occurredAt <= receivedAt + MAX_AHEAD_MS;
+  if (!isPossible) return null;
+  return oldestDays !== null && occurredAt < receivedAt - oldestDays * DAY_MS ? null : occurredAt;
+}
+
+/** The event without its plate, which was not read with enough confidence or is none. */
+export function withoutPlate(event: ObservedEvent): ObservedEvent {
+  const { eventType, vehicleSpeed } = event;
+  return {
+    ...event,
+    licensePlateNumber: null,
+    eventType:
+      eventType === 'PLATE_RECOGNITION' ? kindOf({ speed: vehicleSpeed ?? null }).eventType : eventType,
+  };
+}
+
+/** Keys are unique within a sensor, which may have several connections. */
+function keyOf({ key }: Report, { connectionId, messageId, index }: Composition): string {
+  if (key === null) return `${messageId}:${index}`;
+  const whole = `${connectionId}:${key}`;
+  if (whole.length <= MAX.key && storable(whole) === whole) return whole;
+  return `${connectionId}:${createHash('sha256').update(key).digest('hex')}`;
+}
+
+function fitting(event: ObservedEvent): ObservedEvent {
+  const plate = event.licensePlateNumber;
+  if (plate && [...plate].length > MAX.plate) return fitting(withoutPlate(event));
+  const { vehicleSpeed, location } = event;
+  return {
+    ...event,
+    description: cut(event.description, MAX.description),
+    violationType: cut(event.violationType, MAX.kind),
+    vehicleType: cut(event.vehicleType, MAX.kind),
+    licensePlateNumber: cut(plate, MAX.plate),
+    vehicleSpeed: isWithin(vehicleSpeed, 0, MAX_SPEED) ? vehicleSpeed : null,
+    location:
+      location && isWithin(location.latitude, -90, 90) && isWithin(location.longitude, -180, 180)
+        ? { ...location, address: cut(location.address, MAX.address) ?? undefined }
+        : null,
+    images: (event.images ?? [])
+      .filter((image) => image !== '' && image.length <= IMAGE_REFERENCE_MAX)
+      .slice(0, MAX_ITEMS),
+    tags: [
+      ...new Set((event.tags ?? []).map((tag) => cut(tag, MAX.tag)).filter((tag) => tag !== null)),
+    ].slice(0, MAX_ITEMS),
+    metadata: fittingMetadata(event.metadata ?? {}),
+  };
+}
+
+function fittingMetadata(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { raw, ...rest } = storableJson(metadata) as Record<string, unknown>;
+  const present = Object.fromEntries(
+    Object.entries(rest).filter(([, value]) => value !== null && value !== undefined),
+  );
+  if (raw === undefined || raw === null) return present;
+  return (JSON.stringify(raw)?.length ?? 0) > RAW_MAX ? present : { ...present, raw };
+}
+
+function isWithin(value: number | null | undefined, least: number, most: number): value is number {
+  return typeof value === 'number' && value >= least && value <= most;
+}
+
+/** The trimmed text with at most `max` characters (code points); null for an empty one. */
+function cut(text: string | null | undefined, max: number): string | null {
+  const whole = storable(text ?? '').trim();
+  const fits = whole.length <= max ? whole : [...whole.slice(0, max * 2)].slice(0, max).join('').trim();
+  return fits || null;
+}
+
+/** The text without what PostgreSQL cannot store: NUL characters and unpaired surrogates. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed();
+}
+
+function storableJson(value: unknown): unknown {
+  if (typeof value === 'string') return storable(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(storableJson);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [storable(name), storableJson(each)]),
+  );
+}

@@ -1,0 +1,62 @@
+import { DateTime } from 'luxon';
+
+/** No device reports anything older; smaller numbers are counters or times since the device was started. */
+const EARLIEST_MS = Date.UTC(2000, 0, 1);
+
+/** Longer texts are no times, and would take long to compare with patterns. */
+const MAX_LENGTH = 100;
+
+/** How many milliseconds a unit lasts, by the number of digits of a time in it: s, ms, µs, ns. */
+const UNIT_MS: Readonly<Record<number, number>> = { 10: 1_000, 13: 1, 16: 1 / 1_000, 19: 1 / 1_000_000 };
+
+/**
+ * The time of an epoch in seconds, milliseconds, microseconds or nanoseconds, which its number of digits tells apart.
+ * Seconds may have a fraction.
+ * @returns Unix milliseconds; null for any other number of digits, and for times before the year 2000
+ */
+export function epochTime(value: unknown): number | null {
+  if (typeof value !== 'string' && typeof value !== 'number') return null;
+  const found = /^\s*(\d+)(\.\d+)?\s*$/.exec(String(value));
+  const unit = UNIT_MS[found?.[1]?.length ?? 0];
+  if (!found || unit === undefined) return null;
+  return sane(Math.floor(Number(`${found[1]}${found[2] ?? ''}`) * unit));
+}
+
+/**
+ * The time of an ISO 8601 text, in its extended or basic form, with up to nanoseconds and an offset of hours alone
+ * (`+07`). A blank may stand for the `T`.
+ * @param zone IANA time zone for a text without an offset
+ * @returns Unix milliseconds; null for any other text
+ */
+export function isoTime(text: unknown, zone: string): number | null {
+  if (typeof text !== 'string' || text.length > MAX_LENGTH) return null;
+  const normal = text
+    .trim()
+    .replace(/^(\d{4}-?\d{2}-?\d{2})\s+/, '$1T')
+    .replace(/([.,]\d{3})\d+/, '$1')
+    .replace(/\s+(?=Z|[+-]\d{2})/i, '');
+  return momentOf(DateTime.fromISO(normal, { zone, setZone: false }));
+}
+
+/**
+ * The time of a text in the format of a device.
+ * @param patterns tokens of Luxon, tried in order: `dd/MM/yyyy HH:mm:ss` for example
+ * @param zone IANA time zone of the text, unless it contains an offset
+ * @returns Unix milliseconds; null when no pattern fits
+ */
+export function timeIn(text: unknown, patterns: readonly string[], zone: string): number | null {
+  if (typeof text !== 'string' || text.length > MAX_LENGTH) return null;
+  for (const pattern of patterns) {
+    const moment = momentOf(DateTime.fromFormat(text.trim(), pattern, { zone, locale: 'en' }));
+    if (moment !== null) return moment;
+  }
+  return null;
+}
+
+function momentOf(time: DateTime): number | null {
+  return time.isValid ? sane(time.toMillis()) : null;
+}
+
+function sane(ms: number): number | null {
+  return ms >= EARLIEST_MS ? ms : null;
+}

@@ -1,0 +1,148 @@
+import { arrayOf, textOf } from './json-values.ts';
+import type { MessagePart } from './message.ts';
+import { elementsNamed, asJson as jsonOf } from './xml.ts';
+
+/** The spellings of "not recognised" in attributes such as the color of a vehicle, in lower case. */
+const UNKNOWN = /^(?:unknown?|unkown|none|null|undefined|undetected|n\/a|[-/?\s]*)$/;
+
+/** No device reports more vehicles in a message; what is beyond that is left out. */
+const MAX_ITEMS = 100;
+/** Messages of devices have a few hundred objects. */
+const MAX_OBJECTS = 5_000;
+
+/**
+ * The value at a path such as `ANPR/vehicleInfo/speed` in JSON or in XML as JSON; undefined when there is none. Case,
+ * blanks, `_`, `-` and `.` in names are ignored, because firmware versions differ in them. Of a list, the first element
+ * counts.
+ */
+export function fieldAt(value: unknown, path: string): unknown {
+  let found: unknown = value;
+  for (const name of path.split('/')) {
+    const object = Array.isArray(found) ? found[0] : found;
+    if (typeof object !== 'object' || object === null) return undefined;
+    found = fieldNamed(object as Record<string, unknown>, name);
+  }
+  return found;
+}
+
+/** The text or number at the first of the paths that has one, as text; null when none has. */
+export function fieldText(value: unknown, ...paths: string[]): string | null {
+  for (const path of paths) {
+    const text = textOfField(path === '' ? value : fieldAt(value, path));
+    if (text !== null) return text;
+  }
+  return null;
+}
+
+/** As `fieldText`, but null for every spelling of "unknown". Without paths, the value itself is meant. */
+export function knownText(value: unknown, ...paths: string[]): string | null {
+  for (const path of paths.length === 0 ? [''] : paths) {
+    const text = fieldText(value, path);
+    if (text !== null && !UNKNOWN.test(text.toLowerCase())) return text;
+  }
+  return null;
+}
+
+/** The elements at a path: of an array, of a list of `item` in XML, or a single value; at most 100. */
+export function fieldList(value: unknown, path: string): readonly unknown[] {
+  const found = fieldAt(value, path);
+  if (found === undefined || found === null || found === '') return [];
+  const items = Array.isArray(found) ? found : fieldAt(found, 'item');
+  return itemsOf(items ?? found);
+}
+
+/** The elements of an array, or a single value; at most 100. */
+export function itemsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value.slice(0, MAX_ITEMS) : [value];
+}
+
+/** The objects of a value and of everything in it, outer ones first; at most 5,000. */
+export function objectsIn(value: unknown): Record<string, unknown>[] {
+  const found: Record<string, unknown>[] = [];
+  let level: unknown[] = [value];
+  while (level.length > 0) {
+    const next: unknown[] = [];
+    for (const each of level) {
+      if (typeof each !== 'object' || each === null) continue;
+      if (!Array.isArray(each) && found.push(each as Record<string, unknown>) >= MAX_OBJECTS) return found;
+      for (const value of Object.values(each)) next.push(value);
+    }
+    level = next;
+  }
+  return found;
+}
+
+/** The text of the first of the names that any object in the value has, outer objects first. */
+export function anyText(value: unknown, ...names: string[]): string | null {
+  for (const object of objectsIn(value)) {
+    const text = knownText(object, ...names);
+    if (text !== null) return text;
+  }
+  return null;
+}
+
+/** The JSON values of a message, XML as JSON; of forms an object of their fields. */
+export function valuesOf(parts: readonly MessagePart[]): unknown[] {
+  const values = parts.flatMap(({ content }) =>
+    content.kind === 'json' ? [content.value] : content.kind === 'xml' ? [jsonOf(content.root)] : [],
+  );
+  if (values.length > 0) return values;
+  const fields = parts.flatMap(({ name, content }) =>
+    name !== null && content.kind === 'text' ? [[name, content.text] as const] : [],
+  );
+  return fields.length > 0 ? [Object.fromEntries(fields)] : [];
+}
+
+/** The XML elements with the name anywhere in the message, as JSON. */
+export function elementsOf(parts: readonly MessagePart[], name: string): unknown[] {
+  return parts.flatMap(({ content }) => {
+    if (content.kind !== 'xml') return [];
+    const { root } = content;
+    return (root.name === name ? [root] : elementsNamed(root, name)).map(jsonOf);
+  });
+}
+
+/** Why the parts contain nothing readable, as a sentence. */
+export function unreadableReason(parts: readonly MessagePart[], expected: string): string {
+  for (const { content } of parts) if (content.kind === 'unreadable') return content.reason;
+  return `The message is not ${expected}`;
+}
+
+function fieldNamed(object: Record<string, unknown>, name: string): unknown {
+  if (Object.hasOwn(object, name)) return object[name];
+  const plain = plainName(name);
+  for (const [key, value] of Object.entries(object)) if (plainName(key) === plain) return value;
+  return undefined;
+}
+
+function plainName(name: string): string {
+  return name.toLowerCase().replace(/[\s_.-]/g, '');
+}
+
+/** An element with attributes is an object with its text in `#text`. */
+function textOfField(value: unknown): string | null {
+  const first = Array.isArray(value) ? value[0] : value;
+  const text = typeof first === 'object' && first !== null ? fieldNamed(first as never, '#text') : first;
+  return typeof text === 'boolean' ? String(text) : textOf(text);
+}
+
+/** The addresses of images in a value, in the order in which they occur. */
+export function addressesIn(value: unknown): string[] {
+  if (typeof value === 'string') return /^\s*\/images\/[0-9a-f]{64}\s*$/.test(value) ? [value.trim()] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  const values = Array.isArray(value) ? arrayOf(value) : Object.values(value);
+  return [...new Set(values.flatMap(addressesIn))];
+}
+
+/** The addresses of the parts of a message that are images, sorted by `rankOf` their name; 0 is the best. */
+export function picturesOf(
+  parts: readonly MessagePart[],
+  rankOf: (name: string) => number = () => 0,
+): string[] {
+  const pictures = parts.flatMap(({ name, fileName, content }) =>
+    content.kind === 'picture'
+      ? [{ address: content.address, rank: rankOf(`${fileName ?? ''} ${name ?? ''}`) }]
+      : [],
+  );
+  return [...new Set(pictures.sort((a, b) => a.rank - b.rank).map(({ address }) => address))];
+}

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DeviceMessage } from '@gantry/contract/connections';
+import { isUuid } from '@gantry/contract/id';
+import type { StreamNote } from '@gantry/contract/realtime';
+import type { SessionContext } from '../auth/session.ts';
+import type { AuthServices } from '../auth/start.ts';
+import type { Core } from '../platform/context.ts';
+import { type AppError, invalidInput } from '../platform/error.ts';
+import { watchToken } from '../realtime/follow.ts';
+import type { RealtimeServices } from '../realtime/start.ts';
+import { endOfMessages, listChangedMessages, type StreamPosition } from './messages-store.ts';
+import type { ConnectionServices } from './start.ts';
+import { getConnection } from './store.ts';
+
+type FollowContext = SessionContext<Core & AuthServices & RealtimeServices & ConnectionServices>;
+
+/** A message that arrived or whose status changed, or a note; with the id for resuming. */
+type Entry = { readonly id: string } & (
+  | { readonly topic: 'message'; readonly payload: DeviceMessage }
+  | { readonly note: StreamNote }
+);
+
+/** Changes read at once. */
+const PAGE = 100;
+
+/** How often changes are looked for although none were announced: one may be held back by an earlier transaction. */
+const LOOK_MS = 1_000;
+
+/** After this long without a message, a note is sent. */
+const IDLE_MS = 10_000;
+
+/**
+ * Streams the messages of a connection: each when it arrives, and again when its status changes. A subscriber that
+ * resumes receives the present state of what changed meanwhile, as far as it is still kept.
+ * @throws AppError `notFound`; `unauthorized` when the token is no longer valid; `badRequest` for an invalid lastEventId
+ */
+export async function* followMessages(
+  ctx: FollowContext,
+  { connectionId, lastEventId }: { readonly connectionId: string; readonly lastEventId: string | undefined },
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Entry> {
+  const { app, actor } = ctx;
+  const { id } = await getConnection(app.db, connectionId);
+  let from = lastEventId === undefined ? await endOfMessages(app.db) : readPosition(lastEventId);
+  const release = app.streams.admit(actor.id);
+  let failure: AppError | null = null;
+  const ended = new AbortController();
+  const stopWatching = watchToken(ctx, (error) => {
+    failure = error;
+    ended.abort();
+  });
+  const over = AbortSignal.any([ended.signal, app.realtime.ending, ...(signal ? [signal] : [])]);
+  let isAnnounced = false;
+  let wake = (): void => undefined;
+  const changed = (about: string | null): void => {
+    if (about !== null && about !== id) return;
+    isAnnounced = true;
+    wake();
+  };
+  app.messageSignals.on('changed', changed);
+  try {
+    let toldAt = Number.NEGATIVE_INFINITY;
+    while (!over.aborted) {
+      isAnnounced = false;
+      const page = await listChangedMessages(app.db, id, from, PAGE);
+      for (const { position, message } of page) {
+        if (over.aborted) break;
+        from = position;
+        yield { id: writePosition(from), topic: 'message', payload: message };
+        toldAt = performance.now();
+      }
+      if (page.length === PAGE || isAnnounced) continue;
+      if (performance.now() - toldAt >= IDLE_MS) {
+        yield { id: writePosition(from), note: { type: 'upToDate', at: new Date(app.clock.now()) } };
+        toldAt = performance.now();
+      }
+      const announced = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      await Promise.race([announced, sleep(LOOK_MS, undefined, { signal: over }).catch(() => undefined)]);
+    }
+    if (failure) throw failure;
+  } finally {
+    app.messageSignals.off('changed', changed);
+    stopWatching();
+    release();
+  }
+}
+
+function writePosition({ xid, id }: StreamPosition): string {
+  return `${xid}.${id}`;
+}
+
+/** @throws AppError `badRequest` */
+function readPosition(text: string): StreamPosition {
+  const [xid = '', id = ''] = text.split('.');
+  if (!/^\d{1,19}$/.test(xid) || !isUuid(id)) {
+    throw invalidInput('lastEventId', 'This is not the id of a message: omit it to start a new stream');
+  }
+  return { xid, id };
+}

@@ -1,0 +1,137 @@
+import type { ConnectionOptions } from '@gantry/contract/connections';
+import type { ReportedEvent } from '@gantry/contract/events';
+import type { deviceFormats } from '@gantry/contract/values';
+import type { MapInput } from './mapper.ts';
+import type { DeviceMessage } from './message.ts';
+
+export type FormatName = (typeof deviceFormats)[number];
+
+/** The fields of an event that a format finds in a message; absent ones are null or empty. */
+export type ObservedEvent = Pick<ReportedEvent, 'eventType'> &
+  Partial<
+    Pick<
+      ReportedEvent,
+      | 'description'
+      | 'location'
+      | 'metadata'
+      | 'images'
+      | 'tags'
+      | 'violationType'
+      | 'licensePlateNumber'
+      | 'vehicleType'
+      | 'vehicleSpeed'
+      | 'severity'
+    >
+  >;
+
+/**
+ * Marks a report as one of several about the same vehicle. They are held until the last one or a time limit, and
+ * become one event: the one of the highest quality, at the earliest time, with the images of all.
+ */
+export interface PartOfPassage {
+  /** The maker's identification of the vehicle's passage, unique within the device. */
+  readonly id: string;
+  /** Reports with a plate should precede those without; for equal quality, the later report counts. */
+  readonly quality: number;
+  /** Whether the device reports no more of this vehicle. */
+  readonly isLast: boolean;
+  /** For how long to wait for further reports, in seconds. */
+  readonly waitSeconds: number;
+  /**
+   * Other ids under which the device may have reported this vehicle before it knew that they are one: what is held
+   * under them becomes part of this passage, and what arrives under them later creates nothing.
+   */
+  readonly joins?: readonly string[];
+}
+
+/** One vehicle or incident in a message. */
+export interface Report {
+  /**
+   * The maker's identification of the report, unique within the connection, at most 200 characters; null if there is
+   * none. The same key is the same event, however often it arrives.
+   */
+  readonly key: string | null;
+  /** The names by which `options.sensors` may know the device, the most specific first: channel, MAC, serial, name. */
+  readonly device: readonly string[];
+  /** Unix milliseconds; null when the message does not say it in a form that can be believed. */
+  readonly occurredAt: number | null;
+  readonly event: ObservedEvent;
+  readonly passage?: PartOfPassage;
+}
+
+/** What a message says. A message without reports says by `is` what it is instead. */
+export interface Reading {
+  readonly reports: readonly Report[];
+  readonly is: 'reports' | 'heartbeat' | 'status' | 'aggregate' | 'nothing' | 'unreadable';
+  /** Why there are no reports, or what of the message was left out, as a sentence; null if there is nothing to say. */
+  readonly note: string | null;
+  /** The device that sends the heartbeat or status; as in reports. */
+  readonly device?: readonly string[];
+}
+
+/** What a format knows besides the message. */
+export interface ReadingContext {
+  readonly options: ConnectionOptions;
+  /** IANA time zone of the device's local times. */
+  readonly zone: string;
+  /** Evaluates mappings; without it, messages of the format `mapped` are unreadable. */
+  readonly map?: MapInput;
+}
+
+/** The ways in which devices of a format can identify themselves, besides the token in the address. */
+export type AuthenticationMethod = 'basic' | 'digest' | 'header' | 'hmac' | 'body' | 'mqtt';
+
+/** What a device is answered. */
+export interface DeviceAnswer {
+  /** @default 200 */
+  readonly status?: number;
+  readonly contentType?: string;
+  readonly body?: string;
+  /** Whether the device expects the connection to be closed. */
+  readonly close?: boolean;
+}
+
+/** The values that the instructions of a connection contain. */
+export interface ConnectionValues {
+  /** The whole address, at most 127 characters, such as `http://10.0.0.5:4000/gateway/hikvision/<token>`. */
+  readonly url: string;
+  readonly token: string;
+  readonly username: string;
+  readonly password: string;
+}
+
+/** A format in which devices report. Its functions are pure. */
+export interface Format {
+  readonly name: FormatName;
+  /** The name that users read, such as `Hikvision (HTTP listening)`. */
+  readonly label: string;
+  readonly transports: readonly ('http' | 'mqtt')[];
+  readonly authentication: readonly AuthenticationMethod[];
+  /** Whether devices send a message again that was answered 503. Otherwise it is put on disk before the answer. */
+  readonly repeats: boolean;
+  /** Paths that devices of this format use whatever address they are given; their credentials identify them. */
+  readonly fixedPaths?: readonly string[];
+  /**
+   * Never throws: a message that it does not understand is `unreadable` or `nothing`, with a note. A promise is rejected
+   * only when the service cannot read at the moment, and should try again.
+   */
+  read(message: DeviceMessage, context: ReadingContext): Reading | Promise<Reading>;
+  /**
+   * The answer that devices of this format expect. Without this function it is 200 with an empty body.
+   * @param path as in `DeviceMessage`
+   */
+  answer?(path: string): DeviceAnswer;
+  /** The steps and exact values for the web page or configuration of the device, in the order of doing them. */
+  instructions(values: ConnectionValues): readonly string[];
+  /** The MQTT topics that a connection of this format subscribes to, unless its options name others. */
+  readonly topics?: readonly string[];
+}
+
+/** A reading of a message that reports nothing. */
+export function without(
+  is: Exclude<Reading['is'], 'reports'>,
+  note: string,
+  device?: readonly string[],
+): Reading {
+  return { reports: [], is, note, ...(device && { device }) };
+}

@@ -1,0 +1,179 @@
+import { epochTime, timeIn } from '../device-time.ts';
+import { knownText } from '../fields.ts';
+import type { Format, PartOfPassage, Reading, ReadingContext, Report } from '../format.ts';
+import { without } from '../format.ts';
+import { arrayOf, namesOf, textOf } from '../json-values.ts';
+import { type Fields, fieldsOf } from '../lenient-keys.ts';
+import type { DeviceMessage } from '../message.ts';
+import { jsonValues, notRead, picturesOf, textsOf } from '../message-content.ts';
+import { confidenceOf, plateOf, speedOf } from '../observed.ts';
+import { reportKey } from '../report-key.ts';
+import { imageAddresses, positionOf, vehicleEvent } from '../vehicle-event.ts';
+
+/**
+ * LOST is sent 10 s after the last recognition by default. A camera that is set to send NEW only never says that a car
+ * is gone, so its events are stored after this time.
+ */
+const WAIT_SECONDS = 20;
+
+const HOUR_MS = 3_600_000;
+/** For how long after a full hour a car may have been reported under the hour before. */
+const OVERLAP_MS = 5 * 60_000;
+
+/** What the states say about the plate: it may change until the car is lost. */
+const RANK: Readonly<Record<string, number>> = { new: 1, update: 2, lost: 3 };
+const WITH_PLATE = 10;
+
+/**
+ * AXIS License Plate Verifier (by FF Group) as it pushes events: multipart with the parts `event` and `image`, or JSON
+ * with the images in `ImageArray`. One car is reported as new, updated and lost.
+ */
+export const axisLpv: Format = {
+  name: 'axis-lpv',
+  label: 'AXIS License Plate Verifier (push events)',
+  transports: ['http'],
+  authentication: ['basic', 'digest', 'header'],
+  repeats: true,
+  read,
+  instructions: ({ url, username, password }) => [
+    'Open the web page of the camera, Apps, AXIS License Plate Verifier, and open the app.',
+    'On the tab Integration, section Push events, choose the protocol HTTP POST.',
+    `Server URL: ${url}`,
+    `User: ${username}   Password: ${password} (optional, because the address contains the token).`,
+    'Device ID: a name for this camera. It is sent with each event.',
+    'Under Event types, select New, Update and Lost. They become one event with the final plate.',
+    'Switch on "Send event data through HTTP POST multipart" for pictures, and the event buffer, which sends again what could not be delivered.',
+  ],
+};
+
+function read(message: DeviceMessage, context: ReadingContext): Reading {
+  const values = jsonValues(message).flatMap((value) => (Array.isArray(value) ? value : [value]));
+  const cars = values.filter(isCar);
+  if (cars.length === 0) return withoutCar(message, values);
+  const pictures = picturesOf(message);
+  return {
+    reports: cars.map((car) => reportOf(car, { pictures, context, receivedAt: message.receivedAt })),
+    is: 'reports',
+    note: null,
+  };
+}
+
+interface Surroundings {
+  readonly pictures: readonly string[];
+  readonly context: ReadingContext;
+  readonly receivedAt: number;
+}
+
+function reportOf(car: unknown, { pictures, context, receivedAt }: Surroundings): Report {
+  const field = fieldsOf(car);
+  const vehicle = fieldsOf(field('vehicle_info'));
+  const camera = fieldsOf(field('camera_info'));
+  const place = fieldsOf(field('geotag'));
+  const plate = plateOf(field('plateUTF8', 'plateUnicode', 'plateText', 'plateASCII'));
+  const device = deviceOf(field);
+  const state = textOf(field('carState'))?.toLowerCase() ?? '';
+  const occurredAt = timeOf(field, context.zone);
+  const carId = textOf(field('carID'));
+  const embedded = arrayOf(field('ImageArray')).flatMap((each) =>
+    imageAddresses(fieldsOf(each)('BinaryImage')),
+  );
+  const part = passageOf({ device, carId, state, plate, at: occurredAt ?? receivedAt });
+  const moment = textOf(field('capture_timestamp', 'capture_ts', 'datetime', 'packetCounter'));
+  return {
+    key: moment === null ? null : reportKey(device[0], carId ?? plate, moment),
+    device,
+    occurredAt,
+    event: vehicleEvent({
+      plate,
+      speed: speedOf(field('speed', 'carSpeed', 'vehicleSpeed'), context.options.speedUnit),
+      vehicleType: vehicle('type'),
+      location: positionOf(place('lat', 'latitude'), place('lon', 'lng', 'longitude')),
+      images: [...pictures, ...embedded],
+      tags: ['axis', field('sensorProviderID'), field('plateListMode'), field('plateList')],
+      metadata: {
+        vendor: 'axis-lpv',
+        device: device[0],
+        product: camera('ProdShortName'),
+        ...(plate === null ? null : confidenceOf(field('plateConfidence'), 1)),
+        direction: knownText(field('carMoveDirection')),
+        lane: textOf(field('roiID')),
+        country: knownText(field('plateCountry')),
+        region: knownText(field('plateRegion')),
+        make: knownText(vehicle('brand', 'make')),
+        model: knownText(vehicle('model')),
+        color: knownText(vehicle('color')),
+        view: knownText(vehicle('view')),
+        box: field('plateCoordinates'),
+        listName: textOf(field('plateList')),
+        listMode: textOf(field('plateListMode')),
+        carState: state,
+        carId,
+        raw: car,
+      },
+    }),
+    ...(part && { passage: part }),
+  };
+}
+
+interface Sighting {
+  readonly device: readonly string[];
+  readonly carId: string | null;
+  readonly state: string;
+  readonly plate: string | null;
+  readonly at: number;
+}
+
+/** Numbers of cars begin again when the app is restarted, so the hour is part of the id. */
+function passageOf({ device, carId, state, plate, at }: Sighting): PartOfPassage | null {
+  if (carId === null) return null;
+  const hour = Math.floor(at / HOUR_MS);
+  const idIn = (each: number): string => reportKey(device[0], carId, each);
+  return {
+    id: idIn(hour),
+    quality: (RANK[state] ?? 0) + (plate === null ? 0 : WITH_PLATE),
+    isLast: state === 'lost',
+    waitSeconds: WAIT_SECONDS,
+    ...(at % HOUR_MS < OVERLAP_MS && { joins: [idIn(hour - 1)] }),
+  };
+}
+
+function timeOf(field: Fields, zone: string): number | null {
+  return (
+    epochTime(field('capture_timestamp')) ??
+    epochTime(field('capture_ts')) ??
+    timeIn(field('datetime'), ['yyyyMMdd HHmmssSSS', 'yyyyMMdd HHmmss'], zone) ??
+    epochTime(field('frame_timestamp'))
+  );
+}
+
+function deviceOf(field: Fields): string[] {
+  const camera = fieldsOf(field('camera_info'));
+  return namesOf(
+    camera('SerialNumber', 'serial'),
+    camera('MACAddress'),
+    field('sensorProviderID'),
+    camera('IPAddress'),
+  );
+}
+
+function isCar(value: unknown): boolean {
+  const field = fieldsOf(value);
+  return field('carID', 'carState', 'plateUTF8', 'plateText', 'plateUnicode', 'plateASCII') !== undefined;
+}
+
+/** The form of heartbeats is not confirmed: they are what identifies the camera and no car. */
+function withoutCar(message: DeviceMessage, values: readonly unknown[]): Reading {
+  for (const value of values) {
+    const field = fieldsOf(value);
+    const beats = field('heartbeat', 'keepalive', 'camera_info', 'sensorProviderID', 'SerialNumber');
+    if (beats !== undefined || /heart|alive/i.test(textOf(field('type', 'event', 'eventType')) ?? '')) {
+      return without('heartbeat', 'The camera reports that it is running', [
+        ...new Set([...deviceOf(field), ...namesOf(field('SerialNumber'))]),
+      ]);
+    }
+  }
+  if (textsOf(message).some((text) => /^\W*(?:heart\W?beat|alive|keep\W?alive)/i.test(text))) {
+    return without('heartbeat', 'The camera reports that it is running');
+  }
+  return notRead(message, 'an event of AXIS License Plate Verifier');
+}

@@ -1,0 +1,116 @@
+import { arrayOf, objectOf, textOf } from '../json-values.ts';
+import { type Fields, fieldsOf } from '../lenient-keys.ts';
+import { type Confidence, confidenceOf, plateOf } from '../observed.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Labels of the object detectors of CodeProject.AI that are vehicles. */
+const VEHICLES: ReadonlySet<string> = new Set(
+  'car truck bus motorcycle motorbike van vehicle suv pickup'.split(' '),
+);
+
+/** Other labels in a memo, which are no plates. Those with digits cannot occur: labels are words. */
+const WORD = /^\p{L}[\p{L} ]*$/u;
+
+/** Longer entries of a memo are no labels. */
+const MAX_LABEL = 100;
+
+/** A plate that was read, or not read, and the prediction of a module that says so. */
+export interface PlateRead {
+  readonly plate: string | null;
+  readonly confidence: Confidence | null;
+  readonly prediction: unknown;
+}
+
+/** The plates of an alert: of the answers of the modules, otherwise of `plate_number`, otherwise of the memo. */
+export function platesOf(field: Fields, answers: readonly Json[]): PlateRead[] {
+  const found = platesIn(answers);
+  if (found.length > 0) return unique(found);
+  const plate = plateOf(filledIn(field('plate_number', 'plate')));
+  if (plate !== null) return [{ plate, confidence: confidenceOf(field('confidence'), 1), prediction: null }];
+  const read = memoEntries(field('memo')).filter(isPlate);
+  return unique(
+    read.map(({ label, percent }) => ({
+      plate: plateOf(label.replaceAll(/^\w*\s*\[|\]$/g, '')),
+      confidence: confidenceOf(percent, 100),
+      prediction: null,
+    })),
+  );
+}
+
+/** The label of the vehicle that was seen: by the object detector, otherwise in the memo. */
+export function vehicleOf(field: Fields, answers: readonly Json[]): string | null {
+  const inMemo = memoEntries(field('memo')).find(({ label }) => VEHICLES.has(label.toLowerCase()));
+  return vehicleIn(answers) ?? inMemo?.label ?? null;
+}
+
+/** The answers of the modules, `found` of each element; `ai_dump` may be a single one. */
+export function answersIn(dump: unknown): Json[] {
+  return (Array.isArray(dump) ? dump : [dump]).map((item) => {
+    const { api, found } = objectOf(item);
+    return { api, ...objectOf(found ?? item) };
+  });
+}
+
+/** What a module found in the image. */
+export function predictionsOf(answer: Json): readonly unknown[] {
+  return arrayOf(answer.predictions);
+}
+
+function platesIn(answers: readonly Json[]): PlateRead[] {
+  return answers.flatMap((answer) =>
+    predictionsOf(answer).flatMap((prediction) => {
+      const field = fieldsOf(prediction);
+      const isRead = objectOf(prediction).plate !== undefined || /^alpr$/i.test(textOf(answer.api) ?? '');
+      if (!isRead) return [];
+      const text = field('plate') ?? textOf(field('label'))?.replace(/^plate:\s*/i, '');
+      return [{ plate: plateOf(text), confidence: confidenceOf(field('confidence'), 1), prediction }];
+    }),
+  );
+}
+
+/** The most probable vehicle that the object detector saw. */
+function vehicleIn(answers: readonly Json[]): string | undefined {
+  return answers
+    .flatMap(predictionsOf)
+    .map(fieldsOf)
+    .filter((field) => VEHICLES.has((textOf(field('label')) ?? '').toLowerCase()))
+    .sort((a, b) => Number(b('confidence') ?? 0) - Number(a('confidence') ?? 0))
+    .map((field) => textOf(field('label')) ?? '')[0];
+}
+
+/** Versions of Blue Iris leave the names of macros that they do not know, such as &PLATE. */
+function filledIn(value: unknown): string | null {
+  const text = textOf(value);
+  return text !== null && /^&\w+$/.test(text) ? null : text;
+}
+
+interface MemoEntry {
+  readonly label: string;
+  readonly percent: string | null;
+}
+
+/** `car:87%,SGX7923G:94%`; older models write `DayPlate [SGX7923G]:94%`. */
+function memoEntries(memo: unknown): MemoEntry[] {
+  return (filledIn(memo) ?? '').split(',').flatMap((each) => {
+    if (each.length > MAX_LABEL) return [];
+    const found = /^\s*([^:]*?)\s*(?::\s*(\d+(?:\.\d+)?)\s*%?\s*)?$/.exec(each);
+    return found?.[1] ? [{ label: found[1].replace(/^plate\s+/i, ''), percent: found[2] ?? null }] : [];
+  });
+}
+
+/** Labels of objects are words in lower case; plates without digits are written in capitals. */
+function isPlate({ label }: MemoEntry): boolean {
+  if (label.includes('[')) return true;
+  return plateOf(label) !== null && (!WORD.test(label) || !/\p{Ll}/u.test(label));
+}
+
+/** Both models of a camera may read the same plate; the first reading counts. */
+function unique(reads: readonly PlateRead[]): PlateRead[] {
+  const plates = new Set<string | null>();
+  return reads.filter(({ plate }) => {
+    if (plate !== null && plates.has(plate)) return false;
+    plates.add(plate);
+    return true;
+  });
+}

@@ -1,0 +1,219 @@
+import { DateTime } from 'luxon';
+import { epochTime, isoTime } from '../device-time.ts';
+import { addressesIn, anyText, fieldAt, fieldList, fieldText, knownText } from '../fields.ts';
+import type { ObservedEvent, PartOfPassage, ReadingContext, Report } from '../format.ts';
+import { measured, numberOf, plateOf, speedOf } from '../observed.ts';
+import { anyConfidence, listTag, positionOf, vehicleEvent } from '../vehicle-event.ts';
+import { violationNamed } from '../violation-names.ts';
+
+/** An event, its data in one object. */
+export interface DahuaEvent {
+  readonly code: string;
+  readonly action: string;
+  readonly channel: string | null;
+  readonly data: unknown;
+  readonly raw: unknown;
+}
+
+/** Codes of events that are violations, whatever the event says about one. */
+const VIOLATION_CODES =
+  /^Traffic(?:RunRedLight|RunYellowLight|OverLine|OverYellowLine|CrossLane|Retrograde|Wrong|Reverse|Backing|Turn|UTurn|OverSpeed|UnderSpeed|Parking$|Without|NonMotorWithout|NonMotorInMotor|Driver(?:Smoking|Calling)|YellowPlate|VehicleIn|Restricted|Control|NoPassing|Priority|PedestrainPriority|Stay|Throw$|OverStopLine|StopOn|Lane)/i;
+
+/** Codes of events that are incidents: their type in Gantry, and how urgent they are. */
+const INCIDENT_CODES: readonly (readonly [RegExp, string, ObservedEvent['severity']])[] = [
+  [/^TrafficAccident/i, 'COLLISION', 'HIGH'],
+  [/^Traffic(?:Fire|Smoke)/i, 'OTHER', 'HIGH'],
+  [/^Traffic(?:Jam|Congestion)/i, 'CONGESTION', 'LOW'],
+  [/^TrafficRoad(?:Construction|Work)/i, 'ROADWORKS', 'LOW'],
+  [/^Traffic(?:RoadBlock|Pedestrain$|Pedestrian$|Throw|Abandon|Obstacle)/i, 'OBSTRUCTION', 'MEDIUM'],
+  [/^Traffic(?:Fog|Weather)/i, 'WEATHER', 'MEDIUM'],
+];
+
+/** For how long to wait for the further pictures of a group. */
+const WAIT_SECONDS = 10;
+
+/** An event of a vehicle, as EventHttpUpload, `snapManager` and RPC2 send it. */
+export function eventReport(
+  event: DahuaEvent,
+  device: readonly string[],
+  pictures: readonly string[],
+  { zone, options }: ReadingContext,
+): Report {
+  const { code, data, channel, raw } = event;
+  const car = fieldAt(data, 'TrafficCar');
+  const plates = [
+    ['TrafficCar/PlateNumber', 'TrafficCar/PlateNo'],
+    [
+      'Object/Text',
+      'Plate/Text',
+      'PlateInfo/FrontPlateNumber',
+      'NonMotor/Plate/Text',
+      'NonMotor/PlateNumber',
+    ],
+  ].flatMap((paths) => paths.map((path) => plateOf(fieldText(data, path))));
+  const plate = plates.find((each) => each !== null) ?? null;
+  const [, incidentType, severity] = INCIDENT_CODES.find(([pattern]) => pattern.test(code)) ?? [];
+  const occurredAt = timeOf(data, zone);
+  const list = knownText(data, 'TrafficCar/ListType', 'ListType', 'CarListType');
+  const machine = knownText(data, 'TrafficCar/MachineName', 'MachineName');
+  const limits = fieldList(data, 'SpeedLimit');
+  const belts = seatsOf(data);
+  const event_ = vehicleEvent({
+    plate,
+    isIncident: incidentType !== undefined,
+    severity: severity ?? null,
+    description: knownText(data, 'TrafficCar/ViolationDesc') ?? (incidentType ? code : null),
+    isBeltMissing: belts.some((seat) => /^without/i.test(seat.belt)),
+    violation: violationOf(code, data, belts),
+    speed: speedFrom(data, options.speedUnit),
+    speedLimit: speedOf(
+      measured(fieldText(car, 'UpperSpeedLimit')) ??
+        measured(fieldText(data, 'UpperSpeedLimit')) ??
+        fieldText(limits.at(-1), ''),
+      options.speedUnit,
+    ),
+    vehicleType:
+      knownText(data, 'Vehicle/Category', 'NonMotor/Category', 'TrafficCar/Category') ??
+      knownText(data, 'TrafficCar/VehicleSize', 'TrafficCar/VehicleType'),
+    location: locationOf(data),
+    images: [...addressesIn(raw), ...pictures],
+    tags: ['Dahua', machine, listTag(list)],
+    metadata: {
+      vendor: 'dahua',
+      device: machine,
+      channel,
+      alarm: code,
+      incidentType,
+      lane: fieldText(data, 'Lane', 'TrafficCar/Lane'),
+      direction: knownText(data, 'TrafficCar/DrivingDirection', 'JunctionDirection', 'DrivingDirection'),
+      ...anyConfidence(fieldText(data, 'TrafficCar/PlateConfidence', 'Object/Confidence')),
+      country: knownText(data, 'TrafficCar/Country', 'CommInfo/Country', 'Object/Country'),
+      region: knownText(data, 'TrafficCar/Province', 'Object/Province', 'CommInfo/Province'),
+      plateColor: knownText(data, 'TrafficCar/PlateColor', 'Object/PlateColor'),
+      plateType: knownText(data, 'TrafficCar/PlateType'),
+      make: knownText(data, 'TrafficCar/VehicleSign', 'Vehicle/Text'),
+      model: knownText(data, 'Vehicle/SubText', 'TrafficCar/VehicleSeries'),
+      color: knownText(data, 'TrafficCar/VehicleColor', 'NonMotor/Color'),
+      vehicleClass: knownText(data, 'TrafficCar/VehicleSize', 'CommInfo/SnapCategory'),
+      violationCode: violationCodeOf(data),
+      violationName: violationTextOf(data),
+      listName: list,
+      box: fieldAt(data, 'Object/BoundingBox'),
+      raw,
+    },
+  });
+  const passage = passageOf(data, channel, occurredAt, plate !== null);
+  return {
+    key: keyOf(event, plate),
+    device,
+    occurredAt,
+    event: event_,
+    ...(passage && { passage }),
+  };
+}
+
+/**
+ * `RealUTC` is the true time. `UTC` is the local time, as if it were UTC, as `LocaleTime` is: a camera 7 hours ahead
+ * reports 1706625295 besides the true 1706600095.
+ */
+function timeOf(data: unknown, zone: string): number | null {
+  const real = epochTime(anyTimeOf(data, 'RealUTC'));
+  if (real !== null) return real;
+  const local = isoTime(anyTimeOf(data, 'LocaleTime'), zone);
+  if (local !== null) return local;
+  const wall = epochTime(anyTimeOf(data, 'UTC'));
+  if (wall === null) return null;
+  const time = DateTime.fromMillis(wall, { zone: 'utc' }).setZone(zone, { keepLocalTime: true });
+  return time.isValid ? time.toMillis() : null;
+}
+
+function anyTimeOf(data: unknown, name: string): string | null {
+  return fieldText(data, name, `TrafficCar/${name}`, `EventBaseInfo/${name}`);
+}
+
+function keyOf({ code, channel, data }: DahuaEvent, plate: string | null): string | null {
+  const time = anyTimeOf(data, 'RealUTC') ?? anyTimeOf(data, 'UTC') ?? anyTimeOf(data, 'LocaleTime');
+  const group = fieldText(data, 'GroupID', 'TrafficCar/GroupID');
+  const id = group && group !== '0' ? `g${group}` : fieldText(data, 'EventID', 'EventSeq', 'Object/ObjectID');
+  if (time === null || (id === null && plate === null)) return null;
+  const index = fieldText(data, 'IndexInGroup', 'TrafficCar/IndexInGroup') ?? '';
+  return [channel ?? '', code, id ?? '', index, time, id === null ? plate : ''].join('/');
+}
+
+/**
+ * Several pictures of one vehicle arrive as a group of events. Devices number groups anew after a restart, so that the
+ * hour belongs to the identification.
+ */
+function passageOf(
+  data: unknown,
+  channel: string | null,
+  occurredAt: number | null,
+  hasPlate: boolean,
+): PartOfPassage | null {
+  const group = fieldText(data, 'GroupID', 'TrafficCar/GroupID');
+  const count = numberOf(fieldText(data, 'CountInGroup', 'TrafficCar/CountInGroup')) ?? 1;
+  const index = numberOf(fieldText(data, 'IndexInGroup', 'TrafficCar/IndexInGroup')) ?? 1;
+  if (group === null || group === '0' || count <= 1 || occurredAt === null) return null;
+  return {
+    id: `${channel ?? ''}/${group}/${Math.floor(occurredAt / 3_600_000)}`,
+    quality: hasPlate ? 1 : 0,
+    isLast: index >= count,
+    waitSeconds: WAIT_SECONDS,
+  };
+}
+
+function speedFrom(data: unknown, unit: 'km/h' | 'mph' | undefined): number | null {
+  const paths = ['Speed', 'TrafficCar/Speed', 'RadarInfo/VehSpeed', 'Vehicle/Speed', 'NonMotor/Speed'];
+  return paths.map((path) => speedOf(fieldText(data, path), unit)).find((each) => each !== null) ?? null;
+}
+
+interface Seat {
+  readonly belt: string;
+  readonly calling: boolean;
+  readonly smoking: boolean;
+}
+
+/** The seats as the event, its plate, its vehicle and the common part report them; "unknow" is unknown. */
+function seatsOf(data: unknown): Seat[] {
+  const names = ['MainSeat', 'SubSeat', 'SlaveSeat'];
+  const owners = [data, fieldAt(data, 'Object'), fieldAt(data, 'Vehicle'), fieldAt(data, 'TrafficCar')];
+  const seats = owners.flatMap((owner) => names.map((name) => fieldAt(owner, name)));
+  return [...seats, ...fieldList(data, 'CommInfo/Seat')].map((seat) => {
+    const states = fieldList(seat, 'Status').map((state) => fieldText(state, '') ?? '');
+    return {
+      belt: fieldText(seat, '') ?? fieldText(seat, 'SafeBelt') ?? '',
+      calling: [fieldText(seat, 'DriverCalling') ?? '', ...states].some((each) => /^calling$/i.test(each)),
+      smoking: [fieldText(seat, 'DriverSmoking') ?? '', ...states].some((each) => /^smoking$/i.test(each)),
+    };
+  });
+}
+
+/** Cameras that only read plates call this a violation, too. */
+const NO_VIOLATION = /^(?:anpr|normal|正常|0+)$/i;
+
+function violationCodeOf(data: unknown): string | null {
+  const code = knownText(data, 'TrafficCar/ViolationCode', 'ViolationCode');
+  return code === null || NO_VIOLATION.test(code) ? null : code;
+}
+
+function violationTextOf(data: unknown): string | null {
+  const texts = ['TrafficCar/ViolationName', 'TrafficCar/ViolationDesc', 'ViolationName', 'ViolationDesc'];
+  return texts.map((path) => knownText(data, path)).find((each) => each && !NO_VIOLATION.test(each)) ?? null;
+}
+
+function violationOf(code: string, data: unknown, seats: readonly Seat[]): string | null {
+  if (VIOLATION_CODES.test(code)) return violationNamed(code);
+  const violation = violationCodeOf(data);
+  if (violation !== null) return violationNamed(violationTextOf(data) ?? violation);
+  if (seats.some((seat) => seat.calling)) return 'PHONE_USE';
+  return seats.some((seat) => seat.smoking) ? 'SMOKING' : null;
+}
+
+function locationOf(data: unknown): ObservedEvent['location'] {
+  for (const path of ['GPSInfo', 'CommInfo/GPSInfo', 'TrafficCar/GPSInfo', 'GPS']) {
+    const gps = fieldAt(data, path);
+    const found = positionOf(anyText(gps, 'Latitude', 'Lat'), anyText(gps, 'Longitude', 'Lon', 'Lng'));
+    if (found) return found;
+  }
+  return null;
+}

@@ -1,0 +1,106 @@
+import { isoTime } from '../device-time.ts';
+import { addressesIn, anyText, fieldAt, fieldText, knownText } from '../fields.ts';
+import { type Reading, type ReadingContext, type Report, without } from '../format.ts';
+import { namesOf } from '../json-values.ts';
+import { plateOf, speedOf } from '../observed.ts';
+import { anyConfidence, positionOf, vehicleEvent } from '../vehicle-event.ts';
+import { violationNamed } from '../violation-names.ts';
+
+/** Whether the value is a message of ITSAPI: a recognition, a heartbeat, or a description of the device. */
+export function isItsapi(value: unknown): boolean {
+  return (
+    typeof fieldAt(value, 'Picture') === 'object' ||
+    isKeepAlive(value) ||
+    fieldText(value, 'DeviceModel') !== null
+  );
+}
+
+function isKeepAlive(value: unknown): boolean {
+  return fieldText(value, 'Active') !== null && fieldText(value, 'Code', 'Action') === null;
+}
+
+/** Reads the messages of ITSAPI (`/NotificationInfo/…`). */
+export function readItsapi(
+  values: readonly unknown[],
+  pictures: readonly string[],
+  context: ReadingContext,
+): Reading {
+  const reports = values.flatMap((value) => {
+    const picture = fieldAt(value, 'Picture');
+    return typeof picture === 'object' && picture !== null
+      ? [tollgateReport(value, picture, pictures, context)]
+      : [];
+  });
+  if (reports.length > 0) return { reports, is: 'reports', note: null };
+  const [value] = values;
+  const device = namesOf(fieldText(value, 'DeviceID'), fieldText(value, 'DeviceName'));
+  if (isKeepAlive(value)) return without('heartbeat', 'A heartbeat', device);
+  return fieldText(value, 'DeviceModel') === null
+    ? without('nothing', 'The message has no picture', device)
+    : without('status', 'The description of the device', device);
+}
+
+function tollgateReport(
+  value: unknown,
+  picture: unknown,
+  pictures: readonly string[],
+  { zone, options }: ReadingContext,
+): Report {
+  const exists = !/^(?:false|0)$/i.test(fieldText(picture, 'Plate/IsExist') ?? '');
+  const plate = exists ? plateOf(fieldText(picture, 'Plate/PlateNumber')) : null;
+  const id = fieldText(picture, 'SnapInfo/DeviceID') ?? fieldText(value, 'DeviceID');
+  const channel = fieldText(picture, 'SnapInfo/Channel', 'Plate/Channel', 'Channel');
+  const time = fieldText(picture, 'SnapInfo/AccurateTime', 'SnapInfo/SnapTime');
+  const code = knownText(picture, 'SnapInfo/ViolationCode', 'ViolationCode', 'Violation/Code');
+  const violation = anyText(picture, 'ViolationName', 'ViolationDesc') ?? code;
+  const isYes = (name: string) => fieldText(picture, `SnapInfo/${name}`)?.toLowerCase() === 'true';
+  const make = knownText(picture, 'Vehicle/VehicleSign');
+  const belts = [anyText(picture, 'MainSeat', 'SafeBelt'), anyText(picture, 'SubSeat')];
+  return {
+    key: time && (id || plate) ? [id ?? '', time, plate ?? '', channel ?? ''].join('/') : null,
+    device: namesOf(channel, id, fieldText(picture, 'SnapInfo/DeviceName')),
+    occurredAt: isoTime(time, zone),
+    event: vehicleEvent({
+      plate,
+      isBeltMissing: belts.some((belt) => /^without/i.test(belt ?? '')),
+      violation:
+        code !== null && violation && !/^(?:anpr|normal|0+)$/i.test(violation)
+          ? violationNamed(violation)
+          : null,
+      speed: speedOf(anyText(picture, 'Speed', 'VehicleSpeed'), options.speedUnit),
+      speedLimit: speedOf(anyText(picture, 'SpeedLimit', 'UpperSpeedLimit'), options.speedUnit),
+      vehicleType: knownText(picture, 'Vehicle/VehicleType'),
+      location: positionOf(anyText(picture, 'Latitude'), anyText(picture, 'Longitude')),
+      images: [
+        ...['NormalPic', 'VehiclePic', 'CutoutPic'].flatMap((name) => addressesIn(fieldAt(picture, name))),
+        ...addressesIn(value),
+        ...pictures,
+      ],
+      tags: [
+        'Dahua',
+        knownText(picture, 'SnapInfo/SnapAddress', 'SnapInfo/DeviceName'),
+        isYes('AllowUser') ? 'allow' : null,
+        isYes('BlockUser') ? 'block' : null,
+      ],
+      metadata: {
+        vendor: 'dahua',
+        device: id,
+        channel,
+        address: knownText(picture, 'SnapInfo/SnapAddress'),
+        direction: knownText(picture, 'SnapInfo/Direction'),
+        lane: fieldText(picture, 'SnapInfo/LanNo', 'SnapInfo/Lane', 'SnapInfo/LaneNo'),
+        ...anyConfidence(fieldText(picture, 'Plate/Confidence')),
+        country: knownText(picture, 'Plate/Country'),
+        region: knownText(picture, 'Plate/Region', 'Plate/Province'),
+        plateColor: knownText(picture, 'Plate/PlateColor'),
+        plateType: knownText(picture, 'Plate/PlateType'),
+        make,
+        model: knownText(picture, 'Vehicle/VehicleSeries'),
+        color: knownText(picture, 'Vehicle/VehicleColor'),
+        violationCode: code,
+        box: fieldAt(picture, 'Plate/BoundingBox'),
+        raw: value,
+      },
+    }),
+  };
+}

@@ -1,0 +1,187 @@
+import type { IncidentType } from '@gantry/contract/incidents';
+import { isoTime } from '../device-time.ts';
+import type { ObservedEvent, ReadingContext, Report } from '../format.ts';
+import type { Found } from '../gathered.ts';
+import { placeAt } from '../geo-json.ts';
+import { namesOf, objectOf, valueAt } from '../json-values.ts';
+import { kindOf, numberOf } from '../observed.ts';
+import { allUnder, idOf, type Json, listOf, typed, versionOf, wordOf } from './datex2-json.ts';
+
+/** Types of records by the incident that they are; others are what the situation's cause is. */
+const INCIDENTS: readonly (readonly [RegExp, IncidentType])[] = [
+  [/^Accident$/, 'COLLISION'],
+  [/Works$|^Roadworks$/i, 'ROADWORKS'],
+  [/^VehicleObstruction$/, 'BREAKDOWN'],
+  [/^AbnormalTraffic$/, 'CONGESTION'],
+  [/^(?:PoorEnvironmentConditions|WeatherRelatedRoadConditions|EnvironmentalObstruction)$/, 'WEATHER'],
+  [/Obstruction$|^NonWeatherRelatedRoadConditions$/, 'OBSTRUCTION'],
+];
+
+/** Vehicles that block a road without being broken down. */
+const BLOCKS =
+  /^(?:abnormalLoad|convoy|slow|overHeight|highSpeed|military|salting|snow|vehicleStuck|obstruction)/i;
+
+const SEVERITIES: Readonly<Record<string, ObservedEvent['severity']>> = {
+  highest: 'CRITICAL',
+  high: 'HIGH',
+  medium: 'MEDIUM',
+  low: 'LOW',
+  lowest: 'LOW',
+  none: 'LOW',
+};
+
+/** Fields with the kind of an accident, obstruction, work or measure, whose names end in the same way. */
+const KIND = /(?:Type|Cause|Service)$/;
+
+/** The records of all situations in a body. */
+export function situationsIn(
+  body: unknown,
+  publication: { readonly fields: Json },
+  context: ReadingContext,
+): Found[] {
+  return allUnder(body, 'situation').flatMap((situation) => {
+    const records = listOf(situation.situationRecord).map((record) => typed(objectOf(record)));
+    const cause = records.map(({ type, fields }) => incidentTypeOf(type, fields)).find(Boolean) ?? 'OTHER';
+    return records.map(({ type, fields }): Found => {
+      if (hasEnded(fields)) return { is: 'nothing', note: 'A situation has ended or was cancelled' };
+      const incidentType = incidentTypeOf(type, fields) ?? cause;
+      return {
+        report: reportOf({ type, fields, situation, publication: publication.fields, incidentType }, context),
+      };
+    });
+  });
+}
+
+function incidentTypeOf(type: string, fields: Json): IncidentType | null {
+  const kind = wordOf(fields.vehicleObstructionType ?? fields.abnormalTrafficType) ?? '';
+  if (/wrong(?:Carriageway|Way)|wrongDirection/i.test(kind)) return 'WRONG_WAY_DRIVER';
+  const found = INCIDENTS.find(([pattern]) => pattern.test(type))?.[1] ?? null;
+  return found === 'BREAKDOWN' && BLOCKS.test(kind) ? 'OBSTRUCTION' : found;
+}
+
+function hasEnded(fields: Json): boolean {
+  const { end, cancel } = objectOf(
+    valueAt(fields, 'management.lifeCycleManagement') ?? fields.lifeCycleManagement,
+  );
+  return [end, cancel].some((each) => each === true || wordOf(each) === 'true');
+}
+
+interface SituationRecord {
+  readonly type: string;
+  readonly fields: Json;
+  readonly situation: Json;
+  readonly publication: Json;
+  readonly incidentType: IncidentType;
+}
+
+function reportOf(record: SituationRecord, { zone }: ReadingContext): Report {
+  const { type, fields, situation, publication, incidentType } = record;
+  const time = wordOf(
+    fields.situationRecordObservationTime ??
+      fields.situationRecordVersionTime ??
+      fields.situationRecordCreationTime ??
+      publication.publicationTime,
+  );
+  const id = idOf(fields);
+  const version = versionOf(fields) ?? time;
+  const severity = wordOf(fields.severity) ?? wordOf(situation.overallSeverity);
+  const validity = objectOf(fields.validity);
+  const period = objectOf(validity.validityTimeSpecification);
+  const kind = kindIn(fields);
+  const creator = objectOf(publication.publicationCreator);
+  return {
+    // Not the situation's: its records become valid and end one by one.
+    key: id === null ? null : `${id}/${version ?? ''}`.slice(0, 200),
+    device: namesOf(wordOf(creator.nationalIdentifier)),
+    occurredAt: isoTime(time, zone),
+    event: {
+      ...kindOf({ isIncident: true }),
+      description: commentIn(fields) ?? spoken(type, kind),
+      severity: SEVERITIES[severity ?? ''] ?? null,
+      location: placeIn(fields),
+      vehicleType: wordOf(
+        allUnder(fields, 'obstructingVehicle').flatMap((each) => allUnder(each, 'vehicleCharacteristics'))[0]
+          ?.vehicleType,
+      ),
+      tags: namesOf('DATEX II', wordOf(creator.nationalIdentifier)),
+      metadata: {
+        vendor: 'datex2',
+        incidentType,
+        recordType: type,
+        kind,
+        record: id,
+        version: versionOf(fields),
+        situation: idOf(situation),
+        severityRaw: severity,
+        validityStatus: wordOf(validity.validityStatus),
+        validFrom: wordOf(period.overallStartTime),
+        validUntil: wordOf(period.overallEndTime),
+        probability: wordOf(fields.probabilityOfOccurrence),
+        road: roadIn(fields),
+        country: wordOf(creator.country),
+        raw: fields,
+      },
+    },
+  };
+}
+
+/** The kind of an accident, obstruction or work: the first field that names one. */
+function kindIn(fields: Json): string | null {
+  const name = Object.keys(fields).find(
+    (each) => KIND.test(each) && wordOf(fields[each]) !== null && !each.startsWith('@'),
+  );
+  return name === undefined ? null : wordOf(fields[name]);
+}
+
+/** The comments for the public, in the first language of each. */
+function commentIn(fields: Json): string | null {
+  const comments = listOf(fields.generalPublicComment).map((each) => {
+    const { values } = objectOf(objectOf(each).comment);
+    return wordOf(objectOf(values).value ?? values);
+  });
+  return (
+    comments
+      .filter((text) => text !== null)
+      .join('\n')
+      .trim() || null
+  );
+}
+
+/** "Accident: accident involving heavy lorries". */
+function spoken(type: string, kind: string | null): string {
+  const words = (name: string) =>
+    name.replace(/(?<=[a-z0-9])([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
+  return [type || 'Situation', kind]
+    .filter((each) => each !== null)
+    .map(words)
+    .join(': ');
+}
+
+/** The first coordinates: for display before those of points and lines. */
+function placeIn(fields: Json) {
+  const points = [
+    ...allUnder(fields, 'coordinatesForDisplay'),
+    ...allUnder(fields, 'locationForDisplay'),
+    ...allUnder(fields, 'pointCoordinates'),
+    ...allUnder(fields, 'coordinates'),
+    ...allUnder(fields, 'coordinate'),
+  ];
+  for (const { latitude, longitude } of points) {
+    const place = placeAt(numberOf(wordOf(latitude)), numberOf(wordOf(longitude)));
+    if (place) return place;
+  }
+  return placeOfPosList(fields);
+}
+
+/** The first position of a line of GML: latitude and longitude, separated by a blank. */
+function placeOfPosList(fields: Json) {
+  const lines = [...allUnder(fields, 'gmlLineString'), ...allUnder(fields, 'lineString')];
+  const text = lines.map(({ posList, pos }) => wordOf(posList ?? pos)).find((each) => each !== null);
+  const [latitude, longitude] = (text ?? '').split(/\s+/).map(Number);
+  return text ? placeAt(latitude, longitude) : null;
+}
+
+function roadIn(fields: Json): string | null {
+  const [road] = allUnder(fields, 'roadInformation');
+  return wordOf(road?.roadNumber ?? road?.roadName) ?? null;
+}

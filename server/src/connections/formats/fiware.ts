@@ -1,0 +1,200 @@
+import type { IncidentType } from '@gantry/contract/incidents';
+import { epochTime, isoTime } from '../device-time.ts';
+import type { ConnectionValues, Format, ReadingContext, Report } from '../format.ts';
+import { without } from '../format.ts';
+import { type Found, readingOfAll } from '../gathered.ts';
+import { placeOfGeoJson } from '../geo-json.ts';
+import { arrayOf, namesOf, objectOf, textOf } from '../json-values.ts';
+import { confidenceOf, kindOf, numberOf, plateOf, speedOf } from '../observed.ts';
+import { type Entity, entitiesOf } from './ngsi.ts';
+
+/** Models of figures about several vehicles. */
+const FLOWS = /Flow(?:Observed|Measurement)?$|^TrafficMeasurement|^CrowdFlow|^TrafficIntensity/;
+
+/** The attributes with the time of an observation, in the order of preference. Some hold an interval `a/b`. */
+const TIMES = [
+  'observationDateTime',
+  'accidentDate',
+  'dateObserved',
+  'dateObservedFrom',
+  'dateIssued',
+  'timestamp',
+  'TimeInstant',
+];
+
+/** Units of speed (UN/CEFACT). */
+const KM_PER_HOUR: Readonly<Record<string, number>> = { KMH: 1, KNT: 1.852, MTS: 3.6, HM: 1.609344 };
+
+/** What of `subCategory` in the model Alert is an incident of which type. */
+const ALERTS: Readonly<Record<string, IncidentType>> = {
+  caraccident: 'COLLISION',
+  carstopped: 'BREAKDOWN',
+  carwrongdirection: 'WRONG_WAY_DRIVER',
+  trafficjam: 'CONGESTION',
+  roadworks: 'ROADWORKS',
+  roadclosed: 'OBSTRUCTION',
+  hazardonroad: 'OBSTRUCTION',
+  injuredbiker: 'COLLISION',
+};
+const SEVERITIES = {
+  informational: 'LOW',
+  low: 'LOW',
+  medium: 'MEDIUM',
+  high: 'HIGH',
+  critical: 'CRITICAL',
+} as const;
+
+/**
+ * Entities of a context broker, in notifications of NGSI-v2 and NGSI-LD or bare, normalized, concise or key-values.
+ * The models are those of smart-data-models.org, whose official examples are the only payloads at hand; notifications
+ * follow the documentation of Orion.
+ */
+export const fiware: Format = {
+  name: 'fiware',
+  label: 'FIWARE (NGSI-v2, NGSI-LD)',
+  transports: ['http'],
+  authentication: ['header', 'basic'],
+  // Orion counts a failed notification and does not send it again.
+  repeats: false,
+  read({ parts }, context) {
+    const unreadable = parts.find(({ content }) => content.kind === 'unreadable')?.content;
+    if (unreadable?.kind === 'unreadable') return without('unreadable', unreadable.reason);
+    const bodies = parts.flatMap(({ content }) => (content.kind === 'json' ? [content.value] : []));
+    if (bodies.length === 0) return without('unreadable', 'The body is not JSON');
+    return readingOfAll(
+      bodies.flatMap(entitiesOf).map((entity) => foundIn(entity, context)),
+      'The message has no entity',
+    );
+  },
+  instructions: ({ url, token }: ConnectionValues) => [
+    'Create a subscription in the context broker: POST /v2/subscriptions (Orion), or POST /ngsi-ld/v1/subscriptions (Orion-LD, Scorpio, Stellio).',
+    'Subject: the entity types TrafficViolation, RoadAccident, Alert, or TrafficFlowObserved, and as condition the attribute with the time of the observation.',
+    `NGSI-v2: "notification": {"http": {"url": "${url}"}, "attrsFormat": "normalized"}. keyValues is accepted too.`,
+    `NGSI-LD: "notification": {"endpoint": {"uri": "${url}", "accept": "application/json"}}.`,
+    `To keep the token out of the address, use "httpCustom" with the header "Authorization": "Bearer ${token}" instead, or "receiverInfo" in NGSI-LD.`,
+    'Flows of several vehicles are kept with the messages, but are not events.',
+  ],
+};
+
+function foundIn(entity: Entity, context: ReadingContext): Found {
+  const { type, values } = entity;
+  const accident = /^(?:Road|Traffic)Accident/.test(type);
+  const incidentType = accident ? 'COLLISION' : incidentTypeOf(entity);
+  if (incidentType) return { report: incidentOf(entity, incidentType, context) };
+  const plate = plateOf(
+    first(values, 'licensePlate', 'licensePlateNumber', 'vehiclePlateIdentifier', 'plate', 'plateNumber'),
+  );
+  const isSingle = plate !== null || numberOf(values.intensity) === 1;
+  if (/^TrafficViolation/.test(type) || isSingle) return { report: vehicleOf(entity, plate, context) };
+  if (FLOWS.test(type)) {
+    return { is: 'aggregate', note: `${type} is about several vehicles, and is not an event` };
+  }
+  return { is: 'nothing', note: `Entities of the type ${type.slice(0, 60) || '(none)'} are not events` };
+}
+
+function incidentTypeOf({ type, values }: Entity): IncidentType | null {
+  if (/^Road-?Works?$/i.test(type)) return 'ROADWORKS';
+  if (type !== 'Alert') return null;
+  const kind = textOf(values.subCategory)?.toLowerCase() ?? '';
+  return ALERTS[kind] ?? (textOf(values.category)?.toLowerCase() === 'traffic' ? 'OTHER' : null);
+}
+
+function vehicleOf(entity: Entity, plate: string | null, context: ReadingContext): Report {
+  const { type, values } = entity;
+  const isViolation = /^TrafficViolation/.test(type);
+  const code = textOf(first(values, 'violationType', 'titleCode', 'violationCode', 'offenceCode'));
+  const speed = speedIn(entity, ['speed', 'vehicleSpeed', 'averageVehicleSpeed', 'averageSpeed'], context);
+  const speedLimit = speedIn(entity, ['speedLimit', 'maximumAllowedSpeed'], context);
+  const violation = isViolation ? (code ?? 'TrafficViolation') : null;
+  return {
+    ...originOf(entity, context),
+    event: {
+      ...kindOf({ violation, plate, speed, speedLimit }),
+      licensePlateNumber: plate,
+      vehicleSpeed: speed,
+      vehicleType: textOf(first(values, 'vehicleType', 'vehicleSubType', 'itemType')),
+      ...commonOf(entity, {
+        speedLimit,
+        reportId: textOf(values.reportId),
+        titleCode: textOf(values.titleCode),
+      }),
+    },
+  };
+}
+
+function incidentOf(entity: Entity, incidentType: IncidentType, context: ReadingContext): Report {
+  const { values } = entity;
+  const rank = textOf(values.severity)?.toLowerCase() as keyof typeof SEVERITIES;
+  const isFatal = has(
+    values,
+    'numPassengersDead',
+    'numPedestrianDead',
+    'totalDeadPeopleWithin24Hours',
+    'totalDeadPeopleWithin30Days',
+  );
+  const isInjured = has(values, 'totalInjured', 'numPassengersInjured', 'numPedestrianInjured');
+  const severity = SEVERITIES[rank] ?? (isFatal ? 'CRITICAL' : isInjured ? 'HIGH' : 'MEDIUM');
+  return {
+    ...originOf(entity, context),
+    event: {
+      ...kindOf({ isIncident: true }),
+      severity,
+      ...commonOf(entity, { incidentType, status: textOf(values.status) }),
+    },
+  };
+}
+
+function originOf(entity: Entity, { zone }: ReadingContext): Omit<Report, 'event'> {
+  const { id, values } = entity;
+  const text = first(values, ...TIMES) ?? entity.observedAt;
+  const start = typeof text === 'string' ? text.split('/')[0] : text;
+  return {
+    // Without the subscription, because several may notify of the same entity.
+    key: id === null || textOf(start) === null ? null : `${id}@${textOf(start)}`.slice(0, 200),
+    device: namesOf(values.equipmentId, values.refDevice, ...arrayOf(values.refDevice), values.name, id),
+    occurredAt: isoTime(start, zone) ?? epochTime(start),
+  };
+}
+
+function commonOf(entity: Entity, more: Readonly<Record<string, unknown>>) {
+  const { id, type, values, raw } = entity;
+  const address = objectOf(values.address);
+  const street = [address.streetAddress, address.addressLocality].map(textOf).filter(Boolean).join(', ');
+  const images = namesOf(...arrayOf(values.mediaURL), values.mediaURL, values.imageSnapshot, values.image);
+  return {
+    description: textOf(values.description),
+    location: placeOfGeoJson(values.location, street || null),
+    images: images.filter((each) => /^(?:https?:\/\/|\/images\/)/.test(each)),
+    tags: ['FIWARE'],
+    metadata: {
+      vendor: 'fiware',
+      entity: id,
+      entityType: type,
+      device: textOf(values.equipmentId ?? values.refDevice),
+      direction: textOf(values.laneDirection),
+      lane: textOf(values.laneId),
+      ...confidenceOf(values.confidence, (numberOf(values.confidence) ?? 0) > 1 ? 100 : 1),
+      ...more,
+      raw,
+    },
+  };
+}
+
+function speedIn(entity: Entity, names: readonly string[], { options }: ReadingContext): number | null {
+  const name = names.find((each) => numberOf(entity.values[each]) !== null);
+  if (name === undefined) return null;
+  const factor = KM_PER_HOUR[entity.units[name] ?? ''];
+  const value = entity.values[name];
+  return factor === undefined ? speedOf(value, options.speedUnit) : speedOf((numberOf(value) ?? 0) * factor);
+}
+
+function first(values: Readonly<Record<string, unknown>>, ...names: readonly string[]): unknown {
+  return names
+    .map((name) => values[name])
+    .find((value) => value !== undefined && value !== null && value !== '');
+}
+
+/** Whether one of the numbers is not 0. The official example has `true` in place of numbers. */
+function has(values: Readonly<Record<string, unknown>>, ...names: readonly string[]): boolean {
+  return names.some((name) => values[name] === true || (numberOf(values[name]) ?? 0) > 0);
+}

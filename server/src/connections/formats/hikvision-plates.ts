@@ -1,0 +1,41 @@
+import { isoTime, timeIn } from '../device-time.ts';
+import { fieldText, knownText } from '../fields.ts';
+import type { ReadingContext, Report } from '../format.ts';
+import { namesOf } from '../json-values.ts';
+import { anyConfidence, vehicleEvent } from '../vehicle-event.ts';
+
+/** One `Plate` of the list that `vehicleDetect/plates` returns. */
+export function pollReport(plate: unknown, { zone }: ReadingContext): Report {
+  const number = fieldText(plate, 'plateNumber', 'licensePlate');
+  const picture = fieldText(plate, 'picName');
+  const captured = fieldText(plate, 'captureTime');
+  const channel = fieldText(plate, 'channelID', 'channel');
+  return {
+    key: picture ?? (captured && number ? `${captured}/${number}` : null),
+    device: namesOf(channel),
+    occurredAt: captureTime(captured, zone),
+    event: vehicleEvent({
+      plate: number,
+      tags: ['Hikvision'],
+      metadata: {
+        vendor: 'hikvision',
+        channel,
+        lane: fieldText(plate, 'laneNo', 'line'),
+        direction: knownText(plate, 'direction'),
+        country: knownText(plate, 'country'),
+        ...anyConfidence(fieldText(plate, 'confidenceLevel', 'matchingResult/confidence')),
+        raw: plate,
+      },
+    }),
+  };
+}
+
+/**
+ * Firmware writes `20200424T1616270000` for `20200424T161627+0000`. An offset without its sign can be believed when it
+ * is zero; otherwise the time counts as local.
+ */
+function captureTime(text: string | null, zone: string): number | null {
+  const found = /^(\d{8}T\d{6})(\d{4})$/.exec(text ?? '');
+  if (!found) return isoTime(text, zone);
+  return timeIn(found[1], ["yyyyMMdd'T'HHmmss"], found[2] === '0000' ? 'utc' : zone);
+}

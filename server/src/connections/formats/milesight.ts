@@ -1,0 +1,134 @@
+import { epochTime, isoTime } from '../device-time.ts';
+import {
+  addressesIn,
+  fieldAt,
+  fieldText,
+  itemsOf,
+  knownText,
+  unreadableReason,
+  valuesOf,
+} from '../fields.ts';
+import { type Format, type Reading, type ReadingContext, type Report, without } from '../format.ts';
+import { namesOf } from '../json-values.ts';
+import type { DeviceMessage } from '../message.ts';
+import { plateOf, speedOf } from '../observed.ts';
+import { anyConfidence, listTag, vehicleEvent, withValues } from '../vehicle-event.ts';
+import { violationNamed } from '../violation-names.ts';
+
+/** Milesight's plate readers: HTTP notifications of recognitions, lists, attributes, violations and counts. */
+export const milesight: Format = {
+  name: 'milesight',
+  label: 'Milesight LPR (HTTP notification)',
+  transports: ['http'],
+  authentication: ['basic', 'digest'],
+  repeats: false,
+  read,
+  instructions({ url, username, password }) {
+    return [
+      'Open the web page of the camera, and go to Settings > LPR > LPR Management (firmware differs: Integration, or Smart Event), and there to HTTP Notification or Notification Post.',
+      'Select Enable. Post Type or Method: HTTP, POST.',
+      `HTTP Notification URL: ${url}`,
+      `If the page asks for a user name and a password, enter ${username} and ${password}; otherwise the address identifies the camera.`,
+      'Snapshot Type: All, so that the picture of the plate and the whole picture are sent.',
+      'Select LPR recognition, and Violation if the camera detects violations. Lists and attributes repeat a recognition, and do not become further events.',
+      'Set a device name under System > System Settings, and NTP under System > Date and Time. Give this connection the time zone of the camera, because it sends local time.',
+    ];
+  },
+};
+
+/** The keys of counts of vehicles, as `fieldAt` compares them. */
+const COUNTS = ['All-Car', 'All-Motorcycle', 'All-Non-motor', 'Small Vehicle'];
+
+function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
+  const values = valuesOf(parts).flatMap(itemsOf);
+  if (values.length === 0)
+    return without('unreadable', unreadableReason(parts, 'JSON from a Milesight camera'));
+  const readings = values.map((value) => readOne(value, context));
+  const reports = readings.flatMap((each) => each.reports);
+  return reports.length > 0 ? { reports, is: 'reports', note: null } : (readings[0] as Reading);
+}
+
+function readOne(value: unknown, context: ReadingContext): Reading {
+  const kind = fieldText(value, 'event', 'event_type') ?? '';
+  const device = namesOf(fieldText(value, 'device_id', 'mac', 'sn'), fieldText(value, 'device'));
+  if (/count/i.test(kind) || COUNTS.some((name) => fieldText(value, name) !== null)) {
+    return without('aggregate', 'Counts of vehicles are not events', device);
+  }
+  if (/heartbeat|keep.?alive/i.test(kind)) return without('heartbeat', 'A heartbeat', device);
+  if (/parking/i.test(kind) && plateOf(fieldText(value, 'plate')) === null) {
+    return without('status', 'The state of parking spaces is not recorded', device);
+  }
+  const known = [
+    'plate',
+    'license_plate',
+    'violation_type',
+    'vehicle_type',
+    'plate_image',
+    'full_image',
+    'list_type',
+  ];
+  const isOwn = fieldText(value, 'device', 'time', 'time_msec') !== null;
+  return isOwn && known.some((name) => fieldAt(value, name) !== undefined)
+    ? { reports: [reportOf(value, device, context)], is: 'reports', note: null }
+    : without('nothing', 'The message contains no recognition');
+}
+
+function reportOf(value: unknown, device: readonly string[], { zone, options }: ReadingContext): Report {
+  const plate = plateOf(fieldText(value, 'plate', 'license_plate', 'plate_number'));
+  const name = fieldText(value, 'device');
+  const time = fieldText(value, 'time_msec', 'time', 'timestamp');
+  const violation = knownText(value, 'violation_type', 'violation');
+  const list = knownText(value, 'list_type', 'type', 'plate_list');
+  const image = (field: string) => addressesIn(fieldAt(value, field));
+  return {
+    // The list, the attributes and the recognition of a vehicle are one event; a violation is another one.
+    key: time ? [device[0] ?? '', seconds(time), plate ?? '', violation ?? ''].join('/') : null,
+    device,
+    occurredAt: epochTime(time) ?? isoTime(time, zone),
+    event: vehicleEvent({
+      plate,
+      violation: violation && violationNamed(violation),
+      speed: speedOf(fieldText(value, 'speed'), options.speedUnit),
+      speedLimit: speedOf(fieldText(value, 'speed_limit', 'limit_speed'), options.speedUnit),
+      vehicleType: knownText(value, 'vehicle_type'),
+      images: [
+        ...image('full_image'),
+        ...image('snapshot'),
+        ...image('evidence_image0'),
+        ...image('evidence_image1'),
+        ...image('plate_image'),
+        ...addressesIn(value),
+      ],
+      tags: ['Milesight', name, listTag(list)],
+      metadata: {
+        vendor: 'milesight',
+        device: name,
+        alarm: fieldText(value, 'event'),
+        direction: knownText(value, 'direction'),
+        lane: fieldText(value, 'detection_region', 'lane', 'region_name'),
+        ...anyConfidence(fieldText(value, 'confidence')),
+        country: knownText(value, 'country'),
+        region: knownText(value, 'region'),
+        plateColor: knownText(value, 'plate_color'),
+        plateType: knownText(value, 'plate_type'),
+        make: knownText(value, 'vehicle_brand', 'brand'),
+        model: knownText(value, 'vehicle_model'),
+        color: knownText(value, 'vehicle_color'),
+        listName: list,
+        violationName: violation,
+        box: withValues({
+          x1: fieldText(value, 'coordinate_x1'),
+          y1: fieldText(value, 'coordinate_y1'),
+          x2: fieldText(value, 'coordinate_x2'),
+          y2: fieldText(value, 'coordinate_y2'),
+        }),
+        raw: value,
+      },
+    }),
+  };
+}
+
+/** Only recognitions have milliseconds. */
+function seconds(time: string): string {
+  return time.replace(/(:\d{2})\.\d+$/, '$1');
+}

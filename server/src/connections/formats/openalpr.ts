@@ -1,0 +1,206 @@
+import { epochTime } from '../device-time.ts';
+import type { Format, PartOfPassage, Reading, Report } from '../format.ts';
+import { without } from '../format.ts';
+import { arrayOf, namesOf, objectOf, textOf, valueAt } from '../json-values.ts';
+import type { DeviceMessage } from '../message.ts';
+import { jsonValues, notRead, picturesOf } from '../message-content.ts';
+import { confidenceOf, plateOf } from '../observed.ts';
+import { reportKey } from '../report-key.ts';
+import { imageAddresses, positionOf, vehicleEvent } from '../vehicle-event.ts';
+import {
+  about,
+  appearance,
+  deviceOf,
+  heartbeatDevice,
+  nameIn,
+  nameOf,
+  withoutSecrets,
+} from './openalpr-vehicle.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * A group is sent up to 10 seconds after the vehicle has gone, and results are sent while it is in sight. Without a
+ * group, which agents form from three results on, each result becomes an event after this time.
+ */
+const WAIT_SECONDS = 30;
+
+/** Which report of a vehicle counts: groups have the best plate of all results, alerts have the list besides. */
+const QUALITY = { result: 0, preview: 200, group: 400, alert: 600 } as const;
+
+/**
+ * OpenALPR and Rekor agents. A vehicle is reported once for each frame (`alpr_results`) and once as a whole
+ * (`alpr_group`), which lists the `uuid` of each of its results, and the place of the plate in it in `plate_indexes`.
+ */
+export const openalpr: Format = {
+  name: 'openalpr',
+  label: 'OpenALPR / Rekor Scout agent',
+  transports: ['http'],
+  authentication: ['body'],
+  // The agent has a queue on disk, but that it sends again after an error is not confirmed.
+  repeats: false,
+  read,
+  instructions: ({ url, token }) => [
+    'Linux: open /etc/openalpr/alprd.conf. Windows: open the configuration of the Rekor Scout agent.',
+    'Set upload_data = 1',
+    `Set upload_address = ${url}`,
+    `Optional, instead of the token in the address: have the agent send custom_data with "API_KEY": "${token}".`,
+    'Rekor Scout: instead of that, open Configuration, Integrations or Webhooks, add a webhook with this address, and select group results, alerts and vehicles.',
+    'Restart the agent. It sends a heartbeat every minute.',
+    'If one agent serves several cameras, enter the camera ids (camera_id) in the option sensors.',
+  ],
+};
+
+function read(message: DeviceMessage): Reading {
+  const values = jsonValues(message).flatMap((value) => (Array.isArray(value) ? value : [value]));
+  const readings = values.map((value) => readingOf(objectOf(value), picturesOf(message)));
+  const reports = readings.flatMap((reading) => reading?.reports ?? []);
+  if (reports.length > 0) return { reports, is: 'reports', note: null };
+  return readings.find((reading) => reading !== null) ?? notRead(message, 'a message of OpenALPR');
+}
+
+function readingOf(body: Json, pictures: readonly string[]): Reading | null {
+  // Agents before 2015 send results alone, without a type.
+  const isOld = Array.isArray(body.results) && body.epoch_time !== undefined;
+  const type = textOf(body.data_type) ?? (isOld ? 'alpr_results' : '');
+  const reported = (reports: readonly Report[]): Reading => ({ reports, is: 'reports', note: null });
+  switch (type.toLowerCase()) {
+    case 'alpr_results':
+      return arrayOf(body.results).length === 0
+        ? without('nothing', 'No plate was recognized in the frame', deviceOf(body))
+        : reported(
+            arrayOf(body.results).map((each, index) => resultOf(body, objectOf(each), index, pictures)),
+          );
+    case 'alpr_group':
+      return reported([groupOf(body, body, pictures)]);
+    case 'alpr_alert':
+      return reported([groupOf(objectOf(body.group), body, pictures)]);
+    case 'vehicle':
+      return reported([vehicleOf(body, pictures)]);
+    case 'heartbeat':
+      return without('heartbeat', 'The agent reports that it is running', heartbeatDevice(body));
+    default:
+      return type === '' ? null : without('nothing', `Messages of the type ${type} are not recorded`);
+  }
+}
+
+/** One plate in one frame. */
+function resultOf(body: Json, result: Json, index: number, pictures: readonly string[]): Report {
+  const uuid = textOf(body.uuid);
+  const place = textOf(result.plate_index) ?? String(index);
+  // Only the commercial agent forms groups, and only that one says what it is.
+  const isGrouped = namesOf(body.agent_uid, body.agent_type, body.company_id).length > 0;
+  const { results: _, ...envelope } = body;
+  const plate = plateOf(result.plate);
+  const confidence = confidenceOf(result.confidence, 100);
+  return {
+    key: uuid === null ? null : idOf(uuid, place),
+    device: deviceOf(body),
+    occurredAt: epochTime(body.epoch_time),
+    event: vehicleEvent({
+      plate,
+      location: positionOf(body.gps_latitude, body.gps_longitude),
+      images: imageAddresses(body.vehicle_crop_jpeg, result.plate_crop_jpeg, ...pictures),
+      tags: ['openalpr', nameOf(body)],
+      metadata: {
+        ...about(body),
+        ...(plate === null ? null : confidence),
+        region: textOf(result.region),
+        box: result.coordinates,
+        raw: withoutSecrets({ ...envelope, results: [result] }),
+      },
+    }),
+    ...(uuid !== null &&
+      isGrouped && {
+        passage: {
+          id: idOf(uuid, place),
+          quality: QUALITY.result + (plate === null ? 0 : 100) + 100 * (confidence?.confidence ?? 0),
+          isLast: false,
+          waitSeconds: WAIT_SECONDS,
+        },
+      }),
+  };
+}
+
+/**
+ * The best of all results of a vehicle.
+ * @param body the whole message: the group itself, or the alert that contains it
+ */
+function groupOf(group: Json, body: Json, pictures: readonly string[]): Report {
+  const isAlert = group !== body;
+  const best = objectOf(group.best_plate);
+  const plate = plateOf(group.best_plate_number ?? best.plate ?? body.plate_number);
+  const passage = passageOf(group, isAlert);
+  const list = textOf(body.list_type);
+  return {
+    key: passage?.id ?? textOf(group.best_uuid),
+    device: [...new Set([...deviceOf(body), ...deviceOf(group)])],
+    occurredAt: epochTime(group.epoch_start) ?? epochTime(body.epoch_time) ?? epochTime(group.epoch_end),
+    event: vehicleEvent({
+      plate,
+      vehicleType: nameIn(group, 'body_type'),
+      location: positionOf(group.gps_latitude, group.gps_longitude),
+      images: imageAddresses(group.vehicle_crop_jpeg, best.plate_crop_jpeg, group.overview_jpeg, ...pictures),
+      tags: ['openalpr', nameOf(body) ?? nameOf(group), list ?? body.alert_list],
+      metadata: {
+        ...about(group),
+        device: deviceOf(body)[0] ?? deviceOf(group)[0],
+        ...(plate === null ? null : confidenceOf(group.best_confidence ?? best.confidence, 100)),
+        region: textOf(group.best_region) ?? textOf(best.region),
+        ...appearance(group),
+        box: best.coordinates,
+        listName: textOf(body.alert_list),
+        listType: list,
+        alert: textOf(body.description),
+        raw: withoutSecrets(body),
+      },
+    }),
+    ...(passage && { passage }),
+  };
+}
+
+/** A vehicle without a readable plate, which is in no group. */
+function vehicleOf(body: Json, pictures: readonly string[]): Report {
+  const uuid = textOf(body.best_uuid) ?? textOf(body.uuid);
+  const start = textOf(body.epoch_start);
+  return {
+    key: uuid === null && start === null ? null : reportKey('vehicle', uuid, start),
+    device: deviceOf(body),
+    occurredAt: epochTime(body.epoch_start) ?? epochTime(body.epoch_time) ?? epochTime(body.epoch_end),
+    event: vehicleEvent({
+      plate: null,
+      vehicleType: nameIn(body, 'body_type'),
+      location: positionOf(body.gps_latitude, body.gps_longitude),
+      images: imageAddresses(body.vehicle_crop_jpeg, body.overview_jpeg, ...pictures),
+      tags: ['openalpr', nameOf(body)],
+      metadata: { ...about(body), ...appearance(body), raw: withoutSecrets(body) },
+    }),
+  };
+}
+
+function passageOf(group: Json, isAlert: boolean): PartOfPassage | null {
+  const places = arrayOf(group.plate_indexes);
+  const ids = arrayOf(group.uuids).flatMap((each, at) => {
+    const uuid = textOf(each);
+    return uuid === null ? [] : [idOf(uuid, textOf(places[at]) ?? '0')];
+  });
+  const best = textOf(group.best_uuid);
+  const bestId =
+    best === null
+      ? ids[0]
+      : (ids.find((id) => id.startsWith(`${best}#`)) ??
+        idOf(best, textOf(valueAt(group, 'best_plate.plate_index')) ?? '0'));
+  if (bestId === undefined) return null;
+  const isPreview = group.is_preview === true;
+  return {
+    id: bestId,
+    quality: isAlert ? QUALITY.alert : isPreview ? QUALITY.preview : QUALITY.group,
+    isLast: !isPreview,
+    waitSeconds: WAIT_SECONDS,
+    joins: ids.filter((id) => id !== bestId),
+  };
+}
+
+function idOf(uuid: string, place: string): string {
+  return reportKey(`${uuid}#${place}`);
+}

@@ -1,0 +1,140 @@
+import { epochTime, timeIn } from '../device-time.ts';
+import { addressesIn, anyText, fieldAt, fieldList, fieldText, knownText } from '../fields.ts';
+import type { ReadingContext, Report } from '../format.ts';
+import { plateOf, speedOf } from '../observed.ts';
+import { anyConfidence, listTag, vehicleEvent } from '../vehicle-event.ts';
+
+/** `dataTime` depends on the date format that is set in the device. */
+const LOCAL_TIMES = [
+  'yyyy-MM-dd HH:mm:ss',
+  'MM-dd-yyyy hh:mm:ss a',
+  'yyyy/MM/dd HH:mm:ss',
+  'MM/dd/yyyy hh:mm:ss a',
+  'yyyy-MM-dd hh:mm:ss a',
+  'MM-dd-yyyy HH:mm:ss',
+];
+
+/** A message about targets. */
+interface Detection {
+  readonly config: unknown;
+  readonly smartType: string;
+  readonly device: readonly string[];
+}
+
+/** The vehicles of a message, of cameras (1.x) and recorders (2.0); none if it is about persons only. */
+export function targetReports(detection: Detection, context: ReadingContext): Report[] {
+  const { config, smartType } = detection;
+  // Some firmware writes VEHICE.
+  if (/^vehi(?:cl|c)e$|plate/i.test(smartType)) return plateReports(detection, context);
+  const isParking = /^(?:PVD|illegalParking|parking.*)$/i.test(smartType);
+  const targets = targetsOf(config).filter((target) => isVehicle(target));
+  if (targets.length === 0 && !isParking) return [];
+  const all = targets.length > 0 ? targets : [fieldList(config, 'eventInfo')[0] ?? config];
+  return all.map((target) => report(detection, target, addressesIn(target), isParking, context));
+}
+
+function plateReports(detection: Detection, context: ReadingContext): Report[] {
+  const { config } = detection;
+  const items = [...fieldList(config, 'licensePlateListInfo'), ...fieldList(config, 'listInfo')];
+  // The list of a camera has pictures without a plate, which belong to those with one.
+  const plates = items.filter(
+    (item) => plateText(item) !== null || fieldAt(item, 'carAttribute') !== undefined,
+  );
+  const vehicles = plates.length > 0 ? plates : [items[0] ?? config];
+  const others = items.filter((item) => !vehicles.includes(item)).flatMap(addressesIn);
+  return vehicles.map((item) => report(detection, item, [...others, ...addressesIn(item)], false, context));
+}
+
+function plateText(item: unknown): string | null {
+  return fieldText(
+    item,
+    'plateNumber',
+    'licensePlateNumber',
+    'licensePlateAttribute/licensePlateNumber',
+    'licensePlateAttribute/plateNumber',
+  );
+}
+
+/** The targets of all places where firmware versions have them. */
+function targetsOf(config: unknown): readonly unknown[] {
+  const vsd = fieldAt(config, 'vsd');
+  return [
+    ...fieldList(config, 'targetListInfo'),
+    ...fieldList(config, 'listInfo'),
+    ...(vsd === undefined ? [] : [vsd, ...fieldList(vsd, 'vsdInfo')]),
+  ];
+}
+
+/** Recorders write `car` and `motor`, cameras 2 for a car and 4 for a bike; a person is 1. */
+function isVehicle(target: unknown): boolean {
+  const type = fieldText(target, 'targetType', 'targetImageData/targetType', 'vsdInfo/targetType') ?? '';
+  return /^(?:2|4|car|motor.*|vehicle|truck|bus|bike|non.?motor.*)$/i.test(type);
+}
+
+function report(
+  { config, smartType, device }: Detection,
+  item: unknown,
+  pictures: readonly string[],
+  isParking: boolean,
+  { zone, options }: ReadingContext,
+): Report {
+  const info = fieldAt(config, 'deviceInfo');
+  const time = fieldText(config, 'currentTime');
+  const plate = plateOf(plateText(item));
+  const name = fieldText(info, 'deviceName') ?? fieldText(config, 'deviceName');
+  const channel = fieldText(info, 'channelId') ?? fieldText(config, 'channelId');
+  const list = knownText(item, 'vehicleListType', 'listType');
+  const target =
+    fieldText(item, 'eventId', 'targetId') ?? anyText(fieldAt(config, 'eventInfo'), 'eventId', 'targetId');
+  const event = fieldList(config, 'eventInfo')[0];
+  const happened = time ?? fieldText(config, 'dataTime');
+  const direction = knownText(item, 'vehicleDirect', 'direction', 'carAttribute/direction');
+  return {
+    key:
+      happened && (target || plate)
+        ? [
+            fieldText(config, 'sn', 'mac') ?? fieldText(info, 'sn', 'mac', 'macAddress') ?? '',
+            channel ?? '',
+            smartType,
+            target ?? '',
+            happened,
+            plate ?? '',
+          ].join('/')
+        : null,
+    device,
+    // Recorders send a number of 20 digits in some messages about plates, which is no time.
+    occurredAt: epochTime(time) ?? timeIn(fieldText(config, 'dataTime'), LOCAL_TIMES, zone),
+    event: vehicleEvent({
+      plate,
+      violation: isParking ? 'ILLEGAL_PARKING' : null,
+      speed: speedOf(fieldText(item, 'speed', 'carAttribute/speed', 'vehicleSpeed'), options.speedUnit),
+      vehicleType: knownText(item, 'carAttribute/carType', 'carType', 'vehicleType') ?? typeOfTarget(item),
+      images: [...addressesIn(fieldAt(config, 'sourceDataInfo')), ...pictures, ...addressesIn(config)],
+      tags: ['TVT', name, listTag(list)],
+      metadata: {
+        vendor: 'tvt',
+        device: fieldText(config, 'sn', 'mac') ?? fieldText(info, 'sn', 'mac', 'macAddress'),
+        deviceName: name,
+        channel,
+        alarm: smartType,
+        direction,
+        ...anyConfidence(
+          fieldText(item, 'PlateConfidence', 'licensePlateAttribute/confidence', 'confidence'),
+        ),
+        country: knownText(item, 'licensePlateAttribute/country', 'country', 'region'),
+        plateColor: knownText(item, 'plateColor', 'licensePlateAttribute/color'),
+        make: knownText(item, 'carAttribute/brand', 'brand'),
+        model: knownText(item, 'carAttribute/model', 'model'),
+        color: knownText(item, 'carAttribute/color', 'carColor'),
+        listName: list,
+        box: fieldAt(item, 'rect') ?? fieldAt(event, 'rect'),
+        raw: config,
+      },
+    }),
+  };
+}
+
+function typeOfTarget(item: unknown): string | null {
+  const type = knownText(item, 'targetType');
+  return type !== null && /^[a-z]/i.test(type) ? type : null;
+}

@@ -1,0 +1,209 @@
+import { epochTime } from '../device-time.ts';
+import type { Format, Reading, Report } from '../format.ts';
+import { without } from '../format.ts';
+import { arrayOf, namesOf, objectOf, textOf, valueAt } from '../json-values.ts';
+import type { DeviceMessage } from '../message.ts';
+import { jsonValues, notRead, picturesOf } from '../message-content.ts';
+import { confidenceOf, plateOf } from '../observed.ts';
+import { reportKey } from '../report-key.ts';
+import { imageAddresses, vehicleEvent } from '../vehicle-event.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Each rule sends a webhook of its own for the same detection, within a second or two. */
+const WAIT_SECONDS = 5;
+
+/** Alarm Manager of UniFi Protect: one webhook for each rule, with one trigger for each condition that was met. */
+export const unifiProtect: Format = {
+  name: 'unifi-protect',
+  label: 'UniFi Protect (Alarm Manager)',
+  transports: ['http'],
+  authentication: ['header'],
+  repeats: false,
+  read,
+  instructions: ({ url, token }) => [
+    'Open UniFi Protect, Alarm Manager, and create an alarm.',
+    'Trigger: License Plate (known, unknown and of interest), and Vehicle if vehicles without a plate are to be recorded.',
+    'Scope: the cameras of this connection.',
+    'Action: Webhook, Custom Webhook.',
+    `Delivery URL: ${url}`,
+    `Method: POST. If your version offers custom headers, x-api-key: ${token} may be used instead of the token in the address.`,
+    'Switch on "Use thumbnails" if your version offers it, for pictures.',
+    'If the alarm covers several cameras, enter the MAC address of each, as 942A6FD0AD1A, in the option sensors.',
+  ],
+};
+
+function read(message: DeviceMessage): Reading {
+  const values = jsonValues(message).flatMap((value) => (Array.isArray(value) ? value : [value]));
+  const readings = values.map((value) => readingOf(objectOf(value), picturesOf(message)));
+  const reports = readings.flatMap((reading) => reading?.reports ?? []);
+  if (reports.length > 0) return { reports, is: 'reports', note: null };
+  return readings.find((reading) => reading !== null) ?? notRead(message, 'a webhook of UniFi Protect');
+}
+
+function readingOf(body: Json, pictures: readonly string[]): Reading | null {
+  if (body.alarm !== undefined) return alarmOf(body, objectOf(body.alarm), pictures);
+  const event = objectOf(body.item ?? body);
+  return event.smartDetectTypes === undefined ? null : detectionOf(event, pictures);
+}
+
+/** What was detected at one time on one camera, of all triggers that mention it. */
+interface Detection {
+  readonly device: string;
+  readonly eventId: string;
+  readonly triggers: readonly Json[];
+}
+
+function alarmOf(body: Json, alarm: Json, pictures: readonly string[]): Reading {
+  const triggers = (Array.isArray(alarm.triggers) ? alarm.triggers : [alarm.triggers]).map(objectOf);
+  const sources = namesOf(...arrayOf(alarm.sources).map((each) => objectOf(each).device));
+  if (triggers.some((trigger) => trigger.eventId === 'testEventId')) {
+    return without('status', 'This is a test of the alarm', sources.length === 1 ? sources : undefined);
+  }
+  const detections = new Map<string, Detection>();
+  for (const trigger of triggers) {
+    if (!/vehicle|license_?plate/i.test(keyOf(trigger, alarm))) continue;
+    const device = textOf(trigger.device) ?? (sources.length === 1 ? (sources[0] ?? '') : '');
+    const eventId = textOf(trigger.eventId) ?? '';
+    const name = `${eventId}|${device}`;
+    const before = detections.get(name)?.triggers ?? [];
+    detections.set(name, { device, eventId, triggers: [...before, trigger] });
+  }
+  const images = [...imageAddresses(alarm.thumbnail, body.thumbnail), ...pictures];
+  const reports = [...detections.values()].flatMap((each) => reportsOf(each, { body, alarm, images }));
+  return reports.length > 0
+    ? { reports, is: 'reports', note: null }
+    : without('nothing', 'The alarm is not about vehicles');
+}
+
+interface Alarm {
+  readonly body: Json;
+  readonly alarm: Json;
+  readonly images: readonly string[];
+}
+
+/** One report for each plate; a vehicle without a plate when no plate was read. */
+function reportsOf(detection: Detection, from: Alarm): Report[] {
+  const byPlate = new Map<string | null, Json[]>();
+  for (const trigger of detection.triggers) {
+    const { plate } = plateIn(trigger, keyOf(trigger, from.alarm));
+    byPlate.set(plate, [...(byPlate.get(plate) ?? []), trigger]);
+  }
+  const vehicles = byPlate.get(null) ?? [];
+  if (byPlate.size > 1) byPlate.delete(null);
+  return [...byPlate].map(([plate, triggers], index) =>
+    reportOf(detection, plate, index === 0 && plate !== null ? [...triggers, ...vehicles] : triggers, from),
+  );
+}
+
+function reportOf(
+  { device, eventId }: Detection,
+  plate: string | null,
+  triggers: readonly Json[],
+  { body, alarm, images }: Alarm,
+): Report {
+  const keys = namesOf(...triggers.map((trigger) => keyOf(trigger, alarm)));
+  const [first] = triggers;
+  const whole = reportKey(eventId, device);
+  const id = plate === null ? whole : reportKey(eventId, device, plate);
+  const name = triggers.map((trigger) => plateIn(trigger, keyOf(trigger, alarm)).name).find((each) => each);
+  const times = triggers.map(({ timestamp }) => epochTime(timestamp)).filter((time) => time !== null);
+  return {
+    key: eventId === '' ? null : id,
+    device: namesOf(device),
+    occurredAt: times.length > 0 ? Math.min(...times) : epochTime(body.timestamp),
+    event: vehicleEvent({
+      plate,
+      images,
+      tags: ['unifi', textOf(alarm.name), ...keys.filter((key) => /_of_interest$/.test(key)), name],
+      metadata: {
+        vendor: 'unifi-protect',
+        device,
+        alarm: textOf(alarm.name),
+        eventId,
+        ...(plate === null ? null : confidenceOf(first?.confidence ?? first?.score, 100)),
+        listName: name,
+        triggers: keys,
+        zones: valueAt(first, 'zones.zone'),
+        lines: valueAt(first, 'zones.line'),
+        raw: body,
+      },
+    }),
+    ...(eventId !== '' && {
+      passage: {
+        id,
+        quality: plate === null ? 1 : 2,
+        isLast: false,
+        waitSeconds: WAIT_SECONDS,
+        ...(plate !== null && { joins: [whole] }),
+      },
+    }),
+  };
+}
+
+/** The kind of a trigger; some versions name it in the only condition of the alarm. */
+function keyOf(trigger: Json, alarm: Json): string {
+  const key = textOf(trigger.key);
+  if (key !== null) return key;
+  const conditions = arrayOf(alarm.conditions).map((each) => textOf(valueAt(each, 'condition.source')));
+  return conditions.length === 1 ? (conditions[0] ?? '') : '';
+}
+
+/** The value of a known plate may be the name that was given to it, which looks like a word: `Mama`. */
+function plateIn(trigger: Json, key: string): { plate: string | null; name: string | null } {
+  if (!/license_?plate/i.test(key)) return { plate: null, name: null };
+  const values = namesOf(trigger.value, valueAt(trigger, 'group.name'));
+  const isName = (text: string): boolean => !/unknown$/.test(key) && /\p{Ll}/u.test(text) && !/\d/.test(text);
+  return {
+    plate: plateOf(values.find((text) => !isName(text))),
+    name: values.find(isName) ?? null,
+  };
+}
+
+/** An event of the websocket or of the API of Protect, as bridges forward it: one report for each vehicle in it. */
+function detectionOf(event: Json, pictures: readonly string[]): Reading {
+  const types = arrayOf(event.smartDetectTypes).map(String);
+  if (!types.some((type) => /vehicle|licensePlate/i.test(type))) {
+    return without('nothing', 'The event is not about vehicles', namesOf(event.camera));
+  }
+  const found = arrayOf(valueAt(event, 'metadata.detectedThumbnails'))
+    .map(objectOf)
+    .filter((thumbnail) => /vehicle|licensePlate/i.test(textOf(thumbnail.type) ?? ''));
+  const vehicles = found.length > 0 ? found : [{}];
+  return {
+    reports: vehicles.map((vehicle, index) => detectedVehicle(event, vehicle, index, pictures)),
+    is: 'reports',
+    note: null,
+  };
+}
+
+function detectedVehicle(event: Json, vehicle: Json, index: number, pictures: readonly string[]): Report {
+  const plate = plateOf(
+    valueAt(vehicle, 'group.matchedName') ?? valueAt(event, 'metadata.licensePlate.name'),
+  );
+  const id = textOf(event.id);
+  return {
+    key: id === null ? null : reportKey(id, textOf(vehicle.objectId) ?? index),
+    device: namesOf(event.camera, event.device),
+    occurredAt: epochTime(event.start) ?? epochTime(event.timestamp) ?? epochTime(vehicle.clockBestWall),
+    event: vehicleEvent({
+      plate,
+      vehicleType: valueAt(vehicle, 'attributes.vehicleType.val'),
+      images: pictures,
+      tags: ['unifi', textOf(vehicle.name)],
+      metadata: {
+        vendor: 'unifi-protect',
+        device: textOf(event.camera),
+        eventId: id,
+        ...(plate === null
+          ? null
+          : confidenceOf(valueAt(vehicle, 'group.confidence') ?? vehicle.confidence, 100)),
+        color: textOf(valueAt(vehicle, 'attributes.color.val')),
+        zones: valueAt(vehicle, 'attributes.zone'),
+        box: vehicle.coord,
+        listName: textOf(vehicle.name),
+        raw: event,
+      },
+    }),
+  };
+}

@@ -1,0 +1,96 @@
+import type { MessageStatus } from '@gantry/contract/connections';
+import { withoutPlate } from './compose.ts';
+import type { ObservedEvent, Reading } from './format.ts';
+import { formatNamed } from './formats.ts';
+import type { MapInput } from './mapper.ts';
+import { readParts } from './read-parts.ts';
+import type { StoredPart } from './split-body.ts';
+import type { KnownConnection } from './store.ts';
+
+/** A stored message, as far as its meaning depends on it. */
+export interface Interpretable {
+  readonly path: string;
+  readonly topic: string | null;
+  /** Unix milliseconds */
+  readonly receivedAt: number;
+  readonly parts: readonly StoredPart[];
+}
+
+/** What determines how the messages of a connection are read. */
+export type ReadingRules = Pick<KnownConnection, 'format' | 'timeZone' | 'options'>;
+
+/**
+ * What a message says.
+ * @param zone the time zone of the service, for connections without one
+ * @param map evaluates mappings
+ */
+export async function interpret(
+  { format, timeZone, options }: ReadingRules,
+  { parts, path, topic, receivedAt }: Interpretable,
+  { zone, map }: { readonly zone: string; readonly map: MapInput },
+): Promise<Reading> {
+  const message = { parts: readParts(parts), path, topic, receivedAt };
+  return formatNamed(format).read(message, { options, zone: timeZone ?? zone, map });
+}
+
+/**
+ * The sensor of a device by the names that the message contains; null when a recorder's device is not assigned to one.
+ * A message without any name belongs to the sensor of the connection.
+ */
+export function sensorOf(
+  { sensorId, options: { sensors } }: Pick<KnownConnection, 'sensorId' | 'options'>,
+  names: readonly string[],
+): string | null {
+  if (sensors === undefined || names.length === 0) return sensorId;
+  const assigned = new Map(Object.entries(sensors).map(([name, id]) => [folded(name), id]));
+  for (const name of names) {
+    const found = assigned.get(folded(name));
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+/** Names of devices differ between messages in case and in blanks around them. */
+function folded(name: string): string {
+  return name.trim().toLowerCase();
+}
+
+/** The event without its plate if that was read with less confidence than the connection requires. */
+export function withEnoughConfidence(
+  event: ObservedEvent,
+  { minConfidence }: KnownConnection['options'],
+): { readonly event: ObservedEvent; readonly note: string | null } {
+  const confidence = event.metadata?.confidence;
+  if (minConfidence === undefined || !event.licensePlateNumber || typeof confidence !== 'number')
+    return { event, note: null };
+  return confidence >= minConfidence
+    ? { event, note: null }
+    : {
+        event: withoutPlate(event),
+        note: `The plate was left out: its confidence of ${confidence} is less than ${minConfidence}`,
+      };
+}
+
+/** What becomes of a message without reports. */
+export function statusWithoutReports(is: Reading['is']): MessageStatus {
+  switch (is) {
+    case 'heartbeat':
+    case 'status':
+      return 'ALIVE';
+    case 'aggregate':
+      return 'AGGREGATE';
+    case 'unreadable':
+      return 'REFUSED';
+    default:
+      return 'IGNORED';
+  }
+}
+
+const REASON_MAX = 1_000;
+
+/** The sentences as one text of limited length; null without any. */
+export function reasonOf(sentences: readonly (string | null)[]): string | null {
+  const text = [...new Set(sentences.filter((each) => each))].join('; ').replaceAll('\0', '').toWellFormed();
+  if (text === '') return null;
+  return text.length <= REASON_MAX ? text : `${text.slice(0, REASON_MAX - 1).toWellFormed()}…`;
+}

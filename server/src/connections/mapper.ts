@@ -1,0 +1,140 @@
+import { MAPPING_LIMITS, type MappingAnswer, type MappingJob } from './mapping-messages.ts';
+import { type MappingProcess, startMappingProcess } from './mapping-process.ts';
+
+/** The result of a mapping, undefined for none; or why there is none, as a sentence. */
+export type Mapped = { readonly value: unknown } | { readonly refusal: string };
+
+/** Evaluates a JSONata expression within bounds of time and memory. */
+export type MapInput = (expression: string, input: unknown) => Promise<Mapped>;
+
+/** Evaluates the expressions of users in a process of its own, which is started with the first one. */
+export interface Mapper extends Disposable {
+  /** @throws Error when too much is waiting, or the process cannot be started: the message should be tried again */
+  readonly map: MapInput;
+  /** Why an expression cannot be compiled, as a sentence with the position; null if it can. */
+  check(expression: string): Promise<string | null>;
+}
+
+/** Bounds of what waits, in evaluations. */
+const MAX_WAITING = 1_000;
+
+/** After so many evaluations in a row that had to be stopped, an expression is not tried for a while. */
+const MAX_STOPS = 3;
+const PAUSE_MS = 30_000;
+/** Expressions whose stops are remembered. */
+const MAX_REMEMBERED = 1_000;
+const PAUSED = `The mapping was stopped ${MAX_STOPS} times in a row and is tried again after ${PAUSE_MS / 1000} s`;
+
+interface Waiting extends MappingJob {
+  readonly resolve: (answer: MappingAnswer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Stops {
+  readonly count: number;
+  /** When it is tried again, as by `performance.now`. */
+  readonly until: number;
+}
+
+/** @param start replaces the process in tests */
+export function createMapper(start: () => MappingProcess = startMappingProcess): Mapper {
+  /** By expression, the one served next first: a slow expression does not keep others waiting. */
+  const waiting = new Map<string, Waiting[]>();
+  const stops = new Map<string, Stops>();
+  let waits = 0;
+  let process: MappingProcess | null = null;
+  let isRunning = false;
+  let isDisposed = false;
+
+  const take = (): Waiting | undefined => {
+    for (const [expression, jobs] of waiting) {
+      const job = jobs.shift();
+      if (jobs.length === 0) waiting.delete(expression);
+      if (job) {
+        waits--;
+        return job;
+      }
+    }
+    return undefined;
+  };
+
+  /** Others are served before the expression's next evaluation. */
+  const putLast = (expression: string): void => {
+    const jobs = waiting.get(expression);
+    if (!jobs) return;
+    waiting.delete(expression);
+    waiting.set(expression, jobs);
+  };
+
+  const note = (expression: string, isStopped: boolean): void => {
+    const count = isStopped ? (stops.get(expression)?.count ?? 0) + 1 : 0;
+    stops.delete(expression);
+    if (count === 0) return;
+    const until = count >= MAX_STOPS ? performance.now() + PAUSE_MS : 0;
+    stops.set(expression, { count: until === 0 ? count : 0, until });
+    for (const [oldest] of stops) if (stops.size > MAX_REMEMBERED) stops.delete(oldest);
+  };
+
+  const evaluate = async (job: Waiting): Promise<MappingAnswer> => {
+    if ((stops.get(job.expression)?.until ?? 0) > performance.now()) return { refusal: PAUSED };
+    process ??= start();
+    const current = process;
+    try {
+      const { answer, hasEnded } = await current.run({ expression: job.expression, input: job.input });
+      if (hasEnded && process === current) process = null;
+      note(job.expression, 'refusal' in answer && /was stopped$/.test(answer.refusal));
+      return answer;
+    } catch (error) {
+      current.end();
+      if (process === current) process = null;
+      throw error;
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    if (isRunning) return;
+    isRunning = true;
+    for (let job = take(); job; job = take()) {
+      await evaluate(job).then(job.resolve, job.reject);
+      putLast(job.expression);
+    }
+    isRunning = false;
+  };
+
+  const ask = (expression: string, input: string | null): Promise<MappingAnswer> =>
+    new Promise((resolve, reject) => {
+      if (isDisposed || waits >= MAX_WAITING) {
+        reject(new Error(isDisposed ? 'mappings have ended' : 'too many mappings are waiting'));
+        return;
+      }
+      const jobs = waiting.get(expression) ?? [];
+      jobs.push({ expression, input, resolve, reject });
+      waiting.set(expression, jobs);
+      waits++;
+      void run();
+    });
+
+  return {
+    async map(expression, input) {
+      const json = JSON.stringify(input);
+      if (json.length > MAPPING_LIMITS.inputMax) {
+        return {
+          refusal: `The message is too large for a mapping: more than ${MAPPING_LIMITS.inputMax / 1e6} MB`,
+        };
+      }
+      const answer = await ask(expression, json);
+      if ('refusal' in answer) return answer;
+      return { value: answer.result === null ? undefined : JSON.parse(answer.result) };
+    },
+    async check(expression) {
+      const answer = await ask(expression, null);
+      return 'refusal' in answer ? answer.refusal : null;
+    },
+    [Symbol.dispose]() {
+      isDisposed = true;
+      process?.end();
+      for (const job of [...waiting.values()].flat()) job.reject(new Error('mappings have ended'));
+      waiting.clear();
+    },
+  };
+}

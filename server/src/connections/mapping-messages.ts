@@ -1,0 +1,26 @@
+/** Asks the program of mappings to evaluate an expression, or only to compile it. */
+export interface MappingJob {
+  readonly expression: string;
+  /** The input as JSON; null to compile only. */
+  readonly input: string | null;
+}
+
+/** The result as JSON, null for none; or why there is none, as a sentence. */
+export type MappingAnswer = { readonly result: string | null } | { readonly refusal: string };
+
+/** The program is loaded. */
+export const READY = 'ready';
+
+/** Limits of one evaluation. */
+export const MAPPING_LIMITS = {
+  /** Milliseconds of evaluation after which the program stops it itself. */
+  timeMs: 1_000,
+  /** Milliseconds after which the process is killed: regular expressions cannot be stopped otherwise. */
+  killMs: 1_500,
+  /** Heap of the process, in MB. */
+  heapMb: 96,
+  /** Length of the input, in characters of JSON. */
+  inputMax: 5_000_000,
+  /** Length of the result, in characters of JSON. */
+  resultMax: 1_000_000,
+} as const;

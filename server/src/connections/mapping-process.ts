@@ -1,0 +1,98 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { mappingProgram } from '../installation.ts';
+import { MAPPING_LIMITS, type MappingAnswer, type MappingJob, READY } from './mapping-messages.ts';
+
+const { timeMs, killMs, heapMb } = MAPPING_LIMITS;
+
+/** What V8 ends a process with that is out of memory: as a signal, and as an exit code on Windows. */
+const OUT_OF_MEMORY = ['SIGABRT', 134];
+
+const STOPPED = `The mapping took more than ${timeMs / 1000} s and was stopped`;
+const TOO_MUCH_MEMORY = 'The mapping took more memory than it may have and was stopped';
+
+/**
+ * A process that evaluates one mapping at a time. It is not a thread, because one that is out of memory can end the
+ * whole service, whatever its `resourceLimits` are.
+ */
+export interface MappingProcess {
+  /**
+   * @returns the answer, and whether the process had to be ended for it
+   * @throws Error when the process cannot be started, or ends for a reason of its own
+   */
+  run(job: MappingJob): Promise<{ answer: MappingAnswer; hasEnded: boolean }>;
+  end(): void;
+}
+
+/** Starts a process, which keeps neither a program nor its environment from ending. */
+export function startMappingProcess(): MappingProcess {
+  const child = fork(mappingProgram, {
+    env: {},
+    execArgv: [
+      `--max-old-space-size=${heapMb}`,
+      '--max-semi-space-size=8',
+      '--disallow-code-generation-from-strings',
+      '--disable-proto=delete',
+    ],
+    // A process that is out of memory writes a report of many lines.
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  const ready = nextMessage(child).then(({ answer }) => {
+    if (answer !== READY) throw new Error('the process of mappings did not start');
+    hold(child, false);
+  });
+  ready.catch(() => undefined);
+  return {
+    async run(job) {
+      await ready;
+      hold(child, true);
+      const received = nextMessage(child, killMs);
+      child.send(job, () => undefined);
+      const { answer, end } = await received;
+      hold(child, false);
+      if (answer !== undefined) return { answer: answer as MappingAnswer, hasEnded: false };
+      if (end === 'late') {
+        child.kill('SIGKILL');
+        return { answer: { refusal: STOPPED }, hasEnded: true };
+      }
+      if (!OUT_OF_MEMORY.includes(end ?? '')) throw new Error(`the process of mappings ended with ${end}`);
+      return { answer: { refusal: TOO_MUCH_MEMORY }, hasEnded: true };
+    },
+    end: () => void child.kill('SIGKILL'),
+  };
+}
+
+/** The next message of the child, or how it ended, or `late` after a time limit. */
+function nextMessage(
+  child: ChildProcess,
+  limitMs?: number,
+): Promise<{ readonly answer?: unknown; readonly end?: string | number }> {
+  return new Promise((resolve) => {
+    const settle = (outcome: { readonly answer?: unknown; readonly end?: string | number }): void => {
+      clearTimeout(timer);
+      child.off('message', onMessage);
+      child.off('exit', onExit);
+      child.off('error', onError);
+      resolve(outcome);
+    };
+    const onMessage = (answer: unknown): void => settle({ answer });
+    const onExit = (code: number | null, signal: string | null): void =>
+      settle({ end: signal ?? code ?? 'none' });
+    const onError = (error: Error): void => settle({ end: error.message });
+    // An answer that has arrived is read first, so that a busy service does not take it for late.
+    const timer =
+      limitMs === undefined
+        ? undefined
+        : setTimeout(() => setImmediate(() => settle({ end: 'late' })), limitMs);
+    child.on('message', onMessage);
+    child.on('exit', onExit);
+    child.on('error', onError);
+    if (child.exitCode !== null || child.signalCode !== null) onExit(child.exitCode, child.signalCode);
+  });
+}
+
+function hold(child: ChildProcess, isHeld: boolean): void {
+  for (const each of [child, child.channel]) {
+    if (isHeld) each?.ref();
+    else each?.unref();
+  }
+}

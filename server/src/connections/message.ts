@@ -1,0 +1,40 @@
+/** An element of an XML document. Prefixes of namespaces are removed from names. */
+export interface XmlElement {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  /** The text directly in the element, trimmed. */
+  readonly text: string;
+  readonly children: readonly XmlElement[];
+}
+
+/** The content of one part, by its syntax, which is found out from the bytes and not from the declared type. */
+export type Content =
+  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'xml'; readonly root: XmlElement }
+  | { readonly kind: 'text'; readonly text: string }
+  /** `address` is the address at which the image is served: `/images/<sha256>`. */
+  | { readonly kind: 'picture'; readonly address: string }
+  /** It cannot be parsed; `reason` is a sentence. */
+  | { readonly kind: 'unreadable'; readonly reason: string };
+
+/** One part of a multipart body, one field of a form, or the whole body of another one. */
+export interface MessagePart {
+  readonly name: string | null;
+  readonly fileName: string | null;
+  readonly contentType: string | null;
+  readonly content: Content;
+}
+
+/**
+ * A message from a device, as formats read it. Images in base64 inside JSON, XML and forms have been replaced by the
+ * addresses at which they are served, so that a format passes them on as it finds them.
+ */
+export interface DeviceMessage {
+  readonly parts: readonly MessagePart[];
+  /** The path below the address of the connection, `/NotificationInfo/KeepAlive` for example; empty if none. */
+  readonly path: string;
+  /** The MQTT topic; null for HTTP. */
+  readonly topic: string | null;
+  /** Unix milliseconds */
+  readonly receivedAt: number;
+}

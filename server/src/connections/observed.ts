@@ -1,0 +1,86 @@
+import type { EventType } from '@gantry/contract/events';
+
+/** The spellings of "no plate was read" in the messages of all makers, without blanks and in lower case. */
+const NO_PLATE =
+  /^(?:unknown?|unkown|none|null|noplates?|noplatenumber|notdetected|unlicensed|n\/a|无车牌|无牌车?|[-/_*?.\s]*)$/;
+
+/**
+ * The plate as the device wrote it, trimmed; null for an empty text and every spelling of "no plate". Its script is
+ * kept.
+ */
+export function plateOf(value: unknown): string | null {
+  if (typeof value !== 'string' && typeof value !== 'number') return null;
+  const plate = String(value).trim();
+  return NO_PLATE.test(plate.toLowerCase().replaceAll(/\s/g, '')) ? null : plate;
+}
+
+/** A number from a number or a text such as `093`; null for anything else. */
+export function numberOf(value: unknown): number | null {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  if (typeof value !== 'string' || value.trim() === '') return null;
+  const number = Number(value.trim().replace(',', '.'));
+  return Number.isFinite(number) ? number : null;
+}
+
+/** A quantity that devices report as 0 or −1 when they did not measure it; null then. */
+export function measured(value: unknown): number | null {
+  const number = numberOf(value);
+  return number !== null && number > 0 ? number : null;
+}
+
+const KM_PER_MILE = 1.609344;
+
+/** A measured speed in km/h, rounded to hundredths; null when it was not measured. */
+export function speedOf(value: unknown, unit: 'km/h' | 'mph' | 'm/s' = 'km/h'): number | null {
+  const speed = measured(value);
+  if (speed === null) return null;
+  const factor = { 'km/h': 1, mph: KM_PER_MILE, 'm/s': 3.6 }[unit];
+  return Math.round(speed * factor * 100) / 100;
+}
+
+/** A confidence as `metadata` holds it: from 0 to 1, and as the device wrote it. */
+export interface Confidence {
+  readonly confidence: number;
+  readonly confidenceRaw: number | string;
+}
+
+/**
+ * @param most the value that the device uses for certainty: 1, 100 or 255
+ * @returns null when there is no number, or one beyond the scale
+ */
+export function confidenceOf(value: unknown, most: 1 | 100 | 255): Confidence | null {
+  const number = numberOf(value);
+  if (number === null || number < 0 || number > most) return null;
+  return {
+    confidence: Math.round((number / most) * 10_000) / 10_000,
+    confidenceRaw: typeof value === 'string' ? value : number,
+  };
+}
+
+/** What is known of a vehicle or incident when the type of its event is chosen. */
+export interface Observed {
+  readonly isIncident?: boolean;
+  readonly isBeltMissing?: boolean;
+  readonly violation?: string | null;
+  /** km/h */
+  readonly speed?: number | null;
+  /** km/h */
+  readonly speedLimit?: number | null;
+  readonly plate?: string | null;
+}
+
+/** The type and violation of an event: the first rule that fits counts. */
+export function kindOf(seen: Observed): {
+  readonly eventType: EventType;
+  readonly violationType: string | null;
+} {
+  if (seen.isIncident) return { eventType: 'INCIDENT', violationType: null };
+  if (seen.isBeltMissing) return { eventType: 'SEATBELT_VIOLATION', violationType: 'NO_SEATBELT' };
+  if (seen.violation) return { eventType: 'TRAFFIC_VIOLATION', violationType: seen.violation };
+  const { speed, speedLimit } = seen;
+  if (speed && speedLimit && speedLimit > 0 && speed > speedLimit) {
+    return { eventType: 'TRAFFIC_VIOLATION', violationType: 'SPEEDING' };
+  }
+  if (seen.plate) return { eventType: 'PLATE_RECOGNITION', violationType: null };
+  return { eventType: speed ? 'SPEED_DETECTION' : 'VEHICLE_DETECTION', violationType: null };
+}

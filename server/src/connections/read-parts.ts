@@ -1,0 +1,72 @@
+import { parse } from 'secure-json-parse';
+import type { Content, MessagePart } from './message.ts';
+import type { StoredPart } from './split-body.ts';
+import { parseXml, UnreadableXml } from './xml.ts';
+
+/** Deeper values are refused, because everything that reads them is recursive. */
+const MAX_DEPTH = 100;
+
+/** Parses the parts of a stored message by their syntax. */
+export function readParts(parts: readonly StoredPart[]): MessagePart[] {
+  return parts.map(({ name, fileName, contentType, text, picture }) => ({
+    name,
+    fileName,
+    contentType,
+    content:
+      picture !== null
+        ? { kind: 'picture', address: picture }
+        : text === null
+          ? { kind: 'unreadable', reason: 'The body is neither text nor an image' }
+          : contentOf(text),
+  }));
+}
+
+function contentOf(text: string): Content {
+  const beginning = text.trimStart().charAt(0);
+  if (beginning === '<') return xmlContent(text);
+  if (beginning === '{' || beginning === '[') return jsonContent(text);
+  return { kind: 'text', text };
+}
+
+function xmlContent(text: string): Content {
+  try {
+    return { kind: 'xml', root: parseXml(text) };
+  } catch (error) {
+    if (error instanceof UnreadableXml) return { kind: 'unreadable', reason: error.message };
+    throw error;
+  }
+}
+
+function jsonContent(text: string): Content {
+  const value = parseJson(text) ?? parseLines(text);
+  if (value === null) return { kind: 'unreadable', reason: 'The JSON is invalid or incomplete' };
+  return isDeeper(value, MAX_DEPTH)
+    ? { kind: 'unreadable', reason: `The JSON is nested more than ${MAX_DEPTH} levels deep` }
+    : { kind: 'json', value };
+}
+
+/** Keys that would change the prototype of an object are removed. */
+function parseJson(text: string): unknown {
+  try {
+    return parse(text, undefined, { protoAction: 'remove', constructorAction: 'remove' });
+  } catch {
+    return null;
+  }
+}
+
+/** The values of JSON lines as an array; null when a line is not JSON. */
+function parseLines(text: string): unknown[] | null {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  if (lines.length < 2) return null;
+  const values = lines.map(parseJson);
+  return values.includes(null) ? null : values;
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > levels) return true;
+    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
+  }
+  return false;
+}

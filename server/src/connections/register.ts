@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { createSensorInput, type SensorType } from '@gantry/contract/sensors';
+import { recordActivity } from '../activity/store.ts';
+import type { ActorContext, Core } from '../platform/context.ts';
+import { channels, notify } from '../platform/database/notify.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
+import type { RealtimeServices } from '../realtime/start.ts';
+import { createSensor } from '../sensors/service.ts';
+import type { SensorServices } from '../sensors/start.ts';
+import { getSensor } from '../sensors/store.ts';
+import { forgetDiscoveries, getDiscovery } from './discoveries-store.ts';
+import { replayMessages } from './messages-store.ts';
+import type { ConnectionServices } from './start.ts';
+import { lockConnection, updateConnectionRow } from './store.ts';
+
+type RegisterContext = ActorContext<
+  Core & ConnectionServices & SensorServices & Pick<RealtimeServices, 'outbox'>
+>;
+
+/** What to make of a discovered device. */
+export interface Registration {
+  readonly id: string;
+  readonly sensorId?: string | undefined;
+  readonly name?: string | undefined;
+  readonly replay: boolean;
+}
+
+/** The type of a sensor that is created for a discovered device. */
+const TYPE: SensorType = 'CAMERA';
+
+const MAX_NAME = 100;
+/** With a random part that makes it unique. */
+const MAX_DEVICE_ID = 40;
+
+/**
+ * Assigns a discovered device to a sensor, which is created if none is named, and processes its messages again.
+ * @throws AppError `notFound` for the discovery or the sensor
+ */
+export async function registerDiscovery(
+  ctx: RegisterContext,
+  { id, sensorId, name, replay }: Registration,
+): Promise<{ success: true; sensorId: string; replayed: number }> {
+  const { app, actor, caller } = ctx;
+  const { connectionId, device } = await getDiscovery(app.db, id);
+  const sensor =
+    sensorId === undefined
+      ? await createSensor(
+          ctx,
+          createSensorInput.parse({
+            name: name ?? device.slice(0, MAX_NAME).toWellFormed(),
+            deviceId: `${device.slice(0, MAX_DEVICE_ID).toWellFormed()}-${randomUUID().slice(0, 8)}`,
+            type: TYPE,
+            ...(await placeOf(ctx, connectionId)),
+          }),
+        )
+      : await getSensor(app.db, sensorId);
+  const replayed = await inTransaction(app.db, async (tx) => {
+    const connection = await lockConnection(tx, connectionId);
+    const sensors = { ...connection.options.sensors, [device]: sensor.id };
+    await updateConnectionRow(tx, connectionId, {
+      timeZone: connection.timeZone,
+      options: { ...connection.options, sensors },
+    });
+    await forgetDiscoveries(tx, connectionId, [device]);
+    const details = { connectionId, device, sensorId: sensor.id };
+    await recordActivity(tx, actor.id, caller, 'connections.register', details);
+    await notify(tx, channels.connections, '');
+    return replay ? replayMessages(tx, connectionId, { status: 'UNKNOWN_DEVICE' }) : 0;
+  });
+  await app.connections.refresh();
+  return { success: true, sensorId: sensor.id, replayed };
+}
+
+/** A camera of a recorder is where the recorder's own sensor is, until somebody says otherwise. */
+async function placeOf({ app }: RegisterContext, connectionId: string) {
+  const connection = await app.connections.byId(connectionId);
+  const own = connection && (await getSensor(app.db, connection.sensorId));
+  return { locationId: own?.locationId ?? null };
+}

@@ -1,0 +1,81 @@
+import { sql } from 'drizzle-orm';
+import { firstIdAt } from '../events/id.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+
+/** Removes the first messages that arrived before a time (Unix milliseconds). @returns their number */
+export async function removeOldMessages(db: Executor, before: number, most: number): Promise<number> {
+  const { rowCount } = await db.execute(sql`
+    DELETE FROM device_messages WHERE id IN (
+      SELECT id FROM device_messages WHERE id < ${firstIdAt(before)}::uuid ORDER BY id LIMIT ${most})`);
+  return rowCount ?? 0;
+}
+
+/**
+ * Removes references of messages that arrived before a time (Unix milliseconds), and those that were never stored.
+ * Images to which nothing else refers are removed by retention.
+ */
+export async function removeOldReferences(db: Executor, before: number, most: number): Promise<number> {
+  const { rowCount } = await db.execute(sql`
+    DELETE FROM device_message_images WHERE (message_id, sha256) IN (
+      SELECT message_id, sha256 FROM device_message_images WHERE message_id < ${firstIdAt(before)}::uuid
+      ORDER BY message_id LIMIT ${most})`);
+  return rowCount ?? 0;
+}
+
+/** Removes what is remembered of reports, so that a later repetition would be a new event. */
+export async function removeOldReports(db: Executor, before: number, most: number): Promise<number> {
+  const { rowCount } = await db.execute(sql`
+    DELETE FROM device_reports WHERE (connection_id, key_hash) IN (
+      SELECT connection_id, key_hash FROM device_reports WHERE received_at < to_timestamp(${before / 1_000}::float8)
+      ORDER BY received_at LIMIT ${most})`);
+  return rowCount ?? 0;
+}
+
+/** Removes passages that are finished. */
+export async function removeOldPassages(db: Executor, before: number, most: number): Promise<number> {
+  const { rowCount } = await db.execute(sql`
+    DELETE FROM device_passages WHERE (connection_id, sensor_id, passage) IN (
+      SELECT connection_id, sensor_id, passage FROM device_passages
+      WHERE received_at < to_timestamp(${before / 1_000}::float8) AND due_at IS NULL
+      ORDER BY received_at LIMIT ${most})`);
+  return rowCount ?? 0;
+}
+
+/** Removes devices that were not seen since a time (Unix milliseconds). */
+export async function removeOldDiscoveries(db: Executor, before: number, most: number): Promise<number> {
+  const { rowCount } = await db.execute(sql`
+    DELETE FROM device_discoveries WHERE id IN (
+      SELECT id FROM device_discoveries WHERE last_seen < to_timestamp(${before / 1_000}::float8) LIMIT ${most})`);
+  return rowCount ?? 0;
+}
+
+/** The connections that were deleted and still have rows. */
+export async function listDeletedConnections(db: Executor, most: number): Promise<string[]> {
+  const { rows } = await db.execute<{ id: string }>(
+    sql`SELECT id FROM connections WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT ${most}`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Removes the first messages of a connection with their references to images. @returns their number */
+export async function removeMessagesOf(db: Executor, connectionId: string, most: number): Promise<number> {
+  const { rows } = await db.execute<{ n: number }>(sql`
+    WITH gone AS (
+      DELETE FROM device_messages WHERE id IN (
+        SELECT id FROM device_messages WHERE connection_id = ${connectionId}::uuid ORDER BY id LIMIT ${most})
+      RETURNING id
+    ), references_gone AS (
+      DELETE FROM device_message_images WHERE message_id IN (SELECT id FROM gone)
+    )
+    SELECT count(*) AS n FROM gone`);
+  return rows[0]?.n ?? 0;
+}
+
+/** Removes a deleted connection that has no messages any more, with everything else about it. */
+export async function removeConnection(tx: Executor, connectionId: string): Promise<void> {
+  const ofConnection = sql`connection_id = ${connectionId}::uuid`;
+  await tx.execute(sql`DELETE FROM device_reports WHERE ${ofConnection}`);
+  await tx.execute(sql`DELETE FROM device_passages WHERE ${ofConnection}`);
+  await tx.execute(sql`DELETE FROM device_discoveries WHERE ${ofConnection}`);
+  await tx.execute(sql`DELETE FROM connections WHERE id = ${connectionId}::uuid AND deleted_at IS NOT NULL`);
+}

@@ -1,0 +1,43 @@
+import type { Database } from '../platform/database/pool.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
+import {
+  listDeletedConnections,
+  removeConnection,
+  removeMessagesOf,
+  removeOldDiscoveries,
+  removeOldMessages,
+  removeOldPassages,
+  removeOldReferences,
+  removeOldReports,
+} from './removal-store.ts';
+
+/** Rows removed by one statement: some tenths of a second, in which messages are stored meanwhile. */
+const AT_ONCE = 2_000;
+const CONNECTIONS_AT_ONCE = 100;
+const DAY_MS = 86_400_000;
+
+/** A message may be stored this long after its references to images, in milliseconds. */
+const MARGIN_MS = 3_600_000;
+
+/**
+ * Removes what devices sent more than `days` ago, and what is left of deleted connections, in portions.
+ * @param now Unix milliseconds
+ */
+export async function removeOldDeviceData(
+  db: Database,
+  { now, days, isOver }: { readonly now: number; readonly days: number; readonly isOver: () => boolean },
+): Promise<void> {
+  const before = now - days * DAY_MS;
+  const all = async (remove: (most: number) => Promise<number>): Promise<void> => {
+    while (!isOver() && (await remove(AT_ONCE)) === AT_ONCE);
+  };
+  await all((most) => removeOldMessages(db, before, most));
+  await all((most) => removeOldReferences(db, Math.min(before, now - MARGIN_MS), most));
+  await all((most) => removeOldReports(db, before, most));
+  await all((most) => removeOldPassages(db, before, most));
+  await all((most) => removeOldDiscoveries(db, before, most));
+  for (const id of await listDeletedConnections(db, CONNECTIONS_AT_ONCE)) {
+    await all((most) => removeMessagesOf(db, id, most));
+    if (!isOver()) await inTransaction(db, (tx) => removeConnection(tx, id));
+  }
+}

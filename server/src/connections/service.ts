@@ -1,0 +1,198 @@
+import type {
+  Connection,
+  ConnectionOptions,
+  CreateConnectionInput,
+  CreatedConnection,
+  ReplayInput,
+  UpdateConnectionInput,
+} from '@gantry/contract/connections';
+import { IANAZone } from 'luxon';
+import { recordActivity } from '../activity/store.ts';
+import type { ActorContext, Core } from '../platform/context.ts';
+import { channels, notify } from '../platform/database/notify.ts';
+import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
+import { AppError, invalidInput } from '../platform/error.ts';
+import { givenFields } from '../platform/given.ts';
+import type { SensorServices } from '../sensors/start.ts';
+import { getSensor } from '../sensors/store.ts';
+import { addressFor } from './address.ts';
+import type { FormatName } from './format.ts';
+import { formatNamed } from './formats.ts';
+import { connectionOfMessage, replayMessages } from './messages-store.ts';
+import { newSecrets, type Secrets, storedSecrets } from './secrets.ts';
+import type { ConnectionServices } from './start.ts';
+import {
+  getConnection,
+  insertConnection,
+  lockConnection,
+  markDeleted,
+  replaceSecrets,
+  updateConnectionRow,
+} from './store.ts';
+import { refusalOfMapping } from './try-reading.ts';
+
+export type ConnectionContext = ActorContext<
+  Core & ConnectionServices & Pick<SensorServices, 'knownSensors'>
+>;
+
+/**
+ * Connects a device to a sensor. The secrets are part of the answer, and cannot be read again.
+ * @throws AppError `notFound` for the sensor; `badRequest` for a time zone or options that cannot be used
+ */
+export async function createConnection(
+  ctx: ConnectionContext,
+  { sensorId, format, timeZone, options }: CreateConnectionInput,
+): Promise<CreatedConnection> {
+  const { actor, caller } = ctx;
+  const secrets = newSecrets();
+  const shown = showOnce(ctx, format, secrets);
+  requireTimeZone(timeZone);
+  await requireMapping(ctx.app, format, options, null);
+  return changeConnection(ctx, async (tx) => {
+    const { id: ownSensorId } = await getSensor(tx, sensorId);
+    await requireOptions(tx, options);
+    const id = await insertConnection(tx, {
+      sensorId: ownSensorId,
+      format,
+      timeZone: timeZone ?? null,
+      options,
+      secrets: storedSecrets(secrets, signs(format)),
+    });
+    await recordActivity(tx, actor.id, caller, 'connections.create', {
+      connectionId: id,
+      sensorId: ownSensorId,
+      format,
+    });
+    return { ...(await getConnection(tx, id)), ...shown };
+  });
+}
+
+/**
+ * Sets how messages of the connection are read from now on; `replay` applies it to earlier ones.
+ * @throws AppError `notFound`; `badRequest` for a time zone or options that cannot be used
+ */
+export async function updateConnection(
+  ctx: ConnectionContext,
+  { id, ...changes }: UpdateConnectionInput,
+): Promise<Connection> {
+  requireTimeZone(changes.timeZone);
+  if (changes.options?.mapping !== undefined) {
+    const { format } = await getConnection(ctx.app.db, id);
+    await requireMapping(ctx.app, format, changes.options, id);
+  }
+  return changeConnection(ctx, async (tx) => {
+    const before = await lockConnection(tx, id);
+    const options = changes.options ?? before.options;
+    if (changes.options) await requireOptions(tx, options);
+    const timeZone = changes.timeZone === undefined ? before.timeZone : changes.timeZone;
+    await updateConnectionRow(tx, before.id, { timeZone, options });
+    const details = { connectionId: before.id, sensorId: before.sensorId, fields: givenFields(changes) };
+    await recordActivity(tx, ctx.actor.id, ctx.caller, 'connections.update', details);
+    return getConnection(tx, before.id);
+  });
+}
+
+/** Replaces the secrets of a connection; those before are refused from now on. @throws AppError `notFound` */
+export async function rotateSecrets(ctx: ConnectionContext, id: string): Promise<CreatedConnection> {
+  return changeConnection(ctx, async (tx) => {
+    const { id: connectionId, sensorId, format, username } = await lockConnection(tx, id);
+    const secrets = newSecrets(username);
+    await replaceSecrets(tx, connectionId, storedSecrets(secrets, signs(format)));
+    const details = { connectionId, sensorId, format };
+    await recordActivity(tx, ctx.actor.id, ctx.caller, 'connections.rotate', details);
+    return { ...(await getConnection(tx, connectionId)), ...showOnce(ctx, format, secrets) };
+  });
+}
+
+/** Deletes a connection and its messages. Events that were made of them stay. @throws AppError `notFound` */
+export async function deleteConnection(
+  ctx: ConnectionContext,
+  id: string,
+): Promise<{ success: true; id: string }> {
+  return changeConnection(ctx, async (tx) => {
+    const { id: connectionId, sensorId, format } = await lockConnection(tx, id);
+    await markDeleted(tx, connectionId);
+    const details = { connectionId, sensorId, format };
+    await recordActivity(tx, ctx.actor.id, ctx.caller, 'connections.delete', details);
+    return { success: true as const, id: connectionId };
+  });
+}
+
+/**
+ * Processes messages again, after the connection or the service was changed. Events that exist are not stored twice.
+ * @throws AppError `notFound`
+ */
+export function replay(
+  { app, actor, caller }: ConnectionContext,
+  input: ReplayInput,
+): Promise<{ success: true; count: number }> {
+  return inTransaction(app.db, async (tx) => {
+    const wanted = 'messageId' in input ? { id: input.messageId } : { status: input.status };
+    const ofMessage = 'messageId' in input ? await connectionOfMessage(tx, input.messageId) : null;
+    const { id } = await getConnection(tx, ofMessage ?? ('connectionId' in input ? input.connectionId : ''));
+    const count = await replayMessages(tx, id, wanted);
+    await recordActivity(tx, actor.id, caller, 'connections.replay', { connectionId: id, ...wanted, count });
+    return { success: true as const, count };
+  });
+}
+
+function signs(format: FormatName): boolean {
+  return formatNamed(format).authentication.includes('hmac');
+}
+
+function showOnce({ app, caller }: ConnectionContext, format: FormatName, secrets: Secrets) {
+  const url = addressFor(format, secrets.token, app.config.GATEWAY_URL, caller);
+  const values = { ...secrets, url };
+  return { ...values, instructions: [...formatNamed(format).instructions(values)] };
+}
+
+function requireTimeZone(zone: string | null | undefined): void {
+  if (zone && !IANAZone.isValidZone(zone)) {
+    throw invalidInput('timeZone', `"${zone}" is not a time zone: use a name such as Europe/Berlin`);
+  }
+}
+
+/** @throws AppError `badRequest` for options that name a sensor that does not exist */
+async function requireOptions(tx: Transaction, { sensors }: ConnectionOptions): Promise<void> {
+  for (const [name, sensorId] of Object.entries(sensors ?? {})) {
+    await getSensor(tx, sensorId).catch((error: unknown) => {
+      if (!(error instanceof AppError)) throw error;
+      throw invalidInput(`options.sensors.${name}`, `There is no sensor with the id ${sensorId}`);
+    });
+  }
+}
+
+/**
+ * Compiles a mapping and tries it on the last message, if there is one, before it is saved.
+ * @param id of the connection, if it exists
+ * @throws AppError `badRequest` when it does not compile, or exceeds the bounds of time and size
+ */
+async function requireMapping(
+  app: ConnectionContext['app'],
+  format: FormatName,
+  { mapping, ...others }: ConnectionOptions,
+  id: string | null,
+): Promise<void> {
+  if (mapping === undefined) return;
+  if (format !== 'mapped') {
+    throw invalidInput('options.mapping', 'Only connections of the format mapped have a mapping');
+  }
+  const refusal =
+    (await app.mapper.check(mapping)) ??
+    (id === null ? null : await refusalOfMapping(app, id, { ...others, mapping }));
+  if (refusal !== null) throw invalidInput('options.mapping', `The mapping cannot be used: ${refusal}`);
+}
+
+/** Commits a change, and lets all processes read the connections again; this one before it answers. */
+async function changeConnection<Result>(
+  { app }: ConnectionContext,
+  change: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const result = await inTransaction(app.db, async (tx) => {
+    const changed = await change(tx);
+    await notify(tx, channels.connections, '');
+    return changed;
+  });
+  await app.connections.refresh();
+  return result;
+}

@@ -1,0 +1,175 @@
+import { imageLengthOf, mediaTypeOf } from '../images/pixel-size.ts';
+import { addressOfImage, type Picture, readPicture } from '../images/read-image.ts';
+import { replaceImages } from './embedded-images.ts';
+import { type RawPart, splitMultipart, UnreadableMultipart } from './multipart.ts';
+
+/** One part of a body as it is stored: exactly one of `text`, `base64` and `picture` is not null. */
+export interface StoredPart {
+  readonly name: string | null;
+  readonly fileName: string | null;
+  readonly contentType: string | null;
+  /** The text, in which images in base64 are replaced by their addresses. */
+  readonly text: string | null;
+  /** The bytes of a part that is neither text nor a usable image. */
+  readonly base64: string | null;
+  /** The address of the image. */
+  readonly picture: string | null;
+}
+
+/** A body, divided into what is stored with the message and the images that are stored by their hashes. */
+export interface SplitBody {
+  readonly parts: readonly StoredPart[];
+  readonly pictures: readonly Picture[];
+  /** What of the body cannot be used, as sentences. */
+  readonly flaws: readonly string[];
+}
+
+/** Forms and multipart bodies have few fields. */
+const MAX_FIELDS = 100;
+
+/**
+ * Divides the body of a request into parts, and takes out the images: parts of a multipart body, base64 in texts, and
+ * bytes that follow a JSON text. Declared types are not believed. It never throws: what cannot be read is stored as it
+ * came, with a flaw.
+ */
+export async function splitBody(contentType: string | null, body: Buffer): Promise<SplitBody> {
+  const pictures = new Map<string, Picture>();
+  const flaws: string[] = [];
+
+  /** The address of a usable image; null for another, which is a flaw. */
+  const take = (bytes: Buffer, name: string): string | null => {
+    try {
+      const mediaType = mediaTypeOf(bytes);
+      if (mediaType && imageLengthOf(bytes, mediaType) === null) {
+        flaws.push(`${name} is truncated and was left out`);
+        return null;
+      }
+      const picture = readPicture(bytes, name);
+      pictures.set(picture.sha256, picture);
+      return addressOfImage(picture.sha256);
+    } catch (error) {
+      flaws.push(`${name} was left out: ${error instanceof Error ? error.message : 'it is not an image'}`);
+      return null;
+    }
+  };
+
+  const partOf = ({ name, fileName, contentType: type, bytes }: RawPart): StoredPart[] => {
+    const title = fileName ?? name ?? 'A picture';
+    const kept = { name, fileName, contentType: type, text: null, base64: null, picture: null };
+    const isImage = mediaTypeOf(bytes) !== null;
+    if (isImage || /^image\//i.test(type ?? '')) {
+      // Devices send empty parts when they have no picture of a kind.
+      if (bytes.length === 0) return [];
+      const picture = take(bytes, title);
+      return [picture === null ? { ...kept, base64: bytes.toString('base64') } : { ...kept, picture }];
+    }
+    const text = decode(bytes, type);
+    if (text === null) return [{ ...kept, base64: bytes.toString('base64') }];
+    const unusable: StoredPart[] = [];
+    const without = replaceImages(text, (image) => {
+      const address = take(image, `A picture in ${title === 'A picture' ? 'the message' : title}`);
+      if (address === null) unusable.push({ ...kept, base64: image.toString('base64') });
+      return address ?? '';
+    });
+    return [{ ...kept, text: without }, ...unusable];
+  };
+
+  const raw = await rawPartsOf(contentType, body).catch((error: unknown) => {
+    if (!(error instanceof UnreadableMultipart)) throw error;
+    flaws.push(error.message);
+    return [];
+  });
+  const parts = raw.flatMap(partOf);
+  const isUnread = raw.length === 0 && body.length > 0;
+  return {
+    parts: isUnread ? [{ ...asWhole(contentType), base64: body.toString('base64') }] : parts,
+    pictures: [...pictures.values()],
+    flaws,
+  };
+}
+
+function asWhole(contentType: string | null): StoredPart {
+  return { name: null, fileName: null, contentType, text: null, base64: null, picture: null };
+}
+
+async function rawPartsOf(contentType: string | null, body: Buffer): Promise<RawPart[]> {
+  const type = contentType ?? '';
+  if (/^\s*multipart\//i.test(type)) return splitMultipart(type, body);
+  const whole = { name: null, fileName: null, contentType, bytes: body };
+  if (/^\s*application\/x-www-form-urlencoded/i.test(type) || /^json=/.test(body.toString('latin1', 0, 5))) {
+    // Some clients send JSON under the type that curl sends by default.
+    return /^\s*[{[<]/.test(body.toString('latin1', 0, 32)) ? splitTail(whole) : fieldsOf(body);
+  }
+  return splitTail(whole);
+}
+
+function fieldsOf(body: Buffer): RawPart[] {
+  const fields = [...new URLSearchParams(body.toString('utf8'))];
+  if (fields.length > MAX_FIELDS)
+    throw new UnreadableMultipart(`The form has more than ${MAX_FIELDS} fields`);
+  return fields.map(([name, value]) => ({
+    name,
+    fileName: null,
+    contentType: null,
+    bytes: Buffer.from(value),
+  }));
+}
+
+/** Separates a JSON text from images that follow it, one after the other. */
+function splitTail(whole: RawPart): RawPart[] {
+  const { bytes } = whole;
+  const end = /^\s*[{[]/.test(bytes.toString('latin1', 0, 32)) ? endOfJson(bytes) : null;
+  if (end === null) return [whole];
+  const parts: RawPart[] = [{ ...whole, bytes: bytes.subarray(0, end) }];
+  let tail = bytes.subarray(end);
+  for (let at = nextImage(tail); at !== -1; at = nextImage(tail)) {
+    tail = tail.subarray(at);
+    const mediaType = mediaTypeOf(tail);
+    const length = (mediaType && imageLengthOf(tail, mediaType)) ?? tail.length;
+    parts.push({ name: null, fileName: null, contentType: mediaType, bytes: tail.subarray(0, length) });
+    tail = tail.subarray(length);
+  }
+  return parts.length > 1 ? parts : [whole];
+}
+
+function nextImage(bytes: Buffer): number {
+  for (let at = 0; at < bytes.length && at < 1024; at++)
+    if (mediaTypeOf(bytes.subarray(at)) !== null) return at;
+  return -1;
+}
+
+/** The position after the JSON value at the beginning; null when it is not complete. */
+function endOfJson(bytes: Buffer): number | null {
+  let depth = 0;
+  let inText = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (inText) {
+      if (byte === 0x5c) at++;
+      else if (byte === 0x22) inText = false;
+    } else if (byte === 0x22) inText = true;
+    else if (byte === 0x7b || byte === 0x5b) depth++;
+    else if ((byte === 0x7d || byte === 0x5d) && --depth === 0) return at + 1;
+  }
+  return null;
+}
+
+const CHARSET = /charset\s*=\s*["']?([\w.:-]+)/i;
+const XML_ENCODING = /^\s*<\?xml[^>]*encoding\s*=\s*["']([\w.:-]+)/i;
+
+/** The text of the bytes in the declared character set, otherwise UTF-8; null when it is not text. */
+function decode(bytes: Buffer, contentType: string | null): string | null {
+  const beginning = bytes.toString('latin1', 0, 200);
+  const declared = CHARSET.exec(contentType ?? '')?.[1] ?? XML_ENCODING.exec(beginning)?.[1] ?? 'utf-8';
+  const mark = /^(?:\xff\xfe|\xfe\xff)/.exec(beginning)?.[0];
+  const charset = mark === undefined ? declared : mark === '\xff\xfe' ? 'utf-16le' : 'utf-16be';
+  for (const each of [charset, 'utf-8']) {
+    try {
+      const text = new TextDecoder(each, { fatal: true }).decode(bytes);
+      return text.includes('\0') ? null : text;
+    } catch {
+      // Unknown character set, or bytes that are invalid in it.
+    }
+  }
+  return /xml|json|text/i.test(contentType ?? '') && !bytes.includes(0) ? bytes.toString('utf8') : null;
+}

@@ -1,0 +1,81 @@
+import { knownText } from './fields.ts';
+import type { ObservedEvent } from './format.ts';
+import { namesOf } from './json-values.ts';
+import type { Confidence } from './observed.ts';
+import { confidenceOf, kindOf, numberOf, type Observed, plateOf } from './observed.ts';
+
+/** What a format found out about one vehicle. */
+export interface SeenVehicle extends Omit<Observed, 'plate'> {
+  /** As the device wrote it, in any spelling of "no plate". */
+  readonly plate?: unknown;
+  /** Any spelling of "unknown" is none. */
+  readonly vehicleType?: unknown;
+  readonly description?: string | null;
+  readonly severity?: ObservedEvent['severity'];
+  readonly location?: ObservedEvent['location'];
+  /** Addresses, the best first. */
+  readonly images?: readonly string[];
+  /** Names of the maker, the camera and the list; those that are null are left out. */
+  readonly tags: readonly unknown[];
+  /** Keys whose values are null or empty are left out. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** The event of a vehicle; its type follows from what was seen. */
+export function vehicleEvent(seen: SeenVehicle): ObservedEvent {
+  const plate = plateOf(seen.plate);
+  const { speedLimit } = seen;
+  return {
+    ...kindOf({ ...seen, plate }),
+    description: seen.description ?? null,
+    licensePlateNumber: plate,
+    vehicleType: knownText(seen.vehicleType),
+    vehicleSpeed: seen.speed ?? null,
+    severity: seen.severity ?? null,
+    location: seen.location ?? null,
+    images: [...new Set(seen.images ?? [])],
+    tags: namesOf(...seen.tags),
+    metadata: withValues({ ...seen.metadata, speedLimit }),
+  };
+}
+
+/** The entries whose values are not null or empty. */
+export function withValues(entries: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(entries).filter(([, value]) => !isEmpty(value)));
+}
+
+/** A confidence that is reported as a part of 1, of 100 or of 255; null for 0, which means that there is none. */
+export function anyConfidence(value: unknown): Confidence | null {
+  const number = numberOf(typeof value === 'string' ? value.replace('%', '') : value);
+  if (number === null || number <= 0) return null;
+  const found = confidenceOf(number, number <= 1 ? 1 : number <= 100 ? 100 : 255);
+  return found && { ...found, confidenceRaw: typeof value === 'string' ? value : number };
+}
+
+/** A position in decimal degrees; null for one that is not set (0, 0) or cannot be. */
+export function positionOf(latitude: unknown, longitude: unknown): ObservedEvent['location'] {
+  const [north, east] = [numberOf(latitude), numberOf(longitude)];
+  if (north === null || east === null || (north === 0 && east === 0)) return null;
+  return Math.abs(north) > 90 || Math.abs(east) > 180 ? null : { latitude: north, longitude: east };
+}
+
+/** The addresses among the values: of images of the message, and of images elsewhere (http, https). */
+export function imageAddresses(...values: readonly unknown[]): string[] {
+  return values.flatMap((value) =>
+    typeof value === 'string' && /^(?:\/images\/|https?:\/\/)\S+$/.test(value) ? [value] : [],
+  );
+}
+
+/** `allow` or `block` for the names that makers give to such lists of plates; null for any other. */
+export function listTag(name: string | null): string | null {
+  if (name === null) return null;
+  if (/white|allow|red.?list|temporary/i.test(name)) return 'allow';
+  return /black|block|deny|stolen|wanted/i.test(name) ? 'block' : null;
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) {
+    return value === undefined || value === null || value === '';
+  }
+  return (Array.isArray(value) ? value : Object.keys(value)).length === 0;
+}

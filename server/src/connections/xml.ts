@@ -1,0 +1,110 @@
+import { Parser } from 'htmlparser2';
+import type { XmlElement } from './message.ts';
+
+/** Deeper documents are refused, because everything that reads them is recursive. */
+const MAX_DEPTH = 100;
+const MAX_ELEMENTS = 50_000;
+
+interface OpenElement {
+  readonly name: string;
+  readonly attributes: Record<string, string>;
+  readonly children: XmlElement[];
+  text: string;
+}
+
+/** An XML document that is not accepted. The message is a sentence for users. */
+export class UnreadableXml extends Error {
+  override name = 'UnreadableXml';
+}
+
+/**
+ * Parses a document without a document type definition. Prefixes of namespaces are removed, because devices of one
+ * maker use different ones.
+ * @throws UnreadableXml when it is incomplete, too deep or too large, or has a document type definition
+ */
+export function parseXml(text: string): XmlElement {
+  const open: OpenElement[] = [];
+  let root: XmlElement | null = null;
+  let elements = 0;
+  let endOfLastTag = -1;
+  const parser = new Parser(
+    {
+      onprocessinginstruction(name) {
+        if (name.startsWith('!'))
+          throw new UnreadableXml('XML with a document type definition is not accepted');
+      },
+      onopentag(name, attributes) {
+        elements++;
+        if (elements > MAX_ELEMENTS)
+          throw new UnreadableXml(`The XML has more than ${MAX_ELEMENTS} elements`);
+        if (open.length >= MAX_DEPTH)
+          throw new UnreadableXml(`The XML is nested more than ${MAX_DEPTH} levels deep`);
+        if (root) throw new UnreadableXml('The XML has more than one root element');
+        open.push({ name: localName(name), attributes, children: [], text: '' });
+        endOfLastTag = parser.endIndex;
+      },
+      ontext(data) {
+        const element = open.at(-1);
+        if (element) element.text += data;
+      },
+      onclosetag(name, isImplied) {
+        // An empty element (`<a/>`) is closed by the tag that opens it.
+        if (isImplied && parser.endIndex !== endOfLastTag)
+          throw new UnreadableXml(`The XML is incomplete: the element ${name} is not closed`);
+        const closed = open.pop();
+        if (!closed) return;
+        const element = { ...closed, text: closed.text.trim() };
+        const parent = open.at(-1);
+        if (parent) parent.children.push(element);
+        else root = element;
+      },
+    },
+    { xmlMode: true },
+  );
+  parser.end(text);
+  if (!root) throw new UnreadableXml('The XML has no root element');
+  return root;
+}
+
+/** The first element at a path of names below the element, such as `ANPR/vehicleInfo`. */
+export function elementAt(element: XmlElement, path: string): XmlElement | null {
+  let found: XmlElement | null = element;
+  for (const name of path.split('/')) {
+    found = found?.children.find((child) => child.name === name) ?? null;
+  }
+  return found;
+}
+
+/** The text of the first element at the path; null when there is none or it is empty. */
+export function textAt(element: XmlElement, path: string): string | null {
+  return elementAt(element, path)?.text || null;
+}
+
+/** All descendants with the name, in the order of the document. */
+export function elementsNamed(element: XmlElement, name: string): XmlElement[] {
+  return element.children.flatMap((child) => [
+    ...(child.name === name ? [child] : []),
+    ...elementsNamed(child, name),
+  ]);
+}
+
+/** The element as plain JSON for `metadata.raw`: texts, objects of children, and arrays of repeated children. */
+export function asJson(element: XmlElement): unknown {
+  const attributes = Object.entries(element.attributes).filter(([name]) => !name.startsWith('xmlns'));
+  if (element.children.length === 0 && attributes.length === 0) return element.text;
+  const json: Record<string, unknown> = Object.create(null);
+  for (const [name, value] of attributes) json[`@${name}`] = value;
+  if (element.text !== '') json['#text'] = element.text;
+  for (const child of element.children) {
+    const value = asJson(child);
+    const before = json[child.name];
+    if (before === undefined) json[child.name] = value;
+    else if (Array.isArray(before)) before.push(value);
+    else json[child.name] = [before, value];
+  }
+  return { ...json };
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
+}

@@ -1,0 +1,143 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { REALM } from '../connections/secrets.ts';
+import type { KnownConnection } from '../connections/store.ts';
+import { splitTarget } from './target.ts';
+
+// Digest authentication by RFC 7616, with qop=auth, and by RFC 2069 for devices that know no qop.
+
+/** Makes and checks nonces, which are valid in all processes of the service and after a restart. */
+export interface DigestNonces {
+  make(): string;
+  /** Whether the service made the nonce, and less than its lifetime ago. */
+  check(nonce: string): 'valid' | 'expired' | 'foreign';
+  /** Records the use of a nonce. @returns false if this counter, or a higher one, was used with it before */
+  use(nonce: string, counter: number): Promise<boolean>;
+}
+
+/** How long a nonce can be used. Then a device asks for another one by itself. */
+const NONCE_MS = 5 * 60_000;
+
+/** In milliseconds. A nonce of another process may be from a clock that is a little ahead. */
+const MAX_SKEW_MS = 60_000;
+
+/**
+ * A nonce is a time, a random number and the signature of both.
+ * @param secret the same in all processes and after a restart
+ * @param record records the use of a nonce in the database, for all processes
+ */
+export function createDigestNonces(
+  secret: string,
+  now: () => number,
+  record: (nonce: string, counter: number, expiresAt: Date) => Promise<boolean>,
+): DigestNonces {
+  const sign = (text: string): string =>
+    createHmac('sha256', secret).update(`digest nonce ${text}`).digest('hex').slice(0, 32);
+  return {
+    make() {
+      const text = `${now().toString(16).padStart(12, '0')}${randomBytes(8).toString('hex')}`;
+      return `${text}${sign(text)}`;
+    },
+    check(nonce) {
+      if (!/^[0-9a-f]{60}$/.test(nonce) || !isEqual(nonce.slice(28), sign(nonce.slice(0, 28))))
+        return 'foreign';
+      const age = now() - Number.parseInt(nonce.slice(0, 12), 16);
+      return age > NONCE_MS || age < -MAX_SKEW_MS ? 'expired' : 'valid';
+    },
+    use: (nonce, counter) => record(nonce, counter, new Date(now() + NONCE_MS + MAX_SKEW_MS)),
+  };
+}
+
+/** The members of an Authorization header. */
+export interface DigestAnswer {
+  readonly username: string;
+  readonly realm: string;
+  readonly nonce: string;
+  readonly uri: string;
+  readonly response: string;
+  readonly algorithm: 'md5' | 'sha256';
+  readonly isSession: boolean;
+  /** Null for RFC 2069. */
+  readonly qop: { readonly nc: string; readonly cnonce: string } | null;
+}
+
+const MEMBER = /([a-z]+\*?)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,]+))\s*(?:,|$)/gi;
+
+/** The members of a Digest header; null when one is missing or not supported. */
+export function parseDigest(text: string): DigestAnswer | null {
+  const members = new Map<string, string>();
+  for (const [, name = '', quoted, plain] of text.matchAll(MEMBER)) {
+    members.set(name.toLowerCase(), quoted === undefined ? (plain ?? '') : quoted.replace(/\\(.)/g, '$1'));
+  }
+  const of = (name: string): string | undefined => members.get(name);
+  const [username, nonce, uri, response] = [of('username'), of('nonce'), of('uri'), of('response')];
+  if (username === undefined || nonce === undefined || uri === undefined || response === undefined)
+    return null;
+  const [, name, session] = /^(md5|sha-256)(-sess)?$/i.exec(of('algorithm') ?? 'MD5') ?? [];
+  if (name === undefined) return null;
+  const qop = of('qop')?.toLowerCase();
+  const [nc, cnonce] = [of('nc'), of('cnonce')];
+  if (qop !== undefined && (qop !== 'auth' || nc === undefined || cnonce === undefined)) return null;
+  return {
+    username,
+    realm: of('realm') ?? REALM,
+    nonce,
+    uri,
+    response: response.toLowerCase(),
+    algorithm: name.toLowerCase() === 'md5' ? 'md5' : 'sha256',
+    isSession: session !== undefined,
+    qop: qop === undefined || nc === undefined || cnonce === undefined ? null : { nc, cnonce },
+  };
+}
+
+/**
+ * The headers that ask for a Digest. MD5 comes first, because firmware that knows only MD5 often reads only the first
+ * header.
+ */
+export function digestChallenges(nonces: DigestNonces, stale: boolean): string[] {
+  return ['MD5', 'SHA-256'].map(
+    (algorithm) =>
+      `Digest realm="${REALM}", qop="auth", algorithm=${algorithm}, nonce="${nonces.make()}", opaque="${OPAQUE}"${stale ? ', stale=true' : ''}`,
+  );
+}
+
+/** Some clients require it, although it means nothing here. */
+const OPAQUE = createHash('md5').update(REALM).digest('hex');
+
+/**
+ * Whether the answer is right and was not used before. `stale`: it is right, and the device shall repeat it with a new
+ * nonce.
+ */
+export async function checkDigest(
+  nonces: DigestNonces,
+  connection: Pick<KnownConnection, 'digestMd5' | 'digestSha256'>,
+  answer: DigestAnswer,
+  { method = '', url = '' }: Pick<IncomingMessage, 'method' | 'url'>,
+): Promise<'accepted' | 'stale' | 'wrong'> {
+  const { algorithm, nonce, uri, qop, isSession } = answer;
+  if (answer.realm !== REALM || !isSameTarget(uri, url)) return 'wrong';
+  const state = nonces.check(nonce);
+  if (state === 'foreign') return 'stale';
+  const digest = (text: string): string => createHash(algorithm).update(text).digest('hex');
+  const identity = algorithm === 'md5' ? connection.digestMd5 : connection.digestSha256;
+  const ha1 = isSession && qop ? digest(`${identity}:${nonce}:${qop.cnonce}`) : identity;
+  const ha2 = digest(`${method}:${uri}`);
+  const expected = qop
+    ? digest(`${ha1}:${nonce}:${qop.nc}:${qop.cnonce}:auth:${ha2}`)
+    : digest(`${ha1}:${nonce}:${ha2}`);
+  if (!isEqual(expected, answer.response)) return 'wrong';
+  if (state === 'expired') return 'stale';
+  const counter = qop ? Number.parseInt(qop.nc, 16) : 1;
+  if (!Number.isSafeInteger(counter) || counter < 1) return 'wrong';
+  return (await nonces.use(nonce, counter)) ? 'accepted' : 'stale';
+}
+
+/** Devices write the target in either form, and some leave out the query. */
+function isSameTarget(uri: string, url: string): boolean {
+  const [signed, asked] = [splitTarget(uri), splitTarget(url)];
+  return signed.path === asked.path && (signed.query === asked.query || signed.query === '');
+}
+
+function isEqual(a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+}

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { subscriberOf } from '../auth/throttle.ts';
+
+/** Slows down the guessing of tokens and passwords. Senders that are recognized are never delayed. */
+export interface Guesses {
+  /** Counts a wrong guess; resolves when it may be answered. @returns false when there are too many */
+  admit(address: string): Promise<boolean>;
+}
+
+const WINDOW_SECONDS = 60;
+
+/** Many devices may share an address, and some of them may have an old token. */
+const AT_ONCE = 60;
+const DELAY_MS = 1_000;
+
+/** Maximum number of answers that are delayed at the same time. */
+const MOST_DELAYED = 200;
+
+/** @param delayMs how long the answer to each further guess of a minute is delayed, in milliseconds */
+export function createGuesses(delayMs = DELAY_MS): Guesses {
+  const counts = new RateLimiterMemory({ points: AT_ONCE, duration: WINDOW_SECONDS });
+  let delayed = 0;
+
+  return {
+    async admit(address) {
+      try {
+        await counts.consume(subscriberOf(address));
+        return true;
+      } catch (refusal) {
+        if (!(refusal instanceof RateLimiterRes)) throw refusal;
+      }
+      if (delayed >= MOST_DELAYED) return false;
+      delayed++;
+      try {
+        await sleep(delayMs);
+      } finally {
+        delayed--;
+      }
+      return true;
+    },
+  };
+}

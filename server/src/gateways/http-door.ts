@@ -1,0 +1,173 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { DeviceAnswer } from '../connections/format.ts';
+import { formatNamed } from '../connections/formats.ts';
+import type { KnownConnection } from '../connections/store.ts';
+import { AppError } from '../platform/error.ts';
+import { createBodyReader, drain } from '../rpc/body.ts';
+import type { CallerOf } from '../rpc/caller.ts';
+import { WireError } from '../rpc/errors.ts';
+import { identifyByBody, isWronglySigned, mayBeInBody } from './body-identity.ts';
+import type { GatewayApp } from './context.ts';
+import type { DigestNonces } from './digest.ts';
+import type { Guesses } from './guesses.ts';
+import { challenge, type Identified, identifyByHead } from './identify.ts';
+import type { Receiver } from './receive.ts';
+import { type GatewayTarget, gatewayTarget } from './target.ts';
+
+/** Handles requests of devices on Node's HTTP server. */
+export interface HttpDoor {
+  /** Whether the request is one of a device, by its address. */
+  accepts(request: IncomingMessage): boolean;
+  handle(request: IncomingMessage, response: ServerResponse): void;
+}
+
+export interface HttpDoorParts {
+  readonly app: GatewayApp;
+  readonly receiver: Receiver;
+  readonly nonces: DigestNonces;
+  readonly guesses: Guesses;
+  readonly callerOf: CallerOf;
+}
+
+const METHODS = ['POST', 'PUT', 'GET'];
+
+/** An answer other than that of a format. */
+class Refusal extends Error {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+
+  constructor(status: number, message: string, headers: Refusal['headers'] = {}) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
+  const { app, receiver, nonces, guesses, callerOf } = parts;
+  const bodies = createBodyReader();
+
+  const send = (
+    { response, format }: Exchange,
+    status: number,
+    { contentType, body = '', close }: Omit<DeviceAnswer, 'status'>,
+    headers: Refusal['headers'] = {},
+  ): void => {
+    if (response.headersSent || response.destroyed) return;
+    if (close) response.shouldKeepAlive = false;
+    const bytes = Buffer.from(body);
+    response.writeHead(status, {
+      ...(contentType !== undefined && { 'content-type': contentType }),
+      'content-length': String(bytes.length),
+      'cache-control': 'no-store',
+      ...(headers as Record<string, string | string[]>),
+    });
+    response.end(bytes);
+    app.metrics.gatewayAnswers.inc({ format, status: String(status) });
+  };
+
+  const refuseUnknown = async (
+    { request }: Exchange,
+    { status, challenges, isGuess }: Exclude<Identified, { connection: KnownConnection }>,
+  ): Promise<never> => {
+    // A device that says nothing about itself asks how it shall.
+    if (isGuess && !(await guesses.admit(callerOf(request, '').address))) {
+      throw new Refusal(429, 'Too many unknown senders', { 'retry-after': '60' });
+    }
+    if (status === 404) throw new Refusal(404, 'There is no connection with this token');
+    throw new Refusal(401, 'Unknown sender', challenges.length > 0 ? { 'www-authenticate': challenges } : {});
+  };
+
+  /** The sender and the body of a request. The body of an unknown sender is read only if it may tell who it is. */
+  const admit = async (
+    exchange: Exchange,
+    target: GatewayTarget,
+  ): Promise<{ connection: KnownConnection; body: Buffer }> => {
+    const { request, response } = exchange;
+    const read = async (): Promise<Buffer> => (await bodies.read(request, response)) ?? Buffer.alloc(0);
+    const byHead = await identifyByHead(app, nonces, target, request);
+    if (byHead && !('connection' in byHead)) return refuseUnknown(exchange, byHead);
+    if (byHead) {
+      const { connection } = byHead;
+      exchange.format = connection.format;
+      const body = await read();
+      if (isWronglySigned(connection, request, body, app.clock.now())) {
+        return refuseUnknown(exchange, { status: 401, challenges: [], isGuess: true });
+      }
+      return { connection, body };
+    }
+    const body = mayBeInBody(target) ? await read() : null;
+    const connection = body && (await identifyByBody(app, target, request, body));
+    if (body && connection) return { connection, body };
+    return refuseUnknown(exchange, challenge(nonces, target, body !== null) as never);
+  };
+
+  const answer = async (exchange: Exchange): Promise<void> => {
+    const { request } = exchange;
+    const target = gatewayTarget(request.url ?? '');
+    if (!target || target.formats.length === 0) {
+      throw new Refusal(404, 'There is no such format of devices');
+    }
+    exchange.format = target.formats[0] ?? 'unknown';
+    const { method = '' } = request;
+    if (!METHODS.includes(method)) {
+      throw new Refusal(405, 'Send messages with POST', { allow: METHODS.join(', ') });
+    }
+    const { connection, body } = await admit(exchange, target);
+    exchange.format = connection.format;
+    const isQuery = body.length === 0 && target.query !== '';
+    await receiver.receive({
+      connection,
+      receivedAt: app.clock.now(),
+      method,
+      path: target.path,
+      topic: null,
+      contentType: isQuery ? 'application/x-www-form-urlencoded' : (request.headers['content-type'] ?? null),
+      encoding: request.headers['content-encoding'] ?? null,
+      body: isQuery ? Buffer.from(target.query) : body,
+    });
+    const { status = 200, ...rest } = formatNamed(connection.format).answer?.(target.path) ?? {};
+    send(exchange, status, rest);
+  };
+
+  const fail = (exchange: Exchange, error: unknown): void => {
+    const { request, response, format } = exchange;
+    if (response.destroyed) return;
+    drain(request, response);
+    const said = (status: number, message: string, headers: Refusal['headers'] = {}): void => {
+      send(exchange, status, { contentType: 'text/plain; charset=utf-8', body: `${message}\n` }, headers);
+    };
+    if (error instanceof Refusal) {
+      said(error.status, error.message, error.headers);
+      return;
+    }
+    if (error instanceof WireError && error.code === 'PAYLOAD_TOO_LARGE') {
+      said(413, error.message);
+      return;
+    }
+    if (error instanceof WireError && error.code === 'BAD_REQUEST') {
+      response.destroy();
+      return;
+    }
+    if (!(error instanceof AppError || error instanceof WireError)) {
+      app.log.error({ err: error, format }, 'a message of a device could not be taken in');
+    }
+    said(503, 'The message cannot be stored now: send it again in a moment', { 'retry-after': '1' });
+  };
+
+  return {
+    accepts: ({ url = '' }) => gatewayTarget(url) !== null,
+    handle(request, response) {
+      const exchange: Exchange = { request, response, format: 'unknown' };
+      answer(exchange).catch((error: unknown) => fail(exchange, error));
+    },
+  };
+}
+
+/** A request and its response. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** For the metrics. */
+  format: string;
+}

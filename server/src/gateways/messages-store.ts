@@ -1,0 +1,237 @@
+import type { MessageStatus } from '@gantry/contract/connections';
+import { sql } from 'drizzle-orm';
+import type { StoredPart } from '../connections/split-body.ts';
+import { uuidArray } from '../platform/database/arrays.ts';
+import { type Column, double, namesOf, rowsOf, text, uuid } from '../platform/database/columns.ts';
+import { channels } from '../platform/database/notify.ts';
+import type { Database } from '../platform/database/pool.ts';
+import type { Executor } from '../platform/database/transaction.ts';
+
+/** A message to store. */
+export interface NewMessage {
+  /** Begins with the time of receipt. */
+  readonly id: string;
+  readonly connectionId: string;
+  /** Unix milliseconds */
+  readonly receivedAt: number;
+  readonly method: string;
+  readonly path: string;
+  readonly topic: string | null;
+  readonly contentType: string | null;
+  readonly bytes: number;
+  /** JSON of `StoredPart[]`. */
+  readonly partsJson: string;
+  /** JSON of sentences. */
+  readonly flawsJson: string;
+  /** For a message that is not processed: why. */
+  readonly refusal: string | null;
+}
+
+const columns: readonly Column<NewMessage>[] = [
+  uuid('id', ({ id }) => id),
+  uuid('connection_id', ({ connectionId }) => connectionId),
+  double('received_at', ({ receivedAt }) => receivedAt / 1_000, 'to_timestamp(received_at)'),
+  text('method', ({ method }) => method),
+  text('path', ({ path }) => path),
+  text('topic', ({ topic }) => topic),
+  text('content_type', ({ contentType }) => contentType),
+  double('bytes', ({ bytes }) => bytes, 'bytes::integer'),
+  text('parts', ({ partsJson }) => partsJson),
+  text('flaws', ({ flawsJson }) => flawsJson),
+  text('reason', ({ refusal }) => refusal),
+];
+
+const INSERT = `
+  WITH given AS (${rowsOf(
+    columns,
+    columns.map((_, index) => `$${index + 1}`),
+  )}), stored AS (
+    INSERT INTO device_messages (${namesOf(columns)}, status, due_at)
+    SELECT given.*, CASE WHEN reason IS NULL THEN 'RECEIVED' ELSE 'REFUSED' END,
+      CASE WHEN reason IS NULL THEN now() + $${columns.length + 1}::float8 * interval '1 millisecond' END
+    FROM given
+    ON CONFLICT (id) DO NOTHING
+    RETURNING id
+  )
+  SELECT id FROM stored`;
+
+/**
+ * Stores messages, which this process then works on until the lease ends.
+ * @returns for each, whether it was not stored before
+ */
+export async function insertMessages(
+  db: Database,
+  messages: readonly NewMessage[],
+  leaseMs: number,
+): Promise<boolean[]> {
+  const { rows } = await db.$client.query<{ id: string }>({
+    name: 'insert-device-messages',
+    text: INSERT,
+    values: [...columns.map(({ encode }) => encode(messages)), leaseMs],
+  });
+  const stored = new Set(rows.map(({ id }) => id));
+  return messages.map(({ id }) => stored.has(id));
+}
+
+/** A message that this process works on. */
+export interface ClaimedMessage {
+  readonly id: string;
+  readonly connectionId: string;
+  /** Unix milliseconds */
+  readonly receivedAt: number;
+  readonly path: string;
+  readonly topic: string | null;
+  readonly parts: readonly StoredPart[];
+  readonly flaws: readonly string[];
+  readonly claim: number;
+  readonly failures: number;
+}
+
+/** Claims the messages that have been due for longest, in the order in which they arrived. */
+export async function claimMessages(
+  db: Executor,
+  { most, leaseMs }: { readonly most: number; readonly leaseMs: number },
+): Promise<ClaimedMessage[]> {
+  const { rows } = await db.execute<{
+    id: string;
+    connection_id: string;
+    received_at: string;
+    path: string;
+    topic: string | null;
+    parts: string;
+    flaws: string;
+    claim: number;
+    failures: number;
+  }>(sql`
+    UPDATE device_messages SET claim = claim + 1, due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
+    WHERE id = ANY (ARRAY(
+      SELECT id FROM device_messages WHERE due_at <= now() ORDER BY due_at, id LIMIT ${most}
+      FOR NO KEY UPDATE SKIP LOCKED))
+    RETURNING id, connection_id, received_at, path, topic, parts, flaws, claim, failures`);
+  return rows
+    .map((row) => ({
+      ...row,
+      connectionId: row.connection_id,
+      receivedAt: new Date(row.received_at).getTime(),
+      parts: JSON.parse(row.parts) as StoredPart[],
+      flaws: JSON.parse(row.flaws) as string[],
+    }))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** What became of a message. */
+export interface MessageResult {
+  readonly id: string;
+  readonly claim: number;
+  readonly status: MessageStatus;
+  readonly reason: string | null;
+  readonly eventIds: readonly string[];
+  /** Milliseconds after which it is tried again; null for never. */
+  readonly retryMs: number | null;
+}
+
+/** Records results. One whose message was claimed by another process meanwhile, or is to be processed again, is skipped. */
+export async function recordResults(db: Executor, results: readonly MessageResult[]): Promise<void> {
+  const given = results.map(({ id, claim, status, reason, eventIds, retryMs }) => ({
+    id,
+    claim,
+    status,
+    reason,
+    event_ids: eventIds,
+    retry_ms: retryMs,
+  }));
+  await db.execute(sql`
+    WITH given AS (
+      SELECT * FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
+        AS given (id uuid, claim int, status text, reason text, event_ids uuid[], retry_ms float8)
+    ), changed AS (
+      UPDATE device_messages AS message SET status = given.status, reason = given.reason,
+        event_ids = given.event_ids, due_at = now() + given.retry_ms * interval '1 millisecond',
+        failures = message.failures + (given.status = 'FAILED')::int, changed_by = pg_current_xact_id()
+      FROM given WHERE message.id = given.id AND message.claim = given.claim
+      RETURNING message.connection_id
+    )
+    SELECT pg_notify(${channels.messages}, connection_id::text)
+    FROM (SELECT DISTINCT connection_id FROM changed) AS changed`);
+}
+
+/** Records the event of messages that were held for it. */
+export async function recordEventOfHeld(
+  db: Executor,
+  messageIds: readonly string[],
+  { eventId, status, reason }: { eventId: string | null; status: MessageStatus; reason: string | null },
+): Promise<void> {
+  await db.execute(sql`
+    UPDATE device_messages SET status = ${status}, reason = ${reason}, changed_by = pg_current_xact_id(),
+      event_ids = CASE WHEN ${eventId}::uuid IS NULL OR ${eventId}::uuid = ANY (event_ids) THEN event_ids
+        ELSE event_ids || ${eventId}::uuid END
+    WHERE id = ANY (${uuidArray(messageIds, (id) => id)}) AND status = 'HELD'`);
+}
+
+/** The first report with a key, which decides on the time of its event. */
+export interface ReportTime {
+  readonly connectionId: string;
+  /** SHA-256 of the key, hexadecimal. */
+  readonly keyHash: string;
+  /** Unix milliseconds; null when the time of receipt counts. */
+  readonly believedAt: number | null;
+  /** Unix milliseconds */
+  readonly receivedAt: number;
+}
+
+const reportColumns: readonly Column<ReportTime>[] = [
+  uuid('connection_id', ({ connectionId }) => connectionId),
+  { ...text<ReportTime>('key_hash', ({ keyHash }) => keyHash), as: `decode(key_hash, 'hex')` },
+  double(
+    'believed_at',
+    ({ believedAt }) => (believedAt === null ? null : believedAt / 1_000),
+    'to_timestamp(believed_at)',
+  ),
+  double('received_at', ({ receivedAt }) => receivedAt / 1_000, 'to_timestamp(received_at)'),
+];
+
+// An update that changes nothing, so that the row of the first report is returned, and locked until it is committed.
+const FIRST_REPORTS = `
+  INSERT INTO device_reports AS known (${namesOf(reportColumns)})
+  ${rowsOf(
+    reportColumns,
+    reportColumns.map((_, index) => `$${index + 1}`),
+  )} ORDER BY 1, 2
+  ON CONFLICT (connection_id, key_hash) DO UPDATE SET received_at = known.received_at
+  RETURNING connection_id AS "connectionId", encode(key_hash, 'hex') AS "keyHash",
+    extract(epoch FROM believed_at)::float8 * 1000 AS "believedAt",
+    extract(epoch FROM received_at)::float8 * 1000 AS "receivedAt"`;
+
+/** Records reports that are the first with their key. @returns the first report of each key, in the order given */
+export async function firstReports(db: Database, reports: readonly ReportTime[]): Promise<ReportTime[]> {
+  const keyOf = ({ connectionId, keyHash }: ReportTime): string => `${connectionId} ${keyHash}`;
+  const unique = [...new Map([...reports].reverse().map((report) => [keyOf(report), report])).values()];
+  const { rows } = await db.$client.query<ReportTime>({
+    name: 'first-device-reports',
+    text: FIRST_REPORTS,
+    values: reportColumns.map(({ encode }) => encode(unique)),
+  });
+  const first = new Map(
+    rows.map((row) => [
+      keyOf(row),
+      {
+        ...row,
+        believedAt: row.believedAt === null ? null : Math.round(row.believedAt),
+        receivedAt: Math.round(row.receivedAt),
+      },
+    ]),
+  );
+  return reports.map((report) => first.get(keyOf(report)) ?? report);
+}
+
+/** Notes a device of a recorder that is not assigned to a sensor. */
+export async function noteDiscovery(
+  db: Executor,
+  { connectionId, device, at }: { connectionId: string; device: string; at: number },
+): Promise<void> {
+  await db.execute(sql`
+    INSERT INTO device_discoveries AS known (connection_id, device, first_seen, last_seen)
+    VALUES (${connectionId}::uuid, ${device}, to_timestamp(${at / 1_000}::float8), to_timestamp(${at / 1_000}::float8))
+    ON CONFLICT (connection_id, device) DO UPDATE SET messages = known.messages + 1,
+      last_seen = greatest(known.last_seen, excluded.last_seen)`);
+}

@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { formatNamed } from '../connections/formats.ts';
+import type { KnownConnection } from '../connections/store.ts';
+import { startLeading } from '../platform/database/leadership.ts';
+import { locks } from '../platform/database/locks.ts';
+import { channels } from '../platform/database/notify.ts';
+import { startPeriodic } from '../platform/periodic.ts';
+import type { Foundation } from '../platform/start.ts';
+import { listDeviceIds } from '../sensors/store.ts';
+import type { GatewayApp } from './context.ts';
+import { type BrokerAddress, connectToBroker } from './mqtt-client.ts';
+import type { Receiver } from './receive.ts';
+import { isTopicFilter, matchesTopic } from './topic.ts';
+
+/** In the usual topics of a format, this stands for the device ID of the sensor. */
+const DEVICE_ID = '{deviceId}';
+
+/** A connection and the topics that it listens to. */
+interface Subscriber {
+  readonly connection: KnownConnection;
+  readonly topics: readonly string[];
+}
+
+/**
+ * Receives the messages of the MQTT broker in one of all processes, if MQTT_URL is set. A message is acknowledged to the
+ * broker after the commit, so that one that is being stored when the process is killed is sent again.
+ * @param secret identifies the installation towards the broker
+ */
+export async function startMqtt(
+  { pools, resources, listener }: Pick<Foundation, 'pools' | 'resources' | 'listener'>,
+  app: GatewayApp,
+  receiver: Receiver,
+  secret: string,
+): Promise<void> {
+  const { config, log, timings, metrics } = app;
+  if (config.MQTT_URL === undefined) return;
+  const address = await addressOf(app, config.MQTT_URL, secret);
+
+  const lead = async (): Promise<AsyncDisposable> => {
+    let subscribers = await subscribersOf(app);
+    const client = connectToBroker({
+      address,
+      log,
+      report: (isConnected) => metrics.mqttConnected.set(isConnected ? 1 : 0),
+      receive: async (topic, body) => {
+        const wanted = subscribers.filter(({ topics }) =>
+          topics.some((filter) => matchesTopic(filter, topic)),
+        );
+        const receivedAt = app.clock.now();
+        await Promise.all(
+          wanted.map(({ connection }) =>
+            receiver.receive({
+              connection,
+              receivedAt,
+              method: 'MQTT',
+              path: '',
+              topic,
+              contentType: null,
+              encoding: null,
+              body,
+            }),
+          ),
+        );
+      },
+    });
+    const follow = (): void => client.follow(new Set(subscribers.flatMap(({ topics }) => topics)));
+    follow();
+    const refresh = startPeriodic(
+      { everyMs: timings.refreshCachesMs, log, failure: 'the topics of connections could not be read again' },
+      async () => {
+        await app.connections.refresh();
+        subscribers = await subscribersOf(app);
+        follow();
+      },
+    );
+    onChange = refresh.startNow;
+    return {
+      async [Symbol.asyncDispose]() {
+        onChange = null;
+        await refresh[Symbol.asyncDispose]();
+        await client[Symbol.asyncDispose]();
+      },
+    };
+  };
+
+  let onChange: (() => void) | null = null;
+  listener.on(
+    channels.connections,
+    () => onChange?.(),
+    () => onChange?.(),
+  );
+  resources.use(
+    startLeading({
+      pool: pools.gateways,
+      lock: locks.mqtt,
+      everyMs: timings.leadershipMs,
+      log,
+      failure: 'no process could be chosen to receive from the MQTT broker',
+      lead,
+    }),
+  );
+}
+
+async function addressOf(
+  { config }: Pick<GatewayApp, 'config'>,
+  url: string,
+  secret: string,
+): Promise<BrokerAddress> {
+  const file = async (name: 'MQTT_CA_FILE' | 'MQTT_CERT_FILE' | 'MQTT_KEY_FILE') => {
+    const path = config[name];
+    if (path === undefined) return undefined;
+    return readFile(path).catch((cause: unknown) => {
+      throw new Error(`${name} cannot be read: ${path}`, { cause });
+    });
+  };
+  const [ca, cert, key] = [
+    await file('MQTT_CA_FILE'),
+    await file('MQTT_CERT_FILE'),
+    await file('MQTT_KEY_FILE'),
+  ];
+  // The same for all processes, and another for every installation: the broker ends a session that is taken over.
+  const own = createHash('sha256').update(`mqtt ${secret}`).digest('hex').slice(0, 12);
+  return {
+    url,
+    clientId: config.MQTT_CLIENT_ID ?? `gantry-${own}`,
+    ...(ca && { ca }),
+    ...(cert && { cert }),
+    ...(key && { key }),
+  };
+}
+
+/** The connections whose formats come over MQTT, with their topics. */
+async function subscribersOf(app: GatewayApp): Promise<readonly Subscriber[]> {
+  const connections = app.connections
+    .all()
+    .filter(({ format }) => formatNamed(format).transports.includes('mqtt'));
+  const deviceIds = await listDeviceIds(
+    app.devices,
+    connections.map(({ sensorId }) => sensorId),
+  );
+  return connections.map((connection) => ({
+    connection,
+    topics: topicsOf(connection, deviceIds.get(connection.sensorId)),
+  }));
+}
+
+/**
+ * The topics of a connection: those of its options, otherwise those of its format. A connection that assigns devices to
+ * sensors listens to all devices.
+ */
+function topicsOf({ format, options }: KnownConnection, deviceId: string | undefined): readonly string[] {
+  const usual = formatNamed(format).topics ?? [];
+  const own = options.sensors === undefined ? deviceId : '+';
+  return (options.topics ?? usual)
+    .map((topic) => (own === undefined ? topic : topic.replaceAll(DEVICE_ID, own)))
+    .filter((topic) => isTopicFilter(topic) && !topic.includes(DEVICE_ID));
+}

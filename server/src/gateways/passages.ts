@@ -1,0 +1,109 @@
+import type { Database } from '../platform/database/pool.ts';
+import { type Executor, inTransaction } from '../platform/database/transaction.ts';
+import type { GatewayApp } from './context.ts';
+import { recordEventOfHeld } from './messages-store.ts';
+import {
+  absorb,
+  type CompletePassage,
+  claimPassages,
+  findFinished,
+  finishPassage,
+  holdReport,
+  joinPassage,
+  type PassageKey,
+} from './passages-store.ts';
+import { type DatedReport, type ReportOutcome, storeReport } from './store-report.ts';
+
+/** Collects the reports about one vehicle, which become one event. */
+export interface Passages {
+  /** Adds a report to its passage, and stores the passage if this was the last one. */
+  hold(dated: DatedReport): Promise<ReportOutcome>;
+  /** Gives a message that was recorded as held its event, if the passage became one meanwhile. */
+  settle(messageId: string, passage: PassageKey): Promise<void>;
+  /** Stores the passages that are due. @returns their number */
+  sweep(most: number): Promise<number>;
+}
+
+/** How long a process may take to store a complete passage before another one tries. */
+const LEASE_MS = 30_000;
+
+export function createPassages(app: GatewayApp, db: Database): Passages {
+  const recordFor = (messageIds: readonly string[], outcome: ReportOutcome): Promise<void> =>
+    'eventId' in outcome
+      ? recordEventOfHeld(db, messageIds, { eventId: outcome.eventId, status: 'STORED', reason: null })
+      : recordEventOfHeld(db, messageIds, {
+          eventId: null,
+          status: outcome.kind === 'unknownDevice' ? 'UNKNOWN_DEVICE' : 'REFUSED',
+          reason: 'note' in outcome ? outcome.note : null,
+        });
+
+  const complete = async ({ best, images, ...passage }: CompletePassage): Promise<ReportOutcome> => {
+    const { report, messageId, index } = best;
+    const all = [...new Set([...(report.event.images ?? []), ...images])];
+    const outcome = await storeReport(app, {
+      ...passage,
+      messageId,
+      index,
+      note: null,
+      report: { ...report, key: `passage:${passage.passage}`, event: { ...report.event, images: all } },
+    });
+    const eventId = 'eventId' in outcome ? outcome.eventId : null;
+    const reason = eventId === null && 'note' in outcome ? outcome.note : null;
+    const messageIds = await finishPassage(db, passage, { eventId, reason });
+    await recordFor(messageIds, outcome);
+    return outcome;
+  };
+
+  return {
+    async hold(dated) {
+      const { report, connectionId, sensorId, messageId, index, believedAt, receivedAt } = dated;
+      const part = report.passage;
+      if (!part) throw new Error('the report is not part of a passage');
+      const key = { connectionId, sensorId, passage: part.id };
+      const best = { report, messageId, index };
+      const joins = (part.joins ?? []).filter((other) => other !== part.id);
+      const hold = (tx: Executor, isLast: boolean) =>
+        holdReport(tx, { ...key, part: { ...part, isLast }, best, believedAt, receivedAt }, LEASE_MS);
+      const held =
+        joins.length === 0
+          ? await hold(db, part.isLast)
+          : await inTransaction(db, async (tx) => {
+              // Locked in one order, so that two messages with the same ids wait for one another.
+              await hold(tx, false);
+              for (const other of [...joins].sort()) {
+                const joined = await joinPassage(tx, key, other, receivedAt);
+                if (joined) await absorb(tx, key, joined);
+              }
+              return hold(tx, part.isLast);
+            });
+      if (held.joinedTo !== null) {
+        const whole = await findFinished(db, key);
+        return whole?.eventId
+          ? { kind: 'duplicate', eventId: whole.eventId, note: dated.note }
+          : { kind: 'held' };
+      }
+      if (held.eventId !== null) return { kind: 'duplicate', eventId: held.eventId, note: dated.note };
+      if (held.refusal !== null) return { kind: 'refused', note: held.refusal };
+      return held.complete ? complete(held.complete) : { kind: 'held' };
+    },
+
+    async settle(messageId, passage) {
+      const finished = await findFinished(db, passage);
+      if (!finished) return;
+      const { eventId, reason } = finished;
+      await recordEventOfHeld(db, [messageId], {
+        eventId,
+        status: eventId === null ? 'REFUSED' : 'STORED',
+        reason,
+      });
+    },
+
+    async sweep(most) {
+      const due = await claimPassages(db, { most, leaseMs: LEASE_MS });
+      const settled = await Promise.allSettled(due.map(complete));
+      const failed = settled.find((each) => each.status === 'rejected');
+      if (failed) throw failed.reason;
+      return due.length;
+    },
+  };
+}

@@ -1,0 +1,274 @@
+import { createHash } from 'node:crypto';
+import type { MessageStatus } from '@gantry/contract/connections';
+import pLimit, { type LimitFunction } from 'p-limit';
+import { believedTime } from '../connections/compose.ts';
+import type { Report } from '../connections/format.ts';
+import {
+  interpret,
+  reasonOf,
+  sensorOf,
+  statusWithoutReports,
+  withEnoughConfidence,
+} from '../connections/interpret.ts';
+import type { KnownConnection } from '../connections/store.ts';
+import { isBadRow } from '../platform/database/failure.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { recordSignOfLife } from '../sensors/sign-of-life.ts';
+import type { GatewayApp } from './context.ts';
+import { createGroups } from './groups.ts';
+import {
+  type ClaimedMessage,
+  claimMessages,
+  firstReports,
+  type MessageResult,
+  noteDiscovery,
+  type ReportTime,
+  recordResults,
+} from './messages-store.ts';
+import { createPassages } from './passages.ts';
+import type { PassageKey } from './passages-store.ts';
+import { type DatedReport, type ReportOutcome, storeReport } from './store-report.ts';
+
+/** Makes events of stored messages. Disposing finishes those in progress; the others are left to their lease. */
+export interface Processor extends AsyncDisposable {
+  /** Processes a message that this process has just stored. Too many of them are left to the sweep. */
+  accept(message: ClaimedMessage): void;
+  /** Processes messages whose lease has ended. */
+  sweep(isOver: () => boolean): Promise<void>;
+  /** Stores the observations of vehicles that are due. */
+  sweepPassages(isOver: () => boolean): Promise<void>;
+}
+
+/** Messages processed at once, of which the events of each are committed together with others. */
+const MOST_AT_ONCE = 64;
+
+/** Messages that wait in memory. Their number of characters is bounded too. */
+const MOST_WAITING = 2_000;
+const MOST_CHARS = 64_000_000;
+
+const CLAIMED_AT_ONCE = 100;
+
+/** After this many failures a message is not tried again, and can be processed by hand. */
+const MOST_FAILURES = 12;
+const FIRST_RETRY_MS = 2_000;
+const LONGEST_RETRY_MS = 600_000;
+
+/** A result without what identifies its message. */
+type Verdict = Omit<MessageResult, 'id' | 'claim' | 'retryMs'>;
+
+export function createProcessor(app: GatewayApp, db: Database): Processor {
+  const { log, metrics } = app;
+  const passages = createPassages(app, db);
+  const slots = pLimit(MOST_AT_ONCE);
+  /** Messages of a connection are read in the order of their arrival. */
+  const lanes = new Map<string, { limit: LimitFunction; messages: number }>();
+  const working = new Set<Promise<void>>();
+  let waitingChars = 0;
+  let isEnding = false;
+
+  const isOneBad = (error: unknown): boolean => isBadRow(error);
+  const results = createGroups<MessageResult, void>({
+    write: async (items) => {
+      await recordResults(db, items);
+      return items.map(() => undefined);
+    },
+    mayBeOne: isOneBad,
+  });
+  const times = createGroups<ReportTime, ReportTime>({
+    write: (items) => firstReports(db, items),
+    mayBeOne: isOneBad,
+  });
+
+  const inLane = async <Result>(connectionId: string, work: () => Promise<Result>): Promise<Result> => {
+    const lane = lanes.get(connectionId) ?? { limit: pLimit(1), messages: 0 };
+    lanes.set(connectionId, lane);
+    lane.messages++;
+    try {
+      return await lane.limit(work);
+    } finally {
+      if (--lane.messages === 0) lanes.delete(connectionId);
+    }
+  };
+
+  const date = async (
+    connection: KnownConnection,
+    message: ClaimedMessage,
+    { report, index, sensorId }: { report: Report; index: number; sensorId: string },
+  ): Promise<DatedReport> => {
+    const { event, note } = withEnoughConfidence(report.event, connection.options);
+    const given = {
+      believedAt: believedTime(report.occurredAt, message.receivedAt, app.eventTimes.oldestDays),
+      receivedAt: message.receivedAt,
+    };
+    const keyHash =
+      report.key === null || report.passage
+        ? null
+        : createHash('sha256').update(`${sensorId}\0${report.key}`).digest('hex');
+    const { believedAt, receivedAt } =
+      keyHash === null ? given : await times.add({ ...given, connectionId: connection.id, keyHash });
+    return {
+      report: { ...report, event },
+      sensorId,
+      connectionId: connection.id,
+      messageId: message.id,
+      index,
+      believedAt,
+      receivedAt,
+      note,
+    };
+  };
+
+  const discover = async (connection: KnownConnection, message: ClaimedMessage, names: readonly string[]) => {
+    const device = (names[0] ?? '').replaceAll('\0', '').toWellFormed().slice(0, 200);
+    await noteDiscovery(db, { connectionId: connection.id, device, at: message.receivedAt });
+    return `The device ${device} is not assigned to a sensor`;
+  };
+
+  /**
+   * Reads the message. What must happen in order is done when this resolves, and the result is that of the function.
+   * @param held receives the passages of its reports
+   */
+  const begin = async (message: ClaimedMessage, held: PassageKey[]): Promise<() => Promise<Verdict>> => {
+    const connection = await app.connections.byId(message.connectionId);
+    const nothing = (status: MessageStatus, reasons: readonly (string | null)[]) => async () => ({
+      status,
+      reason: reasonOf(reasons),
+      eventIds: [],
+    });
+    if (!connection) return nothing('REFUSED', ['The connection was deleted']);
+    const reading = await interpret(connection, message, {
+      zone: app.settings.current().timezone,
+      map: app.mapper.map,
+    });
+    const said = [reading.note, ...message.flaws];
+    const { reports } = reading;
+    if (reports.length === 0) {
+      const names = reading.device ?? [];
+      const sensorId = sensorOf(connection, names);
+      if (sensorId === null) {
+        return nothing('UNKNOWN_DEVICE', [await discover(connection, message, names), ...said]);
+      }
+      app.lastContacts.recordByConnection(sensorId);
+      const status = statusWithoutReports(reading.is);
+      if (status === 'ALIVE') await recordSignOfLife(app, sensorId);
+      return nothing(status, said);
+    }
+    const started: Promise<ReportOutcome>[] = [];
+    for (const [index, report] of reports.entries()) {
+      const sensorId = sensorOf(connection, report.device);
+      if (sensorId === null) {
+        const note = await discover(connection, message, report.device);
+        started.push(Promise.resolve({ kind: 'unknownDevice', note }));
+        continue;
+      }
+      app.lastContacts.recordByConnection(sensorId);
+      const dating = date(connection, message, { report, index, sensorId });
+      if (report.passage) {
+        held.push({ connectionId: connection.id, sensorId, passage: report.passage.id });
+        started.push(Promise.resolve(await passages.hold(await dating)));
+      } else started.push(dating.then((dated) => storeReport(app, dated)));
+    }
+    for (const each of started) each.catch(() => undefined);
+    return async () => verdictOf(await Promise.all(started), said);
+  };
+
+  const failed = (message: ClaimedMessage, err: unknown): MessageResult => {
+    const failures = message.failures + 1;
+    const isLast = failures >= MOST_FAILURES;
+    log.warn({ err, messageId: message.id, failures }, 'a message of a device could not be processed');
+    const eventIds: string[] = [];
+    return {
+      id: message.id,
+      claim: message.claim,
+      status: 'FAILED',
+      reason: isLast
+        ? 'The service failed to process it'
+        : 'The service failed to process it and tries again',
+      eventIds,
+      retryMs: isLast ? null : Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1)),
+    };
+  };
+
+  const perform = async (message: ClaimedMessage): Promise<void> => {
+    let result: MessageResult;
+    const held: PassageKey[] = [];
+    try {
+      const finish = await inLane(message.connectionId, () => begin(message, held));
+      result = { id: message.id, claim: message.claim, ...(await finish()), retryMs: null };
+    } catch (error) {
+      result = failed(message, error);
+    }
+    await results.add(result);
+    const format = (await app.connections.byId(message.connectionId))?.format ?? 'deleted';
+    metrics.deviceMessages.inc({ format, outcome: result.status });
+    if (result.status === 'HELD') for (const passage of held) await passages.settle(message.id, passage);
+  };
+
+  const track = (message: ClaimedMessage): Promise<void> => {
+    const work: Promise<void> = slots(async () => {
+      if (!isEnding) await perform(message);
+    })
+      // Its lease ends, and it is processed again.
+      .catch((err: unknown) =>
+        log.warn({ err, messageId: message.id }, 'the result of a message was not recorded'),
+      )
+      .finally(() => working.delete(work));
+    working.add(work);
+    return work;
+  };
+
+  const charsOf = ({ parts }: ClaimedMessage): number =>
+    parts.reduce((sum, { text, base64 }) => sum + (text?.length ?? 0) + (base64?.length ?? 0), 0);
+
+  return {
+    accept(message) {
+      const chars = charsOf(message);
+      if (isEnding || working.size >= MOST_WAITING || waitingChars + chars > MOST_CHARS) return;
+      waitingChars += chars;
+      void track(message).finally(() => {
+        waitingChars -= chars;
+      });
+    },
+
+    async sweep(isOver) {
+      while (!isOver()) {
+        const claimed = await claimMessages(db, {
+          most: CLAIMED_AT_ONCE,
+          leaseMs: app.timings.messageLeaseMs,
+        });
+        await Promise.all(claimed.map(track));
+        if (claimed.length < CLAIMED_AT_ONCE) return;
+      }
+    },
+
+    async sweepPassages(isOver) {
+      while (!isOver() && (await passages.sweep(CLAIMED_AT_ONCE)) === CLAIMED_AT_ONCE);
+    },
+
+    async [Symbol.asyncDispose]() {
+      isEnding = true;
+      await Promise.all(working);
+      await results[Symbol.asyncDispose]();
+      await times[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The most important outcome of the reports is that of the message. */
+function verdictOf(outcomes: readonly ReportOutcome[], said: readonly (string | null)[]): Verdict {
+  const kinds = new Set(outcomes.map(({ kind }) => kind));
+  const status = kinds.has('stored')
+    ? 'STORED'
+    : kinds.has('held')
+      ? 'HELD'
+      : kinds.has('duplicate')
+        ? 'DUPLICATE'
+        : kinds.has('unknownDevice')
+          ? 'UNKNOWN_DEVICE'
+          : 'REFUSED';
+  return {
+    status,
+    reason: reasonOf([...outcomes.map((outcome) => ('note' in outcome ? outcome.note : null)), ...said]),
+    eventIds: [...new Set(outcomes.flatMap((outcome) => ('eventId' in outcome ? outcome.eventId : [])))],
+  };
+}

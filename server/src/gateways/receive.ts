@@ -1,0 +1,139 @@
+import { formatNamed } from '../connections/formats.ts';
+import { type StoredPart, splitBody } from '../connections/split-body.ts';
+import { newEventId } from '../events/id.ts';
+import { isBadRow } from '../platform/database/failure.ts';
+import { databaseAway, isOutage } from '../platform/database/outage.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { AppError } from '../platform/error.ts';
+import type { GatewayApp } from './context.ts';
+import { createGroups } from './groups.ts';
+import type { Incoming } from './incoming.ts';
+import { insertMessages, type NewMessage } from './messages-store.ts';
+import type { Processor } from './process.ts';
+import type { Spool } from './spool.ts';
+
+/** Stores messages of devices, whatever way they came. Disposing waits for those in progress. */
+export interface Receiver extends AsyncDisposable {
+  /**
+   * Resolves when the message is stored; what it means is found out afterwards.
+   * @throws AppError `unavailable` when it cannot be stored now. A message of a device that does not send again is on
+   * disk then, if there is room, and is stored later.
+   */
+  receive(incoming: Incoming): Promise<void>;
+  /** Stores a message from disk. @throws AppError `unavailable` as `receive` does */
+  store(id: string, incoming: Incoming): Promise<void>;
+}
+
+/** After the database turned out to be away, messages are refused at once for this long, in milliseconds. */
+const AWAY_MS = 500;
+
+const MAX_PATH = 2_000;
+const MAX_TYPE = 300;
+
+export function createReceiver(
+  app: GatewayApp,
+  db: Database,
+  { processor, spool }: { readonly processor: Processor; readonly spool: Spool },
+): Receiver {
+  const groups = createGroups<NewMessage, boolean>({
+    write: (messages) => insertMessages(db, messages, app.timings.messageLeaseMs),
+    mayBeOne: isBadRow,
+    sizeOf: ({ partsJson }) => partsJson.length,
+  });
+
+  const store = async (id: string, incoming: Incoming): Promise<void> => {
+    const { connection, receivedAt, method, contentType, topic, body } = incoming;
+    const refusal = refusalOf(incoming);
+    const { parts, pictures, flaws } =
+      refusal === null
+        ? await splitBody(contentType, body)
+        : { parts: [whole(contentType, body)], pictures: [], flaws: [] };
+    // Stored before the message, so that no message lacks its images.
+    if (pictures.length > 0) await app.images.keepForMessage({ messageId: id, pictures });
+    const path = storable(incoming.path, MAX_PATH);
+    const isNew = await groups.add({
+      id,
+      connectionId: connection.id,
+      receivedAt,
+      method,
+      path,
+      topic: topic === null ? null : storable(topic, MAX_PATH),
+      contentType: contentType === null ? null : storable(contentType, MAX_TYPE),
+      bytes: body.length,
+      partsJson: JSON.stringify(parts),
+      flawsJson: JSON.stringify(flaws),
+      refusal,
+    });
+    if (refusal !== null) {
+      app.metrics.deviceMessages.inc({ format: connection.format, outcome: 'REFUSED' });
+    } else if (isNew) {
+      processor.accept({
+        id,
+        connectionId: connection.id,
+        receivedAt,
+        path,
+        topic,
+        parts,
+        flaws,
+        claim: 0,
+        failures: 0,
+      });
+    }
+  };
+
+  let awayUntil = Number.NEGATIVE_INFINITY;
+
+  const storeOrRefuse = async (id: string, incoming: Incoming): Promise<void> => {
+    if (performance.now() < awayUntil) throw databaseAway();
+    try {
+      await store(id, incoming);
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+      awayUntil = performance.now() + AWAY_MS;
+      throw databaseAway(error);
+    }
+  };
+
+  return {
+    store: storeOrRefuse,
+    async receive(incoming) {
+      const id = newEventId(incoming.receivedAt);
+      try {
+        await storeOrRefuse(id, incoming);
+      } catch (error) {
+        const isAway = error instanceof AppError && error.kind === 'unavailable';
+        if (isAway && !formatNamed(incoming.connection.format).repeats) await spool.put(id, incoming);
+        throw error;
+      }
+    },
+    [Symbol.asyncDispose]: () => groups[Symbol.asyncDispose](),
+  };
+}
+
+/** Why a body is not looked into; null otherwise. */
+function refusalOf({ encoding, body }: Incoming): string | null {
+  const isCompressed = (encoding !== null && !/^\s*identity\s*$/i.test(encoding)) || isGzip(body);
+  return isCompressed && body.length > 0
+    ? 'The body is compressed: switch compression off in the device'
+    : null;
+}
+
+function isGzip(body: Buffer): boolean {
+  return body[0] === 0x1f && body[1] === 0x8b;
+}
+
+function whole(contentType: string | null, body: Buffer): StoredPart {
+  return {
+    name: null,
+    fileName: null,
+    contentType,
+    text: null,
+    base64: body.toString('base64'),
+    picture: null,
+  };
+}
+
+/** The text without what PostgreSQL cannot store. */
+function storable(text: string, max: number): string {
+  return text.slice(0, max).replaceAll('\0', '').toWellFormed();
+}

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { ignoreErrno } from '../platform/errno.ts';
+import { AppError } from '../platform/error.ts';
+import { syncFolder } from '../platform/process/data-folder.ts';
+import type { Incoming } from './incoming.ts';
+
+/**
+ * Messages on disk, for devices that do not send again. Each is a file whose name begins with the time of its receipt,
+ * so that all processes of the service play them in one order. A message is stored under its own id, so that it does
+ * no harm if two processes play it.
+ */
+export interface Spool {
+  /** Puts a message on disk; it is durable when this resolves. Without room it is lost, which is logged. */
+  put(id: string, incoming: Incoming): Promise<void>;
+  /**
+   * Stores all messages, the oldest first, until one cannot be stored now.
+   * @param isOver whether to finish
+   */
+  play(store: (id: string, incoming: Incoming) => Promise<void>, isOver: () => boolean): Promise<void>;
+}
+
+export interface SpoolOptions {
+  readonly folder: string;
+  /** Maximum size of all files, in bytes. */
+  readonly mostBytes: number;
+  readonly log: Logger;
+  /** Receives the number of messages on disk when it was counted. */
+  readonly report: (messages: number) => void;
+}
+
+const SUFFIX = '.message';
+const DAMAGED = '.damaged';
+const DIGEST_LENGTH = 64;
+
+/** How long a count of the files is used, in milliseconds. */
+const COUNT_MS = 5_000;
+
+type Header = Omit<Incoming, 'body'> & { readonly id: string };
+
+export function createSpool({ folder, mostBytes, log, report }: SpoolOptions): Spool {
+  let bytes = 0;
+  let countedAt = Number.NEGATIVE_INFINITY;
+  let lost = 0;
+  /** Files are written one after another, so that the bound holds. */
+  let writing: Promise<unknown> = Promise.resolve();
+
+  const names = async (): Promise<string[]> =>
+    ((await ignoreErrno(readdir(folder), 'ENOENT')) ?? []).filter((name) => name.endsWith(SUFFIX)).sort();
+
+  const count = async (): Promise<void> => {
+    if (performance.now() - countedAt < COUNT_MS) return;
+    bytes = 0;
+    for (const name of (await ignoreErrno(readdir(folder), 'ENOENT')) ?? []) {
+      bytes += (await ignoreErrno(stat(join(folder, name)), 'ENOENT'))?.size ?? 0;
+    }
+    countedAt = performance.now();
+  };
+
+  const write = async (id: string, { body, ...rest }: Incoming): Promise<void> => {
+    await count();
+    if (bytes + body.length > mostBytes) {
+      if (lost++ % 100 === 0) log.error({ lost, folder }, 'messages of devices are lost: the spool is full');
+      return;
+    }
+    const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (first !== undefined) await syncFolder(join(folder, '..'));
+    const header: Header = {
+      ...rest,
+      connection: { id: rest.connection.id, format: rest.connection.format },
+      id,
+    };
+    const content = Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), body]);
+    const name = `${String(rest.receivedAt).padStart(15, '0')}-${id}`;
+    const file = await open(join(folder, `${name}.part`), 'wx', 0o600);
+    try {
+      await file.write(digestOf(content), null, 'latin1');
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(join(folder, `${name}.part`), join(folder, `${name}${SUFFIX}`));
+    await syncFolder(folder);
+    bytes += content.length + DIGEST_LENGTH;
+  };
+
+  const read = async (path: string): Promise<{ id: string; incoming: Incoming } | 'damaged' | 'gone'> => {
+    const file = await ignoreErrno(readFile(path), 'ENOENT');
+    if (file === undefined) return 'gone';
+    const content = file.subarray(DIGEST_LENGTH);
+    if (file.toString('latin1', 0, DIGEST_LENGTH) !== digestOf(content)) return 'damaged';
+    const end = content.indexOf('\n');
+    const { id, ...rest } = JSON.parse(content.toString('utf8', 0, end)) as Header;
+    return { id, incoming: { ...rest, body: content.subarray(end + 1) } };
+  };
+
+  const leaveAside = async (path: string): Promise<'aside'> => {
+    await ignoreErrno(rename(path, `${path}${DAMAGED}`), 'ENOENT');
+    return 'aside';
+  };
+
+  const playOne = async (
+    path: string,
+    store: (id: string, incoming: Incoming) => Promise<void>,
+  ): Promise<'stored' | 'waits' | 'aside'> => {
+    const found = await read(path);
+    if (found === 'gone') return 'aside';
+    if (found === 'damaged') {
+      log.error({ path }, 'a message on disk is incomplete and is left aside');
+      return leaveAside(path);
+    }
+    try {
+      await store(found.id, found.incoming);
+    } catch (error) {
+      if (error instanceof AppError && error.kind === 'unavailable') return 'waits';
+      log.error({ err: error, path }, 'a message on disk cannot be stored and is left aside');
+      return leaveAside(path);
+    }
+    await rm(path, { force: true });
+    return 'stored';
+  };
+
+  return {
+    put(id, incoming) {
+      const written = writing.then(() => write(id, incoming));
+      writing = written.catch((err: unknown) =>
+        log.error({ err, folder }, 'a message could not be put on disk'),
+      );
+      return writing as Promise<void>;
+    },
+
+    async play(store, isOver) {
+      const waiting = await names();
+      report(waiting.length);
+      let played = 0;
+      for (const name of waiting) {
+        // One after another, because the order counts for reports about one vehicle.
+        const outcome = isOver() ? 'waits' : await playOne(join(folder, name), store);
+        if (outcome === 'waits') break;
+        if (outcome === 'stored') played++;
+      }
+      if (played === 0) return;
+      countedAt = Number.NEGATIVE_INFINITY;
+      await syncFolder(folder);
+      log.info({ messages: played }, 'messages from disk were stored');
+      report(waiting.length - played);
+    },
+  };
+}
+
+function digestOf(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}

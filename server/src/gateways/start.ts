@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { removeOldDeviceData } from '../connections/removal.ts';
+import { createDatabase } from '../platform/database/pool.ts';
+import { startPeriodic } from '../platform/periodic.ts';
+import type { Foundation } from '../platform/start.ts';
+import { createCallerOf } from '../rpc/caller.ts';
+import type { GatewayApp } from './context.ts';
+import { createDigestNonces } from './digest.ts';
+import { createGuesses } from './guesses.ts';
+import { createHttpDoor, type HttpDoor } from './http-door.ts';
+import { removeExpiredNonces, useNonce } from './nonces-store.ts';
+import { createProcessor } from './process.ts';
+import { createReceiver, type Receiver } from './receive.ts';
+import { createSpool } from './spool.ts';
+
+/** The ways in for devices. */
+export interface Gateways {
+  readonly http: HttpDoor;
+  /** For other ways than HTTP. */
+  readonly receiver: Receiver;
+}
+
+const NONCES_AT_ONCE = 10_000;
+const NONCES_MS = 600_000;
+
+/**
+ * @param app the services of all rooms
+ * @param secret signs nonces; the same in all processes and after a restart
+ */
+export function startGateways({ pools, resources }: Foundation, app: GatewayApp, secret: string): Gateways {
+  const { config, log, timings, clock, metrics } = app;
+  const db = createDatabase(pools.gateways);
+
+  const processor = resources.use(createProcessor(app, db));
+  const sweeps = resources.use(
+    startPeriodic(
+      { everyMs: timings.sweepMessagesMs, log, failure: 'messages of devices cannot be processed now' },
+      processor.sweep,
+    ),
+  );
+  app.messageSignals.on('due', sweeps.startNow);
+  resources.use(
+    startPeriodic(
+      { everyMs: timings.sweepPassagesMs, log, failure: 'observations of vehicles cannot be stored now' },
+      processor.sweepPassages,
+    ),
+  );
+  const spool = createSpool({
+    folder: join(config.DATA_DIR, 'gateway-spool'),
+    mostBytes: config.GATEWAY_SPOOL_MB * 1_000_000,
+    log,
+    report: (messages) => metrics.spooledMessages.set(messages),
+  });
+  const receiver = resources.use(createReceiver(app, db, { processor, spool }));
+  resources
+    .use(
+      startPeriodic(
+        { everyMs: timings.playSpoolMs, log, failure: 'messages on disk cannot be stored now' },
+        (isOver) => spool.play(receiver.store, isOver),
+      ),
+    )
+    .startNow();
+  resources.use(
+    startPeriodic(
+      { everyMs: NONCES_MS, log, failure: 'old nonces cannot be removed now' },
+      async (isOver) => {
+        while (!isOver() && (await removeExpiredNonces(db, NONCES_AT_ONCE)) === NONCES_AT_ONCE);
+      },
+    ),
+  );
+  resources.use(
+    startPeriodic(
+      { everyMs: timings.removeDeviceDataMs, log, failure: 'old messages of devices cannot be removed now' },
+      (isOver) => removeOldDeviceData(db, { now: clock.now(), days: config.DEVICE_MESSAGE_DAYS, isOver }),
+    ),
+  );
+  const nonces = createDigestNonces(secret, clock.now, (nonce, counter, expiresAt) =>
+    useNonce(db, nonce, counter, expiresAt),
+  );
+  const http = createHttpDoor({
+    app,
+    receiver,
+    nonces,
+    guesses: createGuesses(),
+    callerOf: createCallerOf(config.TRUSTED_PROXIES, log),
+  });
+  return { http, receiver };
+}

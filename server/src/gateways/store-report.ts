@@ -1,0 +1,46 @@
+import { composeEvent } from '../connections/compose.ts';
+import type { Report } from '../connections/format.ts';
+import { storeReported } from '../ingest/pipeline.ts';
+import { AppError } from '../platform/error.ts';
+import type { GatewayApp } from './context.ts';
+
+/** What became of one report. */
+export type ReportOutcome =
+  | { readonly kind: 'stored' | 'duplicate'; readonly eventId: string; readonly note: string | null }
+  | { readonly kind: 'held' }
+  | { readonly kind: 'unknownDevice' | 'refused'; readonly note: string };
+
+/** A report whose sensor and time are known. */
+export interface DatedReport {
+  readonly report: Report;
+  readonly sensorId: string;
+  readonly connectionId: string;
+  readonly messageId: string;
+  readonly index: number;
+  /** Unix milliseconds; null when the time of receipt counts. */
+  readonly believedAt: number | null;
+  readonly receivedAt: number;
+  readonly note: string | null;
+}
+
+const IMAGE = /^\/images\/([0-9a-f]{64})$/;
+
+/**
+ * Stores the event of a report in the same way as `events.ingest`.
+ * @throws AppError `unavailable` when it should be tried again
+ */
+export async function storeReport(app: GatewayApp, dated: DatedReport): Promise<ReportOutcome> {
+  const sensor = await app.knownSensors.find(dated.sensorId);
+  if (!sensor) return { kind: 'unknownDevice', note: `There is no sensor ${dated.sensorId} any more` };
+  const composed = composeEvent(dated.report, dated);
+  if ('refusal' in composed) return { kind: 'refused', note: composed.refusal };
+  const pictures = composed.event.images.flatMap((address) => IMAGE.exec(address)?.[1] ?? []);
+  try {
+    const { eventId, outcome } = await storeReported({ app, sensor }, composed.event, pictures);
+    return { kind: outcome === 'stored' ? 'stored' : 'duplicate', eventId, note: dated.note };
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'badRequest')
+      return { kind: 'refused', note: error.message };
+    throw error;
+  }
+}

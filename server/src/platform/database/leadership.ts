@@ -1,0 +1,76 @@
+import type { Pool, PoolClient } from 'pg';
+import type { Logger } from 'pino';
+import { startPeriodic } from '../periodic.ts';
+import { discard } from './client.ts';
+
+export interface LeadershipOptions {
+  /** Keeps one of its connections while this process leads. */
+  readonly pool: Pool;
+  /** The number of an advisory lock of the session. */
+  readonly lock: number;
+  /** How often to try to become the leader, and whether the connection still works, in milliseconds. */
+  readonly everyMs: number;
+  readonly log: Logger;
+  /** The log message when a term cannot begin or end. */
+  readonly failure: string;
+  /** Begins what only one process may do. Disposed when the term ends. */
+  readonly lead: () => Promise<AsyncDisposable>;
+}
+
+interface Term {
+  readonly client: PoolClient;
+  readonly work: AsyncDisposable;
+}
+
+/**
+ * Lets one of all processes on the database do something, and another when that one ends or loses its connection. For a
+ * moment two may do it, because a process learns late that its connection is lost.
+ */
+export function startLeading({ pool, lock, lead, ...options }: LeadershipOptions): AsyncDisposable {
+  let term: Term | null = null;
+
+  const end = async (reason: unknown): Promise<void> => {
+    const ended = term;
+    if (!ended) return;
+    term = null;
+    try {
+      await ended.work[Symbol.asyncDispose]();
+    } finally {
+      discard(ended.client, reason);
+    }
+  };
+
+  const begin = async (): Promise<void> => {
+    const client = await pool.connect();
+    let isLost = false;
+    client.once('error', () => {
+      isLost = true;
+      end(null).catch((err: unknown) => options.log.warn({ err }, options.failure));
+    });
+    try {
+      const { rows } = await client.query<{ got: boolean }>('SELECT pg_try_advisory_lock($1) AS got', [lock]);
+      if (!rows[0]?.got || isLost) {
+        client.release(isLost);
+        return;
+      }
+      term = { client, work: await lead() };
+    } catch (error) {
+      discard(client, error);
+      throw error;
+    }
+  };
+
+  const rounds = startPeriodic(options, async () => {
+    const current = term;
+    if (!current) return begin();
+    await current.client.query('SELECT 1').catch(end);
+  });
+  rounds.startNow();
+
+  return {
+    async [Symbol.asyncDispose]() {
+      await rounds[Symbol.asyncDispose]();
+      await end(null);
+    },
+  };
+}

@@ -1,0 +1,549 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { devicePayload } from './formats/reading.ts';
+import { connect, eventOf, messagesOf, newSensor, pathOf, processed } from './gateway-calls.ts';
+import { challengeOf, digestHeader } from './gateway-digest.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+import { jpeg } from './pictures.ts';
+import { sendRaw } from './raw-http.ts';
+import { openStream, type Stream } from './sse.ts';
+
+let gantry: Gantry;
+let token: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+});
+afterAll(() => gantry.stop());
+
+const send = (path: string, body: string | Buffer, headers: Record<string, string> = {}, method = 'POST') =>
+  gantry.fetch(path, { method, headers, body: body as string });
+const sendJson = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+  send(path, JSON.stringify(body), { 'content-type': 'application/json', ...headers });
+const events = (): Promise<number> => gantry.count('events');
+
+const event = (fields: object = {}) => ({
+  eventType: 'PLATE_RECOGNITION',
+  licensePlateNumber: 'B AB 1234',
+  ...fields,
+});
+const keyed = (fields: object = {}) =>
+  event({ idempotencyKey: randomUUID(), timestamp: '2026-03-01T10:00:00Z', ...fields });
+
+describe('a connection', () => {
+  it('has an address and secrets that every device accepts, and instructions with them', async () => {
+    const made = await connect(gantry, 'hikvision', { timeZone: 'Europe/Berlin' });
+    expect(made.url).toBe(`${gantry.url}/gateway/hikvision/${made.token}`);
+    expect(made.url.length).toBeLessThan(128);
+    expect(made.password).toHaveLength(16);
+    expect(made.username.length).toBeLessThanOrEqual(32);
+    expect(made.instructions.join('\n')).toContain(made.token);
+  });
+
+  it('shows its secrets once, and stores hashes of them', async () => {
+    const made = await connect(gantry, 'hikvision');
+    const shown = JSON.stringify([
+      await gantry.ok('connections.getById', { id: made.id }, { token }),
+      await gantry.ok('connections.getAll', { sensorId: made.sensorId }, { token }),
+    ]);
+    expect(shown).toContain(made.username);
+    const stored = JSON.stringify((await gantry.pool.query('SELECT * FROM connections')).rows);
+    for (const secret of [made.token, made.password]) {
+      expect(shown).not.toContain(secret);
+      expect(stored).not.toContain(secret);
+    }
+  });
+
+  it('is refused for a sensor, a time zone or an option that does not exist', async () => {
+    const sensorId = await newSensor(gantry);
+    const refusal = (input: object) =>
+      gantry.refusal('connections.create', { sensorId, format: 'gantry', ...input }, { token });
+    expect(await refusal({ sensorId: randomUUID() })).toMatchObject({ status: 404 });
+    expect(await refusal({ format: 'fax' })).toMatchObject({ status: 400 });
+    expect(await refusal({ timeZone: 'Mars/Olympus' })).toMatchObject({ status: 400 });
+    expect(await refusal({ options: { sensors: { 1: randomUUID() } } })).toMatchObject({ status: 400 });
+    expect(await refusal({ options: { mapping: '1' } })).toMatchObject({ status: 400 });
+  });
+
+  it('refuses the old secrets after rotation, and everything after it or its sensor is deleted', async () => {
+    const made = await connect(gantry, 'gantry');
+    const next = await gantry.ok('connections.rotate', { id: made.id }, { token });
+    expect(next.username).toBe(made.username);
+    expect((await sendJson(pathOf(made.url), event())).status).toBe(404);
+    expect((await sendJson(pathOf(next.url), event())).status).toBe(200);
+    await gantry.ok('connections.delete', { id: made.id }, { token });
+    expect((await sendJson(pathOf(next.url), event())).status).toBe(404);
+    expect(await gantry.refusal('connections.getById', { id: made.id }, { token })).toMatchObject({
+      status: 404,
+    });
+    const other = await connect(gantry, 'gantry');
+    await gantry.ok('sensors.delete', { id: other.sensorId }, { token });
+    await eventually(
+      () => sendJson(pathOf(other.url), event()),
+      ({ status }) => status === 404,
+    );
+  });
+});
+
+describe('a message of a device', () => {
+  it('is stored as it came and becomes an event', async () => {
+    const made = await connect(gantry, 'gantry');
+    const answer = await sendJson(pathOf(made.url), event({ vehicleSpeed: 48 }));
+    expect(answer.status).toBe(200);
+    const [message] = await processed(gantry, made.id);
+    expect(message).toMatchObject({ status: 'STORED', reason: null, path: '' });
+    expect(await eventOf(gantry, message?.eventIds[0])).toMatchObject({
+      eventType: 'PLATE_RECOGNITION',
+      licensePlateNumber: 'B AB 1234',
+      vehicleSpeed: 48,
+      sensorId: made.sensorId,
+      metadata: { connectionId: made.id, messageId: message?.id, clock: 'receipt' },
+    });
+    const detail = await gantry.ok('connections.getMessage', { id: message?.id }, { token });
+    expect(JSON.parse(detail.parts[0].text)).toEqual(event({ vehicleSpeed: 48 }));
+  });
+
+  it('is one event, however often and in whatever time it arrives', async () => {
+    const made = await connect(gantry, 'gantry');
+    const before = await events();
+    for (const body of [keyed(), keyed({ timestamp: '2126-01-01T00:00:00Z' })]) {
+      const answers = await Promise.all(Array.from({ length: 5 }, () => sendJson(pathOf(made.url), body)));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    }
+    const messages = await processed(gantry, made.id, 10);
+    expect(messages.filter(({ status }) => status === 'STORED')).toHaveLength(2);
+    expect(messages.filter(({ status }) => status === 'DUPLICATE')).toHaveLength(8);
+    expect(new Set(messages.flatMap(({ eventIds }) => eventIds)).size).toBe(2);
+    expect((await events()) - before).toBe(2);
+  });
+
+  it('of a Hikvision camera, as on the wire, is an event with its pictures', async () => {
+    const made = await connect(gantry, 'hikvision');
+    const xml = await devicePayload('hikvision-anpr-deepinview-v58.xml');
+    const picture = jpeg();
+    const part = (name: string, type: string, bytes: Buffer) => [
+      `--boundary\r\nContent-Disposition: form-data; name="${name}"; filename="${name}"\r\nContent-Type: ${type}\r\nContent-Length: ${bytes.length}\r\n\r\n`,
+      bytes,
+      '\r\n',
+    ];
+    const body = Buffer.concat(
+      [
+        ...part('anpr.xml', 'text/xml; charset="UTF-8"', xml),
+        ...part('licensePlatePicture.jpg', 'image/pjpeg', Buffer.alloc(0)),
+        ...part('detectionPicture.jpg', 'image/jpeg', picture),
+        '--boundary--\r\n',
+      ].map((each) => Buffer.from(each)),
+    );
+    const [answer] = await sendRaw(
+      gantry.url,
+      Buffer.concat([
+        Buffer.from(
+          `POST ${pathOf(made.url)} HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=boundary\r\nHost: 10.10.10.246\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
+        ),
+        body,
+      ]),
+    ).then((answers) => answers.filter(({ status }) => status >= 200));
+    expect(answer?.status).toBe(200);
+    const [message] = await processed(gantry, made.id);
+    expect(message).toMatchObject({ status: 'STORED' });
+    expect(message?.pictures).toHaveLength(1);
+    const stored = await eventOf(gantry, message?.eventIds[0]);
+    expect(stored).toMatchObject({ eventType: 'PLATE_RECOGNITION', images: message?.pictures });
+    const image = await fetch(`${gantry.url}${stored.images[0]}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(Buffer.from(await image.arrayBuffer())).toEqual(picture);
+    expect(await gantry.count('event_images')).toBeGreaterThan(0);
+  });
+
+  it('may be sent without Host, over HTTP/1.0, and to an address in absolute form', async () => {
+    const made = await connect(gantry, 'gantry');
+    const body = JSON.stringify(event());
+    const raw = (line: string, ...headers: string[]) =>
+      sendRaw(
+        gantry.url,
+        `${line}\r\n${[...headers, `Content-Length: ${body.length}`].join('\r\n')}\r\n\r\n${body}`,
+      );
+    const path = pathOf(made.url);
+    for (const [answer] of [
+      await raw(`POST ${path} HTTP/1.0`),
+      await raw(`POST ${path} HTTP/1.1`, 'Connection: close'),
+      await raw(`POST http://192.168.0.5${path} HTTP/1.1`, 'Host: 192.168.0.5', 'Connection: close'),
+      await raw(`PUT ${path}/a/b HTTP/1.1`, 'Host: a', 'Connection: close'),
+    ]) {
+      expect(answer?.status).toBe(200);
+    }
+    const messages = await processed(gantry, made.id, 4);
+    expect(messages.map(({ status }) => status)).toEqual(['STORED', 'STORED', 'STORED', 'STORED']);
+    expect(messages.map(({ path: below }) => below)).toContain('/a/b');
+  });
+
+  it('with a heartbeat is a sign of life and no event', async () => {
+    const made = await connect(gantry, 'dahua');
+    const before = await events();
+    const body = await devicePayload('dahua-itsapi-keepalive.json');
+    const answer = await send(`${pathOf(made.url)}/NotificationInfo/KeepAlive`, body, {
+      'content-type': 'application/json',
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject({ Result: true });
+    expect((await processed(gantry, made.id))[0]).toMatchObject({ status: 'ALIVE', eventIds: [] });
+    const sensor = await gantry.ok('sensors.getById', { id: made.sensorId });
+    expect(sensor).toMatchObject({ status: 'ONLINE' });
+    expect(sensor.lastHeartbeat).not.toBeNull();
+    expect(await events()).toBe(before);
+  });
+
+  it('that cannot be read is answered 200 and recorded with its reason', async () => {
+    const made = await connect(gantry, 'hikvision');
+    const path = pathOf(made.url);
+    const before = await events();
+    const bodies: [string, string | Buffer][] = [
+      ['application/xml', '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'],
+      ['application/xml', `${'<a>'.repeat(10_000)}`],
+      [
+        'multipart/form-data; boundary=b',
+        '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\nwithout end',
+      ],
+      ['multipart/form-data; boundary=', 'a'],
+      [
+        'multipart/form-data; boundary=b',
+        `${'--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'.repeat(10_000)}--b--`,
+      ],
+      ['text/xml', '{"plate": "no XML"}'],
+      ['image/jpeg', jpeg().subarray(0, 40)],
+      ['application/json', ''],
+      ['application/octet-stream', Buffer.from([0, 1, 2, 3])],
+    ];
+    for (const [type, body] of bodies) {
+      expect((await send(path, body, { 'content-type': type })).status).toBe(200);
+    }
+    const gzip = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    expect((await send(path, Buffer.from([0x1f, 0x8b, 8, 0]), gzip)).status).toBe(200);
+    const messages = await processed(gantry, made.id, bodies.length + 1);
+    for (const { status, reason } of messages) {
+      expect(['REFUSED', 'IGNORED']).toContain(status);
+      expect(reason).not.toBeNull();
+    }
+    expect(messages[0]).toMatchObject({ status: 'REFUSED', reason: expect.stringContaining('compressed') });
+    expect(await events()).toBe(before);
+  });
+
+  it('over 10 MB is refused with 413', async () => {
+    const made = await connect(gantry, 'gantry');
+    const answer = await send(pathOf(made.url), ' '.repeat(10 * 1024 * 1024 + 1));
+    expect(answer.status).toBe(413);
+  });
+
+  it('takes part in the metrics', async () => {
+    const made = await connect(gantry, 'gantry');
+    await sendJson(pathOf(made.url), event());
+    await processed(gantry, made.id);
+    const { body } = await gantry.fetch('/metrics');
+    expect(body).toMatch(/gantry_device_messages_total\{format="gantry",outcome="STORED"\} \d+/);
+    expect(body).toMatch(/gantry_gateway_answers_total\{format="gantry",status="200"\} \d+/);
+  });
+});
+
+describe('a sender', () => {
+  it('that is unknown is refused, with a challenge where it can answer one', async () => {
+    const made = await connect(gantry, 'dahua');
+    const unknown = `/gateway/dahua/${'a'.repeat(24)}`;
+    expect((await sendJson(unknown, {})).status).toBe(404);
+    expect((await sendJson(`/gateway/tvt/${made.token}`, {})).status).toBe(404);
+    expect((await sendJson('/gateway/fax', {})).status).toBe(404);
+    const answer = await sendJson('/NotificationInfo/KeepAlive', {});
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('www-authenticate')).toMatch(/Digest .*algorithm=MD5.*algorithm=SHA-256/);
+    expect((await send(pathOf(made.url), '', {}, 'DELETE')).status).toBe(405);
+    expect(await messagesOf(gantry, made.id)).toEqual([]);
+  });
+
+  it('may use a header, the query, or Basic', async () => {
+    const { id, token: key, username, password } = await connect(gantry, 'gantry');
+    const basic = (secret: string) => `Basic ${Buffer.from(`${username}:${secret}`).toString('base64')}`;
+    const ways: [string, Record<string, string>][] = [
+      ['/gateway/gantry', { 'x-api-key': key }],
+      ['/gateway/gantry', { authorization: `Token ${key}` }],
+      ['/gateway/gantry', { authorization: `Bearer ${key}` }],
+      ['/gateway/gantry', { authorization: basic(password) }],
+      [`/gateway/gantry?token=${key}`, {}],
+      [`/gateway/gantry/?a=1&key=${key}`, {}],
+    ];
+    for (const [path, headers] of ways) expect((await sendJson(path, event(), headers)).status).toBe(200);
+    expect(await processed(gantry, id, ways.length)).toHaveLength(ways.length);
+    for (const headers of [
+      { 'x-api-key': 'b'.repeat(24) },
+      { authorization: `Token ${'b'.repeat(24)}` },
+      { authorization: basic('wrong') },
+      { authorization: 'Basic !' },
+      {},
+    ]) {
+      expect((await sendJson('/gateway/gantry', event(), headers as never)).status).toBe(401);
+    }
+  });
+
+  it.each(['MD5', 'SHA-256'] as const)('may use Digest with %s, and each answer once', async (algorithm) => {
+    const { id, username, password } = await connect(gantry, 'dahua');
+    const uri = '/NotificationInfo/KeepAlive';
+    const body = await devicePayload('dahua-itsapi-keepalive.json');
+    const ask = (headers: Record<string, string> = {}) => send(uri, body, headers);
+    const asked = await ask();
+    const challenge = challengeOf(asked.headers.get('www-authenticate') ?? '', algorithm);
+    const answer = (nc: number, secret = password) =>
+      digestHeader({ algorithm, challenge, username, password: secret, method: 'POST', uri, nc });
+    expect((await ask({ authorization: answer(1) })).status).toBe(200);
+    expect((await ask({ authorization: answer(2) })).status).toBe(200);
+    // The same answer again, and one of before, is somebody who listened.
+    for (const nc of [2, 1]) {
+      const replayed = await ask({ authorization: answer(nc) });
+      expect(replayed.status).toBe(401);
+      expect(replayed.headers.get('www-authenticate')).toContain('stale=true');
+    }
+    const wrong = await ask({ authorization: answer(3, 'wrong') });
+    expect(wrong.status).toBe(401);
+    expect(wrong.headers.get('www-authenticate')).not.toContain('stale');
+    const foreign = digestHeader({
+      algorithm,
+      challenge: { ...challenge, nonce: '0'.repeat(60) },
+      username,
+      password,
+      method: 'POST',
+      uri,
+    });
+    expect((await ask({ authorization: foreign })).status).toBe(401);
+    expect(await processed(gantry, id, 2)).toHaveLength(2);
+  });
+
+  it('may sign its messages', async () => {
+    const { id, url, password } = await connect(gantry, 'verkada');
+    const body = await devicePayload('verkada-lpr-webhook.json');
+    const signed = (secret: string, seconds = Math.floor(Date.now() / 1_000)) => ({
+      'content-type': 'application/json',
+      'verkada-signature': `${seconds}|${createHmac('sha256', secret).update(body).update(`|${seconds}`).digest('hex')}`,
+    });
+    expect((await send('/gateway/verkada', body, signed(password))).status).toBe(200);
+    expect((await send(pathOf(url), body, signed(password))).status).toBe(200);
+    expect((await send('/gateway/verkada', body, signed('wrong'))).status).toBe(401);
+    expect((await send(pathOf(url), body, signed('wrong'))).status).toBe(401);
+    expect((await send('/gateway/verkada', body, signed(password, 1_700_000_000))).status).toBe(401);
+    const messages = await processed(gantry, id, 2);
+    expect(messages.map(({ status }) => status).sort()).toEqual(['DUPLICATE', 'STORED']);
+  });
+
+  it('may have its key in the body', async () => {
+    const made = await connect(gantry, 'openalpr');
+    const heartbeat = JSON.parse(String(await devicePayload('openalpr-heartbeat.json')));
+    const body = { ...heartbeat, custom_data: { API_KEY: made.token } };
+    expect((await sendJson('/gateway/openalpr', body)).status).toBe(200);
+    expect((await sendJson('/gateway/openalpr', heartbeat)).status).toBe(401);
+    expect((await processed(gantry, made.id))[0]).toMatchObject({ status: 'ALIVE' });
+  });
+});
+
+describe('several reports about one vehicle', () => {
+  const car = (state: string, plate: string, carID: string) => ({
+    packetCounter: '1',
+    capture_timestamp: String(Date.now()),
+    plateText: plate,
+    plateUTF8: plate,
+    plateConfidence: '0.9',
+    carState: state,
+    carID,
+    camera_info: { SerialNumber: 'ACCC8E123456' },
+  });
+
+  it('become one event with the best plate when the last one has come', async () => {
+    const made = await connect(gantry, 'axis-lpv');
+    const before = await events();
+    const carID = randomUUID();
+    for (const [state, plate] of [
+      ['new', 'MWR6677'],
+      ['update', 'HWR6677'],
+    ] as const) {
+      await sendJson(pathOf(made.url), car(state, plate, carID));
+    }
+    expect((await processed(gantry, made.id, 2)).map(({ status }) => status)).toEqual(['HELD', 'HELD']);
+    expect(await events()).toBe(before);
+    await sendJson(pathOf(made.url), car('lost', 'HWR6677', carID));
+    const messages = await eventually(
+      () => processed(gantry, made.id, 3),
+      (all) => all.every(({ status }) => status === 'STORED'),
+    );
+    const ids = new Set(messages.flatMap(({ eventIds }) => eventIds));
+    expect(ids.size).toBe(1);
+    expect(await eventOf(gantry, [...ids][0])).toMatchObject({ licensePlateNumber: 'HWR6677' });
+    // A late one, and all of them again, create nothing.
+    await sendJson(pathOf(made.url), car('lost', 'HWR6677', carID));
+    await gantry.ok('connections.replay', { connectionId: made.id }, { token });
+    const again = await eventually(
+      () => processed(gantry, made.id, 4),
+      (all) => all.every(({ status }) => status === 'DUPLICATE'),
+    );
+    expect(new Set(again.flatMap(({ eventIds }) => eventIds))).toEqual(ids);
+    expect(await events()).toBe(before + 1);
+  });
+
+  it('become one event when no further one comes', async () => {
+    const made = await connect(gantry, 'axis-lpv');
+    await sendJson(pathOf(made.url), car('new', 'ABC123', randomUUID()));
+    await processed(gantry, made.id);
+    await gantry.pool.query('UPDATE device_passages SET due_at = now() WHERE closed_at IS NULL');
+    const [message] = await eventually(
+      () => processed(gantry, made.id),
+      ([only]) => only?.status === 'STORED',
+    );
+    expect(await eventOf(gantry, message?.eventIds[0])).toMatchObject({ licensePlateNumber: 'ABC123' });
+  });
+});
+
+describe('a recorder', () => {
+  it('has devices that are discovered and registered, with what they sent meanwhile', async () => {
+    const made = await connect(gantry, 'gantry', { options: { sensors: {} } });
+    const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
+    const xml = await devicePayload('hikvision-anpr-deepinview-v58.xml');
+    const headers = { 'content-type': 'application/xml' };
+    await send(pathOf(recorder.url), xml, headers);
+    expect((await processed(gantry, recorder.id))[0]).toMatchObject({
+      status: 'UNKNOWN_DEVICE',
+      eventIds: [],
+    });
+    const { discoveries } = await gantry.ok(
+      'connections.getDiscoveries',
+      { connectionId: recorder.id },
+      { token },
+    );
+    expect(discoveries).toMatchObject([{ connectionId: recorder.id, messages: 1 }]);
+    const registered = await gantry.ok(
+      'connections.register',
+      { id: discoveries[0].id, name: 'Lane 1' },
+      { token },
+    );
+    expect(registered).toMatchObject({ success: true, replayed: 1 });
+    const [message] = await eventually(
+      () => processed(gantry, recorder.id),
+      ([only]) => only?.status === 'STORED',
+    );
+    expect(await eventOf(gantry, message?.eventIds[0])).toMatchObject({
+      sensorId: registered.sensorId,
+      sensorName: 'Lane 1',
+    });
+    expect(
+      (await gantry.ok('connections.getDiscoveries', { connectionId: recorder.id }, { token })).total,
+    ).toBe(0);
+    // A message that names no device belongs to the sensor of the connection.
+    await sendJson(pathOf(made.url), event());
+    expect((await processed(gantry, made.id))[0]).toMatchObject({ status: 'STORED' });
+  });
+});
+
+describe('a mapping', () => {
+  it('is tried on the last message, compiled before it is saved, and applied by replay', async () => {
+    const made = await connect(gantry, 'mapped');
+    await sendJson(pathOf(made.url), { car: { no: 'XY 99', kmh: 61 } });
+    expect((await processed(gantry, made.id))[0]).toMatchObject({ status: 'REFUSED' });
+    const options = { mapping: '{"plate": body.car.no, "speed": body.car.kmh}' };
+    expect(await gantry.ok('connections.tryReading', { id: made.id, options }, { token })).toMatchObject({
+      status: 'STORED',
+      events: [{ licensePlateNumber: 'XY 99', vehicleSpeed: 61 }],
+    });
+    const refusal = (mapping: string) =>
+      gantry.refusal('connections.update', { id: made.id, options: { mapping } }, { token });
+    expect(await refusal('{"plate": ')).toMatchObject({ status: 400 });
+    expect(await refusal('($f := function(){ $f() }; $f())')).toMatchObject({ status: 400 });
+    await gantry.ok('connections.update', { id: made.id, options }, { token });
+    expect(await gantry.ok('connections.replay', { connectionId: made.id }, { token })).toEqual({
+      success: true,
+      count: 1,
+    });
+    const [message] = await eventually(
+      () => processed(gantry, made.id),
+      ([only]) => only?.status === 'STORED',
+    );
+    await gantry.ok('connections.replay', { messageId: message?.id }, { token });
+    await eventually(
+      () => processed(gantry, made.id),
+      ([only]) => only?.status === 'DUPLICATE',
+    );
+  }, 60_000);
+});
+
+describe('the stream of messages', () => {
+  it('shows each message and what became of it, and resumes without a gap', async () => {
+    const made = await connect(gantry, 'gantry');
+    const input = { connectionId: made.id };
+    const follow = (lastEventId?: string) =>
+      openStream(gantry.url, 'connections.onMessage', {
+        token,
+        input,
+        ...(lastEventId !== undefined && { lastEventId }),
+      });
+    const first = await follow();
+    const shown = (stream: Stream) => stream.messages.filter(({ data }) => data.type === 'message');
+    await sendJson(pathOf(made.url), event());
+    const seen = await eventually(
+      async () => shown(first),
+      (messages) => messages.some(({ data }) => data.message.status === 'STORED'),
+    );
+    first.close();
+    await sendJson(pathOf(made.url), event());
+    await sendJson(pathOf(made.url), event());
+    await processed(gantry, made.id, 3);
+    const second = await follow(seen.at(-1)?.id);
+    const missed = await eventually(
+      async () => shown(second),
+      (messages) => messages.length >= 2,
+    );
+    expect(missed.map(({ data }) => data.message.status)).toEqual(['STORED', 'STORED']);
+    expect(missed.map(({ data }) => data.message.id)).not.toContain(seen[0]?.data.message.id);
+    second.close();
+    const viewer = await gantry.tokenFor('VIEWER');
+    expect((await gantry.refusal('connections.getMessages', input, { token: viewer })).status).toBe(403);
+  });
+});
+
+describe('what devices sent', () => {
+  it('is removed when it is old, with its pictures, and events keep theirs', async () => {
+    const made = await connect(gantry, 'gantry');
+    const [own, ofEvent] = [jpeg({ comment: 'a'.repeat(300) }), jpeg({ comment: 'b'.repeat(300) })];
+    for (const picture of [own, ofEvent]) {
+      await sendJson(
+        pathOf(made.url),
+        event({ images: [`data:image/jpeg;base64,${picture.toString('base64')}`] }),
+      );
+    }
+    const messages = await processed(gantry, made.id, 2);
+    expect(await gantry.count('device_message_images')).toBeGreaterThanOrEqual(2);
+    const { db } = gantry.app.context;
+    const { removeOldDeviceData } = await import('../src/connections/removal.ts');
+    const { pageOfImages } = await import('../src/images/orphans-store.ts');
+    const hashes = messages.map(({ pictures }) => pictures[0]?.slice('/images/'.length) ?? '');
+    await gantry.pool.query(`UPDATE images SET touched_at = now() - interval '2 hours'`);
+    // The event of the older message is gone, so that only the message refers to its picture.
+    await gantry.pool.query('DELETE FROM event_images WHERE sha256 = $1', [
+      Buffer.from(hashes[1] ?? '', 'hex'),
+    ]);
+    const orphans = async () =>
+      (await pageOfImages(db, null, 10_000)).orphans.filter((each) => hashes.includes(each));
+    expect(await orphans()).toEqual([]);
+    await removeOldDeviceData(db, { now: Date.now() + 15 * 86_400_000, days: 14, isOver: () => false });
+    expect(await messagesOf(gantry, made.id)).toEqual([]);
+    expect(await gantry.count('device_message_images')).toBe(0);
+    expect(await gantry.count('device_reports')).toBe(0);
+    expect(await orphans()).toEqual([hashes[1]]);
+  });
+
+  it('is removed with its connection', async () => {
+    const made = await connect(gantry, 'gantry');
+    await sendJson(pathOf(made.url), keyed());
+    const [message] = await processed(gantry, made.id);
+    await gantry.ok('connections.delete', { id: made.id }, { token });
+    const { removeOldDeviceData } = await import('../src/connections/removal.ts');
+    await removeOldDeviceData(gantry.app.context.db, { now: Date.now(), days: 14, isOver: () => false });
+    for (const table of ['device_messages', 'device_reports']) {
+      expect(await gantry.count(`${table} WHERE connection_id = '${made.id}'`)).toBe(0);
+    }
+    expect(await gantry.count(`connections WHERE id = '${made.id}'`)).toBe(0);
+    expect((await eventOf(gantry, message?.eventIds[0])).id).toBe(message?.eventIds[0]);
+  });
+});

@@ -1,0 +1,123 @@
+import { execFileSync } from 'node:child_process';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createMapper } from '../src/connections/mapper.ts';
+
+const mapper = createMapper();
+afterAll(() => mapper[Symbol.dispose]());
+const map = (expression: string, input: unknown = { body: { a: 1 } }) => mapper.map(expression, input);
+
+const LOOP = '($f := function($n) { $f($n + 1) }; $f(0))';
+const STOPPED = /took more than 1 s and was stopped$/;
+const TOO_LARGE = /is larger than 1 MB$|too long|maximum sequence length|Invalid string length|was stopped$/;
+
+describe('a mapping', () => {
+  it('makes a value of an input', async () => {
+    expect(await map('{"plate": body.a & "x", "all": [1..3]}')).toEqual({
+      value: { plate: '1x', all: [1, 2, 3] },
+    });
+    expect(await map('body.nothing')).toEqual({ value: undefined });
+  });
+
+  it('keeps nothing for the next one', async () => {
+    await map('($kept := 1; $kept)');
+    expect(await map('$kept')).toEqual({ value: undefined });
+  });
+
+  it.each([
+    ['a.b[', 'The mapping is invalid at character 4: Expected "]" before end of expression'],
+    ['$sum(', /^The mapping is invalid at character 5: /],
+    ['foo bar', /^The mapping is invalid at character 7: Syntax error: "bar"/],
+    ['('.repeat(19_000), /^The mapping is invalid/],
+    ['$now()', null],
+  ])('is compiled when it is saved: %#', async (expression, expected) => {
+    const found = await mapper.check(expression);
+    if (expected === null || typeof expected === 'string') expect(found).toBe(expected);
+    else expect(found).toMatch(expected);
+  });
+
+  it.each([
+    ['loops', LOOP, STOPPED],
+    ['loops in $eval', `($s := '${LOOP}'; $eval($s))`, STOPPED],
+    ['evaluates itself', '($e := "$eval($e)"; $eval($e))', /was stopped$|Stack overflow/],
+    ['recurses', '($f := function($n) { 1 + $f($n + 1) }; $f(0))', /Stack overflow/],
+    [
+      'has loops in loops',
+      '$map([1..9999], function($i) { $map([1..9999], function($j) { $i * $j }) })',
+      STOPPED,
+    ],
+    ['has a slow regular expression', `$match("${'a'.repeat(60)}b", /^(a+)+$/)`, STOPPED],
+    ['replaces by a slow regular expression', `$replace("${'a'.repeat(60)}b", /(a|aa)+$/, "x")`, STOPPED],
+    ['multiplies arrays', '[1..3000].[1..3000]', TOO_LARGE],
+    ['doubles a text', '$reduce([1..60], function($a, $i) { $a & $a }, "xxxxxxxx")', TOO_LARGE],
+    ['doubles an array', '$reduce([1..40], function($a, $i) { $append($a, $a) }, [1, 2, 3])', TOO_LARGE],
+    ['pads a text', '$pad("x", 500000000)', TOO_LARGE],
+    ['pads many texts', '[1..100].$pad("x", 900000)', TOO_LARGE],
+    ['makes a text of 2 MB', '$join([$pad("x", 900000), $pad("y", 900000), $pad("z", 900000)])', TOO_LARGE],
+    ['makes base64', '$base64encode($reduce([1..28], function($a, $i) { $a & $a }, "x"))', TOO_LARGE],
+    ['makes a long array', '[1..9999999]', TOO_LARGE],
+    ['makes deep objects', '$reduce([1..100], function($a, $i) { {"a": $a} }, 1)', /levels deep/],
+    ['makes a function', 'function($x) { $x }', /contains a function/],
+    ['makes functions', '{"a": [$sum]}', /contains a function/],
+    ['fails by itself', '$error("no plate")', 'The mapping failed at character 7: no plate'],
+  ])('that %s is stopped or refused', async (_, expression, expected) => {
+    expect(await map(expression)).toEqual({ refusal: expect.stringMatching(expected) });
+    expect(await map('body.a')).toEqual({ value: 1 });
+  });
+
+  it('reaches nothing outside', async () => {
+    const reached = await map(
+      '[$sum.constructor, $lookup(body, "constructor"), $lookup(body, "__proto__"), $match("a", /a/).constructor, process, require, globalThis]',
+    );
+    expect(reached).toEqual({ value: [] });
+    await map('body ~> |$|{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}|');
+    expect(await map('$lookup({}, "polluted")')).toEqual({ value: undefined });
+  });
+
+  it('of a message of megabytes is refused', async () => {
+    expect(await map('1', { body: 'x'.repeat(6_000_000) })).toEqual({
+      refusal: 'The message is too large for a mapping: more than 5 MB',
+    });
+  });
+
+  it('does not block the service while it is evaluated', async () => {
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 10);
+    await map(`$match("${'a'.repeat(61)}b", /^(a+)+$/)`);
+    clearInterval(timer);
+    expect(ticks).toBeGreaterThan(10);
+  });
+
+  it('waits for 50 others without being mixed up with them', async () => {
+    const values = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => map(`body.n * ${n}`, { body: { n } })),
+    );
+    expect(values).toEqual(values.map((_, n) => ({ value: n * n })));
+  });
+
+  it('that loops is not tried again and again, and does not keep others waiting', async () => {
+    const endless = LOOP.replace('$f(0)', '$f(-1)');
+    const looping = Array.from({ length: 50 }, () => map(endless));
+    const other = map('body.a');
+    await expect(Promise.race([looping[1], other])).resolves.toEqual({ value: 1 });
+    const refusals = (await Promise.all(looping)).map((each) => ('refusal' in each ? each.refusal : ''));
+    expect(refusals.filter((each) => STOPPED.test(each))).toHaveLength(3);
+    expect(refusals.filter((each) => /was stopped 3 times in a row/.test(each))).toHaveLength(47);
+    expect(await map('body.a')).toEqual({ value: 1 });
+  });
+
+  it('is tried again later when too many wait, or when its process was killed', async () => {
+    using own = createMapper();
+    const many = await Promise.allSettled(Array.from({ length: 1100 }, () => own.map('1', {})));
+    expect(many.filter(({ status }) => status === 'rejected').length).toBeGreaterThanOrEqual(90);
+    const lost = own.map(LOOP, {});
+    await expect.poll(() => childrenOfThis().length).toBeGreaterThan(0);
+    own[Symbol.dispose]();
+    await expect(lost).rejects.toThrow(/ended/);
+  });
+});
+
+/** The processes of mappings that this process started. */
+const childrenOfThis = (): string[] =>
+  execFileSync('ps', ['-o', 'args=', '--ppid', String(process.pid)], { encoding: 'utf8' })
+    .split('\n')
+    .filter((args) => args.includes('mapping-program'));

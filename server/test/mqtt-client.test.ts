@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type BrokerClient, connectToBroker } from '../src/gateways/mqtt-client.ts';
+import { isTopicFilter, matchesTopic } from '../src/gateways/topic.ts';
+import { eventually } from './harness.ts';
+import { type Broker, connectDevice, startBroker } from './mqtt-broker.ts';
+
+const opened: AsyncDisposable[] = [];
+const use = <Thing extends AsyncDisposable>(thing: Thing): Thing => {
+  opened.push(thing);
+  return thing;
+};
+afterEach(async () => {
+  for (const thing of opened.splice(0).reverse()) await thing[Symbol.asyncDispose]();
+});
+
+const broker = async (port?: number): Promise<Broker> => use(await startBroker(port));
+
+/** A client that keeps what it receives; `receive` may be replaced. */
+const client = (url: string, clientId: string, receive?: (body: string) => Promise<void>) => {
+  const received: string[] = [];
+  let isConnected = false;
+  const made: BrokerClient = connectToBroker({
+    address: { url, clientId },
+    log: pino({ level: 'silent' }),
+    receive: async (_, body) => {
+      await receive?.(body.toString());
+      received.push(body.toString());
+    },
+    report: (now) => (isConnected = now),
+  });
+  use(made);
+  return { ...made, end: () => made[Symbol.asyncDispose](), received, isConnected: () => isConnected };
+};
+
+const connected = ({ isConnected }: { isConnected: () => boolean }) =>
+  eventually(async () => isConnected(), Boolean);
+
+describe('the MQTT client', () => {
+  it('acknowledges a message when it is stored; the broker keeps the others for the next start', async () => {
+    const { url } = await broker();
+    const id = randomUUID();
+    const first = client(url, id, (body) =>
+      body === '2' ? new Promise(() => undefined) : Promise.resolve(),
+    );
+    first.follow(new Set(['cameras/+/events']));
+    await connected(first);
+    const device = await connectDevice(url);
+    use({ [Symbol.asyncDispose]: () => device.endAsync() });
+    // The subscription is known to the broker when the first message arrives.
+    await eventually(
+      async () => {
+        await device.publishAsync('cameras/1/events', '1', { qos: 1 });
+        return first.received.length;
+      },
+      (count) => count > 0,
+    );
+    await device.publishAsync('cameras/1/events', '2', { qos: 1 });
+    await device.publishAsync('cameras/1/events', '3', { qos: 1 });
+    await first.end();
+    await device.publishAsync('cameras/1/events', '4', { qos: 1 });
+    const second = client(url, id);
+    second.follow(new Set(['cameras/+/events']));
+    await eventually(
+      async () => second.received,
+      (bodies) => bodies.includes('4'),
+    );
+    expect(second.received.filter((body) => body !== '1')).toEqual(['2', '3', '4']);
+  });
+
+  it('tries again to store a message that could not be stored, before it receives others', async () => {
+    const { url } = await broker();
+    let failures = 2;
+    const one = client(url, randomUUID(), async () => {
+      if (failures-- > 0) throw new Error('away');
+    });
+    one.follow(new Set(['t']));
+    await connected(one);
+    const device = await connectDevice(url);
+    use({ [Symbol.asyncDispose]: () => device.endAsync() });
+    await eventually(
+      async () => {
+        await device.publishAsync('t', 'a', { qos: 1 });
+        return failures;
+      },
+      (left) => left < 2,
+    );
+    await device.publishAsync('t', 'b', { qos: 1 });
+    await eventually(
+      async () => one.received,
+      (bodies) => bodies.includes('b'),
+    );
+    expect(one.received.at(-1)).toBe('b');
+  });
+
+  it('connects again when the broker was killed, also to one that knows nothing of it', async () => {
+    const first = await broker();
+    const one = client(first.url, randomUUID());
+    one.follow(new Set(['t/#']));
+    await connected(one);
+    await first.kill();
+    await eventually(
+      async () => one.isConnected(),
+      (is) => !is,
+    );
+    const second = await broker(first.port);
+    await connected(one);
+    const device = await connectDevice(second.url);
+    use({ [Symbol.asyncDispose]: () => device.endAsync() });
+    await eventually(
+      async () => {
+        await device.publishAsync('t/x', 'again', { qos: 1 });
+        return one.received.length;
+      },
+      (count) => count > 0,
+    );
+  });
+
+  it('follows other topics when it is told to', async () => {
+    const { url } = await broker();
+    const one = client(url, randomUUID());
+    one.follow(new Set(['a']));
+    await connected(one);
+    one.follow(new Set(['b']));
+    const device = await connectDevice(url);
+    use({ [Symbol.asyncDispose]: () => device.endAsync() });
+    await eventually(
+      async () => {
+        await device.publishAsync('a', 'a', { qos: 1 });
+        await device.publishAsync('b', 'b', { qos: 1 });
+        return one.received.filter((body) => body === 'b').length;
+      },
+      (count) => count > 2,
+    );
+    expect(one.received.slice(-2)).toEqual(['b', 'b']);
+  });
+});
+
+describe('topic filters', () => {
+  it.each([
+    ['a/b', 'a/b', true],
+    ['a/+', 'a/b', true],
+    ['a/+', 'a/b/c', false],
+    ['a/#', 'a', true],
+    ['a/#', 'a/b/c', true],
+    ['#', '$SYS/x', false],
+    ['+/b', 'a/b', true],
+    ['a', 'a/b', false],
+  ])('%s and %s', (filter, topic, matches) => {
+    expect(matchesTopic(filter, topic)).toBe(matches);
+  });
+
+  it.each([
+    ['a/+/#', true],
+    ['a/#/b', false],
+    ['a+', false],
+    ['', false],
+  ])('%s', (filter, isValid) => {
+    expect(isTopicFilter(filter)).toBe(isValid);
+  });
+});

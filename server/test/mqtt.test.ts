@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+import { type Broker, connectDevice, startBroker } from './mqtt-broker.ts';
+
+const QUICK = { timings: { leadershipMs: 100, refreshCachesMs: 500, sweepPassagesMs: 100 } };
+
+let broker: Broker;
+let gantry: Gantry;
+const closing: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  broker = await startBroker(0, ['gantry', 'secret']);
+  gantry = await startGantry({
+    config: { MQTT_URL: `mqtt://gantry:secret@127.0.0.1:${broker.port}` },
+    overrides: QUICK,
+  });
+});
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+afterAll(async () => {
+  await gantry.stop();
+  await broker.kill();
+});
+
+const device = async () => {
+  const client = await connectDevice(`mqtt://gantry:secret@127.0.0.1:${broker.port}`);
+  closing.push(() => client.endAsync());
+  return (topic: string, message: unknown) => client.publishAsync(topic, JSON.stringify(message), { qos: 1 });
+};
+
+/** A sensor that is connected over MQTT, once the service listens to its topics. */
+const connect = async (format: string, options: object = {}) => {
+  const token = await gantry.tokenFor('ADMIN');
+  const deviceId = `mqtt-${randomUUID()}`;
+  const sensor = await gantry.ok(
+    'sensors.create',
+    { name: 'Over MQTT', deviceId, type: 'CAMERA' },
+    { token },
+  );
+  const connection = await gantry.ok(
+    'connections.create',
+    { sensorId: sensor.id, format, options },
+    { token },
+  );
+  return { deviceId, sensorId: sensor.id, connectionId: connection.id };
+};
+
+const eventsOf = async (sensorId: string) => {
+  const token = await gantry.tokenFor('ADMIN');
+  return (await gantry.ok('events.getAll', { sensorId, take: 100 }, { token })).events;
+};
+const messagesOf = async (connectionId: string) => {
+  const token = await gantry.tokenFor('ADMIN');
+  return (await gantry.ok('connections.getMessages', { connectionId, take: 100 }, { token })).messages;
+};
+
+describe('messages over MQTT', () => {
+  it('become events of the sensor whose device ID the topic contains, once', async () => {
+    const { deviceId, sensorId, connectionId } = await connect('gantry');
+    const other = await connect('gantry');
+    const publish = await device();
+    const event = {
+      eventType: 'SPEED_DETECTION',
+      vehicleSpeed: 61,
+      timestamp: new Date().toISOString(),
+      idempotencyKey: randomUUID(),
+    };
+    // Until the subscription is made, the broker has nobody to send the message to.
+    await eventually(
+      async () => {
+        await publish(`gantry/${deviceId}/events`, event);
+        return (await eventsOf(sensorId)).length;
+      },
+      (count) => count > 0,
+    );
+    await publish(`gantry/${deviceId}/events`, event);
+    await eventually(
+      () => messagesOf(connectionId),
+      (messages) => messages.some(({ status }: { status: string }) => status === 'DUPLICATE'),
+    );
+    expect(await eventsOf(sensorId)).toMatchObject([{ eventType: 'SPEED_DETECTION', vehicleSpeed: 61 }]);
+    expect(await eventsOf(other.sensorId)).toEqual([]);
+    expect(await messagesOf(other.connectionId)).toEqual([]);
+  });
+
+  it('are kept by the broker while the service is away, and stored once after its start', async () => {
+    const own = await startBroker();
+    closing.push(() => own.kill());
+    const config = { MQTT_URL: own.url, MQTT_CLIENT_ID: 'gantry-restarted', DATABASE_URL: '' };
+    const first = await startGantry({
+      config: { MQTT_URL: config.MQTT_URL, MQTT_CLIENT_ID: 'r' },
+      overrides: QUICK,
+    });
+    closing.push(() => first.stop());
+    const client = await connectDevice(own.url);
+    closing.push(() => client.endAsync());
+    const token = await first.tokenFor('ADMIN');
+    const sensor = await first.ok(
+      'sensors.create',
+      { name: 'Away', deviceId: 'away', type: 'CAMERA' },
+      { token },
+    );
+    await first.ok('connections.create', { sensorId: sensor.id, format: 'gantry' }, { token });
+    const publish = (n: number) =>
+      client.publishAsync(
+        'gantry/away/events',
+        JSON.stringify({
+          eventType: 'VEHICLE_DETECTION',
+          timestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString(),
+          idempotencyKey: `n${n}`,
+        }),
+        { qos: 1 },
+      );
+    const stored = async (): Promise<number> => Number(await first.count('events'));
+    await eventually(
+      async () => {
+        await publish(0);
+        return stored();
+      },
+      (count) => count === 1,
+    );
+    // The writer is held up, so that a message is received and not stored.
+    const lock = await first.pool.connect();
+    await lock.query('BEGIN');
+    await lock.query('LOCK TABLE device_messages IN ACCESS EXCLUSIVE MODE');
+    await publish(1);
+    await publish(2);
+    await lock.query('ROLLBACK');
+    lock.release();
+    await eventually(stored, (count) => count === 3);
+  });
+
+  it('make one event of the messages of Frigate about one vehicle', async () => {
+    const { sensorId } = await connect('frigate');
+    const publish = await device();
+    const id = `${Date.now() / 1000}-abcdef`;
+    const seen = (type: string, plate: string | null) => ({
+      type,
+      before: {},
+      after: {
+        id,
+        camera: 'front',
+        label: 'car',
+        start_time: Date.now() / 1000,
+        frame_time: Date.now() / 1000,
+        ...(plate && { recognized_license_plate: plate, recognized_license_plate_score: 0.9 }),
+      },
+    });
+    await eventually(
+      async () => {
+        await publish('frigate/events', seen('new', null));
+        const { rows } = await gantry.pool.query('SELECT 1 FROM device_passages WHERE sensor_id = $1', [
+          sensorId,
+        ]);
+        return rows.length;
+      },
+      (count) => count > 0,
+    );
+    await publish('frigate/events', seen('update', 'AB 123'));
+    await publish('frigate/events', seen('end', 'AB 123'));
+    const events = await eventually(
+      () => eventsOf(sensorId),
+      (found) => found.length > 0,
+      60_000,
+    );
+    expect(events).toMatchObject([{ licensePlateNumber: 'AB 123' }]);
+  });
+});

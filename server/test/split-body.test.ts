@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { readParts } from '../src/connections/read-parts.ts';
+import { splitBody } from '../src/connections/split-body.ts';
+import { addressOfImage } from '../src/images/read-image.ts';
+import { jpeg, png } from './pictures.ts';
+
+const contentsOf = async (contentType: string | null, body: Buffer | string) => {
+  const split = await splitBody(contentType, Buffer.from(body));
+  return { ...split, contents: readParts(split.parts).map(({ content }) => content) };
+};
+
+/** The parts of a multipart body, each `[headers, content]`. */
+const multipart = (boundary: string, parts: readonly [string, Buffer | string][], end = true): Buffer =>
+  Buffer.concat([
+    ...parts.flatMap(([headers, content]) => [
+      Buffer.from(`--${boundary}\r\n${headers}\r\n\r\n`),
+      Buffer.from(content),
+      Buffer.from('\r\n'),
+    ]),
+    Buffer.from(end ? `--${boundary}--\r\n` : ''),
+  ]);
+
+describe('the body of a device', () => {
+  it('is divided into texts and images, whatever types are declared', async () => {
+    const plate = png();
+    const body = multipart('boundary', [
+      [
+        'Content-Disposition: form-data; name="anpr.xml"; filename="anpr.xml"\r\nContent-Type: text/xml',
+        '<a xmlns="x"><n:b>1</n:b></a>',
+      ],
+      [
+        'Content-Disposition: form-data; name="empty.jpg"\r\nContent-Type: image/pjpeg\r\nContent-Length: 0',
+        '',
+      ],
+      ['Content-Disposition: form-data; name="plate.jpg"\r\nContent-Type: image/jpeg', plate],
+    ]);
+    const { parts, contents, pictures, flaws } = await contentsOf(
+      'multipart/form-data; boundary=boundary',
+      body,
+    );
+    expect(flaws).toEqual([]);
+    expect(parts.map(({ name }) => name)).toEqual(['anpr.xml', 'plate.jpg']);
+    expect(contents[0]).toMatchObject({
+      kind: 'xml',
+      root: { name: 'a', children: [{ name: 'b', text: '1' }] },
+    });
+    expect(contents[1]).toEqual({ kind: 'picture', address: addressOfImage(pictures[0]?.sha256 ?? '') });
+    expect(pictures[0]).toMatchObject({ mediaType: 'image/png', bytes: plate });
+  });
+
+  it('has its images in base64 replaced by addresses, also with escapes and line breaks', async () => {
+    const image = jpeg({ comment: 'x'.repeat(200) });
+    const base64 = image.toString('base64').replace(/(.{76})/g, '$1\n');
+    const json = JSON.stringify({ plate: 'A', image: `data:image/jpeg;base64,${base64}` }).replaceAll(
+      '/',
+      '\\/',
+    );
+    const { contents, pictures } = await contentsOf('application/json', json);
+    expect(pictures.map(({ bytes }) => bytes)).toEqual([image]);
+    const address = addressOfImage(pictures[0]?.sha256 ?? '');
+    expect(contents).toEqual([{ kind: 'json', value: { plate: 'A', image: address } }]);
+    const xml = await contentsOf('text/xml', `<m><i>\n${base64}</i><i2>${base64}</i2></m>`);
+    expect(xml.pictures).toHaveLength(1);
+    expect(xml.contents[0]).toMatchObject({ root: { children: [{ text: address }, { text: address }] } });
+  });
+
+  it('keeps a truncated image as it came, and says so', async () => {
+    const image = jpeg({ comment: 'x'.repeat(200) });
+    const cut = image.subarray(0, image.length - 2);
+    const { parts, pictures, flaws, contents } = await contentsOf(
+      'application/json',
+      JSON.stringify({ image: cut.toString('base64') }),
+    );
+    expect(pictures).toEqual([]);
+    expect(flaws).toEqual(['A picture in the message is truncated and was left out']);
+    expect(contents[0]).toEqual({ kind: 'json', value: { image: '' } });
+    expect(parts[1]?.base64).toBe(cut.toString('base64'));
+  });
+
+  it('may be JSON followed by images', async () => {
+    const images = [jpeg({ width: 5 }), jpeg({ width: 6 })];
+    const { contents, pictures } = await contentsOf(
+      'application/json',
+      Buffer.concat([Buffer.from('{"Events":[{"a":"}"}]}\r\n'), ...images]),
+    );
+    expect(contents.map(({ kind }) => kind)).toEqual(['json', 'picture', 'picture']);
+    expect(pictures.map(({ width }) => width)).toEqual([5, 6]);
+  });
+
+  it('may be a form, JSON lines, or in another character set', async () => {
+    const form = await contentsOf('application/x-www-form-urlencoded', 'json=%7B%22a%22%3A1%7D&b=2');
+    expect(form.contents).toEqual([
+      { kind: 'json', value: { a: 1 } },
+      { kind: 'text', text: '2' },
+    ]);
+    expect((await contentsOf(null, '{"a":1}\n{"a":2}\n')).contents).toEqual([
+      { kind: 'json', value: [{ a: 1 }, { a: 2 }] },
+    ]);
+    const gbk = Buffer.concat([
+      Buffer.from('<?xml version="1.0" encoding="GBK"?><p>'),
+      Buffer.from([0xb6, 0xf5]),
+      Buffer.from('A1</p>'),
+    ]);
+    expect((await contentsOf(null, gbk)).contents[0]).toMatchObject({ root: { text: '鄂A1' } });
+  });
+
+  it('may contain XML with empty elements', async () => {
+    const { contents } = await contentsOf(null, '<a><b/><c x="1" /><d>1</d></a>');
+    expect(contents).toMatchObject([
+      {
+        kind: 'xml',
+        root: { children: [{ name: 'b' }, { name: 'c', attributes: { x: '1' } }, { text: '1' }] },
+      },
+    ]);
+    for (const open of ['<a><b/>', '<a><b>', '<a><b></a>', '<a><b/><c>']) {
+      expect((await contentsOf(null, open)).contents).toMatchObject([{ kind: 'unreadable' }]);
+    }
+  });
+
+  it.each([
+    ['no boundary', 'multipart/form-data', 'x', /no boundary/],
+    ['a boundary of nothing', 'multipart/form-data; boundary=', 'x', /no boundary/],
+    ['a boundary that does not occur', 'multipart/form-data; boundary=b', 'x', /incomplete or its boundary/],
+    ['no end', 'multipart/form-data; boundary=b', multipart('b', [['A: b', 'x']], false), /incomplete/],
+    [
+      '10,000 parts',
+      'multipart/form-data; boundary=b',
+      multipart('b', Array(10_000).fill(['A: b', 'x'])),
+      /more than 100 parts/,
+    ],
+  ])('is stored as it came when it is a multipart body with %s', async (_, type, body, reason) => {
+    const { parts, flaws } = await contentsOf(type, body);
+    expect(flaws).toEqual([expect.stringMatching(reason)]);
+    expect(Buffer.from(parts[0]?.base64 ?? '', 'base64')).toEqual(Buffer.from(body));
+  });
+
+  it.each([
+    ['a document type definition', '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', /document type definition/],
+    ['10,000 levels', '<a>'.repeat(10_000) + '</a>'.repeat(10_000), /more than 100 levels/],
+    ['no end', '<a><b>1</b>', /incomplete/],
+    ['JSON under its name', '<{"a":1}', /incomplete|no root/],
+    ['deep JSON', `${'['.repeat(10_000)}${']'.repeat(10_000)}`, /more than 100 levels/],
+    ['truncated JSON', '{"a":1', /invalid or incomplete/],
+  ])('is unreadable with %s', async (_, body, reason) => {
+    const { contents } = await contentsOf('application/xml', body);
+    expect(contents).toEqual([{ kind: 'unreadable', reason: expect.stringMatching(reason) }]);
+  });
+});

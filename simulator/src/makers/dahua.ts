@@ -1,0 +1,29 @@
+import { json, type Maker, wallTime } from './maker.ts';
+
+/** Sends to fixed paths below the address (ITSAPI), local times without zone, and may send again what was accepted. */
+export const dahua: Maker = {
+  repeats: 3,
+  doubled: 0.03,
+  messagesOf: ({ at, uuid, plate, vehicleType, lane, picture, device }) => [
+    json(
+      {
+        Picture: {
+          Plate: { IsExist: plate !== null, PlateNumber: plate ?? '', PlateType: 'Normal', Channel: 0 },
+          Vehicle: { VehicleType: vehicleType },
+          SnapInfo: {
+            AccurateTime: wallTime(at),
+            DeviceID: device.serial,
+            DefenceCode: uuid.slice(0, 8),
+            LanNo: lane,
+            SnapAddress: device.name,
+            Direction: 'Obverse',
+          },
+          ...(picture && { NormalPic: { Content: picture.toString('base64'), PicName: `${uuid}.jpg` } }),
+        },
+      },
+      '/NotificationInfo/TollgateInfo',
+    ),
+  ],
+  heartbeatOf: ({ device }) =>
+    json({ Active: 'keepAlive', DeviceID: device.serial }, '/NotificationInfo/KeepAlive'),
+};

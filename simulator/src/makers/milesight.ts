@@ -1,0 +1,22 @@
+import { json, type Maker, wallTime } from './maker.ts';
+
+/** Sends one JSON object for each vehicle, with local time and pictures in base64, once. */
+export const milesight: Maker = {
+  repeats: 0,
+  doubled: 0,
+  messagesOf: ({ at, plate, speed, confidence, vehicleType, isApproaching, picture, device }) => [
+    json({
+      device: device.name,
+      time: wallTime(at).slice(0, 19),
+      time_msec: wallTime(at),
+      plate: plate ?? '',
+      type: 'Visitor',
+      speed: Math.round(speed ?? 0),
+      direction: isApproaching ? 'Approach' : 'Away',
+      confidence: confidence.toFixed(2),
+      vehicle_type: vehicleType,
+      device_id: device.serial,
+      ...(picture && { full_image: picture.toString('base64') }),
+    }),
+  ],
+};
