@@ -57,7 +57,8 @@ export function usePages<Row>({
   load,
   keyOf,
   enabled = true,
-  isUnderWay, everyMs,
+  isUnderWay,
+  everyMs,
 }: PagesOptions<Row>): Pages<Row> {
   const client = useQueryClient();
   const [generation, setGeneration] = useState(0);
