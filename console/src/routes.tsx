@@ -11,6 +11,7 @@ import { activitySearch, deliveriesSearch, holdsSearch, usersSearch } from './ad
 import { connectionSearch } from './connections/search.ts';
 import { eventsSearch } from './events/search.ts';
 import { incidentsSearch } from './incidents/search.ts';
+import { enterRoom } from './locale/locale.ts';
 import { locationsSearch } from './locations/search.ts';
 import { overviewSearch } from './overview/search.ts';
 import { analyticsSearch, filesSearch } from './reports/search.ts';
@@ -91,14 +92,20 @@ const sensor = createRoute({
   getParentRoute: () => shell,
   path: '/sensors/$sensorId',
   validateSearch: readSearch({}),
-  component: lazyRouteComponent(() => import('./sensors/sensor-page.tsx'), 'SensorPage'),
+  component: lazyRouteComponent(async () => {
+    await enterRoom('connections');
+    return import('./sensors/sensor-page.tsx');
+  }, 'SensorPage'),
 });
 
 const connection = createRoute({
   getParentRoute: () => shell,
   path: '/sensors/$sensorId/connections/$connectionId',
   validateSearch: readSearch(connectionSearch),
-  component: lazyRouteComponent(() => import('./connections/connection-page.tsx'), 'ConnectionPage'),
+  component: lazyRouteComponent(async () => {
+    await enterRoom('connections');
+    return import('./connections/connection-page.tsx');
+  }, 'ConnectionPage'),
 });
 
 const locations = createRoute({
@@ -153,10 +160,10 @@ const ownSessions = createRoute({
 const administration = createRoute({
   getParentRoute: () => shell,
   path: '/administration',
-  component: lazyRouteComponent(
-    () => import('./administration/administration-page.tsx'),
-    'AdministrationPage',
-  ),
+  component: lazyRouteComponent(async () => {
+    await enterRoom('administration');
+    return import('./administration/administration-page.tsx');
+  }, 'AdministrationPage'),
 });
 const administrationStart = createRoute({
   getParentRoute: () => administration,

@@ -1,5 +1,8 @@
 import { catalogueOf } from './rooms.ts';
 
 export const catalogue = catalogueOf(
-  import.meta.glob('../*/locale/en.json', { eager: true, import: 'default' }),
+  import.meta.glob(['../*/locale/en.json', '!../{administration,connections}/**'], {
+    eager: true,
+    import: 'default',
+  }),
 );

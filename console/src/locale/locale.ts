@@ -17,6 +17,12 @@ const catalogues: Readonly<Record<Language, () => Promise<{ catalogue: Catalogue
   ar: () => import('./ar.ts'),
 };
 
+/** The texts of rooms that few users enter, which are loaded with their pages. */
+const laterTexts = import.meta.glob<object>('../{administration,connections}/locale/*.json', {
+  import: 'default',
+});
+const entered = new Set<string>();
+
 const stored = createStored<Language | null>(
   'language',
   null,
@@ -38,6 +44,19 @@ function preferred(): Language {
 async function load(language: Language): Promise<void> {
   const { catalogue } = await catalogues[language]();
   for (const [room, texts] of Object.entries(catalogue)) i18next.addResourceBundle(language, room, texts);
+  await Promise.all([...entered].map((room) => addLaterTexts(language, room)));
+}
+
+async function addLaterTexts(language: string, room: string): Promise<void> {
+  const texts = await laterTexts[`../${room}/locale/${language}.json`]?.();
+  if (texts) i18next.addResourceBundle(language, room, texts);
+}
+
+/** Loads the texts of a room that does not belong to the first load, now and with every other language. */
+export async function enterRoom(room: 'administration' | 'connections'): Promise<void> {
+  if (entered.has(room)) return;
+  await addLaterTexts(i18next.language, room);
+  entered.add(room);
 }
 
 async function apply(language: Language): Promise<void> {
