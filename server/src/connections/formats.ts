@@ -23,7 +23,30 @@ import { uniview } from './formats/uniview.ts';
 import { verkada } from './formats/verkada.ts';
 
 /** Every format but `gantry`, whose messages are the service's own and are not read by a format. */
-const all: readonly Format[] = [hikvision, dahua, platerecognizer, openalpr, frigate, axisLpv, axisAoa, unifiProtect, tvt, milesight, verkada, tattile, codeproject, huawei, uniview, genetec, ops243, fiware, datex2, sensorthings, mapped, gantry];
+const all: readonly Format[] = [
+  hikvision,
+  dahua,
+  platerecognizer,
+  openalpr,
+  frigate,
+  axisLpv,
+  axisAoa,
+  unifiProtect,
+  tvt,
+  milesight,
+  verkada,
+  tattile,
+  codeproject,
+  huawei,
+  uniview,
+  genetec,
+  ops243,
+  fiware,
+  datex2,
+  sensorthings,
+  mapped,
+  gantry,
+];
 
 const byName = new Map(all.map((format) => [format.name, format]));
 

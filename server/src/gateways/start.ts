@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { removeOldDeviceData } from '../connections/removal.ts';
-import { createDatabase } from '../platform/database/pool.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
 import { createCallerOf } from '../rpc/caller.ts';
@@ -27,9 +26,12 @@ const NONCES_MS = 600_000;
  * @param app the services of all rooms
  * @param secret signs nonces; the same in all processes and after a restart
  */
-export function startGateways({ pools, resources }: Foundation, app: GatewayApp, secret: string): Gateways {
-  const { config, log, timings, clock, metrics } = app;
-  const db = createDatabase(pools.gateways);
+export function startGateways(
+  { resources }: Pick<Foundation, 'resources'>,
+  app: GatewayApp,
+  secret: string,
+): Gateways {
+  const { config, log, timings, clock, metrics, gateways: db } = app;
 
   const processor = resources.use(createProcessor(app, db));
   const sweeps = resources.use(
