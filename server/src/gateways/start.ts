@@ -1,5 +1,7 @@
 import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import { removeOldDeviceData } from '../connections/removal.ts';
+import { isOutage } from '../platform/database/outage.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
 import { createCallerOf } from '../rpc/caller.ts';
@@ -21,6 +23,7 @@ export interface Gateways {
 
 const NONCES_AT_ONCE = 10_000;
 const NONCES_MS = 600_000;
+const NONCES_IN_MEMORY = 10_000;
 
 /**
  * @param app the services of all rooms
@@ -76,8 +79,15 @@ export function startGateways(
       (isOver) => removeOldDeviceData(db, { now: clock.now(), days: config.DEVICE_MESSAGE_DAYS, isOver }),
     ),
   );
+  const usedDuringOutage = new LRUCache<string, number>({ max: NONCES_IN_MEMORY, ttl: NONCES_MS });
   const nonces = createDigestNonces(secret, clock.now, (nonce, counter, expiresAt) =>
-    useNonce(db, nonce, counter, expiresAt),
+    useNonce(db, nonce, counter, expiresAt).catch((error: unknown) => {
+      if (!isOutage(error)) throw error;
+      // Its message goes to the spool, if anywhere. Without this, that of a device with Digest would be lost.
+      if ((usedDuringOutage.get(nonce) ?? 0) >= counter) return false;
+      usedDuringOutage.set(nonce, counter);
+      return true;
+    }),
   );
   const http = createHttpDoor({
     app,
