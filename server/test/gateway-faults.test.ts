@@ -85,15 +85,30 @@ describe('while the database is away', () => {
     try {
       const forgetful = await connect(gantry, 'platerecognizer');
       const patient = await connect(gantry, 'gantry');
+      const digesting = await connect(gantry, 'dahua');
+      const beat = { Active: 'keepAlive', DeviceID: 'a' };
+      const uri = '/NotificationInfo/KeepAlive';
+      const asked = await post(gantry, uri, beat);
+      const authorization = digestHeader({
+        algorithm: 'MD5',
+        challenge: challengeOf(asked.headers.get('www-authenticate') ?? '', 'MD5'),
+        username: digesting.username,
+        password: digesting.password,
+        method: 'POST',
+        uri,
+      });
       await gate.close();
       const plates = ['aaa111', 'bbb222', 'ccc333'];
       for (const plate of plates) {
         expect((await post(gantry, pathOf(forgetful.url), plateReading(plate))).status).toBe(503);
       }
+      expect((await post(gantry, uri, beat, { authorization })).status).toBe(503);
+      // Whoever listened cannot use it again.
+      expect((await post(gantry, uri, beat, { authorization })).status).toBe(401);
       const answer = await post(gantry, pathOf(patient.url), { eventType: 'VEHICLE_DETECTION' });
       expect(answer.status).toBe(503);
       expect(answer.headers.get('retry-after')).toBe('1');
-      expect((await readdir(spool)).filter((name) => name.endsWith('.message'))).toHaveLength(3);
+      expect((await readdir(spool)).filter((name) => name.endsWith('.message'))).toHaveLength(4);
       // A file that was cut off by a power failure is left aside.
       await writeFile(join(spool, `000000000000001-${randomUUID()}.message`), 'half a me');
       await gate.open();
@@ -103,6 +118,7 @@ describe('while the database is away', () => {
         [...plates].reverse(),
       );
       expect(await messagesOf(gantry, patient.id)).toEqual([]);
+      expect((await processed(gantry, digesting.id))[0]).toMatchObject({ status: 'ALIVE' });
       await eventually(
         () => readdir(spool),
         (names) => names.length === 1 && names[0]?.endsWith('.damaged') === true,

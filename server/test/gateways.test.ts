@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import { deviceFormats } from '@gantry/contract/values';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { devicePayload } from './formats/reading.ts';
 import { connect, eventOf, messagesOf, newSensor, pathOf, processed } from './gateway-calls.ts';
@@ -38,6 +39,15 @@ describe('a connection', () => {
     expect(made.password).toHaveLength(16);
     expect(made.username.length).toBeLessThanOrEqual(32);
     expect(made.instructions.join('\n')).toContain(made.token);
+  });
+
+  it.each(deviceFormats)('of the format %s has instructions with the values to enter', async (format) => {
+    const { url, token: key, username, password, instructions } = await connect(gantry, format);
+    expect(url.length).toBeLessThan(128);
+    expect(instructions.length).toBeGreaterThanOrEqual(3);
+    expect(
+      instructions.some((step) => [url, key, username, password].some((value) => step.includes(value))),
+    ).toBe(true);
   });
 
   it('shows its secrets once, and stores hashes of them', async () => {
@@ -338,6 +348,31 @@ describe('a sender', () => {
     expect((await sendJson('/gateway/openalpr', body)).status).toBe(200);
     expect((await sendJson('/gateway/openalpr', heartbeat)).status).toBe(401);
     expect((await processed(gantry, made.id))[0]).toMatchObject({ status: 'ALIVE' });
+  });
+});
+
+describe('guesses', () => {
+  it('are slowed down after many, and recognized devices behind the same address are not', async () => {
+    await using other = await startGantry();
+    const made = await connect(other, 'gantry');
+    const guess = () =>
+      other.fetch(`/gateway/gantry/${'z'.repeat(24)}`, { method: 'POST', body: JSON.stringify(event()) });
+    const statuses = new Set<number>();
+    for (let n = 0; n < 60; n++) statuses.add((await guess()).status);
+    expect([...statuses]).toEqual([404]);
+    let isAnswered = false;
+    const slow = guess().then(({ status }) => {
+      isAnswered = true;
+      return status;
+    });
+    const known = await other.fetch(pathOf(made.url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(event()),
+    });
+    expect(known.status).toBe(200);
+    expect(isAnswered).toBe(false);
+    expect(await slow).toBe(404);
   });
 });
 

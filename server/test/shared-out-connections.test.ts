@@ -12,7 +12,7 @@ const POOL_SIZE = 6;
 /** How long a question may take here. */
 const QUESTION_MS = 2_000;
 /** The figures of docs/operations.md and docs/configuration.md for one process. */
-const FURTHER_CONNECTIONS = 11;
+const FURTHER_CONNECTIONS = 14;
 
 let gantry: Gantry;
 let known: string;
@@ -201,7 +201,7 @@ describe('one process', () => {
       );
       return Object.fromEntries(rows.map(({ name, n }) => [name, n]));
     };
-    const { pool, devices, questions } = gantry.app.context;
+    const { pool, devices, gateways, questions } = gantry.app.context;
     const admin = await gantry.tokenFor('ADMIN');
     const range = { startDate: '2026-01-01', endDate: '2026-12-31' };
     const most: Record<string, number> = {};
@@ -212,6 +212,7 @@ describe('one process', () => {
     const expected = {
       gantry: POOL_SIZE,
       'gantry devices': 3,
+      'gantry gateways': 3,
       'gantry health': 1,
       'gantry listener': 1,
       'gantry questions': 4,
@@ -225,7 +226,7 @@ describe('one process', () => {
       await gantry.ok('reports.generate', { kind: 'VIOLATIONS', format: 'CSV', ...range }, { token: admin });
       // The thread has a lower priority than the rest, so a busy machine starts it late.
       await eventually(sum, (counts) => (counts['gantry reports'] ?? 0) > 0, 60_000);
-      const busy = [pool, devices.$client, questions.$client].flatMap((each) =>
+      const busy = [pool, devices.$client, gateways.$client, questions.$client].flatMap((each) =>
         Array.from({ length: 3 * POOL_SIZE }, () =>
           each.query('SELECT pg_sleep(0.3)').catch(() => undefined),
         ),

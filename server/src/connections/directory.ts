@@ -16,6 +16,8 @@ export interface ConnectionDirectory {
   byUsername(username: string): Promise<KnownConnection | null>;
   /** The same by id. */
   byId(id: string): Promise<KnownConnection | null>;
+  /** The connection as it is in the database now. */
+  read(id: string): Promise<KnownConnection | null>;
   ofFormat(format: FormatName): readonly KnownConnection[];
   all(): readonly KnownConnection[];
   /** Reads the connections again, after a change. */
@@ -68,6 +70,7 @@ export async function createDirectory(parts: DirectoryParts): Promise<Connection
     async byId(id) {
       return latest.current().byId.get(id) ?? parts.findById(id);
     },
+    read: parts.findById,
     ofFormat: (format) => latest.current().byFormat.get(format) ?? [],
     all: () => [...latest.current().byId.values()],
     refresh: latest.refresh,

@@ -33,7 +33,7 @@ export async function identifyByHead(
     const found = admitted(await app.connections.byToken(target.token));
     return found ?? { status: 404, challenges: [], isGuess: true };
   }
-  const key = headerOf(request, 'x-api-key');
+  const key = headerOf(request, 'x-api-key') ?? headerOf(request, 'x-auth-key');
   if (key !== null) return admitted(await byToken(app, key)) ?? unknown();
   const authorization = headerOf(request, 'authorization');
   if (authorization === null) return null;

@@ -132,7 +132,9 @@ export interface MessageResult {
 
 /** Records results. One whose message was claimed by another process meanwhile, or is to be processed again, is skipped. */
 export async function recordResults(db: Executor, results: readonly MessageResult[]): Promise<void> {
-  const given = results.map(({ id, claim, status, reason, eventIds, retryMs }) => ({
+  // Sorted, so that two processes lock rows in one order.
+  const sorted = [...results].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const given = sorted.map(({ id, claim, status, reason, eventIds, retryMs }) => ({
     id,
     claim,
     status,

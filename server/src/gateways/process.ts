@@ -129,7 +129,11 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
    * @param held receives the passages of its reports
    */
   const begin = async (message: ClaimedMessage, held: PassageKey[]): Promise<() => Promise<Verdict>> => {
-    const connection = await app.connections.byId(message.connectionId);
+    // A message that is processed again must be read with what was changed before.
+    const { connectionId, claim } = message;
+    const connection = await (claim > 0
+      ? app.connections.read(connectionId)
+      : app.connections.byId(connectionId));
     const nothing = (status: MessageStatus, reasons: readonly (string | null)[]) => async () => ({
       status,
       reason: reasonOf(reasons),

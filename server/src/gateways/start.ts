@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import { removeOldDeviceData } from '../connections/removal.ts';
-import { createDatabase } from '../platform/database/pool.ts';
+import { isOutage } from '../platform/database/outage.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
 import { createCallerOf } from '../rpc/caller.ts';
@@ -22,14 +23,18 @@ export interface Gateways {
 
 const NONCES_AT_ONCE = 10_000;
 const NONCES_MS = 600_000;
+const NONCES_IN_MEMORY = 10_000;
 
 /**
  * @param app the services of all rooms
  * @param secret signs nonces; the same in all processes and after a restart
  */
-export function startGateways({ pools, resources }: Foundation, app: GatewayApp, secret: string): Gateways {
-  const { config, log, timings, clock, metrics } = app;
-  const db = createDatabase(pools.gateways);
+export function startGateways(
+  { resources }: Pick<Foundation, 'resources'>,
+  app: GatewayApp,
+  secret: string,
+): Gateways {
+  const { config, log, timings, clock, metrics, gateways: db } = app;
 
   const processor = resources.use(createProcessor(app, db));
   const sweeps = resources.use(
@@ -74,8 +79,15 @@ export function startGateways({ pools, resources }: Foundation, app: GatewayApp,
       (isOver) => removeOldDeviceData(db, { now: clock.now(), days: config.DEVICE_MESSAGE_DAYS, isOver }),
     ),
   );
+  const usedDuringOutage = new LRUCache<string, number>({ max: NONCES_IN_MEMORY, ttl: NONCES_MS });
   const nonces = createDigestNonces(secret, clock.now, (nonce, counter, expiresAt) =>
-    useNonce(db, nonce, counter, expiresAt),
+    useNonce(db, nonce, counter, expiresAt).catch((error: unknown) => {
+      if (!isOutage(error)) throw error;
+      // Its message goes to the spool, if anywhere. Without this, that of a device with Digest would be lost.
+      if ((usedDuringOutage.get(nonce) ?? 0) >= counter) return false;
+      usedDuringOutage.set(nonce, counter);
+      return true;
+    }),
   );
   const http = createHttpDoor({
     app,

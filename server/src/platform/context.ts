@@ -20,6 +20,8 @@ export interface Core {
   readonly db: Database;
   /** Connections for devices, besides that of the writer. */
   readonly devices: Database;
+  /** Connections for messages of devices, and what becomes of them. */
+  readonly gateways: Database;
   /** Connections for expensive queries; `rpc/questions.ts` uses them in place of `db`. */
   readonly questions: Database;
   /** The connection that checks whether the database responds. */

@@ -96,6 +96,7 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
     pool: pools.ordinary,
     db,
     devices: createDatabase(pools.devices),
+    gateways: createDatabase(pools.gateways),
     questions: createDatabase(pools.questions),
     health,
     metrics,

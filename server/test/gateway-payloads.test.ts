@@ -1,0 +1,82 @@
+import { readdirSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { devicePayload } from './formats/reading.ts';
+import { type Created, connect, eventOf, pathOf, processed } from './gateway-calls.ts';
+import { type Gantry, startGantry } from './harness.ts';
+
+/** The beginning of the names of the payloads of each format. */
+const FORMATS: readonly (readonly [string, string])[] = [
+  ['axis-aoa', 'axis-aoa'],
+  ['axis-', 'axis-lpv'],
+  ['blueiris', 'codeproject'],
+  ['codeproject', 'codeproject'],
+  ['dahua', 'dahua'],
+  ['datex2', 'datex2'],
+  ['amsterdam', 'datex2'],
+  ['fiware', 'fiware'],
+  ['frigate', 'frigate'],
+  ['hikvision', 'hikvision'],
+  ['milesight', 'milesight'],
+  ['openalpr', 'openalpr'],
+  ['ops243', 'ops243'],
+  ['platerecognizer', 'platerecognizer'],
+  ['radar', 'ops243'],
+  ['sensorthings', 'sensorthings'],
+  ['tattile', 'tattile'],
+  ['tvt', 'tvt'],
+  ['unifi', 'unifi-protect'],
+  ['verkada', 'verkada'],
+];
+
+const TYPES: Readonly<Record<string, string>> = {
+  xml: 'application/xml',
+  json: 'application/json',
+  jsonld: 'application/ld+json',
+  jsonl: 'application/x-ndjson',
+};
+
+const payloads = readdirSync(new URL('devices', import.meta.url))
+  .filter((name) => !name.endsWith('.source') && name !== 'README.md')
+  .flatMap((name) => {
+    const format = FORMATS.find(([beginning]) => name.startsWith(beginning))?.[1];
+    return format === undefined ? [] : [[name, format] as const];
+  });
+
+/** Without a time and an id, the same message again cannot be told from another vehicle. */
+const WITHOUT_IDENTITY = ['hikvision-anpr-nvr-prefixed-ns.xml', 'radar-serial-A+045.txt'];
+
+let gantry: Gantry;
+beforeAll(async () => {
+  gantry = await startGantry();
+});
+afterAll(() => gantry.stop());
+
+describe('every payload of a real device', () => {
+  it.each(payloads)(
+    '%s, sent to %s, is answered 2xx, and twice is no more than once',
+    async (file, format) => {
+      const made: Created = await connect(gantry, format, { timeZone: 'Europe/Berlin' });
+      const body = await devicePayload(file);
+      const send = () =>
+        gantry.fetch(pathOf(made.url), {
+          method: 'POST',
+          headers: { 'content-type': TYPES[file.split('.').at(-1) ?? ''] ?? 'text/plain' },
+          body: body as never,
+        });
+      expect((await send()).status).toBe(200);
+      const [first] = await processed(gantry, made.id);
+      expect((await send()).status).toBe(200);
+      const messages = await processed(gantry, made.id, 2);
+      for (const { status } of messages) expect(['FAILED', 'UNKNOWN_DEVICE']).not.toContain(status);
+      if (WITHOUT_IDENTITY.includes(file)) return;
+      expect(messages[0]?.status).toBe(first?.status === 'STORED' ? 'DUPLICATE' : first?.status);
+      expect(messages[0]?.eventIds).toEqual(first?.eventIds);
+      for (const id of first?.eventIds ?? []) {
+        expect(await eventOf(gantry, id)).toMatchObject({
+          sensorId: made.sensorId,
+          metadata: { connectionId: made.id, receivedAt: expect.any(String) },
+        });
+      }
+    },
+  );
+});
