@@ -2,12 +2,15 @@ import { existsSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { prepareFleet } from './fleet.ts';
 import { sendHistory } from './history.ts';
+import { actAs } from './makers/acting.ts';
+import { connectFleet } from './makers/connect.ts';
+import { type MakerName, makerNames, makers } from './makers/makers.ts';
 import { readInitialPassword } from './password.ts';
 import { pause } from './retry.ts';
 import { count, createScreen } from './screen.ts';
-import { assemble, historyLine, logIn, runCrew, SimulationError, watch } from './simulation.ts';
+import { assemble, type Crew, historyLine, logIn, runCrew, SimulationError, watch } from './simulation.ts';
 import { stopOnSignals } from './stop.ts';
-import { MINUTE_MS } from './stream.ts';
+import { MINUTE_MS, type Pace } from './stream.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -46,6 +49,12 @@ const command = new Command('simulate')
   .option('--rate <factor>', "multiplies every sensor's eventsPerMin", numberBetween(0.001, 10_000, false), 1)
   .option('--steady', 'the same traffic at every hour, without rush hours', false)
   .option('--images', 'cameras send small images of violations and incidents', false)
+  .addOption(
+    new Option(
+      '--as <format>',
+      'send what cameras of this maker send, with their repetitions, to connections that are made for it',
+    ).choices(makerNames),
+  )
   .option('--duration <seconds>', 'stop after this time', numberBetween(1, 31_536_000, true))
   .option('--history-days <days>', 'first send this many days of history', numberBetween(0, 3650, true), 0)
   .option(
@@ -64,6 +73,7 @@ interface Options {
   readonly rate: number;
   readonly steady: boolean;
   readonly images: boolean;
+  readonly as?: MakerName;
   readonly duration?: number;
   readonly historyDays: number;
   readonly historyRate: number;
@@ -78,6 +88,23 @@ async function findPassword(given: string | undefined): Promise<string> {
   );
 }
 
+/** Lets the devices act as those of a maker until they are stopped. @returns 0, as nothing that is due is kept */
+async function runAs(
+  { devices }: Crew,
+  name: MakerName,
+  addresses: ReadonlyMap<string, string>,
+  from: number,
+  pace: Pace,
+): Promise<number> {
+  await Promise.all(
+    devices.map((device) => {
+      const address = addresses.get(device.sensor.deviceId) ?? '';
+      return actAs({ device, maker: makers[name], address }, from, pace);
+    }),
+  );
+  return 0;
+}
+
 async function simulate(options: Options): Promise<void> {
   const { url, email, seed, rate, steady, images } = options;
   const screen = createScreen(process.stdout);
@@ -85,6 +112,7 @@ async function simulate(options: Options): Promise<void> {
 
   const client = await logIn(url, email, await findPassword(options.password));
   const { sensors, created } = await prepareFleet(client.api, seed, options.sensors);
+  const addresses = options.as && (await connectFleet(client.api, sensors, options.as));
   await client.logout();
   screen.say(
     `${count(sensors.length)} sensors at ${url}: ${created} registered, ${sensors.length - created} known`,
@@ -107,7 +135,9 @@ async function simulate(options: Options): Promise<void> {
   if (options.duration !== undefined) void pause(options.duration * 1000, signal).then(stop);
   const pace = { rate, steady, images };
   const watching = watch(crew, screen, pace);
-  const unsent = await runCrew(crew, from, pace).finally(() => watching.stop());
+  const running =
+    options.as && addresses ? runAs(crew, options.as, addresses, from, pace) : runCrew(crew, from, pace);
+  const unsent = await running.finally(() => watching.stop());
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   screen.say(
     `Sent ${count(tally.sent - before)} events in ${seconds} s, ${count(tally.heartbeats)} heartbeats, ` +

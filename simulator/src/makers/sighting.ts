@@ -41,7 +41,6 @@ export function sightingOf(sensor: VirtualSensor, { at, input }: TimedEvent): Si
     .update(input.idempotencyKey ?? `${sensor.deviceId} ${at}`)
     .digest('hex');
   const random = createRandom(mix(sensor.seed, Number.parseInt(digest.slice(0, 8), 16)));
-  const { ipAddress, macAddress } = identityOf(sensor);
   const [image] = input.images ?? [];
   return {
     at,
@@ -55,14 +54,20 @@ export function sightingOf(sensor: VirtualSensor, { at, input }: TimedEvent): Si
     lane: random.whole(1, 3),
     isApproaching: random.chance(0.5),
     picture: image === undefined ? null : Buffer.from(image.slice(image.indexOf(',') + 1), 'base64'),
-    device: {
-      id: sensor.deviceId,
-      name: sensor.name,
-      serial: String(seedOf(sensor.deviceId)).slice(0, 9),
-      mac: macAddress,
-      address: ipAddress,
-      latitude: sensor.place.latitude,
-      longitude: sensor.place.longitude,
-    },
+    device: makeOf(sensor),
+  };
+}
+
+/** What a sensor says of itself in messages. */
+export function makeOf(sensor: VirtualSensor): Sighting['device'] {
+  const { ipAddress, macAddress } = identityOf(sensor);
+  return {
+    id: sensor.deviceId,
+    name: sensor.name,
+    serial: String(seedOf(sensor.deviceId)).slice(0, 9),
+    mac: macAddress,
+    address: ipAddress,
+    latitude: sensor.place.latitude,
+    longitude: sensor.place.longitude,
   };
 }

@@ -81,8 +81,11 @@ function reportOf(value: unknown, device: readonly string[], { zone, options }: 
   const list = knownText(value, 'list_type', 'type', 'plate_list');
   const image = (field: string) => addressesIn(fieldAt(value, field));
   return {
-    // The list, the attributes and the recognition of a vehicle are one event; a violation is another one.
-    key: time ? [device[0] ?? '', seconds(time), plate ?? '', violation ?? ''].join('/') : null,
+    // The list, the attributes and the recognition of a vehicle are one event; a violation is another one. Without a
+    // plate, only the milliseconds tell vehicles apart.
+    key: time
+      ? [device[0] ?? '', plate === null ? time : seconds(time), plate ?? '', violation ?? ''].join('/')
+      : null,
     device,
     occurredAt: epochTime(time) ?? isoTime(time, zone),
     event: vehicleEvent({
