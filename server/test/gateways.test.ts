@@ -419,6 +419,31 @@ describe('several reports about one vehicle', () => {
     expect(await events()).toBe(before + 1);
   });
 
+  it('become one event when a later report joins what was held under other ids', async () => {
+    const made = await connect(gantry, 'openalpr');
+    const before = await events();
+    const results = JSON.parse(String(await devicePayload('openalpr-alpr_results-v2.json')));
+    const group = JSON.parse(String(await devicePayload('openalpr-alpr_group-v2.json')));
+    await sendJson(pathOf(made.url), { ...results, uuid: 'frame-1' });
+    await sendJson(pathOf(made.url), { ...results, uuid: 'frame-2' });
+    await processed(gantry, made.id, 2);
+    const whole = {
+      ...group,
+      camera_id: results.camera_id,
+      best_uuid: 'frame-2',
+      uuids: ['frame-1', 'frame-2'],
+    };
+    await sendJson(pathOf(made.url), whole);
+    await sendJson(pathOf(made.url), whole);
+    await sendJson(pathOf(made.url), { ...results, uuid: 'frame-1' });
+    const messages = await eventually(
+      () => processed(gantry, made.id, 5),
+      (all) => all.every(({ status }) => ['STORED', 'DUPLICATE'].includes(status)),
+    );
+    expect(new Set(messages.flatMap(({ eventIds }) => eventIds)).size).toBe(1);
+    expect(await events()).toBe(before + 1);
+  });
+
   it('become one event when no further one comes', async () => {
     const made = await connect(gantry, 'axis-lpv');
     await sendJson(pathOf(made.url), car('new', 'ABC123', randomUUID()));
