@@ -30,7 +30,9 @@ export function targetReports(detection: Detection, context: ReadingContext): Re
   const targets = targetsOf(config).filter((target) => isVehicle(target));
   if (targets.length === 0 && !isParking) return [];
   const all = targets.length > 0 ? targets : [fieldList(config, 'eventInfo')[0] ?? config];
-  return all.map((target) => report(detection, target, addressesIn(target), isParking, context));
+  return all.map((target, at) =>
+    report(detection, { item: target, at }, addressesIn(target), isParking, context),
+  );
 }
 
 function plateReports(detection: Detection, context: ReadingContext): Report[] {
@@ -42,7 +44,9 @@ function plateReports(detection: Detection, context: ReadingContext): Report[] {
   );
   const vehicles = plates.length > 0 ? plates : [items[0] ?? config];
   const others = items.filter((item) => !vehicles.includes(item)).flatMap(addressesIn);
-  return vehicles.map((item) => report(detection, item, [...others, ...addressesIn(item)], false, context));
+  return vehicles.map((item, at) =>
+    report(detection, { item, at }, [...others, ...addressesIn(item)], false, context),
+  );
 }
 
 function plateText(item: unknown): string | null {
@@ -73,7 +77,7 @@ function isVehicle(target: unknown): boolean {
 
 function report(
   { config, smartType, device }: Detection,
-  item: unknown,
+  { item, at }: { readonly item: unknown; readonly at: number },
   pictures: readonly string[],
   isParking: boolean,
   { zone, options }: ReadingContext,
@@ -91,14 +95,15 @@ function report(
   const direction = knownText(item, 'vehicleDirect', 'direction', 'carAttribute/direction');
   return {
     key:
-      happened && (target || plate)
+      happened && (target || plate || time)
         ? [
             fieldText(config, 'sn', 'mac') ?? fieldText(info, 'sn', 'mac', 'macAddress') ?? '',
             channel ?? '',
             smartType,
             target ?? '',
             happened,
-            plate ?? '',
+            // Nothing but its place in the message tells a vehicle from others of the same microsecond.
+            plate ?? (target === null ? String(at) : ''),
           ].join('/')
         : null,
     device,
