@@ -7,6 +7,8 @@ const SENSORS = 2_000;
 /** Every so many of them is in maintenance. */
 const EVERY = 50;
 const AT_ONCE = 40;
+/** What the group in the middle says: half of them, and those nearby. */
+const GROUPED = /^1,?\d{3} here$/;
 
 /** Sensors on a grid of streets, half of them at its middle, where the map can only group them. */
 async function register({ admin }: TestService): Promise<void> {
@@ -89,9 +91,9 @@ test('2,000 sensors are counted, filtered, scrolled through and grouped on the m
 
 /** Presses the middle of the map until it has drawn the group that is there. */
 async function openMiddle(page: Page): Promise<void> {
-  const map = page.locator('canvas').first();
+  const group = page.getByRole('dialog', { name: GROUPED });
   await expect(async () => {
-    await map.click({ timeout: 2_000 });
-    await expect(page.getByRole('dialog', { name: /\d+ here/ })).toBeVisible({ timeout: 500 });
+    if (!(await group.isVisible())) await page.locator('canvas').first().click({ timeout: 2_000 });
+    await expect(group).toBeVisible({ timeout: 2_000 });
   }).toPass({ timeout: 60_000 });
 }

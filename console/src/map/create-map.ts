@@ -17,6 +17,9 @@ setWorkerUrl(workerUrl);
 
 /** Several points that would cover each other, and where on the map, in pixels. */
 export interface Group {
+  /** How many there are. */
+  readonly size: number;
+  /** Of the first of them, so many as a list can show. */
   readonly ids: readonly string[];
   readonly x: number;
   readonly y: number;
@@ -143,7 +146,8 @@ export function createMap(options: MapOptions): VectorMap {
     const zoom = await points.getClusterExpansionZoom(id);
     const { x, y } = map.project(center);
     const approach = () => void map.easeTo({ center, zoom: Math.min(zoom, MOST_ZOOM) });
-    onGroup({ ids: members.map(({ properties }) => String(properties?.id)), x, y, approach });
+    const ids = members.map(({ properties }) => String(properties?.id));
+    onGroup({ size: Number(group.properties.point_count), ids, x, y, approach });
   });
   map.on('movestart', () => onGroup(null));
   for (const layer of [DOTS, GROUPS]) {

@@ -18,7 +18,7 @@ export function GroupPopover({ group, points, onSelect, onClose }: GroupPopoverP
   return (
     <div
       role="dialog"
-      aria-label={t('group', { count: members.length })}
+      aria-label={t('group', { count: group.size })}
       onKeyDown={({ key }) => key === 'Escape' && onClose()}
       // The map is measured from the left in every language. All of it stays within the map.
       dir={i18n.dir()}
@@ -29,7 +29,7 @@ export function GroupPopover({ group, points, onSelect, onClose }: GroupPopoverP
       className="absolute z-10 flex max-h-64 w-64 max-w-[80%] -translate-x-1/2 flex-col rounded-md border bg-raised shadow-xl"
     >
       <header className="flex items-center gap-1 border-b py-1 ps-3 pe-1">
-        <span className="grow text-sm text-muted">{t('group', { count: members.length })}</span>
+        <span className="grow text-sm text-muted">{t('group', { count: group.size })}</span>
         <Button kind="quiet" icon="fullScreen" iconOnly aria-label={t('approach')} onClick={group.approach} />
         <Button kind="quiet" icon="close" iconOnly autoFocus aria-label={t('close')} onClick={onClose} />
       </header>

@@ -1,7 +1,7 @@
 import { type ComponentType, useEffect, useState } from 'react';
 
 /** After this time what is loaded later is loaded anyway, in milliseconds, so that it is there when the service is not. */
-const ANYWAY_MS = 3_000;
+const ANYWAY_MS = 10_000;
 /** What could not be loaded is tried again after this. */
 const AGAIN_MS = 1_000;
 
