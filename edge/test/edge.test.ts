@@ -165,6 +165,48 @@ describe('the edge buffer, with a service', () => {
     });
   });
 
+  it('passes on the lines of a radar to a connection, which reads them, each once', async () => {
+    const token = await service.tokenFor('ADMIN');
+    const input = { name: 'Radar', deviceId: 'edge-radar', type: 'RADAR' };
+    const sensor = await service.ok('sensors.create', input, { token });
+    const connection = await service.ok(
+      'connections.create',
+      { sensorId: sensor.id, format: 'ops243' },
+      { token },
+    );
+    const address = `${service.url}${new URL(connection.url).pathname}`;
+    const folder = newFolder();
+    const lines = Array.from({ length: 30 }, (_, n) =>
+      JSON.stringify({
+        classifier: 'object_outbound',
+        end_time: `${n}`,
+        object_max_speed_mps: `${10 + n}`,
+        max_speed_mps: 10 + n,
+      }),
+    );
+    const { child, ended } = startEdge(['--connection', address, '--spool', folder]);
+    child.stdin.end(`${lines.join('\n')}\n`);
+    expect(await ended).toEqual([0, null]);
+    const messages = async () =>
+      (await service.ok('connections.getMessages', { connectionId: connection.id, take: 100 }, { token }))
+        .messages;
+    await eventually(
+      messages,
+      (all) => all.length === 30 && all.every(({ status }: { status: string }) => status !== 'RECEIVED'),
+    );
+    // Sent again, as after an answer that was lost.
+    await rm(join(folder, 'progress.json'));
+    const again = startEdge(['--connection', address, '--spool', folder]);
+    again.child.stdin.end();
+    expect(await again.ended).toEqual([0, null]);
+    expect(await messages()).toHaveLength(30);
+    const events = await service.ok('events.getAll', { sensorId: sensor.id, take: 100 }, { token });
+    expect(events.total).toBe(
+      (await messages()).filter(({ status }: { status: string }) => status === 'STORED').length,
+    );
+    expect(events.total).toBeGreaterThan(0);
+  });
+
   it('reads a serial line', async () => {
     const before = await stored();
     const path = join(scratch, 'serial');

@@ -9,6 +9,7 @@ import { WireError } from '../rpc/errors.ts';
 import { identifyByBody, isWronglySigned, mayBeInBody } from './body-identity.ts';
 import type { GatewayApp } from './context.ts';
 import type { DigestNonces } from './digest.ts';
+import { receiveEdgeBatch } from './edge-batch.ts';
 import type { Guesses } from './guesses.ts';
 import { challenge, type Identified, identifyByHead } from './identify.ts';
 import type { Receiver } from './receive.ts';
@@ -116,7 +117,7 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     const { connection, body } = await admit(exchange, target);
     exchange.format = connection.format;
     const isQuery = body.length === 0 && target.query !== '';
-    await receiver.receive({
+    const incoming = {
       connection,
       receivedAt: app.clock.now(),
       method,
@@ -125,7 +126,8 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
       contentType: isQuery ? 'application/x-www-form-urlencoded' : (request.headers['content-type'] ?? null),
       encoding: request.headers['content-encoding'] ?? null,
       body: isQuery ? Buffer.from(target.query) : body,
-    });
+    };
+    if (!(await receiveEdgeBatch(receiver, incoming, app.clock.now()))) await receiver.receive(incoming);
     const { status = 200, ...rest } = formatNamed(connection.format).answer?.(target.path) ?? {};
     send(exchange, status, rest);
   };

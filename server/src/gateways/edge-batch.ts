@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { keyedEventId } from '../events/id.ts';
+import type { Incoming } from './incoming.ts';
+import type { Receiver } from './receive.ts';
+
+/** What `gantry-edge` sends to a connection: messages that it received from the device, with their times and keys. */
+const EDGE_BATCH = /^application\/vnd\.gantry\.edge\+json\b/i;
+
+const batch = z
+  .array(z.object({ at: z.iso.datetime(), key: z.string().min(1).max(200), text: z.string().min(1) }))
+  .min(1)
+  .max(1_000);
+
+/**
+ * Stores every message of a batch as if the device had sent it when the buffer received it. A message that arrives again
+ * has the same id, and is stored once.
+ * @param now Unix milliseconds; a buffer whose clock is ahead received its messages now
+ * @returns false when the body is no such batch
+ * @throws AppError `unavailable` when they cannot be stored now
+ */
+export async function receiveEdgeBatch(
+  receiver: Pick<Receiver, 'store'>,
+  incoming: Incoming,
+  now: number,
+): Promise<boolean> {
+  if (!EDGE_BATCH.test(incoming.contentType ?? '')) return false;
+  const messages = batch.safeParse(parse(incoming.body));
+  if (!messages.success) return false;
+  await Promise.all(
+    messages.data.map(({ at, key, text }) => {
+      const time = Date.parse(at);
+      const id = keyedEventId(time, incoming.connection.id, key);
+      const receivedAt = Math.min(time, now);
+      return receiver.store(id, { ...incoming, receivedAt, contentType: null, body: Buffer.from(text) });
+    }),
+  );
+  return true;
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return null;
+  }
+}
