@@ -12,7 +12,7 @@ const POOL_SIZE = 6;
 /** How long a question may take here. */
 const QUESTION_MS = 2_000;
 /** The figures of docs/operations.md and docs/configuration.md for one process. */
-const FURTHER_CONNECTIONS = 14;
+const FURTHER_CONNECTIONS = 15;
 
 let gantry: Gantry;
 let known: string;
@@ -212,7 +212,7 @@ describe('one process', () => {
     const expected = {
       gantry: POOL_SIZE,
       'gantry devices': 3,
-      'gantry gateways': 3,
+      'gantry gateways': 4,
       'gantry health': 1,
       'gantry listener': 1,
       'gantry questions': 4,
