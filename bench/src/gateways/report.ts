@@ -1,0 +1,126 @@
+import { median } from '../percentile.ts';
+import { slopeOf } from '../soak/verdict.ts';
+import { figure, formatTable } from '../table.ts';
+import type { CameraSample } from './cameras.ts';
+import { type Measurement, WAYS, type Way } from './rounds.ts';
+
+/** One progress line about a run. */
+export function lineOf({ way, round, answeredPerSecond, storedPerSecond, p99 }: Measurement): string {
+  return (
+    `round ${round}  ${WAYS[way].padEnd(46)} ${figure(answeredPerSecond).padStart(7)} answers/s  ` +
+    `${figure(storedPerSecond).padStart(7)} events/s  p99 ${figure(p99).padStart(5)} ms`
+  );
+}
+
+/** One progress line about the cameras. */
+export function sampleLine({ minute, messagesPerSecond, p99, memory, heap, waiting }: CameraSample): string {
+  return `minute ${minute.toFixed(2)}  ${figure(messagesPerSecond)} messages/s  p99 ${figure(p99)} ms  memory ${figure(memory)} MB, heap ${figure(heap)} MB  ${waiting} wait`;
+}
+
+/** A rate relative to `events.ingest`, computed in each round. */
+export interface Ratio {
+  readonly way: Way;
+  readonly median: number;
+  readonly lowest: number;
+  readonly highest: number;
+}
+
+/** The events per second of each way, divided by those of `events.ingest` in the same round. */
+export function ratiosOf(measurements: readonly Measurement[]): Ratio[] {
+  const peers = new Map(
+    measurements.flatMap(({ way, round, storedPerSecond }) =>
+      way === 'ingest' ? [[round, storedPerSecond] as const] : [],
+    ),
+  );
+  return (Object.keys(WAYS) as Way[])
+    .filter((way) => way !== 'ingest' && peers.size > 0)
+    .map((way) => {
+      const ratios = measurements
+        .filter((each) => each.way === way)
+        .map(({ round, storedPerSecond }) => storedPerSecond / (peers.get(round) ?? Number.NaN));
+      return { way, median: median(ratios), lowest: Math.min(...ratios), highest: Math.max(...ratios) };
+    });
+}
+
+/** Growth over the second half, as a fraction of the memory in use, that counts as flat. */
+const FLAT_SHARE = 0.05;
+
+/** How the memory changed in the second half of the time. */
+export function memoryOf(samples: readonly CameraSample[]) {
+  const second = samples.slice(samples.length >> 1);
+  const mean = second.reduce((sum, { memory }) => sum + memory, 0) / second.length;
+  const slope = slopeOf(second.map(({ minute, memory }) => [minute, memory]));
+  const minutes = (second.at(-1)?.minute ?? 0) - (second[0]?.minute ?? 0);
+  return { mean, slope, flat: slope * minutes <= FLAT_SHARE * mean };
+}
+
+/** The tables, as Markdown. */
+export function reportOf(measurements: readonly Measurement[], samples: readonly CameraSample[]): string {
+  return [
+    ...(measurements.length > 0 ? throughput(measurements) : []),
+    ...(measurements.length > 0 && samples.length > 0 ? [''] : []),
+    ...(samples.length > 0 ? cameras(samples) : []),
+  ].join('\n');
+}
+
+function throughput(measurements: readonly Measurement[]): string[] {
+  const rounds = new Set(measurements.map(({ round }) => round)).size;
+  const titles = ['answers/s', 'events/s', 'p50 ms', 'p99 ms', 'node µs', 'PostgreSQL µs', 'generator'];
+  const keys = [
+    'answeredPerSecond',
+    'storedPerSecond',
+    'p50',
+    'p99',
+    'nodeMicros',
+    'postgresMicros',
+    'generatorLoad',
+  ] as const;
+  const ratios = new Map(ratiosOf(measurements).map((ratio) => [ratio.way, ratio]));
+  const rows = (Object.keys(WAYS) as Way[]).map((way) => {
+    const own = measurements.filter((each) => each.way === way);
+    const ratio = ratios.get(way);
+    return [
+      WAYS[way],
+      ...keys.map((key) => figure(median(own.map((each) => each[key] ?? Number.NaN)))),
+      ratio === undefined
+        ? '1'
+        : `${figure(ratio.median)} (${figure(ratio.lowest)} – ${figure(ratio.highest)})`,
+    ];
+  });
+  return [
+    `Medians of ${rounds} rounds. Every message that was answered with 200 became one event, and none failed.`,
+    '',
+    formatTable(
+      [
+        { title: 'sent' },
+        ...titles.map((title) => ({ title, figures: true })),
+        { title: 'events/s to events.ingest', figures: true },
+      ],
+      rows,
+    ),
+  ];
+}
+
+function cameras(samples: readonly CameraSample[]): string[] {
+  const { mean, slope, flat } = memoryOf(samples);
+  const columns = ['minute', 'messages/s', 'p50 ms', 'p99 ms', 'memory MB', 'heap MB', 'outside MB', 'wait'];
+  return [
+    'Cameras with a connection each, which send a message with a new picture every second. Every message became one event.',
+    '',
+    formatTable(
+      columns.map((title) => ({ title, figures: true })),
+      samples.map((sample) => [
+        sample.minute.toFixed(2),
+        figure(sample.messagesPerSecond),
+        figure(sample.p50),
+        figure(sample.p99),
+        figure(sample.memory),
+        figure(sample.heap),
+        figure(sample.external),
+        sample.waiting,
+      ]),
+    ),
+    '',
+    `Memory in the second half: ${slope.toFixed(1)} MB/min around ${mean.toFixed(0)} MB, ${flat ? 'flat' : 'NOT FLAT'}.`,
+  ];
+}

@@ -1,0 +1,138 @@
+import { checkCounts } from '../counts.ts';
+import { checkpoint } from '../database.ts';
+import { acknowledgedByIngest } from '../ingest/answers.ts';
+import { makeBodies } from '../ingest/bodies.ts';
+import type { Metrics } from '../metrics.ts';
+import { percentile } from '../percentile.ts';
+import type { Stage } from '../stage.ts';
+import { connect, hikvisionMessages, type MakeMessage, plateRecognizerMessages } from './messages.ts';
+import { checkMessages, countMessages, processedMessages, waitUntilProcessed } from './processed.ts';
+import { postgresTime, type ReadProcessorTime } from './processor-time.ts';
+import { send } from './send.ts';
+
+/** The traffic to compare, in the order of measurement. */
+export const WAYS = {
+  ingest: 'events.ingest',
+  platerecognizer: 'Plate Recognizer, JSON without picture',
+  same: 'Hikvision, multipart, always the same picture',
+  hikvision: 'Hikvision, multipart, each with a new picture',
+} as const;
+export type Way = keyof typeof WAYS;
+
+export interface RoundOptions {
+  readonly connections: number;
+  readonly warmupSeconds: number;
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly pictureBytes: number;
+  readonly seed: number;
+  readonly signal: AbortSignal;
+  readonly onMeasured: (measurement: Measurement) => void;
+}
+
+/** The result of one way in one round. */
+export interface Measurement {
+  readonly way: Way;
+  /** From 1. */
+  readonly round: number;
+  /** Answered with 200 during the measurement. */
+  readonly answeredPerSecond: number;
+  /** All messages of the run, divided by the time until the last of them was an event. */
+  readonly storedPerSecond: number;
+  /** From request to answer, in milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  /** Processor time of the service per message, in microseconds, until it was an event. */
+  readonly nodeMicros: number;
+  /** The same of PostgreSQL; null where it is not known. */
+  readonly postgresMicros: number | null;
+  /** Processor time of the load generator per second. */
+  readonly generatorLoad: number;
+  /** Acknowledged messages, including those outside the measured time. */
+  readonly acknowledged: number;
+}
+
+const BODIES = 8192;
+
+/** Sends each kind of traffic in turn, in each round, to the same service. */
+export async function runRounds(stage: Stage, options: RoundOptions): Promise<Measurement[]> {
+  if (options.rounds === 0) return [];
+  const { gantry, sensors } = stage;
+  const { pictureBytes, seed } = options;
+  const cameras = await connect(gantry.client, sensors, 'hikvision');
+  const readers = await connect(gantry.client, sensors, 'platerecognizer');
+  const makers: Record<Way, MakeMessage> = {
+    ingest: ingestMessages(
+      sensors.map(({ apiKey }) => apiKey),
+      seed,
+    ),
+    platerecognizer: plateRecognizerMessages(readers, seed),
+    same: hikvisionMessages(cameras, { pictureBytes, isSame: true, seed }),
+    hikvision: hikvisionMessages(cameras, { pictureBytes, isSame: false, seed: seed + 1 }),
+  };
+  const readPostgres = await postgresTime(stage.databaseUrl);
+  const measurements: Measurement[] = [];
+  for (let round = 1; round <= options.rounds; round++) {
+    for (const way of Object.keys(WAYS) as Way[]) {
+      const figures = await measure(stage, way, makers[way], readPostgres, options);
+      const measurement = { way, round, ...figures };
+      options.onMeasured(measurement);
+      measurements.push(measurement);
+    }
+  }
+  return measurements;
+}
+
+function ingestMessages(apiKeys: readonly string[], seed: number): MakeMessage {
+  const bodies = makeBodies(apiKeys, BODIES, seed);
+  let number = 0;
+  return () => ({
+    path: '/trpc/events.ingest',
+    contentType: 'application/json',
+    body: bodies[number++ % BODIES]?.text ?? '',
+  });
+}
+
+async function measure(
+  stage: Stage,
+  way: Way,
+  make: MakeMessage,
+  readPostgres: ReadProcessorTime,
+  options: RoundOptions,
+): Promise<Omit<Measurement, 'way' | 'round'>> {
+  const { gantry, databaseUrl } = stage;
+  const isGateway = way !== 'ingest';
+  await checkpoint(databaseUrl);
+  const [counts, statuses] = [await stage.count(), await countMessages(databaseUrl)];
+  const [metrics, postgres] = [await gantry.metrics(), await readPostgres()];
+  const started = performance.now();
+  const { acknowledged, perSecond, latencies, generatorLoad } = await send({
+    ...options,
+    who: WAYS[way],
+    url: gantry.url,
+    make,
+    isAcknowledged: (body) => isGateway || acknowledgedByIngest(body) === 1,
+  });
+  const after = isGateway
+    ? await waitUntilProcessed(stage, processedMessages(metrics) + acknowledged)
+    : await gantry.metrics();
+  const seconds = (performance.now() - started) / 1000;
+  const postgresSeconds = (await readPostgres()) - postgres;
+  checkMessages(WAYS[way], isGateway ? acknowledged : 0, statuses, await countMessages(databaseUrl));
+  checkCounts(WAYS[way], acknowledged, counts, await stage.count());
+  const micros = (used: number): number => (used * 1e6) / acknowledged;
+  return {
+    answeredPerSecond: perSecond,
+    storedPerSecond: acknowledged / seconds,
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
+    nodeMicros: micros(processorSeconds(after) - processorSeconds(metrics)),
+    postgresMicros: Number.isNaN(postgresSeconds) ? null : micros(postgresSeconds),
+    generatorLoad,
+    acknowledged,
+  };
+}
+
+function processorSeconds(metrics: Metrics): number {
+  return metrics.get('process_cpu_seconds_total') ?? Number.NaN;
+}
