@@ -56,6 +56,38 @@ describe('the benchmarks from the command line', () => {
     expect(data.verdicts).toHaveLength(6);
   });
 
+  it('send messages of cameras through gateways, each of which becomes an event', {
+    timeout: 180_000,
+  }, async () => {
+    const few = ['--seconds', '0.3', '--warmup', '0.1', '--rounds', '1', '--connections', '4'];
+    const cameras = ['--cameras', '3', '--minutes', '0.03', '--every', '0.9', '--picture', '20'];
+    const { code, output, errors } = await bench(
+      'gateways',
+      ...few,
+      ...cameras,
+      '--database-url',
+      server.url,
+      '--json',
+    );
+    expect(code, errors).toBe(0);
+    const { data } = JSON.parse(output);
+    expect(data.measurements.map(({ way }: { way: string }) => way)).toEqual([
+      'ingest',
+      'platerecognizer',
+      'same',
+      'hikvision',
+    ]);
+    for (const { acknowledged, storedPerSecond, nodeMicros, p50, p99 } of data.measurements) {
+      expect(Math.min(acknowledged, storedPerSecond, nodeMicros, p50)).toBeGreaterThan(0);
+      expect(p99).toBeGreaterThanOrEqual(p50);
+    }
+    const [ingest, platerecognizer] = data.measurements;
+    expect(data.ratios).toHaveLength(3);
+    expect(data.ratios[0].median).toBeCloseTo(platerecognizer.storedPerSecond / ingest.storedPerSecond);
+    expect(data.samples).toHaveLength(2);
+    for (const { memory, heap } of data.samples) expect(memory).toBeGreaterThan(heap);
+  });
+
   it('keep a constant load, on a given server', { timeout: 180_000 }, async () => {
     // In the long run it finds its rate by itself first.
     const short = ['--minutes', '0.1', '--every', '2', ...(isLong ? [] : ['--rate', '200'])];
