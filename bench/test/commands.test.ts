@@ -59,7 +59,7 @@ describe('the benchmarks from the command line', () => {
   it('send messages of cameras through gateways, each of which becomes an event', {
     timeout: 180_000,
   }, async () => {
-    const few = ['--seconds', '0.3', '--warmup', '0.1', '--rounds', '1', '--connections', '4'];
+    const few = ['--seconds', '0.2', '--warmup', '0', '--rounds', '1', '--connections', '4'];
     const cameras = ['--cameras', '3', '--minutes', '0.03', '--every', '0.9', '--picture', '20'];
     const { code, output, errors } = await bench(
       'gateways',

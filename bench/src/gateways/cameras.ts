@@ -26,7 +26,7 @@ export interface CameraSample {
   readonly minute: number;
   /** Answered with 200. */
   readonly messagesPerSecond: number;
-  /** Answered with 503, and put on disk for later. */
+  /** Answered with 503: put on disk for later, or lost when the spool is full. */
   readonly refusedPerSecond: number;
   /** Milliseconds from request to answer. */
   readonly p50: number;
@@ -45,7 +45,7 @@ const LOOK_MS = 100;
 
 /**
  * Lets cameras, each with a connection of its own, send a message with a new picture every second. Where that is more
- * than the machine can store, the service answers 503 and stores the message later.
+ * than the machine can store, the service answers 503, and stores the message later if its spool has room.
  * @throws BenchmarkFailed for any other answer, or when a message that was answered with 200 does not become an event
  */
 export async function watchCameras(stage: Stage, options: CamerasOptions): Promise<CameraSample[]> {

@@ -19,7 +19,7 @@ export async function countMessages(databaseUrl: string): Promise<Statuses> {
 export interface Answers {
   /** With 200. */
   readonly answered: number;
-  /** With 503. The service has put them on disk, and stores them when it can. */
+  /** With 503. The service may have put them on disk, and store them when it can. */
   readonly refused: number;
 }
 
