@@ -25,6 +25,8 @@ export interface NewMessage {
   readonly flawsJson: string;
   /** For a message that is not processed: why. */
   readonly refusal: string | null;
+  /** Whether this process works on it as soon as it is stored. */
+  readonly isTaken: boolean;
 }
 
 const columns: readonly Column<NewMessage>[] = [
@@ -48,7 +50,8 @@ const INSERT = `
   )}), stored AS (
     INSERT INTO device_messages (${namesOf(columns)}, status, due_at)
     SELECT given.*, CASE WHEN reason IS NULL THEN 'RECEIVED' ELSE 'REFUSED' END,
-      CASE WHEN reason IS NULL THEN now() + $${columns.length + 1}::float8 * interval '1 millisecond' END
+      CASE WHEN reason IS NOT NULL THEN NULL WHEN id = ANY ($${columns.length + 2}::uuid[]) THEN now()
+        ELSE now() + $${columns.length + 1}::float8 * interval '1 millisecond' END
     FROM given
     ON CONFLICT (id) DO NOTHING
     RETURNING id
@@ -56,7 +59,7 @@ const INSERT = `
   SELECT id FROM stored`;
 
 /**
- * Stores messages, which this process then works on until the lease ends.
+ * Stores messages. This process then works on those that it took, until the lease ends; the others are due at once.
  * @returns for each, whether it was not stored before
  */
 export async function insertMessages(
@@ -67,7 +70,11 @@ export async function insertMessages(
   const { rows } = await db.$client.query<{ id: string }>({
     name: 'insert-device-messages',
     text: INSERT,
-    values: [...columns.map(({ encode }) => encode(messages)), leaseMs],
+    values: [
+      ...columns.map(({ encode }) => encode(messages)),
+      leaseMs,
+      messages.filter(({ isTaken }) => !isTaken).map(({ id }) => id),
+    ],
   });
   const stored = new Set(rows.map(({ id }) => id));
   return messages.map(({ id }) => stored.has(id));

@@ -31,7 +31,9 @@ import { type DatedReport, type ReportOutcome, storeReport } from './store-repor
 
 /** Makes events of stored messages. Disposing finishes those in progress; the others are left to their lease. */
 export interface Processor extends AsyncDisposable {
-  /** Processes a message that this process has just stored. Too many of them are left to the sweep. */
+  /** Whether it can take another message now; those that it does not take are left to the sweep. */
+  hasRoom(): boolean;
+  /** Processes a message that this process took and has just stored. */
   accept(message: ClaimedMessage): void;
   /** Processes messages whose lease has ended. */
   sweep(isOver: () => boolean): Promise<void>;
@@ -225,9 +227,11 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
     parts.reduce((sum, { text, base64 }) => sum + (text?.length ?? 0) + (base64?.length ?? 0), 0);
 
   return {
+    hasRoom: () => !isEnding && working.size < MOST_WAITING && waitingChars < MOST_CHARS,
+
     accept(message) {
+      if (isEnding) return;
       const chars = charsOf(message);
-      if (isEnding || working.size >= MOST_WAITING || waitingChars + chars > MOST_CHARS) return;
       waitingChars += chars;
       void track(message).finally(() => {
         waitingChars -= chars;

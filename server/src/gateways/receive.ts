@@ -51,6 +51,7 @@ export function createReceiver(
     // Stored before the message, so that no message lacks its images.
     if (pictures.length > 0) await app.images.keepForMessage({ messageId: id, pictures });
     const path = storable(incoming.path, MAX_PATH);
+    const isTaken = refusal === null && processor.hasRoom();
     const isNew = await groups.add({
       id,
       connectionId: connection.id,
@@ -63,10 +64,11 @@ export function createReceiver(
       partsJson: JSON.stringify(parts),
       flawsJson: JSON.stringify(flaws),
       refusal,
+      isTaken,
     });
     if (refusal !== null) {
       app.metrics.deviceMessages.inc({ format: connection.format, outcome: 'REFUSED' });
-    } else if (isNew) {
+    } else if (isNew && isTaken) {
       processor.accept({
         id,
         connectionId: connection.id,
