@@ -3,6 +3,7 @@ import { id } from './id.ts';
 import { jsonObject } from './json.ts';
 import { pageTotals, paging } from './page.ts';
 import { messagesOf, resumable } from './realtime.ts';
+import { sensorName } from './sensors.ts';
 import { trimmedText } from './text.ts';
 import { deviceFormats, messageStatuses } from './values.ts';
 
@@ -196,7 +197,11 @@ export const discoveriesPage = z.object({ discoveries: z.array(discovery), ...pa
 export const registerInput = z.object({
   id,
   sensorId: id.optional().describe('An existing sensor; otherwise one is created.'),
-  name: trimmedText(200, 1).optional().describe('The name of the sensor to create.'),
+  name: sensorName
+    .optional()
+    .describe(
+      'The name of the sensor to create. Default: the name of the sensor of the connection, and the device.',
+    ),
   replay: z.boolean().default(true).describe('Whether messages received meanwhile become events.'),
 });
 export const registerOutput = z.object({

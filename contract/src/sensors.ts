@@ -74,12 +74,13 @@ export const locatedSensor = listedSensor.omit({ description: true, locationId: 
 });
 export type LocatedSensor = z.infer<typeof locatedSensor>;
 
-const name = trimmedText(50, 3);
+/** The name of a sensor: 3 to 50 characters. */
+export const sensorName = trimmedText(50, 3);
 const description = optionalText(2000);
 const eventsPerMin = z.int().min(1).max(1_000_000);
 
 export const createSensorInput = z.object({
-  name,
+  name: sensorName,
   deviceId: trimmedText(50, 3),
   type: sensorType,
   eventsPerMin: eventsPerMin.default(20),
@@ -92,7 +93,7 @@ export type CreateSensorInput = z.infer<typeof createSensorInput>;
 
 export const updateSensorInput = z.object({
   id,
-  name: name.optional(),
+  name: sensorName.optional(),
   type: sensorType.optional(),
   status: sensorStatus.optional(),
   eventsPerMin: eventsPerMin.optional(),

@@ -495,6 +495,37 @@ describe('a recorder', () => {
     await sendJson(pathOf(made.url), event());
     expect((await processed(gantry, made.id))[0]).toMatchObject({ status: 'STORED' });
   });
+
+  it('names the sensor of a discovered device after the recorder, since channels are only numbers', async () => {
+    const name = 'Recorder of the bus station';
+    const sensorId = await newSensor(gantry, { name });
+    const recorder = await connect(gantry, 'hikvision', { sensorId, options: { sensors: {} } });
+    const xml = (await devicePayload('hikvision-anpr-deepinview-v58.xml')).toString();
+    const long = 'c'.repeat(60);
+    for (const channel of ['1', long]) {
+      const body = xml
+        .replace('<channelID>1<', `<channelID>${channel}<`)
+        .replace('WX1234A', `W${channel.length}`);
+      await send(pathOf(recorder.url), body, { 'content-type': 'application/xml' });
+    }
+    await processed(gantry, recorder.id, 2);
+    const { discoveries } = await gantry.ok(
+      'connections.getDiscoveries',
+      { connectionId: recorder.id },
+      { token },
+    );
+    expect(new Set(discoveries.map(({ device }: { device: string }) => device))).toEqual(
+      new Set(['1', long]),
+    );
+    for (const { id, device } of discoveries) {
+      expect(await gantry.refusal('connections.register', { id, name: 'ab' }, { token })).toMatchObject({
+        status: 400,
+      });
+      const made = await gantry.ok('connections.register', { id }, { token });
+      const sensor = await gantry.ok('sensors.getById', { id: made.sensorId }, { token });
+      expect(sensor.name).toBe(`${name} ${device}`.slice(0, 50));
+    }
+  });
 });
 
 describe('a mapping', () => {

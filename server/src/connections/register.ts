@@ -11,7 +11,7 @@ import { getSensor } from '../sensors/store.ts';
 import { forgetDiscoveries, getDiscovery } from './discoveries-store.ts';
 import { replayMessages } from './messages-store.ts';
 import type { ConnectionServices } from './start.ts';
-import { lockConnection, updateConnectionRow } from './store.ts';
+import { getConnection, lockConnection, updateConnectionRow } from './store.ts';
 
 type RegisterContext = ActorContext<
   Core & ConnectionServices & SensorServices & Pick<RealtimeServices, 'outbox'>
@@ -28,7 +28,7 @@ export interface Registration {
 /** The type of a sensor that is created for a discovered device. */
 const TYPE: SensorType = 'CAMERA';
 
-const MAX_NAME = 100;
+const MAX_NAME = 50;
 /** With a random part that makes it unique. */
 const MAX_DEVICE_ID = 40;
 
@@ -47,10 +47,10 @@ export async function registerDiscovery(
       ? await createSensor(
           ctx,
           createSensorInput.parse({
-            name: name ?? device.slice(0, MAX_NAME).toWellFormed(),
+            ...(await likeRecorder(ctx, connectionId, device)),
+            ...(name !== undefined && { name }),
             deviceId: `${device.slice(0, MAX_DEVICE_ID).toWellFormed()}-${randomUUID().slice(0, 8)}`,
             type: TYPE,
-            ...(await placeOf(ctx, connectionId)),
           }),
         )
       : await getSensor(app.db, sensorId);
@@ -71,9 +71,12 @@ export async function registerDiscovery(
   return { success: true, sensorId: sensor.id, replayed };
 }
 
-/** A camera of a recorder is where the recorder's own sensor is, until somebody says otherwise. */
-async function placeOf({ app }: RegisterContext, connectionId: string) {
-  const connection = await app.connections.byId(connectionId);
-  const own = connection && (await getSensor(app.db, connection.sensorId));
-  return { locationId: own?.locationId ?? null };
+/**
+ * A camera of a recorder is named after it, since many recorders only number their cameras, and is where the recorder's own
+ * sensor is, until somebody says otherwise.
+ */
+async function likeRecorder({ app }: RegisterContext, connectionId: string, device: string) {
+  const { sensorId } = await getConnection(app.db, connectionId);
+  const { name, locationId } = await getSensor(app.db, sensorId);
+  return { name: `${name} ${device}`.slice(0, MAX_NAME).toWellFormed(), locationId };
 }
