@@ -50,7 +50,7 @@ export function ConnectionPage() {
       {!connection && !error && <Skeleton rows={8} />}
       {connection && (
         <>
-          <Discoveries connectionId={connection.id} />
+          <Discoveries connectionId={connection.id} recorder={sensor.data?.name ?? ''} />
           <Messages connectionId={connection.id} />
         </>
       )}

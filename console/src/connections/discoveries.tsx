@@ -15,8 +15,18 @@ import { useNotices } from '../undo/undo.tsx';
 
 const AGAIN_MS = 10_000;
 
+/** Maximum length of the name of a sensor. */
+const NAME_MAX = 50;
+
 /** Devices that a recorder speaks for and that are no sensors yet. Absent while there are none. */
-export function Discoveries({ connectionId }: { readonly connectionId: string }) {
+export function Discoveries({
+  connectionId,
+  recorder,
+}: {
+  readonly connectionId: string;
+  /** The name of the sensor that the recorder is. */
+  readonly recorder: string;
+}) {
   const { t } = useTranslation('connections');
   const [asked, setAsked] = useState<Discovery | null>(null);
   const { data } = useQuery({
@@ -44,7 +54,7 @@ export function Discoveries({ connectionId }: { readonly connectionId: string })
           </li>
         ))}
       </ul>
-      {asked && <RegisterDialog discovery={asked} onClose={() => setAsked(null)} />}
+      {asked && <RegisterDialog discovery={asked} recorder={recorder} onClose={() => setAsked(null)} />}
     </section>
   );
 }
@@ -52,9 +62,11 @@ export function Discoveries({ connectionId }: { readonly connectionId: string })
 /** Makes a sensor of a device, or assigns it to one, and stores the events that it has sent meanwhile. */
 function RegisterDialog({
   discovery,
+  recorder,
   onClose,
 }: {
   readonly discovery: Discovery;
+  readonly recorder: string;
   readonly onClose: () => void;
 }) {
   const { t } = useTranslation('connections');
@@ -86,7 +98,7 @@ function RegisterDialog({
       <Field
         label={t('discoveries.name')}
         name="name"
-        defaultValue={discovery.device}
+        defaultValue={`${recorder} ${discovery.device}`.trim().slice(0, NAME_MAX)}
         error={form.errorOf('name')}
         autoComplete="off"
       />

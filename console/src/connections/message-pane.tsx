@@ -1,4 +1,4 @@
-import type { MessageDetail } from '@gantry/contract/connections';
+import type { MessageDetail, MessageStatus } from '@gantry/contract/connections';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
@@ -15,12 +15,23 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { useNotices } from '../undo/undo.tsx';
 import { MessageStatusBadge } from './message-status.tsx';
 
+/** From one look at a message that is not settled to the next, in milliseconds. */
+const AGAIN_MS = 1_000;
+const unsettled: readonly (MessageStatus | undefined)[] = ['RECEIVED', 'HELD'];
+
 /** Everything about one message: what became of it and why, its pictures, and its body as it came. */
 export function MessagePane({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const { t } = useTranslation('connections');
   const client = useQueryClient();
   const { say } = useNotices();
-  const { data: message, error, refetch } = useQuery(service.connections.getMessage.queryOptions({ id }));
+  const {
+    data: message,
+    error,
+    refetch,
+  } = useQuery({
+    ...service.connections.getMessage.queryOptions({ id }),
+    refetchInterval: ({ state }) => unsettled.includes(state.data?.status) && AGAIN_MS,
+  });
   const replay = useMutation({
     mutationFn: () => api.connections.replay.mutate({ messageId: id }),
     onSuccess: ({ count }) => {

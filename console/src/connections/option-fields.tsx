@@ -6,18 +6,24 @@ import { Field } from '../ui/field.tsx';
 
 /** The options that a form shows, over those that it does not. */
 export function readOptions(entered: Entered, before: ConnectionOptions = {}): ConnectionOptions {
-  const { speedUnit: _, minConfidence: __, mapping: ___, topics: ____, ...others } = before;
+  const { sensors, speedUnit: _, minConfidence: __, mapping: ___, topics: ____, ...others } = before;
   const speedUnit = entered.text('options.speedUnit');
   const minConfidence = entered.numberOrNull('options.minConfidence');
   const mapping = entered.text('options.mapping');
   const topics = entered.text('options.topics').split(/\s+/).filter(Boolean);
   return {
     ...others,
+    // The assignments of a recorder are not lost by a choice.
+    ...((isAssigned(before) || entered.text('cameras') === 'several') && { sensors: sensors ?? {} }),
     ...(speedUnit === 'mph' && { speedUnit }),
     ...(minConfidence !== null && { minConfidence: minConfidence / 100 }),
     ...(mapping !== '' && { mapping }),
     ...(topics.length > 0 && { topics }),
   };
+}
+
+function isAssigned({ sensors = {} }: ConnectionOptions): boolean {
+  return Object.keys(sensors).length > 0;
 }
 
 interface OptionFieldsProps {
@@ -34,6 +40,17 @@ export function OptionFields({ format, hasTopics, connection, errorOf }: OptionF
   const options = connection?.options ?? {};
   return (
     <>
+      {!isAssigned(options) && (
+        <ChoiceField
+          label={t('options.cameras')}
+          name="cameras"
+          defaultValue={options.sensors ? 'several' : 'one'}
+          options={[
+            { value: 'one', label: t('options.oneCamera') },
+            { value: 'several', label: t('options.severalCameras') },
+          ]}
+        />
+      )}
       <Field
         label={t('options.timeZone')}
         name="timeZone"
