@@ -59,7 +59,7 @@ export const database: readonly Fault[] = [
     name: 'kill-server',
     title: 'PostgreSQL killed as a whole (kill -9)',
     recoversWithin: 30,
-    isQuick: true,
+    isQuick: false,
     async run(scene) {
       const pid = await scene.postmaster();
       await signalTree(pid, 'SIGKILL');

@@ -24,7 +24,7 @@ export const killing: readonly Fault[] = [
     name: 'kill-both',
     title: 'service and database killed (kill -9) at once',
     recoversWithin: 30,
-    isQuick: true,
+    isQuick: false,
     async run({ victim, postmaster }) {
       const database = await postmaster();
       await signalTree(database, 'SIGKILL');

@@ -6,7 +6,7 @@ export const network: readonly Fault[] = [
     name: 'cut',
     title: 'connections to the database and to devices reset, again and again',
     recoversWithin: 10,
-    isQuick: true,
+    isQuick: false,
     proxies: true,
     async run({ databaseProxy, deviceProxy, random }) {
       for (let time = 0; time < 12; time++) {

@@ -163,7 +163,7 @@ export const serving: readonly Fault[] = [
     name: 'rolling',
     title: 'two processes restarted in turn behind a round-robin proxy',
     recoversWithin: 10,
-    isQuick: true,
+    isQuick: false,
     proxies: true,
     isTwofold: true,
     async run({ victim, second, breach }) {
