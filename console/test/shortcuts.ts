@@ -99,6 +99,49 @@ const list = (parameter: string, opened?: RegExp): Tries => ({
   }),
 });
 
+/** The row that is marked as the current one. */
+const isCurrent = async (page: Page, row: number) =>
+  expect
+    .poll(() =>
+      page
+        .locator('tr[data-key][aria-current]')
+        .evaluateAll((all) => all.map((each) => each.getAttribute('data-key'))),
+    )
+    .toEqual([(await rowsOf(page))[row]]);
+const goTo = async ({ page }: Told, row: number) => {
+  await expect(page.locator('tr[data-key]')).not.toHaveCount(0);
+  for (let at = 0; at <= row; at++) {
+    await page.keyboard.press('j');
+    await isCurrent(page, at);
+  }
+};
+
+/** The cursor of a list, which the address does not have. */
+const plainList = (enter: Try): Tries => ({
+  async j(told) {
+    await goTo(told, 0);
+    await told.press();
+    await isCurrent(told.page, 1);
+  },
+  async k(told) {
+    await goTo(told, 1);
+    await told.press();
+    await isCurrent(told.page, 0);
+  },
+  async Enter(told) {
+    await goTo(told, 0);
+    await enter(told);
+  },
+});
+
+const report = async ({ admin: { api } }: TestService): Promise<void> => {
+  const range = { startDate: '2026-01-01', endDate: '2026-01-02' };
+  const { id } = await api.reports.generate.mutate({ kind: 'INCIDENTS', format: 'CSV', ...range });
+  await expect.poll(async () => (await api.reports.getById.query({ id })).status).toBe('DONE');
+};
+const schedule = ({ admin: { api } }: TestService) =>
+  api.reports.createSchedule.mutate({ kind: 'DAILY_SUMMARY', format: 'PDF', every: 'DAILY', hour: 6 });
+
 const selection = (parameter: string): Tries => ({
   async x(told) {
     await go(told, parameter, 0);
@@ -554,10 +597,28 @@ export const stories: readonly PageStory[] = [
   { name: 'analytics', make: is(`/reports?${MAY}`), tries: days },
   {
     name: 'files',
-    make: is('/reports/files?kind=INCIDENTS'),
-    tries: { ...filters('kind'), n: opens('Generate a report') },
+    async make(service) {
+      await several(2, () => report(service));
+      return { address: '/reports/files?kind=INCIDENTS' };
+    },
+    tries: {
+      ...filters('kind'),
+      n: opens('Generate a report'),
+      ...plainList(async ({ page, press }) => {
+        const download = page.waitForEvent('download');
+        await press();
+        await download;
+      }),
+    },
   },
-  { name: 'schedules', make: is('/reports/schedules'), tries: { n: opens('New schedule') } },
+  {
+    name: 'schedules',
+    async make(service) {
+      await several(2, () => schedule(service));
+      return { address: '/reports/schedules' };
+    },
+    tries: { n: opens('New schedule'), ...plainList(opens('Change the schedule')) },
+  },
   {
     name: 'users',
     async make(service) {

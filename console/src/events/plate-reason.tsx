@@ -54,10 +54,11 @@ export function PlateQuestion({ plate, onAnswer }: PlateQuestionProps) {
   const [text, setText] = useState('');
   const reason = text.trim();
   const [askedAt] = useState(() => performance.now());
+  const answer = () => onAnswer(reason || null);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     // The Enter that ended the plate, or was held, is no answer to the question that it brought.
-    if (performance.now() - askedAt > DELIBERATE_MS) onAnswer(reason || null);
+    if (performance.now() - askedAt > DELIBERATE_MS) answer();
   };
   return (
     <form onSubmit={submit} className="mx-auto flex w-full max-w-xl flex-col gap-3 px-4 py-12">
@@ -75,7 +76,14 @@ export function PlateQuestion({ plate, onAnswer }: PlateQuestionProps) {
         onChange={(event) => setText(event.target.value)}
         autoFocus
       />
-      <Button kind="primary" type="submit" icon="search" className="self-start">
+      <Button
+        kind="primary"
+        type="submit"
+        icon="search"
+        className="self-start"
+        // A press with the pointer is deliberate at once; an Enter comes as a click without one.
+        onClick={({ detail }) => detail > 0 && answer()}
+      >
         {t(reason ? 'plateReason.search' : 'plateReason.without')}
       </Button>
     </form>
