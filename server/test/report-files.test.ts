@@ -24,7 +24,7 @@ const SHORT = { endDate: RANGE.startDate };
 /** A report with this many rows takes long enough to be observed in progress. */
 const MANY = lengthOf({ gate: 15_000, full: 60_000 });
 /** The same for a report whose process is killed meanwhile, even on a fast machine. */
-const MANY_MORE = lengthOf({ gate: 50_000, full: 100_000 });
+const MANY_MORE = lengthOf({ gate: 30_000, full: 100_000 });
 /** The maximum number of rows in XLSX. */
 const LIMIT = 100_000;
 
@@ -171,15 +171,6 @@ describe('reports over HTTP', () => {
     expect((await gantry.call('reports.getById', { id }, { token })).status).toBe(404);
   });
 
-  it('report that they are too long for XLSX', async () => {
-    await fill(gantry.pool, LIMIT + 1, MANY + 1);
-    const { id } = await generate({ format: 'XLSX' });
-    expect(await until(id, ({ status }) => status === 'FAILED')).toMatchObject({
-      error: 'There are more than 100000 rows, too many for XLSX: choose CSV, or a shorter range',
-      url: null,
-    });
-  });
-
   it('that need more memory than allowed fail with a message, and the service continues', async () => {
     const { id } = await generate();
     await until(id, ({ status }) => status === 'DONE');
@@ -189,7 +180,7 @@ describe('reports over HTTP', () => {
       connectionString,
       folder,
       now: Date.now,
-      heapMb: { CSV: 20, XLSX: 20, PDF: 20 },
+      heapMb: { CSV: 8, XLSX: 8, PDF: 8 },
     });
     const row = await getReportRow(gantry.app.context.db, id);
     const made = makeReport(row, `${id}-9.csv`, () => undefined, new AbortController().signal);
@@ -229,7 +220,7 @@ describe('reports over HTTP', () => {
     const none = { id: randomUUID() };
     for (const role of ['ANALYST', 'OPERATOR'] as const) {
       expect(await code(role, 'reports.getReports', {})).toBe(200);
-      expect(await code(role, 'reports.generate', VIOLATIONS)).toBe(200);
+      expect(await code(role, 'reports.generate', { ...VIOLATIONS, ...SHORT })).toBe(200);
       expect(await code(role, 'reports.createSchedule', daily)).toBe(200);
     }
     for (const role of ['FIELD', 'VIEWER'] as const) {
@@ -272,6 +263,16 @@ describe('reports over HTTP', () => {
       `SELECT details FROM activity WHERE action = 'reports.generate'`,
     );
     expect(rows[0].details).toMatchObject({ kind: 'VIOLATIONS', format: 'CSV', startDate: '2026-03-01' });
+  });
+
+  // Last, because it makes every further report of these violations long.
+  it('report that they are too long for XLSX', async () => {
+    await fill(gantry.pool, LIMIT + 1, MANY + 1);
+    const { id } = await generate({ format: 'XLSX' });
+    expect(await until(id, ({ status }) => status === 'FAILED')).toMatchObject({
+      error: 'There are more than 100000 rows, too many for XLSX: choose CSV, or a shorter range',
+      url: null,
+    });
   });
 });
 

@@ -38,7 +38,8 @@ export async function writeReport(
     summary: () => summary(db, scope),
     ...(sections && { sections: { ...sections, list: () => sections.list(db, scope) } }),
   };
-  const written = await formats[row.format].write(document, to);
+  const format = await formats[row.format]();
+  const written = await format.write(document, to);
   signal.throwIfAborted();
   return written;
 }
