@@ -25,6 +25,9 @@ const bench = (...args: string[]): Promise<Ended> =>
     );
   });
 
+/** Benchmarks whose load takes most of a minute of processor time. */
+const inLongRun = it.runIf(isLong);
+
 describe('the benchmarks from the command line', () => {
   // One that waits for the disk: the benchmarks refuse others.
   let server: OwnDatabase;
@@ -34,7 +37,7 @@ describe('the benchmarks from the command line', () => {
   afterAll(() => server[Symbol.asyncDispose]());
 
   it('measure ingestion, with a database of their own', { timeout: 180_000 }, async () => {
-    const few = ['--seconds', '0.6', '--warmup', '0.1', '--rounds', '1', '--connections', '8'];
+    const few = ['--seconds', '0.4', '--warmup', '0.1', '--rounds', '1', '--connections', '8'];
     const { code, output, errors } = await bench('ingest', ...few, '--json');
     expect(code, errors).toBe(0);
     const { data, machine } = JSON.parse(output);
@@ -56,39 +59,43 @@ describe('the benchmarks from the command line', () => {
     expect(data.verdicts).toHaveLength(6);
   });
 
-  it('send messages of cameras through gateways, each of which becomes an event', {
-    timeout: 180_000,
-  }, async () => {
-    const few = ['--seconds', '0.2', '--warmup', '0', '--rounds', '1', '--connections', '4'];
-    const cameras = ['--cameras', '3', '--minutes', '0.03', '--every', '0.9', '--picture', '20'];
-    const { code, output, errors } = await bench(
-      'gateways',
-      ...few,
-      ...cameras,
-      '--database-url',
-      server.url,
-      '--json',
-    );
-    expect(code, errors).toBe(0);
-    const { data } = JSON.parse(output);
-    expect(data.measurements.map(({ way }: { way: string }) => way)).toEqual([
-      'ingest',
-      'platerecognizer',
-      'same',
-      'hikvision',
-    ]);
-    for (const { acknowledged, storedPerSecond, nodeMicros, p50, p99 } of data.measurements) {
-      expect(Math.min(acknowledged, storedPerSecond, nodeMicros, p50)).toBeGreaterThan(0);
-      expect(p99).toBeGreaterThanOrEqual(p50);
-    }
-    const [ingest, platerecognizer] = data.measurements;
-    expect(data.ratios).toHaveLength(3);
-    expect(data.ratios[0].median).toBeCloseTo(platerecognizer.storedPerSecond / ingest.storedPerSecond);
-    expect(data.samples).toHaveLength(2);
-    for (const { memory, heap } of data.samples) expect(memory).toBeGreaterThan(heap);
-  });
+  inLongRun(
+    'send messages of cameras through gateways, each of which becomes an event',
+    {
+      timeout: 180_000,
+    },
+    async () => {
+      const few = ['--seconds', '0.2', '--warmup', '0', '--rounds', '1', '--connections', '4'];
+      const cameras = ['--cameras', '3', '--minutes', '0.03', '--every', '0.9', '--picture', '20'];
+      const { code, output, errors } = await bench(
+        'gateways',
+        ...few,
+        ...cameras,
+        '--database-url',
+        server.url,
+        '--json',
+      );
+      expect(code, errors).toBe(0);
+      const { data } = JSON.parse(output);
+      expect(data.measurements.map(({ way }: { way: string }) => way)).toEqual([
+        'ingest',
+        'platerecognizer',
+        'same',
+        'hikvision',
+      ]);
+      for (const { acknowledged, storedPerSecond, nodeMicros, p50, p99 } of data.measurements) {
+        expect(Math.min(acknowledged, storedPerSecond, nodeMicros, p50)).toBeGreaterThan(0);
+        expect(p99).toBeGreaterThanOrEqual(p50);
+      }
+      const [ingest, platerecognizer] = data.measurements;
+      expect(data.ratios).toHaveLength(3);
+      expect(data.ratios[0].median).toBeCloseTo(platerecognizer.storedPerSecond / ingest.storedPerSecond);
+      expect(data.samples).toHaveLength(2);
+      for (const { memory, heap } of data.samples) expect(memory).toBeGreaterThan(heap);
+    },
+  );
 
-  it('keep a constant load, on a given server', { timeout: 180_000 }, async () => {
+  inLongRun('keep a constant load, on a given server', { timeout: 180_000 }, async () => {
     // In the long run it finds its rate by itself first.
     const short = ['--minutes', '0.1', '--every', '2', ...(isLong ? [] : ['--rate', '200'])];
     const { code, output, errors } = await bench('soak', ...short, '--database-url', server.url, '--json');
@@ -99,10 +106,10 @@ describe('the benchmarks from the command line', () => {
     for (const { eventsPerSecond } of data.samples) expect(eventsPerSecond).toBeGreaterThan(100);
   });
 
-  it('generate reports under a constant load', { timeout: 180_000 }, async () => {
+  inLongRun('generate reports under a constant load', { timeout: 180_000 }, async () => {
     const little = [
       '--events',
-      String(lengthOf({ gate: 500, full: 2_000 })),
+      String(lengthOf({ gate: 200, full: 2_000 })),
       '--rate',
       '100',
       '--seconds',
@@ -128,9 +135,9 @@ describe('the benchmarks from the command line', () => {
   it('query histories of several sizes, with answers that plain SQL confirms', {
     timeout: 180_000,
   }, async () => {
-    const sizes = [1_000, lengthOf({ gate: 3_000, full: 20_000 })];
+    const sizes = [1_000, lengthOf({ gate: 2_000, full: 20_000 })];
     const sensors = String(lengthOf({ gate: 20, full: 200 }));
-    const days = String(lengthOf({ gate: 40, full: 90 }));
+    const days = String(lengthOf({ gate: 32, full: 90 }));
     const small = [
       '--sizes',
       sizes.join(),

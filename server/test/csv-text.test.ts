@@ -3,6 +3,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { csv, csvLines } from '../src/reports/formats/csv.ts';
+import { lengthOf } from './test-length.ts';
 
 /**
  * What spreadsheets may evaluate. Quotes and blanks before it do not make it harmless. A line break may separate rows
@@ -51,7 +52,7 @@ const table = fc
     fc.array(fc.array(hostile, { minLength: columns, maxLength: columns }), { minLength: 1, maxLength: 5 }),
   );
 
-const RUNS = { numRuns: 3_000 };
+const RUNS = { numRuns: lengthOf({ gate: 1_000, full: 3_000 }) };
 
 /** As spreadsheets read: a quote within a cell is an ordinary character, and an unclosed one extends to the end. */
 const readLoosely = (text: string, delimiter: string, quote: '"' | false): string[][] => {

@@ -8,6 +8,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONGEST = [
   'bench/test/commands.test.ts',
   'server/test/stop-signals.test.ts',
+  'server/test/gateway-faults.test.ts',
   'server/test/webhook-delivery.test.ts',
   'server/test/embedded.test.ts',
   'server/test/workers.test.ts',

@@ -8,7 +8,7 @@ import './service-process.ts';
 const NAMES = [
   'Georgia Ave @ Urbana Dr (northbound, opposite the library)',
   'طريق الملك فهد - تقاطع شارع العليا',
-  ...Array.from({ length: 10 }, (_, n) => `Ring ${n + 10}`),
+  ...Array.from({ length: 3 }, (_, n) => `Ring ${n + 10}`),
 ];
 
 let gantry: Gantry;
@@ -48,11 +48,11 @@ const pagesOf = async (range: { startDate: string; endDate: string }) => {
   };
 };
 
-describe('a PDF of the traffic of twelve places', () => {
+describe('a PDF of the traffic of several places', () => {
   it.each([
     ['a month, hour by hour', { startDate: '2026-03-01', endDate: '2026-03-31' }, 1_500],
-    ['half a year, day by day', { startDate: '2025-12-01', endDate: '2026-03-31' }, 12 * 59],
-    ['two days', { startDate: '2026-03-01', endDate: '2026-03-02' }, 12 * 48],
+    ['half a year, day by day', { startDate: '2025-12-01', endDate: '2026-03-31' }, NAMES.length * 59],
+    ['two days', { startDate: '2026-03-01', endDate: '2026-03-02' }, NAMES.length * 48],
   ])(
     'has a summary of each before the details of %s',
     async (_, range, rows) => {
@@ -61,7 +61,7 @@ describe('a PDF of the traffic of twelve places', () => {
       expect(pages.length).toBeLessThan(70);
       const details = pages.findIndex((page) => page.includes('Until'));
       const summaries = pages.slice(0, details).filter((page) => page.includes('Busiest hour'));
-      expect(summaries).toHaveLength(12);
+      expect(summaries).toHaveLength(NAMES.length);
       for (const summary of summaries) {
         for (const figure of ['Vehicles', 'Mean speed', 'V85', 'Over the limit', 'Completeness'])
           expect(summary).toContain(figure);
