@@ -49,7 +49,7 @@ test.describe('the board', () => {
     const { title } = await open(service);
     const search = encodeURIComponent(title);
     const page = await openAs('ADMIN', `/incidents?search=${search}&status=["OPEN","CLOSED"]`);
-    await expect(page.getByText(title, { exact: true })).toBeVisible();
+    await expect(page.getByRole('link', { name: title })).toBeVisible();
     await expect(page.getByRole('region', { name: 'Acknowledged' })).toHaveCount(0);
     await page.keyboard.press('v');
     await expect(page).toHaveURL(/view=list/);
