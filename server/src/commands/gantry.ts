@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { version } from '../installation.ts';
 import { untilSignalled } from '../platform/process/stop-signals.ts';
+import { addAdmin } from './admin.ts';
 import { addDatabase } from './database.ts';
 import { exitCodes, reportFailure } from './failure.ts';
 import { addGateway } from './gateway.ts';
@@ -25,6 +26,7 @@ Exit codes: 0 done, 1 failed or found something that has to be mended, 2 wrong u
 addStart(program);
 addSimulator(program);
 addDatabase(program);
+addAdmin(program);
 addGateway(program);
 
 program.hook('preAction', (_program, command) => {
