@@ -20,7 +20,7 @@ import { migrationsFolder } from './installation.ts';
 import type { ClockSources } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import { startEmbeddedDatabase } from './platform/database/embedded/embedded.ts';
-import { SPECIAL_CONNECTIONS } from './platform/database/pools.ts';
+import { FURTHER_CONNECTIONS } from './platform/database/pools.ts';
 import type { Siblings } from './platform/metrics.ts';
 import { claimDataFolder, keepSecret } from './platform/process/data-folder.ts';
 import { Resources } from './platform/resources.ts';
@@ -28,7 +28,6 @@ import { startFoundation } from './platform/start.ts';
 import { TIMINGS, type Timings } from './platform/timings.ts';
 import { startRealtime } from './realtime/start.ts';
 import { startReports } from './reports/start.ts';
-import { REPORT_CONNECTIONS } from './reports/thread-messages.ts';
 import { startRetention } from './retention/schedule.ts';
 import { startSensors } from './sensors/start.ts';
 import { getTimezoneSettings, listFormerTimezones } from './system/store.ts';
@@ -65,12 +64,6 @@ export interface Overrides {
 export interface App extends Service {
   readonly context: AppContext;
 }
-
-/**
- * Connections of a process besides its ordinary pool, including one for notifications. The two for migrations are
- * closed before.
- */
-const FURTHER_CONNECTIONS = SPECIAL_CONNECTIONS + REPORT_CONNECTIONS + 1;
 
 /**
  * Builds the service, with all its resources.

@@ -80,7 +80,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['users', 'realtime'],
   ['events', 'sensors'],
   ['images', 'incidents', 'locations', 'traffic', 'views', 'watchlist', 'webhooks'],
-  ['ingest', 'analytics', 'connections', 'reports', 'retention'],
+  ['ingest', 'analytics', 'connections', 'doctor', 'reports', 'retention'],
   ['api', 'consistency', 'gateways', 'http', 'workers'],
   ['app.ts'],
   ['main.ts', 'commands'],
@@ -163,6 +163,7 @@ describe('the boundaries between rooms', () => {
         .sort(),
     ).toEqual([
       'server/src/commands/gateway.ts',
+      'server/src/doctor/database.ts',
       'server/src/platform/clock.ts',
       'server/src/platform/database/embedded/binaries.ts',
       'server/src/platform/database/embedded/postmaster.ts',

@@ -25,7 +25,7 @@ export class WrongUsage extends Error {
 const MISSING = /^42(P01|703|883)$/;
 
 /** The message of an error for people: without a stack, and without values of statements. */
-function messageOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   // Our own messages may repeat what the caller gave, such as an e-mail address.
   if (error instanceof CommandFailed || error instanceof WrongUsage || error instanceof ConfigError)
     return error.message;

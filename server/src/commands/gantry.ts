@@ -3,6 +3,7 @@ import { version } from '../installation.ts';
 import { untilSignalled } from '../platform/process/stop-signals.ts';
 import { addAdmin } from './admin.ts';
 import { addDatabase } from './database.ts';
+import { addDoctor } from './doctor.ts';
 import { exitCodes, reportFailure } from './failure.ts';
 import { addGateway } from './gateway.ts';
 import { addSimulator } from './simulator.ts';
@@ -27,6 +28,7 @@ addStart(program);
 addSimulator(program);
 addDatabase(program);
 addAdmin(program);
+addDoctor(program);
 addGateway(program);
 
 program.hook('preAction', (_program, command) => {

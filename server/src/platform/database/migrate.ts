@@ -11,7 +11,8 @@ import {
 } from './migration-locks.ts';
 import { estimateSeconds, type MigrationNote, noteOf } from './migration-notes.ts';
 
-interface Migration {
+/** A migration of this version. */
+export interface Migration {
   name: string;
   sql: string;
   checksum: string;
@@ -69,7 +70,8 @@ export async function migrate(
   }
 }
 
-async function readMigrations(folder: URL): Promise<Migration[]> {
+/** The migrations of this version, in their order. */
+export async function readMigrations(folder: URL): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
   return Promise.all(
     names.map(async (name) => {
@@ -154,6 +156,17 @@ async function pending(client: pg.Client, migrations: Migration[]): Promise<Migr
   const { rows } = await client.query<{ name: string; checksum: string }>(
     'SELECT name, checksum FROM schema_migrations',
   );
+  return dueOf(migrations, rows);
+}
+
+/**
+ * The migrations that are not applied yet.
+ * @throws Error when the database was written by a newer version, or an applied migration has changed
+ */
+export function dueOf(
+  migrations: Migration[],
+  rows: readonly { readonly name: string; readonly checksum: string }[],
+): Migration[] {
   const applied = new Map(rows.map((row) => [row.name, row.checksum]));
   for (const name of applied.keys()) {
     if (!migrations.some((migration) => migration.name === name)) {
