@@ -1,13 +1,13 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-// Makes server/dist/main.js, the service as one file of plain JavaScript, and beside it what its threads and processes
-// run. It starts sooner than from the sources, and runs faster, because a loader that translates while running names
-// every inner function anew each time it is made.
+// Makes server/dist: the service as one file of plain JavaScript (main.js), beside it what its threads and processes
+// run, and the command `gantry`. They start sooner than from the sources, and run faster, because a loader that
+// translates while running names every inner function anew each time it is made.
 
 const root = fileURLToPath(new URL('../', import.meta.url));
+const dist = new URL('dist/', import.meta.url);
 
 /**
  * Packages that stay in node_modules: native code, packages that find their files by their own place, and one that is
@@ -30,45 +30,61 @@ const NOT_BUNDLED = [
 const REQUIRE = `import { createRequire as createRequireOfBundle } from 'node:module';
 const require = createRequireOfBundle(import.meta.url);`;
 
-const { outputFiles } = await build({
+const common = {
   absWorkingDir: root,
-  entryPoints: {
-    main: 'server/src/main.ts',
-    'report-worker': 'server/src/reports/worker.ts',
-    'mapping-program': 'server/src/connections/mapping-program.ts',
-  },
   outdir: 'server/dist',
   bundle: true,
-  // What several programs use, and what is imported on demand, become files of their own.
+  // What several programs use, and what is loaded on demand, become files of their own. They lie beside the programs,
+  // because installation.ts expects that.
   splitting: true,
+  chunkNames: 'part-[hash]',
   platform: 'node',
   target: 'node20',
   format: 'esm',
   external: NOT_BUNDLED,
   banner: { js: REQUIRE },
-  alias: { '@gantry/contract': './contract/src' },
+  alias: { '@gantry/contract': './contract/src', '@gantry/client': './client/src/client.ts' },
   sourcemap: 'linked',
   // Node reads the map when it loads the file; the names and lines in it are enough for a stack trace.
   sourcesContent: false,
   logLevel: 'warning',
   write: false,
-});
+};
 
-const folder = new URL('dist/', import.meta.url);
-await mkdir(folder, { recursive: true });
+const builds = await Promise.all([
+  build({
+    ...common,
+    entryPoints: {
+      main: 'server/src/main.ts',
+      'report-worker': 'server/src/reports/worker.ts',
+      'mapping-program': 'server/src/connections/mapping-program.ts',
+    },
+  }),
+  build({
+    ...common,
+    entryPoints: {
+      gantry: 'server/src/commands/gantry.ts',
+      // Programs of their own, which the command loads.
+      simulate: 'simulator/src/simulate.ts',
+      demo: 'simulator/src/demo.ts',
+    },
+  }),
+]);
+const outputFiles = builds.flatMap((built) => built.outputFiles);
+
 for (const { path, contents } of outputFiles) {
   const present = await readFile(path).catch(() => null);
   // Left alone when nothing changed, so that a user who may only read the folder can start the service.
   if (present?.equals(contents)) continue;
+  await mkdir(dist, { recursive: true });
   // Renamed into place, because several services may be started at once.
   const draft = `${path}.${process.pid}`;
   await writeFile(draft, contents);
   await rename(draft, path);
 }
 
-const built = new Set(outputFiles.map(({ path }) => basename(path)));
-for (const name of await readdir(folder)) {
-  // Only the files of earlier builds: other names may be drafts of a build that runs at the same time.
-  if (/^chunk-\w+\.js(\.map)?$|-[A-Z0-9]{8}\.js(\.map)?$/.test(name) && !built.has(name))
-    await rm(new URL(name, folder), { force: true });
+const made = new Set(outputFiles.map(({ path }) => path));
+for (const name of await readdir(dist)) {
+  const path = fileURLToPath(new URL(name, dist));
+  if (/^part-.*\.js(\.map)?$/.test(name) && !made.has(path)) await rm(path, { force: true });
 }

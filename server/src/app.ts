@@ -11,6 +11,7 @@ import { startFoldingCounts } from './events/counts/fold.ts';
 import { findEvents } from './events/store.ts';
 import { startMqtt } from './gateways/mqtt.ts';
 import { startGateways } from './gateways/start.ts';
+import { explainListening, requireFreePort } from './http/listening.ts';
 import { requireMapTiles } from './http/map-tiles.ts';
 import { closeServer, createServer } from './http/server.ts';
 import { startImages } from './images/start.ts';
@@ -19,7 +20,7 @@ import { migrationsFolder } from './installation.ts';
 import type { ClockSources } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import { startEmbeddedDatabase } from './platform/database/embedded/embedded.ts';
-import { SPECIAL_CONNECTIONS } from './platform/database/pools.ts';
+import { FURTHER_CONNECTIONS } from './platform/database/pools.ts';
 import type { Siblings } from './platform/metrics.ts';
 import { claimDataFolder, keepSecret } from './platform/process/data-folder.ts';
 import { Resources } from './platform/resources.ts';
@@ -27,7 +28,6 @@ import { startFoundation } from './platform/start.ts';
 import { TIMINGS, type Timings } from './platform/timings.ts';
 import { startRealtime } from './realtime/start.ts';
 import { startReports } from './reports/start.ts';
-import { REPORT_CONNECTIONS } from './reports/thread-messages.ts';
 import { startRetention } from './retention/schedule.ts';
 import { startSensors } from './sensors/start.ts';
 import { getTimezoneSettings, listFormerTimezones } from './system/store.ts';
@@ -66,15 +66,10 @@ export interface App extends Service {
 }
 
 /**
- * Connections of a process besides its ordinary pool, including one for notifications. The two for migrations are
- * closed before.
- */
-const FURTHER_CONNECTIONS = SPECIAL_CONNECTIONS + REPORT_CONNECTIONS + 1;
-
-/**
  * Builds the service, with all its resources.
  * @param siblings the other processes of the service, if any
  * @param overrides replacements for tests
+ * @param signal interrupts the start, which then fails with its reason or another error and leaves nothing running
  * @throws DataFolderInUse when another process owns the data folder
  */
 export function createApp(
@@ -82,8 +77,9 @@ export function createApp(
   log: Logger,
   siblings: Siblings | null = null,
   overrides: Overrides = {},
+  signal?: AbortSignal,
 ): Promise<App> {
-  return withResources((resources) => compose(config, log, resources, siblings, overrides));
+  return withResources((resources) => compose(config, log, resources, siblings, overrides, signal));
 }
 
 /**
@@ -91,9 +87,10 @@ export function createApp(
  * restarts those that end.
  * @throws DataFolderInUse when another process owns the data folder
  */
-export function createAppOfWorkers(config: Config, log: Logger): Promise<Service> {
+export function createAppOfWorkers(config: Config, log: Logger, signal?: AbortSignal): Promise<Service> {
   return withResources(async (resources) => {
-    const environment = await settleShared(config, log, resources);
+    await requireFreePort(config);
+    const environment = await settleShared(config, log, resources, signal);
     const workers = resources.use(createWorkers({ count: config.WORKERS, environment, log }));
     return {
       get firstAdministrator() {
@@ -107,13 +104,20 @@ export function createAppOfWorkers(config: Config, log: Logger): Promise<Service
   });
 }
 
-async function openDatabase(config: Config, log: Logger, resources: Resources): Promise<string> {
+async function openDatabase(
+  config: Config,
+  log: Logger,
+  resources: Resources,
+  signal: AbortSignal | undefined,
+): Promise<string> {
   if (config.DATABASE_URL) return config.DATABASE_URL;
-  resources.use(await claimDataFolder(config.DATA_DIR));
+  resources.use(await claimDataFolder(config.DATA_DIR, undefined, signal));
+  signal?.throwIfAborted();
   const embedded = await startEmbeddedDatabase({
     dataDir: config.DATA_DIR,
     connections: config.WORKERS * (config.DATABASE_POOL_SIZE + FURTHER_CONNECTIONS),
     log: (line) => log.info(line),
+    signal,
   });
   return resources.use(embedded).connectionString;
 }
@@ -126,10 +130,15 @@ function jwtSecret(config: Config): Promise<string> | string {
 }
 
 /** The settings that all processes of one service must have in common. */
-async function settleShared(config: Config, log: Logger, resources: Resources) {
+async function settleShared(
+  config: Config,
+  log: Logger,
+  resources: Resources,
+  signal: AbortSignal | undefined,
+) {
   await requireMapTiles(config.MAP_PMTILES);
   return {
-    DATABASE_URL: await openDatabase(config, log, resources),
+    DATABASE_URL: await openDatabase(config, log, resources, signal),
     JWT_SECRET: await jwtSecret(config),
   };
 }
@@ -140,8 +149,12 @@ async function compose(
   resources: Resources,
   siblings: Siblings | null,
   overrides: Overrides,
+  signal: AbortSignal | undefined,
 ): Promise<App> {
-  const { DATABASE_URL: connectionString, JWT_SECRET: secret } = await settleShared(config, log, resources);
+  // A worker finds the port taken by its primary.
+  if (siblings === null) await requireFreePort(config);
+  const shared = await settleShared(config, log, resources, signal);
+  const { DATABASE_URL: connectionString, JWT_SECRET: secret } = shared;
   const foundation = await startFoundation({
     config,
     log,
@@ -153,6 +166,7 @@ async function compose(
     migrations: migrationsFolder,
     loadTimezone: getTimezoneSettings,
     loadFormerTimezones: listFormerTimezones,
+    signal,
   });
   const { core } = foundation;
   const { db, timings } = core;
@@ -205,9 +219,7 @@ async function compose(
     firstAdministrator,
     async listen() {
       await server.listen({ host: config.HOST, port: config.PORT }).catch((cause: unknown) => {
-        throw new Error(`HOST ${config.HOST} with PORT ${config.PORT} cannot be listened on: choose others`, {
-          cause,
-        });
+        throw explainListening(cause, config);
       });
       const { address, family, port } = server.server.address() as AddressInfo;
       return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { createApp, createAppOfWorkers, type Service } from './app.ts';
-import { type Config, readConfig } from './platform/config.ts';
+import type { Config } from './platform/config.ts';
 import { describeError, safeText } from './platform/describe-error.ts';
+import { loadConfig } from './platform/load-config.ts';
 import { createLog } from './platform/log.ts';
 import { untilSignalled } from './platform/process/stop-signals.ts';
 import { welcome } from './system/welcome.ts';
@@ -63,6 +63,11 @@ function untilAskedToStop(primary: Primary | null): Promise<string> {
   });
 }
 
+/** The process was asked to stop before it served. */
+class AskedToStop extends Error {
+  override readonly name = 'AskedToStop';
+}
+
 interface Serving {
   readonly service: Service;
   readonly config: Config;
@@ -71,11 +76,22 @@ interface Serving {
   readonly primary: Primary | null;
   /** Resolves with the reason when the process is asked to stop. */
   readonly asked: Promise<string>;
+  /** Aborted at the same time. */
+  readonly signal: AbortSignal;
 }
 
-async function serveUntilAsked({ service, config, log, primary, asked }: Serving): Promise<void> {
+/** Rejects with the reason of the signal. */
+function rejectionOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+async function serveUntilAsked({ service, config, log, primary, asked, signal }: Serving): Promise<void> {
   if (primary && !(await primary.mayListen())) return;
-  const url = await service.listen();
+  signal.throwIfAborted();
+  // With several workers this may take long, because they are started now.
+  const url = await Promise.race([service.listen(), rejectionOf(signal)]);
   if (primary) primary.tellListening({ url, firstAdministrator: service.firstAdministrator });
   else
     for (const line of welcome({ config, service, url, isTerminal: process.stdout.isTTY === true }))
@@ -87,28 +103,50 @@ async function serveUntilAsked({ service, config, log, primary, asked }: Serving
 }
 
 async function run(): Promise<void> {
-  if (existsSync('.env')) process.loadEnvFile('.env');
-  const config = readConfig(process.env);
+  const config = loadConfig();
   const log = createLog(config.LOG_LEVEL);
   endOnUncaught(log);
   const primary = joinPrimary(process.env[WORKER_NUMBER]);
   // Registered before anything starts, so that a signal during the start is not lost.
   const asked = untilAskedToStop(primary);
+  const stopping = new AbortController();
+  void asked.then((reason) => stopping.abort(new AskedToStop(reason)));
+  try {
+    await serve(config, log, primary, asked, stopping.signal);
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error;
+    // Whatever failed then, it failed because the start was interrupted.
+    log.info(
+      { reason: await asked, err: error instanceof AskedToStop ? undefined : error },
+      'stopped while starting',
+    );
+  }
+  primary?.leave();
+  // Everything is closed. Handles that a library still holds, such as a half-open socket, must not keep the process
+  // alive.
+  process.exit(0);
+}
+
+async function serve(
+  config: Config,
+  log: Logger,
+  primary: Primary | null,
+  asked: Promise<string>,
+  signal: AbortSignal,
+): Promise<void> {
   const isMany = config.WORKERS > 1 && !primary;
-  const service = await (isMany ? createAppOfWorkers(config, log) : createApp(config, log, primary));
+  const service = await (isMany
+    ? createAppOfWorkers(config, log, signal)
+    : createApp(config, log, primary, {}, signal));
   const end = async (): Promise<void> => service[Symbol.asyncDispose]();
   try {
-    await serveUntilAsked({ service, config, log, primary, asked });
+    await serveUntilAsked({ service, config, log, primary, asked, signal });
   } catch (error) {
     // The reason why it cannot serve is more important than errors that result from it.
     await end().catch(() => undefined);
     throw error;
   }
   await end().catch(failToStop);
-  primary?.leave();
-  // Everything is closed. Handles that a library still holds, such as a half-open socket, must not keep the process
-  // alive.
-  process.exit(0);
 }
 
 run().catch(failToStart);

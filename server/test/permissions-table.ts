@@ -160,6 +160,7 @@ export const mayCall = {
   'views.setDefault': administrators,
   'system.getLicense': 'anybody',
   'system.health': 'anybody',
+  'system.doctor': administrators,
   'system.getSettings': 'anybody',
   'system.timezone.getTimezoneSettings': 'anybody',
   'system.timezone.updateTimezoneSettings': administrators,

@@ -1,3 +1,4 @@
+import { doctorReport } from '@gantry/contract/doctor';
 import {
   health,
   license,
@@ -6,6 +7,7 @@ import {
   updateTimezoneInput,
   updateTimezoneOutput,
 } from '@gantry/contract/system';
+import { examine } from '../doctor/examine.ts';
 import { changeTimezoneSettings, getHealth, getLicense, getSettings } from '../system/service.ts';
 import { getTimezoneSettings } from '../system/store.ts';
 import { allowed, open, router } from './procedures.ts';
@@ -24,6 +26,16 @@ export const systemRouter = router({
     })
     .output(health)
     .query(({ ctx }) => getHealth(ctx.app)),
+
+  doctor: allowed('systemSettings')
+    .meta({
+      summary: 'Examine this installation',
+      notes:
+        'What is wrong with the settings, the data folder, the database and the work of the service, with remedies, as `gantry doctor` prints it. The folder and the clock are those of the process that answers.',
+      question: true,
+    })
+    .output(doctorReport)
+    .query(({ ctx }) => examine(ctx.app.db, ctx.app.config)),
 
   getSettings: open
     .meta({ summary: 'Get the name, version and features of this installation' })

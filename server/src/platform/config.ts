@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
+import proxyAddress from '@fastify/proxy-addr';
 import { switchableFeatures } from '@gantry/contract/system';
 import { z } from 'zod';
+import { addressFlaw } from './database/address.ts';
 import { parseAllowedHost } from './hosts.ts';
 
 const PREVIEW_ORIGIN = /^https?:\/\/\*\.[a-z0-9.-]+(?::\d{1,5})?$/i;
@@ -36,7 +38,11 @@ export const configKeys = {
     .describe('Folder for the embedded database and the generated secrets. One service owns it at a time.'),
   DATABASE_URL: z
     .string()
-    .regex(/^postgres(ql)?:\/\/.+/, 'must be an address such as postgres://user:password@host:5432/gantry')
+    .regex(/^postgres(ql)?:\/\/.+/, {
+      error: 'must be an address such as postgres://user:password@host:5432/gantry',
+      abort: true,
+    })
+    .refine((url) => addressFlaw(url) === null, { error: ({ input }) => addressFlaw(String(input)) ?? '' })
     .optional()
     .describe(
       'Your own PostgreSQL server (15 to 18). Unset: the embedded one, which is started automatically.',
@@ -119,6 +125,10 @@ export const configKeys = {
     .string()
     .default('')
     .transform(list)
+    .refine((proxies) => proxies.every(isAddressOrNetwork), {
+      error: ({ input }) =>
+        `must be addresses or networks such as 10.0.0.7 or 10.0.0.0/8, separated by commas, not ${(input as string[]).find((proxy) => !isAddressOrNetwork(proxy))}`,
+    })
     .describe(
       'Addresses or networks (CIDR) of reverse proxies whose `X-Forwarded-For` header is trusted, separated by commas.',
     ),
@@ -281,6 +291,14 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 
 function isOrigin(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && new URL(value).origin === value;
+}
+
+function isAddressOrNetwork(value: string): boolean {
+  try {
+    return proxyAddress.compile(value) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 function list(value: string): string[] {

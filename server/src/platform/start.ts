@@ -38,6 +38,8 @@ export interface FoundationOptions {
   /** The folder with the migrations. */
   readonly migrations: URL;
   readonly loadTimezone: (db: Database) => Promise<TimezoneSettings>;
+  /** Interrupts the start. */
+  readonly signal?: AbortSignal | undefined;
   readonly loadFormerTimezones: (db: Database) => Promise<readonly string[]>;
 }
 
@@ -64,9 +66,10 @@ export function keepFresh(
  * @throws UnsuitableDatabase for a server that Gantry cannot use
  */
 export async function startFoundation(options: FoundationOptions): Promise<Foundation> {
-  const { config, log, resources, connectionString, timings } = options;
-  await waitForDatabase(connectionString, { allowUnsafe: config.ALLOW_UNSAFE_DATABASE, log });
-  const migrations = await migrate(connectionString, { folder: options.migrations, log });
+  const { config, log, resources, connectionString, timings, signal } = options;
+  await waitForDatabase(connectionString, { allowUnsafe: config.ALLOW_UNSAFE_DATABASE, log, signal });
+  const migrations = await migrate(connectionString, { folder: options.migrations, log, signal });
+  signal?.throwIfAborted();
   if (migrations.length > 0) log.info({ migrations }, 'the database schema was brought up to date');
 
   const pools = resources.use(

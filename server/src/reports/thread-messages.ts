@@ -1,9 +1,6 @@
 import type { DescribedError } from '../platform/describe-error.ts';
 import type { ReportRow } from './store.ts';
 
-/** Number of connections of a thread, of which a process has one at a time: a report runs its statements one by one. */
-export const REPORT_CONNECTIONS = 1;
-
 /** The input of a thread that writes a report. */
 export interface ThreadJob {
   readonly connectionString: string;

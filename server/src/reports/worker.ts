@@ -2,18 +2,12 @@ import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { isDatabaseAway, isTransient } from '../platform/database/failure.ts';
 import { createPool } from '../platform/database/pool.ts';
+import { REPORT_CONNECTIONS } from '../platform/database/pools.ts';
 import { inLongSnapshot } from '../platform/database/snapshot.ts';
 import { describeError, safeText } from '../platform/describe-error.ts';
 import { AppError } from '../platform/error.ts';
 import { createReportFiles } from './files.ts';
-import {
-  type Failure,
-  type MadeFile,
-  type Progress,
-  REPORT_CONNECTIONS,
-  type ThreadJob,
-  type ThreadMessage,
-} from './thread-messages.ts';
+import type { Failure, MadeFile, Progress, ThreadJob, ThreadMessage } from './thread-messages.ts';
 import { writeReport } from './write.ts';
 
 // The program of the thread that writes one report and ends: server/dist/report-worker.js.

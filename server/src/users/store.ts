@@ -45,6 +45,12 @@ export async function getUser(db: Executor, id: string): Promise<User> {
   return userOf(row);
 }
 
+/** The id of the user with the e-mail address (lower case), active or not; null if there is none. */
+export async function findUserId(db: Executor, email: string): Promise<string | null> {
+  const [row] = await db.select({ id: users.id }).from(users).where(eq(users.email, email));
+  return row?.id ?? null;
+}
+
 const sortExpressions = {
   firstName: sortedName(users.firstName),
   email: users.email,

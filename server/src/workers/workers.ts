@@ -99,6 +99,7 @@ export function createWorkers({ count, environment, log }: WorkersOptions): Work
       // together, because clients keep their connections and the first listener would get all of them.
       const first = start(1);
       await orFail(first.prepared);
+      ending.signal.throwIfAborted();
       const others = Array.from({ length: count - 1 }, (_, index) => start(index + 2));
       await Promise.all(others.map(({ prepared }) => orFail(prepared)));
       const listening = await letListen(first, 1);

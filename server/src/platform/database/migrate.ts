@@ -11,7 +11,8 @@ import {
 } from './migration-locks.ts';
 import { estimateSeconds, type MigrationNote, noteOf } from './migration-notes.ts';
 
-interface Migration {
+/** A migration of this version. */
+export interface Migration {
   name: string;
   sql: string;
   checksum: string;
@@ -22,6 +23,8 @@ export interface MigrateOptions {
   readonly folder: URL;
   readonly log?: MigrationLog;
   readonly patience?: LockPatience;
+  /** Interrupts a migration, which is then rolled back. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 const silent: MigrationLog = { info: () => undefined, warn: () => undefined };
@@ -31,31 +34,44 @@ const silent: MigrationLog = { info: () => undefined, warn: () => undefined };
  * uses separate connections, because a migration may take longer than an ordinary statement.
  * @returns the names of the migrations that were applied
  * @throws Error when a migration fails, or never gets a lock that it needs
+ * @throws the reason of the signal
  */
 export async function migrate(
   connectionString: string,
-  { folder, log = silent, patience = usualPatience }: MigrateOptions,
+  { folder, log = silent, patience = usualPatience, signal }: MigrateOptions,
 ): Promise<string[]> {
   const migrations = await readMigrations(folder);
   const client = await connect(connectionString);
+  // Closes the connection even while a statement runs on it.
+  const interrupt = (): void => void client.end().catch(() => undefined);
+  signal?.addEventListener('abort', interrupt, { once: true });
   try {
+    signal?.throwIfAborted();
     await client.query('SELECT pg_advisory_lock($1)', [locks.migration]);
     const due = await pending(client, migrations);
     if (due.length > 0) {
       const observer = await connect(connectionString);
       try {
-        for (const migration of due) await apply({ client, observer, log, patience }, migration);
+        for (const migration of due) {
+          signal?.throwIfAborted();
+          await apply({ client, observer, log, patience }, migration);
+        }
       } finally {
         await observer.end();
       }
     }
     return due.map(({ name }) => name);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
   } finally {
+    signal?.removeEventListener('abort', interrupt);
     await client.end();
   }
 }
 
-async function readMigrations(folder: URL): Promise<Migration[]> {
+/** The migrations of this version, in their order. */
+export async function readMigrations(folder: URL): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
   return Promise.all(
     names.map(async (name) => {
@@ -140,6 +156,17 @@ async function pending(client: pg.Client, migrations: Migration[]): Promise<Migr
   const { rows } = await client.query<{ name: string; checksum: string }>(
     'SELECT name, checksum FROM schema_migrations',
   );
+  return dueOf(migrations, rows);
+}
+
+/**
+ * The migrations that are not applied yet.
+ * @throws Error when the database was written by a newer version, or an applied migration has changed
+ */
+export function dueOf(
+  migrations: Migration[],
+  rows: readonly { readonly name: string; readonly checksum: string }[],
+): Migration[] {
   const applied = new Map(rows.map((row) => [row.name, row.checksum]));
   for (const name of applied.keys()) {
     if (!migrations.some((migration) => migration.name === name)) {

@@ -53,6 +53,15 @@ const special = {
 /** Maximum number of connections of one process besides the ordinary ones. */
 export const SPECIAL_CONNECTIONS = Object.values(special).reduce((sum, { size }) => sum + size, 0);
 
+/** Number of connections of a report, of which a process writes one at a time, and its statements run one by one. */
+export const REPORT_CONNECTIONS = 1;
+
+/**
+ * Connections of a process besides its ordinary pool, including one for notifications. The two for migrations are
+ * closed before.
+ */
+export const FURTHER_CONNECTIONS = SPECIAL_CONNECTIONS + REPORT_CONNECTIONS + 1;
+
 /** @param size maximum number of connections of the ordinary pool */
 export function openPools(
   connectionString: string,

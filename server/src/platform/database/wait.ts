@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { describeAddress } from './address.ts';
 import { isDatabaseAway } from './failure.ts';
+import { explainRefusal } from './refusals.ts';
 
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 500;
@@ -10,6 +12,8 @@ export interface WaitOptions {
   /** Whether to accept, with a warning, a server that may lose committed data. */
   readonly allowUnsafe: boolean;
   readonly log: Logger;
+  /** Interrupts the wait. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A PostgreSQL server that this service cannot use. */
@@ -22,19 +26,68 @@ const DURABILITY = ['fsync', 'synchronous_commit', 'full_page_writes'] as const;
 
 /**
  * Waits up to 30 s for the database, which may be starting at the same time.
- * @throws UnsuitableDatabase when it is too old, has the wrong encoding, or may lose committed data
+ * @throws UnsuitableDatabase when it cannot be reached or used; the message says what to do
+ * @throws the reason of the signal
  */
 export async function waitForDatabase(connectionString: string, options: WaitOptions): Promise<void> {
-  const { log } = options;
+  const { log, signal } = options;
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
+    signal?.throwIfAborted();
     try {
-      return await check(connectionString, options);
+      return await unlessAborted(signal, check(connectionString, options));
     } catch (error) {
-      if (!isDatabaseAway(error) || performance.now() > deadline) throw error;
-      log.info({ reason: error }, 'waiting for the database');
-      await sleep(PAUSE_MS);
+      signal?.throwIfAborted();
+      const explanation = explainRefusal(error, connectionString);
+      if (!isDatabaseAway(error) || performance.now() > deadline)
+        throw explanation === null ? error : new UnsuitableDatabase(explanation, { cause: error });
+      log.info({ reason: explanation ?? error }, 'waiting for the database');
+      await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
     }
+  }
+}
+
+/** The result of the work, which goes on unheeded once the signal is aborted. @throws the reason of the signal */
+function unlessAborted<Result>(signal: AbortSignal | undefined, work: Promise<Result>): Promise<Result> {
+  if (!signal) return work;
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+interface Rights {
+  readonly role: string;
+  readonly database: string;
+  readonly standby: boolean;
+  /** Whether the role may create tables; null if there is no schema public. */
+  readonly may_create: boolean | null;
+  /** The owner of tables that the role can neither change nor migrate; null if there are none. */
+  readonly owner: string | null;
+}
+
+/** @throws UnsuitableDatabase when the role may not do what the service needs */
+function requireRights({ role, database, standby, may_create, owner }: Rights): void {
+  if (standby) {
+    throw new UnsuitableDatabase(
+      'The database server is a standby, which only reads: name the primary in DATABASE_URL',
+    );
+  }
+  if (may_create === null) {
+    throw new UnsuitableDatabase(
+      `The database ${database} has no schema public: run CREATE SCHEMA public AUTHORIZATION ${role}`,
+    );
+  }
+  if (!may_create) {
+    throw new UnsuitableDatabase(
+      `The role ${role} may not create tables in the database ${database}: run GRANT CREATE ON SCHEMA public TO ${role} in it, or make the role the owner with ALTER DATABASE ${database} OWNER TO ${role}`,
+    );
+  }
+  if (owner !== null) {
+    throw new UnsuitableDatabase(
+      `The tables in the database ${database} belong to the role ${owner}: name that role in DATABASE_URL instead of ${role}`,
+    );
   }
 }
 
@@ -52,22 +105,31 @@ function requireDurable(off: readonly string[], { allowUnsafe, log }: WaitOption
 
 async function check(connectionString: string, options: WaitOptions): Promise<void> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000 });
+  // Statements on it fail with the same error.
+  client.on('error', () => undefined);
   await client.connect();
   try {
-    const { rows } = await client.query<{ version: number; off: string[]; encoding: string }>(
+    const { rows } = await client.query<{ version: number; off: string[]; encoding: string } & Rights>(
       `SELECT current_setting('server_version_num')::int AS version,
         ARRAY(SELECT name FROM unnest($1::text[]) AS name WHERE current_setting(name) = 'off') AS off,
-        current_setting('server_encoding') AS encoding`,
+        current_setting('server_encoding') AS encoding,
+        current_user AS role, current_database() AS database, pg_is_in_recovery() AS standby,
+        has_schema_privilege(to_regnamespace('public'), 'CREATE') AS may_create,
+        (SELECT pg_get_userbyid(relowner) FROM pg_class
+          WHERE oid = to_regclass('public.schema_migrations') AND NOT pg_has_role(relowner, 'USAGE')) AS owner`,
       [DURABILITY],
     );
     const [server] = rows;
     if (!server || server.version < 150_000)
-      throw new UnsuitableDatabase('Gantry needs PostgreSQL 15 or newer');
+      throw new UnsuitableDatabase(
+        `Gantry needs PostgreSQL 15 or newer, and the server ${describeAddress(connectionString).server} is older: update it, or name another one in DATABASE_URL`,
+      );
     if (server.encoding !== 'UTF8') {
       throw new UnsuitableDatabase(
         `The database has the encoding ${server.encoding}: create it with ENCODING 'UTF8'`,
       );
     }
+    requireRights(server);
     requireDurable(server.off, options);
   } finally {
     await client.end();

@@ -76,19 +76,21 @@ interface Claim {
  * holder is superseded by n + 1, and a claim is removed only when a higher one exists. So exactly one of any number
  * of processes that start at the same instant gets the folder.
  * @param pace how often the claim shows a sign of life, and how long one that another machine made is watched for one
+ * @param signal interrupts the watching
  * @throws {DataFolderInUse} when another live process holds it
  * @throws {DataFolderUnusable} when it cannot be created or written
  */
 export async function claimDataFolder(
   dataDir: string,
   pace: ClaimPace = CLAIM_PACE,
+  signal?: AbortSignal,
 ): Promise<AsyncDisposable> {
   await makeDataFolder(dataDir);
   const self = await describeSelf();
   return explaining(dataDir, async () => {
     for (;;) {
       const highest = await findHighestClaim(dataDir);
-      await refuseIfHeld(dataDir, highest, pace);
+      await refuseIfHeld(dataDir, highest, pace, signal);
       const claim = await bid(dataDir, highest.number + 1, self);
       if (!claim) continue;
       await removeClaimsBelow(dataDir, claim.number);
@@ -165,10 +167,15 @@ async function findHighestClaim(dataDir: string): Promise<Claim> {
   }
 }
 
-async function refuseIfHeld(dataDir: string, { path, holder }: Claim, { watchMs }: ClaimPace): Promise<void> {
+async function refuseIfHeld(
+  dataDir: string,
+  { path, holder }: Claim,
+  { watchMs }: ClaimPace,
+  signal?: AbortSignal,
+): Promise<void> {
   if (!holder) return;
   if (holder.space !== (await processSpace())) {
-    if (!(await showsLife(path, watchMs))) return;
+    if (!(await showsLife(path, watchMs, signal))) return;
     throw new DataFolderInUse(dataDir, `pid ${holder.pid} in another container or on another machine`);
   }
   if (!(await isAlive(holder.pid))) return;
@@ -182,11 +189,11 @@ async function refuseIfHeld(dataDir: string, { path, holder }: Claim, { watchMs 
  * Process numbers from another machine or container cannot be looked up, so check whether the holder still touches
  * its claim.
  */
-async function showsLife(path: string, watchMs: number): Promise<boolean> {
+async function showsLife(path: string, watchMs: number, signal?: AbortSignal): Promise<boolean> {
   const deadline = performance.now() + watchMs;
   const before = await ignoreErrno(lstat(path), 'ENOENT');
   while (performance.now() < deadline) {
-    await sleep(Math.min(LOOK_MS, watchMs / 10));
+    await sleep(Math.min(LOOK_MS, watchMs / 10), undefined, { signal });
     const now = await ignoreErrno(lstat(path), 'ENOENT');
     if (!now) return false;
     if (now.mtimeMs !== before?.mtimeMs) return true;

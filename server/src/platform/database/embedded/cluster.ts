@@ -105,7 +105,7 @@ export function commandFor(cluster: Cluster, port: number): [string, ...string[]
  * removed.
  * @throws {EmbeddedDatabaseError} when initdb fails
  */
-export async function createCluster(cluster: Cluster): Promise<void> {
+export async function createCluster(cluster: Cluster, signal?: AbortSignal): Promise<void> {
   const home = dirname(cluster.folder);
   await removeDrafts(home);
   const draft = await mkdtemp(join(home, DRAFT));
@@ -113,7 +113,7 @@ export async function createCluster(cluster: Cluster): Promise<void> {
     const passwordFile = join(draft, 'password');
     await writeFile(passwordFile, `${cluster.password}\n`, { mode: 0o600 });
     await giveTo(cluster.account, draft, passwordFile);
-    await initialise(cluster, join(draft, 'cluster'), passwordFile);
+    await initialise(cluster, join(draft, 'cluster'), passwordFile, signal);
     await rename(join(draft, 'cluster'), cluster.folder);
     await syncFolder(home);
   } finally {
@@ -132,7 +132,12 @@ export async function checkVersion(cluster: Cluster): Promise<void> {
   );
 }
 
-async function initialise(cluster: Cluster, folder: string, passwordFile: string): Promise<void> {
+async function initialise(
+  cluster: Cluster,
+  folder: string,
+  passwordFile: string,
+  signal?: AbortSignal,
+): Promise<void> {
   const flags = [
     `--pgdata=${folder}`,
     `--username=${OWNER}`,
@@ -150,8 +155,9 @@ async function initialise(cluster: Cluster, folder: string, passwordFile: string
     '--no-instructions',
   ];
   try {
-    await run(cluster.binaries.initdb, flags, { ...runAs(cluster.account), timeout: 120_000 });
+    await run(cluster.binaries.initdb, flags, { ...runAs(cluster.account), timeout: 120_000, signal });
   } catch (error) {
+    signal?.throwIfAborted();
     throw new EmbeddedDatabaseError(
       `The database could not be created in ${dirname(cluster.folder)}: ${String(error)}\n` +
         'Remove the cause, or set DATABASE_URL to a PostgreSQL server of your own.',

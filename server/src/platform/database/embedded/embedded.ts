@@ -45,6 +45,7 @@ export interface EmbeddedDatabase extends AsyncDisposable {
  * Starts the PostgreSQL server of the data folder, or takes over one that a killed process left running. The first
  * start creates the database. The caller must hold the claim on the data folder (`claimDataFolder`).
  * @throws {EmbeddedDatabaseError} when it cannot run here; the message says what to do
+ * @throws the reason of the signal, or another error, when it was interrupted; no server is left running
  */
 export async function startEmbeddedDatabase(options: {
   dataDir: string;
@@ -53,15 +54,18 @@ export async function startEmbeddedDatabase(options: {
   connections?: number;
   /** Settings of PostgreSQL that override ours. */
   settings?: Readonly<Record<string, string>>;
+  /** Interrupts the start. */
+  signal?: AbortSignal | undefined;
 }): Promise<EmbeddedDatabase> {
-  const { log } = options;
+  const { log, signal } = options;
   await makeDataFolder(options.dataDir);
   const dataDir = await realpath(options.dataDir);
   const home = await findDatabaseHome(dataDir);
   const claim = home.isOutside ? await openOutside(home, dataDir, log) : undefined;
   try {
     const cluster = await prepareCluster(home, dataDir, options);
-    const postmaster = (await adoptPostmaster(cluster, log)) ?? (await startOnFreePort(cluster));
+    const adopted = await adoptPostmaster(cluster, log, signal);
+    const postmaster = adopted ?? (await startOnFreePort(cluster, signal));
     await ensureDatabase(cluster, postmaster.port, DATABASE).catch(async (error: unknown) => {
       await stopPostmaster(postmaster.pid);
       throw error;
@@ -87,7 +91,7 @@ async function openOutside(home: DatabaseHome, dataDir: string, log: Log): Promi
 async function prepareCluster(
   home: DatabaseHome,
   dataDir: string,
-  { connections = 0, settings = {}, log }: Parameters<typeof startEmbeddedDatabase>[0],
+  { connections = 0, settings = {}, log, signal }: Parameters<typeof startEmbeddedDatabase>[0],
 ): Promise<Cluster> {
   const copyHome = process.getuid?.() === 0 ? SHARED_HOME : dataDir;
   const binaries = await prepareBinaries(await findDistribution(), home.account, copyHome, log);
@@ -105,7 +109,8 @@ async function prepareCluster(
     connections,
     settings,
   };
-  if (!home.exists) await createCluster(cluster);
+  signal?.throwIfAborted();
+  if (!home.exists) await createCluster(cluster, signal);
   await checkVersion(cluster);
   // Leads to the database if the data folder is moved, and shows people where it is.
   if (home.isOutside) await ignoreErrno(symlink(home.cluster, join(dataDir, 'postgres')), 'EEXIST');
@@ -119,10 +124,11 @@ function missingPassword(home: DatabaseHome, dataDir: string): EmbeddedDatabaseE
   );
 }
 
-async function startOnFreePort(cluster: Cluster): Promise<Postmaster> {
+async function startOnFreePort(cluster: Cluster, signal?: AbortSignal): Promise<Postmaster> {
   for (let attempt = 1; ; attempt++) {
+    signal?.throwIfAborted();
     try {
-      return await startPostmaster(cluster, await findFreePort());
+      return await startPostmaster(cluster, await findFreePort(), signal);
     } catch (error) {
       if (!(error instanceof PortTaken) || attempt === PORT_ATTEMPTS) throw error;
     }

@@ -53,11 +53,12 @@ export function forgetPostmaster(pid: number): void {
 export async function adoptPostmaster(
   cluster: Cluster,
   log: (line: string) => void,
+  signal?: AbortSignal,
 ): Promise<Postmaster | undefined> {
   const found = await readLock(cluster.folder);
   if (!found || !(await isServerOf(cluster.folder, found.pid))) return undefined;
   answerFor(found.pid);
-  const obstacle = await findObstacle(cluster, found);
+  const obstacle = await findObstacle(cluster, found, signal);
   if (!obstacle) {
     log(`PostgreSQL was left running by an earlier process: using it (pid ${found.pid}, port ${found.port})`);
     return found;
@@ -117,12 +118,16 @@ function answerFor(pid: number): void {
 }
 
 /** The reason why a running server cannot be used as it is; undefined if it can. */
-async function findObstacle(cluster: Cluster, found: Postmaster): Promise<string | undefined> {
+async function findObstacle(
+  cluster: Cluster,
+  found: Postmaster,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
   if ((await commandLineOf(found.pid)) !== commandFor(cluster, found.port).join(' ')) {
     return 'it was started with other settings or by another build';
   }
   try {
-    await waitUntilReady(cluster, found);
+    await waitUntilReady(cluster, found, signal);
     return undefined;
   } catch (error) {
     if (error instanceof EmbeddedDatabaseError) return error.message;
@@ -158,10 +163,11 @@ async function launch(cluster: Cluster, port: number): Promise<number> {
   try {
     const options = { ...runAs(cluster.account), detached: true };
     const child = spawn(program, words, { ...options, stdio: ['ignore', output.fd, output.fd] });
+    // At once, because this process may be asked to exit before the next event.
+    if (child.pid !== undefined) answerFor(child.pid);
     await once(child, 'spawn');
     child.unref();
     if (child.pid === undefined) throw new EmbeddedDatabaseError(`${program} did not start.`);
-    answerFor(child.pid);
     return child.pid;
   } finally {
     await output.close();

@@ -1,0 +1,56 @@
+import type { DoctorReport, Finding } from '@gantry/contract/doctor';
+import type { Command } from 'commander';
+import { exitCodes, messageOf } from './failure.ts';
+import { print, printJson } from './output.ts';
+
+const SIGNS = { PROBLEM: 'PROBLEM', ADVICE: 'advice ', OK: 'ok     ' } as const;
+
+function tell({ findings, isHealthy }: DoctorReport): void {
+  for (const { level, finding, remedy } of findings) {
+    print(`${SIGNS[level]}  ${finding}`);
+    if (remedy !== null) print(`         ${remedy}`);
+  }
+  print(isHealthy ? '\nNothing must be mended.' : '\nThe problems above must be mended.');
+}
+
+/** The findings about the database, or why nothing can be said about it. */
+async function examineDatabase(): Promise<Finding[]> {
+  const { withDatabase } = await import('./with-database.ts');
+  const { examineData } = await import('../doctor/examine.ts');
+  const { problem } = await import('../doctor/findings.ts');
+  try {
+    return await withDatabase(({ db, config }) => examineData(db, config));
+  } catch (error) {
+    return [problem('database', 'The database cannot be examined.', messageOf(error))];
+  }
+}
+
+async function doctor({ json }: { readonly json: boolean }): Promise<void> {
+  const { loadConfig } = await import('../platform/load-config.ts');
+  const { examineMachine } = await import('../doctor/examine.ts');
+  const { problem, reportOf } = await import('../doctor/findings.ts');
+  const findings: Finding[] = [];
+  try {
+    findings.push(...(await examineMachine(loadConfig())), ...(await examineDatabase()));
+  } catch (error) {
+    findings.push(problem('settings', 'The settings cannot be used.', messageOf(error)));
+  }
+  const report = reportOf(findings);
+  if (json) printJson(report);
+  else tell(report);
+  if (!report.isHealthy) process.exitCode = exitCodes.failed;
+}
+
+export function addDoctor(program: Command): void {
+  program
+    .command('doctor')
+    .description('Say what is wrong with this installation, and what to do about it.')
+    .option('--json', 'print the findings as JSON', false)
+    .addHelpText(
+      'after',
+      `
+Examines Node.js, the settings, the data folder, the database and the work of the service, which may be running or not.
+Changes nothing. Exits with 1 if something must be mended (PROBLEM).`,
+    )
+    .action(doctor);
+}

@@ -1,0 +1,36 @@
+import type { Config } from '../platform/config.ts';
+import { openDatabaseOf } from '../platform/database/open.ts';
+import { createDatabase, createPool, type Database } from '../platform/database/pool.ts';
+import { explainRefusal } from '../platform/database/refusals.ts';
+import { loadConfig } from '../platform/load-config.ts';
+import { CommandFailed } from './failure.ts';
+
+/** The database of this installation, for a command. */
+export interface CommandDatabase {
+  readonly config: Config;
+  readonly connectionString: string;
+  readonly db: Database;
+}
+
+/**
+ * Runs `work` on the database of this installation: that of DATABASE_URL, or the embedded one, which is started and
+ * stopped again unless a service runs it.
+ * @throws CommandFailed when it cannot be reached; the message says what to do
+ */
+export async function withDatabase<Result>(
+  work: (opened: CommandDatabase) => Promise<Result>,
+): Promise<Result> {
+  const config = loadConfig();
+  await using opened = await openDatabaseOf(config);
+  const { connectionString } = opened;
+  const pool = createPool(connectionString, 2, () => undefined, { name: 'gantry command' });
+  try {
+    return await work({ config, connectionString, db: createDatabase(pool) });
+  } catch (error) {
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    const explanation = explainRefusal(cause, connectionString);
+    throw explanation === null ? error : new CommandFailed(explanation, { cause: error });
+  } finally {
+    await pool.end();
+  }
+}

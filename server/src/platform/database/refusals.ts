@@ -1,0 +1,50 @@
+import { describeAddress } from './address.ts';
+import { sqlState } from './failure.ts';
+
+interface Address {
+  readonly server: string;
+  readonly database: string;
+  readonly user: string;
+}
+
+/** What each SQLSTATE of a refused connection means, and what to do. */
+const REFUSED: Readonly<Record<string, (address: Address) => string>> = {
+  '28P01': ({ server, user }) =>
+    `The database server ${server} refuses the password of the role ${user}: correct it in DATABASE_URL`,
+  '28000': ({ server, user, database }) =>
+    `The database server ${server} does not let the role ${user} connect to ${database}: check the role in DATABASE_URL and pg_hba.conf of the server, and whether it requires TLS (sslmode=require)`,
+  '3D000': ({ server, database }) =>
+    `There is no database ${database} on the server ${server}: create it with CREATE DATABASE ${database}, or correct the name in DATABASE_URL`,
+  '42501': ({ database, user }) =>
+    `The role ${user} may not connect to the database ${database}: run GRANT CONNECT ON DATABASE ${database} TO ${user}`,
+  '53300': ({ server }) =>
+    `The database server ${server} has no connection left: raise its max_connections, or lower DATABASE_POOL_SIZE or WORKERS`,
+};
+
+/** What each code of an unreachable server means. */
+const UNREACHABLE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'the name is unknown',
+  EAI_AGAIN: 'the name cannot be looked up now',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'there is no route to its network',
+  ETIMEDOUT: 'it does not answer',
+  ENOENT: 'there is no such socket',
+  EACCES: 'this user may not open the socket',
+};
+
+/** Why no connection to the database can be made, as a sentence that says what to do; null for other errors. */
+export function explainRefusal(error: unknown, connectionString: string): string | null {
+  const address = describeAddress(connectionString);
+  const state = sqlState(error);
+  if (state !== null) return REFUSED[state]?.(address) ?? null;
+  const first = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
+  if (!(first instanceof Error)) return null;
+  const { code, message } = first as NodeJS.ErrnoException;
+  const because = UNREACHABLE[code ?? ''] ?? (/timeout/i.test(message) ? 'it does not answer' : null);
+  if (because !== null)
+    return `The database server ${address.server} cannot be reached, because ${because}: start it, or correct DATABASE_URL`;
+  if (/SSL|certificate|self.signed/i.test(`${message} ${code}`))
+    return `No TLS connection to the database server ${address.server} can be made (${message}): check sslmode and sslrootcert in DATABASE_URL`;
+  return null;
+}

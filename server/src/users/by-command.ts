@@ -1,0 +1,88 @@
+import { userInfo } from 'node:os';
+import type { CreateUserInput, User } from '@gantry/contract/users';
+import { recordActivity } from '../activity/store.ts';
+import type { Passwords } from '../auth/passwords.ts';
+import type { Caller } from '../platform/context.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
+import { findUserId, insertUser, lockUser, updateLockedUser } from './store.ts';
+
+// What the administrator of the machine does to accounts, without being logged in. The activity log has it under the
+// account itself.
+
+interface CommandApp {
+  readonly db: Database;
+  readonly passwords: Passwords;
+}
+
+/** Where such an action comes from, in the activity log. */
+function callerOf(command: string): Caller {
+  return {
+    requestId: '',
+    since: performance.now(),
+    address: 'local',
+    host: null,
+    userAgent: `gantry ${command}`,
+    authorization: null,
+  };
+}
+
+/** The user of the operating system, who is recorded with the action. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'unknown');
+  }
+}
+
+/** An account whose password was reset. */
+export interface ResetAccount {
+  readonly user: User;
+  /** Whether the account was deactivated, and is active again. */
+  readonly wasInactive: boolean;
+}
+
+/**
+ * Sets the password of the account with the e-mail address (lower case), and ends its sessions.
+ * @param activate whether to activate a deactivated account
+ * @returns null when there is no such account
+ */
+export async function resetPasswordByCommand(
+  { db, passwords }: CommandApp,
+  email: string,
+  password: string,
+  activate: boolean,
+): Promise<ResetAccount | null> {
+  const passwordHash = await passwords.hash(password);
+  return inTransaction(db, async (tx) => {
+    const id = await findUserId(tx, email);
+    if (id === null) return null;
+    const { user: before } = await lockUser(tx, id);
+    const wasInactive = !before.isActive;
+    const changes = activate && wasInactive ? { passwordHash, isActive: true } : { passwordHash };
+    const user = await updateLockedUser(tx, id, changes, { endSessions: true });
+    const details = {
+      userId: id,
+      email,
+      systemUser: systemUser(),
+      ...(activate && wasInactive && { activated: true }),
+    };
+    await recordActivity(tx, id, callerOf('admin reset-password'), 'users.resetPassword', details);
+    return { user, wasInactive };
+  });
+}
+
+/** Creates an account. Fails with a unique violation when the e-mail address is in use. */
+export async function createUserByCommand(
+  { db, passwords }: CommandApp,
+  { password, ...input }: CreateUserInput,
+): Promise<User> {
+  const passwordHash = await passwords.hash(password);
+  return inTransaction(db, async (tx) => {
+    const user = await insertUser(tx, { ...input, passwordHash });
+    const details = { userId: user.id, email: user.email, role: user.role, systemUser: systemUser() };
+    await recordActivity(tx, user.id, callerOf('admin create'), 'users.create', details);
+    return user;
+  });
+}
