@@ -12,7 +12,6 @@ import { AppError } from '../platform/error.ts';
 import { given } from '../platform/given.ts';
 import { findNames } from '../users/names-store.ts';
 import { changeIncident, type IncidentContext, recordCommand, unseenBy } from './change.ts';
-import { attachImages, type NoteImage } from './images-store.ts';
 import { requireAssignee, requireEvents, requirePlaces } from './references.ts';
 import { assigneeRefusal } from './refusal.ts';
 import {
@@ -22,6 +21,7 @@ import {
   type IncidentRow,
   insertIncidents,
 } from './store.ts';
+import { attachImages, type NoteImage } from './timeline-store.ts';
 
 /**
  * Opens an incident by hand.
