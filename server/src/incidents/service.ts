@@ -24,7 +24,7 @@ import {
 import { attachImages, type NoteImage } from './timeline-store.ts';
 
 /**
- * Opens an incident by hand.
+ * Opens an incident for a user.
  * @throws AppError `badRequest` when a referenced object does not exist; `forbidden` when the role does not allow the
  * assignment
  */
@@ -108,7 +108,7 @@ export async function requireMayNote({ app, actor }: IncidentContext, id: string
 }
 
 /**
- * Assigns an incident to a user, or to nobody.
+ * Assigns an incident to a user, or clears the assignment.
  * @throws AppError as `changeIncident` does; `badRequest` when it cannot be assigned to the user
  */
 export function assignIncident(

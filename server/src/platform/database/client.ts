@@ -37,7 +37,7 @@ export function giveBackOnlyAtRest(pool: Pool): void {
 
 /**
  * Whether every statement on the connection has been answered. After a query time-out of pg the statement is still
- * running, and the next one would wait behind it. pg has this property, but its types do not declare it.
+ * running, and the next one would have to wait for it. pg has this property, but its types do not declare it.
  */
 function isAnswered(client: PoolClient): boolean {
   return (client as PoolClient & { readonly readyForQuery: boolean }).readyForQuery;
