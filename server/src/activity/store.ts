@@ -30,7 +30,7 @@ export type ActivityAction =
 export const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /** Maximum length of a stored user agent, in characters. */
-export const USER_AGENT_MAX = 300;
+const USER_AGENT_MAX = 300;
 
 /** Records an action in the transaction that performs it. */
 export async function recordActivity(

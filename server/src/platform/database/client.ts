@@ -4,7 +4,7 @@ import { isUnanswered, sqlState } from './failure.ts';
 // Exclusive use of a connection, which pg calls a client, and the state in which it is returned.
 
 /** Whether the connection can be reused: no statement is running and no transaction is open. */
-export function isAtRest(client: PoolClient): boolean {
+function isAtRest(client: PoolClient): boolean {
   return isAnswered(client) && client.getTransactionStatus() === 'I';
 }
 

@@ -21,7 +21,7 @@ export async function findFreePort(): Promise<number> {
 }
 
 /** Whether a server can listen on this port of the loopback address. */
-export async function isPortFree(port: number): Promise<boolean> {
+async function isPortFree(port: number): Promise<boolean> {
   const server = createServer();
   try {
     server.listen(port, '127.0.0.1');
