@@ -22,6 +22,6 @@ export function checkCounts(who: string, acknowledged: number, before: Counts, a
   const found = { rows: added('rows'), totals: added('totals'), stats: added('stats') };
   const wrong = Object.entries(found).filter(([, count]) => count !== null && count !== acknowledged);
   if (wrong.length === 0) return;
-  const told = wrong.map(([key, count]) => `${key} grew by ${count}`).join(', ');
-  throw new BenchmarkFailed(`${who}: ${acknowledged} events were acknowledged, but ${told}`);
+  const differences = wrong.map(([key, count]) => `${key} grew by ${count}`).join(', ');
+  throw new BenchmarkFailed(`${who}: ${acknowledged} events were acknowledged, but ${differences}`);
 }

@@ -19,7 +19,7 @@ export interface Results {
 }
 
 /** The results for people, with the place and time of the measurement. */
-export function asMarkdown({ name, date, machine, options, text }: Results): string {
+function asMarkdown({ name, date, machine, options, text }: Results): string {
   const { processor, cores, memoryGb, system, node, postgresql, commit } = machine;
   const called = Object.entries(options).map(([key, value]) => `${key} ${String(value)}`);
   return [
@@ -39,7 +39,7 @@ export function asJson({ name, date, machine, options, data }: Results): string 
 }
 
 /** Stores the results in bench/results, as `<date>-<name>.md` and `.json`. @returns the path of the former */
-export async function saveResults(results: Results): Promise<string> {
+async function saveResults(results: Results): Promise<string> {
   const base = `${FOLDER}${results.date.toISOString().slice(0, 10)}-${results.name}`;
   await mkdir(FOLDER, { recursive: true });
   await writeFile(`${base}.json`, asJson(results));

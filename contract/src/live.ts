@@ -17,7 +17,6 @@ export const followAnyInput = z
     ...resumable,
   })
   .prefault({});
-export type FollowAnyInput = z.infer<typeof followAnyInput>;
 
 /**
  * A message of the stream of several topics: that of the topic's own subscription, except that its `type` is the name of the

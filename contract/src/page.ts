@@ -13,7 +13,6 @@ export function paging(defaultTake: number) {
 }
 
 export const sortOrder = z.enum(sortOrders);
-export type SortOrder = z.infer<typeof sortOrder>;
 
 /** The result of a list: one page and the total number of items. */
 export interface Page<Item> {

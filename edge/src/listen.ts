@@ -14,7 +14,7 @@ export interface ListenParts {
 
 /**
  * Listens for devices that report over HTTP: `POST /events` with one event, an array of events, or JSON lines. It answers
- * after they are on the disk. `GET /status` says what waits.
+ * after they are on the disk. `GET /status` returns what is waiting.
  */
 export async function listen({ host, port, accept, status }: ListenParts): Promise<Server> {
   const server = createServer(async (request, response) => {

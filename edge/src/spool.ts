@@ -104,7 +104,7 @@ export async function openSpool(
         for (const { resolve } of group) resolve();
         for (const listener of listeners) listener();
       } catch (error) {
-        // What was written of the group is removed, so that the next record begins on a line of its own.
+        // The part of the group that was written is removed, so that the next record begins on a new line.
         await file.truncate(end - fileStart).catch(() => undefined);
         for (const { reject } of group) reject(error);
       }

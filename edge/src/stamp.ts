@@ -45,5 +45,3 @@ export function createStamp(now: () => number = Date.now) {
     },
   };
 }
-
-export type Stamp = ReturnType<typeof createStamp>;

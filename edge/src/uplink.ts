@@ -7,7 +7,7 @@ import { NotDelivered, type Refused, type Target } from './target.ts';
 /** The size of one request. */
 const MOST = { records: 500, bytes: 2 * 1024 * 1024 };
 
-/** More than this behind, in bytes, the newest messages are sent beside those that wait. */
+/** Size of the backlog, in bytes, above which the newest messages are sent beside it. */
 const LAG_BYTES = 256 * 1024;
 
 const FIRST_PAUSE_MS = 1_000;
@@ -27,7 +27,7 @@ export interface UplinkParts {
 export interface Uplink {
   /** Whether the last attempt succeeded; null before the first. */
   readonly isUp: boolean | null;
-  /** Resolves when the signal is aborted and nothing is under way. */
+  /** Resolves when the signal is aborted and no request is in progress. */
   readonly ended: Promise<void>;
   /** Resolves when everything is sent, or after the time limit. */
   drained(ms: number): Promise<boolean>;

@@ -54,7 +54,7 @@ export interface Service extends AsyncDisposable {
 export interface Overrides {
   readonly timings?: Partial<Timings>;
   readonly passwordCost?: PasswordCost | undefined;
-  /** What its clock is made of: another time of this machine, or of the database, or both. The time of SQL stays. */
+  /** The sources of its clock: the time of this machine, of the database, or both. `now()` in SQL is not affected. */
   readonly clock?: Partial<ClockSources>;
   /** Where the built console is. */
   readonly consoleFolder?: string;

@@ -63,7 +63,7 @@ describe('a user whose account was deleted', () => {
     expect((await ok('incidents.getById', { id })).reportedBy).toEqual(anna);
   });
 
-  it('is known only by name', async () => {
+  it('is shown only by name', async () => {
     const { rows } = await gantry.pool.query(
       `SELECT column_name FROM information_schema.columns WHERE table_name = 'former_users' ORDER BY 1`,
     );

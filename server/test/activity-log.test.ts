@@ -25,7 +25,7 @@ const log = (input: object = {}) => gantry.ok('users.getActivityLog', input, { t
 const actionsOf = async (input: object) => (await log(input)).activities.map(({ action }: Entry) => action);
 
 describe('the activity log', () => {
-  it('has what everybody did, newest first, with names', async () => {
+  it('contains the actions of all users, newest first, with their names', async () => {
     const id = await gantry.ingest(apiKey);
     const { id: reviewId } = await gantry.ok(
       'events.review',
@@ -80,7 +80,7 @@ describe('the activity log', () => {
     );
   });
 
-  it('names nobody for a failed login with an unknown e-mail address', async () => {
+  it('contains no name for a failed login with an unknown e-mail address', async () => {
     await gantry.call('auth.login', { email: 'nobody@gantry.local', password: 'x' });
     const { activities } = await log({ action: 'auth.loginFailed' });
     expect(activities[0]).toMatchObject({ by: null, details: { count: 1 } });
@@ -123,7 +123,7 @@ describe('incidents.getAssignees', () => {
     }
   });
 
-  it('lists a user in the field alone', async () => {
+  it('lists only the caller for the role FIELD', async () => {
     const field = await gantry.tokenFor('FIELD');
     const { id } = await gantry.ok('auth.me', undefined, { token: field });
     expect(await assignees(field)).toEqual([{ id, name: 'FIELD Tester', role: 'FIELD' }]);

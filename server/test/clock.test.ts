@@ -232,7 +232,7 @@ describe('a service whose database is a day ahead of its machine', () => {
 });
 
 describe('a token', () => {
-  it('is good for a day of the service', async () => {
+  it('is valid for a day by the clock of the service', async () => {
     const time = createShiftedTime();
     await using gantry = await startGantry({ overrides: { clock: time.sources } });
     const token = await gantry.tokenFor('ADMIN');

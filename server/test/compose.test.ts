@@ -59,7 +59,7 @@ describe('the event of a report', () => {
     expect(eventOf({}, key).idempotencyKey).toMatch(expected);
   });
 
-  it('is cut and cleaned of what the contract does not admit', () => {
+  it('is shortened, and values that the contract does not accept are left out', () => {
     const event = eventOf({
       description: `${'ü'.repeat(10_001)}`,
       vehicleType: '😀'.repeat(101),
@@ -86,13 +86,13 @@ describe('the event of a report', () => {
     });
   });
 
-  it('does not hold a body of megabytes', () => {
+  it('does not contain a body of several megabytes', () => {
     expect(eventOf({ metadata: { vendor: 'x', raw: 'x'.repeat(300_000) } }).metadata).not.toHaveProperty(
       'raw',
     );
   });
 
-  it('is refused with a sentence when its type is none', () => {
+  it('is refused with a clear message when it has no valid type', () => {
     expect(composeEvent(reportOf({ eventType: 'CAR' as never }), around)).toEqual({
       refusal: expect.stringMatching(/^The event is invalid: eventType: /),
     });

@@ -117,7 +117,7 @@ describe('a page of the console', () => {
     expect(head.headers['content-length']).toBe(String(INDEX.length));
   });
 
-  it('allows nothing that comes from elsewhere, also where there is no TLS', async () => {
+  it('allows only content of the service itself, with and without TLS', async () => {
     for (const path of ['/', '/events', '/assets/page-5f3a.js', '/favicon.svg']) {
       const { headers } = await page(path);
       expect([path, headers.get('content-security-policy')]).toEqual([path, CSP]);
@@ -129,7 +129,7 @@ describe('a page of the console', () => {
     }
   });
 
-  it('is for clients that ask for a page, and addresses without a dot', async () => {
+  it('is returned to clients that accept HTML, for addresses without a dot', async () => {
     for (const accept of ['*/*', 'application/json', '']) {
       expectNothingThere(await gantry.fetch('/', { headers: { accept } }));
       expectNothingThere(await gantry.fetch('/events', { headers: { accept } }));
@@ -141,7 +141,7 @@ describe('a page of the console', () => {
     }
   });
 
-  it('follows the file when the console is built anew', async () => {
+  it('is read again after the console was rebuilt', async () => {
     const path = join(folder, 'index.html');
     const newer = INDEX.replace('Console', 'Console 2');
     await writeFile(path, newer);
@@ -153,7 +153,7 @@ describe('a page of the console', () => {
 });
 
 describe('a file of the console', () => {
-  it('under /assets is kept for ever', async () => {
+  it('under /assets may be cached forever', async () => {
     const { status, headers, body } = await raw('/assets/page-5f3a.js');
     expect([status, String(body)]).toEqual([200, SCRIPT]);
     expect(headers).toMatchObject({
@@ -170,7 +170,7 @@ describe('a file of the console', () => {
     ]);
   });
 
-  it('elsewhere is asked for anew', async () => {
+  it('elsewhere must be revalidated', async () => {
     const { status, headers } = await raw('/favicon.svg');
     expect([status, headers['content-type'], headers['cache-control']]).toEqual([
       200,
@@ -184,7 +184,7 @@ describe('a file of the console', () => {
     expect([status, String(body)]).toEqual([200, 'glyphs']);
   });
 
-  it('is sent compressed where it is there compressed and the client takes it', async () => {
+  it('is sent compressed if a compressed file exists and the client accepts it', async () => {
     const ask = (encodings: string) => raw('/assets/page-5f3a.js', { 'accept-encoding': encodings });
     const brotli = await ask('gzip, deflate, br');
     expect(brotli.headers['content-encoding']).toBe('br');
@@ -200,7 +200,7 @@ describe('a file of the console', () => {
     expect([plain.headers['content-encoding'], String(plain.body)]).toEqual([undefined, 'p { margin: 0 }']);
   });
 
-  it('is sent in part', async () => {
+  it('is sent in part on request', async () => {
     const { status, headers, body } = await raw('/assets/plain-1.css', { range: 'bytes=2-4' });
     expect([status, headers['content-range'], String(body)]).toEqual([206, 'bytes 2-4/15', '{ m']);
     const beyond = await raw('/assets/plain-1.css', { range: 'bytes=15-' });
@@ -208,7 +208,7 @@ describe('a file of the console', () => {
     expect((await raw('/favicon.svg', { 'if-match': '"another"' })).status).toBe(412);
   });
 
-  it('that is not there is not answered with the page, and nobody keeps that', async () => {
+  it('that does not exist is not answered with the page, and the answer may not be cached', async () => {
     for (const path of ['/assets/gone-1.js', '/assets/', '/assets', '/assets/folder', '/gone.js']) {
       const answer = await page(path);
       if (path === '/assets') expect(answer.body).toBe(INDEX);
@@ -238,7 +238,7 @@ describe('a file of the console', () => {
     expect(String(body)).not.toBe('secret');
   });
 
-  it('is sent to its end by a service that is stopping', async () => {
+  it('is sent completely by a service that is stopping', async () => {
     const other = await startGantry({ overrides: { passwordCost, consoleFolder: folder } });
     const socket = connect(Number(new URL(other.url).port), '127.0.0.1');
     await once(socket, 'connect');
@@ -257,8 +257,8 @@ describe('a file of the console', () => {
   });
 });
 
-describe('what else the service serves', () => {
-  it('is as it is without a console', async () => {
+describe('everything else that the service serves', () => {
+  it('is the same as without a console', async () => {
     const off = await startGantry({ config: { CONSOLE: 'false' } });
     try {
       for (const path of ['/', '/events', '/assets/page-5f3a.js']) {
@@ -285,7 +285,7 @@ describe('what else the service serves', () => {
     }
   });
 
-  it('is told to the pages of other origins as before', async () => {
+  it('has the same CORS headers as before', async () => {
     const origin = 'https://gantry.example.org';
     const preflight = await gantry.fetch('/trpc/events.getAll', { method: 'OPTIONS', headers: { origin } });
     expect(preflight.status).toBe(204);
@@ -327,7 +327,7 @@ describe('the tiles of the map', () => {
   const ask = (headers: Record<string, string> = {}, method = 'GET') =>
     raw('/map/area.pmtiles', headers, method);
 
-  it('are served whole and in parts, to everybody', async () => {
+  it('are served completely and in parts, without a login', async () => {
     const { status, headers, body } = await ask();
     expect([status, body.equals(TILES)]).toEqual([200, true]);
     expect(headers).toMatchObject({
@@ -351,7 +351,7 @@ describe('the tiles of the map', () => {
     expect((await gantry.fetch('/console.json')).headers.get('cache-control')).toBe('no-cache');
   });
 
-  it('are not there where none are set', async () => {
+  it('are not served unless they are configured', async () => {
     expectNothingThere(await page('/map/area.pmtiles', {}, bare));
   });
 

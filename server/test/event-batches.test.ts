@@ -24,7 +24,7 @@ const get = (id: string) => call('getById', { id });
 const stats = () => call('getStats', {});
 
 describe('a decision about many events', () => {
-  it('is recorded for each, and what somebody else decided meanwhile stays and is named', async () => {
+  it('is recorded for each, and concurrent decisions of other users are kept and named', async () => {
     const ids = await some(100);
     const [taken = '', processed = ''] = ids;
     await call('review', { id: taken, decision: 'REJECTED', reason: 'Blurred' }, other);
@@ -60,7 +60,7 @@ describe('a decision about many events', () => {
     expect(await stats()).toEqual(before);
   });
 
-  it('is refused as a whole only for what is wrong with all of it', async () => {
+  it('is refused as a whole only for an error that concerns all of it', async () => {
     const [id] = await some(1);
     const reason = await refusal('reviewBatch', { events: [{ id }], decision: 'REJECTED' });
     expect(reason).toMatchObject({ status: 400, data: { issues: [{ path: 'reason' }] } });
@@ -76,7 +76,7 @@ describe('a decision about many events', () => {
 });
 
 describe('archiving many events', () => {
-  it('can be taken back for those that the call archived', async () => {
+  it('can be undone for the events that the call archived', async () => {
     const [mine = '', theirs = '', rejected = ''] = await some(3);
     await call('markAsArchived', { id: theirs }, other);
     await call('review', { id: rejected, decision: 'REJECTED', reason: 'Blurred' });
@@ -113,7 +113,7 @@ describe('archiving many events', () => {
     expect((await call('undoArchiveBatch', { ids: [mine] })).results).toEqual([{ id: mine, changed: false }]);
   });
 
-  it('cannot be taken back later', async () => {
+  it('cannot be undone later', async () => {
     const [id = ''] = await some(1);
     await call('archiveBatch', { ids: [id] });
     await gantry.pool.query(`UPDATE events SET archived_at = archived_at - interval '61 s' WHERE id = $1`, [
@@ -128,7 +128,7 @@ describe('archiving many events', () => {
 });
 
 describe('acknowledging many alerts', () => {
-  it('names who was faster with one of them', async () => {
+  it('names the user who has acknowledged one of them before', async () => {
     await gantry.ok('watchlist.create', { pattern: 'BAT*', reason: 'Stolen' }, { token });
     for (const n of [1, 2, 3]) await gantry.ingest(apiKey, { licensePlateNumber: `BAT ${n}` });
     const { alerts } = await eventually(
@@ -152,7 +152,7 @@ describe('acknowledging many alerts', () => {
 });
 
 describe('deleting many events', () => {
-  it('leaves those under a hold, and says which', async () => {
+  it('keeps those under a legal hold, and names them', async () => {
     const [gone = '', held = ''] = await some(2);
     const admin = await gantry.tokenFor('ADMIN');
     await gantry.ok('storage.setHold', { eventIds: [held], reason: 'Case 9' }, { token: admin });
@@ -165,7 +165,7 @@ describe('deleting many events', () => {
     expect((await get(held)).id).toBe(held);
   });
 
-  it('needs the permission for it', async () => {
+  it('requires the permission', async () => {
     const [id] = await some(1);
     expect((await refusal('deleteBatch', { ids: [id] }, other)).status).toBe(403);
   });

@@ -212,7 +212,7 @@ describe('a page of a long and sparse history is exactly its part of the whole l
   it('within any dates, with any filter', () =>
     expectAnyPage(lengthOf({ gate: 20, full: 50 }), someFilters(2), anInterval));
 
-  it('after all counts were folded, too', async () => {
+  it('after all counts were folded', async () => {
     await history.foldAll();
     await expectAnyPage(
       lengthOf({ gate: 12, full: 30 }),

@@ -63,14 +63,14 @@ describe('a feature that is switched off', () => {
     }
   });
 
-  it('is shown so in the flags and on the licence', async () => {
+  it('is missing in the flags and on the licence', async () => {
     const { features } = await few.ok('system.getSettings');
     expect(features).toMatchObject({ incidents: false, realtime: false, reports: false, locations: true });
     const license = await few.ok('system.getLicense');
     expect(license.features).toEqual(['dashboard', 'sensors', 'locations', 'users', 'settings']);
   });
 
-  it('does no background work either', async () => {
+  it('does no background work', async () => {
     const apiKey = await few.registerSensor();
     await few.ok('events.ingest', { apiKey, eventType: 'INCIDENT' });
     const { rows } = await few.pool.query('SELECT count(*) AS n FROM incidents');

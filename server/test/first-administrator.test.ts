@@ -77,7 +77,7 @@ describe('the first start without users', () => {
     expect(await opens('admin@gantry.local', 'Kept-Horse-1234')).toBe(true);
   });
 
-  it('that cannot store the password creates nobody', async () => {
+  it('that cannot store the password creates no user', async () => {
     await writeFile(passwordFile(), '');
     await expect(start()).rejects.toThrow(/initial-admin-password/);
     expect(await everybody()).toEqual([]);
@@ -101,7 +101,7 @@ describe('the first start without users', () => {
 });
 
 describe('a later start', () => {
-  it('creates nobody and stores no password, whatever the settings', async () => {
+  it('creates no user and stores no password, whatever the settings', async () => {
     await start({ ADMIN_PASSWORD: 'Given-Horse-1' });
     const before = await everybody();
     expect(await start({ ADMIN_EMAIL: 'other@example.org', ADMIN_PASSWORD: 'Other-Horse-1' })).toBeNull();

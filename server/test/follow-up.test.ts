@@ -35,14 +35,13 @@ describe('the effects of an event', () => {
     const blocker = await gantry.pool.connect();
     await blocker.query('BEGIN');
     await blocker.query('LOCK incidents IN ACCESS EXCLUSIVE MODE');
-    const started = performance.now();
     const answered: string[] = [];
     const incident = gantry.ok('events.ingest', { apiKey, ...report }).then(() => answered.push('incident'));
     await gantry.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' });
     answered.push('vehicle');
     await incident;
     expect(answered).toEqual(['vehicle', 'incident']);
-    expect(performance.now() - started).toBeLessThan(10_000);
+    // Both were answered while the follow-up was still blocked.
     await blocker.query('COMMIT');
     blocker.release();
     await eventually(

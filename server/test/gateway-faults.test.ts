@@ -75,8 +75,8 @@ const post = (gantry: Caller, path: string, body: unknown, headers: Record<strin
     body: JSON.stringify(body),
   });
 
-describe('while the database is away', () => {
-  it('messages of devices that do not repeat wait on disk and are stored in their order', async () => {
+describe('while the database is unavailable', () => {
+  it('messages of devices that do not repeat them are kept on disk and stored in order', async () => {
     const database = await createTestDatabase();
     const gate = await startGate(database.url);
     const dataDir = await mkdtemp(join(tmpdir(), 'gantry-spool-'));
@@ -208,7 +208,7 @@ describe('a service that is killed', () => {
 });
 
 describe('several processes', () => {
-  it('know a new connection at once, and accept each Digest once', async () => {
+  it('accept messages of a new connection at once, and each Digest answer once', async () => {
     const database = await createTestDatabase();
     const dataDir = await mkdtemp(join(tmpdir(), 'gantry-workers-'));
     const service = await startProcess({

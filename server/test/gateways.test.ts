@@ -96,7 +96,7 @@ describe('a connection', () => {
 });
 
 describe('a message of a device', () => {
-  it('is stored as it came and becomes an event', async () => {
+  it('is stored unchanged and becomes an event', async () => {
     const made = await connect(gantry, 'gantry');
     const answer = await sendJson(pathOf(made.url), event({ vehicleSpeed: 48 }));
     expect(answer.status).toBe(200);
@@ -127,7 +127,7 @@ describe('a message of a device', () => {
     expect((await events()) - before).toBe(2);
   });
 
-  it('of a Hikvision camera, as on the wire, is an event with its pictures', async () => {
+  it('of a Hikvision camera, with its exact bytes, is an event with its images', async () => {
     const made = await connect(gantry, 'hikvision');
     const xml = await devicePayload('hikvision-anpr-deepinview-v58.xml');
     const picture = jpeg();
@@ -188,7 +188,7 @@ describe('a message of a device', () => {
     expect(messages.map(({ path: below }) => below)).toContain('/a/b');
   });
 
-  it('with a heartbeat is a sign of life and no event', async () => {
+  it('with a heartbeat is a sign of life and not an event', async () => {
     const made = await connect(gantry, 'dahua');
     const before = await events();
     const body = await devicePayload('dahua-itsapi-keepalive.json');
@@ -245,7 +245,7 @@ describe('a message of a device', () => {
     expect(answer.status).toBe(413);
   });
 
-  it('takes part in the metrics', async () => {
+  it('is counted in the metrics', async () => {
     const made = await connect(gantry, 'gantry');
     await sendJson(pathOf(made.url), event());
     await processed(gantry, made.id);
@@ -293,7 +293,7 @@ describe('a sender', () => {
     }
   });
 
-  it.each(['MD5', 'SHA-256'] as const)('may use Digest with %s, and each answer once', async (algorithm) => {
+  it.each(['MD5', 'SHA-256'] as const)('may use Digest with %s, with each answer once', async (algorithm) => {
     const { id, username, password } = await connect(gantry, 'dahua');
     const uri = '/NotificationInfo/KeepAlive';
     const body = await devicePayload('dahua-itsapi-keepalive.json');
@@ -352,7 +352,7 @@ describe('a sender', () => {
 });
 
 describe('guesses', () => {
-  it('are slowed down after many, and recognized devices behind the same address are not', async () => {
+  it('are slowed down after many failures, and known devices behind the same address are not', async () => {
     await using other = await startGantry();
     const made = await connect(other, 'gantry');
     const guess = () =>
@@ -388,7 +388,7 @@ describe('several reports about one vehicle', () => {
     camera_info: { SerialNumber: 'ACCC8E123456' },
   });
 
-  it('become one event with the best plate when the last one has come', async () => {
+  it('become one event with the best plate when the last report has arrived', async () => {
     const made = await connect(gantry, 'axis-lpv');
     const before = await events();
     const carID = randomUUID();
@@ -419,7 +419,7 @@ describe('several reports about one vehicle', () => {
     expect(await events()).toBe(before + 1);
   });
 
-  it('become one event when a later report joins what was held under other ids', async () => {
+  it('become one event when a later report joins reports that are held under other ids', async () => {
     const made = await connect(gantry, 'openalpr');
     const before = await events();
     const results = JSON.parse(String(await devicePayload('openalpr-alpr_results-v2.json')));
@@ -444,7 +444,7 @@ describe('several reports about one vehicle', () => {
     expect(await events()).toBe(before + 1);
   });
 
-  it('become one event when no further one comes', async () => {
+  it('become one event when no further report arrives', async () => {
     const made = await connect(gantry, 'axis-lpv');
     await sendJson(pathOf(made.url), car('new', 'ABC123', randomUUID()));
     await processed(gantry, made.id);
@@ -458,7 +458,7 @@ describe('several reports about one vehicle', () => {
 });
 
 describe('a recorder', () => {
-  it('has devices that are discovered and registered, with what they sent meanwhile', async () => {
+  it('has devices that are discovered and registered, including their earlier messages', async () => {
     const made = await connect(gantry, 'gantry', { options: { sensors: {} } });
     const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
     const xml = await devicePayload('hikvision-anpr-deepinview-v58.xml');
@@ -560,7 +560,7 @@ describe('a mapping', () => {
 });
 
 describe('the stream of messages', () => {
-  it('shows each message and what became of it, and resumes without a gap', async () => {
+  it('contains each message with its result, and resumes without a gap', async () => {
     const made = await connect(gantry, 'gantry');
     const input = { connectionId: made.id };
     const follow = (lastEventId?: string) =>
@@ -593,8 +593,8 @@ describe('the stream of messages', () => {
   });
 });
 
-describe('what devices sent', () => {
-  it('is removed when it is old, with its pictures, and events keep theirs', async () => {
+describe('the data that devices sent', () => {
+  it('is removed when it is old, with its images, except those of events', async () => {
     const made = await connect(gantry, 'gantry');
     const [own, ofEvent] = [jpeg({ comment: 'a'.repeat(300) }), jpeg({ comment: 'b'.repeat(300) })];
     for (const picture of [own, ofEvent]) {

@@ -114,7 +114,7 @@ describe('images that wait to be stored', () => {
 });
 
 describe('an event with images', () => {
-  it('is not stored once its sender has been told that it took too long', async () => {
+  it('is not stored once its sender has received a time-out', async () => {
     const before = await countEvents();
     const realNow = performance.now.bind(performance);
     const { images } = gantry.app.context;

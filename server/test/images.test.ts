@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Gantry, startGantry } from './harness.ts';
 import { dataUrl, jpeg, png, webp } from './pictures.ts';
+import { processorMs } from './processor-time.ts';
 
 let gantry: Gantry;
 let apiKey: string;
@@ -148,11 +149,12 @@ describe('data that is not an image', () => {
     expect(results[1].error).toMatchObject({ code: 'BAD_REQUEST', issues: [{ path: 'images.0' }] });
   });
 
-  it('is refused quickly, even if it is made to be slow to search', async () => {
+  it('is refused quickly, even if it is crafted to be slow to search', async () => {
     const hostile = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 2]), Buffer.alloc(7_000_000)]);
-    const started = performance.now();
-    expect((await report([dataUrl(hostile, 'image/jpeg')])).status).toBe(400);
-    expect(performance.now() - started).toBeLessThan(10_000);
+    const work = await processorMs(async () =>
+      expect((await report([dataUrl(hostile, 'image/jpeg')])).status).toBe(400),
+    );
+    expect(work).toBeLessThan(5_000);
   });
 });
 

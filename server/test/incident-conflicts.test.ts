@@ -66,7 +66,7 @@ const atOnce = async <Answer>(
 };
 
 describe('users who assign one incident at once', () => {
-  it('without saying what they saw: one of two succeeds, and the other learns of it', async () => {
+  it('without an expected state: one of two succeeds, and the other receives the change', async () => {
     const { id } = await open();
     const [first, second] = await atOnce(id, [
       () => call(anna, 'assign', { id, userId: anna.id }),
@@ -82,7 +82,7 @@ describe('users who assign one incident at once', () => {
     expect((await call(anna, 'assign', { id, userId: anna.id })).status).toBe(200);
   });
 
-  it('and say which state they saw: one of twelve succeeds', async () => {
+  it('with an expected state: one of twelve succeeds', async () => {
     const { id, updatedAt: expectedUpdatedAt } = await open();
     const answers = await Promise.all(
       people.map((person) => call(person, 'assign', { id, userId: person.id, expectedUpdatedAt })),
@@ -94,7 +94,7 @@ describe('users who assign one incident at once', () => {
     for (const { message } of losers) expect(message).toContain(`${winners[0]?.name} assigned this incident`);
   });
 
-  it('and want the same: nobody is refused', async () => {
+  it('to the same assignee: none is refused', async () => {
     const { id } = await open();
     const answers = await atOnce(
       id,
@@ -105,7 +105,7 @@ describe('users who assign one incident at once', () => {
 });
 
 describe('users who update one incident', () => {
-  it('at once, without saying what they saw: one succeeds, and the others learn of it', async () => {
+  it('at once, without an expected state: one succeeds, and the others receive the change', async () => {
     const { id } = await open();
     const some = people.slice(0, 5);
     const answers = await atOnce(
@@ -123,7 +123,7 @@ describe('users who update one incident', () => {
     }
   });
 
-  it('one after another, and the second saw the previous state: it learns of the first', async () => {
+  it('one after another, and the second expects the previous state: it receives the change of the first', async () => {
     const { id, updatedAt: expectedUpdatedAt } = await open();
     expect((await call(anna, 'update', { id, title: 'By Anna', expectedUpdatedAt })).status).toBe(200);
     const stale = await call(ben, 'update', { id, title: 'By Ben', expectedUpdatedAt });

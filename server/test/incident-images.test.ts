@@ -35,7 +35,7 @@ const statusOf = async (address: string, token: string): Promise<number> =>
 const imageRows = () => gantry.count('images');
 
 describe('a note of an incident', () => {
-  it('carries images, which the timeline shows and every user can read', async () => {
+  it('may have images, which the timeline contains and all users can read', async () => {
     const id = await open();
     const [one, two] = [png({ shade: 1 }), jpeg({ comment: 'two' })];
     const images = [asPng(one), two.toString('base64'), asPng(one)];
@@ -57,7 +57,7 @@ describe('a note of an incident', () => {
     }
   });
 
-  it('may be images alone, and has no details without them', async () => {
+  it('may consist of images only, and has no details without images', async () => {
     const id = await open();
     const bytes = png({ shade: 2 });
     expect((await add(id, { images: [asPng(bytes)] })).status).toBe(200);
@@ -68,7 +68,7 @@ describe('a note of an incident', () => {
     ]);
   });
 
-  it('is refused as a whole for what is not an image, with nothing stored', async () => {
+  it('is refused as a whole for data that is not an image, and nothing is stored', async () => {
     const id = await open();
     const before = await imageRows();
     const good = asPng(png({ shade: 3 }));
@@ -90,7 +90,7 @@ describe('a note of an incident', () => {
     expect(await imageRows()).toBe(before);
   });
 
-  it('stores no image where the user may not add a note', async () => {
+  it('stores no image if the user may not add a note', async () => {
     const other = await gantry.ok('auth.me', undefined, { token: admin });
     const id = await open({ assignedTo: other.id });
     const before = await imageRows();
@@ -128,7 +128,7 @@ describe('the images of notes', () => {
     );
   };
 
-  it('live as long as the incident, whatever becomes of events with the same image', async () => {
+  it('are kept as long as the incident, even if events with the same image are removed', async () => {
     const id = await open();
     const [own, shared, lost] = [6, 7, 8].map((shade) => png({ shade })) as [Buffer, Buffer, Buffer];
     await add(id, { note: 'x', images: [asPng(own), asPng(shared)] });

@@ -105,7 +105,7 @@ describe('the table of states', () => {
 });
 
 describe('of several users at once', () => {
-  it('one acknowledges, and the others learn who it was', async () => {
+  it('one acknowledges, and the others receive the name of that user', async () => {
     const people = await Promise.all(
       Array.from({ length: 12 }, (_, n) => addPerson('Racer', `Number${n}`, 'OPERATOR')),
     );
@@ -194,7 +194,7 @@ describe('the refusal of a change', () => {
     });
   });
 
-  it('names the new assignee, when it was somebody else before', async () => {
+  it('names the new assignee after a change of the assignee', async () => {
     const admin = { token: await gantry.tokenFor('ADMIN') };
     const other = await addPerson('Ben', 'Ott', 'FIELD');
     const id = await open();
@@ -219,7 +219,7 @@ describe('the refusal of a change', () => {
 });
 
 describe('FIELD', () => {
-  it('opens incidents assigned to themselves or to nobody', async () => {
+  it('opens incidents that are assigned to themselves or unassigned', async () => {
     const self = await addPerson('Fred', 'Field', 'FIELD');
     const create = (assignedTo: string | null) =>
       call(self, 'create', { title: 'Pothole', type: 'OTHER', assignedTo });
@@ -230,7 +230,7 @@ describe('FIELD', () => {
     expect(refused.message).toContain('only to yourself or to nobody');
   });
 
-  it('takes an incident and returns it, but assigns it to nobody else', async () => {
+  it('takes an incident and returns it, but cannot assign it to another user', async () => {
     const self = await addPerson('Fred', 'Field', 'FIELD');
     const id = await open();
     const taken = await call(self, 'assign', { id, userId: self.id.toUpperCase() });

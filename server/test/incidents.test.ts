@@ -66,7 +66,7 @@ const anotherOperator = async (fields: object = {}) => {
 const count = (table: string): Promise<number> => gantry.count(table);
 
 describe('the life of an incident', () => {
-  it('consists of actions of several users, which everybody can see', async () => {
+  it('consists of actions of several users, which all users can see', async () => {
     const [field, admin] = [await gantry.tokenFor('FIELD'), await gantry.tokenFor('ADMIN')];
     const crew = await gantry.ok('auth.me', undefined, { token: field });
     const boss = await gantry.ok('auth.me', undefined, { token: admin });

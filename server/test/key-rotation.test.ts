@@ -26,7 +26,7 @@ const endOverlap = (id: string) =>
 const NOTHING = { lastUsedAt: null, rotatedAt: null, previousValidUntil: null, previousLastUsedAt: null };
 
 describe('a rotation with an overlap', () => {
-  it('leaves the key before valid for a while, and then not', async () => {
+  it('keeps the previous key valid for the given time, and no longer', async () => {
     const { id, apiKey } = await create();
     const rotated = await rotate(id, 10);
     expect(rotated).toEqual({ id, apiKey: expect.stringMatching(/^[0-9a-f]{64}$/) });
@@ -49,14 +49,14 @@ describe('a rotation with an overlap', () => {
     expect(await infoOf(id)).toMatchObject({ previousValidUntil: null, previousLastUsedAt: null });
   });
 
-  it('is none unless it is asked for', async () => {
+  it('keeps no previous key unless an overlap is requested', async () => {
     const { id, apiKey } = await create();
     await rotate(id);
     expect([await heartbeat(apiKey), await ingest(apiKey)]).toEqual([401, 401]);
     expect(await infoOf(id)).toEqual({ ...NOTHING, rotatedAt: expect.any(String) });
   });
 
-  it('counts for the key before alone, and ends with the next rotation', async () => {
+  it('applies only to the previous key, and ends with the next rotation', async () => {
     const { id, apiKey } = await create();
     const second = await rotate(id, 1_440);
     const third = await rotate(id, 5);
@@ -69,7 +69,7 @@ describe('a rotation with an overlap', () => {
     );
   });
 
-  it('is known to every process', async () => {
+  it('applies in every process', async () => {
     const url = gantry.app.context.config.DATABASE_URL ?? '';
     const other = await startGantry({ config: { DATABASE_URL: url } });
     try {
@@ -93,7 +93,7 @@ describe('a rotation with an overlap', () => {
     }
   });
 
-  it('is of one day at most', async () => {
+  it('lasts one day at most', async () => {
     const { id } = await create();
     for (const overlapMinutes of [-1, 1_441, 1.5, '10', null]) {
       const { status } = await gantry.call('sensors.rotateKey', { id, overlapMinutes }, { token });
@@ -108,7 +108,7 @@ describe('a rotation with an overlap', () => {
 });
 
 describe('the use of a key', () => {
-  it('is told of the current one and the one before', async () => {
+  it('is shown for the current key and the previous one', async () => {
     const { id, apiKey } = await create();
     expect(await infoOf(id)).toEqual(NOTHING);
     await heartbeat(apiKey);
@@ -127,7 +127,7 @@ describe('the use of a key', () => {
     });
   });
 
-  it('follows events within seconds', async () => {
+  it('is updated within seconds of an event', async () => {
     const { id, apiKey } = await create();
     await ingest(apiKey);
     await eventually(
@@ -158,7 +158,7 @@ describe('the use of a key', () => {
 });
 
 describe('sensors.revealKey', () => {
-  it('answers the key, and leaves a record without it', async () => {
+  it('returns the key, and is recorded without it', async () => {
     const { id, apiKey } = await create();
     expect(await gantry.ok('sensors.revealKey', { id: id.toUpperCase() }, { token })).toEqual({ id, apiKey });
     await rotate(id, 15);
@@ -175,7 +175,7 @@ describe('sensors.revealKey', () => {
 });
 
 describe('the cache of keys', () => {
-  it('keeps the key before no longer than it is accepted', async () => {
+  it('keeps the previous key no longer than it is valid', async () => {
     const sensor: KnownSensor = {
       id: 'one',
       name: 'Mast',

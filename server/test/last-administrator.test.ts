@@ -180,7 +180,7 @@ describe('of two administrators who act at once', () => {
   });
 });
 
-it('one remains after everybody removes everybody, without a deadlock', async () => {
+it('one remains after all administrators remove one another, without a deadlock', async () => {
   await beginAgain();
   const crowd: Administrator[] = [ada, bob];
   for (let count = 0; count < 6; count++) {

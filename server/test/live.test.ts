@@ -138,7 +138,7 @@ describe('live.onAny', () => {
     await close(all, resumed, changed, ...Object.values(each));
   });
 
-  it('sends only the topics that are named', async () => {
+  it('sends only the requested topics', async () => {
     const some = await follow(gantry, 'live.onAny', {
       input: { topics: ['watchlist', 'sensors', 'sensors'] },
     });
@@ -164,7 +164,7 @@ describe('live.onAny', () => {
 });
 
 describe('a stream of several topics after the service was restarted', () => {
-  it('goes on without a gap, in the midst of the topics', async () => {
+  it('continues without a gap between messages of different topics', async () => {
     const log = pino({ level: 'silent' });
     const JWT_SECRET = 'the same secret before and after the restart';
     const { config: shared } = gantry.app.context;
@@ -197,7 +197,7 @@ describe('a stream of several topics after the service was restarted', () => {
 });
 
 describe('a stream of several topics that is not read', () => {
-  it('is told how many messages of all topics it missed', async () => {
+  it('receives the number of missed messages of all topics', async () => {
     const { id, apiKey } = await addSensor(gantry);
     const token = await gantry.tokenFor('ADMIN');
     const { hostname, port } = new URL(gantry.url);
@@ -234,8 +234,8 @@ describe('a stream of several topics that is not read', () => {
   });
 });
 
-describe('who may follow what', () => {
-  it('leaves out what the role may not follow, and refuses it where it is named', async () => {
+describe('the permission to follow topics', () => {
+  it('leaves out topics that the role may not follow, and refuses them if they are requested', async () => {
     const token = await gantry.tokenFor('VIEWER');
     const stream = await follow(gantry, 'live.onAny', { token });
     const field = await follow(gantry, 'live.onAny', { token: await gantry.tokenFor('FIELD') });
@@ -254,7 +254,7 @@ describe('who may follow what', () => {
     }
   });
 
-  it('leaves out what is switched off, and refuses it where it is named', async () => {
+  it('leaves out topics that are switched off, and refuses them if they are requested', async () => {
     await using few = await startGantry({ config: { FEATURES: 'realtime, watchlist' } });
     await watchPlate(few);
     const stream = await follow(few, 'live.onAny');
@@ -270,7 +270,7 @@ describe('who may follow what', () => {
     await Promise.all([single.ended, named.ended]);
   });
 
-  it('is nobody when realtime is switched off', async () => {
+  it('is refused when realtime is switched off', async () => {
     await using none = await startGantry({ config: { FEATURES: 'incidents, watchlist' } });
     const stream = await follow(none, 'live.onAny');
     expect(stream.error).toMatchObject({ message: expect.stringContaining('"realtime" is disabled') });
@@ -283,7 +283,7 @@ describe('the message about a payload', () => {
     yield { id: '1.1.1.1', topic: 'sensors' as const, payload };
   };
 
-  it('is one object for all streams of several topics, and another for those of its own', async () => {
+  it('is one object for all streams of several topics, and another for streams of a single topic', async () => {
     const change = { sensorId: 's' };
     const names = { sensors: 'change' };
     const both = await Promise.all(

@@ -11,14 +11,14 @@ const STOPPED = /took more than 1 s and was stopped$/;
 const TOO_LARGE = /is larger than 1 MB$|too long|maximum sequence length|Invalid string length|was stopped$/;
 
 describe('a mapping', () => {
-  it('makes a value of an input', async () => {
+  it('computes a value from an input', async () => {
     expect(await map('{"plate": body.a & "x", "all": [1..3]}')).toEqual({
       value: { plate: '1x', all: [1, 2, 3] },
     });
     expect(await map('body.nothing')).toEqual({ value: undefined });
   });
 
-  it('keeps nothing for the next one', async () => {
+  it('keeps no state between evaluations', async () => {
     await map('($kept := 1; $kept)');
     expect(await map('$kept')).toEqual({ value: undefined });
   });
@@ -64,7 +64,7 @@ describe('a mapping', () => {
     expect(await map('body.a')).toEqual({ value: 1 });
   });
 
-  it('reaches nothing outside', async () => {
+  it('cannot reach anything outside the input', async () => {
     const reached = await map(
       '[$sum.constructor, $lookup(body, "constructor"), $lookup(body, "__proto__"), $match("a", /a/).constructor, process, require, globalThis]',
     );
@@ -73,7 +73,7 @@ describe('a mapping', () => {
     expect(await map('$lookup({}, "polluted")')).toEqual({ value: undefined });
   });
 
-  it('of a message of megabytes is refused', async () => {
+  it('of a message of several megabytes is refused', async () => {
     expect(await map('1', { body: 'x'.repeat(6_000_000) })).toEqual({
       refusal: 'The message is too large for a mapping: more than 5 MB',
     });
@@ -87,14 +87,14 @@ describe('a mapping', () => {
     expect(ticks).toBeGreaterThan(10);
   });
 
-  it('waits for 50 others without being mixed up with them', async () => {
+  it('returns its own result among 50 concurrent ones', async () => {
     const values = await Promise.all(
       Array.from({ length: 50 }, (_, n) => map(`body.n * ${n}`, { body: { n } })),
     );
     expect(values).toEqual(values.map((_, n) => ({ value: n * n })));
   });
 
-  it('that loops is not tried again and again, and does not keep others waiting', async () => {
+  it('that loops is not retried repeatedly, and does not delay others', async () => {
     const endless = LOOP.replace('$f(0)', '$f(-1)');
     const looping = Array.from({ length: 50 }, () => map(endless));
     const other = map('body.a');

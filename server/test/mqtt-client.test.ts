@@ -94,7 +94,7 @@ describe('the MQTT client', () => {
     expect(one.received.at(-1)).toBe('b');
   });
 
-  it('connects again when the broker was killed, also to one that knows nothing of it', async () => {
+  it('reconnects after the broker was killed, even to a broker that has lost its session', async () => {
     const first = await broker();
     const one = client(first.url, randomUUID());
     one.follow(new Set(['t/#']));
@@ -117,7 +117,7 @@ describe('the MQTT client', () => {
     );
   });
 
-  it('follows other topics when it is told to', async () => {
+  it('subscribes to other topics on request', async () => {
     const { url } = await broker();
     const one = client(url, randomUUID());
     one.follow(new Set(['a']));

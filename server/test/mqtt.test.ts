@@ -85,7 +85,7 @@ describe('messages over MQTT', () => {
     expect(await messagesOf(other.connectionId)).toEqual([]);
   });
 
-  it('are kept by the broker while the service is away, and stored once after its start', async () => {
+  it('are kept by the broker while the service is stopped, and stored once after its start', async () => {
     const own = await startBroker();
     closing.push(() => own.kill());
     const config = { MQTT_URL: own.url, MQTT_CLIENT_ID: 'gantry-restarted', DATABASE_URL: '' };
@@ -132,7 +132,7 @@ describe('messages over MQTT', () => {
     await eventually(stored, (count) => count === 3);
   });
 
-  it('make one event of the messages of Frigate about one vehicle', async () => {
+  it('of Frigate about one vehicle become one event', async () => {
     const { sensorId } = await connect('frigate');
     const publish = await device();
     const id = `${Date.now() / 1000}-abcdef`;

@@ -4,7 +4,7 @@ import { startGantry } from './harness.ts';
 
 // Test services hash passwords cheaply. This tests what an installation does.
 
-it('are hashed at the cost that OWASP recommends by default', async () => {
+it('are hashed by default at the cost that OWASP recommends', async () => {
   const passwords = await createPasswords();
   const hash = await passwords.hash('Correct-horse-1');
   expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);

@@ -21,7 +21,7 @@ const installedVersion = (library: string): string => {
 };
 
 describe('private parts of libraries', () => {
-  it('are used only by the files that the decision names', () => {
+  it('are used only by the files that decision 27 names', () => {
     expect(filesThatMention(/\b_def\b/)).toEqual([
       'http/docs/procedures.ts',
       'rpc/dispatch.ts',

@@ -247,7 +247,7 @@ describe('a report of violations', () => {
 });
 
 describe.each(reportKind.options)('a report of the kind %s', (kind) => {
-  it.each(reportFormat.options)('says in %s that there is nothing in an empty range', async (format) => {
+  it.each(reportFormat.options)('states in %s that an empty range contains nothing', async (format) => {
     const { rowCount, bytes } = await make({ kind, format, ...EMPTY });
     const texts = {
       CSV: () => readCsv(bytes).comments.join(' '),

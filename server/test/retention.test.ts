@@ -361,7 +361,7 @@ describe('images', () => {
     expect(await rowsOf('SELECT FROM event_images')).toEqual([]);
   });
 
-  it('and reviews go with their events, one by one or with a whole month', async () => {
+  it('and reviews are removed with their events, one by one or with a whole month', async () => {
     const review = (id: string) => gantry.ok('events.review', { id, decision: 'CONFIRMED' }, { token });
     const ids = [await report(inMonth(9)), await report(daysAgo(50)), await report(daysAgo(2))];
     for (const id of ids) await review(id);

@@ -115,7 +115,7 @@ describe('events.review', () => {
     expect(await latest(id)).toMatchObject([{ decision: 'SECOND_LOOK', reason: null }]);
   });
 
-  it('replaces what the review before marked, and nothing that others marked', async () => {
+  it('replaces the flags that the previous review set, and no others', async () => {
     const id = await ingest();
     const rejected = await review({ id, decision: 'REJECTED', reason: 'A shadow' });
     const moves = await movesDuring(() =>
@@ -134,7 +134,7 @@ describe('events.review', () => {
     expect(await latest(id)).toHaveLength(1);
   });
 
-  it('of an event that there is not is refused', async () => {
+  it('is refused for an event that does not exist', async () => {
     const nobody = '0197d1a0-0000-7000-8000-000000000000';
     for (const id of [nobody, 'x', '\u0000']) {
       expect(await refused({ id, decision: 'CONFIRMED' })).toMatchObject({
@@ -147,7 +147,7 @@ describe('events.review', () => {
     expect(await latest(nobody, 'x', '\u0000')).toEqual([]);
   });
 
-  it.each(role.options)('is for those who manage incidents: %s', async (name) => {
+  it.each(role.options)('requires Manage Incidents: %s', async (name) => {
     const own = await gantry.tokenFor(name);
     const { status } = await gantry.call(
       'events.review',
@@ -158,10 +158,10 @@ describe('events.review', () => {
   });
 });
 
-describe('who did not see the latest review', () => {
+describe('a caller who has not seen the latest review', () => {
   const AGO = String.raw`\d+ s ago \(20\d\d-[-:.\dTZ]+\): reload it before you review it`;
 
-  it('is told who decided what and when, and changes nothing', async () => {
+  it('receives who decided what and when, and changes nothing', async () => {
     const id = await ingest();
     const first = await review({ id, decision: 'CONFIRMED', expected: null });
     const late = await refused({ id, decision: 'REJECTED', reason: 'No', expected: null }, other);
@@ -184,7 +184,7 @@ describe('who did not see the latest review', () => {
     expect(await flagsOf(id)).toEqual(UNSET);
   });
 
-  it('and saw no review is told of somebody else who marked it as processed', async () => {
+  it('and saw no review receives who marked the event as processed', async () => {
     const id = await ingest();
     await gantry.ok('events.markAsProcessed', { id }, { token: other });
     const { status, message } = await refused({ id, decision: 'CONFIRMED', expected: null });
@@ -194,7 +194,7 @@ describe('who did not see the latest review', () => {
     expect(await get(id)).toMatchObject({ processedBy: { name: 'FIELD Tester' } });
   });
 
-  it('and saw it marked as processed can say so, and is told when that is no longer so', async () => {
+  it('and saw it marked as processed can state that, and is refused when it no longer is', async () => {
     const id = await ingest();
     await gantry.ok('events.markAsProcessed', { id }, { token: other });
     const seen = { id, decision: 'CONFIRMED', expected: null, expectedProcessed: true };
@@ -215,7 +215,7 @@ describe('who did not see the latest review', () => {
     expect(await latest(open)).toEqual([]);
   });
 
-  it('of twelve at once one wins', async () => {
+  it('is refused in all but one of twelve concurrent calls', async () => {
     const id = await ingest();
     const statuses: number[] = [];
     const moves = await movesDuring(async () => {
@@ -234,7 +234,7 @@ describe('who did not see the latest review', () => {
 });
 
 describe('events.undoReview', () => {
-  it('restores what was marked before, and the review stays in the history', async () => {
+  it('restores the previous flags, and keeps the review in the history', async () => {
     const id = await ingest();
     await gantry.ok('events.markAsProcessed', { id }, { token: other });
     const before = await flagsOf(id);
@@ -256,7 +256,7 @@ describe('events.undoReview', () => {
     });
   });
 
-  it('brings the review before back', async () => {
+  it('restores the previous review', async () => {
     const id = await ingest();
     const first = await review({ id, decision: 'CONFIRMED' });
     const flags = await flagsOf(id);
@@ -266,7 +266,7 @@ describe('events.undoReview', () => {
     expect(await flagsOf(id)).toEqual(flags);
   });
 
-  it('leaves what somebody marked since', async () => {
+  it('keeps flags that were changed since', async () => {
     const id = await ingest();
     const made = await review({ id, decision: 'CONFIRMED' });
     await gantry.ok('events.markAsArchived', { id }, { token: other });
@@ -278,7 +278,7 @@ describe('events.undoReview', () => {
     });
   });
 
-  it("is for one's own review, the latest one, and for a minute", async () => {
+  it("is possible for one's own review, if it is the latest, within a minute", async () => {
     const id = await ingest();
     const made = await review({ id, decision: 'CONFIRMED' });
     expect(await refusedUndo(made.id, other)).toMatchObject({
@@ -306,7 +306,7 @@ describe('events.undoReview', () => {
 });
 
 describe('the history of an event', () => {
-  it('has its reviews oldest first, its marks, and its incidents for those who may see them', async () => {
+  it('contains its reviews oldest first, its flags, and its incidents for users who may see them', async () => {
     const id = await ingest();
     const first = await review({ id, decision: 'SECOND_LOOK', reason: 'Dark' });
     const second = await review({ id, decision: 'CONFIRMED', expected: first.id }, other);
@@ -331,7 +331,7 @@ describe('the history of an event', () => {
     expect(await history(id, await gantry.tokenFor('VIEWER'))).toEqual({ ...expected, incidentIds: null });
   });
 
-  it('of many is asked for at once', async () => {
+  it('can be requested for many events at once', async () => {
     const ids = await Promise.all([ingest(), ingest(), ingest()]);
     const made = await Promise.all(ids.slice(0, 2).map((id) => review({ id, decision: 'CONFIRMED' })));
     const found = await latest(...ids, ids[0]?.toUpperCase() ?? '');
@@ -341,14 +341,14 @@ describe('the history of an event', () => {
     }
   });
 
-  it('goes with the event', async () => {
+  it('is removed with the event', async () => {
     const id = await ingest();
     await review({ id, decision: 'CONFIRMED' });
     await gantry.ok('events.delete', { id }, { token });
     expect(await gantry.count(`event_reviews WHERE event_id = '${id}'`)).toBe(0);
   });
 
-  it('is not left behind by a review that is under way while the event is deleted', async () => {
+  it('is removed completely even if a review is stored while the event is deleted', async () => {
     for (let round = 0; round < 10; round++) {
       const id = await ingest();
       const answers = await Promise.all([

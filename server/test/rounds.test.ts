@@ -43,7 +43,7 @@ describe('periodic work', () => {
     expect(most).toBe(1);
   });
 
-  it('is told when to finish, and is waited for', async () => {
+  it('receives a signal to finish, and disposing waits for it', async () => {
     let begun = false;
     let ended = false;
     const work = startPeriodic(options(), async (isOver) => {

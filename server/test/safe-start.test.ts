@@ -35,7 +35,7 @@ describe('a database server that may lose committed data', () => {
     JWT_SECRET: 'a secret of the tests that is long enough',
   });
 
-  it('is refused with the setting and what to do', async () => {
+  it('is refused with the name of the setting and what to do', async () => {
     const started = spawnService(folder, { ...settings(), ALLOW_UNSAFE_DATABASE: 'false' });
     expect(await started.ended).toBe(1);
     expect(started.output()).toMatch(

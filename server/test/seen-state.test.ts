@@ -24,7 +24,7 @@ describe('an entry of the watchlist', () => {
   const refused = (input: object) => gantry.refusal('watchlist.update', input, { token });
   const get = (id: string) => gantry.ok('watchlist.getById', { id }, { token });
 
-  it('is not overwritten by somebody who has not seen the last change', async () => {
+  it('is not overwritten by a caller who has not seen the last change', async () => {
     const { id, updatedAt, ...created } = await create();
     const theirs = await update({ id, reason: 'Found', expectedUpdatedAt: updatedAt }, dana);
     expect(Date.parse(theirs.updatedAt)).toBeGreaterThan(Date.parse(updatedAt));
@@ -49,7 +49,7 @@ describe('an entry of the watchlist', () => {
     expect((await get(id)).reason).toBe('Without a look');
   });
 
-  it('is changed by one of twelve who saw the same', async () => {
+  it('is changed by one of twelve concurrent calls with the same expected state', async () => {
     const { id, updatedAt } = await create();
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
@@ -63,7 +63,7 @@ describe('an entry of the watchlist', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(11).fill(409)]);
   });
 
-  it('that nobody changed has no last author, and a bad time or id is refused', async () => {
+  it('that was never changed has no last author, and an invalid time or id is refused', async () => {
     const { id } = await create();
     expect((await get(id)).updatedBy).toBeNull();
     expect((await refused({ id, reason: 'x', expectedUpdatedAt: 'yesterday' })).status).toBe(400);
@@ -77,7 +77,7 @@ describe('the retention rules', () => {
   const refused = (input: object) => gantry.refusal('storage.setRetention', input, { token });
   beforeEach(() => call({ images: null, reports: null }));
 
-  it('are not overwritten by somebody who has not seen the last change', async () => {
+  it('are not overwritten by a caller who has not seen the last change', async () => {
     const { updatedAt } = await gantry.ok('storage.getRetention', undefined, { token });
     const theirs = await call({ images: 30, expectedUpdatedAt: updatedAt }, dana);
     const { status, message } = await refused({ reports: 10, expectedUpdatedAt: updatedAt });

@@ -392,7 +392,7 @@ describe('a service with a time-out of one second', () => {
   });
   afterAll(() => quick.stop());
 
-  it('sets a silent sensor OFFLINE within five more seconds, keeps the others, and sets it ONLINE again', async () => {
+  it('sets a silent sensor OFFLINE after at most five more seconds, keeps the others, and sets it ONLINE again', async () => {
     const [silent, lively, broken, serviced, manual] = await Promise.all(
       Array.from({ length: 5 }, () => own.create()),
     );

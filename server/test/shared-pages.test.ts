@@ -60,7 +60,7 @@ const idsIn = async ({ portions }: SharedPage, from = at(0)): Promise<string[]> 
 };
 
 describe('pages of the feed', () => {
-  it('are read once for all who wait within them, with their events', async () => {
+  it('are read once for all subscribers whose position is within them, with their events', async () => {
     const feed = createFeed(30, 2);
     const pages = createSharedPages(feed.pool, findEvents);
     fetched.length = 0;
@@ -72,7 +72,7 @@ describe('pages of the feed', () => {
     expect(feed.reads).toBe(1);
   });
 
-  it('tell of several topics in the order of the feed, and fetch their events once for all selections', async () => {
+  it('contain several topics in the order of the feed, and fetch their events once for all selections', async () => {
     const feed = createFeed(0, 0);
     const pages = createSharedPages(feed.pool, findEvents);
     fetched.length = 0;
@@ -144,7 +144,7 @@ describe('pages of the feed', () => {
     });
   });
 
-  it('that cannot be read fail for those who wait there, and are read again', async () => {
+  it('that cannot be read fail for the subscribers that wait for them, and are read again', async () => {
     const feed = createFeed(10, 1);
     feed.isAway = true;
     const pages = createSharedPages(feed.pool, findEvents);
@@ -154,7 +154,7 @@ describe('pages of the feed', () => {
     expect(await idsIn(await pages.read(at(1)))).toHaveLength(10);
   });
 
-  it('are not kept for subscribers that read alone, unless somebody was behind', async () => {
+  it('are kept for a single subscriber only if others were behind recently', async () => {
     const feed = createFeed(10, 1);
     const pages = createSharedPages(feed.pool, findEvents);
     const change = { xid: 1n, seq: 1n, topic: 'events', at: 0, eventIds: ['x'], body: null } as const;

@@ -25,7 +25,7 @@ const expectNotFound = async (procedure: string) => {
 };
 
 describe('one record', () => {
-  it('of the alerts is what the list has', async () => {
+  it('of the alerts equals its entry in the list', async () => {
     const { id: entryId } = await ok('watchlist.create', { pattern: 'ONE 1', reason: 'Stolen' });
     await gantry.ingest(apiKey, { licensePlateNumber: 'ONE 1' });
     const { alerts } = await eventually(
@@ -37,7 +37,7 @@ describe('one record', () => {
     await expectNotFound('watchlist.getById');
   });
 
-  it('of the deliveries is what the list has', async () => {
+  it('of the deliveries equals its entry in the list', async () => {
     const webhook = await ok('webhooks.create', {
       url: 'http://127.0.0.1:9/nobody',
       kinds: ['sensor.statusChanged'],
@@ -54,7 +54,7 @@ describe('one record', () => {
     await expectNotFound('webhooks.getDelivery');
   });
 
-  it('of the activity log is what the list has', async () => {
+  it('of the activity log equals its entry in the list', async () => {
     await ok('locations.create', { name: 'Bridge' });
     const { activities } = await ok('users.getActivityLog', { action: 'locations.create' });
     expect(await ok('users.getActivityEntry', { id: activities[0].id })).toEqual(activities[0]);

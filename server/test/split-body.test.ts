@@ -64,7 +64,7 @@ describe('the body of a device', () => {
     expect(xml.contents[0]).toMatchObject({ root: { children: [{ text: address }, { text: address }] } });
   });
 
-  it('keeps a truncated image as it came, and says so', async () => {
+  it('keeps a truncated image unchanged, and reports it', async () => {
     const image = jpeg({ comment: 'x'.repeat(200) });
     const cut = image.subarray(0, image.length - 2);
     const { parts, pictures, flaws, contents } = await contentsOf(

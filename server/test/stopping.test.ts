@@ -16,7 +16,7 @@ chmodSync(scratch, 0o711);
 afterAll(() => rmSync(scratch, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
 
 describe('a service that fails while it stops', () => {
-  it('reports that, and not that it cannot start', async () => {
+  it('reports that, and not a failed start', async () => {
     const dataDir = join(scratch, 'data');
     mkdirSync(dataDir, { mode: 0o711 });
     await copyDataFolder(inject('dataFolderTemplate'), dataDir);
@@ -32,7 +32,7 @@ describe('a service that fails while it stops', () => {
 });
 
 describe('a server that closes', () => {
-  it('does not wait for a connection on which nothing was asked', async () => {
+  it('does not wait for a connection without a request', async () => {
     await using gantry = await startGantry();
     const server = await createServer(gantry.app.context, appRouter);
     await server.listen({ host: '127.0.0.1', port: 0 });
@@ -43,7 +43,7 @@ describe('a server that closes', () => {
     const asked = performance.now();
     await closeServer(server);
     await ended;
-    // Left alone it takes the 18 s after which all connections are closed.
+    // Otherwise it takes the 18 s after which all connections are closed.
     expect(performance.now() - asked).toBeLessThan(10_000);
   });
 

@@ -25,7 +25,7 @@ const report = async (timestamp: string, more = {}): Promise<string> =>
   (await gantry.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION', timestamp, ...more })).eventId;
 
 describe('storage.getStats', () => {
-  it('reports that a new service is empty', async () => {
+  it('reports no data for a new service', async () => {
     const stats = await ask('getStats');
     expect(stats).toMatchObject({ eventCount: 0, oldestEvent: null, newestEvent: null, nextRemoval: null });
     expect(stats).toMatchObject({ images: { count: 0, bytes: 0 }, reports: { count: 0, bytes: 0 } });
@@ -68,7 +68,7 @@ describe('storage.getStats', () => {
 });
 
 describe('the retention rules', () => {
-  it('keep what is not given', async () => {
+  it('keep the rules that are not given', async () => {
     await ask('setRetention', { images: 30, activity: 400 });
     const settings = await ask('setRetention', {
       images: null,

@@ -86,7 +86,7 @@ describe('system.getSettings', () => {
 });
 
 describe('system.health', () => {
-  it('reports the truth in the documented form', async () => {
+  it('reports the actual state in the documented form', async () => {
     const asked = Date.now();
     const health = await gantry.ok('system.health');
     expect(health).toEqual({

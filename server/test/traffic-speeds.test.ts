@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { meanSpeed, type Speeds, shareOver, speedPercentiles, sumOfSpeeds } from '../src/traffic/speeds.ts';
+import {
+  judge,
+  meanSpeed,
+  type Speeds,
+  shareOf,
+  speedPercentiles,
+  sumOfSpeeds,
+} from '../src/traffic/speeds.ts';
 
 // Percentiles from histograms compared with PostgreSQL's percentile_cont on the speeds themselves.
 
@@ -49,7 +56,7 @@ describe('percentiles of a histogram', () => {
         const said = speedPercentiles(counted, SHARES);
         for (const [n, share] of SHARES.entries()) expect(said[n]).toBeCloseTo(exact(speeds, share), 2);
         const over = speeds.filter((speed) => speed > limit).length / speeds.length;
-        expect(shareOver(counted, limit)).toBeCloseTo(over, 3);
+        expect(shareOf(judge(counted, limit))).toBeCloseTo(over, 3);
       }),
     );
   });
@@ -66,7 +73,7 @@ describe('percentiles of a histogram', () => {
   it('are unknown without speeds', () => {
     expect(speedPercentiles(count([]), SHARES)).toEqual(SHARES.map(() => null));
     expect(meanSpeed(count([]))).toBe(null);
-    expect(shareOver(count([]), 50)).toBe(null);
-    expect(shareOver(count([50]), null)).toBe(null);
+    expect(shareOf(judge(count([]), 50))).toBe(null);
+    expect(shareOf(judge(count([50]), null))).toBe(null);
   });
 });

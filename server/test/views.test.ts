@@ -28,7 +28,7 @@ const refused = (verb: string, input: object, as = token) =>
   gantry.refusal(`views.${verb}`, input, { token: as });
 
 describe('a saved view', () => {
-  it('is answered as it was saved, to its owner only', async () => {
+  it('is returned as it was saved, to its owner only', async () => {
     const page = aPage();
     const search = '?plate=%20B*&note=<b>"</b>&zone=Europe/Berlin';
     const view = await save({ page: ` ${page} `, name: ' Night shift ', search });
@@ -54,7 +54,7 @@ describe('a saved view', () => {
     }
   });
 
-  it('that is shared is seen by everybody, and changed by its owner', async () => {
+  it('that is shared is visible to all users, and can be changed by its owner only', async () => {
     const page = aPage();
     const view = await save({ page, name: 'Shared', shared: true });
     await save({ page, name: 'Own' }, viewer);
@@ -75,14 +75,14 @@ describe('a saved view', () => {
     expect(await namesFor(page)).toEqual([]);
   });
 
-  it('that is shared is deleted by administrators too', async () => {
+  it('that is shared can be deleted by administrators', async () => {
     const page = aPage();
     const { id } = await save({ page, name: 'Shared', shared: true });
     await gantry.ok('views.delete', { id: id.toUpperCase() }, { token: admin });
     expect(await namesFor(page)).toEqual([]);
   });
 
-  it('has a name that its owner uses once for a page', async () => {
+  it('has a name that is unique for its owner and page', async () => {
     const page = aPage();
     await save({ page, name: 'Night' });
     const { id } = await save({ page, name: 'Day' });
@@ -104,7 +104,7 @@ describe('a saved view', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
   });
 
-  it.each(role.options)('is shared by every role but VIEWER: %s', async (name) => {
+  it.each(role.options)('can be shared by every role except VIEWER: %s', async (name) => {
     const own = await gantry.tokenFor(name);
     const page = aPage();
     const { id } = await save({ page, name: 'Own' }, own);
@@ -142,7 +142,7 @@ describe('a saved view', () => {
 });
 
 describe('the default of a page', () => {
-  it('is a shared view that an administrator chooses for everybody', async () => {
+  it('is a shared view that an administrator chooses for all users', async () => {
     const page = aPage();
     const own = await save({ page, name: 'Own' }, admin);
     const first = await save({ page, name: 'B', shared: true });
@@ -176,7 +176,7 @@ describe('the default of a page', () => {
     expect(await list(page)).toEqual({ views: [second], defaultId: null });
   });
 
-  it('is one, whoever chooses at once', async () => {
+  it('is a single view after concurrent choices', async () => {
     const page = aPage();
     const ids = await Promise.all(
       Array.from({ length: 6 }, async (_, n) => (await save({ page, name: `V${n}`, shared: true })).id),
@@ -197,7 +197,7 @@ describe('the views of a user', () => {
     return { id, token: await gantry.login(email, ADMIN.password) };
   };
 
-  it('are a hundred at most, also when they are saved at once', async () => {
+  it('are a hundred at most, even after concurrent calls', async () => {
     const user = await createUser('Many');
     await gantry.pool.query(
       `INSERT INTO saved_views (page, name, search, owner_id, created_by)
@@ -214,7 +214,7 @@ describe('the views of a user', () => {
     expect(message).toBe('You have 100 saved views already: delete one first');
   });
 
-  it('go with the user, and the shared ones stay', async () => {
+  it('are removed with the user, except for shared ones', async () => {
     const page = aPage();
     const user = await createUser('Byron');
     await save({ page, name: 'Own' }, user.token);
@@ -228,7 +228,7 @@ describe('the views of a user', () => {
     expect(await gantry.count(`saved_views WHERE created_by = '${user.id}'`)).toBe(1);
   });
 
-  it('leave a record of who changed what', async () => {
+  it('are recorded in the activity log when they change', async () => {
     const user = await createUser('Trace');
     const page = aPage();
     const { id } = await save({ page, name: 'N' }, user.token);

@@ -382,7 +382,7 @@ describe('watchlist.acknowledgeAlert', () => {
     }
   });
 
-  it('succeeds for one of several users and tells the others who it was and when', async () => {
+  it('succeeds for one of several users, and the others receive who acknowledged it and when', async () => {
     for (let round = 0; round < 5; round++) {
       const alert = await raised();
       const tokens = await Promise.all([

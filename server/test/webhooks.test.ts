@@ -446,7 +446,7 @@ describe('an occurrence', () => {
     expect((await deliveries()).length).toBe(1);
   });
 
-  it('reaches nobody when its transaction is rolled back', async () => {
+  it('is not sent when its transaction is rolled back', async () => {
     await addHook({ kinds: ['sensor.statusChanged'] });
     const { context } = gantry.app;
     const rolledBack = inTransaction(context.db, async (tx) => {
@@ -568,7 +568,7 @@ describe('a filter', () => {
     expect((await deliveries()).map(({ body }) => JSON.parse(body).data.id)).toEqual([urgent.id]);
   });
 
-  it('costs very little for each event', async () => {
+  it('takes little processor time for each event', async () => {
     const { webhooks } = gantry.app.context;
     await addHook({ filter: { licensePlateNumber: 'XY*' } });
     await addHook({ kinds: ['event.violation'], filter: { minSeverity: 'CRITICAL' } });
@@ -594,7 +594,7 @@ describe('every webhooks procedure', () => {
     expect((await refusal('webhooks.getById', { id: '' })).status).toBe(400);
   });
 
-  it.each(role.options)('is for those with System Settings: %s', async (name) => {
+  it.each(role.options)('requires System Settings: %s', async (name) => {
     const own = await gantry.tokenFor(name);
     const may = (permissions.systemSettings as readonly string[]).includes(name);
     for (const verb of VERBS) {

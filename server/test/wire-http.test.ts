@@ -161,7 +161,7 @@ describe('the documents', () => {
     }
   });
 
-  it('load nothing from elsewhere', async () => {
+  it('load nothing from other hosts', async () => {
     const { body } = await request('GET /docs');
     expect(body).not.toMatch(/(?:src|href)="(?!\/)/);
     expect((await request('GET /openapi.json')).body.openapi).toBe('3.1.0');

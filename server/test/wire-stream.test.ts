@@ -114,7 +114,7 @@ describe('a stream of answers', () => {
   const post = (path: string, body: string, headers: Record<string, string> = {}) =>
     lines(path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
 
-  it('keeps the order of checks: an anonymous caller learns nothing of their input', async () => {
+  it('keeps the order of checks: an anonymous caller receives no information about the input', async () => {
     for (const body of ['{"0":', '{"0":{"json":1,"meta":{"referentialEqualities":{}}}}', '['.repeat(1000)]) {
       const answer = await post('sensors.create,auth.login?batch=1', body);
       expect(answer.status).toBe(200);

@@ -163,8 +163,8 @@ export async function run(args: readonly string[], program: readonly string[]): 
     screen.end();
     if (signal.aborted && error instanceof SimulationError) process.exit(0);
     if (!(error instanceof Error)) throw error;
-    const told = error instanceof SimulationError || error.name === 'GantryError';
-    process.stderr.write(`${told ? error.message : error.stack}\n`);
+    const isExplained = error instanceof SimulationError || error.name === 'GantryError';
+    process.stderr.write(`${isExplained ? error.message : error.stack}\n`);
     process.exit(1);
   }
 }

@@ -154,8 +154,8 @@ export async function run(args: readonly string[]): Promise<void> {
     process.exit(0);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    const told = error instanceof SimulationError || error.name === 'GantryError';
-    process.stderr.write(`${told ? error.message : error.stack}\n`);
+    const isExplained = error instanceof SimulationError || error.name === 'GantryError';
+    process.stderr.write(`${isExplained ? error.message : error.stack}\n`);
     process.exit(1);
   }
 }

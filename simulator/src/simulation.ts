@@ -65,11 +65,11 @@ export async function runCrew({ devices, tally, signal }: Crew, from: number, pa
       unsent += left;
     }),
   );
-  const told = new Promise<void>((resolve) => {
+  const aborted = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
-  await Promise.race([stopped, told.then(() => sleep(GRACE_MS, undefined, { ref: false }))]);
+  await Promise.race([stopped, aborted.then(() => sleep(GRACE_MS, undefined, { ref: false }))]);
   if (tally.dismissed.size < devices.length || signal.aborted) return unsent;
   throw new SimulationError(
     `The service refuses every sensor (${tally.lastRefusal}). Start again to register them`,

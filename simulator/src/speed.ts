@@ -2,7 +2,7 @@ import { limitKmh, type Place } from './places.ts';
 import type { Random } from './random.ts';
 
 /** Speeds above the limit by more than this, in km/h, are reported as SPEEDING. */
-export const TOLERANCE_KMH = 10;
+const TOLERANCE_KMH = 10;
 
 /** The fraction of fast drivers, and how much faster they drive, as an average fraction of the limit. */
 const HURRIED = 0.04;

@@ -74,8 +74,7 @@ describe('trying again', () => {
     expect(stopping.signal.aborted).toBe(false);
     const given = await keepTrying(async () => Promise.reject(error('UNREACHABLE')), persistence);
     expect(given).toBeUndefined();
-    const started = performance.now();
-    await pause(60_000, stopping.signal);
-    expect(performance.now() - started).toBeLessThan(20_000);
+    // Longer than a test may take.
+    await pause(600_000, stopping.signal);
   });
 });

@@ -64,18 +64,18 @@ describe('a simulated fleet', () => {
     const past = ['--sensors', '3', '--seed', '9', '--history-days', '3', '--history-rate', '0.01'];
     const first = run('simulate', options(...past, '--rate', '0.2', '--duration', '1'), password);
     expect(await first.ended).toBe(0);
-    const told = Number(
+    const reported = Number(
       [...first.text().matchAll(/100 % · ([0-9,]+) events\n/g)].at(-1)?.[1]?.replaceAll(',', ''),
     );
     // 3 sensors report 60 events a minute: a fifth of a hundredth of that, for three days.
-    expect(told).toBeGreaterThan(400);
-    expect(told).toBeLessThan(640);
+    expect(reported).toBeGreaterThan(400);
+    expect(reported).toBeLessThan(640);
 
     const before = await countEvents();
     const again = run('simulate', options(...past, '--rate', '0.2', '--duration', '1'), password);
     expect(await again.ended).toBe(0);
     const known = Number(/\(([0-9,]+) known already\)/.exec(again.text())?.[1]?.replaceAll(',', ''));
-    expect(known).toBeGreaterThan(told * 0.99);
+    expect(known).toBeGreaterThan(reported * 0.99);
     expect(again.text()).toContain(' 0 refused');
     expect((await countEvents()) - before).toBeLessThan(10);
   });

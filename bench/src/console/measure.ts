@@ -16,7 +16,7 @@ import {
 } from './browser.ts';
 import { type Scrolled, scrollList } from './scroll.ts';
 
-export const VISITS: readonly Visit[] = [
+const VISITS: readonly Visit[] = [
   { name: 'Overview', path: '/', useful: 'main a strong:not(:empty)' },
   { name: 'Events', path: '/events', useful: 'tr[data-key]' },
   { name: 'Sensors', path: '/sensors', useful: 'tr[data-key]' },

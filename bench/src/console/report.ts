@@ -3,13 +3,13 @@ import { figure, formatTable } from '../table.ts';
 import { type HeapSample, type Measured, p95 } from './measure.ts';
 
 /** What the console is to keep. Times in milliseconds, script in kB (of 1,000 bytes), memory in MB. */
-export const GOALS = { cold: 1_500, warm: 700, script: 250, interaction: 100, heapGrowth: 5 } as const;
+const GOALS = { cold: 1_500, warm: 700, script: 250, interaction: 100, heapGrowth: 5 } as const;
 
 /** Samples at each end whose median counts, because a single one may be taken in the midst of an answer. */
 const ENDS = 5;
 
 /** By how much the memory grew once the page was warm, in MB. */
-export function heapGrowth(heap: readonly HeapSample[]): number {
+function heapGrowth(heap: readonly HeapSample[]): number {
   const warm = heap.slice(1).map(({ megabytes }) => megabytes);
   return median(warm.slice(-ENDS)) - median(warm.slice(0, ENDS));
 }

@@ -20,7 +20,7 @@ export interface Scrolled {
   readonly rows: number;
 }
 
-/** Turns of the wheel, and how far each goes in pixels: a list is skimmed, not jumped through. */
+/** The number of wheel steps, and their distance in pixels, as when a user skims a list. */
 const TURNS = 150;
 const TURN_PX = 240;
 

@@ -1,13 +1,13 @@
 import type { GantryClient } from '@gantry/client';
 import type { Destination } from './devices.ts';
 import type { TcpProxy } from './proxy.ts';
-import type { Victim, VictimOptions } from './victim.ts';
+import type { Target, TargetOptions } from './target.ts';
 
 /** The tools of a fault while devices send. */
 export interface Scene {
-  readonly victim: Victim;
+  readonly target: Target;
   /** Another process of the same service behind the same proxy; null unless the fault asks for it. */
-  readonly second: Victim | null;
+  readonly second: Target | null;
   /** The address of the database without proxies. That of an embedded one changes with each start of the service. */
   databaseUrl(): Promise<string>;
   /** The process of the PostgreSQL server. */
@@ -44,7 +44,7 @@ export interface Fault {
   /** Whether two processes serve requests behind the proxy of the devices. */
   readonly isTwofold?: boolean;
   /** Additional options for starting the service. */
-  readonly options?: Partial<Pick<VictimOptions, 'env' | 'nodeArguments'>>;
+  readonly options?: Partial<Pick<TargetOptions, 'env' | 'nodeArguments'>>;
   /** The reason why it cannot be tested here, as a sentence; null if it can. */
   readonly obstacle?: () => Promise<string | null>;
   /** Runs before the service starts. */

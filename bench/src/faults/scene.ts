@@ -19,7 +19,7 @@ import type { Fault, Scene } from './fault.ts';
 import { createJournal } from './journal.ts';
 import { descendantsOf, isRunning } from './processes.ts';
 import { arrange } from './stand.ts';
-import { ADMIN } from './victim.ts';
+import { ADMIN } from './target.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -185,23 +185,23 @@ async function play(
   onEnd(() => stopLeftoverDatabase(dataDir));
   await fault.prepare?.({ dataDir, folder, onEnd });
   const stand = await arrange(fault, folder, dataDir, onEnd);
-  const { victim, second, deviceProxy } = stand;
+  const { target, second, deviceProxy } = stand;
   onEnd(() => second?.stop());
-  onEnd(() => victim.stop());
-  await victim.start();
+  onEnd(() => target.stop());
+  await target.start();
   await second?.start();
 
-  const client = createGantryClient(victim.url);
+  const client = createGantryClient(target.url);
   await client.login(ADMIN.email, ADMIN.password);
   const apiKeys = await furnish(client, await startReceiver(onEnd));
   const destination: Destination = {
-    url: deviceProxy ? `http://127.0.0.1:${deviceProxy.port}` : victim.url,
+    url: deviceProxy ? `http://127.0.0.1:${deviceProxy.port}` : target.url,
     apiKeys,
   };
   const journal = createJournal();
   const devices = startDevices({ journal, destination, count: DEVICES, seed, pauseMs: PAUSE_MS });
   await sleep(WARM_UP_MS);
-  const memoryBefore = residentMegabytes(await victim.metrics());
+  const memoryBefore = residentMegabytes(await target.metrics());
 
   await fault.run({
     ...stand,
@@ -214,7 +214,7 @@ async function play(
   });
   const over = performance.now();
   const isBack = await until(
-    async () => devices.lastAcknowledged > over && (await victim.isReady()),
+    async () => devices.lastAcknowledged > over && (await target.isReady()),
     PATIENCE_MS,
   );
   const recoverySeconds = isBack ? (devices.lastAcknowledged - over) / 1000 : Number.POSITIVE_INFINITY;
@@ -229,16 +229,16 @@ async function play(
   const found = await audit(databaseUrl, journal);
   for (const sentence of [...found.breaches, ...(await checkDerived(databaseUrl))]) breach(sentence);
 
-  const isFree = await until(async () => leftOpen(await victim.metrics()).length === 0, 10_000);
-  if (!isFree) breach(`connections are still in use: ${leftOpen(await victim.metrics()).join(', ')}`);
-  const memory = residentMegabytes(await victim.metrics());
+  const isFree = await until(async () => leftOpen(await target.metrics()).length === 0, 10_000);
+  if (!isFree) breach(`connections are still in use: ${leftOpen(await target.metrics()).join(', ')}`);
+  const memory = residentMegabytes(await target.metrics());
   if (memory > memoryBefore + MEMORY_ALLOWANCE_MB)
     breach(`memory grew from ${memoryBefore.toFixed(0)} to ${memory.toFixed(0)} MB`);
 
-  const family = victim.pid === null ? [] : await descendantsOf(victim.pid);
-  const database = fault.proxies ? null : await victim.postmaster();
-  const { ended, ms } = await victim.stop();
-  if (ended !== 0) breach(`asked to stop, the service ended with ${ended}: ${victim.output().slice(-500)}`);
+  const family = target.pid === null ? [] : await descendantsOf(target.pid);
+  const database = fault.proxies ? null : await target.postmaster();
+  const { ended, ms } = await target.stop();
+  if (ended !== 0) breach(`asked to stop, the service ended with ${ended}: ${target.output().slice(-500)}`);
   if (ms > STOP_MS) breach(`asked to stop, the service took ${(ms / 1000).toFixed(1)} s`);
   const kin = new Set([...family, ...(database === null ? [] : [database])]);
   await until(async () => !(await someRun(kin)), LINGERING_MS);

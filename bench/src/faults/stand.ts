@@ -6,12 +6,12 @@ import { findFreePort } from '../free-port.ts';
 import { embeddedDatabaseUrl } from '../service.ts';
 import type { Fault, Scene } from './fault.ts';
 import { startProxy } from './proxy.ts';
-import { createVictim, type Victim } from './victim.ts';
+import { createTarget, type Target } from './target.ts';
 
 /** The processes of a scene and the proxies between them; the service is not started yet. */
 type Stand = Pick<
   Scene,
-  'victim' | 'second' | 'databaseUrl' | 'postmaster' | 'databaseProxy' | 'deviceProxy'
+  'target' | 'second' | 'databaseUrl' | 'postmaster' | 'databaseProxy' | 'deviceProxy'
 >;
 
 /** Sets up the processes as the fault requires. */
@@ -35,9 +35,9 @@ function throughPort(databaseUrl: string, port: number): string {
 }
 
 /** The PostgreSQL server that a process runs. */
-function postmasterOf(victim: Victim) {
+function postmasterOf(target: Target) {
   return async (): Promise<number> => {
-    const pid = await victim.postmaster();
+    const pid = await target.postmaster();
     if (pid === null) throw new BenchmarkFailed('PostgreSQL is not running');
     return pid;
   };
@@ -45,12 +45,12 @@ function postmasterOf(victim: Victim) {
 
 /** One service with its own database. */
 async function standAlone(fault: Fault, dataDir: string): Promise<Stand> {
-  const victim = createVictim({ ...fault.options, dataDir, port: await findFreePort() });
+  const target = createTarget({ ...fault.options, dataDir, port: await findFreePort() });
   return {
-    victim,
+    target,
     second: null,
     databaseUrl: () => embeddedDatabaseUrl(dataDir),
-    postmaster: postmasterOf(victim),
+    postmaster: postmasterOf(target),
     databaseProxy: null,
     deviceProxy: null,
   };
@@ -65,7 +65,7 @@ async function standApart(
 ): Promise<Stand> {
   const hostData = join(folder, 'host');
   await mkdir(hostData);
-  const host = createVictim({ dataDir: hostData, port: await findFreePort() });
+  const host = createTarget({ dataDir: hostData, port: await findFreePort() });
   onEnd(() => host.stop());
   await host.start();
   const hostUrl = await embeddedDatabaseUrl(hostData);
@@ -78,21 +78,21 @@ async function standApart(
     DATABASE_URL: throughPort(databaseUrl, databaseProxy.port),
     JWT_SECRET: 'only-for-faults-'.repeat(3),
   };
-  const make = async (folderOfIt: string): Promise<Victim> => {
+  const make = async (folderOfIt: string): Promise<Target> => {
     await mkdir(folderOfIt, { recursive: true });
-    return createVictim({ ...fault.options, env, dataDir: folderOfIt, port: await findFreePort() });
+    return createTarget({ ...fault.options, env, dataDir: folderOfIt, port: await findFreePort() });
   };
-  const victim = await make(dataDir);
+  const target = await make(dataDir);
   const second = fault.isTwofold ? await make(join(folder, 'second')) : null;
   let turn = 0;
   const deviceProxy = await startProxy(() => {
-    const serving = [victim, second].filter((each) => each?.pid);
+    const serving = [target, second].filter((each) => each?.pid);
     const next = serving[turn++ % Math.max(1, serving.length)];
     return next ? portOf(next.url) : null;
   });
   onEnd(() => deviceProxy[Symbol.asyncDispose]());
   return {
-    victim,
+    target,
     second,
     databaseUrl: async () => databaseUrl,
     postmaster: postmasterOf(host),

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 const WIDTH = 1920;
 const HEIGHT = 1080;
 
-/** Where the number of a picture stands: after the marker and the length of the comment. */
+/** The offset of the number of a picture: after the marker and the length of the comment. */
 const NUMBER_AT = 6;
 const NUMBER_LENGTH = 16;
 

@@ -42,9 +42,9 @@ export async function checkMessages(
   const others = grown.filter(([status]) => status !== 'STORED' && !(status === 'RECEIVED' && refused > 0));
   const stored = (after.STORED ?? 0) - (before.STORED ?? 0);
   if (others.length === 0 && stored >= answered && stored <= answered + refused) return stored;
-  const told = grown.map(([status, n]) => `${n} are ${status}`).join(', ');
+  const found = grown.map(([status, n]) => `${n} are ${status}`).join(', ');
   throw new BenchmarkFailed(
-    `${who}: ${answered} messages were answered with 200 and ${refused} with 503, but ${told || 'none is stored'}`,
+    `${who}: ${answered} messages were answered with 200 and ${refused} with 503, but ${found || 'none is stored'}`,
   );
 }
 
@@ -58,7 +58,7 @@ async function countOnceStored(databaseUrl: string, stored: number): Promise<Sta
   }
 }
 
-/** Messages that were processed since the service was started, whatever became of them. */
+/** The number of messages that were processed since the service was started, with any result. */
 export function processedMessages(metrics: Metrics): number {
   let sum = 0;
   for (const [name, value] of metrics) if (name.startsWith('gantry_device_messages_total')) sum += value;

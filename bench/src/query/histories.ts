@@ -113,10 +113,10 @@ function eventsOf(histories: readonly { readonly events: number }[]): number {
 
 /** The databases on a server with a complete history, which their comments describe. */
 async function findKept(server: string): Promise<ReadonlyMap<string, HistoryOptions>> {
-  const rows = await query<{ name: string; told: string }>(
+  const rows = await query<{ name: string; description: string }>(
     server,
-    `SELECT datname AS name, shobj_description(oid, 'pg_database') AS told FROM pg_database
+    `SELECT datname AS name, shobj_description(oid, 'pg_database') AS description FROM pg_database
      WHERE datname LIKE 'gantry\\_history\\_%' AND shobj_description(oid, 'pg_database') IS NOT NULL`,
   );
-  return new Map(rows.map(({ name, told }) => [name, JSON.parse(told) as HistoryOptions]));
+  return new Map(rows.map(({ name, description }) => [name, JSON.parse(description) as HistoryOptions]));
 }

@@ -60,7 +60,7 @@ export function firstIdAt(time: number): string {
 }
 
 /** A UUID of version 7 for a time, like those of the service. */
-export function idAt(time: number, random: Random): string {
+function idAt(time: number, random: Random): string {
   const begin = timeBits(time);
   const [some, more, most] = [hex(random), hex(random), hex(random)];
   return `${begin.slice(0, 8)}-${begin.slice(8)}-7${some.slice(0, 3)}-a${some.slice(3, 6)}-${more}${most.slice(0, 4)}`;

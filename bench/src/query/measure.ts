@@ -1,6 +1,6 @@
 import { createRandom, mix } from '@gantry/simulator/src/random.ts';
 import { percentile } from '../percentile.ts';
-import { type Answer, type Asker, createAsker } from './asking.ts';
+import { type Answer, type Asker, createAsker } from './asker.ts';
 import { checkAnswer } from './checks.ts';
 import type { Histories, History } from './histories.ts';
 import type { ListInput, Question } from './questions.ts';

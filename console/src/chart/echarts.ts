@@ -40,8 +40,6 @@ use([
   VisualMapComponent,
 ]);
 
-export type ChartSeries = BarSeriesOption | HeatmapSeriesOption | LineSeriesOption;
-
 /** What can be said of a chart. */
 export type ChartOption = ComposeOption<
   | AriaComponentOption

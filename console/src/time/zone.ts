@@ -7,7 +7,6 @@ import { service } from '../service/service.ts';
 const stored = createStored('utc', false, (value) => typeof value === 'boolean');
 export const useUtc = stored.use;
 export const setUtc = stored.set;
-export const isUtc = stored.get;
 
 const UNTIL_KNOWN: TimezoneSettings = {
   timezone: 'UTC',

@@ -52,7 +52,7 @@ export async function countByHour(db: Executor, interval: Interval): Promise<Hou
 
 /**
  * Counts the events of short intervals one by one, in order, for time zones whose hours do not begin with those of
- * UTC. Totals by shorter periods would mean many more rows for everybody.
+ * UTC. Totals by shorter periods would add many rows to every installation.
  */
 export async function countWithin(
   db: Executor,

@@ -3,27 +3,27 @@ import type { RequestContext } from '../platform/context.ts';
 import { unavailable } from '../platform/error.ts';
 import { failureOf } from '../rpc/errors.ts';
 
-/** Items of one call that are worked on at once, so that other callers find free database connections. */
+/** Maximum number of items of one call that are processed at once, so that connections remain for other callers. */
 const AT_ONCE = 3;
 
-/** What has not begun by then is left, so that the answer comes within the time limit of a request, in milliseconds. */
+/** Items that have not begun after this many milliseconds are not attempted, so that the call is answered in time. */
 const BEGIN_MS = 20_000;
 
-/** An item that could not be done, and why. */
+/** An item that failed, and why. */
 export interface FailedItem {
   readonly id: string;
   readonly error: { readonly code: string; readonly message: string };
 }
 
-/** Items that have nothing but an id. */
+/** Items that consist of an id only. */
 export function itemsOf(ids: readonly string[]): { readonly id: string }[] {
   return ids.map((id) => ({ id }));
 }
 
 /**
- * Does something for each item by itself, so that one that fails does not affect the others.
+ * Processes each item separately, so that one that fails does not affect the others.
  * @returns the results in the order of the items
- * @throws AppError `unavailable` when nothing could be done, and the whole call should be repeated
+ * @throws AppError `unavailable` when no item could be processed, and the whole call should be repeated
  */
 export async function eachOf<Item extends { readonly id: string }, Done extends object>(
   ctx: RequestContext,

@@ -16,7 +16,7 @@ import { allowed } from './procedures.ts';
 
 const EACH = `Each of up to ${MAX_BATCH_ITEMS} succeeds or fails by itself, as in a call of its own; the call fails as a whole only if nothing could be done.`;
 
-/** Procedures that do for many events what those for one event do. */
+/** The procedures for single events, applied to many events at once. */
 export const eventBatches = {
   reviewBatch: allowed('manageIncidents')
     .meta({ summary: 'Review many events with one decision', notes: `As \`review\`. ${EACH}` })

@@ -13,7 +13,7 @@ import { router, signedIn } from './procedures.ts';
 import { sensorsRouter } from './sensors.ts';
 import { watchlistRouter } from './watchlist.ts';
 
-/** The subscription to each topic alone. Who may not open it may not follow the topic here either. */
+/** The subscription of each topic. A caller who may not open it may not follow the topic here either. */
 const subscriptions = {
   events: { path: 'events.onIngested', procedure: eventsRouter.onIngested },
   sensors: { path: 'sensors.onStatusChanged', procedure: sensorsRouter.onStatusChanged },
@@ -21,7 +21,7 @@ const subscriptions = {
   watchlist: { path: 'watchlist.onAlert', procedure: watchlistRouter.onAlert },
 } as const satisfies Record<Topic, object>;
 
-/** The key of a message under which the thing is that it tells of. */
+/** The key of the payload in the messages of each topic. */
 const names: { readonly [Each in Topic]: Exclude<keyof Extract<AnyMessage, { type: Each }>, 'type'> } = {
   events: 'event',
   sensors: 'change',
@@ -37,14 +37,17 @@ function mayFollow({ app, actor }: SessionContext<AppContext>, each: Topic): boo
   );
 }
 
-/** @throws AppError `forbidden` as the subscription to the topic alone does */
+/** @throws AppError `forbidden` as the subscription of the topic does */
 function requireTopic({ app, actor }: SessionContext<AppContext>, each: Topic): void {
   const permission = permissionOf(subscriptions[each].procedure);
   if (permission) requirePermission(actor, permission, permissionNames[permission]);
   requireFeature(app.config, subscriptions[each].path, 'subscription');
 }
 
-/** The topics that are named, all of which the caller must be allowed to follow; otherwise all that they may follow. */
+/**
+ * The requested topics, each of which the caller must be allowed to follow; by default, all that the caller may
+ * follow.
+ */
 function topicsFor(ctx: SessionContext<AppContext>, named: readonly Topic[] | undefined): readonly Topic[] {
   for (const each of named ?? []) requireTopic(ctx, each);
   return named ?? topic.options.filter((each) => mayFollow(ctx, each));

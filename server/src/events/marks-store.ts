@@ -30,7 +30,7 @@ interface MarksRow extends Record<string, unknown> {
   archived_by: string | null;
 }
 
-/** The flags of an event, which nobody else changes until the transaction ends; null when there is no such event. */
+/** Locks the flags of an event until the transaction ends; null when there is no such event. */
 export async function lockMarks(db: Executor, id: string): Promise<Marks | null> {
   if (!isUuid(id)) return null;
   // Plan: events_pkey or events_unprocessed of one partition.
@@ -46,8 +46,8 @@ export async function lockMarks(db: Executor, id: string): Promise<Marks | null>
 }
 
 /**
- * Sets both flags of an event, either way, and moves it in the totals once.
- * @param change from the flags as they are, which are locked
+ * Sets or clears both flags of an event, and updates the totals once.
+ * @param change `before` must be the present flags, which the caller has locked
  */
 export async function setMarks(db: Executor, id: string, { before, after }: MarksChange): Promise<void> {
   if (isSameMark(before.processed, after.processed) && isSameMark(before.archived, after.archived)) return;
@@ -74,7 +74,7 @@ export async function setMarks(db: Executor, id: string, { before, after }: Mark
     SELECT event_hour(id), ${sql.raw(KEYS_OF_EVENT)}, n FROM moves`);
 }
 
-/** Whether two flags are the same, also in who set them and when. */
+/** Whether two flags are equal, including who set them and when. */
 export function isSameMark(one: Mark | null, other: Mark | null): boolean {
   return one?.at === other?.at && one?.by === other?.by && (one === null) === (other === null);
 }

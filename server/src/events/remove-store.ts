@@ -27,8 +27,8 @@ const totals = sql.raw(out.totals);
 const traffic = sql.raw(`, passed AS (${out.traffic})`);
 
 /**
- * Removes events permanently and subtracts them from the totals. Those that are still to be followed up have no
- * effects any more: no incident, no alert, no webhook.
+ * Removes events permanently and subtracts them from the totals. Events whose follow-up is pending cause no incident,
+ * no alert and no webhook delivery.
  * @param fromTraffic whether to subtract them from the traffic counts too, as if nothing had passed
  * @returns the numbers of removed events by type and month
  */
@@ -47,7 +47,7 @@ export async function removeEvents(
       DELETE FROM events_to_follow_up WHERE event_id = ANY (${sql.param(ids)}::uuid[])
     )${fromTraffic ? traffic : sql``}
     SELECT ${removedCount} FROM gone GROUP BY 1, 2`);
-  // A statement of its own, because it also sees the reviews that the one before has waited for.
+  // A separate statement, so that it sees the reviews whose commit the previous statement waited for.
   await removeReviewsOf(tx, ids);
   return rows;
 }

@@ -14,7 +14,7 @@ const others = {
   unmarked: 'took back that this event is processed',
 } as const;
 
-/** What stands in the way of a review. */
+/** The state of the event that prevents a review. */
 export interface Obstacle {
   /** null: that is not known. */
   readonly who: string | null;
@@ -23,7 +23,7 @@ export interface Obstacle {
   readonly at: Date | null;
 }
 
-/** Somebody was faster. @param now Unix milliseconds, by the clock of the database */
+/** The refusal when another user has decided first. @param now Unix milliseconds, by the clock of the database */
 export function reviewedRefusal({ who, what, at }: Obstacle, now: number): AppError {
   const words = { ...done, ...others }[what];
   const when = at === null ? '' : ` ${ageOf(now - at.getTime())} ago (${at.toISOString()})`;
@@ -63,7 +63,7 @@ export function tooLateRefusal(at: Date): AppError {
   );
 }
 
-/** How long ago something was, as a person says it: `3 s`, `5 min`, `2 h`, `4 d`. */
+/** A duration since something happened, in short form: `3 s`, `5 min`, `2 h`, `4 d`. */
 function ageOf(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;

@@ -23,7 +23,7 @@ const COLUMNS = sql.raw(
   'id, event_id AS "eventId", decision, reason, user_id AS "userId", at, before, after, undone_at AS "undoneAt"',
 );
 
-/** Writes a review down. */
+/** Stores a review. */
 export async function insertReview(
   tx: Executor,
   { eventId, decision, reason, userId, at, before, after }: Omit<ReviewRow, 'id' | 'undoneAt'>,
@@ -33,11 +33,11 @@ export async function insertReview(
     VALUES (${eventId}::uuid, ${decision}, ${reason}, ${userId}::uuid, ${at.toISOString()}::timestamptz,
       ${JSON.stringify(before)}::jsonb, ${JSON.stringify(after)}::jsonb)
     RETURNING ${COLUMNS}`);
-  if (!rows[0]) throw new Error('PostgreSQL did not answer the inserted review');
+  if (!rows[0]) throw new Error('PostgreSQL did not return the inserted review');
   return reviewOf(rows[0]);
 }
 
-/** A review, also one that was undone; null when there is none. */
+/** A review, whether or not it was undone; null when there is none. */
 export async function findReview(db: Executor, id: string): Promise<ReviewRow | null> {
   if (!isUuid(id)) return null;
   const { rows } = await db.execute<ReviewRecord & Record<string, unknown>>(
@@ -64,14 +64,14 @@ export async function listReviews(db: Executor, eventId: string): Promise<Review
   return rows.map(reviewOf);
 }
 
-/** Notes that a review was undone. */
+/** Records that a review was undone. */
 export async function setUndone(tx: Executor, id: string, at: Date): Promise<void> {
   await tx.execute(
     sql`UPDATE event_reviews SET undone_at = ${at.toISOString()}::timestamptz WHERE id = ${id}::uuid`,
   );
 }
 
-/** Removes the reviews of events that were removed before in the same transaction, so that no new one can come. */
+/** Removes the reviews of events that the same transaction has removed before, so that no review can be added. */
 export async function removeReviewsOf(tx: Executor, eventIds: readonly string[]): Promise<void> {
   await tx.execute(sql`DELETE FROM event_reviews WHERE event_id = ANY (${sql.param(eventIds)}::uuid[])`);
 }

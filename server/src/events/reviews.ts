@@ -25,8 +25,8 @@ import {
 import { getEvent } from './store.ts';
 
 /**
- * Records what an operator decided about an event, and marks the event accordingly. Of several at once each finds what the
- * one before has left.
+ * Records what an operator decided about an event, and marks the event accordingly. Concurrent reviews of one event
+ * are stored one after another.
  * @throws AppError `notFound`; `conflict` when the latest review is not the expected one
  */
 export function reviewEvent(
@@ -54,7 +54,7 @@ export function reviewEvent(
 }
 
 /**
- * Takes the user's own latest review of an event back. Flags that somebody changed after the review stay.
+ * Undoes the user's own latest review of an event. Flags that were changed after the review are kept.
  * @throws AppError `notFound`; `forbidden` when it is somebody else's; `conflict` when it was undone before, is no longer
  * the latest, or is too old
  */
@@ -62,7 +62,7 @@ export function undoReview({ app, actor, caller }: ActorContext, id: string): Pr
   return inTransaction(app.db, async (tx) => {
     const eventId = (await findReview(tx, id))?.eventId ?? '';
     const current = await lockMarks(tx, eventId);
-    // Read again: what is under way at the same event is finished now.
+    // Read again under the lock, because a concurrent call may have changed it.
     const review = await findReview(tx, id);
     if (!current || !review) throw notFound('Review');
     const [latest] = await findLatestReviews(tx, [eventId]);
@@ -120,7 +120,7 @@ interface Seen {
   readonly processed: boolean;
 }
 
-/** The state of an event as it is. */
+/** The present state of an event. */
 interface Present {
   readonly actorId: string;
   readonly latest: ReviewRow | null;
@@ -128,7 +128,10 @@ interface Present {
   readonly now: number;
 }
 
-/** @throws AppError `conflict` when the state of the event is another than the caller saw, with who changed it and when */
+/**
+ * @throws AppError `conflict` when the event has changed since the caller saw it; the message says who changed it and
+ * when
+ */
 async function requireSeen(
   tx: Transaction,
   seen: Seen,
@@ -155,7 +158,7 @@ async function requireSeen(
   throw reviewedRefusal({ who: await whoIs(processed.by), what: 'processed', at }, now);
 }
 
-/** The flags that follow from a decision. It replaces the latest review, so flags that this one set are not kept. */
+/** The flags that follow from a decision. It replaces the latest review, so flags that the latter set are not kept. */
 function marksAfter(decision: ReviewDecision, before: Marks, latest: ReviewRow | null, mark: Mark): Marks {
   const replaced = latest && { by: latest.userId, at: latest.at.toISOString() };
   const kept = (flag: Mark | null): Mark | null => (replaced && isSameMark(flag, replaced) ? null : flag);

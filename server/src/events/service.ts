@@ -17,8 +17,8 @@ import { archivedRefusal, tooLateToRestore } from './review-refusal.ts';
 import { findLatestReviews } from './reviews-store.ts';
 
 /**
- * Marks an event as processed. Has no effect if it is already.
- * @returns whether it was not
+ * Marks an event as processed. Has no effect if it is processed already.
+ * @returns whether this call marked it
  * @throws AppError `notFound`
  */
 export function markAsProcessed(ctx: ActorContext, id: string): Promise<boolean> {
@@ -27,7 +27,7 @@ export function markAsProcessed(ctx: ActorContext, id: string): Promise<boolean>
 
 /**
  * Archives an event. Has no effect if it is archived already.
- * @returns whether it was not
+ * @returns whether this call archived it
  * @throws AppError `notFound`
  */
 export function markAsArchived(ctx: ActorContext, id: string): Promise<boolean> {
@@ -35,8 +35,8 @@ export function markAsArchived(ctx: ActorContext, id: string): Promise<boolean> 
 }
 
 /**
- * Takes back that the user archived an event a moment ago. Has no effect if it is not archived any more.
- * @returns whether it was
+ * Undoes the archiving of an event by the same user, within a short time. Has no effect if it is no longer archived.
+ * @returns whether it was archived
  * @throws AppError `notFound`; `conflict` when somebody else or a rejection archived it, or when it is too late
  */
 export function undoArchive({ app, actor, caller }: ActorContext, id: string): Promise<boolean> {

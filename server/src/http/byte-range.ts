@@ -5,8 +5,8 @@ const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;
 /**
  * The range of a file that a Range header requests (RFC 9110, 14.2).
  * @param bytes size of the file, at least 1
- * @returns null for the whole file, also for several ranges and for headers that are not understood; `none` when the
- * range is not satisfiable
+ * @returns null for the whole file, including for several ranges and for headers that are not understood; `none` when
+ * the range is not satisfiable
  */
 export function readRange(header: string | undefined, bytes: number): ByteRange | 'none' | null {
   const [, first, last] = RANGE.exec(header?.trim() ?? '') ?? [];

@@ -44,8 +44,8 @@ export function followConnections(server: Server): void {
 }
 
 /**
- * Closes the connections on which nothing was ever sent, as browsers and fetch open some ahead. Node does not count them
- * as idle: they would hold up the end of the server for as long as a request may take to arrive.
+ * Closes the connections on which nothing was ever sent; browsers and fetch open some in advance. Node does not count
+ * them as idle, so they would delay the end of the server for as long as a request may take to arrive.
  */
 export function closeUnused(server: Server): void {
   for (const socket of connectionsOf.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy();

@@ -8,12 +8,12 @@ import { answerFileFailures } from './file-failures.ts';
 
 const YEAR_MS = 31_536_000_000;
 
-/** A path inside the folder: no dot files, nothing that leads out of it. */
+/** A path within the folder, without dot files and without `..`. */
 const PLAIN_PATH = /^(?:[^./\\\p{Cc}][^/\\\p{Cc}]*\/)*[^./\\\p{Cc}][^/\\\p{Cc}]*$/u;
 
 const HTML = /\btext\/html\b/i;
 
-/** What the start page is while the console has not been built. */
+/** The start page while the console has not been built. */
 const NOT_BUILT = `<!doctype html>
 <html lang="en">
   <head>
@@ -30,9 +30,9 @@ const NOT_BUILT = `<!doctype html>
 `;
 
 /**
- * Serves the built console. Every address that nothing else serves, and that a browser asks for as a page, is answered
- * with its index.html: the console finds the page by the address.
- * @param folder where the built files are; they may be built while the service runs
+ * Serves the built console. Requests of browsers for a page at any address that no other route serves are answered
+ * with its index.html; the console determines the page from the address.
+ * @param folder the folder with the built files, which may be built while the service runs
  */
 export async function serveConsole(server: FastifyInstance, folder: string, log: Logger): Promise<void> {
   const index = join(folder, 'index.html');
@@ -47,9 +47,9 @@ export async function serveConsole(server: FastifyInstance, folder: string, log:
         directives: {
           defaultSrc: ["'self'"],
           scriptSrc: ["'self'"],
-          // The map has its worker in a blob: address.
+          // The map loads its worker from a blob: address.
           workerSrc: ["'self'", 'blob:'],
-          // The map and the charts style their elements in place.
+          // The map and the charts use inline styles.
           styleSrc: ["'self'", "'unsafe-inline'"],
           imgSrc: ["'self'", 'data:', 'blob:'],
           connectSrc: ["'self'"],
@@ -62,7 +62,7 @@ export async function serveConsole(server: FastifyInstance, folder: string, log:
       },
       referrerPolicy: { policy: 'same-origin' },
       xFrameOptions: { action: 'deny' },
-      // The page must also work where the service is reached by plain HTTP.
+      // The page must also work over plain HTTP.
       strictTransportSecurity: false,
     });
     await pages.register(fastifyStatic, {
@@ -84,7 +84,7 @@ export async function serveConsole(server: FastifyInstance, folder: string, log:
     const sendAsset = async (reply: FastifyReply, path: string) => {
       if (!PLAIN_PATH.test(path)) return reply.callNotFound();
       await reply.helmet();
-      // The names of assets contain a hash of what is in them.
+      // The names of assets contain a hash of their content.
       if (path.startsWith('assets/')) {
         return sendCompressed(reply, path, { cacheControl: true, maxAge: YEAR_MS, immutable: true });
       }

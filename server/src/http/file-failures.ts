@@ -5,7 +5,7 @@ interface FileFailure extends Error {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Lets what serves files say by itself that a part of a file does not exist, or that the file is another by now. */
+/** Passes on the refusals of the file server: the range does not exist, or the file has changed. */
 export function answerFileFailures(server: FastifyInstance): void {
   server.setErrorHandler((error: FileFailure, _request, reply) => {
     if (error.statusCode !== 412 && error.statusCode !== 416) throw error;

@@ -5,12 +5,12 @@ import type { FastifyInstance } from 'fastify';
 import { version } from '../installation.ts';
 import { answerFileFailures } from './file-failures.ts';
 
-/** How a file of this format begins: its name and the version. */
+/** The first bytes of a file of this format: its name and version. */
 const PMTILES_3 = Buffer.from('PMTiles\u0003', 'latin1');
 
 const HOUR_MS = 3_600_000;
 
-/** Makes sure that the file with the tiles of the map can be served. @throws Error that says what is wrong with it */
+/** Checks that the file with the tiles of the map can be served. @throws Error that says what is wrong with it */
 export async function requireMapTiles(path: string | undefined): Promise<void> {
   if (path === undefined) return;
   const start = Buffer.alloc(PMTILES_3.length);
@@ -28,7 +28,9 @@ export async function requireMapTiles(path: string | undefined): Promise<void> {
   throw new Error(`MAP_PMTILES ${path} is not a PMTiles archive of version 3: set it to one, or unset it`);
 }
 
-/** Serves the tiles of the map, of which the console reads parts, and what the console needs to know of this service. */
+/**
+ * Serves the file with the tiles of the map, which the console reads in parts, and the facts that the console needs.
+ */
 export async function serveMapTiles(server: FastifyInstance, path: string | undefined): Promise<void> {
   const known = JSON.stringify({ mapTiles: path !== undefined, version });
   server.get('/console.json', (_request, reply) =>
@@ -36,7 +38,7 @@ export async function serveMapTiles(server: FastifyInstance, path: string | unde
   );
   if (path === undefined) return;
   await server.register(async (tiles) => {
-    // A later version of the file has another ETag, by which its readers notice.
+    // A later version of the file has another ETag, so that readers detect the change.
     await tiles.register(fastifyStatic, { root: dirname(path), serve: false, maxAge: HOUR_MS });
     answerFileFailures(tiles);
     tiles.route({

@@ -52,7 +52,7 @@ export interface Door {
  * Builds the HTTP server of the service, without listening.
  * @param app the services for the procedures of the router
  * @param timeoutMs time limit for receiving a request, and again for answering it, in milliseconds
- * @param pagesFolder where the built console is
+ * @param pagesFolder the folder with the built console
  * @param doors handle the requests that they accept, before all others except preflights
  */
 export async function createServer(
@@ -156,7 +156,7 @@ export async function createServer(
 
 const IDLE_SWEEP_MS = 50;
 
-/** A request that was sent just before the end has so long to arrive on a new connection, in milliseconds. */
+/** How long a request that was sent just before the end may take to arrive on a new connection, in milliseconds. */
 const UNUSED_MS = 500;
 
 /** Maximum wait for requests in progress, in milliseconds, so that slow clients do not delay the end. */

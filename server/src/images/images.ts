@@ -24,7 +24,7 @@ export interface ImagesParts {
   readonly limits?: Partial<ImageLimits>;
 }
 
-/** Limits on images that wait to be stored. */
+/** Limits for images that wait to be stored. */
 export interface ImageLimits {
   /** Total bytes of waiting images. The images of a single event are accepted whatever their size. */
   readonly bytes: number;

@@ -90,8 +90,8 @@ export interface OrphanImage extends Record<string, unknown> {
 }
 
 /**
- * Removes those of the images that are still orphans and marked as unstored. Until the transaction ends, nobody can
- * store them again, so their files can be removed meanwhile.
+ * Removes those of the images that are still orphans and marked as unstored. Until the transaction ends, they cannot
+ * be stored again, so their files can be removed meanwhile.
  */
 export async function removeOrphans(tx: Executor, hashes: readonly string[]): Promise<OrphanImage[]> {
   const { rows } = await tx.execute<OrphanImage>(sql`

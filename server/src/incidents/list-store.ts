@@ -76,7 +76,7 @@ export async function listIncidents(
 
 const { openedAt, acknowledgedAt, resolvedAt, backlog } = incidents;
 
-/** Nobody could have acknowledged late events when they happened. */
+/** Excludes the backlog: late events could not be acknowledged when they happened. */
 const inTime = sql`FILTER (WHERE NOT ${backlog})`;
 
 /** Counts the incidents that were opened in the interval, with the times until they were acted upon. */

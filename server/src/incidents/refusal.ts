@@ -54,7 +54,7 @@ export function assigneeRefusal(assignee: string): AppError {
 }
 
 /**
- * @param assignee the present assignee; null for nobody
+ * @param assignee the present assignee; null for none
  * @param who the user who assigned it; null if unknown
  */
 export function assignedRefusal(assignee: string | null, who: string | null): AppError {

@@ -12,7 +12,6 @@ import { AppError } from '../platform/error.ts';
 import { given } from '../platform/given.ts';
 import { findNames } from '../users/names-store.ts';
 import { changeIncident, type IncidentContext, recordCommand, unseenBy } from './change.ts';
-import { attachImages, type NoteImage } from './images-store.ts';
 import { requireAssignee, requireEvents, requirePlaces } from './references.ts';
 import { assigneeRefusal } from './refusal.ts';
 import {
@@ -22,9 +21,10 @@ import {
   type IncidentRow,
   insertIncidents,
 } from './store.ts';
+import { attachImages, type NoteImage } from './timeline-store.ts';
 
 /**
- * Opens an incident by hand.
+ * Opens an incident for a user.
  * @throws AppError `badRequest` when a referenced object does not exist; `forbidden` when the role does not allow the
  * assignment
  */
@@ -108,7 +108,7 @@ export async function requireMayNote({ app, actor }: IncidentContext, id: string
 }
 
 /**
- * Assigns an incident to a user, or to nobody.
+ * Assigns an incident to a user, or clears the assignment.
  * @throws AppError as `changeIncident` does; `badRequest` when it cannot be assigned to the user
  */
 export function assignIncident(

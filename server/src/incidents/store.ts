@@ -106,9 +106,9 @@ export type IncidentFields = Partial<
 /** A change of an incident with its conditions. */
 export interface IncidentCommand {
   readonly action: IncidentAction;
-  /** It must be assigned to this user or to nobody. */
+  /** It must be assigned to this user or unassigned. */
   readonly requiredAssignee?: string | undefined;
-  /** It must be assigned to this user; null for nobody. */
+  /** It must be assigned to this user; null: it must be unassigned. */
   readonly expectedAssignee?: string | null | undefined;
   /** Changes that the caller cannot have seen; there must be none. */
   readonly unseen?: Unseen | undefined;

@@ -92,9 +92,9 @@ const trafficColumns = ['id', 'event_type', 'sensor_id', 'location_id', 'vehicle
 const TRAFFIC =
   'traffic_unfolded (event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds, first_id, last_id)';
 
-// Keeps events deleted that a user deleted. Inserting the record of a deletion a second time violates its key, and a
-// statement that writes to that table waits for deletions in progress before it takes its snapshot
-// (events/remove-store.ts).
+// Prevents events that a user deleted from being stored again. Inserting the record of a deletion a second time
+// violates its key, and a statement that writes to that table waits for deletions in progress before it takes its
+// snapshot (events/remove-store.ts).
 function refuseDeleted(ids: string): string {
   return `deleted AS (
       INSERT INTO deleted_events (event_id, content_hash)

@@ -65,8 +65,8 @@ export interface Stored {
 }
 
 /**
- * Stores an event that a gateway made of a message, with the time and the images that the message has: its times were
- * judged when it arrived, and its images are addresses.
+ * Stores an event that a gateway made of a message, whose time was checked when the message arrived and whose images
+ * are addresses already.
  * @param pictures the hashes of those of its images that are stored
  * @throws AppError `badRequest` when the database refuses it; `unavailable` when it should be tried again
  */

@@ -1,6 +1,6 @@
 /**
- * What the clock of this machine shows, in Unix milliseconds. Nothing else in the service reads it: what is stored, signed
- * or shown has the time of `Clock`. It is for what the machine itself dates, such as files, and for `Clock` to compare with.
+ * The time of this machine's clock, in Unix milliseconds. Only this file reads it. It is for comparing with the times
+ * of files, and for `Clock`, whose time is used for everything that is stored, signed or shown.
  */
 export function machineTime(): number {
   return Date.now();

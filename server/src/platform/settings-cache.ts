@@ -6,7 +6,7 @@ export interface SettingsCache {
   current(): TimezoneSettings;
   /** The previous time zones, as far back as a device may repeat an event; usually none. */
   formerZones(): readonly string[];
-  /** Reads them again, after a process announced a change. */
+  /** Reads them again, after a process notified others of a change. */
   refresh(): Promise<void>;
 }
 

@@ -1,60 +1,61 @@
 /**
  * Intervals and time limits of background work, in milliseconds. They are not settings: an installation uses
- * `TIMINGS`, and tests shorten those they wait for. What no test waits for stays a
- * constant beside its use.
+ * `TIMINGS`, and tests shorten those they wait for. Times that no test waits for are constants beside their use.
  */
 export interface Timings {
   /** How often caches are refreshed without an announced change, in case a notification was lost. */
   readonly refreshCachesMs: number;
   /** How often to look for webhook deliveries that are due, in case a notification was lost. */
   readonly sweepDeliveriesMs: number;
-  /** Longest wait for the body of a receiver's answer: its status has decided already. */
+  /** Maximum wait for the body of a receiver's answer, whose status alone determines the result. */
   readonly answerBodyMs: number;
-  /** How often to look for due schedules, and for reports that wait or whose process is gone. */
+  /** How often to look for due schedules, and for reports that are waiting or whose process is gone. */
   readonly sweepReportsMs: number;
   /** How long a process may show no sign of life before its report is started again. */
   readonly reportDeadMs: number;
-  /** How often sensors are looked for that have gone silent. */
+  /** How often to look for sensors that have become silent. */
   readonly sweepSensorsMs: number;
   /** How often the last contacts of sensors are written. */
   readonly writeContactsMs: number;
-  /** How often events are looked for whose follow-up was left behind. */
+  /** How often to look for events whose follow-up is overdue. */
   readonly sweepFollowUpsMs: number;
-  /** How often it is counted how many of them have waited for too long. */
+  /** How often to count the follow-ups that are late. */
   readonly countLateMs: number;
   /** How long a process may work on a device's message before another one takes it over. */
   readonly messageLeaseMs: number;
-  /** How often messages are looked for whose processing was left behind. */
+  /** How often to look for messages whose processing is overdue. */
   readonly sweepMessagesMs: number;
-  /** How often observations of one vehicle are looked for that are complete. */
+  /** How often to look for passages that are complete. */
   readonly sweepPassagesMs: number;
-  /** How often messages of devices are removed that are old. */
+  /** How often to remove old messages of devices. */
   readonly removeDeviceDataMs: number;
-  /** How often it is tried to store messages that wait on disk. */
+  /** How often to try to store messages that wait on disk. */
   readonly playSpoolMs: number;
-  /** How often a process tries to become the only one that does something, and whether it still is. */
+  /** How often a process tries to become the leader, and checks whether it still is. */
   readonly leadershipMs: number;
-  /** How often what was counted of events is folded. */
+  /** How often counts of events are folded. */
   readonly foldCountsMs: number;
-  /** How often the feed of changes is read although nobody announced any: should a message be lost, that is how late it is. */
+  /** How often to read the feed of changes without a notification, in case one was lost. */
   readonly readFeedMs: number;
-  /** How long a login takes that is refused because of earlier failures, whether or not there is such an account. */
+  /**
+   * The duration of a login that is refused because of earlier failures, the same for existing and unknown accounts.
+   */
   readonly refuseLoginMs: number;
-  /** How often the tokens of open streams are checked: a stream ends within 5 s of its token. */
+  /** How often to check the tokens of open streams, which must end within 5 s of their tokens. */
   readonly checkSessionsMs: number;
-  /** How often the listener's connection is asked whether it is still there: TCP alone would notice after minutes or hours. */
+  /** How often to probe the listener's connection, because TCP alone reports its loss after minutes or hours. */
   readonly probeListenerMs: number;
-  /** Longest wait for the listener's connection, and for the answer to any statement on it; then it counts as lost. */
+  /** Maximum wait for the listener's connection, and for the answer to a statement on it, before it counts as lost. */
   readonly listenerAnswerMs: number;
-  /** Longest time that a question waits for a connection, and then that the database works on one of its statements. */
+  /** Maximum wait of an expensive query for a connection, and maximum duration of each of its statements. */
   readonly questionMs: number;
-  /** An event that waited this long for its turn is sent back; with `commitMs` this stays under 30 s. */
+  /** Maximum wait of an event for its turn, after which it is refused; less than 30 s together with `commitMs`. */
   readonly eventTurnMs: number;
-  /** Longest wait for the commit of a group of events. */
+  /** Maximum wait for the commit of a group of events. */
   readonly commitMs: number;
-  /** How long a stream gets to say that it ends, before its connection is closed. */
+  /** How long a stream may take to send its last message before its connection is closed. */
   readonly farewellMs: number;
-  /** A connection on which nothing moves for this much longer than a call may take is closed: nobody reads its answer. */
+  /** A connection is closed when nothing is transferred for this much longer than the time limit of a call. */
   readonly stalledMs: number;
 }
 

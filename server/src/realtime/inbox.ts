@@ -1,7 +1,7 @@
 import type { FeedItem } from './items.ts';
 import type { Mark } from './position.ts';
 
-/** An item, or the number of items that were dropped since the last one because nobody read them. */
+/** An item, or the number of items that were dropped since the last one because they were not read in time. */
 export type Delivery =
   | { readonly kind: 'item'; readonly item: FeedItem }
   | { readonly kind: 'missed'; readonly count: number; readonly mark: Mark };

@@ -28,7 +28,7 @@ export function claimReports(db: Executor, most: number): Promise<ReportRow[]> {
 /** One attempt at a report, by which its process identifies it. */
 export type Attempt = Pick<ReportRow, 'id' | 'attempts'>;
 
-/** Records the progress. @returns whether to continue: nobody has cancelled, deleted or taken over the report */
+/** Records the progress. @returns whether to continue; false when the report was cancelled, deleted or taken over */
 export async function noteProgress(
   db: Executor,
   attempt: Attempt,
@@ -46,7 +46,7 @@ export type Outcome =
   | { status: 'DONE'; fileKey: string; size: number; rowCount: number }
   | { status: 'FAILED'; error: string };
 
-/** Records the result. @returns whether it counts: nobody has cancelled or deleted the report before */
+/** Records the result. @returns whether it counts; false when the report was cancelled or deleted before */
 export async function settleReport(db: Executor, attempt: Attempt, outcome: Outcome): Promise<boolean> {
   const { rowCount: changed } = await db
     .update(reports)

@@ -80,7 +80,7 @@ export function deleteSchedule(
   });
 }
 
-/** A schedule that looks for a plate looks it up, at every run. */
+/** A schedule with a plate in its filters looks the plate up at every run. */
 async function recordPlate(ctx: ActorContext, tx: Transaction, filters: ReportFilters): Promise<void> {
   const { licensePlateNumber: plate } = filters;
   if (plate !== undefined) await recordPlateLookUp(ctx, plate, undefined, undefined, tx);

@@ -17,7 +17,7 @@ export type NewReport = Pick<
   Partial<Pick<ReportRow, 'scheduleId' | 'dueAt'>>;
 
 /** The address of the file of a report. */
-export function urlOfFile(id: string): string {
+function urlOfFile(id: string): string {
   return `/reports/${id}/file`;
 }
 

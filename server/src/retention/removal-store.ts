@@ -33,8 +33,8 @@ const WRITERS_WAIT_MS = 3_000;
 const EVERYBODY_WAITS_MS = 300;
 
 /**
- * Drops a partition of events and subtracts its events from the totals. Nobody can write into it until the
- * transaction ends. Traffic counts are kept.
+ * Drops a partition of events and subtracts its events from the totals. No other transaction can write into it until
+ * this one ends. Traffic counts are kept.
  * @throws an error of SQLSTATE 55P03 when the partition, or events as a whole, is in use for too long: then try again
  */
 export async function dropMonth(
@@ -55,7 +55,7 @@ export async function dropMonth(
   await removeReviewsWithin(tx, { from, until });
   await waitForLocksAtMost(tx, EVERYBODY_WAITS_MS);
   await tx.execute(sql`DROP TABLE ${sql.raw(table)}`);
-  // Those that were under way until the table was free.
+  // Reviews that were committed while this transaction waited for the lock.
   await removeReviewsWithin(tx, { from, until });
   return rows;
 }

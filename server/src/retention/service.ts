@@ -40,7 +40,10 @@ export function setRetention(
   });
 }
 
-/** @param seenAt `updatedAt` of the rules as somebody saw them, in Unix milliseconds; null: they had never been changed */
+/**
+ * @param seenAt `updatedAt` of the rules as somebody saw them, in Unix milliseconds; null: they had never been
+ * changed then
+ */
 function refuseIfNewer({ updatedAt, updatedBy }: RetentionSettings, seenAt: number | null): void {
   if (updatedAt === null || (seenAt !== null && updatedAt.getTime() <= seenAt)) return;
   throw new AppError(

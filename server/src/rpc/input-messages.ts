@@ -49,7 +49,7 @@ const MUST_BE = 'Must be ';
  * The message for invalid input whose schema has none of its own. It says what to send, while zod's texts say what
  * was expected and received.
  */
-export function messageOfIssue(issue: Issue): string {
+function messageOfIssue(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type': {
       const what = typeNames[issue.expected] ?? issue.expected;

@@ -6,7 +6,7 @@ import { WireError } from './errors.ts';
 export const MAX_DEPTH = 64;
 
 /** Maximum number of values (members and elements) in a request. */
-export const MAX_NODES = 250_000;
+const MAX_NODES = 250_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -79,7 +79,7 @@ function FOLD(limit: number) {
       coalesce(array_agg(n::int ORDER BY bin) FILTER (WHERE bin IS NOT NULL AND n <> 0), '{}') AS counts,
       bit_or(alive)::smallint AS alive
     FROM spread GROUP BY 1, 2, 3, 4
-    -- A car that came and a lorry that went are nothing in all, yet not to its types.
+    -- A car that is added and a lorry that is subtracted sum to zero, but change the counts of both types.
     HAVING vehicle_type IS NULL OR bool_or((n, events, speed_sum) <> (0, 0, 0))
   ), rolled AS (
     INSERT INTO traffic_rollups AS known

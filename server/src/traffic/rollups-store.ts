@@ -41,7 +41,7 @@ interface RollupsRow extends Record<string, unknown> {
 }
 
 /** Parses a list of PostgreSQL arrays, `{1,2},{3}`. */
-export function listsOf(arrays: string | null): number[][] {
+function listsOf(arrays: string | null): number[][] {
   return arrays === null ? [] : JSON.parse(`[${arrays.replaceAll('{', '[').replaceAll('}', ']')}]`);
 }
 

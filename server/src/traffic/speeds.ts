@@ -102,11 +102,6 @@ export function shareOf({ measured, over }: Judged): number | null {
   return measured > 0 ? Math.round((over / measured) * 10_000) / 10_000 : null;
 }
 
-/** The fraction (0 to 1) of the speeds above the limit (km/h); null without a limit or speeds. */
-export function shareOver(speeds: Speeds, limit: number | null): number | null {
-  return shareOf(judge(speeds, limit));
-}
-
 /** The figures of speeds, the same in all answers. */
 export function describeSpeeds(speeds: Speeds, judged: Judged) {
   const [v15 = null, v50 = null, v85 = null, v95 = null] = speedPercentiles(speeds, [0.15, 0.5, 0.85, 0.95]);

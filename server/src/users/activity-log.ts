@@ -1,7 +1,6 @@
 import { pageCount } from '@gantry/contract/page';
 import type { ActivityLog, ActivityLogEntry, ActivityLogInput } from '@gantry/contract/users';
-import { type ActivityRow, findActivity, listActivityLog } from '../activity/log-store.ts';
-import { NOBODY } from '../activity/store.ts';
+import { type ActivityRow, findActivity, listActivityLog, NOBODY } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';

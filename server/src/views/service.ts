@@ -26,7 +26,7 @@ import {
   type ViewRow,
 } from './store.ts';
 
-/** The user's own views of a page and the shared ones, and which one is the default of everybody. */
+/** The user's own views of a page and the shared ones, and which one is the default for all users. */
 export async function viewSavedViews(
   { app: { db }, actor }: ActorContext,
   page: string,
@@ -59,9 +59,9 @@ export function createView(ctx: ActorContext, input: CreateViewInput): Promise<S
 }
 
 /**
- * Sets the fields that are given, of one's own view.
+ * Sets the given fields of a view of the caller.
  * @throws AppError `notFound`; `forbidden` when it is somebody else's or the role may not share; `conflict` when the name
- * is taken, or the default of everybody would not be shared any more
+ * is taken, or the default for all users would no longer be shared
  */
 export function updateView(ctx: ActorContext, input: UpdateViewInput): Promise<SavedView> {
   const { app, actor, caller } = ctx;
@@ -82,9 +82,9 @@ export function updateView(ctx: ActorContext, input: UpdateViewInput): Promise<S
 }
 
 /**
- * Deletes one's own view; administrators delete any shared one.
- * @throws AppError `notFound`; `forbidden` when it is somebody else's; `conflict` when it is the default of everybody, for
- * those who cannot choose another
+ * Deletes a view of the caller; administrators may delete any shared view.
+ * @throws AppError `notFound`; `forbidden` when it is somebody else's; `conflict` when it is the default for all
+ * users, for those who cannot choose another
  */
 export function deleteView({ app, actor, caller }: ActorContext, id: string) {
   const isAdministrator = mayDo(actor.role, 'systemSettings');
@@ -100,8 +100,9 @@ export function deleteView({ app, actor, caller }: ActorContext, id: string) {
 }
 
 /**
- * Chooses the view with which everybody starts a page.
- * @throws AppError `notFound`; `badRequest` when it is not a shared view of the page; `conflict` when two do so at once
+ * Chooses the view that all users see first on a page.
+ * @throws AppError `notFound`; `badRequest` when it is not a shared view of the page; `conflict` when two calls do so
+ * at the same time
  */
 export async function setDefaultView(
   { app, actor, caller }: ActorContext,

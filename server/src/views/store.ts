@@ -29,7 +29,7 @@ const COLUMNS = sql.raw(
    created_at AS "createdAt", updated_at AS "updatedAt"`,
 );
 
-/** The views of a page that a user sees: the default, then their own, then those that others share. */
+/** The views of a page that are visible to a user: the default, then their own, then shared views of others. */
 export async function listViews(db: Executor, page: string, userId: string): Promise<ViewRow[]> {
   const { rows } = await db.execute<ViewRecord>(sql`
     SELECT ${COLUMNS} FROM saved_views
@@ -38,7 +38,7 @@ export async function listViews(db: Executor, page: string, userId: string): Pro
   return rows;
 }
 
-/** A view that the user sees, which nobody else changes until the transaction ends. @throws AppError `notFound` */
+/** Locks a view that is visible to the user until the transaction ends. @throws AppError `notFound` */
 export async function lockView(tx: Transaction, id: string, userId: string): Promise<ViewRow> {
   const { rows } = isUuid(id)
     ? await tx.execute<ViewRecord>(sql`
@@ -49,7 +49,8 @@ export async function lockView(tx: Transaction, id: string, userId: string): Pro
 }
 
 /**
- * How many views a user has created, who creates no other until the transaction ends; null when the user was deleted.
+ * Counts the views of a user and prevents others from being added until the transaction ends; null when the user was
+ * deleted.
  */
 export async function countViewsLocked(tx: Transaction, userId: string): Promise<number | null> {
   const { rows: users } = await tx.execute(sql`SELECT FROM users WHERE id = ${userId}::uuid FOR UPDATE`);
@@ -89,13 +90,16 @@ export async function deleteView(tx: Transaction, id: string): Promise<void> {
   await tx.execute(sql`DELETE FROM saved_views WHERE id = ${id}::uuid`);
 }
 
-/** Makes a view the default of its page, or none. @throws an error of SQLSTATE 23505 when somebody else does so at once */
+/**
+ * Makes a view the default of its page, or none. @throws an error of SQLSTATE 23505 when another transaction does so
+ * at the same time
+ */
 export async function setDefaultView(tx: Transaction, page: string, id: string | null): Promise<void> {
   await tx.execute(sql`UPDATE saved_views SET is_default = false WHERE page = ${page} AND is_default`);
   if (id !== null) await tx.execute(sql`UPDATE saved_views SET is_default = true WHERE id = ${id}::uuid`);
 }
 
-/** Views as answers show them. */
+/** Converts views to the form that the API returns. */
 export async function showViews(db: Executor, rows: readonly ViewRow[]): Promise<SavedView[]> {
   const nameOf = await findNames(
     db,

@@ -7,7 +7,7 @@ import { isPublicAddress } from '../platform/hosts.ts';
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
 /** Resolves names as connections do, including /etc/hosts. */
-export const resolveHost: Resolve = (host) => dns.lookup(host, { all: true, verbatim: true });
+const resolveHost: Resolve = (host) => dns.lookup(host, { all: true, verbatim: true });
 
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 

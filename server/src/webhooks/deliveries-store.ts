@@ -132,7 +132,7 @@ export function removeOldDeliveries(db: Database, most: number): Promise<void> {
  * The last part of a statement: when the transaction commits, every process looks for due deliveries of the webhooks
  * in the rows `(webhook_id)` of the query. PostgreSQL notifies once for each webhook and transaction.
  */
-export function addWakeUps(of: SQL): SQL {
+function addWakeUps(of: SQL): SQL {
   return sql`SELECT count(pg_notify(${channels.deliveries}, webhook_id::text)) FROM (${of}) AS waking`;
 }
 

@@ -6,7 +6,7 @@ const MOST_MS = 24 * 3_600_000;
 /**
  * The delay that an answer requests in milliseconds, at most a day; null if there is none. A date is compared with
  * the receiver's own clock, if the answer contains it.
- * @param now the time in Unix milliseconds, for answers that do not tell theirs
+ * @param now the time in Unix milliseconds, for answers without a time of their own
  */
 export function retryAfterOf(
   { 'retry-after': value, date }: IncomingHttpHeaders,

@@ -129,7 +129,7 @@ interface HealthRow extends Record<string, unknown> {
 }
 
 /** The state of the deliveries of these webhooks. Each part of the query has an index of its own. */
-export async function findDeliveryHealth(
+async function findDeliveryHealth(
   db: Executor,
   webhookIds: readonly string[],
 ): Promise<ReadonlyMap<string, DeliveryHealth>> {

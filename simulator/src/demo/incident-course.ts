@@ -42,7 +42,7 @@ export function goalOf({ id, openedAt }: Dated, now: number): IncidentStatus {
 
 /**
  * The actions, in order, that bring an incident to its expected status by `now` (Unix milliseconds).
- * @param assigned the present assignee; null for nobody
+ * @param assigned the present assignee; null for none
  */
 export function courseOf(
   incident: Dated & Pick<Incident, 'type' | 'status'>,

@@ -51,7 +51,7 @@ async function listUnfinished({ operator }: Staff, until: Date): Promise<Inciden
   return found;
 }
 
-/** The member of the staff to whom the incident is assigned; null for nobody, undefined for another user. */
+/** The member of the staff to whom the incident is assigned; null for none, undefined for another user. */
 function assigneeOf(staff: Staff, { assignedTo }: Incident): Part | null | undefined {
   if (assignedTo === null) return null;
   return (['operator', 'field'] as const).find((part) => staff[part].id === assignedTo.id);

@@ -4,7 +4,7 @@ import { keepTrying, pause, waitBefore } from '../retry.ts';
 import type { Colleague } from './staff.ts';
 
 interface Listener<Message> {
-  onData(told: { readonly id: string; readonly data: Message }): void;
+  onData(message: { readonly id: string; readonly data: Message }): void;
   onError(error: unknown): void;
   onComplete(): void;
 }
@@ -23,7 +23,7 @@ export type Subscribe<Message> = (
 export async function keepListening<Message>(
   colleague: Colleague,
   subscribe: Subscribe<Message>,
-  tell: (message: Message) => void,
+  onMessage: (message: Message) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const random = createRandom(Date.now());
@@ -32,7 +32,7 @@ export async function keepListening<Message>(
     const onData: Listener<Message>['onData'] = ({ id, data }) => {
       attempt = 0;
       lastEventId = id;
-      tell(data);
+      onMessage(data);
     };
     const reason = await listen(subscribe, lastEventId, onData, signal);
     if (reason instanceof GantryError && reason.code === 'FORBIDDEN') throw reason;

@@ -7,13 +7,13 @@ import { limitLines } from './line-limit.ts';
 import { keepListening, type Subscribe } from './listening.ts';
 import type { Colleague } from './staff.ts';
 
-/** Maximum number of lines a minute, more of which nobody can read. */
+/** Maximum number of lines a minute, so that they can be read. */
 const LINES_A_MINUTE = 10;
 
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 
 /** A new incident as one line; null for other changes. */
-export function incidentLine(
+function incidentLine(
   message: { readonly type: 'change'; readonly change: IncidentChange } | StreamNote,
 ): string | null {
   if (message.type !== 'change' || message.change.action !== 'create') return null;
@@ -22,7 +22,7 @@ export function incidentLine(
 }
 
 /** An alert as one line; null for a note about the stream. */
-export function alertLine(
+function alertLine(
   message: { readonly type: 'alert'; readonly alert: WatchlistAlert } | StreamNote,
 ): string | null {
   if (message.type !== 'alert') return null;
@@ -61,10 +61,13 @@ export function followNews(
   const following = [
     realtime &&
       groups.incidents &&
-      follow((lastEventId, told) => incidents.onChanged.subscribe({ lastEventId }, told), incidentLine),
+      follow(
+        (lastEventId, listener) => incidents.onChanged.subscribe({ lastEventId }, listener),
+        incidentLine,
+      ),
     realtime &&
       groups.watchlist &&
-      follow((lastEventId, told) => watchlist.onAlert.subscribe({ lastEventId }, told), alertLine),
+      follow((lastEventId, listener) => watchlist.onAlert.subscribe({ lastEventId }, listener), alertLine),
   ];
   return {
     async stop() {

@@ -24,7 +24,7 @@ const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789-_!+'
 const PASSWORD_LENGTH = 16;
 
 /** A random password that meets the password rules. */
-export function randomPassword(): string {
+function randomPassword(): string {
   for (;;) {
     const chars = Array.from({ length: PASSWORD_LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length)));
     if (passwordFlaws(chars.join('')).length === 0) return chars.join('');

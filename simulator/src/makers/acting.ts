@@ -16,7 +16,7 @@ const TIMEOUT_MS = 30_000;
 const HEARTBEAT_MS = 30_000;
 const MOST_AT_ONCE = 100;
 
-/** Vehicles whose messages are under way at the same time; a busy camera does not wait for an answer. */
+/** Maximum number of vehicles whose messages are sent at the same time; a busy camera does not wait for an answer. */
 const MOST_VEHICLES = 20;
 
 /**

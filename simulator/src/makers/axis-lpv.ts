@@ -1,6 +1,8 @@
 import { type Maker, multipart } from './maker.ts';
 
-/** Says `new`, `update` and `lost` of one car; the first reading may have another plate. A buffer repeats. */
+/**
+ * Sends `new`, `update` and `lost` for each car; the first reading may have another plate. A buffer repeats messages.
+ */
 export const axisLpv: Maker = {
   repeats: Number.POSITIVE_INFINITY,
   doubled: 0.01,

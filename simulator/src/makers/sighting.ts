@@ -58,7 +58,7 @@ export function sightingOf(sensor: VirtualSensor, { at, input }: TimedEvent): Si
   };
 }
 
-/** What a sensor says of itself in messages. */
+/** The fields with which a sensor identifies itself in messages. */
 export function makeOf(sensor: VirtualSensor): Sighting['device'] {
   const { ipAddress, macAddress } = identityOf(sensor);
   return {

@@ -28,9 +28,9 @@ export const clock: readonly Fault[] = SHIFTS.map(({ name, title, ms }) => ({
   recoversWithin: 10,
   isQuick: false,
   options: { nodeArguments: ['--import', SHIFTED_CLOCK], env: { GANTRY_CLOCK_OFFSET_FILE: OFFSET_FILE } },
-  async run({ victim, client, databaseUrl, breach }) {
+  async run({ target, client, databaseUrl, breach }) {
     await client.api.storage.setRetention.mutate({ events: { default: 90 } });
-    const file = join(victim.dataDir, OFFSET_FILE);
+    const file = join(target.dataDir, OFFSET_FILE);
     await writeFile(file, String(ms));
     await sleep(1_000);
     const before = await countEvents(await databaseUrl());

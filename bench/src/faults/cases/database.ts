@@ -16,11 +16,11 @@ async function untilGone(pid: number, ms: number): Promise<boolean> {
   return !(await isRunning(pid));
 }
 
-async function untilAnother({ postmaster, victim }: Scene, former: number): Promise<void> {
+async function untilAnother({ postmaster, target }: Scene, former: number): Promise<void> {
   const deadline = performance.now() + 60_000;
   while (performance.now() < deadline) {
     const pid = await postmaster().catch(() => former);
-    if (pid !== former && (await victim.isReady())) return;
+    if (pid !== former && (await target.isReady())) return;
     await sleep(100);
   }
 }
@@ -102,7 +102,7 @@ export const database: readonly Fault[] = [
     title: `LOCK TABLE events for 20 s under ${LOCKED_OUT_CALLERS} callers`,
     recoversWithin: 10,
     isQuick: false,
-    async run({ databaseUrl, client, victim, breach }) {
+    async run({ databaseUrl, client, target, breach }) {
       const locker = new pg.Client({ connectionString: await databaseUrl() });
       await locker.connect();
       await locker.query('BEGIN');
@@ -110,7 +110,7 @@ export const database: readonly Fault[] = [
       const headers = { authorization: `Bearer ${client.token}` };
       const ask = async (): Promise<number> => {
         const signal = AbortSignal.timeout(40_000);
-        const { status } = await fetch(`${victim.url}/trpc/events.getAll`, { headers, signal });
+        const { status } = await fetch(`${target.url}/trpc/events.getAll`, { headers, signal });
         return status;
       };
       const asking = Promise.all(Array.from({ length: LOCKED_OUT_CALLERS }, () => ask().catch(() => null)));
@@ -118,7 +118,7 @@ export const database: readonly Fault[] = [
       await sleep(1_000);
       // The health check must report the truth at once, whatever is waiting.
       const asked = performance.now();
-      await fetch(`${victim.url}/trpc/system.health`, { signal: AbortSignal.timeout(10_000) }).catch(() =>
+      await fetch(`${target.url}/trpc/system.health`, { signal: AbortSignal.timeout(10_000) }).catch(() =>
         breach('system.health did not answer within 10 s while events were locked'),
       );
       if (performance.now() - asked > 5_000)

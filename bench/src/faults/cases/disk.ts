@@ -124,8 +124,8 @@ export const disk: readonly Fault[] = [
     async prepare({ dataDir, onEnd }) {
       await mount(dataDir, 400, onEnd);
     },
-    async run({ victim }) {
-      const filler = await fill(victim.dataDir);
+    async run({ target }) {
+      const filler = await fill(target.dataDir);
       await sleep(8_000);
       await rm(filler);
     },
@@ -140,7 +140,7 @@ export const disk: readonly Fault[] = [
       await mount(join(dataDir, 'images'), 64, onEnd);
     },
     async run(scene) {
-      const folder = join(scene.victim.dataDir, 'images');
+      const folder = join(scene.target.dataDir, 'images');
       const sending = sendPictures(scene, 7_000);
       // Awaited below; until then it has no handler if the scene fails.
       sending.catch(() => undefined);
@@ -165,7 +165,7 @@ export const disk: readonly Fault[] = [
       // Awaited below; until then it has no handler if the scene fails.
       sending.catch(() => undefined);
       await sleep(1_000);
-      const filler = await fill(join(scene.victim.dataDir, 'images'));
+      const filler = await fill(join(scene.target.dataDir, 'images'));
       await sleep(4_000);
       await rm(filler);
       await sending;
@@ -181,7 +181,7 @@ export const disk: readonly Fault[] = [
       await mountImage(join(folder, 'images.ext4'), join(dataDir, 'images'), onEnd);
     },
     async run(scene) {
-      const folder = join(scene.victim.dataDir, 'images');
+      const folder = join(scene.target.dataDir, 'images');
       const sending = sendPictures(scene, 12_000);
       // Awaited below; until then it has no handler if the scene fails.
       sending.catch(() => undefined);

@@ -11,11 +11,11 @@ export const killing: readonly Fault[] = [
     title: 'service killed (kill -9) under load, three times',
     recoversWithin: 10,
     isQuick: false,
-    async run({ victim, random }) {
+    async run({ target, random }) {
       for (let time = 0; time < 3; time++) {
-        await victim.kill();
+        await target.kill();
         await sleep(SUPERVISOR_MS);
-        await victim.start();
+        await target.start();
         await sleep(200 + random() * 800);
       }
     },
@@ -25,12 +25,12 @@ export const killing: readonly Fault[] = [
     title: 'service and database killed (kill -9) at once',
     recoversWithin: 30,
     isQuick: false,
-    async run({ victim, postmaster }) {
+    async run({ target, postmaster }) {
       const database = await postmaster();
       await signalTree(database, 'SIGKILL');
-      await victim.kill();
+      await target.kill();
       await sleep(SUPERVISOR_MS);
-      await victim.start();
+      await target.start();
     },
   },
   {
@@ -39,15 +39,15 @@ export const killing: readonly Fault[] = [
     recoversWithin: 10,
     isQuick: true,
     proxies: true,
-    async run({ victim, databaseProxy }) {
+    async run({ target, databaseProxy }) {
       for (let time = 0; time < 3; time++) {
         // The statement reaches the database, which commits; the service is killed before it receives the answer.
         if (databaseProxy) databaseProxy.mode = 'muteAnswers';
         await sleep(400);
-        await victim.kill();
+        await target.kill();
         databaseProxy?.cut();
         if (databaseProxy) databaseProxy.mode = 'pass';
-        await victim.start();
+        await target.start();
         await sleep(500);
       }
     },
@@ -73,11 +73,11 @@ export const killing: readonly Fault[] = [
     title: 'service stopped by SIGSTOP for 50 s',
     recoversWithin: 10,
     isQuick: false,
-    async run({ victim, onEnd }) {
-      onEnd(() => victim.signal('SIGCONT'));
-      victim.signal('SIGSTOP');
+    async run({ target, onEnd }) {
+      onEnd(() => target.signal('SIGCONT'));
+      target.signal('SIGSTOP');
       await sleep(50_000);
-      victim.signal('SIGCONT');
+      target.signal('SIGCONT');
     },
   },
 ];

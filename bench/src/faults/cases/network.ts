@@ -17,12 +17,12 @@ export const network: readonly Fault[] = [
   },
   {
     name: 'half-open',
-    title: 'connections to the database half-open: nothing passes, nothing is told',
+    title: 'connections to the database half-open: data is lost without an error',
     recoversWithin: 10,
     isQuick: false,
     proxies: true,
     async run({ databaseProxy }) {
-      // Connections of this time never learn of their end; later ones work.
+      // Connections of this time are never closed for their client; later ones work.
       if (databaseProxy) databaseProxy.mode = 'swallow';
       await sleep(3_000);
       if (databaseProxy) databaseProxy.mode = 'pass';

@@ -64,12 +64,12 @@ export const resources: readonly Fault[] = [
         () => null,
         () => 'prlimit is not installed',
       ),
-    async run({ victim }) {
-      const { pid } = victim;
+    async run({ target }) {
+      const { pid } = target;
       const limit = (files: number) =>
         promisify(execFile)('prlimit', ['--pid', String(pid), `--nofile=${files}:4096`]);
       await limit(220);
-      const sockets = await Promise.all(Array.from({ length: 400 }, () => openSocket(victim.url)));
+      const sockets = await Promise.all(Array.from({ length: 400 }, () => openSocket(target.url)));
       await sleep(5_000);
       for (const socket of sockets) socket?.destroy();
       await limit(4096);
@@ -82,7 +82,7 @@ export const resources: readonly Fault[] = [
     recoversWithin: 10,
     isQuick: false,
     options: { nodeArguments: ['--max-old-space-size=80'] },
-    async run({ victim, destination }) {
+    async run({ target, destination }) {
       const until = performance.now() + 10_000;
       const events = Array.from({ length: 400 }, () => ({
         eventType: 'VEHICLE_DETECTION',
@@ -93,7 +93,7 @@ export const resources: readonly Fault[] = [
         while (performance.now() < until) {
           const headers = { 'content-type': 'application/json' };
           const signal = AbortSignal.timeout(20_000);
-          await fetch(`${victim.url}/trpc/events.ingestBatch`, { method: 'POST', headers, body, signal })
+          await fetch(`${target.url}/trpc/events.ingestBatch`, { method: 'POST', headers, body, signal })
             .then((response) => response.text())
             .catch(() => sleep(200));
         }
@@ -101,11 +101,11 @@ export const resources: readonly Fault[] = [
       const flooding = Promise.all(Array.from({ length: 12 }, flood));
       while (performance.now() < until) {
         // It may end again under this flood before it is ready; a supervisor retries.
-        if (victim.pid === null) await victim.start().catch(() => undefined);
+        if (target.pid === null) await target.start().catch(() => undefined);
         await sleep(100);
       }
       await flooding;
-      if (victim.pid === null) await victim.start();
+      if (target.pid === null) await target.start();
     },
   },
   {
@@ -113,18 +113,18 @@ export const resources: readonly Fault[] = [
     title: '200 slow sockets (headers, bodies, readers) beside good callers',
     recoversWithin: 10,
     isQuick: false,
-    async run({ victim, destination, client, breach }) {
+    async run({ target, destination, client, breach }) {
       const baseline = percentile(await timeCalls(destination, client.token, 5_000), 0.99);
       const slow = (
         await Promise.all([
-          dawdle(victim.url, 70, 'GET /trpc/system.health HTTP/1.1\r\nhost: a\r\nx-slow: '),
+          dawdle(target.url, 70, 'GET /trpc/system.health HTTP/1.1\r\nhost: a\r\nx-slow: '),
           dawdle(
-            victim.url,
+            target.url,
             70,
             'POST /trpc/events.ingest HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 9000\r\n\r\n{"json":',
           ),
           dawdle(
-            victim.url,
+            target.url,
             60,
             `GET /trpc/events.getAll?input=${encodeURIComponent('{"json":{"take":100}}')} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${client.token}\r\n\r\n`,
           ),

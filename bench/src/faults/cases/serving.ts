@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { query } from '../../database.ts';
 import { findFreePort } from '../../free-port.ts';
 import type { Fault, Scene } from '../fault.ts';
-import { ADMIN, createVictim, type Victim } from '../victim.ts';
+import { ADMIN, createTarget, type Target } from '../target.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
@@ -61,7 +61,7 @@ async function readToken(response: Response): Promise<string> {
 }
 
 /** Tokens of several users, each of whom may open a limited number of streams. */
-async function tokensOfUsers({ client, victim }: Scene, count: number): Promise<string[]> {
+async function tokensOfUsers({ client, target }: Scene, count: number): Promise<string[]> {
   const tokens: string[] = [];
   for (let n = 0; n < count; n++) {
     const email = `screen-${n}@gantry.local`;
@@ -72,7 +72,7 @@ async function tokensOfUsers({ client, victim }: Scene, count: number): Promise<
       lastName: String(n),
       role: 'VIEWER',
     });
-    const response = await fetch(`${victim.url}/trpc/auth.login`, {
+    const response = await fetch(`${target.url}/trpc/auth.login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ json: { email, password: ADMIN.password } }),
@@ -110,17 +110,17 @@ const OPENED_AT_ONCE = 100;
  * Time limit for every stream to receive a message after all were opened, in milliseconds. It takes half a second
  * when the two cores are shared with as much other work; with ten times that, the processes hardly run.
  */
-const TOLD_WITHIN_MS = 10_000;
+const MESSAGE_WITHIN_MS = 10_000;
 
 /**
  * Waits until every stream has received a message, up to the time limit.
  * @returns the number of those that have not
  */
-async function untilAllTold(screens: readonly Screen[]): Promise<number> {
-  const deadline = performance.now() + TOLD_WITHIN_MS;
+async function countWaiting(screens: readonly Screen[]): Promise<number> {
+  const deadline = performance.now() + MESSAGE_WITHIN_MS;
   for (;;) {
-    const untold = screens.filter(({ messages }) => messages === 0).length;
-    if (untold === 0 || performance.now() > deadline) return untold;
+    const waiting = screens.filter(({ messages }) => messages === 0).length;
+    if (waiting === 0 || performance.now() > deadline) return waiting;
     await sleep(50);
   }
 }
@@ -132,15 +132,15 @@ export const serving: readonly Fault[] = [
       'SIGTERM under load with 30 open streams: ready fails first, what is in flight is answered, exit within 25 s',
     recoversWithin: 10,
     isQuick: false,
-    async run({ victim, client, breach }) {
+    async run({ target, client, breach }) {
       const token = client.token ?? '';
-      await Promise.all(Array.from({ length: 30 }, () => openScreen(victim.url, token, null)));
+      await Promise.all(Array.from({ length: 30 }, () => openScreen(target.url, token, null)));
       await sleep(500);
       const seen: string[] = [];
       let watching = true;
       const watch = async (): Promise<void> => {
         while (watching) {
-          const status = await fetch(`${victim.url}/ready`, { signal: AbortSignal.timeout(2_000) }).then(
+          const status = await fetch(`${target.url}/ready`, { signal: AbortSignal.timeout(2_000) }).then(
             (response) => String(response.status),
             () => 'refused',
           );
@@ -149,14 +149,14 @@ export const serving: readonly Fault[] = [
         }
       };
       const watcher = watch();
-      const { ended, ms } = await victim.stop();
+      const { ended, ms } = await target.stop();
       watching = false;
       await watcher;
       if (ended !== 0) breach(`asked to stop, the service ended with ${ended}`);
       if (ms > STOP_MS) breach(`asked to stop, the service took ${(ms / 1000).toFixed(1)} s`);
       if (!seen.includes('503'))
         breach(`/ready said ${seen.join(', ')} while the service stopped, and never 503`);
-      await victim.start();
+      await target.start();
     },
   },
   {
@@ -166,10 +166,10 @@ export const serving: readonly Fault[] = [
     isQuick: false,
     proxies: true,
     isTwofold: true,
-    async run({ victim, second, breach }) {
+    async run({ target, second, breach }) {
       if (!second) return;
       for (let round = 0; round < 2; round++) {
-        for (const process of [victim, second]) {
+        for (const process of [target, second]) {
           const { ended, ms } = await process.stop();
           if (ended !== 0 || ms > STOP_MS)
             breach(`a process took ${ms.toFixed(0)} ms and ended with ${ended}`);
@@ -189,7 +189,7 @@ export const serving: readonly Fault[] = [
       const program = await makeNewerVersion(folder);
       const dataDir = join(folder, 'newer-data');
       await mkdir(dataDir);
-      const newer: Victim = createVictim({
+      const newer: Target = createTarget({
         dataDir,
         port: await findFreePort(),
         env: { DATABASE_URL: await databaseUrl(), JWT_SECRET: 'x'.repeat(40) },
@@ -210,21 +210,21 @@ export const serving: readonly Fault[] = [
     recoversWithin: 10,
     isQuick: false,
     async run(scene) {
-      const { victim, breach } = scene;
+      const { target, breach } = scene;
       const tokens = await tokensOfUsers(scene, STREAMS.users);
       const wanted = tokens.flatMap((token) => Array.from({ length: STREAMS.ofEach }, () => token));
       const screens: Awaited<ReturnType<typeof openScreen>>[] = [];
       for (let at = 0; at < wanted.length; at += OPENED_AT_ONCE) {
         const some = wanted.slice(at, at + OPENED_AT_ONCE);
-        screens.push(...(await Promise.all(some.map((token) => openScreen(victim.url, token, null)))));
+        screens.push(...(await Promise.all(some.map((token) => openScreen(target.url, token, null)))));
       }
       await sleep(1_000);
-      await victim.kill();
-      await victim.start();
+      await target.kill();
+      await target.start();
       const openAgain = async (token: string, n: number): Promise<Screen> => {
         for (let attempt = 1; ; attempt++) {
           try {
-            return await openScreen(victim.url, token, screens[n]?.lastId ?? null);
+            return await openScreen(target.url, token, screens[n]?.lastId ?? null);
           } catch (error) {
             if (attempt === 20) throw error;
             await sleep(250 * attempt);
@@ -235,10 +235,10 @@ export const serving: readonly Fault[] = [
       const open = again.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
       const refused = wanted.length - open.length;
       if (refused > 0) breach(`${refused} of ${wanted.length} streams could not be opened again`);
-      const untold = await untilAllTold(open);
-      if (untold > 0)
+      const waiting = await countWaiting(open);
+      if (waiting > 0)
         breach(
-          `${untold} of ${wanted.length} streams told nothing within ${TOLD_WITHIN_MS / 1_000} s of reconnecting`,
+          `${waiting} of ${wanted.length} streams received nothing within ${MESSAGE_WITHIN_MS / 1_000} s of reconnecting`,
         );
       for (const screen of open) screen.close();
     },
@@ -248,13 +248,13 @@ export const serving: readonly Fault[] = [
     title: 'a backup (a copy of the data folder, made while stopped) restored after the folder was lost',
     recoversWithin: 30,
     isQuick: false,
-    async run({ victim, folder }) {
-      await victim.stop();
+    async run({ target, folder }) {
+      await target.stop();
       const backup = join(folder, 'backup');
-      await copy(victim.dataDir, backup);
-      await rm(victim.dataDir, { recursive: true });
-      await copy(backup, victim.dataDir);
-      await victim.start();
+      await copy(target.dataDir, backup);
+      await rm(target.dataDir, { recursive: true });
+      await copy(backup, target.dataDir);
+      await target.start();
     },
   },
 ];

@@ -4,7 +4,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { atPlaceNamed, countedFilters, rowFilters } from './filters.ts';
 
-/** The conditions that exactly those events meet which `events.getAll` lists with these filters. */
+/** The conditions that are met by exactly the events that `events.getAll` lists with these filters. */
 export async function listedConditions(db: Executor, filter: EventFilter): Promise<SQL[]> {
   if (filter.sensorId !== undefined && !isUuid(filter.sensorId)) return [sql`false`];
   const input = listEventsInput.parse(filter);

@@ -46,7 +46,7 @@ const START = `SwaggerUIBundle({
 export async function serveDocuments(server: FastifyInstance, router: AnyTRPCRouter): Promise<void> {
   let openApi: string | undefined;
   server.get('/openapi.json', (_request, reply) => {
-    // Built on the first request, because it would delay every start and few processes are ever asked for it.
+    // Built on the first request: it takes time, and few processes ever receive one.
     openApi ??= JSON.stringify(describeOpenApi(router));
     return reply.header('content-type', 'application/json; charset=utf-8').send(openApi);
   });

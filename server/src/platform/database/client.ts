@@ -4,7 +4,7 @@ import { isUnanswered, sqlState } from './failure.ts';
 // Exclusive use of a connection, which pg calls a client, and the state in which it is returned.
 
 /** Whether the connection can be reused: no statement is running and no transaction is open. */
-export function isAtRest(client: PoolClient): boolean {
+function isAtRest(client: PoolClient): boolean {
   return isAnswered(client) && client.getTransactionStatus() === 'I';
 }
 
@@ -37,7 +37,7 @@ export function giveBackOnlyAtRest(pool: Pool): void {
 
 /**
  * Whether every statement on the connection has been answered. After a query time-out of pg the statement is still
- * running, and the next one would wait behind it. pg has this property, but its types do not declare it.
+ * running, and the next one would have to wait for it. pg has this property, but its types do not declare it.
  */
 function isAnswered(client: PoolClient): boolean {
   return (client as PoolClient & { readonly readyForQuery: boolean }).readyForQuery;

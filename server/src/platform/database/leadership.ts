@@ -13,7 +13,7 @@ export interface LeadershipOptions {
   readonly log: Logger;
   /** The log message when a term cannot begin or end. */
   readonly failure: string;
-  /** Begins what only one process may do. Disposed when the term ends. */
+  /** Begins the work that only one process may do. It is disposed of when the term ends. */
   readonly lead: () => Promise<AsyncDisposable>;
 }
 
@@ -23,8 +23,8 @@ interface Term {
 }
 
 /**
- * Lets one of all processes on the database do something, and another when that one ends or loses its connection. For a
- * moment two may do it, because a process learns late that its connection is lost.
+ * Runs work in one of all processes on the database, and in another one when that process ends or loses its
+ * connection. Two processes may run it for a moment, because a lost connection is noticed late.
  */
 export function startLeading({ pool, lock, lead, ...options }: LeadershipOptions): AsyncDisposable {
   let term: Term | null = null;

@@ -7,7 +7,7 @@ export type MigrationLog = Pick<Logger, 'info' | 'warn'>;
 
 /** How long a migration waits for the locks it needs, in milliseconds. */
 export interface LockPatience {
-  /** Maximum wait for one lock, because other users of the table wait behind it. */
+  /** Maximum wait for one lock, because other transactions on the table wait for it too. */
   readonly waitMs: number;
   /** The pause before another attempt, during which others proceed. */
   readonly pauseMs: number;

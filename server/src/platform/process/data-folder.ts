@@ -17,17 +17,17 @@ import { hasErrno, ignoreErrno } from '../errno.ts';
 import { machineTime } from '../machine-time.ts';
 import { isAlive, processSpace, startTimeOf } from './processes.ts';
 
-/** When a process shows that it holds a claim, in milliseconds. */
+/** The intervals at which a process renews its claim and checks those of others, in milliseconds. */
 export interface ClaimPace {
-  /** From one sign of life to the next. */
+  /** Between two renewals. */
   readonly signOfLifeMs: number;
-  /** How long another process watches for one. */
+  /** How long another process waits for a renewal. */
   readonly watchMs: number;
 }
 
 const CLAIM_PACE: ClaimPace = { signOfLifeMs: 2_000, watchMs: 7_000 };
 
-/** Between two looks at a claim that is watched, in milliseconds. */
+/** Between two checks of a claim of another process, in milliseconds. */
 const LOOK_MS = 250;
 
 /** Another live process uses the data folder. */
@@ -75,8 +75,8 @@ interface Claim {
  * `claim-<n>` whose target names the holder, and the highest n is valid. Creating a link is atomic, a claim of a dead
  * holder is superseded by n + 1, and a claim is removed only when a higher one exists. So exactly one of any number
  * of processes that start at the same instant gets the folder.
- * @param pace how often the claim shows a sign of life, and how long one that another machine made is watched for one
- * @param signal interrupts the watching
+ * @param pace how often the claim is renewed, and how long to wait for the renewal of a claim that another machine made
+ * @param signal interrupts the wait
  * @throws {DataFolderInUse} when another live process holds it
  * @throws {DataFolderUnusable} when it cannot be created or written
  */

@@ -33,7 +33,7 @@ const ROUND = [1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10];
 const SMALL = [4, 8, 12];
 
 /** The smallest round number that is not below the value, for a scale with four steps. */
-export function roundUp(value: number): number {
+function roundUp(value: number): number {
   const small = SMALL.find((top) => top >= value);
   if (small !== undefined) return small;
   const power = 10 ** Math.floor(Math.log10(value));

@@ -13,7 +13,7 @@ const ELLIPSIS = '…';
 const BREAKABLE =
   /\S*?(?:[-_/·–—](?=\S)|\s+|(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}])(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}])|$)/gu;
 
-export function piecesOf(text: string): string[] {
+function piecesOf(text: string): string[] {
   return (text.match(BREAKABLE) ?? []).filter((piece) => piece !== '');
 }
 

@@ -79,7 +79,7 @@ export function fit(pdf: Pdf, text: string, fitting: Fitting): Fitted {
 }
 
 /** The distance between lines, as a multiple of the font size. */
-export const LEADING = 1.2;
+const LEADING = 1.2;
 
 /** In points. */
 export function heightOfLines({ lines, size }: Fitted): number {

@@ -7,7 +7,7 @@ import { bottom, colors, contentWidth, createPdf, page, writeText } from './pdf-
 import { drawSections } from './pdf-sections.ts';
 import { drawTable } from './pdf-table.ts';
 
-/** Maximum number of rows of a table without sections. Nobody reads more on paper, and CSV contains them. */
+/** Maximum number of rows of a table without sections. More are of no use on paper; CSV contains all of them. */
 const MOST_ROWS = 5_000;
 
 const { margin } = page;

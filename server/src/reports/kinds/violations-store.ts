@@ -14,7 +14,7 @@ import type { Interval } from '../../platform/time.ts';
 import { locationLimits } from '../../sensors/standings-store.ts';
 
 /** The conditions for events that match the filters of a report. */
-export async function eventConditions(
+async function eventConditions(
   db: Executor,
   { sensorId, locationId, severity, ...filters }: ReportFilters,
 ): Promise<SQL[]> {

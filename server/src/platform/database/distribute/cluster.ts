@@ -55,7 +55,7 @@ export async function refuseWithoutSchema(client: Client): Promise<void> {
 }
 
 /**
- * While events are moved, nobody can write them, for longer than a request may wait.
+ * While events are moved they cannot be written, for longer than a request may wait.
  * @throws DistributionRefused when a service is connected
  */
 export async function refuseWhileServed(client: Client): Promise<void> {

@@ -11,7 +11,7 @@ import { EmbeddedDatabaseError } from './home.ts';
 const LOWEST = 15_000;
 const HIGHEST = 31_999;
 
-/** A port of the loopback address on which nobody is listening. */
+/** An unused port of the loopback address. */
 export async function findFreePort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const port = randomInt(LOWEST, HIGHEST + 1);
@@ -21,7 +21,7 @@ export async function findFreePort(): Promise<number> {
 }
 
 /** Whether a server can listen on this port of the loopback address. */
-export async function isPortFree(port: number): Promise<boolean> {
+async function isPortFree(port: number): Promise<boolean> {
   const server = createServer();
   try {
     server.listen(port, '127.0.0.1');

@@ -14,7 +14,7 @@ const KEPT_CHARS = 20_000;
 export const ADMIN = { email: 'admin@gantry.local', password: 'Only-for-faults-1' };
 
 /** The options for starting a service. */
-export interface VictimOptions {
+export interface TargetOptions {
   readonly dataDir: string;
   readonly port: number;
   readonly env?: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export interface VictimOptions {
 }
 
 /** A service in a process of its own that can be killed, stopped and restarted at the same address. */
-export interface Victim {
+export interface Target {
   readonly url: string;
   readonly dataDir: string;
   /** The running process, if any. */
@@ -50,7 +50,7 @@ export interface Victim {
 
 let built: Promise<unknown> | null = null;
 
-export function createVictim(options: VictimOptions): Victim {
+export function createTarget(options: TargetOptions): Target {
   const { dataDir, port } = options;
   const url = `http://127.0.0.1:${port}`;
   let child: ChildProcess | null = null;
