@@ -19,3 +19,10 @@ const UNSAFE = new RegExp(`${PART}(?='*${FORMULA})`, 'gu');
 export function guardText(text: string): string {
   return text.replace(UNSAFE, "'");
 }
+
+const GUARDED = new RegExp(`${PART}'(?='*${FORMULA})`, 'gu');
+
+/** The text that `guardText` returned in this form. */
+export function unguardText(text: string): string {
+  return text.replace(GUARDED, '');
+}

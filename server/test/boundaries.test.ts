@@ -81,7 +81,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['events', 'sensors'],
   ['images', 'incidents', 'locations', 'traffic', 'views', 'watchlist', 'webhooks'],
   ['ingest', 'analytics', 'connections', 'doctor', 'reports', 'retention'],
-  ['api', 'consistency', 'gateways', 'http', 'workers'],
+  ['api', 'consistency', 'gateways', 'http', 'transfer', 'workers'],
   ['app.ts'],
   ['main.ts', 'commands'],
 ];

@@ -4,6 +4,7 @@ import { untilSignalled } from '../platform/process/stop-signals.ts';
 import { addAdmin } from './admin.ts';
 import { addDatabase } from './database.ts';
 import { addDoctor } from './doctor.ts';
+import { addEvents } from './events.ts';
 import { exitCodes, reportFailure } from './failure.ts';
 import { addGateway } from './gateway.ts';
 import { addSimulator } from './simulator.ts';
@@ -29,6 +30,7 @@ addSimulator(program);
 addDatabase(program);
 addAdmin(program);
 addDoctor(program);
+addEvents(program);
 addGateway(program);
 
 program.hook('preAction', (_program, command) => {

@@ -1,0 +1,171 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { type EventType, eventType } from '@gantry/contract/events';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Config } from '../platform/config.ts';
+import { type TransferFormat, transferFormats } from '../transfer/fields.ts';
+import { CommandFailed, exitCodes, reporting, WrongUsage } from './failure.ts';
+import { print, printJson } from './output.ts';
+
+function timeOf(text: string): number {
+  const time = Date.parse(text);
+  if (/^\d{4}-\d{2}-\d{2}/.test(text) && !Number.isNaN(time)) return time;
+  throw new InvalidArgumentError('Use a time such as 2026-01-31T08:15:00Z or 2026-01-31 (UTC).');
+}
+
+function eventTypesOf(text: string, before: readonly EventType[] = []): EventType[] {
+  const parsed = eventType.safeParse(text);
+  if (parsed.success) return [...before, parsed.data];
+  throw new InvalidArgumentError(`Use one of ${eventType.options.join(', ')}.`);
+}
+
+function address(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new InvalidArgumentError('Use an address such as http://127.0.0.1:4000.');
+}
+
+function formatFor(file: string | undefined, given: TransferFormat | undefined): TransferFormat {
+  return given ?? (file?.endsWith('.csv') ? 'csv' : 'jsonl');
+}
+
+interface ExportOptions {
+  readonly format?: TransferFormat;
+  readonly from?: number;
+  readonly to?: number;
+  readonly type?: readonly EventType[];
+  readonly deviceId?: readonly string[];
+  readonly json: boolean;
+}
+
+async function exportTo(file: string | undefined, options: ExportOptions): Promise<void> {
+  if (file === undefined && options.json)
+    throw new WrongUsage(
+      '--json needs a file, because the events are written to standard output without one',
+    );
+  const { exportEvents } = await import('../transfer/export.ts');
+  const { withDatabase } = await import('./with-database.ts');
+  const filters = {
+    from: options.from ?? null,
+    until: options.to ?? null,
+    eventTypes: options.type ?? [],
+    deviceIds: options.deviceId ?? [],
+  };
+  const format = formatFor(file, options.format);
+  if (file === undefined) {
+    const count = await withDatabase(({ db }) => exportEvents(db, filters, format, process.stdout));
+    process.stderr.write(`${count} events\n`);
+    return;
+  }
+  // Complete or not there.
+  const draft = `${file}.part`;
+  try {
+    const handle = await open(draft, 'w', 0o600).catch((error: NodeJS.ErrnoException) => {
+      throw new CommandFailed(`The file ${draft} cannot be written (${error.code}): choose another place`);
+    });
+    const to = createWriteStream(draft, { fd: handle });
+    const count = await withDatabase(({ db }) => exportEvents(db, filters, format, to));
+    await rename(draft, file);
+    if (options.json) printJson({ file, events: count });
+    else print(`${count} events were written to ${file}`);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+/** Where the service with these settings can be reached from this machine. */
+function addressOf({ HOST, PORT }: Config): string {
+  const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`;
+}
+
+interface ImportOptions {
+  readonly format?: TransferFormat;
+  readonly url?: string;
+  readonly deviceId?: string;
+  readonly json: boolean;
+}
+
+async function importFrom(file: string, options: ImportOptions): Promise<void> {
+  const { importEvents } = await import('../transfer/import.ts');
+  const { readLines } = await import('../transfer/read-lines.ts');
+  const { findExistingIds, listApiKeys } = await import('../transfer/store.ts');
+  const { withDatabase } = await import('./with-database.ts');
+  const input = file === '-' ? process.stdin : createReadStream(file);
+  if (file !== '-') {
+    const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
+      throw new WrongUsage(
+        error.code === 'ENOENT'
+          ? `There is no file ${file}`
+          : `The file ${file} cannot be read (${error.code})`,
+      );
+    });
+    await handle.close();
+  }
+  const failures: { line: number; reason: string }[] = [];
+  const result = await withDatabase(async ({ db, config }) =>
+    importEvents({
+      lines: readLines(input, formatFor(file, options.format)),
+      url: options.url ?? addressOf(config),
+      apiKeys: await listApiKeys(db),
+      deviceId: options.deviceId ?? null,
+      findExisting: (ids) => findExistingIds(db, ids),
+      onFailure: (line, reason) => {
+        if (options.json) failures.push({ line, reason });
+        else process.stderr.write(`Line ${line}: ${reason}\n`);
+      },
+    }),
+  );
+  if (options.json) printJson({ ...result, failures });
+  else print(`${result.stored} events stored, ${result.known} known already, ${result.failed} failed`);
+  if (result.failed > 0) process.exitCode = exitCodes.failed;
+}
+
+export function addEvents(program: Command): void {
+  const events = program.command('events').description('Export and import events.');
+  const format = () =>
+    new Option('--format <format>', 'default: csv for a file that ends with .csv, otherwise jsonl').choices(
+      transferFormats,
+    );
+
+  events
+    .command('export')
+    .description(
+      'Write events as JSON lines or CSV, in the order of their times, to a file or standard output.',
+    )
+    .argument('[file]', 'default: standard output')
+    .addOption(format())
+    .option('--from <time>', 'events from this time on', timeOf)
+    .option('--to <time>', 'events before this time', timeOf)
+    .option('--type <type>', 'events of this type; may be repeated', eventTypesOf)
+    .option('--device-id <id>', 'events of this sensor; may be repeated', (id, before: string[] = []) => [
+      ...before,
+      id,
+    ])
+    .option('--json', 'print the number of events as JSON', false)
+    .addHelpText(
+      'after',
+      `
+The service may be running or not. JSON lines are exact; in CSV, texts that a spreadsheet would take for formulas begin with
+an apostrophe. Pictures are not exported, only their addresses.`,
+    )
+    .action(reporting({ what: 'Not exported.' }, exportTo));
+
+  events
+    .command('import')
+    .description('Send the events of a file to the service that runs, as their sensors would.')
+    .argument('<file>', 'JSON lines or CSV with a header, as written by export; - for standard input')
+    .addOption(format())
+    .option('--url <address>', 'the service (default: HOST and PORT of the settings)', address)
+    .option('--device-id <id>', 'deviceId of the sensor of events that name none')
+    .option('--json', 'print the result as JSON', false)
+    .addHelpText(
+      'after',
+      `
+Events need eventType, timestamp and deviceId; the sensors must be registered, and their keys are read from the database of
+this installation. Events pass the same rules as those of devices, and have the same effects. A file that is imported again
+stores nothing twice. A line that cannot be imported is reported with its number, and the rest is imported; the exit code is
+then 1. Fields that the service decides itself, such as processed and locationName, are ignored.`,
+    )
+    .action(reporting({ what: 'Not imported.' }, importFrom));
+}

@@ -1,0 +1,216 @@
+import { hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { IngestedItem } from '@gantry/contract/events';
+import { isUuid } from '@gantry/contract/id';
+import type { ReadLine } from './read-lines.ts';
+
+/** What became of the events of a file. */
+export interface ImportResult {
+  stored: number;
+  /** Events that were stored already, for example by an earlier import. */
+  known: number;
+  failed: number;
+}
+
+export interface ImportOptions {
+  readonly lines: AsyncIterable<ReadLine>;
+  /** The address of the service. */
+  readonly url: string;
+  /** The API keys of sensors by their deviceId. */
+  readonly apiKeys: ReadonlyMap<string, string>;
+  /** The deviceId of events that name none. */
+  readonly deviceId: string | null;
+  /** Those of these ids that the installation has already: they were exported from it. */
+  readonly findExisting: (ids: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** Called for each event that was not stored. */
+  readonly onFailure: (line: number, reason: string) => void;
+}
+
+/** A batch takes at most so many events, and about so many characters. */
+const BATCH = 500;
+const BATCH_CHARS = 4_000_000;
+
+const ATTEMPTS = 20;
+const PAUSE_MS = 1_000;
+const ANSWER_MS = 60_000;
+
+/** What export adds, and the service decides by itself. */
+const NOT_REPORTED = new Set([
+  'id',
+  'deviceId',
+  'sensorId',
+  'sensorName',
+  'sensorType',
+  'locationName',
+  'processed',
+  'archived',
+  'createdAt',
+]);
+
+interface Waiting {
+  readonly line: number;
+  /** Of an exported event. */
+  readonly id: string | null;
+  readonly event: Readonly<Record<string, unknown>>;
+}
+
+/** The service cannot be reached, or refuses the whole import. The message says what to do. */
+export class ImportRefused extends Error {
+  override readonly name = 'ImportRefused';
+}
+
+/**
+ * Sends the events of a file to a service, as their sensors would: they pass the same rules, and importing a file again
+ * stores nothing twice.
+ * @throws ImportRefused when the service cannot be reached; the events before have been stored
+ */
+export async function importEvents(options: ImportOptions): Promise<ImportResult> {
+  const { lines, apiKeys, deviceId, onFailure } = options;
+  const result: ImportResult = { stored: 0, known: 0, failed: 0 };
+  const fail = (line: number, reason: string): void => {
+    result.failed++;
+    onFailure(line, reason);
+  };
+  let device = '';
+  let batch: Waiting[] = [];
+  let chars = 0;
+
+  const flush = async (): Promise<void> => {
+    const ids = batch.flatMap(({ id }) => (id === null ? [] : [id]));
+    const existing = ids.length === 0 ? new Set<string>() : await options.findExisting(ids);
+    const waiting = batch.filter(({ id }) => id === null || !existing.has(id));
+    result.known += batch.length - waiting.length;
+    batch = [];
+    chars = 0;
+    if (waiting.length === 0) return;
+    const apiKey = apiKeys.get(device) ?? '';
+    for (const [index, item] of (await send(options.url, apiKey, waiting)).entries()) {
+      if ('error' in item) fail(waiting[index]?.line ?? 0, reasonOf(item.error));
+      else if (item.duplicate) result.known++;
+      else result.stored++;
+    }
+  };
+
+  for await (const read of lines) {
+    if ('flaw' in read) {
+      fail(read.line, read.flaw);
+      continue;
+    }
+    const named = read.event.deviceId ?? deviceId;
+    if (typeof named !== 'string' || !apiKeys.has(named)) {
+      fail(
+        read.line,
+        typeof named === 'string'
+          ? `there is no sensor with the deviceId ${named}: register it first`
+          : 'it has no deviceId: add one, or give --device-id',
+      );
+      continue;
+    }
+    if (read.event.timestamp === undefined) {
+      fail(read.line, 'it has no timestamp');
+      continue;
+    }
+    if (named !== device || batch.length >= BATCH || chars > BATCH_CHARS) await flush();
+    device = named;
+    const event = reported(read.event);
+    chars += JSON.stringify(event).length;
+    const { id } = read.event;
+    batch.push({
+      line: read.line,
+      event,
+      id: typeof id === 'string' && isUuid(id) ? id.toLowerCase() : null,
+    });
+  }
+  await flush();
+  return result;
+}
+
+/** The event as its sensor would report it. The key is the same at every import, so that none is stored twice. */
+function reported(event: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const kept = Object.entries(event).filter(([name, value]) => !NOT_REPORTED.has(name) && value !== null);
+  const report = Object.fromEntries(kept);
+  if (report.idempotencyKey !== undefined) return report;
+  const { id } = event;
+  return {
+    ...report,
+    idempotencyKey: typeof id === 'string' ? `import:${id}` : `import:${contentKey(report)}`,
+  };
+}
+
+function contentKey(report: Readonly<Record<string, unknown>>): string {
+  return hash('sha256', JSON.stringify(report), 'hex').slice(0, 40);
+}
+
+function reasonOf({ message, issues }: Extract<IngestedItem, { error: unknown }>['error']): string {
+  const details = issues?.map(({ path, message }) => `${path}: ${message}`).join('; ');
+  return details ? details : message;
+}
+
+const isTemporary = (status: number): boolean => status === 429 || status === 503 || status === 408;
+
+/** Sends a batch until it is answered. @returns one result for each event */
+async function send(url: string, apiKey: string, waiting: readonly Waiting[]): Promise<IngestedItem[]> {
+  const results: IngestedItem[] = [];
+  let left = waiting.map((each, index) => ({ ...each, index }));
+  for (let attempt = 1; left.length > 0; attempt++) {
+    const { items, pauseMs } = await post(
+      url,
+      apiKey,
+      left.map(({ event }) => event),
+    );
+    const isLast = attempt === ATTEMPTS;
+    left = left.filter(({ index }, at) => {
+      const item = items?.[at];
+      const isOver = item !== undefined && (isLast || !('error' in item && isRetried(item.error.code)));
+      if (isOver && item) results[index] = item;
+      return !isOver;
+    });
+    if (left.length === 0) break;
+    if (isLast)
+      throw new ImportRefused(
+        `The service at ${url} does not accept the events now: import the file again later`,
+      );
+    await sleep(pauseMs);
+  }
+  return results;
+}
+
+function isRetried(code: string): boolean {
+  return code === 'TOO_MANY_REQUESTS' || code === 'SERVICE_UNAVAILABLE' || code === 'INTERNAL_SERVER_ERROR';
+}
+
+interface Answer {
+  /** Null when the batch has to be sent again. */
+  readonly items: readonly IngestedItem[] | null;
+  readonly pauseMs: number;
+}
+
+async function post(url: string, apiKey: string, events: readonly unknown[]): Promise<Answer> {
+  let answer: Response;
+  try {
+    answer = await fetch(new URL('/trpc/events.ingestBatch', url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ json: { apiKey, events } }),
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
+  } catch (cause) {
+    throw new ImportRefused(
+      `The service at ${url} cannot be reached: start it, or give its address with --url`,
+      {
+        cause,
+      },
+    );
+  }
+  const pauseMs = Math.max(PAUSE_MS, Number(answer.headers.get('retry-after') ?? 0) * 1_000);
+  if (isTemporary(answer.status)) return { items: null, pauseMs };
+  const body = (await answer.json().catch(() => null)) as {
+    result?: { data?: { json?: { results?: IngestedItem[] } } };
+    error?: { json?: { message?: string } };
+  } | null;
+  const items = body?.result?.data?.json?.results;
+  if (items) return { items, pauseMs };
+  throw new ImportRefused(
+    `The service at ${url} refuses the events: ${body?.error?.json?.message ?? `HTTP status ${answer.status}`}`,
+  );
+}

@@ -1,0 +1,82 @@
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { unguardText } from '@gantry/contract/csv-text';
+import { type CsvError, parse } from 'csv-parse';
+import type { TransferFormat } from './fields.ts';
+
+/** An event of a file, with the number of the line where it begins; or what is wrong there. */
+export type ReadLine =
+  | { readonly line: number; readonly event: Readonly<Record<string, unknown>> }
+  | { readonly line: number; readonly flaw: string };
+
+/** The columns of a CSV file that are not texts. */
+const JSON_COLUMNS = ['location', 'metadata', 'images', 'tags'];
+
+/** @throws Error for a CSV file without the columns that are needed */
+export function readLines(input: Readable, format: TransferFormat): AsyncGenerator<ReadLine> {
+  return format === 'csv' ? readCsv(input) : readJson(input);
+}
+
+async function* readJson(input: Readable): AsyncGenerator<ReadLine> {
+  let line = 0;
+  for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    line++;
+    if (text.trim() === '') continue;
+    yield { line, ...parseJson(text) };
+  }
+}
+
+function parseJson(text: string) {
+  try {
+    const event: unknown = JSON.parse(text);
+    if (typeof event === 'object' && event !== null && !Array.isArray(event))
+      return { event: event as Record<string, unknown> };
+  } catch {
+    return { flaw: 'it is not JSON' };
+  }
+  return { flaw: 'it is not a JSON object' };
+}
+
+interface CsvRecord {
+  readonly info: { readonly lines: number };
+  readonly record: Readonly<Record<string, string>>;
+}
+
+async function* readCsv(input: Readable): AsyncGenerator<ReadLine> {
+  const skipped: ReadLine[] = [];
+  const parser = parse({
+    bom: true,
+    columns: true,
+    info: true,
+    skip_empty_lines: true,
+    skip_records_with_error: true,
+    max_record_size: 20_000_000,
+    on_skip: (error: CsvError | undefined) => {
+      skipped.push({ line: Number(error?.lines ?? 0), flaw: error?.message ?? 'it is not CSV' });
+      return undefined;
+    },
+  });
+  input.on('error', (error) => parser.destroy(error));
+  for await (const each of input.pipe(parser)) {
+    yield* skipped.splice(0);
+    const { info, record } = each as CsvRecord;
+    yield { line: info.lines, ...eventOf(record) };
+  }
+  yield* skipped;
+}
+
+function eventOf(record: Readonly<Record<string, string>>) {
+  const event: Record<string, unknown> = {};
+  for (const [name, text] of Object.entries(record)) {
+    if (text === '') continue;
+    if (name === 'vehicleSpeed') event[name] = Number(text);
+    else if (JSON_COLUMNS.includes(name)) {
+      try {
+        event[name] = JSON.parse(text);
+      } catch {
+        return { flaw: `${name} is not JSON` };
+      }
+    } else event[name] = unguardText(text);
+  }
+  return { event };
+}

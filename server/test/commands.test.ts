@@ -1,0 +1,290 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runGantry } from './gantry-command.ts';
+import { ADMIN, createTestDatabase } from './harness.ts';
+import { type ServiceProcess, spawnService, untilItServes } from './service-process.ts';
+
+// The commands beside a service that runs, which uses the same database.
+
+const SECRET = 'a secret of the tests that is long enough';
+let folder: string;
+let databases: Awaited<ReturnType<typeof createTestDatabase>>[];
+let services: ServiceProcess[];
+
+const settingsOf = (index: number) => ({
+  DATABASE_URL: databases[index]?.url ?? '',
+  DATA_DIR: join(folder, String(index)),
+  JWT_SECRET: SECRET,
+});
+
+/** Runs a command in the installation with this number. */
+const gantry = (index: number, args: readonly string[], input?: string) =>
+  runGantry(folder, settingsOf(index), args, input);
+
+const serviceAt = (index: number): ServiceProcess => {
+  const service = services[index];
+  if (!service) throw new Error('It was not started');
+  return service;
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gantry-commands-'));
+  databases = [await createTestDatabase(), await createTestDatabase()];
+  services = await Promise.all([0, 1].map((index) => untilItServes(spawnService(folder, settingsOf(index)))));
+});
+afterAll(async () => {
+  await Promise.all(services.map((service) => service.stop()));
+  for (const database of databases) await database.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('gantry', () => {
+  it('exits with 2 for wrong usage, and says what is wrong', async () => {
+    expect(await gantry(0, ['bogus'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("unknown command 'bogus'"),
+    });
+    expect(await gantry(0, ['db', 'check', '--limit', '0'])).toMatchObject({ code: 2 });
+  });
+
+  it('has a help text for every command', async () => {
+    for (const command of [
+      'start',
+      'demo',
+      'simulate',
+      'doctor',
+      'db repair',
+      'admin create',
+      'events import',
+      'gateway try',
+    ])
+      expect(await gantry(0, [...command.split(' '), '--help'])).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(new RegExp(`^Usage: gantry ${command} `)),
+      });
+  });
+});
+
+describe('gantry admin', () => {
+  it('creates an administrator, resets the password and ends the sessions while the service runs', async () => {
+    const service = serviceAt(0);
+    const created = await gantry(0, ['admin', 'create', 'Jane@Example.org', '--json']);
+    expect(created).toMatchObject({ code: 0, err: '' });
+    const { id, role, email, password } = JSON.parse(created.out);
+    expect({ role, email }).toEqual({ role: 'ADMIN', email: 'jane@example.org' });
+    const token = await service.login(email, password);
+
+    const reset = await gantry(0, ['admin', 'reset-password', email]);
+    expect(reset.code).toBe(0);
+    const [, next = ''] = /Password: (\S+)/.exec(reset.out) ?? [];
+    expect((await service.call('auth.me', undefined, { token })).status).toBe(401);
+    expect((await service.call('auth.login', { email, password })).status).toBe(401);
+    const now = await service.login(email, next);
+    const log = await service.ok('users.getActivity', { userId: id }, { token: now });
+    expect(JSON.stringify(log)).toContain('"userAgent":"gantry admin reset-password"');
+
+    const given = await gantry(
+      0,
+      ['admin', 'reset-password', email, '--password-stdin'],
+      `${ADMIN.password}\n`,
+    );
+    expect(given).toMatchObject({ code: 0, out: expect.not.stringContaining('Password:') });
+    await service.login(email, ADMIN.password);
+  });
+
+  it('activates a deactivated account when it is told to', async () => {
+    const service = serviceAt(0);
+    const token = await service.tokenFor('ADMIN');
+    const { id, email } = JSON.parse(
+      (await gantry(0, ['admin', 'create', 'rita@example.org', '--json'])).out,
+    );
+    await service.ok('users.update', { id, isActive: false }, { token });
+    expect((await gantry(0, ['admin', 'reset-password', email])).out).toContain('add --activate');
+    const { out } = await gantry(0, ['admin', 'reset-password', email, '--activate', '--json']);
+    await service.login(email, JSON.parse(out).password);
+  });
+
+  it('refuses what cannot be done with a sentence', async () => {
+    expect(await gantry(0, ['admin', 'reset-password', 'nobody@example.org'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('Not reset. There is no user nobody@example.org'),
+    });
+    expect(await gantry(0, ['admin', 'create', ADMIN.email])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is already in use'),
+    });
+    expect(await gantry(0, ['admin', 'create', 'x@example.org', '--password-stdin'], 'short')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('Use at least 8 characters'),
+    });
+  });
+});
+
+describe('gantry doctor', () => {
+  it('finds what must be mended, and exits with 1', async () => {
+    const { code, out } = await gantry(0, ['doctor', '--json']);
+    const { isHealthy, findings } = JSON.parse(out);
+    // The server of the tests is fast rather than safe.
+    expect({ code, isHealthy }).toEqual({ code: 1, isHealthy: false });
+    const problems = findings.filter(({ level }: { level: string }) => level === 'PROBLEM');
+    expect(problems).toMatchObject([{ about: 'database', finding: expect.stringContaining('fsync') }]);
+    expect(JSON.stringify(findings)).toContain('The schema is that of this version.');
+    expect((await gantry(0, ['doctor'])).out).toMatch(/^PROBLEM {2}The database server runs with fsync/);
+  });
+
+  it('is a procedure for administrators', async () => {
+    const service = serviceAt(0);
+    const report = await service.ok('system.doctor', undefined, { token: await service.tokenFor('ADMIN') });
+    expect(report).toMatchObject({ isHealthy: false, findings: expect.arrayContaining([]) });
+    expect(report.findings.length).toBeGreaterThan(5);
+    const refused = await service.call('system.doctor', undefined, {
+      token: await service.tokenFor('OPERATOR'),
+    });
+    expect(refused.status).toBe(403);
+  });
+
+  it('reports a database that cannot be reached, and settings that cannot be used', async () => {
+    const unreachable = { ...settingsOf(0), DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' };
+    expect(await runGantry(folder, unreachable, ['doctor'])).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('The database server 127.0.0.1:1 cannot be reached'),
+    });
+    expect(await runGantry(folder, { WORKERS: 'many' }, ['doctor'])).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('WORKERS must be a number'),
+    });
+  });
+});
+
+describe('gantry events', () => {
+  const COMPARED = [
+    'timestamp',
+    'deviceId',
+    'eventType',
+    'severity',
+    'licensePlateNumber',
+    'vehicleType',
+    'vehicleSpeed',
+    'violationType',
+    'description',
+    'location',
+    'metadata',
+    'images',
+    'tags',
+  ];
+  const readEvents = async (file: string) =>
+    (await readFile(join(folder, file), 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .map((event) => Object.fromEntries(COMPARED.map((name) => [name, event[name]])));
+
+  it.each(['jsonl', 'csv'])(
+    'exports as %s what another installation imports as equal events, once',
+    async (format) => {
+      const [from, to] = [serviceAt(0), serviceAt(1)];
+      const sensor = { name: 'Mast "7", north', deviceId: `mast-${format}`, type: 'CAMERA' };
+      const { apiKey } = await from.ok('sensors.create', sensor, { token: await from.tokenFor('ADMIN') });
+      await to.ok('sensors.create', sensor, { token: await to.tokenFor('ADMIN') });
+      const timestamp = '2026-01-31T08:15:00.123Z';
+      await from.ingest(apiKey, {
+        timestamp,
+        idempotencyKey: 'first',
+        eventType: 'SPEED_VIOLATION',
+        violationType: 'SPEEDING',
+        licensePlateNumber: 'B-MW 4711',
+        vehicleSpeed: 87.5,
+        vehicleType: 'CAR',
+        severity: 'HIGH',
+        description: '=1+1, "quoted"\nand a second line; ä',
+        metadata: { lane: 2, nested: { list: [1, null, 'x'] } },
+        location: { latitude: 52.5, longitude: 13.4 },
+        images: ['https://example.org/1.jpg'],
+        tags: ['urgent', 'a,b'],
+      });
+      await from.ingest(apiKey, { timestamp: '2026-02-01T00:00:00.000Z' });
+      const file = `events.${format}`;
+      const filter = ['--device-id', sensor.deviceId];
+      expect(await gantry(0, ['events', 'export', file, ...filter, '--json'])).toMatchObject({
+        code: 0,
+        out: JSON.stringify({ file, events: 2 }, null, 2).concat('\n'),
+      });
+
+      const url = ['--url', to.url];
+      const imported = await gantry(1, ['events', 'import', file, ...url, '--json']);
+      expect(imported).toMatchObject({ code: 0, err: '' });
+      expect(JSON.parse(imported.out)).toEqual({ stored: 2, known: 0, failed: 0, failures: [] });
+      const again = await gantry(1, ['events', 'import', file, ...url]);
+      expect(again.out).toBe('0 events stored, 2 known already, 0 failed\n');
+      const back = await gantry(0, ['events', 'import', file, '--url', from.url]);
+      expect(back.out).toBe('0 events stored, 2 known already, 0 failed\n');
+
+      await gantry(0, ['events', 'export', 'before.jsonl', ...filter]);
+      await gantry(1, ['events', 'export', 'after.jsonl', ...filter]);
+      const before = await readEvents('before.jsonl');
+      expect(before).toMatchObject([{ timestamp, vehicleSpeed: 87.5 }, {}]);
+      expect(await readEvents('after.jsonl')).toEqual(before);
+
+      const limited = await gantry(0, [
+        'events',
+        'export',
+        '--from',
+        '2026-02-01',
+        '--to',
+        '2026-02-02',
+        ...filter,
+      ]);
+      expect(limited.out.trim().split('\n')).toHaveLength(1);
+      expect(limited.err).toBe('1 events\n');
+    },
+  );
+
+  it('reports lines that cannot be imported, imports the others, and exits with 1', async () => {
+    const to = serviceAt(1);
+    await to.ok(
+      'sensors.create',
+      { name: 'Mast 8', deviceId: 'mast-8', type: 'RADAR' },
+      { token: await to.tokenFor('ADMIN') },
+    );
+    const good = { deviceId: 'mast-8', eventType: 'VEHICLE_DETECTION', timestamp: '2026-01-01T00:00:00Z' };
+    const lines = [
+      JSON.stringify(good),
+      'nonsense',
+      JSON.stringify({ ...good, eventType: 'NIX' }),
+      '',
+      JSON.stringify({ ...good, deviceId: 'unknown' }),
+      JSON.stringify({ ...good, timestamp: undefined }),
+      JSON.stringify({ ...good, vehicleSpeed: 50 }),
+    ];
+    await writeFile(join(folder, 'bad.jsonl'), lines.join('\n'));
+    const { code, out, err } = await gantry(1, ['events', 'import', 'bad.jsonl', '--url', to.url]);
+    expect({ code, out }).toEqual({ code: 1, out: '2 events stored, 0 known already, 4 failed\n' });
+    expect(err.trim().split('\n').sort()).toEqual([
+      'Line 2: it is not JSON',
+      expect.stringMatching(/^Line 3: eventType: /),
+      'Line 5: there is no sensor with the deviceId unknown: register it first',
+      'Line 6: it has no timestamp',
+    ]);
+  });
+
+  it('says that the service must run, and names a file that is missing', async () => {
+    await writeFile(
+      join(folder, 'one.jsonl'),
+      JSON.stringify({
+        deviceId: 'mast-8',
+        eventType: 'VEHICLE_DETECTION',
+        timestamp: '2026-01-01T00:00:01Z',
+      }),
+    );
+    expect(await gantry(1, ['events', 'import', 'one.jsonl', '--url', 'http://127.0.0.1:1'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('The service at http://127.0.0.1:1 cannot be reached: start it'),
+    });
+    expect(await gantry(1, ['events', 'import', 'none.jsonl'])).toMatchObject({
+      code: 2,
+      err: 'Not imported. There is no file none.jsonl\n',
+    });
+  });
+});
