@@ -21,7 +21,7 @@ import {
   revokeSession,
   sessionUserOf,
 } from '../auth/service.ts';
-import { open, router, signedIn } from './procedures.ts';
+import { open, person, router, signedIn } from './procedures.ts';
 
 export const authRouter = router({
   login: open
@@ -47,7 +47,7 @@ export const authRouter = router({
     .output(sessionUser)
     .query(({ ctx }) => sessionUserOf(ctx.actor)),
 
-  refreshToken: signedIn
+  refreshToken: person
     .meta({
       summary: 'Get a new access token for the calling user',
       notes:
@@ -56,7 +56,7 @@ export const authRouter = router({
     .output(refreshOutput)
     .mutation(({ ctx }) => refreshToken(ctx)),
 
-  getSessions: signedIn
+  getSessions: person
     .meta({
       summary: 'List the sessions of the caller, the current one first',
       notes:
@@ -66,7 +66,7 @@ export const authRouter = router({
     .output(z.array(session))
     .query(({ ctx, input }) => getSessions(ctx, input)),
 
-  revokeSession: signedIn
+  revokeSession: person
     .meta({
       summary: 'End a session and all its tokens',
       notes:
@@ -76,7 +76,7 @@ export const authRouter = router({
     .output(revokeSessionOutput)
     .mutation(({ ctx, input }) => revokeSession(ctx, input.id)),
 
-  changePassword: signedIn
+  changePassword: person
     .meta({
       summary: 'Change your own password',
       notes:

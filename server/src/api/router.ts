@@ -1,3 +1,4 @@
+import { apiTokensRouter } from './api-tokens.ts';
 import { authRouter } from './auth.ts';
 import { connectionsRouter } from './connections.ts';
 import { eventsRouter } from './events.ts';
@@ -18,6 +19,7 @@ import { webhooksRouter } from './webhooks.ts';
 /** The whole API, by noun. */
 export const appRouter = router({
   auth: authRouter,
+  apiTokens: apiTokensRouter,
   sensors: sensorsRouter,
   connections: connectionsRouter,
   events: eventsRouter,

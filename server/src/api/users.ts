@@ -20,9 +20,12 @@ import { listActivity, NOBODY } from '../activity/store.ts';
 import { viewActivity, viewActivityLog } from '../users/activity-log.ts';
 import { createUser, deleteUser, resetPassword, updateRole, updateUser } from '../users/service.ts';
 import { getUser, getUserOrFormerId, listUsers } from '../users/store.ts';
-import { allowed, router } from './procedures.ts';
+import { allowed, allowedPerson, router } from './procedures.ts';
 
 const administrators = allowed('manageUsers');
+
+/** Changes of accounts, which an API token must not outlive. */
+const peopleOnly = allowedPerson('manageUsers');
 
 export const usersRouter = router({
   getAll: administrators
@@ -45,7 +48,7 @@ export const usersRouter = router({
     .output(user)
     .query(({ ctx, input }) => getUser(ctx.app.db, input.id)),
 
-  create: administrators
+  create: peopleOnly
     .meta({
       summary: 'Add a user',
       notes:
@@ -55,7 +58,7 @@ export const usersRouter = router({
     .output(user)
     .mutation(({ ctx, input }) => createUser(ctx, input)),
 
-  update: administrators
+  update: peopleOnly
     .meta({
       summary: "Change a user's profile, or activate or deactivate the user",
       notes:
@@ -66,7 +69,7 @@ export const usersRouter = router({
     .output(user)
     .mutation(({ ctx, input }) => updateUser(ctx, input)),
 
-  delete: administrators
+  delete: peopleOnly
     .meta({
       summary: 'Delete a user',
       notes:
@@ -76,7 +79,7 @@ export const usersRouter = router({
     .output(deleteUserOutput)
     .mutation(({ ctx, input }) => deleteUser(ctx, input.id)),
 
-  updateRole: administrators
+  updateRole: peopleOnly
     .meta({
       summary: 'Change the role of a user',
       notes:
@@ -86,7 +89,7 @@ export const usersRouter = router({
     .output(user)
     .mutation(({ ctx, input }) => updateRole(ctx, input)),
 
-  resetPassword: administrators
+  resetPassword: peopleOnly
     .meta({
       summary: 'Set a new password for a user',
       notes:

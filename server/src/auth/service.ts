@@ -53,7 +53,7 @@ export async function login(
  */
 export async function logout(ctx: RequestContext<Core & AuthServices>): Promise<void> {
   const actor = await findActor(ctx);
-  if (!actor) return;
+  if (!actor || actor.apiToken) return;
   await inTransaction(ctx.app.db, async (tx) => {
     const { id } = await currentSession({ ...ctx, actor }, tx);
     await endSession(tx, id, actor.id);

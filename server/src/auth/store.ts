@@ -53,6 +53,12 @@ export async function replacePassword(
   return row?.epoch ?? null;
 }
 
+/** Locks the account of a user against changes by other transactions. @throws AppError `notFound` */
+export async function lockAccount(tx: Transaction, id: string): Promise<void> {
+  const rows = await tx.select({ id: users.id }).from(users).where(eq(users.id, id)).for('no key update');
+  if (rows.length === 0) throw notFound('User');
+}
+
 /** @throws AppError `notFound` when there is no such user */
 export async function requireUser(db: Executor, id: string): Promise<void> {
   const found = isUuid(id) ? await db.select({ id: users.id }).from(users).where(eq(users.id, id)) : [];

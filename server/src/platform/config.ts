@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { role } from '@gantry/contract/permissions';
 import { switchableFeatures } from '@gantry/contract/system';
 import { z } from 'zod';
 import { parseAllowedHost } from './hosts.ts';
@@ -114,6 +115,30 @@ export const configKeys = {
     .default(false)
     .describe(
       'Whether the public sensor procedures show API keys to everybody, as the API specifies, instead of fingerprints.',
+    ),
+  PUBLIC_SENSORS: flag
+    .default(true)
+    .describe(
+      'Whether `sensors.getAll`, `sensors.getAllSensors` and `sensors.getById` answer without a token, as the API specifies. `false` is recommended in production: these queries then require a token like all others.',
+    ),
+  HIDE_PLATES_FROM: z
+    .string()
+    .default('')
+    .transform(list)
+    .pipe(
+      z.array(
+        role.exclude(['ADMIN'], {
+          error: `must be roles from this list: ${role.exclude(['ADMIN']).options.join(', ')}`,
+        }),
+      ),
+    )
+    .describe(
+      'Roles that see no number plates, separated by commas. Their answers, streams and report files contain `•••` in place of plates, and neither pictures nor metadata of events; they cannot search for a plate.',
+    ),
+  PLATE_SEARCH_REASON: flag
+    .default(false)
+    .describe(
+      'Whether a search for a plate requires a `reason`, which is recorded in the activity log. It applies to lists, streams, reports, schedules and webhooks that filter by a plate.',
     ),
   TRUSTED_PROXIES: z
     .string()
