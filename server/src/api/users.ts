@@ -1,5 +1,6 @@
 import { byId } from '@gantry/contract/id';
 import { pageCount } from '@gantry/contract/page';
+import { resetSecondFactorInput, secondFactorDone } from '@gantry/contract/second-factor';
 import {
   activityLog,
   activityLogEntry,
@@ -18,7 +19,14 @@ import {
 } from '@gantry/contract/users';
 import { listActivity, NOBODY } from '../activity/store.ts';
 import { viewActivity, viewActivityLog } from '../users/activity-log.ts';
-import { createUser, deleteUser, resetPassword, updateRole, updateUser } from '../users/service.ts';
+import {
+  createUser,
+  deleteUser,
+  resetPassword,
+  resetSecondFactor,
+  updateRole,
+  updateUser,
+} from '../users/service.ts';
 import { getUser, getUserOrFormerId, listUsers } from '../users/store.ts';
 import { allowed, allowedPerson, router } from './procedures.ts';
 
@@ -99,6 +107,15 @@ export const usersRouter = router({
     .input(resetPasswordInput)
     .output(resetPasswordOutput)
     .mutation(({ ctx, input }) => resetPassword(ctx, input)),
+
+  resetSecondFactor: peopleOnly
+    .meta({
+      summary: 'Remove the second factor of another user, who has lost it',
+      notes: 'The user can log in with the password alone until they set up another one.',
+    })
+    .input(resetSecondFactorInput)
+    .output(secondFactorDone)
+    .mutation(({ ctx, input }) => resetSecondFactor(ctx, input.userId)),
 
   getActivity: administrators
     .meta({

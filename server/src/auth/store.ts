@@ -23,6 +23,15 @@ export async function findLogin(db: Executor, email: string) {
   return row ?? null;
 }
 
+/** The active user with the id, with the data for a login. */
+export async function findAccount(db: Executor, id: string) {
+  const [row] = await db
+    .select(loginColumns)
+    .from(users)
+    .where(and(eq(users.id, id), eq(users.isActive, true)));
+  return row ?? null;
+}
+
 /**
  * Prevents the user from being deleted until the transaction ends.
  * @returns false when the user has been deleted already
