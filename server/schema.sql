@@ -34,6 +34,19 @@ CREATE TABLE activity (
   gathered text
 );
 
+CREATE TABLE api_tokens (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  user_id uuid NOT NULL,
+  name text NOT NULL,
+  role text NOT NULL,
+  prefix text NOT NULL,
+  token_hash text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  expires_at timestamp(3) with time zone NOT NULL,
+  last_used_at timestamp(3) with time zone,
+  revoked_at timestamp(3) with time zone
+);
+
 CREATE TABLE changes (
   xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
   seq bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -216,6 +229,13 @@ CREATE TABLE events_to_follow_up (
   retry_at timestamp(3) with time zone NOT NULL DEFAULT (now() + '00:00:05'::interval)
 );
 
+CREATE TABLE external_identities (
+  issuer text NOT NULL,
+  subject text NOT NULL,
+  user_id uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
 CREATE TABLE failed_logins (
   key text NOT NULL,
   points integer NOT NULL,
@@ -322,6 +342,20 @@ CREATE TABLE locations (
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
+CREATE TABLE oidc_logins (
+  key_hash text NOT NULL,
+  code_verifier text,
+  nonce text,
+  challenge text NOT NULL,
+  user_id uuid,
+  expires_at timestamp(3) with time zone NOT NULL
+);
+
+CREATE TABLE recovery_codes (
+  user_id uuid NOT NULL,
+  code_hash text NOT NULL
+);
+
 CREATE TABLE report_schedules (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
   kind text COLLATE "C" NOT NULL,
@@ -337,7 +371,8 @@ CREATE TABLE report_schedules (
   last_run_at timestamp(3) with time zone,
   created_by uuid NOT NULL,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
-  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  hides_plates boolean NOT NULL DEFAULT false
 );
 
 CREATE TABLE reports (
@@ -361,7 +396,8 @@ CREATE TABLE reports (
   alive_at timestamp(3) with time zone,
   file_key text,
   size bigint,
-  error text
+  error text,
+  hides_plates boolean NOT NULL DEFAULT false
 );
 
 CREATE TABLE retention_removals (
@@ -413,6 +449,14 @@ CREATE TABLE saved_views (
   is_default boolean NOT NULL DEFAULT false,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+CREATE TABLE second_factors (
+  user_id uuid NOT NULL,
+  secret text NOT NULL,
+  confirmed_at timestamp(3) with time zone,
+  last_step bigint NOT NULL DEFAULT 0,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
 CREATE TABLE sensor_places (
@@ -607,6 +651,9 @@ CREATE TABLE event_totals_folded PARTITION OF event_totals FOR VALUES IN (true) 
 CREATE TABLE event_totals_unfolded PARTITION OF event_totals FOR VALUES IN (false) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);
 
 ALTER TABLE activity ADD CONSTRAINT activity_pkey PRIMARY KEY (id);
+ALTER TABLE api_tokens ADD CONSTRAINT api_tokens_token_hash_key UNIQUE (token_hash);
+ALTER TABLE api_tokens ADD CONSTRAINT api_tokens_pkey PRIMARY KEY (id);
+ALTER TABLE api_tokens ADD CONSTRAINT api_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 ALTER TABLE changes ADD CONSTRAINT changes_pkey PRIMARY KEY (xid, seq);
 ALTER TABLE changes ADD CONSTRAINT changes_topic_check CHECK ((topic = ANY (ARRAY['events'::text, 'sensors'::text, 'incidents'::text, 'watchlist'::text])));
 ALTER TABLE connections ADD CONSTRAINT connections_token_hash_key UNIQUE (token_hash);
@@ -628,6 +675,8 @@ ALTER TABLE event_reviews ADD CONSTRAINT event_reviews_pkey PRIMARY KEY (id);
 ALTER TABLE event_reviews ADD CONSTRAINT event_reviews_decision_check CHECK ((decision = ANY (ARRAY['CONFIRMED'::text, 'REJECTED'::text, 'SECOND_LOOK'::text])));
 ALTER TABLE event_totals_folded ADD CONSTRAINT event_totals_folded_pkey PRIMARY KEY (hour, event_type, violation_type, vehicle_type, severity, processed, archived);
 ALTER TABLE events ADD CONSTRAINT events_pkey PRIMARY KEY (id);
+ALTER TABLE external_identities ADD CONSTRAINT external_identities_pkey PRIMARY KEY (issuer, subject);
+ALTER TABLE external_identities ADD CONSTRAINT external_identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 ALTER TABLE failed_logins ADD CONSTRAINT failed_logins_pkey PRIMARY KEY (key);
 ALTER TABLE former_users ADD CONSTRAINT former_users_pkey PRIMARY KEY (id);
 ALTER TABLE held_events ADD CONSTRAINT held_events_pkey PRIMARY KEY (hold_id, event_id);
@@ -648,6 +697,10 @@ ALTER TABLE incidents ADD CONSTRAINT incidents_status_check CHECK ((status = ANY
 ALTER TABLE legal_holds ADD CONSTRAINT legal_holds_pkey PRIMARY KEY (id);
 ALTER TABLE location_limits ADD CONSTRAINT location_limits_pkey PRIMARY KEY (location_id, since);
 ALTER TABLE locations ADD CONSTRAINT locations_pkey PRIMARY KEY (id);
+ALTER TABLE oidc_logins ADD CONSTRAINT oidc_logins_pkey PRIMARY KEY (key_hash);
+ALTER TABLE oidc_logins ADD CONSTRAINT oidc_logins_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+ALTER TABLE recovery_codes ADD CONSTRAINT recovery_codes_pkey PRIMARY KEY (user_id, code_hash);
+ALTER TABLE recovery_codes ADD CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 ALTER TABLE report_schedules ADD CONSTRAINT report_schedules_pkey PRIMARY KEY (id);
 ALTER TABLE report_schedules ADD CONSTRAINT report_schedules_day_of_month_check CHECK (((day_of_month >= 1) AND (day_of_month <= 31)));
 ALTER TABLE report_schedules ADD CONSTRAINT report_schedules_every_check CHECK ((every = ANY (ARRAY['DAILY'::text, 'WEEKLY'::text, 'MONTHLY'::text])));
@@ -668,6 +721,8 @@ ALTER TABLE revoked_tokens ADD CONSTRAINT revoked_tokens_pkey PRIMARY KEY (token
 ALTER TABLE saved_views ADD CONSTRAINT saved_views_pkey PRIMARY KEY (id);
 ALTER TABLE saved_views ADD CONSTRAINT saved_views_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id) ON DELETE CASCADE;
 ALTER TABLE saved_views ADD CONSTRAINT saved_views_check CHECK (((owner_id IS NULL) OR ((owner_id = created_by) AND (NOT is_default))));
+ALTER TABLE second_factors ADD CONSTRAINT second_factors_pkey PRIMARY KEY (user_id);
+ALTER TABLE second_factors ADD CONSTRAINT second_factors_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 ALTER TABLE sensor_places ADD CONSTRAINT sensor_places_pkey PRIMARY KEY (sensor_id, since);
 ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_pkey PRIMARY KEY (id);
 ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_sensor_id_fkey FOREIGN KEY (sensor_id) REFERENCES sensors(id) ON DELETE CASCADE;
@@ -705,6 +760,7 @@ ALTER TABLE webhooks ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
 
 CREATE UNIQUE INDEX activity_gathered ON public.activity USING btree (gathered) WHERE (gathered IS NOT NULL);
 CREATE INDEX activity_of_user ON public.activity USING btree (user_id, id DESC);
+CREATE INDEX api_tokens_of_user ON public.api_tokens USING btree (user_id, created_at DESC);
 CREATE INDEX connections_deleted ON public.connections USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX connections_of_sensor ON public.connections USING btree (sensor_id);
 CREATE INDEX deleted_events_by_time ON public.deleted_events USING btree (at);
@@ -732,6 +788,7 @@ CREATE INDEX events_by_violation ON ONLY public.events USING btree (lower(violat
 CREATE INDEX events_unprocessed ON ONLY public.events USING btree (id) WHERE (NOT processed);
 CREATE INDEX events_to_follow_up_by_event ON public.events_to_follow_up USING btree (event_id);
 CREATE INDEX events_to_follow_up_by_turn ON public.events_to_follow_up USING btree (attempts, retry_at);
+CREATE INDEX external_identities_of_user ON public.external_identities USING btree (user_id);
 CREATE INDEX held_events_by_event ON public.held_events USING btree (event_id);
 CREATE INDEX incident_events_by_event ON public.incident_events USING btree (event_id);
 CREATE INDEX incident_images_by_image ON public.incident_images USING btree (sha256);
@@ -742,6 +799,7 @@ CREATE INDEX incidents_of_assignee ON public.incidents USING btree (assigned_to,
 CREATE INDEX incidents_of_sensor ON public.incidents USING btree (sensor_id, opened_at);
 CREATE INDEX incidents_open_of_sensor ON public.incidents USING btree (sensor_id, COALESCE(last_event_at, opened_at), opened_at) WHERE (status = ANY (ARRAY['OPEN'::text, 'ACKNOWLEDGED'::text, 'IN_PROGRESS'::text]));
 CREATE INDEX legal_holds_by_creation ON public.legal_holds USING btree (created_at, id);
+CREATE INDEX oidc_logins_expiry ON public.oidc_logins USING btree (expires_at);
 CREATE INDEX report_schedules_due ON public.report_schedules USING btree (next_run_at) WHERE enabled;
 CREATE INDEX reports_by_creation ON public.reports USING btree (created_at, id);
 CREATE INDEX reports_unfinished ON public.reports USING btree (created_at, id) WHERE (status = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text]));

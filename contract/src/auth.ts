@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { id } from './id.ts';
 import { role } from './permissions.ts';
+import { secondFactorCode } from './second-factor.ts';
 import { password } from './users.ts';
 
 /** Lifetime of an access token in seconds: 24 hours. */
@@ -16,7 +17,13 @@ export const sessionUser = z.object({
 });
 export type SessionUser = z.infer<typeof sessionUser>;
 
-export const loginInput = z.object({ email: z.string().max(320), password: z.string().max(1000) });
+export const loginInput = z.object({
+  email: z.string().max(320),
+  password: z.string().max(1000),
+  code: secondFactorCode
+    .optional()
+    .describe('For an account with a second factor: the code of the authenticator app, or a recovery code.'),
+});
 export const loginOutput = z.object({ token: z.string(), user: sessionUser });
 export const logoutOutput = z.object({ success: z.literal(true) });
 export const refreshOutput = z.object({
@@ -24,6 +31,32 @@ export const refreshOutput = z.object({
   expiresIn: z.number().describe('Seconds until the new token expires.'),
   user: sessionUser,
 });
+
+/** How users can log in, for a sign-in page. */
+export const loginMethods = z.object({
+  password: z.literal(true),
+  oidc: z
+    .object({
+      name: z.string().describe('Name of the provider.'),
+      path: z
+        .string()
+        .describe(
+          'Path to which a browser goes, with `?challenge=`: the SHA-256, in base64url, of a random text of 43 to 128 characters that it keeps.',
+        ),
+    })
+    .nullable()
+    .describe('null: no OpenID Connect provider is configured.'),
+});
+export type LoginMethods = z.infer<typeof loginMethods>;
+
+/** What a SHA-256 is in base64url. */
+export const OIDC_CHALLENGE = /^[\w-]{43}$/;
+
+export const completeOidcLoginInput = z.object({
+  code: z.string().max(200).describe('`oidcCode` from the fragment of the address of the sign-in page.'),
+  verifier: z.string().max(200).describe('The text whose SHA-256 was sent as `challenge`.'),
+});
+export type CompleteOidcLoginInput = z.infer<typeof completeOidcLoginInput>;
 
 /** A login with the tokens refreshed from it. */
 export const session = z.object({

@@ -17,6 +17,9 @@ export type EventType = z.infer<typeof eventType>;
 export const severity = z.enum(severities);
 export type Severity = z.infer<typeof severity>;
 
+/** What users from whom plates are hidden see in place of a plate. */
+export const HIDDEN_PLATE = '•••';
+
 /** An event as in lists. */
 export const event = z.object({
   id: z.string(),

@@ -35,6 +35,13 @@ export const permissionNames: Record<Permission, string> = {
   systemSettings: 'System Settings',
 };
 
+/** Whether a user of one role has every permission of another one, and so may act in it. */
+export function mayActAs(held: Role, wanted: Role): boolean {
+  return (Object.keys(permissions) as Permission[]).every(
+    (permission) => !mayDo(wanted, permission) || mayDo(held, permission),
+  );
+}
+
 /** Whether a user of the role has the permission. */
 export function mayDo(held: Role, permission: Permission): boolean {
   return (permissions[permission] as readonly Role[]).includes(held);

@@ -163,6 +163,7 @@ export const createScheduleInput = z
     weekday: when.weekday.default(null),
     dayOfMonth: when.dayOfMonth.default(null),
     enabled: z.boolean().default(true),
+    ...lookUpReason,
   })
   .superRefine((schedule, ctx) => {
     refuseFiltersOutOfPlace(schedule, ctx);
@@ -182,6 +183,7 @@ export const updateScheduleInput = z.object({
   weekday: when.weekday.optional(),
   dayOfMonth: when.dayOfMonth.optional(),
   enabled: z.boolean().optional(),
+  ...lookUpReason,
 });
 export type UpdateScheduleInput = z.infer<typeof updateScheduleInput>;
 

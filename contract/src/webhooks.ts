@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eventType, severity } from './events.ts';
+import { eventType, lookUpReason, severity } from './events.ts';
 import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
@@ -128,6 +128,7 @@ export const createWebhookInput = z.object({
   secret: text(200, 16)
     .optional()
     .describe('Signs the deliveries. If omitted, a secret is generated. It is shown only in this answer.'),
+  ...lookUpReason,
 });
 export type CreateWebhookInput = z.infer<typeof createWebhookInput>;
 
@@ -148,6 +149,7 @@ export const updateWebhookInput = z.object({
     .literal(true)
     .optional()
     .describe('Generates a new secret, which is shown only in this answer.'),
+  ...lookUpReason,
 });
 export type UpdateWebhookInput = z.infer<typeof updateWebhookInput>;
 

@@ -9,6 +9,7 @@ import { describeSchema } from '../src/platform/database/describe-schema.ts';
 import { startEmbeddedDatabase } from '../src/platform/database/embedded/embedded.ts';
 import { migrate } from '../src/platform/database/migrate.ts';
 import { apiPage } from './generate/api-page.ts';
+import { commonPasswordsModule } from './generate/common-passwords.ts';
 import { configurationPage, environmentExample } from './generate/configuration-page.ts';
 import { devicesPage } from './generate/devices-page.ts';
 
@@ -40,6 +41,7 @@ const files: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/devices.md': devicesPage,
   '.env.example': environmentExample,
   'server/schema.sql': schemaPage,
+  'server/src/auth/common-password-list.ts': commonPasswordsModule,
 };
 
 const isCheck = process.argv.includes('--check');

@@ -19,7 +19,7 @@ interface LookUp {
   timestamp: string;
   ipAddress: string;
   userAgent: string;
-  details: { plate: string; reason?: string; total?: number };
+  details: { plate: string; reason?: string; total?: number; count?: number };
 }
 
 /** The plates that a user has looked up so far, the latest first. */
@@ -50,7 +50,7 @@ describe('looking up a plate', () => {
     expect(Date.parse(String(record?.timestamp))).toBeGreaterThanOrEqual(before - 1_000);
   });
 
-  it('requires no reason, and is recorded even without results and for every page', async () => {
+  it('requires no reason, and is recorded even without results', async () => {
     const token = await gantry.tokenFor('ANALYST');
     await gantry.ok('events.getAll', { licensePlateNumber: 'ZZ 999', reason: '  ' }, { token });
     await gantry.ok('events.getAll', { licensePlateNumber: 'мо77', eventType: 'INCIDENT' }, { token });
@@ -60,6 +60,30 @@ describe('looking up a plate', () => {
       { plate: 'мо77', total: 0 },
       { plate: 'ZZ 999', total: 0 },
     ]);
+  });
+
+  it('is recorded once for all pages of a search, and counted when it is made again', async () => {
+    const token = await gantry.tokenFor('ANALYST');
+    const before = (await lookUpsOf(token)).length;
+    const search = { licensePlateNumber: '1AB*', reason: 'Case 12', take: 1 };
+    // Both within ten minutes of the clock, unless one of these calls is the first after a full period.
+    for (const skip of [0, 1, 2, 3]) await gantry.ok('events.getAll', { ...search, skip }, { token });
+    await gantry.ok('events.getAll', { ...search, skip: 1, sortBy: 'severity' }, { token });
+    const records = (await lookUpsOf(token)).slice(0, -before);
+    expect(records.length).toBeLessThanOrEqual(2);
+    expect(records.at(-1)?.details).toEqual({ plate: '1AB*', reason: 'Case 12', total: 2 });
+    for (const more of [
+      { reason: 'Case 13' },
+      { eventType: 'PLATE_RECOGNITION' },
+      { licensePlateNumber: '1AB 2*' },
+    ]) {
+      const known = (await lookUpsOf(token)).length;
+      await gantry.ok('events.getAll', { ...search, ...more }, { token });
+      expect(await lookUpsOf(token)).toHaveLength(known + 1);
+    }
+    await gantry.ok('events.getAll', search, { token });
+    const counts = (await lookUpsOf(token)).filter(({ details }) => details.reason === 'Case 12');
+    expect(counts.reduce((sum, { details }) => sum + (details.count ?? 1), 0)).toBeGreaterThan(1);
   });
 
   it.each(role.options)('is recorded for %s', async (name) => {

@@ -12,7 +12,9 @@ import type { Interval } from '../platform/time.ts';
 /** Actions of users that are recorded, as `noun.verb`. */
 export type ActivityAction =
   | `auth.${'login' | 'logout' | 'loginFailed' | 'passwordChanged' | 'sessionRevoked'}`
-  | `users.${'create' | 'update' | 'delete' | 'updateRole' | 'resetPassword'}`
+  | `auth.${'secondFactorEnabled' | 'secondFactorDisabled' | 'recoveryCodeUsed' | 'recoveryCodesRenewed'}`
+  | `apiTokens.${'create' | 'revoke'}`
+  | `users.${'create' | 'update' | 'delete' | 'updateRole' | 'resetPassword' | 'resetSecondFactor' | 'linkIdentity'}`
   | `sensors.${'create' | 'update' | 'delete' | 'rotateKey' | 'revealKey'}`
   | `locations.${'create' | 'update' | 'delete'}`
   | `events.${'markAsProcessed' | 'markAsArchived' | 'undoArchive' | 'review' | 'undoReview' | 'delete' | 'lookUpPlate'}`
@@ -45,8 +47,13 @@ export async function recordActivity(
     action,
     ipAddress: caller.address,
     userAgent: caller.userAgent?.slice(0, USER_AGENT_MAX).toWellFormed() ?? null,
-    details: details ?? null,
+    details: withToken(caller, details) ?? null,
   });
+}
+
+/** The details with the API token that the call was made with, if any. */
+function withToken({ apiToken }: Caller, details?: Readonly<Record<string, unknown>>) {
+  return apiToken ? { ...details, apiToken: apiToken.name, apiTokenId: apiToken.id } : details;
 }
 
 /** The actions of a user, newest first. */
@@ -144,6 +151,10 @@ const COUNT_ONE_MORE = sql`UPDATE SET details = activity.details
   || jsonb_build_object('count', (activity.details ->> 'count')::integer + 1)
   || CASE WHEN activity.ip_address IS DISTINCT FROM excluded.ip_address THEN '{"otherAddresses": true}' ELSE '{}' END::jsonb`;
 
+/** The same for a row that has no count until the second time. */
+const COUNT_ANOTHER = sql`UPDATE SET details = activity.details
+  || jsonb_build_object('count', coalesce((activity.details ->> 'count')::integer, 1) + 1)`;
+
 /** Maximum number of rows for the failed logins of one account in a minute, from any number of addresses. */
 const ADDRESS_GROUPS = 16;
 
@@ -163,6 +174,29 @@ export function recordFailedLogin(db: Executor, userId: string | null, caller: C
     details: { count: 1 },
   };
   return gather(db, caller, failed, COUNT_ONE_MORE);
+}
+
+/** A search for a plate, of which a caller may ask several pages. */
+interface PlateSearch {
+  /** The filters, which are the same on every page. */
+  readonly search: object;
+  readonly isFirstPage: boolean;
+  readonly details: { readonly plate: string; readonly reason?: string; readonly total: number };
+}
+
+/**
+ * Records a search for a plate: one row in ten minutes for each user, plate, reason and other filters, whichever pages
+ * are read. If the search is made again, that is counted.
+ */
+export function recordPlateSearch(
+  db: Executor,
+  userId: string,
+  caller: Caller,
+  { search, isFirstPage, details }: PlateSearch,
+): Promise<void> {
+  const about = hash('sha256', JSON.stringify(search), 'base64url');
+  const searched: Gathered = { userId, action: 'events.lookUpPlate', about, seconds: 600, details };
+  return gather(db, caller, searched, isFirstPage ? COUNT_ANOTHER : undefined);
 }
 
 /** Records the download of a report: one row a minute for each user and report, with a count. */
@@ -197,14 +231,15 @@ export function recordImageView(db: Executor, userId: string, caller: Caller, sh
 /** Inserts the row of this period, or applies `onMore` to it if it exists. */
 async function gather(
   db: Executor,
-  { address, userAgent }: Caller,
+  caller: Caller,
   { userId, action, about, seconds, details }: Gathered,
   onMore = sql`NOTHING`,
 ): Promise<void> {
+  const { address, userAgent, apiToken } = caller;
   await db.execute(sql`
     INSERT INTO activity (user_id, action, ip_address, user_agent, details, gathered)
     VALUES (${userId}::uuid, ${action}, ${address}, ${userAgent?.slice(0, USER_AGENT_MAX).toWellFormed() ?? null},
-      ${JSON.stringify(details ?? {})}::jsonb,
-      concat_ws(' ', ${action}::text, ${userId}::text, ${about}::text, floor(extract(epoch FROM now()) / ${seconds}::integer)))
+      ${JSON.stringify(withToken(caller, details) ?? {})}::jsonb,
+      concat_ws(' ', ${action}::text, ${userId}::text, ${apiToken?.id ?? null}::text, ${about}::text, floor(extract(epoch FROM now()) / ${seconds}::integer)))
     ON CONFLICT (gathered) WHERE gathered IS NOT NULL DO ${onMore}`);
 }

@@ -1,8 +1,10 @@
 import {
   changePasswordInput,
   changePasswordOutput,
+  completeOidcLoginInput,
   getSessionsInput,
   loginInput,
+  loginMethods,
   loginOutput,
   logoutOutput,
   refreshOutput,
@@ -11,6 +13,7 @@ import {
   sessionUser,
 } from '@gantry/contract/auth';
 import { byId } from '@gantry/contract/id';
+import { SECOND_FACTOR_REQUIRED } from '@gantry/contract/second-factor';
 import { z } from 'zod';
 import {
   changePassword,
@@ -21,14 +24,33 @@ import {
   revokeSession,
   sessionUserOf,
 } from '../auth/service.ts';
-import { open, router, signedIn } from './procedures.ts';
+import { completeOidcLogin, viewLoginMethods } from '../users/oidc-login.ts';
+import { open, person, router, signedIn } from './procedures.ts';
 
 export const authRouter = router({
   login: open
-    .meta({ summary: 'Exchange an e-mail address and password for an access token' })
+    .meta({
+      summary: 'Exchange an e-mail address and password for an access token',
+      notes: `For an account with a second factor, without \`code\`: UNAUTHORIZED with the message "${SECOND_FACTOR_REQUIRED}". Ask for the code then, and send all three.`,
+    })
     .input(loginInput)
     .output(loginOutput)
     .mutation(({ ctx, input }) => login(ctx, input)),
+
+  getLoginMethods: open
+    .meta({ summary: 'Get how users can log in' })
+    .output(loginMethods)
+    .query(({ ctx: { app } }) => viewLoginMethods(app)),
+
+  completeOidcLogin: open
+    .meta({
+      summary: 'Complete a login at the OpenID Connect provider',
+      notes:
+        'A sign-in page keeps a random text, and goes to `/login/oidc?challenge=` with its SHA-256 in base64url. After the login at the provider, the browser returns to `/sign-in#oidcCode=…`, or `/sign-in#oidcError=…` with a sentence. The code is valid once, for 60 seconds, and only with the text.',
+    })
+    .input(completeOidcLoginInput)
+    .output(loginOutput)
+    .mutation(({ ctx, input }) => completeOidcLogin(ctx, input)),
 
   logout: open
     .meta({
@@ -47,7 +69,7 @@ export const authRouter = router({
     .output(sessionUser)
     .query(({ ctx }) => sessionUserOf(ctx.actor)),
 
-  refreshToken: signedIn
+  refreshToken: person
     .meta({
       summary: 'Get a new access token for the calling user',
       notes:
@@ -56,7 +78,7 @@ export const authRouter = router({
     .output(refreshOutput)
     .mutation(({ ctx }) => refreshToken(ctx)),
 
-  getSessions: signedIn
+  getSessions: person
     .meta({
       summary: 'List the sessions of the caller, the current one first',
       notes:
@@ -66,7 +88,7 @@ export const authRouter = router({
     .output(z.array(session))
     .query(({ ctx, input }) => getSessions(ctx, input)),
 
-  revokeSession: signedIn
+  revokeSession: person
     .meta({
       summary: 'End a session and all its tokens',
       notes:
@@ -76,7 +98,7 @@ export const authRouter = router({
     .output(revokeSessionOutput)
     .mutation(({ ctx, input }) => revokeSession(ctx, input.id)),
 
-  changePassword: signedIn
+  changePassword: person
     .meta({
       summary: 'Change your own password',
       notes:

@@ -37,6 +37,7 @@ import {
 } from '../connections/service.ts';
 import { getConnection, listConnections } from '../connections/store.ts';
 import { tryReading } from '../connections/try-reading.ts';
+import { requireSeesPlates } from '../events/plate-access.ts';
 import { messagesOf } from '../rpc/messages.ts';
 import { allowed, router } from './procedures.ts';
 
@@ -125,7 +126,10 @@ export const connectionsRouter = router({
     .meta({ summary: 'Get one message as it came, with the parts of its body' })
     .input(byId)
     .output(messageDetail)
-    .query(({ ctx, input }) => getMessage(ctx.app.db, input.id)),
+    .query(({ ctx, input }) => {
+      requireSeesPlates(ctx);
+      return getMessage(ctx.app.db, input.id);
+    }),
 
   onMessage: allowed('manageSensors')
     .meta({
@@ -146,7 +150,10 @@ export const connectionsRouter = router({
     })
     .input(tryInput)
     .output(tryOutput)
-    .query(({ ctx, input }) => tryReading(ctx.app, input)),
+    .query(({ ctx, input }) => {
+      requireSeesPlates(ctx);
+      return tryReading(ctx.app, input);
+    }),
 
   getDiscoveries: allowed('manageSensors')
     .meta({

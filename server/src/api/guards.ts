@@ -1,7 +1,14 @@
 import { type Permission, permissionNames } from '@gantry/contract/permissions';
-import { requirePermission, type SessionContext, signIn } from '../auth/session.ts';
-import type { Actor } from '../platform/context.ts';
-import type { Guard } from '../rpc/procedure.ts';
+import {
+  callerAs,
+  requireLogin,
+  requirePermission,
+  type SessionContext,
+  type SignedInUser,
+  signIn,
+} from '../auth/session.ts';
+import { hidePlates } from '../events/hidden-plates.ts';
+import type { Guard, Shown } from '../rpc/procedure.ts';
 import type { DeviceContext } from '../sensors/authenticate.ts';
 import { authenticateSensor } from '../sensors/authenticate.ts';
 import { requireFeature } from '../system/features.ts';
@@ -16,12 +23,27 @@ export const anybody: Guard<object, AppContext> = ({ app }, { path, type, readIn
   return NOTHING_MORE;
 };
 
+/** Anybody or, if the settings say so, every user who is logged in. What it shows contains no plates. */
+export const anybodyUnlessPrivate: Guard<object, AppContext> = (ctx, call) =>
+  ctx.app.config.PUBLIC_SENSORS ? anybody(ctx, call) : signIn(ctx).then(() => anybody(ctx, call));
+
 /** Every user who is logged in. */
 export const anyUser = userWho(() => undefined);
+
+/** Every user who is logged in, but no API token. */
+export const anyPerson = userWho(requireLogin);
 
 /** Users whose role has the permission. */
 export function holdersOf(permission: Permission) {
   return userWho((actor) => requirePermission(actor, permission, permissionNames[permission]));
+}
+
+/** Users whose role has the permission, but no API token. */
+export function peopleWith(permission: Permission) {
+  return userWho((actor) => {
+    requirePermission(actor, permission, permissionNames[permission]);
+    requireLogin(actor);
+  });
 }
 
 /** Devices, by the API key in the input, which is checked before the rest of the input. */
@@ -30,13 +52,16 @@ export const anyDevice: Guard<Pick<DeviceContext, 'sensor'>, AppContext> = (ctx,
   return sensor instanceof Promise ? sensor.then((found) => ({ sensor: found })) : { sensor };
 };
 
-/** Users who are logged in and pass `check`. */
-function userWho(check: (actor: Actor) => void): Guard<Pick<SessionContext, 'actor'>, AppContext> {
+/** Users who are logged in and pass `check`. Those from whom plates are hidden are shown none. */
+function userWho(
+  check: (actor: SignedInUser) => void,
+): Guard<Pick<SessionContext, 'actor' | 'caller'> & Shown, AppContext> {
   return async (ctx, { path, type, readInput }) => {
     const actor = await signIn(ctx);
     check(actor);
     requireFeature(ctx.app.config, path, type);
     readInput();
-    return { actor };
+    const caller = callerAs(ctx.caller, actor);
+    return actor.seesPlates ? { actor, caller } : { actor, caller, show: hidePlates };
   };
 }

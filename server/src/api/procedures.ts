@@ -7,7 +7,15 @@ import { useOwnMessages } from '../rpc/input-messages.ts';
 import { transformer } from '../rpc/output.ts';
 import type { Guard, ProcedureMeta } from '../rpc/procedure.ts';
 import type { AppContext } from './context.ts';
-import { anybody, anyDevice, anyUser, holdersOf } from './guards.ts';
+import {
+  anybody,
+  anybodyUnlessPrivate,
+  anyDevice,
+  anyPerson,
+  anyUser,
+  holdersOf,
+  peopleWith,
+} from './guards.ts';
 
 /** A client considers a stream dead and reconnects after this long without a message. Notes are sent every 10 s. */
 const STREAM_SILENCE_MS = 30_000;
@@ -28,6 +36,17 @@ export const router = t.router;
 
 /** A procedure that anybody may call. */
 export const open = guarded('open', anybody);
+
+/** A procedure that anybody may call unless `PUBLIC_SENSORS` is false. */
+export const openUnlessPrivate = guarded('open', anybodyUnlessPrivate);
+
+/** A procedure for every user who is logged in, but not for API tokens. */
+export const person = guarded('signedIn', anyPerson).meta({ needsLogin: true });
+
+/** A procedure for users whose role has the permission, but not for API tokens. */
+export function allowedPerson(permission: Permission) {
+  return guarded('signedIn', peopleWith(permission)).meta({ permission, needsLogin: true });
+}
 
 /** A procedure for every user who is logged in. */
 export const signedIn = guarded('signedIn', anyUser);

@@ -1,3 +1,4 @@
+import { apiTokensRouter } from './api-tokens.ts';
 import { authRouter } from './auth.ts';
 import { connectionsRouter } from './connections.ts';
 import { eventsRouter } from './events.ts';
@@ -6,6 +7,7 @@ import { liveRouter } from './live.ts';
 import { locationsRouter } from './locations.ts';
 import { router } from './procedures.ts';
 import { reportsRouter } from './reports.ts';
+import { secondFactorRouter } from './second-factor.ts';
 import { sensorsRouter } from './sensors.ts';
 import { storageRouter } from './storage.ts';
 import { systemRouter } from './system.ts';
@@ -18,6 +20,8 @@ import { webhooksRouter } from './webhooks.ts';
 /** The whole API, by noun. */
 export const appRouter = router({
   auth: authRouter,
+  secondFactor: secondFactorRouter,
+  apiTokens: apiTokensRouter,
   sensors: sensorsRouter,
   connections: connectionsRouter,
   events: eventsRouter,

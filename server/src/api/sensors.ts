@@ -31,13 +31,13 @@ import { createSensor, deleteSensor, revealKey, rotateKey, updateSensor } from '
 import { listStatusChanges } from '../sensors/status-store.ts';
 import { getSensor } from '../sensors/store.ts';
 import { viewAllSensors, viewSensor, viewSensors } from '../sensors/view.ts';
-import { allowed, device, open, router, signedIn } from './procedures.ts';
+import { allowed, device, openUnlessPrivate, router, signedIn } from './procedures.ts';
 
 const KEY_NOTE =
-  '`apiKey` is the key itself for callers with the permission Manage Sensors. All others see its SHA-256 fingerprint, which cannot be used to send anything.';
+  '`apiKey` is the key itself for callers with the permission Manage Sensors. All others see its SHA-256 fingerprint, which cannot be used to send anything. With `PUBLIC_SENSORS=false`, a token is required.';
 
 export const sensorsRouter = router({
-  getAll: open
+  getAll: openUnlessPrivate
     .meta({
       question: true,
       summary: 'List sensors, with search, filters and sorting',
@@ -50,7 +50,7 @@ export const sensorsRouter = router({
       return { sensors: items, total, pageCount: pageCount(total, input.take) };
     }),
 
-  getAllSensors: open
+  getAllSensors: openUnlessPrivate
     .meta({
       question: true,
       summary: 'List all sensors with their locations, newest first',
@@ -60,7 +60,7 @@ export const sensorsRouter = router({
     .output(z.array(locatedSensor))
     .query(({ ctx }) => viewAllSensors(ctx)),
 
-  getById: open
+  getById: openUnlessPrivate
     .meta({ summary: 'Get one sensor with all its fields', notes: KEY_NOTE })
     .input(byId)
     .output(sensor)

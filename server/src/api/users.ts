@@ -1,5 +1,6 @@
 import { byId } from '@gantry/contract/id';
 import { pageCount } from '@gantry/contract/page';
+import { resetSecondFactorInput, secondFactorDone } from '@gantry/contract/second-factor';
 import {
   activityLog,
   activityLogEntry,
@@ -18,11 +19,21 @@ import {
 } from '@gantry/contract/users';
 import { listActivity, NOBODY } from '../activity/store.ts';
 import { viewActivity, viewActivityLog } from '../users/activity-log.ts';
-import { createUser, deleteUser, resetPassword, updateRole, updateUser } from '../users/service.ts';
+import {
+  createUser,
+  deleteUser,
+  resetPassword,
+  resetSecondFactor,
+  updateRole,
+  updateUser,
+} from '../users/service.ts';
 import { getUser, getUserOrFormerId, listUsers } from '../users/store.ts';
-import { allowed, router } from './procedures.ts';
+import { allowed, allowedPerson, router } from './procedures.ts';
 
 const administrators = allowed('manageUsers');
+
+/** Changes of accounts, which an API token must not outlive. */
+const peopleOnly = allowedPerson('manageUsers');
 
 export const usersRouter = router({
   getAll: administrators
@@ -45,7 +56,7 @@ export const usersRouter = router({
     .output(user)
     .query(({ ctx, input }) => getUser(ctx.app.db, input.id)),
 
-  create: administrators
+  create: peopleOnly
     .meta({
       summary: 'Add a user',
       notes:
@@ -55,7 +66,7 @@ export const usersRouter = router({
     .output(user)
     .mutation(({ ctx, input }) => createUser(ctx, input)),
 
-  update: administrators
+  update: peopleOnly
     .meta({
       summary: "Change a user's profile, or activate or deactivate the user",
       notes:
@@ -66,7 +77,7 @@ export const usersRouter = router({
     .output(user)
     .mutation(({ ctx, input }) => updateUser(ctx, input)),
 
-  delete: administrators
+  delete: peopleOnly
     .meta({
       summary: 'Delete a user',
       notes:
@@ -76,7 +87,7 @@ export const usersRouter = router({
     .output(deleteUserOutput)
     .mutation(({ ctx, input }) => deleteUser(ctx, input.id)),
 
-  updateRole: administrators
+  updateRole: peopleOnly
     .meta({
       summary: 'Change the role of a user',
       notes:
@@ -86,7 +97,7 @@ export const usersRouter = router({
     .output(user)
     .mutation(({ ctx, input }) => updateRole(ctx, input)),
 
-  resetPassword: administrators
+  resetPassword: peopleOnly
     .meta({
       summary: 'Set a new password for a user',
       notes:
@@ -96,6 +107,15 @@ export const usersRouter = router({
     .input(resetPasswordInput)
     .output(resetPasswordOutput)
     .mutation(({ ctx, input }) => resetPassword(ctx, input)),
+
+  resetSecondFactor: peopleOnly
+    .meta({
+      summary: 'Remove the second factor of another user, who has lost it',
+      notes: 'The user can log in with the password alone until they set up another one.',
+    })
+    .input(resetSecondFactorInput)
+    .output(secondFactorDone)
+    .mutation(({ ctx, input }) => resetSecondFactor(ctx, input.userId)),
 
   getActivity: administrators
     .meta({

@@ -4,11 +4,13 @@ import { recordActivity } from '../activity/store.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput, notFound } from '../platform/error.ts';
+import { checkSecondFactor } from './check-code.ts';
 import { checkPassword } from './check-password.ts';
+import { requireUncommon } from './common-passwords.ts';
 import { findActor, requirePermission, type SessionContext } from './session.ts';
 import { adoptToken, endSession, insertSession, keepOnly, listSessions } from './sessions-store.ts';
 import type { AuthServices } from './start.ts';
-import { findLogin, replacePassword, requireUser, setLastLogin } from './store.ts';
+import { findAccount, findLogin, replacePassword, requireUser, setLastLogin } from './store.ts';
 import type { TokenSession } from './tokens.ts';
 
 /** The actor as the API shows it. */
@@ -23,27 +25,52 @@ export function sessionUserOf({ id, email, firstName, lastName, role }: SessionU
 }
 
 /**
- * Exchanges an e-mail address and password for a token, which starts a session.
- * @throws AppError `unauthorized` when they do not match; `tooManyRequests` after too many failures
+ * Exchanges an e-mail address and password, and the code of a second factor, for a token, which starts a session.
+ * @throws AppError `unauthorized` when they do not match, or the code is missing or wrong; `tooManyRequests` after too
+ * many failures
  */
 export async function login(
   ctx: RequestContext<Core & AuthServices>,
-  input: { email: string; password: string },
+  input: { email: string; password: string; code?: string | undefined },
 ): Promise<{ token: string; user: SessionUser }> {
-  const { app, caller } = ctx;
+  const { app } = ctx;
   const email = input.email.trim().toLowerCase();
   const find = async () => (email.includes('\u0000') ? null : findLogin(app.db, email.toWellFormed()));
   const found = await checkPassword(ctx, email, input.password, find);
   if (!found) throw invalidCredentials();
-  const session = await inTransaction(app.db, async (tx) => {
-    // The user may have been deleted since the password was checked.
-    if (!(await setLastLogin(tx, found.id))) throw invalidCredentials();
-    await recordActivity(tx, found.id, caller, 'auth.login');
+  await checkSecondFactor(ctx, found.id, input.code);
+  const begun = await beginSession(ctx, found.id, undefined, found);
+  // The user may have been deleted or deactivated since the password was checked.
+  if (!begun) throw invalidCredentials();
+  return begun;
+}
+
+/**
+ * Starts a session of an active user, and records the login.
+ * @param details for the activity log
+ * @param found the user, if the caller has read it: the session is then good only for the user's epoch at that time
+ * @returns null when there is no such user
+ */
+export async function beginSession(
+  { app, caller }: RequestContext<Core & AuthServices>,
+  userId: string,
+  details?: Record<string, unknown>,
+  found?: SessionUser & { readonly sessionEpoch: number },
+): Promise<{ token: string; user: SessionUser } | null> {
+  const begun = await inTransaction(app.db, async (tx) => {
+    if (!(await setLastLogin(tx, userId))) return null;
+    const account = found ?? (await findAccount(tx, userId));
+    if (!account) return null;
+    await recordActivity(tx, userId, caller, 'auth.login', details);
     const lifetimeDays = app.config.SESSION_LIFETIME_DAYS;
-    return insertSession(tx, caller, { userId: found.id, epoch: found.sessionEpoch, lifetimeDays });
+    return {
+      account,
+      session: await insertSession(tx, caller, { userId, epoch: account.sessionEpoch, lifetimeDays }),
+    };
   });
-  const user = sessionUserOf(found);
-  const { token } = await app.tokens.issue(user, session);
+  if (!begun) return null;
+  const user = sessionUserOf(begun.account);
+  const { token } = await app.tokens.issue(user, begun.session);
   return { token, user };
 }
 
@@ -53,7 +80,7 @@ export async function login(
  */
 export async function logout(ctx: RequestContext<Core & AuthServices>): Promise<void> {
   const actor = await findActor(ctx);
-  if (!actor) return;
+  if (!actor || actor.apiToken) return;
   await inTransaction(ctx.app.db, async (tx) => {
     const { id } = await currentSession({ ...ctx, actor }, tx);
     await endSession(tx, id, actor.id);
@@ -106,8 +133,8 @@ export async function revokeSession(
 
 /**
  * Changes the caller's password. The current session continues, all others end.
- * @throws AppError `badRequest` when the current password is wrong or the new one is the same; `tooManyRequests`
- * after too many failures, which count together with failed logins
+ * @throws AppError `badRequest` when the current password is wrong or the new one is the same or a common one;
+ * `tooManyRequests` after too many failures, which count together with failed logins
  */
 export async function changePassword(
   ctx: SessionContext,
@@ -119,6 +146,7 @@ export async function changePassword(
   if (newPassword === currentPassword) {
     throw invalidInput('newPassword', 'The new password is the current one: choose another');
   }
+  requireUncommon('newPassword', newPassword);
   const passwordHash = await app.passwords.hash(newPassword);
   return inTransaction(app.db, async (tx) => {
     const { id } = await currentSession(ctx, tx);

@@ -2,7 +2,9 @@ import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { Timings } from '../platform/timings.ts';
+import { markTokensUsed } from './api-tokens-store.ts';
 import { findSessionUsers, markSeen } from './sessions-store.ts';
+import { findValidOwners } from './token-owners.ts';
 import type { TokenClaims } from './tokens.ts';
 
 /** Number of tokens that one statement checks. */
@@ -18,6 +20,8 @@ export interface SessionWatch extends AsyncDisposable {
   watch(token: TokenClaims, onEnd: () => void): () => void;
   /** Records soon that the session is in use. */
   seen(sessionId: string): void;
+  /** Records soon that the API token is in use. */
+  used(tokenId: string): void;
 }
 
 interface Watched {
@@ -36,6 +40,17 @@ export function createSessionWatch({
 }): SessionWatch {
   const watched = new Set<Watched>();
   let seen = new Set<string>();
+  let used = new Set<string>();
+
+  const checkApiTokens = async (part: readonly Watched[]): Promise<void> => {
+    const hashes = part.flatMap(({ token }) => token.apiTokenHash ?? []);
+    const owners = new Map((await findValidOwners(db, hashes)).map((owner) => [owner.position, owner]));
+    part.forEach(({ token, onEnd }, at) => {
+      const owner = owners.get(at + 1);
+      if (!owner) onEnd();
+      else if (owner.isUsedLongAgo) used.add(token.tokenId);
+    });
+  };
 
   const check = async (part: readonly Watched[]): Promise<void> => {
     const tokens = part.map(({ token }) => token);
@@ -48,9 +63,11 @@ export function createSessionWatch({
   };
 
   const markAll = async (): Promise<void> => {
-    const ids = [...seen];
+    const [sessionIds, tokenIds] = [[...seen], [...used]];
     seen = new Set();
-    if (ids.length > 0) await markSeen(db, ids);
+    used = new Set();
+    if (sessionIds.length > 0) await markSeen(db, sessionIds);
+    if (tokenIds.length > 0) await markTokensUsed(db, tokenIds);
   };
 
   // While the database is unavailable, streams stay open until the next check.
@@ -62,8 +79,13 @@ export function createSessionWatch({
     },
     async () => {
       const all = [...watched];
-      for (let at = 0; at < all.length; at += CHECKED_AT_ONCE) {
-        await check(all.slice(at, at + CHECKED_AT_ONCE));
+      const ofPrograms = all.filter(({ token }) => token.apiTokenHash !== undefined);
+      const ofSessions = all.filter(({ token }) => token.apiTokenHash === undefined);
+      for (let at = 0; at < ofSessions.length; at += CHECKED_AT_ONCE) {
+        await check(ofSessions.slice(at, at + CHECKED_AT_ONCE));
+      }
+      for (let at = 0; at < ofPrograms.length; at += CHECKED_AT_ONCE) {
+        await checkApiTokens(ofPrograms.slice(at, at + CHECKED_AT_ONCE));
       }
       await markAll();
     },
@@ -76,6 +98,7 @@ export function createSessionWatch({
       return () => watched.delete(each);
     },
     seen: (sessionId) => void seen.add(sessionId),
+    used: (tokenId) => void used.add(tokenId),
     [Symbol.asyncDispose]: () => rounds[Symbol.asyncDispose](),
   };
 }

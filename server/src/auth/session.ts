@@ -1,16 +1,21 @@
-import { mayDo, type Permission } from '@gantry/contract/permissions';
-import type { Actor, Core, RequestContext } from '../platform/context.ts';
+import { API_TOKEN_PREFIX } from '@gantry/contract/api-tokens';
+import { mayDo, type Permission, type Role } from '@gantry/contract/permissions';
+import type { Config } from '../platform/config.ts';
+import type { Actor, ApiTokenInUse, Caller, Core, RequestContext } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
 import { findSessionUsers, type TokenUser } from './sessions-store.ts';
 import type { AuthServices } from './start.ts';
+import { findValidOwners, hashOf } from './token-owners.ts';
 import type { TokenClaims, TokenSession } from './tokens.ts';
 
 /** A user who is logged in. */
 export interface SignedInUser extends Actor {
   readonly sessionEpoch: number;
+  /** The API token of the request, if it has one. */
+  readonly apiToken?: ApiTokenInUse;
   /** The token of the request. */
   readonly token: TokenClaims;
-  /** Its session; null for a token from before sessions existed that has not been refreshed. */
+  /** Its session; null for an API token, and for a token from before sessions existed that has not been refreshed. */
   readonly session: TokenSession | null;
 }
 
@@ -25,6 +30,7 @@ type Anybody = RequestContext<Core & Pick<AuthServices, 'tokens' | 'sessionWatch
 export async function findActor({ app, caller }: Anybody): Promise<SignedInUser | null> {
   const bearer = bearerToken(caller.authorization);
   if (bearer === null) return null;
+  if (bearer.startsWith(API_TOKEN_PREFIX)) return findTokenActor(app, bearer);
   const token = await app.tokens.verify(bearer);
   if (!token) return null;
   const [user] = await findSessionUsers(app.db, [token]);
@@ -32,7 +38,56 @@ export async function findActor({ app, caller }: Anybody): Promise<SignedInUser 
   const { id, email, firstName, lastName, role, sessionEpoch } = user;
   const session = sessionOf(token, user);
   if (session && user.isSeenLongAgo) app.sessionWatch.seen(session.id);
-  return { id, email, firstName, lastName, role, sessionEpoch, token, session };
+  const seesPlates = mayRolesSeePlates(app.config, role);
+  return { id, email, firstName, lastName, role, seesPlates, sessionEpoch, token, session };
+}
+
+/** The user for whom an API token acts, with the role of the token; null when it is not valid. */
+async function findTokenActor({ db, config, sessionWatch }: Anybody['app'], bearer: string) {
+  const apiTokenHash = hashOf(bearer);
+  const [owner] = await findValidOwners(db, [apiTokenHash]);
+  if (!owner) return null;
+  const { id, email, firstName, lastName, role, ownerRole, sessionEpoch, tokenId } = owner;
+  if (owner.isUsedLongAgo) sessionWatch.used(tokenId);
+  const token: TokenClaims = {
+    userId: id,
+    role,
+    tokenId,
+    sessionEpoch,
+    issuedAt: new Date(owner.createdAt),
+    expiresAt: new Date(owner.expiresAt),
+    sessionId: null,
+    apiTokenHash,
+  };
+  const seesPlates = mayRolesSeePlates(config, role, ownerRole);
+  const apiToken = { id: tokenId, name: owner.tokenName };
+  return {
+    id,
+    email,
+    firstName,
+    lastName,
+    role,
+    seesPlates,
+    sessionEpoch,
+    token,
+    session: null,
+    apiToken,
+  };
+}
+
+/** The caller with the API token that the call was made with, which the activity log names. */
+export function callerAs(caller: Caller, { apiToken }: SignedInUser): Caller {
+  return apiToken ? { ...caller, apiToken } : caller;
+}
+
+/** @throws AppError `forbidden` for an API token */
+export function requireLogin({ apiToken }: SignedInUser): void {
+  if (!apiToken) return;
+  throw new AppError('forbidden', 'An API token cannot do this: log in as a user');
+}
+
+function mayRolesSeePlates({ HIDE_PLATES_FROM }: Config, ...roles: readonly Role[]): boolean {
+  return !roles.some((role) => (HIDE_PLATES_FROM as readonly Role[]).includes(role));
 }
 
 /** @throws AppError `unauthorized` without a valid token */

@@ -1,6 +1,8 @@
 import type { Foundation } from '../platform/start.ts';
+import { createOidcProvider, type OidcProvider } from './oidc/provider.ts';
 import { createPasswords, type PasswordCost, type Passwords } from './passwords.ts';
 import { startPruningSessions } from './prune.ts';
+import { createSecretBox, type SecretBox } from './secret-box.ts';
 import { createSessionWatch, type SessionWatch } from './session-watch.ts';
 import { createLoginThrottle, type LoginThrottle } from './throttle.ts';
 import { createTokens, type Tokens } from './tokens.ts';
@@ -11,6 +13,9 @@ export interface AuthServices {
   readonly passwords: Passwords;
   readonly loginThrottle: LoginThrottle;
   readonly sessionWatch: SessionWatch;
+  readonly secrets: SecretBox;
+  /** null when the settings name none. */
+  readonly oidc: OidcProvider | null;
 }
 
 /**
@@ -18,7 +23,7 @@ export interface AuthServices {
  * @param passwordCost of new hashes, for tests
  */
 export async function startAuth(
-  { core: { db, log, pool, clock, timings }, resources }: Foundation,
+  { core: { config, db, log, pool, clock, timings }, resources }: Foundation,
   secret: string,
   passwordCost?: PasswordCost,
 ): Promise<AuthServices> {
@@ -27,6 +32,8 @@ export async function startAuth(
     tokens: createTokens(secret, clock.now),
     passwords: await createPasswords(passwordCost),
     loginThrottle: createLoginThrottle(pool),
+    secrets: createSecretBox(secret),
+    oidc: config.OIDC_ISSUER === undefined ? null : createOidcProvider(config.OIDC_ISSUER, config, log),
     sessionWatch: resources.use(createSessionWatch({ db, log, timings })),
   };
 }

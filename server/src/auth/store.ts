@@ -23,6 +23,15 @@ export async function findLogin(db: Executor, email: string) {
   return row ?? null;
 }
 
+/** The active user with the id, with the data for a login. */
+export async function findAccount(db: Executor, id: string) {
+  const [row] = await db
+    .select(loginColumns)
+    .from(users)
+    .where(and(eq(users.id, id), eq(users.isActive, true)));
+  return row ?? null;
+}
+
 /**
  * Prevents the user from being deleted until the transaction ends.
  * @returns false when the user has been deleted already
@@ -51,6 +60,12 @@ export async function replacePassword(
     .where(and(eq(users.id, userId), eq(users.isActive, true), eq(users.passwordHash, from)))
     .returning({ epoch: users.sessionEpoch });
   return row?.epoch ?? null;
+}
+
+/** Locks the account of a user against changes by other transactions. @throws AppError `notFound` */
+export async function lockAccount(tx: Transaction, id: string): Promise<void> {
+  const rows = await tx.select({ id: users.id }).from(users).where(eq(users.id, id)).for('no key update');
+  if (rows.length === 0) throw notFound('User');
 }
 
 /** @throws AppError `notFound` when there is no such user */

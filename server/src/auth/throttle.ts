@@ -25,6 +25,12 @@ export interface LoginThrottle {
    * @throws AppError `tooManyRequests` while the account has failed too often from this address
    */
   begin(email: string, address: string): Promise<Attempt>;
+  /**
+   * Counts an attempt with the code of a second factor, whatever the address: only who knows the password comes so far.
+   * It counts as a failure until it is reported otherwise.
+   * @throws AppError `tooManyRequests` while there were too many failures
+   */
+  beginCode(userId: string): Promise<{ succeed(): Promise<void> }>;
   /** Runs the attempts on one account from one address a few at a time. */
   inTurn<Result>(email: string, address: string, work: () => Promise<Result>): Promise<Result>;
   /**
@@ -37,6 +43,9 @@ export interface LoginThrottle {
 const WINDOW_SECONDS = 60;
 const FAILURES_PER_ACCOUNT_AND_ADDRESS = 20;
 const FAILURES_PER_ADDRESS = 200;
+
+/** With three valid codes of a million, about one guess in three hundred days succeeds. */
+const CODES = { points: 10, duration: 15 * 60 };
 
 /**
  * Few enough that concurrent attempts with the correct password, each counted before it is checked, do not reach the
@@ -74,6 +83,7 @@ export function createLoginThrottle(pool: Pool): LoginThrottle {
   };
   const pairs = new RateLimiterPostgres({ ...counted, points: FAILURES_PER_ACCOUNT_AND_ADDRESS });
   const addresses = new RateLimiterPostgres({ ...counted, points: FAILURES_PER_ADDRESS });
+  const codes = new RateLimiterPostgres({ ...counted, ...CODES });
   const turns = new Map<string, { limit: LimitFunction; attempts: number }>();
   const beyond = pLimit(1);
 
@@ -93,6 +103,13 @@ export function createLoginThrottle(pool: Pool): LoginThrottle {
           await Promise.all([pairs.reward(pair), addresses.reward(keyOf(subscriber))]);
         },
       };
+    },
+
+    async beginCode(userId) {
+      const key = keyOf('second factor', userId);
+      const isOver = await count(codes, key, tooManyCodes);
+      if (isOver) throw isOver;
+      return { succeed: async () => void (await codes.delete(key)) };
     },
 
     async inTurn(email, address, work) {
@@ -127,13 +144,19 @@ function tooMany(count: RateLimiterRes): AppError {
   });
 }
 
+function tooManyCodes(count: RateLimiterRes): AppError {
+  return new AppError('tooManyRequests', 'Too many wrong codes: wait fifteen minutes and try again', {
+    retryAfterSeconds: count.msBeforeNext / 1000,
+  });
+}
+
 /** Counts one attempt. @returns the refusal if the limit is exceeded */
-async function count(limiter: RateLimiterPostgres, key: string): Promise<AppError | null> {
+async function count(limiter: RateLimiterPostgres, key: string, refusal = tooMany): Promise<AppError | null> {
   try {
     await limiter.consume(key);
     return null;
-  } catch (refusal) {
-    if (refusal instanceof RateLimiterRes) return tooMany(refusal);
-    throw refusal;
+  } catch (thrown) {
+    if (thrown instanceof RateLimiterRes) return refusal(thrown);
+    throw thrown;
   }
 }

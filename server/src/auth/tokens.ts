@@ -13,6 +13,8 @@ export interface TokenClaims {
   readonly expiresAt: Date;
   /** The session in which it was issued; null for a token from before sessions existed. */
   readonly sessionId: string | null;
+  /** Set for an API token, of which `tokenId` is the id. */
+  readonly apiTokenHash?: string;
 }
 
 /** The session in which a token is issued. */

@@ -2,7 +2,7 @@ import type { Event, ListEventsInput } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import { UNDO_REVIEW_SECONDS } from '@gantry/contract/reviews';
-import { recordActivity } from '../activity/store.ts';
+import { recordActivity, recordPlateSearch } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
 import { readDatabaseTime } from '../platform/database/database-time.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
@@ -12,6 +12,7 @@ import { findNames } from '../users/names-store.ts';
 import { lockOutHolds, requireNotHeld } from './holds-store.ts';
 import { listEvents } from './list/list.ts';
 import { isSameMark, lockMarks, type Marks, setMarks } from './marks-store.ts';
+import { requirePlateSearch } from './plate-access.ts';
 import { rememberDeletion, removeEvent } from './remove-store.ts';
 import { archivedRefusal, tooLateToRestore } from './review-refusal.ts';
 import { findLatestReviews } from './reviews-store.ts';
@@ -99,12 +100,20 @@ export function recordPlateLookUp(
   });
 }
 
-/** One page of the events that meet the filters. A look-up of a plate is recorded; if that fails, so does the call. */
+/**
+ * One page of the events that meet the filters. A search for a plate is recorded, once for all its pages; if that
+ * fails, so does the call.
+ * @throws AppError as `requirePlateSearch`
+ */
 export async function lookUpEvents(ctx: ActorContext, input: ListEventsInput): Promise<Page<Event>> {
-  const { app } = ctx;
+  const { app, actor, caller } = ctx;
+  requirePlateSearch(ctx, input);
   const page = await listEvents(app.db, input, resolveInterval(input, app.settings.current().timezone));
-  if (input.licensePlateNumber !== undefined) {
-    await recordPlateLookUp(ctx, input.licensePlateNumber, input.reason, page.total);
+  const { licensePlateNumber: plate, reason } = input;
+  if (plate !== undefined) {
+    const { skip, take: _, sortBy: __, sortOrder: ___, ...search } = input;
+    const details = { plate, ...(reason !== undefined && { reason }), total: page.total };
+    await recordPlateSearch(app.db, actor.id, caller, { search, isFirstPage: skip === 0, details });
   }
   return page;
 }

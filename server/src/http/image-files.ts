@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordImageView } from '../activity/store.ts';
-import { signIn } from '../auth/session.ts';
+import { callerAs, signIn } from '../auth/session.ts';
 import type { AuthServices } from '../auth/start.ts';
+import { requireSeesPlates } from '../events/plate-access.ts';
 import type { ImageServices } from '../images/start.ts';
 import type { Core } from '../platform/context.ts';
 import { notFound, unavailable } from '../platform/error.ts';
@@ -16,7 +17,10 @@ const HARMLESS = {
   'content-security-policy': "sandbox; default-src 'none'",
 };
 
-/** Serves the images of events by their SHA-256 to all users who are logged in. */
+/**
+ * Serves images by their SHA-256 to all users who are logged in; those of events and of messages of devices, which may
+ * show plates, only to users who may see plates.
+ */
 export function serveImageFiles(
   server: FastifyInstance,
   app: Core & AuthServices & ImageServices,
@@ -37,7 +41,11 @@ export function serveImageFiles(
     const { sha256 } = request.params;
     const image = SHA256.test(sha256) ? await app.images.find(sha256) : null;
     if (!image) throw notFound('Image');
-    if (request.method === 'GET') await recordImageView(app.db, actor.id, caller, sha256);
+    if (!actor.seesPlates && (await app.images.isFromDevice(sha256)))
+      requireSeesPlates({ app, caller, actor });
+    if (request.method === 'GET') {
+      await recordImageView(app.db, actor.id, callerAs(caller, actor), sha256);
+    }
     const tag = `"${sha256}"`;
     const describe = () =>
       reply

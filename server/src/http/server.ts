@@ -31,6 +31,7 @@ import { serveConsole } from './console.ts';
 import { serveDocuments } from './docs/page.ts';
 import { serveImageFiles } from './image-files.ts';
 import { serveMapTiles } from './map-tiles.ts';
+import { serveOidc } from './oidc.ts';
 import { serveProbes } from './probes.ts';
 import { serveReportFiles } from './report-files.ts';
 
@@ -148,6 +149,7 @@ export async function createServer(
   serveProbes(server, app);
   serveReportFiles(server, app, callerOf);
   serveImageFiles(server, app, callerOf);
+  if (app.oidc) serveOidc(server, app, callerOf);
   await serveDocuments(server, router);
   await serveMapTiles(server, app.config.MAP_PMTILES);
   if (app.config.CONSOLE) await serveConsole(server, pagesFolder, app.log);

@@ -7,6 +7,7 @@ import { createBreaker } from './breaker.ts';
 import type { Picture } from './read-image.ts';
 import {
   findImage,
+  isImageOfDevice,
   noteImageStored,
   noteImages,
   noteImagesOfEvent,
@@ -58,6 +59,8 @@ export interface Images {
     hashes: readonly string[],
   ): Promise<void>;
   find(sha256: string): Promise<StoredImage | null>;
+  /** Whether an event or a message of a device has the image, and not only notes of people. */
+  isFromDevice(sha256: string): Promise<boolean>;
   readonly blobs: BlobStore;
 }
 
@@ -144,6 +147,7 @@ export function createImages({ db, blobs, log, limits }: ImagesParts): Images {
   return {
     blobs,
     find: (sha256) => findImage(db, sha256),
+    isFromDevice: (sha256) => isImageOfDevice(db, sha256),
     keep: (event, until) =>
       keepInTurn(
         { owner: 'event', pictures: event.pictures, note: () => noteImagesOfEvent(db, event) },

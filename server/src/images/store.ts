@@ -118,6 +118,14 @@ export async function findImage(db: Executor, sha256: string): Promise<StoredIma
   return rows[0] ?? null;
 }
 
+/** Whether an event or a message of a device refers to the image. */
+export async function isImageOfDevice(db: Executor, sha256: string): Promise<boolean> {
+  const { rows } = await db.execute<{ found: boolean }>(sql`
+    SELECT EXISTS (SELECT FROM event_images WHERE sha256 = ${digest(sha256)})
+      OR EXISTS (SELECT FROM device_message_images WHERE sha256 = ${digest(sha256)}) AS found`);
+  return rows[0]?.found ?? false;
+}
+
 function digest(sha256: string) {
   return sql`decode(${sha256}, 'hex')`;
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import proxyAddress from '@fastify/proxy-addr';
+import { type Role, role } from '@gantry/contract/permissions';
 import { switchableFeatures } from '@gantry/contract/system';
 import { z } from 'zod';
 import { addressFlaw } from './database/address.ts';
@@ -67,7 +68,7 @@ export const configKeys = {
     .max(200, 'must have at most 200 characters')
     .optional()
     .describe(
-      'Password of that administrator. Unset: a password is generated, stored in `DATA_DIR/initial-admin-password`, and printed once if standard output is a terminal.',
+      'Password of that administrator; not one of the 10,000 most common ones. Unset: a password is generated, stored in `DATA_DIR/initial-admin-password`, and printed once if standard output is a terminal.',
     ),
   JWT_SECRET: z
     .string()
@@ -80,6 +81,70 @@ export const configKeys = {
     .default(7)
     .describe(
       'Number of days after which a login ends, however often its token was refreshed. A change applies to later logins.',
+    ),
+  OIDC_ISSUER: z
+    .url({ protocol: /^https?$/, error: 'must be an address such as https://login.example.org/realms/city' })
+    .refine(
+      (address) => new URL(address).protocol === 'https:' || isThisMachine(new URL(address).hostname),
+      'must begin with https: unless it is on this machine',
+    )
+    .optional()
+    .describe(
+      'Issuer of an OpenID Connect provider with whose accounts users can log in. Unset: with passwords only. Login with passwords remains possible.',
+    ),
+  OIDC_CLIENT_ID: z
+    .string()
+    .max(500)
+    .optional()
+    .describe('Name under which the provider knows this service.'),
+  OIDC_CLIENT_SECRET: z
+    .string()
+    .max(1_000)
+    .optional()
+    .describe('Secret of that client. Unset: a public client, with PKCE only.'),
+  OIDC_NAME: z
+    .string()
+    .max(50)
+    .default('single sign-on')
+    .describe('Name of the provider on the sign-in page.'),
+  OIDC_SCOPES: z.string().max(500).default('openid email profile').describe('Scopes that are asked for.'),
+  OIDC_ROLE_CLAIM: z
+    .string()
+    .max(200)
+    .default('groups')
+    .describe(
+      'Claim with the groups or roles of a user: a text or a list of texts. Dots lead into objects, as in `realm_access.roles`.',
+    ),
+  OIDC_ROLES: z
+    .string()
+    .default('')
+    .transform(list)
+    .refine(
+      (pairs) => pairs.every((pair) => roleOfValue(pair) !== null),
+      'must be values of the claim with their roles, such as traffic-admins=ADMIN,traffic=OPERATOR',
+    )
+    .transform((pairs) => pairs.flatMap((pair) => roleOfValue(pair) ?? []))
+    .describe(
+      'Role for each value of that claim, separated by commas, such as `traffic-admins=ADMIN,traffic=OPERATOR`. Of several, the first in this list counts. Users without any are refused. The role is set again at each login.',
+    ),
+  OIDC_REDIRECT_URL: z
+    .url({
+      protocol: /^https?$/,
+      error: 'must be an address such as https://gantry.example.org/login/oidc/callback',
+    })
+    .refine(
+      (address) => new URL(address).pathname.endsWith('/login/oidc/callback'),
+      'must end with /login/oidc/callback',
+    )
+    .optional()
+    .describe(
+      'Address to which the provider returns users, as registered there: `/login/oidc/callback` of this service. Unset: that of the address to which the request to log in was sent, with `http:`.',
+    ),
+  OIDC_RETURN_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an address such as https://gantry.example.org/sign-in' })
+    .optional()
+    .describe(
+      'Page of the web application that completes a login, with `auth.completeOidcLogin`. Unset: `/sign-in` of this service.',
     ),
   WEB_ORIGIN: z
     .string()
@@ -120,6 +185,30 @@ export const configKeys = {
     .default(false)
     .describe(
       'Whether the public sensor procedures show API keys to everybody, as the API specifies, instead of fingerprints.',
+    ),
+  PUBLIC_SENSORS: flag
+    .default(true)
+    .describe(
+      'Whether `sensors.getAll`, `sensors.getAllSensors` and `sensors.getById` answer without a token, as the API specifies. `false` is recommended in production: these queries then require a token like all others.',
+    ),
+  HIDE_PLATES_FROM: z
+    .string()
+    .default('')
+    .transform(list)
+    .pipe(
+      z.array(
+        role.exclude(['ADMIN'], {
+          error: `must be roles from this list: ${role.exclude(['ADMIN']).options.join(', ')}`,
+        }),
+      ),
+    )
+    .describe(
+      'Roles that see no number plates, separated by commas. Their answers, streams and report files contain `•••` in place of plates, and neither pictures nor metadata of events; they cannot search for a plate.',
+    ),
+  PLATE_SEARCH_REASON: flag
+    .default(false)
+    .describe(
+      'Whether a search for a plate requires a `reason`, which is recorded in the activity log. It applies to lists, streams, reports, schedules and webhooks that filter by a plate.',
     ),
   TRUSTED_PROXIES: z
     .string()
@@ -259,6 +348,11 @@ const schema = z.object(configKeys).superRefine((config, ctx) => {
       message: 'must be set too, because the access key and its secret are used together',
     });
   }
+  const needed = ['OIDC_CLIENT_ID', 'OIDC_ROLES'] as const;
+  for (const key of needed) {
+    if (config.OIDC_ISSUER === undefined || (config[key]?.length ?? 0) > 0) continue;
+    ctx.addIssue({ code: 'custom', path: [key], message: 'must be set too, because OIDC_ISSUER is set' });
+  }
   if ((config.MQTT_CERT_FILE === undefined) !== (config.MQTT_KEY_FILE === undefined)) {
     ctx.addIssue({
       code: 'custom',
@@ -299,6 +393,17 @@ function isAddressOrNetwork(value: string): boolean {
   } catch {
     return false;
   }
+}
+
+function isThisMachine(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127(?:\.\d+){3}$/.test(host);
+}
+
+function roleOfValue(pair: string): { value: string; role: Role } | null {
+  const at = pair.lastIndexOf('=');
+  const held = role.safeParse(pair.slice(at + 1).trim());
+  const value = pair.slice(0, Math.max(0, at)).trim();
+  return held.success && value !== '' ? { value, role: held.data } : null;
 }
 
 function list(value: string): string[] {

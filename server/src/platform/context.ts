@@ -33,6 +33,12 @@ export interface Core {
   readonly readiness: Readiness;
 }
 
+/** An API token with which a call was made. */
+export interface ApiTokenInUse {
+  readonly id: string;
+  readonly name: string;
+}
+
 /** The origin of a request. */
 export interface Caller {
   readonly requestId: string;
@@ -44,6 +50,8 @@ export interface Caller {
   readonly userAgent: string | null;
   /** The Authorization header as received. */
   readonly authorization: string | null;
+  /** Set once the call was admitted with an API token. */
+  readonly apiToken?: ApiTokenInUse;
 }
 
 /** The context of a procedure: the services it may use, and the caller. */
@@ -59,6 +67,8 @@ export interface Actor {
   readonly firstName: string;
   readonly lastName: string;
   readonly role: Role;
+  /** Whether the settings let the user see number plates. */
+  readonly seesPlates: boolean;
 }
 
 /** The context of a procedure for users who are logged in. */

@@ -16,6 +16,9 @@ const INBOX_CAPACITY = 1_000;
 /** After this long without an item, a subscriber is sent a note. */
 const IDLE_MS = 10_000;
 
+/** Node ends longer timers at once. No stream lasts so long, and the watch of tokens knows when they expire. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** The context of a subscription. */
 export type FollowContext = SessionContext<Core & AuthServices & RealtimeServices>;
 
@@ -136,7 +139,7 @@ export function watchToken(
   const end = () => endWith(expired());
   const stopWatching = ctx.app.sessionWatch.watch(ctx.actor.token, end);
   const untilExpiry = ctx.actor.token.expiresAt.getTime() - ctx.app.clock.now();
-  const expiry = setTimeout(end, Math.max(0, untilExpiry));
+  const expiry = setTimeout(end, Math.min(Math.max(0, untilExpiry), LONGEST_TIMER_MS));
   return () => {
     stopWatching();
     clearTimeout(expiry);

@@ -1,13 +1,15 @@
 import type { Readable } from 'node:stream';
 import { permissionNames } from '@gantry/contract/permissions';
 import { recordReportDownload } from '../activity/store.ts';
-import { requirePermission, signIn } from '../auth/session.ts';
+import { callerAs, requirePermission, signIn } from '../auth/session.ts';
 import type { AuthServices } from '../auth/start.ts';
+import { requireSeesPlates } from '../events/plate-access.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
 import { requireFeature } from '../system/features.ts';
 import { contentTypes } from './content-types.ts';
 import { fileNameOf } from './file-name.ts';
+import { showsPlates } from './hidden-columns.ts';
 import type { ReportServices } from './start.ts';
 import { getReportRow } from './store.ts';
 
@@ -33,6 +35,7 @@ export async function openReportFile(
   requirePermission(actor, 'viewReports', permissionNames.viewReports);
   requireFeature(app.config, 'reports.getById', 'query');
   const row = await getReportRow(app.db, id);
+  if (!row.hidesPlates && showsPlates(row.kind)) requireSeesPlates({ ...ctx, actor });
   if (row.fileKey === null) throw new AppError('conflict', `The report is ${row.status}, so it has no file`);
   const file = await app.reportFiles.open(row.fileKey);
   if (!file) {
@@ -43,7 +46,11 @@ export async function openReportFile(
   }
   try {
     const { kind, format } = row;
-    await recordReportDownload(app.db, actor.id, ctx.caller, { reportId: row.id, kind, format });
+    await recordReportDownload(app.db, actor.id, callerAs(ctx.caller, actor), {
+      reportId: row.id,
+      kind,
+      format,
+    });
   } catch (error) {
     file.stream.destroy();
     throw error;

@@ -25,7 +25,7 @@ async function runOne(tx: Transaction, now: number): Promise<boolean> {
   const settings = await getTimezoneSettings(tx);
   const schedule = await takeDueSchedule(tx, settings.timezone);
   if (!schedule) return false;
-  const { id: scheduleId, kind, format, filters, createdBy, every } = schedule;
+  const { id: scheduleId, kind, format, filters, createdBy, every, hidesPlates } = schedule;
   // The query that found it due used the same clock a moment earlier.
   const at = Math.max(now, schedule.nextRunAt?.getTime() ?? now);
   const due = lastRun(schedule, settings.timezone, at);
@@ -38,6 +38,7 @@ async function runOne(tx: Transaction, now: number): Promise<boolean> {
     filters,
     settings,
     createdBy,
+    hidesPlates,
     scheduleId,
     dueAt: new Date(due),
   });

@@ -7,6 +7,7 @@ import {
   type UpdateScheduleInput,
 } from '@gantry/contract/reports';
 import { recordActivity } from '../activity/store.ts';
+import { requirePlateSearch, requireSeesPlates } from '../events/plate-access.ts';
 import { recordPlateLookUp } from '../events/service.ts';
 import type { ActorContext } from '../platform/context.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
@@ -23,17 +24,28 @@ import {
 } from './schedules-store.ts';
 
 /** @throws AppError `badRequest` when there are too many */
-export async function createSchedule(ctx: ActorContext, input: CreateScheduleInput): Promise<ReportSchedule> {
+export async function createSchedule(
+  ctx: ActorContext,
+  { reason, ...input }: CreateScheduleInput,
+): Promise<ReportSchedule> {
   const { app, actor, caller } = ctx;
+  requirePlateSearch(ctx, { ...input.filters, reason });
   const { timezone } = app.settings.current();
   const nextRunAt = nextRunOf(input, timezone, app.clock.now());
   const row = await inTransaction(app.db, async (tx) => {
-    const created = await insertSchedule(tx, { ...input, timezone, nextRunAt, createdBy: actor.id });
+    const hidesPlates = !actor.seesPlates;
+    const created = await insertSchedule(tx, {
+      ...input,
+      timezone,
+      nextRunAt,
+      createdBy: actor.id,
+      hidesPlates,
+    });
     await recordActivity(tx, actor.id, caller, 'reports.createSchedule', {
       scheduleId: created.id,
       ...input,
     });
-    await recordPlate(ctx, tx, input.filters);
+    await recordPlate(ctx, tx, input.filters, reason);
     return created;
   });
   return showOne(ctx, row);
@@ -42,18 +54,22 @@ export async function createSchedule(ctx: ActorContext, input: CreateScheduleInp
 /** Sets the given fields. @throws AppError `notFound`; `badRequest` when they are inconsistent */
 export async function updateSchedule(
   ctx: ActorContext,
-  { id, ...input }: UpdateScheduleInput,
+  { id, reason, ...input }: UpdateScheduleInput,
 ): Promise<ReportSchedule> {
   const { app, actor, caller } = ctx;
+  requirePlateSearch(ctx, { ...input.filters, reason });
   const { timezone } = app.settings.current();
   const changes: Partial<ScheduleRow> = given(input);
   const row = await inTransaction(app.db, async (tx) => {
     const wanted = { ...(await lockSchedule(tx, id)), ...changes };
     requireWhole(wanted);
+    if (wanted.filters.licensePlateNumber !== undefined) requireSeesPlates(ctx);
     const now = app.clock.now();
     const nextRunAt = nextRunOf(wanted, timezone, now);
     const changed = await updateScheduleRow(tx, wanted.id, {
       ...changes,
+      // Stays hidden when somebody else changes the schedule, because its former reports are read by the same people.
+      hidesPlates: wanted.hidesPlates || !actor.seesPlates,
       timezone,
       nextRunAt,
       updatedAt: new Date(now),
@@ -62,7 +78,7 @@ export async function updateSchedule(
       scheduleId: changed.id,
       ...changes,
     });
-    if (input.filters) await recordPlate(ctx, tx, input.filters);
+    if (input.filters) await recordPlate(ctx, tx, input.filters, reason);
     return changed;
   });
   return showOne(ctx, row);
@@ -81,9 +97,14 @@ export function deleteSchedule(
 }
 
 /** A schedule with a plate in its filters looks the plate up at every run. */
-async function recordPlate(ctx: ActorContext, tx: Transaction, filters: ReportFilters): Promise<void> {
+async function recordPlate(
+  ctx: ActorContext,
+  tx: Transaction,
+  filters: ReportFilters,
+  reason: string | undefined,
+): Promise<void> {
   const { licensePlateNumber: plate } = filters;
-  if (plate !== undefined) await recordPlateLookUp(ctx, plate, undefined, undefined, tx);
+  if (plate !== undefined) await recordPlateLookUp(ctx, plate, reason, undefined, tx);
 }
 
 async function showOne({ app: { db } }: ActorContext, row: ScheduleRow): Promise<ReportSchedule> {

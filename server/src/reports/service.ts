@@ -1,5 +1,6 @@
 import type { GenerateReportInput, Report } from '@gantry/contract/reports';
 import { recordActivity } from '../activity/store.ts';
+import { requirePlateSearch } from '../events/plate-access.ts';
 import { recordPlateLookUp } from '../events/service.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
@@ -22,13 +23,15 @@ export async function viewReport(ctx: ActorContext, id: string): Promise<Report>
 
 /**
  * Requests a report, which is generated shortly afterwards.
- * @throws AppError `badRequest` for an invalid range; `tooManyRequests` when too many reports are waiting
+ * @throws AppError `badRequest` for an invalid range; `tooManyRequests` when too many reports are waiting; as
+ * `requirePlateSearch` does
  */
 export async function generateReport(ctx: ActorContext, input: GenerateReportInput): Promise<Report> {
   const { app, actor, caller } = ctx;
   const settings = app.settings.current();
   const { from, until } = requireRange(input, settings.timezone);
   const { kind, format, filters, startDate, endDate } = input;
+  requirePlateSearch(ctx, { ...filters, reason: input.reason });
   const range = { startsAt: new Date(from), endsAt: new Date(until) };
   const row = await inTransaction(app.db, async (tx) => {
     await requireQueueSpace(tx);
@@ -38,6 +41,7 @@ export async function generateReport(ctx: ActorContext, input: GenerateReportInp
       filters,
       settings,
       createdBy: actor.id,
+      hidesPlates: !actor.seesPlates,
       ...range,
     });
     const details = { reportId: created.id, kind, format, startDate, endDate, filters };

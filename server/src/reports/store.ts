@@ -14,7 +14,7 @@ export type NewReport = Pick<
   ReportRow,
   'kind' | 'format' | 'filters' | 'startsAt' | 'endsAt' | 'settings' | 'createdBy'
 > &
-  Partial<Pick<ReportRow, 'scheduleId' | 'dueAt'>>;
+  Partial<Pick<ReportRow, 'scheduleId' | 'dueAt' | 'hidesPlates'>>;
 
 /** The address of the file of a report. */
 function urlOfFile(id: string): string {

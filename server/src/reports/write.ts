@@ -4,6 +4,7 @@ import type { ReportFilters } from '@gantry/contract/reports';
 import type { Database } from '../platform/database/pool.ts';
 import type { Batch, Figure, ReportDocument, ReportScope, Row } from './document.ts';
 import { formats } from './formats.ts';
+import { withoutPlates } from './hidden-columns.ts';
 import { kinds } from './kinds.ts';
 import { createLocalTime } from './local-time.ts';
 import { findPlaceNames } from './places-store.ts';
@@ -33,7 +34,7 @@ export async function writeReport(
     title,
     facts: await factsOf(db, scope),
     columns,
-    rows: watched(rows(db, scope), progress, signal),
+    rows: watched(rows(db, scope), progress, signal, row.hidesPlates ? withoutPlates(columns) : asItIs),
     settings: row.settings,
     summary: () => summary(db, scope),
     ...(sections && { sections: { ...sections, list: () => sections.list(db, scope) } }),
@@ -68,14 +69,19 @@ async function* watched(
   batches: AsyncIterable<Batch>,
   progress: Progress,
   signal: AbortSignal,
+  show: (row: Row) => Row,
 ): AsyncGenerator<readonly Row[]> {
   for await (const batch of batches) {
     signal.throwIfAborted();
     progress.rowCount += batch.rows.length;
-    yield batch.rows;
+    yield show === asItIs ? batch.rows : batch.rows.map(show);
     // Progress never decreases, and is complete only when the file is stored.
     progress.progress = Math.max(progress.progress, Math.min(0.99, batch.progress));
   }
+}
+
+function asItIs(row: Row): Row {
+  return row;
 }
 
 function isId(value: unknown): value is string {

@@ -13,6 +13,12 @@ export interface GuardedCall {
   readonly readInput: () => unknown;
 }
 
+/** What a guard may add to the context besides the fields for the procedure. */
+export interface Shown {
+  /** Changes what the caller is shown: an answer, or each message of a subscription. */
+  readonly show?: ((answer: unknown) => unknown) | undefined;
+}
+
 /**
  * Admits a caller or throws. Returns additional fields of the procedure's context, synchronously if nothing had to be
  * looked up.
@@ -27,6 +33,8 @@ export interface ProcedureMeta<App = Core> {
   /** Who may call it; set by the builders. */
   access?: 'open' | 'signedIn' | 'device';
   permission?: Permission;
+  /** Whether API tokens are refused; set by the builders. */
+  needsLogin?: boolean;
   /** The guard that admits callers; set by the builders. */
   guard?: Guard<object, App>;
   /**

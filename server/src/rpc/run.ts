@@ -3,8 +3,9 @@ import { z } from 'zod';
 import type { Core, RequestContext } from '../platform/context.ts';
 import { inputFailure } from './errors.ts';
 import { ReadyAnswer } from './output.ts';
-import type { Guard, ProcedureMeta } from './procedure.ts';
+import type { Guard, ProcedureMeta, Shown } from './procedure.ts';
 import { answerQuestion } from './questions.ts';
+import { shownTo } from './shown.ts';
 
 /** A procedure that is ready to run. Both functions throw the errors of its guard. */
 export interface Prepared<App> {
@@ -69,11 +70,15 @@ export function prepare<App extends Core>(path: string, procedure: AnyTRPCProced
     weight: definition.meta?.weight ?? 1,
     run: async (ctx, readInput, signal = NEVER) => {
       const more = guard(ctx, { path, type, readInput });
-      const context = { ...ctx, ...(more instanceof Promise ? await more : more) };
+      const context: RequestContext<App> & Shown = {
+        ...ctx,
+        ...(more instanceof Promise ? await more : more),
+      };
       const given = check(readInput());
       const answer = (as: RequestContext<App>) =>
         resolver({ ctx: as, input: given, type, path, signal, batchIndex: 0 });
-      return checkOutput(await (isQuestion ? answerQuestion(context, answer) : answer(context)));
+      const answered = await (isQuestion ? answerQuestion(context, answer) : answer(context));
+      return checkOutput(context.show ? shownTo(context.show, answered) : answered);
     },
     admit: async (ctx) => {
       await guard(ctx, { path, type, readInput: readNothing });

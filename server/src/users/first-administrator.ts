@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import { COMMON_PASSWORD, isCommonPassword } from '../auth/common-passwords.ts';
 import type { AuthServices } from '../auth/start.ts';
-import type { Config } from '../platform/config.ts';
+import { type Config, ConfigError } from '../platform/config.ts';
 import type { Core } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { keepSecret } from '../platform/process/data-folder.ts';
@@ -21,6 +22,7 @@ export interface FirstAdministrator {
 /**
  * Creates the administrator of the settings if there are no users; null if there are. If several processes start
  * together, one of them creates it, and only that one stores a password.
+ * @throws ConfigError when ADMIN_PASSWORD would be its password, and is a common one
  */
 export async function createFirstAdministrator({
   db,
@@ -46,6 +48,9 @@ export async function createFirstAdministrator({
 }
 
 async function initialPassword({ ADMIN_PASSWORD, DATA_DIR }: Config) {
+  if (ADMIN_PASSWORD !== undefined && isCommonPassword(ADMIN_PASSWORD)) {
+    throw new ConfigError(`The configuration cannot be used:\n  ADMIN_PASSWORD ${COMMON_PASSWORD}`);
+  }
   if (ADMIN_PASSWORD !== undefined) return { password: ADMIN_PASSWORD, isNew: false, file: null };
   const candidate = generatePassword();
   // An earlier start may have stored one and ended before it created the user; then that one is used.

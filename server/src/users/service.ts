@@ -6,6 +6,8 @@ import type {
   User,
 } from '@gantry/contract/users';
 import { type ActivityAction, recordActivity } from '../activity/store.ts';
+import { requireUncommon } from '../auth/common-passwords.ts';
+import { removeSecondFactor } from '../auth/second-factor-store.ts';
 import type { AuthServices } from '../auth/start.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { isUniqueViolation } from '../platform/database/failure.ts';
@@ -21,11 +23,12 @@ import {
 import { generatePassword } from './generated-password.ts';
 import { deleteLockedUser, getUser, insertUser, lockUser, updateLockedUser, userOf } from './store.ts';
 
-/** @throws AppError `badRequest` when the e-mail address is in use */
+/** @throws AppError `badRequest` when the e-mail address is in use or the password is a common one */
 export async function createUser(
   { app, actor, caller }: ActorContext<Core & Pick<AuthServices, 'passwords'>>,
   { password, ...input }: CreateUserInput,
 ): Promise<User> {
+  requireUncommon('password', password);
   const passwordHash = await app.passwords.hash(password);
   try {
     return await inTransaction(app.db, async (tx) => {
@@ -76,7 +79,8 @@ export function deleteUser(
 
 /**
  * Sets the password, or a generated one, which is returned only once. Ends the user's sessions.
- * @throws AppError `notFound`; `badRequest` when it should be sent by e-mail, which this service cannot do
+ * @throws AppError `notFound`; `badRequest` when it should be sent by e-mail, which this service cannot do, or for a
+ * common password
  */
 export async function resetPassword(
   { app, actor, caller }: ActorContext<Core & Pick<AuthServices, 'passwords'>>,
@@ -88,6 +92,7 @@ export async function resetPassword(
       'No mail is configured, so the password cannot be sent: omit sendEmail and pass the password on yourself',
     );
   }
+  if (newPassword !== undefined) requireUncommon('newPassword', newPassword);
   // Done before hashing, which is more expensive than finding that the user does not exist.
   const { id } = await getUser(app.db, userId);
   const password = newPassword ?? generatePassword();
@@ -99,6 +104,25 @@ export async function resetPassword(
     await recordActivity(tx, actor.id, caller, 'users.resetPassword', details);
   });
   return newPassword === undefined ? { success: true, password } : { success: true };
+}
+
+/**
+ * Removes the second factor of another user, who has lost it. Their recovery codes end with it.
+ * @throws AppError `notFound`; `badRequest` for one's own, or when the user has none
+ */
+export async function resetSecondFactor(
+  { app, actor, caller }: ActorContext,
+  userId: string,
+): Promise<{ success: true }> {
+  const { id, email } = await getUser(app.db, userId);
+  if (id === actor.id) {
+    throw invalidInput('userId', 'This is your own second factor: use secondFactor.disable');
+  }
+  await inTransaction(app.db, async (tx) => {
+    if (!(await removeSecondFactor(tx, id))) throw invalidInput('userId', 'This user has no second factor');
+    await recordActivity(tx, actor.id, caller, 'users.resetSecondFactor', { userId: id, email });
+  });
+  return { success: true };
 }
 
 function lastAdministrator(): AppError {

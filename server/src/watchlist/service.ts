@@ -7,6 +7,7 @@ import type {
   WatchlistEntry,
 } from '@gantry/contract/watchlist';
 import { type ActivityAction, recordActivity } from '../activity/store.ts';
+import { requireSeesPlates } from '../events/plate-access.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { channels, notify } from '../platform/database/notify.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
@@ -29,11 +30,12 @@ interface Validity {
   readonly validUntil: Date | null | undefined;
 }
 
-/** @throws AppError `badRequest` when it would end before it begins */
-export function createEntry(
+/** @throws AppError `badRequest` when it would end before it begins; `forbidden` for users who see no plates */
+export async function createEntry(
   ctx: WatchlistContext,
   input: CreateWatchlistEntryInput,
 ): Promise<WatchlistEntry> {
+  requireSeesPlates(ctx);
   const { validFrom = null, validUntil = null } = resolveValidity(input, ctx.app.settings.current().timezone);
   const fields = { ...input, validFrom, validUntil, createdBy: ctx.actor.id };
   return changeList(ctx, 'watchlist.create', (tx) => insertEntry(tx, fields));
@@ -44,10 +46,11 @@ export function createEntry(
  * @throws AppError `notFound`; `badRequest` when it would end before it begins; `conflict` when somebody has changed it
  * since the caller saw it
  */
-export function updateEntry(
+export async function updateEntry(
   ctx: WatchlistContext,
   { id, expectedUpdatedAt, ...input }: UpdateWatchlistEntryInput,
 ): Promise<WatchlistEntry> {
+  if (input.pattern !== undefined) requireSeesPlates(ctx);
   const { timezone } = ctx.app.settings.current();
   const changes = { ...input, ...resolveValidity(input, timezone) };
   const seenAt =

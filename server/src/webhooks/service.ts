@@ -8,6 +8,7 @@ import {
   type UpdateWebhookInput,
 } from '@gantry/contract/webhooks';
 import { recordActivity } from '../activity/store.ts';
+import { requirePlateSearch } from '../events/plate-access.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { channels, notify } from '../platform/database/notify.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
@@ -22,15 +23,19 @@ import { deleteWebhookRow, getWebhook, insertWebhook, updateWebhookRow, wakeWebh
 type WebhookContext = ActorContext<Core & WebhookServices>;
 
 /** @throws AppError `badRequest` when the address cannot be used or there are too many webhooks */
-export async function createWebhook(ctx: WebhookContext, input: CreateWebhookInput): Promise<CreatedWebhook> {
+export async function createWebhook(
+  ctx: WebhookContext,
+  { reason, ...input }: CreateWebhookInput,
+): Promise<CreatedWebhook> {
   const { app, actor, caller } = ctx;
+  requirePlateSearch(ctx, { ...input.filter, reason });
   const url = await checkAddress(app.webhookAddresses, input.url);
   const secret = input.secret ?? newSecret();
   const created = await inTransaction(app.db, async (tx) => {
     const id = await insertWebhook(tx, { ...input, url, secret, createdBy: actor.id });
     const { kinds } = input;
     await recordActivity(tx, actor.id, caller, 'webhooks.create', { webhookId: id, url, kinds });
-    await recordPlate(ctx, tx, id, input.filter.licensePlateNumber);
+    await recordPlate(ctx, tx, id, { ...input.filter, reason });
     await notify(tx, channels.webhooks, id);
     return { ...(await getWebhook(tx, id)), secret };
   });
@@ -44,9 +49,10 @@ export async function createWebhook(ctx: WebhookContext, input: CreateWebhookInp
  */
 export async function updateWebhook(
   ctx: WebhookContext,
-  { id, ...changes }: UpdateWebhookInput,
+  { id, reason, ...changes }: UpdateWebhookInput,
 ): Promise<UpdatedWebhook> {
   const { app, actor, caller } = ctx;
+  requirePlateSearch(ctx, { ...changes.filter, reason });
   const { rotateSecret, ...fields } = changes;
   const url = fields.url === undefined ? undefined : await checkAddress(app.webhookAddresses, fields.url);
   const secret = rotateSecret && newSecret();
@@ -55,7 +61,7 @@ export async function updateWebhook(
     const webhook = await getWebhook(tx, id);
     const details = { webhookId: webhook.id, url: webhook.url, fields: givenFields(changes) };
     await recordActivity(tx, actor.id, caller, 'webhooks.update', details);
-    await recordPlate(ctx, tx, webhook.id, fields.filter?.licensePlateNumber);
+    await recordPlate(ctx, tx, webhook.id, { ...fields.filter, reason });
     if (fields.enabled) await wakeWebhook(tx, webhook.id);
     await notify(tx, channels.webhooks, webhook.id);
     return { ...webhook, ...(secret && { secret }) };
@@ -143,8 +149,12 @@ async function recordPlate(
   { actor, caller }: ActorContext,
   tx: Executor,
   webhookId: string,
-  plate: string | undefined,
+  {
+    licensePlateNumber: plate,
+    reason,
+  }: { licensePlateNumber?: string | undefined; reason: string | undefined },
 ): Promise<void> {
   if (plate === undefined) return;
-  await recordActivity(tx, actor.id, caller, 'events.lookUpPlate', { plate, webhookId });
+  const why = reason !== undefined && { reason };
+  await recordActivity(tx, actor.id, caller, 'events.lookUpPlate', { plate, ...why, webhookId });
 }

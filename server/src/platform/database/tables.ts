@@ -77,6 +77,47 @@ export const sessions = pgTable('sessions', {
   endedAt: moment('ended_at'),
 });
 
+export const secondFactors = pgTable('second_factors', {
+  userId: uuid('user_id').primaryKey(),
+  secret: text('secret').notNull(),
+  confirmedAt: moment('confirmed_at'),
+  lastStep: bigint('last_step', { mode: 'number' }).notNull().default(0),
+  createdAt: moment('created_at').notNull().defaultNow(),
+});
+
+export const recoveryCodes = pgTable('recovery_codes', {
+  userId: uuid('user_id').notNull(),
+  codeHash: text('code_hash').notNull(),
+});
+
+export const apiTokens = pgTable('api_tokens', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  userId: uuid('user_id').notNull(),
+  name: text('name').notNull(),
+  role: text('role').$type<Role>().notNull(),
+  prefix: text('prefix').notNull(),
+  tokenHash: text('token_hash').notNull(),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  expiresAt: moment('expires_at').notNull(),
+  lastUsedAt: moment('last_used_at'),
+  revokedAt: moment('revoked_at'),
+});
+
+export const externalIdentities = pgTable('external_identities', {
+  issuer: text('issuer').notNull(),
+  subject: text('subject').notNull(),
+  userId: uuid('user_id').notNull(),
+});
+
+export const oidcLogins = pgTable('oidc_logins', {
+  keyHash: text('key_hash').primaryKey(),
+  codeVerifier: text('code_verifier'),
+  nonce: text('nonce'),
+  challenge: text('challenge').notNull(),
+  userId: uuid('user_id'),
+  expiresAt: moment('expires_at').notNull(),
+});
+
 export const activity = pgTable('activity', {
   id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
   userId: uuid('user_id').notNull(),
@@ -256,6 +297,7 @@ export const reports = pgTable('reports', {
   fileKey: text('file_key'),
   size: bigint('size', { mode: 'number' }),
   error: text('error'),
+  hidesPlates: boolean('hides_plates').notNull().default(false),
 });
 
 export const reportSchedules = pgTable('report_schedules', {
@@ -274,4 +316,5 @@ export const reportSchedules = pgTable('report_schedules', {
   createdBy: uuid('created_by').notNull(),
   createdAt: moment('created_at').notNull().defaultNow(),
   updatedAt: moment('updated_at').notNull().defaultNow(),
+  hidesPlates: boolean('hides_plates').notNull().default(false),
 });

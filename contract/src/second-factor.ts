@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { id } from './id.ts';
+
+// The second factor of a login: codes of an authenticator app (TOTP, RFC 6238), or recovery codes.
+
+/** The message of `auth.login` (UNAUTHORIZED) when the password is right and `code` is missing. */
+export const SECOND_FACTOR_REQUIRED =
+  'This account has a second factor: log in with the code of your authenticator app, or a recovery code, as well';
+
+/** The message of `auth.login` (UNAUTHORIZED) when the password is right and `code` is wrong or was used before. */
+export const WRONG_CODE =
+  'The code is wrong or was used before: enter the present one of your authenticator app, or an unused recovery code';
+
+/** Number of recovery codes that a user receives. */
+export const RECOVERY_CODES = 10;
+
+/** A code of six digits, or a recovery code. Blanks and hyphens do not matter. */
+export const secondFactorCode = z.string().max(100);
+
+const currentPassword = z.string().max(1000).describe('Your present password.');
+
+export const secondFactorState = z.object({
+  enabled: z.boolean(),
+  enabledSince: z.date().nullable(),
+  recoveryCodesLeft: z.number(),
+});
+export type SecondFactorState = z.infer<typeof secondFactorState>;
+
+export const startSecondFactorInput = z.object({ password: currentPassword });
+
+export const startedSecondFactor = z.object({
+  secret: z.string().describe('To type into an authenticator app, in Base32. Shown only in this answer.'),
+  uri: z.string().describe('The same as an otpauth: address, to be shown as a QR code.'),
+});
+
+export const confirmSecondFactorInput = z.object({ code: secondFactorCode });
+
+export const recoveryCodes = z.object({
+  recoveryCodes: z
+    .array(z.string())
+    .describe('Each replaces a code of the app once. Shown only in this answer.'),
+});
+
+export const changeSecondFactorInput = z.object({ password: currentPassword, code: secondFactorCode });
+export type ChangeSecondFactorInput = z.infer<typeof changeSecondFactorInput>;
+
+export const secondFactorDone = z.object({ success: z.literal(true) });
+
+export const resetSecondFactorInput = z.object({ userId: id });

@@ -1,0 +1,62 @@
+import {
+  changeSecondFactorInput,
+  confirmSecondFactorInput,
+  recoveryCodes,
+  secondFactorDone,
+  secondFactorState,
+  startedSecondFactor,
+  startSecondFactorInput,
+} from '@gantry/contract/second-factor';
+import {
+  confirmFirstCode,
+  disableSecondFactor,
+  renewRecoveryCodes,
+  startSecondFactor,
+  viewSecondFactor,
+} from '../auth/second-factor.ts';
+import { person, router } from './procedures.ts';
+
+const LIMITS =
+  'A wrong password or code is BAD_REQUEST and counts as a failed login; after ten wrong codes within fifteen minutes, all are refused (TOO_MANY_REQUESTS).';
+
+export const secondFactorRouter = router({
+  getState: person
+    .meta({ summary: 'Get whether you have a second factor' })
+    .output(secondFactorState)
+    .query(({ ctx }) => viewSecondFactor(ctx)),
+
+  start: person
+    .meta({
+      summary: 'Make a secret for an authenticator app',
+      notes: `It is not in force until \`secondFactor.confirm\`. CONFLICT if you have a second factor. ${LIMITS}`,
+      weight: 10,
+    })
+    .input(startSecondFactorInput)
+    .output(startedSecondFactor)
+    .mutation(({ ctx, input }) => startSecondFactor(ctx, input)),
+
+  confirm: person
+    .meta({
+      summary: 'Put the second factor into force, with a code of the app',
+      notes: `From then on, \`auth.login\` requires \`code\`. ${LIMITS}`,
+    })
+    .input(confirmSecondFactorInput)
+    .output(recoveryCodes)
+    .mutation(({ ctx, input }) => confirmFirstCode(ctx, input)),
+
+  renewRecoveryCodes: person
+    .meta({
+      summary: 'Replace your recovery codes',
+      notes: `Those before become invalid. ${LIMITS}`,
+      weight: 10,
+    })
+    .input(changeSecondFactorInput)
+    .output(recoveryCodes)
+    .mutation(({ ctx, input }) => renewRecoveryCodes(ctx, input)),
+
+  disable: person
+    .meta({ summary: 'Remove your second factor', notes: LIMITS, weight: 10 })
+    .input(changeSecondFactorInput)
+    .output(secondFactorDone)
+    .mutation(({ ctx, input }) => disableSecondFactor(ctx, input)),
+});

@@ -1,0 +1,133 @@
+import type { ApiToken } from '@gantry/contract/api-tokens';
+import { isUuid } from '@gantry/contract/id';
+import type { Role } from '@gantry/contract/permissions';
+import { and, desc, eq, gt, isNull, sql } from 'drizzle-orm';
+import { prepare } from '../platform/database/prepared.ts';
+import { apiTokens } from '../platform/database/tables.ts';
+import type { Executor, Transaction } from '../platform/database/transaction.ts';
+
+/** A valid API token and the user for whom it acts. */
+export interface TokenOwner {
+  /** The position of the token in the query, from 1. */
+  readonly position: number;
+  readonly tokenId: string;
+  readonly tokenName: string;
+  /** The role of the token. */
+  readonly role: Role;
+  readonly ownerRole: Role;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly isUsedLongAgo: boolean;
+  readonly id: string;
+  readonly email: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly sessionEpoch: number;
+}
+
+const FIND_OWNERS = prepare<TokenOwner & Record<string, unknown>>(
+  'find_token_owners',
+  sql`SELECT given.position::int, t.id AS "tokenId", t.name AS "tokenName", t.role, u.role AS "ownerRole",
+    (extract(epoch FROM t.created_at) * 1000)::float8 AS "createdAt",
+    (extract(epoch FROM t.expires_at) * 1000)::float8 AS "expiresAt",
+    coalesce(t.last_used_at < now() - interval '1 minute', true) AS "isUsedLongAgo",
+    u.id, u.email, u.first_name AS "firstName", u.last_name AS "lastName", u.session_epoch AS "sessionEpoch"
+  FROM unnest(${sql.placeholder('hashes')}::text[]) WITH ORDINALITY AS given (hash, position)
+  JOIN api_tokens t ON t.token_hash = given.hash
+  JOIN users u ON u.id = t.user_id
+  WHERE u.is_active AND t.revoked_at IS NULL AND t.expires_at > now()`,
+);
+
+/** The tokens with these hashes that have neither expired nor been revoked, and whose users are active. */
+export function findTokenOwners(db: Executor, hashes: readonly string[]): Promise<TokenOwner[]> {
+  return FIND_OWNERS(db, { hashes: [...hashes] });
+}
+
+const columns = {
+  id: apiTokens.id,
+  name: apiTokens.name,
+  role: apiTokens.role,
+  prefix: apiTokens.prefix,
+  createdAt: apiTokens.createdAt,
+  expiresAt: apiTokens.expiresAt,
+  lastUsedAt: apiTokens.lastUsedAt,
+};
+
+interface NewToken {
+  readonly userId: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly prefix: string;
+  readonly tokenHash: string;
+}
+
+export async function insertApiToken(tx: Transaction, token: NewToken, days: number): Promise<ApiToken> {
+  const expiresAt = sql`now() + make_interval(days => ${days})`;
+  const [row] = await tx
+    .insert(apiTokens)
+    .values({ ...token, expiresAt })
+    .returning(columns);
+  if (!row) throw new Error('INSERT returned no row');
+  return row;
+}
+
+function isLive(userId: string) {
+  return and(eq(apiTokens.userId, userId), isNull(apiTokens.revokedAt), gt(apiTokens.expiresAt, sql`now()`));
+}
+
+/** The tokens of a user that have neither expired nor been revoked, the newest first. */
+export function listApiTokens(db: Executor, userId: string): Promise<ApiToken[]> {
+  return db
+    .select(columns)
+    .from(apiTokens)
+    .where(isLive(userId))
+    .orderBy(desc(apiTokens.createdAt), desc(apiTokens.id));
+}
+
+export function countApiTokens(db: Executor, userId: string): Promise<number> {
+  return db.$count(apiTokens, isLive(userId));
+}
+
+/**
+ * @param userId the required owner of the token; null for any
+ * @returns null when there is no such token, or it was revoked already
+ */
+export async function revokeApiTokenRow(
+  tx: Transaction,
+  id: string,
+  userId: string | null,
+): Promise<{ readonly name: string; readonly userId: string } | null> {
+  if (!isUuid(id)) return null;
+  const [row] = await tx
+    .update(apiTokens)
+    .set({ revokedAt: sql`now()` })
+    .where(
+      and(
+        eq(apiTokens.id, id),
+        isNull(apiTokens.revokedAt),
+        userId === null ? undefined : eq(apiTokens.userId, userId),
+      ),
+    )
+    .returning({ name: apiTokens.name, userId: apiTokens.userId });
+  return row ?? null;
+}
+
+/** Records that tokens are in use, unless that was done within the last minute or is being done. */
+export async function markTokensUsed(db: Executor, ids: readonly string[]): Promise<void> {
+  await db.execute(sql`
+    UPDATE api_tokens SET last_used_at = now() WHERE id IN (
+      SELECT id FROM api_tokens
+      WHERE id = ANY(${sql.param(ids)}::uuid[])
+        AND coalesce(last_used_at < now() - interval '1 minute', true)
+      FOR NO KEY UPDATE SKIP LOCKED)`);
+}
+
+/** Removes tokens that ended more than 90 days ago. @returns the number of removed rows */
+export async function pruneApiTokens(db: Executor, most: number): Promise<number> {
+  const { rowCount } = await db.execute(sql`
+    DELETE FROM api_tokens WHERE id IN (
+      SELECT id FROM api_tokens WHERE least(revoked_at, expires_at) < now() - interval '90 days'
+      LIMIT ${most} FOR UPDATE SKIP LOCKED)`);
+  return rowCount ?? 0;
+}

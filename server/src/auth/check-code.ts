@@ -1,0 +1,67 @@
+import { SECOND_FACTOR_REQUIRED, WRONG_CODE } from '@gantry/contract/second-factor';
+import { recordActivity, recordFailedLogin } from '../activity/store.ts';
+import type { Core, RequestContext } from '../platform/context.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
+import { AppError } from '../platform/error.ts';
+import { plainCode, recoveryCodeHash } from './recovery-codes.ts';
+import { findSecondFactor, type SecondFactorRow, useRecoveryCode, useStep } from './second-factor-store.ts';
+import type { AuthServices } from './start.ts';
+import { isTotpCode, totpStep } from './totp.ts';
+
+type CodeContext = RequestContext<Core & AuthServices>;
+
+/**
+ * Checks the second factor of a login whose password was right. Does nothing for a user who has none.
+ * @throws AppError `unauthorized` without the right code; `tooManyRequests` after too many failures
+ */
+export async function checkSecondFactor(
+  ctx: CodeContext,
+  userId: string,
+  code: string | undefined,
+): Promise<void> {
+  const factor = await findSecondFactor(ctx.app.db, userId);
+  if (!factor?.confirmedAt) return;
+  if (code === undefined || plainCode(code) === '')
+    throw new AppError('unauthorized', SECOND_FACTOR_REQUIRED);
+  if (!(await useCode(ctx, factor, code))) throw new AppError('unauthorized', WRONG_CODE);
+}
+
+/**
+ * Uses a code of the app or a recovery code, within the limits on failures. A wrong one is recorded as a failed login.
+ * @returns whether it was right
+ * @throws AppError `tooManyRequests` after too many failures
+ */
+export async function useCode(
+  { app, caller }: CodeContext,
+  factor: SecondFactorRow,
+  code: string,
+): Promise<boolean> {
+  const { userId } = factor;
+  const attempt = await app.loginThrottle.beginCode(userId);
+  const plain = plainCode(code);
+  const isRight = isTotpCode(plain)
+    ? await useTotpCode({ app, caller }, factor, plain)
+    : await inTransaction(app.db, async (tx) => {
+        if (!(await useRecoveryCode(tx, userId, recoveryCodeHash(plain)))) return false;
+        await recordActivity(tx, userId, caller, 'auth.recoveryCodeUsed');
+        return true;
+      });
+  if (isRight) await attempt.succeed();
+  else await recordFailedLogin(app.db, userId, caller);
+  return isRight;
+}
+
+/** The secret of a second factor. @throws AppError `badRequest` when the key of the service has changed since */
+export function openSecret({ app }: CodeContext, { secret }: SecondFactorRow): string {
+  const opened = app.secrets.open(secret);
+  if (opened !== null) return opened;
+  throw new AppError(
+    'badRequest',
+    'Codes of the app cannot be checked since JWT_SECRET was changed: use a recovery code, or ask an administrator to reset your second factor',
+  );
+}
+
+async function useTotpCode(ctx: CodeContext, factor: SecondFactorRow, code: string): Promise<boolean> {
+  const step = totpStep(openSecret(ctx, factor), code, ctx.app.clock.now());
+  return step !== null && useStep(ctx.app.db, factor.userId, step);
+}

@@ -1,0 +1,29 @@
+import { invalidInput } from '../platform/error.ts';
+import { commonKeyOf } from './common-password-key.ts';
+import { commonPasswordList } from './common-password-list.ts';
+
+/** Why a common password is refused. */
+export const COMMON_PASSWORD = 'is one of the 10,000 most common passwords: choose another one';
+
+let keys: ReadonlySet<string> | null = null;
+
+/** Whether it is one of the 10,000 most common passwords, without regard to case and to signs at both ends. */
+export function isCommonPassword(password: string): boolean {
+  keys ??= readList(commonPasswordList);
+  return keys.has(commonKeyOf(password));
+}
+
+/** @param path of the field with the password. @throws AppError `badRequest` for a common one */
+export function requireUncommon(path: string, password: string): void {
+  if (isCommonPassword(password)) throw invalidInput(path, `This password ${COMMON_PASSWORD}`);
+}
+
+function readList(list: string): ReadonlySet<string> {
+  let previous = '';
+  return new Set(
+    list.split('\n').map((line) => {
+      previous = previous.slice(0, Number.parseInt(line[0] ?? '0', 36)) + line.slice(1);
+      return previous;
+    }),
+  );
+}

@@ -1,0 +1,151 @@
+import type { Role } from '@gantry/contract/permissions';
+import * as oidc from 'openid-client';
+import type { Logger } from 'pino';
+import type { Config } from '../../platform/config.ts';
+import { safeText } from '../../platform/describe-error.ts';
+import { AppError, unavailable } from '../../platform/error.ts';
+import { emailOf, nameOf, roleOf } from './claims.ts';
+import { latest } from './latest.ts';
+
+/** What a login at the provider begins with, besides the address. */
+export interface BegunLogin {
+  /** The page of the provider. */
+  readonly url: URL;
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+}
+
+/** A user as the provider knows them. */
+export interface ExternalUser {
+  readonly issuer: string;
+  readonly subject: string;
+  /** In lower case; null when the provider does not say, or has not verified it. */
+  readonly email: string | null;
+  readonly firstName: string;
+  readonly lastName: string;
+  /** null when none of the user's groups has a role. */
+  readonly role: Role | null;
+}
+
+/** An OpenID Connect provider: the authorization code flow with PKCE, state and nonce. */
+export interface OidcProvider {
+  /** @throws AppError `unavailable` when the provider cannot be reached */
+  begin(redirectUrl: URL): Promise<BegunLogin>;
+  /**
+   * @param answer the address to which the provider returned the user
+   * @throws AppError `unauthorized` when the answer is not valid; `unavailable` when the provider cannot be reached
+   */
+  finish(answer: URL, begun: Omit<BegunLogin, 'url'>): Promise<ExternalUser>;
+}
+
+/** Time limit of each request to the provider, in seconds. */
+const TIMEOUT_SECONDS = 8;
+
+/** The description of a provider is fetched again after this time. */
+const DESCRIPTION_MS = 3_600_000;
+
+type Settings = Pick<
+  Config,
+  'OIDC_CLIENT_ID' | 'OIDC_CLIENT_SECRET' | 'OIDC_SCOPES' | 'OIDC_ROLE_CLAIM' | 'OIDC_ROLES'
+>;
+
+/** @param issuer address of the provider; it is not called before the first login */
+export function createOidcProvider(issuer: string, settings: Settings, log: Logger): OidcProvider {
+  const { OIDC_CLIENT_ID: clientId = '', OIDC_CLIENT_SECRET: secret, OIDC_SCOPES: scope } = settings;
+  const address = new URL(issuer);
+  const discover = () =>
+    oidc.discovery(address, clientId, undefined, authenticationWith(secret), {
+      timeout: TIMEOUT_SECONDS,
+      execute: address.protocol === 'http:' ? [oidc.allowInsecureRequests] : [],
+    });
+  const description = latest(discover, DESCRIPTION_MS);
+
+  const within = async <Result>(work: (config: oidc.Configuration) => Promise<Result>): Promise<Result> => {
+    try {
+      return await work(await description());
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      const detail = { reason: safeText(error), code: (error as { code?: unknown }).code };
+      log.warn(detail, 'a login at the OpenID Connect provider failed');
+      throw isRefusal(error) ? invalidAnswer() : unreachable(error);
+    }
+  };
+
+  return {
+    begin: (redirectUrl) =>
+      within(async (config) => {
+        const state = oidc.randomState();
+        const nonce = oidc.randomNonce();
+        const codeVerifier = oidc.randomPKCECodeVerifier();
+        const url = oidc.buildAuthorizationUrl(config, {
+          redirect_uri: redirectUrl.href,
+          scope,
+          state,
+          nonce,
+          code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
+          code_challenge_method: 'S256',
+        });
+        return { url, state, nonce, codeVerifier };
+      }),
+
+    finish: (answer, { state, nonce, codeVerifier }) =>
+      within(async (config) => {
+        const tokens = await oidc.authorizationCodeGrant(config, answer, {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: codeVerifier,
+          idTokenExpected: true,
+        });
+        const claimed = tokens.claims();
+        if (!claimed) throw invalidAnswer();
+        const more = config.serverMetadata().userinfo_endpoint
+          ? await oidc.fetchUserInfo(config, tokens.access_token, claimed.sub)
+          : {};
+        const claims = { ...more, ...claimed };
+        return {
+          issuer: claimed.iss,
+          subject: claimed.sub,
+          email: emailOf(claims),
+          ...nameOf(claims),
+          role: roleOf(claims, settings),
+        };
+      }),
+  };
+}
+
+/** Providers that do not say how clients authenticate accept HTTP Basic. */
+function authenticationWith(secret: string | undefined): oidc.ClientAuth {
+  if (secret === undefined) return oidc.None();
+  const [basic, post] = [oidc.ClientSecretBasic(secret), oidc.ClientSecretPost(secret)];
+  return (server, client, body, headers) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    return (methods.includes('client_secret_basic') ? basic : post)(server, client, body, headers);
+  };
+}
+
+/** Whether the provider answered, but not with a valid login. Otherwise it could not be reached. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof oidc.AuthorizationResponseError || error instanceof oidc.ResponseBodyError)
+    return true;
+  const { code } = error as { code?: unknown };
+  return (
+    error instanceof oidc.ClientError &&
+    typeof code === 'string' &&
+    code.startsWith('OAUTH_') &&
+    code !== 'OAUTH_TIMEOUT' &&
+    code !== 'OAUTH_RESPONSE_IS_NOT_CONFORM'
+  );
+}
+
+/** The provider answered, but not with a valid login. */
+export function invalidAnswer(): AppError {
+  return new AppError('unauthorized', 'The login at the provider was not completed: try again');
+}
+
+function unreachable(cause: unknown): AppError {
+  return unavailable(
+    'The login provider cannot be reached: try again later, or log in with a password',
+    cause,
+  );
+}

@@ -1,0 +1,129 @@
+import {
+  type ChangeSecondFactorInput,
+  type SecondFactorState,
+  WRONG_CODE,
+} from '@gantry/contract/second-factor';
+import { recordActivity } from '../activity/store.ts';
+import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
+import { AppError, invalidInput } from '../platform/error.ts';
+import { openSecret, useCode } from './check-code.ts';
+import { checkPassword } from './check-password.ts';
+import { newRecoveryCodes, plainCode, recoveryCodeHash } from './recovery-codes.ts';
+import {
+  confirmSecondFactor,
+  countRecoveryCodes,
+  findSecondFactor,
+  insertSecondFactor,
+  removeSecondFactor,
+  replaceRecoveryCodes,
+  type SecondFactorRow,
+} from './second-factor-store.ts';
+import type { SessionContext } from './session.ts';
+import { findLogin } from './store.ts';
+import { newTotpSecret, totpStep, totpUri } from './totp.ts';
+
+/** Whether the caller has a second factor, and how many recovery codes are left. */
+export async function viewSecondFactor({ app, actor }: SessionContext): Promise<SecondFactorState> {
+  const factor = await findSecondFactor(app.db, actor.id);
+  const enabledSince = factor?.confirmedAt ?? null;
+  const recoveryCodesLeft = enabledSince ? await countRecoveryCodes(app.db, actor.id) : 0;
+  return { enabled: enabledSince !== null, enabledSince, recoveryCodesLeft };
+}
+
+/**
+ * Makes a secret for the caller, which is not in force until it is confirmed. An earlier one that was not confirmed is
+ * replaced.
+ * @throws AppError `badRequest` for a wrong password; `conflict` when the caller has a second factor
+ */
+export async function startSecondFactor(
+  ctx: SessionContext,
+  { password }: { password: string },
+): Promise<{ secret: string; uri: string }> {
+  const { app, actor } = ctx;
+  await requirePassword(ctx, password);
+  const secret = newTotpSecret();
+  if (!(await insertSecondFactor(app.db, actor.id, app.secrets.seal(secret)))) throw alreadyEnabled();
+  return { secret, uri: totpUri(secret, { issuer: app.config.ORGANIZATION, email: actor.email }) };
+}
+
+/**
+ * Puts the second factor into force with its first code, which cannot be used again.
+ * @returns recovery codes
+ * @throws AppError `badRequest` for a wrong code, or when none was started; `conflict` when it is in force;
+ * `tooManyRequests` after too many failures
+ */
+export async function confirmFirstCode(ctx: SessionContext, { code }: { code: string }) {
+  const { app, actor, caller } = ctx;
+  const factor = await findSecondFactor(app.db, actor.id);
+  if (!factor)
+    throw new AppError('badRequest', 'No second factor was started: call secondFactor.start first');
+  if (factor.confirmedAt) throw alreadyEnabled();
+  const attempt = await app.loginThrottle.beginCode(actor.id);
+  const step = totpStep(openSecret(ctx, factor), plainCode(code), app.clock.now());
+  if (step === null) throw wrongCode();
+  await attempt.succeed();
+  return inTransaction(app.db, async (tx) => {
+    if (!(await confirmSecondFactor(tx, factor, step))) throw alreadyEnabled();
+    await recordActivity(tx, actor.id, caller, 'auth.secondFactorEnabled');
+    return giveRecoveryCodes(tx, actor.id);
+  });
+}
+
+/** Replaces the recovery codes of the caller. @throws AppError as `disableSecondFactor` */
+export async function renewRecoveryCodes(ctx: SessionContext, input: ChangeSecondFactorInput) {
+  const { app, actor, caller } = ctx;
+  await requireBoth(ctx, input);
+  return inTransaction(app.db, async (tx) => {
+    await recordActivity(tx, actor.id, caller, 'auth.recoveryCodesRenewed');
+    return giveRecoveryCodes(tx, actor.id);
+  });
+}
+
+/**
+ * Removes the second factor of the caller.
+ * @throws AppError `badRequest` for a wrong password or code, or when there is no second factor; `tooManyRequests` after
+ * too many failures
+ */
+export async function disableSecondFactor(
+  ctx: SessionContext,
+  input: ChangeSecondFactorInput,
+): Promise<{ success: true }> {
+  const { app, actor, caller } = ctx;
+  await requireBoth(ctx, input);
+  return inTransaction(app.db, async (tx) => {
+    await removeSecondFactor(tx, actor.id);
+    await recordActivity(tx, actor.id, caller, 'auth.secondFactorDisabled');
+    return { success: true };
+  });
+}
+
+async function giveRecoveryCodes(tx: Transaction, userId: string): Promise<{ recoveryCodes: string[] }> {
+  const recoveryCodes = newRecoveryCodes();
+  await replaceRecoveryCodes(tx, userId, recoveryCodes.map(recoveryCodeHash));
+  return { recoveryCodes };
+}
+
+async function requirePassword(ctx: SessionContext, password: string): Promise<void> {
+  const { app, actor } = ctx;
+  if (await checkPassword(ctx, actor.email, password, () => findLogin(app.db, actor.email))) return;
+  throw invalidInput('password', 'The password is wrong: type the one that you log in with');
+}
+
+async function requireBoth(
+  ctx: SessionContext,
+  { password, code }: ChangeSecondFactorInput,
+): Promise<SecondFactorRow> {
+  const factor = await findSecondFactor(ctx.app.db, ctx.actor.id);
+  if (!factor?.confirmedAt) throw new AppError('badRequest', 'You have no second factor');
+  await requirePassword(ctx, password);
+  if (!(await useCode(ctx, factor, code))) throw wrongCode();
+  return factor;
+}
+
+function wrongCode(): AppError {
+  return invalidInput('code', WRONG_CODE);
+}
+
+function alreadyEnabled(): AppError {
+  return new AppError('conflict', 'You have a second factor already: disable it first');
+}

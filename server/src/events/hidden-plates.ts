@@ -1,0 +1,110 @@
+import { HIDDEN_PLATE } from '@gantry/contract/events';
+import { plateKey } from './plate.ts';
+
+/** Shorter texts are no plates, and would be found inside other words. */
+const LEAST_CHARACTERS = 3;
+
+/** Answers for users who see no plates, by the answer; messages of streams are sent to many. */
+const hidden = new WeakMap<object, object>();
+
+/**
+ * An answer without number plates, for users who may not see them. The keys remain. It finds objects by their keys, so
+ * that an answer that gains an event needs no rule of its own:
+ * - `licensePlateNumber` of anything, and the `pattern` of a plate on the watchlist, become `•••`;
+ * - the `metadata` and `images` of an event become empty, because both may show the plate;
+ * - the description of an incident that an event opened becomes null, because it is text of the device;
+ * - pictures of messages of devices, repeated plates, and filters by plate of saved views are left out;
+ * - other texts lose the plates that the answer contains elsewhere.
+ */
+export function hidePlates<Answer>(answer: Answer): Answer {
+  if (typeof answer !== 'object' || answer === null) return answer;
+  const known = hidden.get(answer);
+  if (known) return known as Answer;
+  const keys = new Set<string>();
+  collectPlates(answer, keys);
+  const withoutPlates = textWithout(keys);
+  const shown = conceal(answer, withoutPlates) as Answer & object;
+  hidden.set(answer, shown);
+  return shown;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+function collectPlates(value: unknown, found: Set<string>): void {
+  if (Array.isArray(value)) for (const each of value) collectPlates(each, found);
+  if (!isMembers(value)) return;
+  for (const [name, member] of Object.entries(value)) {
+    if (typeof member !== 'string') collectPlates(member, found);
+    else if (name === 'licensePlateNumber' || (name === 'pattern' && isWatched(value))) {
+      const key = plateKey(member).replaceAll('*', '');
+      if ([...key].length >= LEAST_CHARACTERS) found.add(key);
+    }
+  }
+}
+
+/** A function that replaces plates in texts, whatever their case, blanks and hyphens. */
+function textWithout(keys: ReadonlySet<string>): (text: string) => string {
+  if (keys.size === 0) return (text) => text;
+  const spellings = [...keys].map((key) =>
+    [...key].map((character) => character.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('[\\s\\p{Pd}]*'),
+  );
+  const pattern = new RegExp(spellings.join('|'), 'giu');
+  return (text) => text.replace(pattern, HIDDEN_PLATE);
+}
+
+function conceal(value: unknown, text: (text: string) => string): unknown {
+  if (typeof value === 'string') return text(value);
+  if (Array.isArray(value)) return value.map((each) => conceal(each, text));
+  if (!isMembers(value)) return value;
+  const members: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) {
+    members[name] = isIdentity(name) ? member : concealMember(value, name, member, text);
+  }
+  return members;
+}
+
+function concealMember(of: Members, name: string, member: unknown, text: (text: string) => string): unknown {
+  const isText = typeof member === 'string';
+  switch (name) {
+    case 'licensePlateNumber':
+      return isText ? HIDDEN_PLATE : member;
+    case 'pattern':
+      return isText && isWatched(of) ? HIDDEN_PLATE : conceal(member, text);
+    case 'metadata':
+      return 'licensePlateNumber' in of ? null : conceal(member, text);
+    case 'images':
+      return 'licensePlateNumber' in of ? [] : conceal(member, text);
+    case 'pictures':
+      return Array.isArray(member) && 'connectionId' in of ? [] : conceal(member, text);
+    case 'description':
+      return 'lanesBlocked' in of && of.reportedBy === null ? null : conceal(member, text);
+    case 'plates':
+      return Array.isArray(member) && 'since' in of ? [] : conceal(member, text);
+    case 'search':
+      return isText && 'page' in of ? withoutPlateFilter(member) : conceal(member, text);
+    default:
+      return conceal(member, text);
+  }
+}
+
+/** Ids contain no plates, and a plate of few digits must not be found in one by chance. */
+function isIdentity(name: string): boolean {
+  return name === 'id' || name.endsWith('Id');
+}
+
+/** Whether it is an entry or an alert of the watchlist. */
+function isWatched(value: Members): boolean {
+  return 'priority' in value && 'reason' in value;
+}
+
+/** The query string of a saved view without filters by plate. */
+function withoutPlateFilter(search: string): string {
+  const parameters = new URLSearchParams(search);
+  const wanted = [...parameters].filter(([name]) => !/plate/i.test(name));
+  if (wanted.length === parameters.size) return search;
+  return `${search.startsWith('?') ? '?' : ''}${new URLSearchParams(wanted)}`;
+}

@@ -1,0 +1,26 @@
+import type { ReportKind } from '@gantry/contract/reports';
+import { hidePlates } from '../events/hidden-plates.ts';
+import type { Column, Row } from './document.ts';
+import { kinds } from './kinds.ts';
+
+const PLATE = 'Plate';
+const DESCRIPTION = 'Description';
+
+/** Whether files of reports of the kind show plates, or texts of devices in which plates may stand. */
+export function showsPlates(kind: ReportKind): boolean {
+  return kinds[kind].columns.some(({ name }) => name === PLATE || name === DESCRIPTION);
+}
+
+/** A function that hides the plates in the rows of a table with these columns. */
+export function withoutPlates(columns: readonly Column[]): (row: Row) => Row {
+  const plateAt = columns.findIndex(({ name }) => name === PLATE);
+  const descriptionAt = columns.findIndex(({ name }) => name === DESCRIPTION);
+  if (plateAt === -1) return (row) => row.map((cell, at) => (at === descriptionAt ? null : cell));
+  return (row) => {
+    const licensePlateNumber = row[plateAt] ?? null;
+    const shown = hidePlates({ licensePlateNumber, description: row[descriptionAt] ?? null });
+    return row.map((cell, at) =>
+      at === plateAt ? shown.licensePlateNumber : at === descriptionAt ? shown.description : cell,
+    );
+  };
+}

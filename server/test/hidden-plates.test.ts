@@ -1,0 +1,319 @@
+import type { Role } from '@gantry/contract/permissions';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connect, processed } from './gateway-calls.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+import { mayCall, type ProcedurePath, type Who } from './permissions-table.ts';
+import { png } from './pictures.ts';
+import { openStream } from './sse.ts';
+
+// A plate is planted wherever one can be, and must not stand in any byte that a user sees from whom plates are hidden.
+
+const PLATE = 'XQ 77-PLT';
+const SPELLINGS = /xq(?:[\s+-]|%20)*77(?:[\s+-]|%20)*plt/i;
+const hiddenFrom = ['OPERATOR', 'ANALYST', 'FIELD', 'VIEWER'] as const satisfies readonly Role[];
+
+let gantry: Gantry;
+let admin: string;
+let start: string;
+const planted = {
+  apiKey: '',
+  sensorId: '',
+  locationId: '',
+  eventId: '',
+  incidentId: '',
+  entryId: '',
+  alertId: '',
+  connectionId: '',
+  messageId: '',
+  reportId: '',
+  scheduleId: '',
+  image: '',
+  notePicture: '',
+};
+
+const day = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+const range = { startDate: day(-2), endDate: day(1) };
+
+const generate = async (token: string, kind: string, format: string, filters = {}): Promise<string> => {
+  const input = { kind, format, filters, ...range };
+  const { id } = await gantry.ok('reports.generate', input, { token });
+  await eventually(
+    () => gantry.ok('reports.getById', { id }, { token: admin }),
+    ({ status }) => status === 'DONE',
+  );
+  return id;
+};
+
+beforeAll(async () => {
+  gantry = await startGantry({ config: { HIDE_PLATES_FROM: hiddenFrom.join(',') } });
+  admin = await gantry.tokenFor('ADMIN');
+  const before = await openStream(gantry.url, 'live.onAny', { token: admin });
+  start = await eventually(
+    async () => before.messages[0]?.id ?? '',
+    (id) => id !== '',
+  );
+  before.close();
+
+  planted.entryId = (
+    await gantry.ok('watchlist.create', { pattern: PLATE, reason: `Stolen: ${PLATE}` }, { token: admin })
+  ).id;
+  const place = { name: 'Bridge', address: 'Bridge Road 1', kind: 'SEGMENT' };
+  planted.locationId = (await gantry.ok('locations.create', place, { token: admin })).id;
+  planted.apiKey = await gantry.registerSensor();
+  planted.sensorId = (await gantry.ok('sensors.getAllSensors', undefined, { token: admin }))[0].id;
+  const fields = {
+    licensePlateNumber: PLATE,
+    description: `Read ${PLATE}, and again xq77plt`,
+    metadata: { candidates: [{ plate: 'XQ77PLT' }], raw: 'xq-77-plt' },
+    tags: [`plate ${PLATE}`],
+    images: [png({ shade: 7 }).toString('base64')],
+    violationType: 'SPEEDING',
+  };
+  planted.eventId = await gantry.ingest(planted.apiKey, { eventType: 'PLATE_RECOGNITION', ...fields });
+  await gantry.ingest(planted.apiKey, { eventType: 'TRAFFIC_VIOLATION', ...fields });
+  await gantry.ingest(planted.apiKey, { eventType: 'INCIDENT', ...fields });
+  const { incidents } = await eventually(
+    () => gantry.ok('incidents.getAll', {}, { token: admin }),
+    ({ total }) => total === 1,
+  );
+  planted.incidentId = incidents[0].id;
+  const { alerts } = await eventually(
+    () => gantry.ok('watchlist.getAlerts', {}, { token: admin }),
+    ({ total }) => total === 3,
+  );
+  planted.alertId = alerts[0].id;
+  planted.image = (await gantry.ok('events.getById', { id: planted.eventId }, { token: admin })).images[0];
+  const note = { id: planted.incidentId, note: 'Seen', images: [png({ shade: 9 }).toString('base64')] };
+  await gantry.ok('incidents.addNote', note, { token: admin });
+  const { timeline } = await gantry.ok('incidents.getById', { id: planted.incidentId }, { token: admin });
+  planted.notePicture = timeline.at(-1).details.images[0];
+
+  const mapping = '{"plate": body.plate}';
+  const connection = await connect(gantry, 'mapped', { options: { mapping } });
+  planted.connectionId = connection.id;
+  const { pathname } = new URL(connection.url);
+  await gantry.fetch(`${pathname}?plate=XQ77PLT`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ plate: PLATE, picture: png({ shade: 8 }).toString('base64') }),
+  });
+  planted.messageId = (await processed(gantry, connection.id, 1))[0]?.id ?? '';
+
+  const search = `?licensePlateNumber=${encodeURIComponent(PLATE)}&sort=severity`;
+  await gantry.ok('views.create', { page: 'events', name: 'Stolen', search, shared: true }, { token: admin });
+  planted.reportId = await generate(admin, 'EVENTS', 'CSV', { licensePlateNumber: PLATE });
+  const schedule = { kind: 'VIOLATIONS', format: 'CSV', every: 'DAILY', hour: 3 };
+  planted.scheduleId = (
+    await gantry.ok(
+      'reports.createSchedule',
+      { ...schedule, filters: { licensePlateNumber: PLATE } },
+      { token: admin },
+    )
+  ).id;
+});
+afterAll(() => gantry.stop());
+
+type Input = object | undefined;
+
+/** An input with which each procedure shows what is planted; null where nothing can be shown. */
+const inputs = (): Partial<Record<ProcedurePath, Input>> => {
+  const { eventId: id, incidentId, entryId, alertId, connectionId, messageId } = planted;
+  return {
+    'sensors.getById': { id: planted.sensorId },
+    'sensors.getKeyInfo': { id: planted.sensorId },
+    'sensors.getStatusHistory': { id: planted.sensorId },
+    'locations.getById': { id: planted.locationId },
+    'connections.getById': { id: connectionId },
+    'connections.getMessages': { connectionId },
+    'connections.getMessage': { id: messageId },
+    'connections.tryReading': { id: connectionId },
+    'connections.onMessage': { connectionId },
+    'events.getById': { id },
+    'events.getReviews': { eventIds: [id] },
+    'events.getHistory': { id },
+    'events.review': { id, decision: 'CONFIRMED' },
+    'events.markAsProcessed': { id },
+    'incidents.getById': { id: incidentId },
+    'incidents.acknowledge': { id: incidentId },
+    'incidents.update': { id: incidentId, lanesBlocked: 1 },
+    'incidents.attachEvent': { id: incidentId, eventId: id },
+    'watchlist.getById': { id: entryId },
+    'watchlist.update': { id: entryId, priority: 'HIGH' },
+    'watchlist.getAlert': { id: alertId },
+    'watchlist.acknowledgeAlert': { id: alertId },
+    'reports.getAnalytics': { ...range, repeatPlatesFrom: 2 },
+    'reports.getById': { id: planted.reportId },
+    'reports.updateSchedule': { id: planted.scheduleId, hour: 4 },
+    'views.getAll': { page: 'events' },
+    'traffic.getFlow': { sensorId: planted.sensorId },
+    'traffic.getSpeedDistribution': { sensorId: planted.sensorId },
+    'traffic.getHourOfWeek': { sensorId: planted.sensorId },
+  };
+};
+
+const readOnly =
+  /\.(?:get\w*|health|me|onAny|onIngested|onStatusChanged|onChanged|onAlert|onMessage|tryReading)$/;
+
+describe('users from whom plates are hidden', () => {
+  const paths = Object.keys(mayCall) as ProcedurePath[];
+
+  it('would see it in these answers otherwise', async () => {
+    const given = inputs();
+    const showing: string[] = [];
+    for (const path of paths.filter((each) => readOnly.test(each) && !/\.on[A-Z]/.test(each))) {
+      const { body } = await gantry.call(path, given[path], { token: admin });
+      if (SPELLINGS.test(JSON.stringify(body))) showing.push(path);
+    }
+    expect(showing.sort()).toEqual([
+      'connections.getMessage',
+      'connections.tryReading',
+      'events.getAll',
+      'events.getById',
+      'events.getRecent',
+      'incidents.getAll',
+      'incidents.getById',
+      'reports.getAnalytics',
+      'reports.getById',
+      'reports.getReports',
+      'reports.getSchedules',
+      'users.getActivityLog',
+      'views.getAll',
+      'watchlist.getAlert',
+      'watchlist.getAlerts',
+      'watchlist.getAll',
+      'watchlist.getById',
+    ]);
+  });
+
+  it.each(hiddenFrom)('see none in any answer: %s', async (name) => {
+    const token = await gantry.tokenFor(name);
+    const given = inputs();
+    const shown: string[] = [];
+    for (const path of paths) {
+      const who: Who = mayCall[path];
+      if (who === 'devices' || (who !== 'anybody' && !who.includes(name))) continue;
+      if (/\.on[A-Z]/.test(path) || (!readOnly.test(path) && !(path in given))) continue;
+      const { status, body } = await gantry.call(path, given[path], { token });
+      if (status === 200) shown.push(path);
+      expect([path, status < 500, JSON.stringify(body)]).toEqual([
+        path,
+        true,
+        expect.not.stringMatching(SPELLINGS),
+      ]);
+      if (!/connections\.(?:getMessage|tryReading)$|updateSchedule|acknowledge|traffic/.test(path)) {
+        expect([path, status, body]).toEqual([path, 200, expect.anything()]);
+      }
+    }
+    expect(shown).toContain('events.getAll');
+  });
+
+  it('see what they need: the event with its place and time, and that there is a plate', async () => {
+    const token = await gantry.tokenFor('FIELD');
+    const shown = await gantry.ok('events.getById', { id: planted.eventId }, { token });
+    const whole = await gantry.ok('events.getById', { id: planted.eventId }, { token: admin });
+    expect(Object.keys(shown)).toEqual(Object.keys(whole));
+    expect(shown).toMatchObject({
+      id: planted.eventId,
+      licensePlateNumber: '•••',
+      description: 'Read •••, and again •••',
+      tags: ['plate •••'],
+      metadata: null,
+      images: [],
+      sensorName: 'Mast 7',
+      timestamp: whole.timestamp,
+    });
+    expect(whole.licensePlateNumber).toBe(PLATE);
+  });
+
+  it.each(['live.onAny', 'events.onIngested', 'incidents.onChanged', 'watchlist.onAlert'])(
+    'see none in the stream %s',
+    async (procedure) => {
+      const token = await gantry.tokenFor('OPERATOR');
+      const of = async (who: string) => {
+        const stream = await openStream(gantry.url, procedure, { token: who, lastEventId: start });
+        await eventually(
+          async () => stream.messages,
+          (messages) => messages.some(({ data }) => data.type === 'upToDate'),
+        );
+        stream.close();
+        return stream.messages.filter(({ data }) => data.type !== 'upToDate');
+      };
+      const [whole, shown] = [await of(admin), await of(token)];
+      expect(JSON.stringify(whole)).toMatch(SPELLINGS);
+      expect(JSON.stringify(shown)).not.toMatch(SPELLINGS);
+      expect(shown.map(({ id }) => id)).toEqual(whole.map(({ id }) => id));
+    },
+  );
+
+  it('see none in the raw messages of devices', async () => {
+    const token = await gantry.tokenFor('OPERATOR');
+    for (const [path, input] of [
+      ['connections.getMessage', { id: planted.messageId }],
+      ['connections.tryReading', { id: planted.connectionId }],
+    ] as const) {
+      expect(await gantry.refusal(path, input, { token })).toMatchObject({
+        status: 403,
+        message: expect.stringContaining('HIDE_PLATES_FROM'),
+      });
+    }
+    const { messages } = await gantry.ok(
+      'connections.getMessages',
+      { connectionId: planted.connectionId },
+      { token },
+    );
+    expect(messages[0]).toMatchObject({ pictures: [] });
+  });
+
+  it('cannot search for one', async () => {
+    const token = await gantry.tokenFor('OPERATOR');
+    const filters = { licensePlateNumber: 'XQ*' };
+    const report = { kind: 'EVENTS', format: 'CSV', startDate: '2026-01-01', endDate: '2026-01-02', filters };
+    const schedule = { kind: 'EVENTS', format: 'CSV', every: 'DAILY', hour: 3, filters };
+    for (const [path, input] of [
+      ['events.getAll', filters],
+      ['reports.generate', report],
+      ['reports.createSchedule', schedule],
+      ['reports.updateSchedule', { id: planted.scheduleId, hour: 5 }],
+      ['watchlist.create', { pattern: 'XQ 7*', reason: 'Curious' }],
+      ['watchlist.update', { id: planted.entryId, pattern: 'XQ 7*' }],
+    ] as const) {
+      expect([path, await gantry.refusal(path, input, { token })]).toEqual([
+        path,
+        expect.objectContaining({
+          status: 403,
+          message:
+            'Number plates are hidden from your role OPERATOR: an administrator can change the setting HIDE_PLATES_FROM',
+        }),
+      ]);
+    }
+    const stream = await openStream(gantry.url, 'events.onIngested', { token, input: filters });
+    await stream.ended;
+    expect(stream.error).toMatchObject({ data: { code: 'FORBIDDEN' } });
+  });
+
+  it('see pictures of notes but not of devices', async () => {
+    const token = await gantry.tokenFor('FIELD');
+    const get = (path: string, who: string) =>
+      fetch(`${gantry.url}${path}`, { headers: { authorization: `Bearer ${who}` } });
+    expect((await get(planted.image, token)).status).toBe(403);
+    expect((await get(planted.image, admin)).status).toBe(200);
+    expect((await get(planted.notePicture, token)).status).toBe(200);
+  });
+
+  it('download only reports without plates, which theirs are', async () => {
+    const token = await gantry.tokenFor('OPERATOR');
+    const file = (id: string) =>
+      gantry.fetch(`/reports/${id}/file`, { headers: { authorization: `Bearer ${token}` } });
+    expect((await file(planted.reportId)).status).toBe(403);
+    for (const kind of ['EVENTS', 'VIOLATIONS', 'INCIDENTS']) {
+      const own = await file(await generate(token, kind, 'CSV'));
+      expect([kind, own.status]).toEqual([kind, 200]);
+      expect(String(own.body)).not.toMatch(SPELLINGS);
+      if (kind !== 'INCIDENTS') expect(String(own.body)).toContain('•••');
+    }
+    const whole = await gantry.fetch(`/reports/${planted.reportId}/file`, {
+      headers: { authorization: `Bearer ${admin}` },
+    });
+    expect(String(whole.body)).toMatch(SPELLINGS);
+  });
+});

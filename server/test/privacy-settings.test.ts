@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../src/platform/config.ts';
+import { type Gantry, startGantry } from './harness.ts';
+import { openStream } from './sse.ts';
+
+let gantry: Gantry;
+let admin: string;
+let sensorId: string;
+beforeAll(async () => {
+  gantry = await startGantry({ config: { PUBLIC_SENSORS: 'false', PLATE_SEARCH_REASON: 'true' } });
+  admin = await gantry.tokenFor('ADMIN');
+  await gantry.registerSensor();
+  sensorId = (await gantry.ok('sensors.getAllSensors', undefined, { token: admin }))[0].id;
+});
+afterAll(() => gantry.stop());
+
+describe('PUBLIC_SENSORS=false', () => {
+  const calls = () =>
+    [
+      ['sensors.getAll', undefined],
+      ['sensors.getAllSensors', undefined],
+      ['sensors.getById', { id: sensorId }],
+    ] as const;
+
+  it('requires a token for each query of sensors, and shows nothing without one', async () => {
+    const token = await gantry.tokenFor('VIEWER');
+    for (const [path, input] of calls()) {
+      expect([path, await gantry.refusal(path, input)]).toEqual([
+        path,
+        expect.objectContaining({ status: 401, message: 'No token provided' }),
+      ]);
+      expect(await gantry.refusal(path, input, { token: `${token}x` })).toMatchObject({
+        status: 401,
+        message: 'Invalid or expired token',
+      });
+      const { status, body } = await gantry.call(path, input, { token });
+      expect([path, status]).toEqual([path, 200]);
+      expect(JSON.stringify(body)).toContain(sensorId);
+    }
+  });
+
+  it('requires it in a batch too, by GET and by POST', async () => {
+    const path = 'sensors.getAll,sensors.getAllSensors,sensors.getById,events.getEventTypes';
+    const input = JSON.stringify({ 2: { json: { id: sensorId } } });
+    const answers = await Promise.all([
+      gantry.fetch(`/trpc/${path}?batch=1&input=${encodeURIComponent(input)}`),
+      gantry.fetch(`/trpc/${path}?batch=1`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: input,
+      }),
+    ]);
+    for (const { body } of answers) expect(JSON.stringify(body)).not.toContain(sensorId);
+    const [{ body }] = answers as [(typeof answers)[0], ...unknown[]];
+    expect([0, 1, 2].map((at) => body[at].error.json.data.code)).toEqual(Array(3).fill('UNAUTHORIZED'));
+    expect(body[3].result.data.json).toContain('INCIDENT');
+  });
+
+  it('is not in force unless it is set', async () => {
+    expect(readConfig({}).PUBLIC_SENSORS).toBe(true);
+  });
+});
+
+describe('PLATE_SEARCH_REASON=true', () => {
+  const filters = { licensePlateNumber: 'AB 12' };
+  const report = { kind: 'EVENTS', format: 'CSV', startDate: '2026-01-01', endDate: '2026-01-02', filters };
+  const schedule = { kind: 'EVENTS', format: 'CSV', every: 'DAILY', hour: 3, filters };
+
+  it('refuses a search for a plate without a reason, and records nothing', async () => {
+    const { id } = await gantry.ok('reports.createSchedule', { ...schedule, filters: {} }, { token: admin });
+    const lookUps = () => gantry.count("activity WHERE action = 'events.lookUpPlate'");
+    const before = await lookUps();
+    const searches = [
+      ['events.getAll', filters],
+      ['reports.generate', report],
+      ['reports.createSchedule', schedule],
+      ['reports.updateSchedule', { id, filters }],
+    ] as const;
+    for (const [path, input] of searches) {
+      for (const reason of [undefined, '   ']) {
+        expect([path, await gantry.refusal(path, { ...input, reason }, { token: admin })]).toEqual([
+          path,
+          expect.objectContaining({
+            status: 400,
+            message: 'Give a reason: this service requires one for every search for a plate',
+          }),
+        ]);
+      }
+    }
+    const stream = await openStream(gantry.url, 'events.onIngested', { token: admin, input: filters });
+    await stream.ended;
+    expect(stream.error.message).toContain('Give a reason');
+    expect(await lookUps()).toBe(before);
+    for (const [path, input] of searches) {
+      await gantry.ok(path, { ...input, reason: 'Case 9' }, { token: admin });
+    }
+    expect(await lookUps()).toBe(before + searches.length);
+    expect(
+      await gantry.count("activity WHERE details ->> 'reason' = 'Case 9' AND action = 'events.lookUpPlate'"),
+    ).toBe(searches.length);
+    await gantry.ok('events.getAll', {}, { token: admin });
+  });
+});
+
+describe('HIDE_PLATES_FROM', () => {
+  it.each(['ADMIN', 'operator', 'GUEST', 'VIEWER;FIELD'])('refuses %s with a sentence', (value) => {
+    expect(() => readConfig({ HIDE_PLATES_FROM: value })).toThrow(
+      /HIDE_PLATES_FROM\S* must be roles from this list: OPERATOR, ANALYST, FIELD, VIEWER/,
+    );
+  });
+});

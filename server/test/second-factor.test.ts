@@ -1,0 +1,202 @@
+import { RECOVERY_CODES, SECOND_FACTOR_REQUIRED, WRONG_CODE } from '@gantry/contract/second-factor';
+import { TOTP } from 'otpauth';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSecretBox } from '../src/auth/secret-box.ts';
+import { ADMIN, type Gantry, startGantry } from './harness.ts';
+
+const { password } = ADMIN;
+
+let gantry: Gantry;
+let admin: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  admin = await gantry.tokenFor('ADMIN');
+});
+afterAll(() => gantry.stop());
+
+let users = 0;
+const newUser = async () => {
+  const email = `user${++users}@example.org`;
+  const input = { email, password, firstName: 'Second', lastName: 'Factor', role: 'OPERATOR' };
+  const { id } = await gantry.ok('users.create', input, { token: admin });
+  return { id, email, token: await gantry.login(email, password) };
+};
+
+/** The code of the present step, or of one before or after it. */
+const codeOf = (secret: string, step = 0): string =>
+  new TOTP({ secret, digits: 6, period: 30, algorithm: 'SHA1' }).generate({
+    timestamp: Date.now() + step * 30_000,
+  });
+
+/** A user with a second factor that was confirmed with the code of the step before. */
+const protectedUser = async () => {
+  const user = await newUser();
+  const { secret, uri } = await gantry.ok('secondFactor.start', { password }, { token: user.token });
+  const confirm = { code: codeOf(secret, -1) };
+  const { recoveryCodes } = await gantry.ok('secondFactor.confirm', confirm, { token: user.token });
+  return { ...user, secret, uri, recoveryCodes: recoveryCodes as string[] };
+};
+
+const login = (email: string, code?: string) => gantry.call('auth.login', { email, password, code });
+
+const actionsOf = async (userId: string): Promise<string[]> =>
+  (await gantry.ok('users.getActivity', { userId }, { token: admin })).activities.map(
+    ({ action }: { action: string }) => action,
+  );
+
+describe('a second factor', () => {
+  it('is in force from its confirmation on, and shows its secret once', async () => {
+    const user = await newUser();
+    const { token } = user;
+    expect(await gantry.ok('secondFactor.getState', undefined, { token })).toEqual({
+      enabled: false,
+      enabledSince: null,
+      recoveryCodesLeft: 0,
+    });
+    expect(
+      await gantry.refusal('secondFactor.start', { password: 'Wrong-horse-1' }, { token }),
+    ).toMatchObject({
+      status: 400,
+    });
+    const first = await gantry.ok('secondFactor.start', { password }, { token });
+    const { secret, uri } = await gantry.ok('secondFactor.start', { password }, { token });
+    expect(secret).toMatch(/^[A-Z2-7]{32}$/);
+    expect(secret).not.toBe(first.secret);
+    expect(uri).toContain(`secret=${secret}`);
+    expect(uri).toMatch(/^otpauth:\/\/totp\/Gantry:user/);
+    expect((await login(user.email)).status).toBe(200);
+    expect(
+      await gantry.refusal('secondFactor.confirm', { code: codeOf(first.secret) }, { token }),
+    ).toMatchObject({ status: 400, message: WRONG_CODE });
+    const { recoveryCodes } = await gantry.ok(
+      'secondFactor.confirm',
+      { code: codeOf(secret, -1) },
+      { token },
+    );
+    expect(new Set(recoveryCodes).size).toBe(RECOVERY_CODES);
+    expect(recoveryCodes[0]).toMatch(/^(?:[a-z2-9]{4}-){3}[a-z2-9]{4}$/);
+    expect(await gantry.ok('secondFactor.getState', undefined, { token })).toEqual({
+      enabled: true,
+      enabledSince: expect.any(String),
+      recoveryCodesLeft: RECOVERY_CODES,
+    });
+    for (const procedure of ['secondFactor.start', 'secondFactor.confirm']) {
+      const input = { password, code: codeOf(secret) };
+      expect(await gantry.refusal(procedure, input, { token })).toMatchObject({ status: 409 });
+    }
+    const { rows } = await gantry.pool.query('SELECT * FROM second_factors, recovery_codes');
+    expect(JSON.stringify(rows)).not.toContain(secret);
+    for (const code of recoveryCodes) expect(JSON.stringify(rows)).not.toContain(code);
+  });
+
+  it('is asked for at login with a sentence and the keys of every error', async () => {
+    const { email } = await protectedUser();
+    for (const code of [undefined, '', ' - ']) {
+      expect((await login(email, code)).body).toEqual({
+        error: {
+          json: {
+            message: SECOND_FACTOR_REQUIRED,
+            code: -32001,
+            data: { code: 'UNAUTHORIZED', httpStatus: 401 },
+          },
+        },
+      });
+    }
+    const wrong = { email, password: 'Wrong-horse-1', code: '123456' };
+    expect(await gantry.refusal('auth.login', wrong)).toMatchObject({ message: 'Invalid credentials' });
+  });
+
+  it('accepts a code once, and none before it', async () => {
+    const { email, secret } = await protectedUser();
+    expect((await login(email, codeOf(secret, -1))).body.error.json.message).toBe(WRONG_CODE);
+    const code = codeOf(secret, 1);
+    const { status, body } = await login(email, ` ${code.slice(0, 3)} ${code.slice(3)} `);
+    expect(status).toBe(200);
+    expect(Object.keys(body.result.data.json)).toEqual(['token', 'user']);
+    expect((await login(email, code)).body.error.json.message).toBe(WRONG_CODE);
+    expect((await login(email, codeOf(secret))).body.error.json.message).toBe(WRONG_CODE);
+  });
+
+  it('accepts one of many concurrent uses of a code', async () => {
+    const { email, secret, recoveryCodes } = await protectedUser();
+    for (const code of [codeOf(secret), recoveryCodes[0]]) {
+      const statuses = await Promise.all(
+        Array.from({ length: 4 }, async () => (await login(email, code)).status),
+      );
+      expect(statuses.sort()).toEqual([200, 401, 401, 401]);
+    }
+  });
+
+  it('accepts each recovery code once, in any spelling', async () => {
+    const { id, email, recoveryCodes, token } = await protectedUser();
+    const [first = '', second = ''] = recoveryCodes;
+    expect((await login(email, first)).status).toBe(200);
+    expect((await login(email, first)).body.error.json.message).toBe(WRONG_CODE);
+    expect((await login(email, second.replaceAll('-', ' ').toUpperCase())).status).toBe(200);
+    const { recoveryCodesLeft } = await gantry.ok('secondFactor.getState', undefined, { token });
+    expect(recoveryCodesLeft).toBe(RECOVERY_CODES - 2);
+    expect((await actionsOf(id)).filter((action) => action === 'auth.recoveryCodeUsed')).toHaveLength(2);
+    const renew = { password, code: recoveryCodes[2] };
+    const renewed = await gantry.ok('secondFactor.renewRecoveryCodes', renew, { token });
+    expect((await login(email, recoveryCodes[3])).status).toBe(401);
+    expect((await login(email, renewed.recoveryCodes[0])).status).toBe(200);
+  });
+
+  it('limits wrong codes, although the password is right each time', async () => {
+    const { email, id, recoveryCodes } = await protectedUser();
+    const statuses: number[] = [];
+    for (let guess = 0; guess < 11; guess++) statuses.push((await login(email, 'abcd')).status);
+    expect(statuses).toEqual([...Array(10).fill(401), 429]);
+    const refused = await login(email, recoveryCodes[0]);
+    expect([refused.status, Number(refused.headers.get('retry-after'))]).toEqual([429, expect.any(Number)]);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60);
+    expect(await actionsOf(id)).toContain('auth.loginFailed');
+    expect((await login(email)).body.error.json.message).toBe(SECOND_FACTOR_REQUIRED);
+  });
+
+  it('is removed with the password and a code', async () => {
+    const { id, email, token, recoveryCodes, secret } = await protectedUser();
+    const code = recoveryCodes[0];
+    for (const input of [
+      { password: 'Wrong-horse-1', code },
+      { password, code: 'abcd-efgh' },
+      { password, code: codeOf(secret, -1) },
+    ]) {
+      expect(await gantry.refusal('secondFactor.disable', input, { token })).toMatchObject({ status: 400 });
+    }
+    expect((await login(email)).status).toBe(401);
+    await gantry.ok('secondFactor.disable', { password, code }, { token });
+    expect((await login(email)).status).toBe(200);
+    expect(await gantry.count(`recovery_codes WHERE user_id = '${id}'`)).toBe(0);
+    expect(await actionsOf(id)).toEqual(
+      expect.arrayContaining(['auth.secondFactorEnabled', 'auth.secondFactorDisabled']),
+    );
+  });
+
+  it('is reset by an administrator, who cannot reset their own', async () => {
+    const { id, email } = await protectedUser();
+    await gantry.ok('users.resetSecondFactor', { userId: id }, { token: admin });
+    expect((await login(email)).status).toBe(200);
+    const again = await gantry.refusal('users.resetSecondFactor', { userId: id }, { token: admin });
+    expect(again).toMatchObject({ status: 400, message: 'This user has no second factor' });
+    const me = await gantry.ok('auth.me', undefined, { token: admin });
+    expect(
+      await gantry.refusal('users.resetSecondFactor', { userId: me.id }, { token: admin }),
+    ).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('secondFactor.disable'),
+    });
+    expect(await actionsOf(me.id)).toContain('users.resetSecondFactor');
+  });
+
+  it('says what to do when the key of the service has changed; recovery codes still work', async () => {
+    const { id, email, secret, recoveryCodes } = await protectedUser();
+    const sealed = createSecretBox('another secret of at least 32 bytes!!').seal(secret);
+    await gantry.pool.query('UPDATE second_factors SET secret = $1 WHERE user_id = $2', [sealed, id]);
+    expect((await login(email, codeOf(secret))).body.error.json).toMatchObject({
+      message: expect.stringContaining('JWT_SECRET'),
+      data: { code: 'BAD_REQUEST' },
+    });
+    expect((await login(email, recoveryCodes[0])).status).toBe(200);
+  });
+});
