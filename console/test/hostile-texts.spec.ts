@@ -49,7 +49,7 @@ async function fill(service: TestService, kind: Kind): Promise<string[]> {
     description: of(10_000),
     tags: [of(100), of(99)],
     metadata: { [of(100)]: of(10_000), list: [of(1_000), { deep: of(1_000) }] },
-    images: [of(300)],
+    images: [`https://camera.example/${of(300)}`],
   });
   await api.events.review.mutate({ id: eventId, decision: 'REJECTED', reason: of(500) });
   const incident = await api.incidents.create.mutate({
