@@ -127,7 +127,11 @@ function lookOver(page: Page): Promise<string[]> {
     const found: string[] = [];
     const brief = (element: Element) => element.outerHTML.slice(0, 160);
     const wider = document.documentElement.scrollWidth - innerWidth;
-    if (wider > 0) found.push(`the page is ${wider} pixels wider than its window`);
+    if (wider > 0) {
+      const isOut = (element: Element) => element.getBoundingClientRect().right > innerWidth + 1;
+      const [first] = [...document.querySelectorAll('main *')].filter(isOut);
+      found.push(`the page is ${wider} pixels wider than its window: ${first && brief(first)}`);
+    }
     if ('isAttacked' in globalThis || document.querySelector('img[src="x"]')) found.push('code was run');
     // A part that is beyond the window can be reached only in a box that scrolls.
     const scrolls = (element: Element | null): boolean =>
