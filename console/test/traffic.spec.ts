@@ -96,7 +96,7 @@ test.describe('traffic', () => {
     const volume = page.getByRole('region', { name: 'Volume', exact: true });
     await expect(volume.locator('canvas')).toBeVisible();
     const said = volume.getByRole('status').filter({ hasText: /\d/ });
-    const dayOf = (n: number) => new RegExp(`^\\D*${n}\\D`);
+    const dayOf = (n: number) => new RegExp(`-05-${String(n).padStart(2, '0')} `);
     await volume.getByRole('img').focus();
     await page.keyboard.press('End');
     await expect(said).toHaveText(dayOf(31));

@@ -8,7 +8,8 @@ const ISSUE = /^critical issue: (.*)$/s;
 export function useReasonText(): (reason: string) => string {
   const { t, i18n } = useTranslation('sensors');
   return (reason) => {
-    if (Object.hasOwn(REASONS, reason)) return t(`history.reasons.${REASONS[reason as keyof typeof REASONS]}`);
+    if (Object.hasOwn(REASONS, reason))
+      return t(`history.reasons.${REASONS[reason as keyof typeof REASONS]}`);
     const [, seconds] = SILENCE.exec(reason) ?? [];
     if (seconds !== undefined)
       return t('history.reasons.silence', { n: Number(seconds).toLocaleString(i18n.language) });
