@@ -12,11 +12,16 @@ const PAGES = [
   '/traffic',
   '/reports',
   '/reports/files',
+  '/reports/schedules',
   '/administration/users',
+  '/administration/roles',
   '/administration/activity',
   '/administration/webhooks',
   '/administration/storage',
+  '/administration/holds',
   '/administration/settings',
+  '/administration/system',
+  '/account/sessions',
 ];
 
 const ALL_LOOKS = [
@@ -31,7 +36,9 @@ const LOOKS = process.env.LONG_TESTS === 'true' ? ALL_LOOKS : ALL_LOOKS.slice(0,
 test.describe('axe finds nothing', () => {
   for (const look of LOOKS) {
     test(`on every page, ${look.theme}, in ${look.language}`, async ({ service, openAs }) => {
-      const { apiKey } = await service.sensor();
+      test.setTimeout(300_000);
+      const { id: sensorId, apiKey } = await service.sensor();
+      const { id } = await service.admin.api.connections.create.mutate({ sensorId, format: 'hikvision' });
       await service.admin.api.events.ingest.mutate({
         apiKey,
         eventType: 'TRAFFIC_VIOLATION',
@@ -39,7 +46,7 @@ test.describe('axe finds nothing', () => {
         licensePlateNumber: '34 ABC 12',
       });
       const page = await openAs('ADMIN', '/', look);
-      for (const path of PAGES) {
+      for (const path of [...PAGES, `/sensors/${sensorId}/connections/${id}`]) {
         await page.goto(service.url + path);
         await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
         await expect(page.getByRole('status', { name: /Loading|يل/ })).toHaveCount(0);

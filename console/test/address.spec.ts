@@ -9,6 +9,7 @@ const PAGES = [
   ['/watchlist', 'priority=URGENT'],
   ['/sensors', 'status=ASLEEP'],
   ['/sensors/SENSOR', 'eventType=SPEED_DETECTION'],
+  ['/sensors/SENSOR/connections/CONNECTION', 'status=LOST'],
   ['/locations', 'view=globe'],
   ['/locations/LOCATION', 'view=map'],
   ['/traffic', 'startDate=2026-02-30'],
@@ -43,15 +44,17 @@ test('every page shows itself without a parameter that it does not understand, a
     url: 'http://127.0.0.1:9/',
     kinds: ['incident.changed'],
   });
+  const connection = await api.connections.create.mutate({ sensorId, format: 'hikvision' });
   const ids: Record<string, string> = {
     SENSOR: sensorId,
+    CONNECTION: connection.id,
     LOCATION: location.id,
     INCIDENT: incident.id,
     WEBHOOK: webhook.id,
   };
   const page = await openAs('ADMIN', '/account/sessions');
   for (const [path, bad] of PAGES) {
-    const address = path.replace(/[A-Z]+$/, (name) => ids[name] ?? name);
+    const address = path.replace(/[A-Z]+/g, (name) => ids[name] ?? name);
     await page.goto(`${service.url}${address}?${bad}`);
     const [name = ''] = bad.split('=');
     await test.step(path, async () => {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { actions } from '../src/administration/activity/actions.ts';
 
 const SOURCES = join(import.meta.dirname, '../src');
 const LANGUAGES = ['en', 'tr', 'ar'] as const;
@@ -27,6 +28,24 @@ const keysOf = (texts: Texts): string[] =>
 
 const placeholders = (text: string): string[] =>
   [...text.matchAll(/\{\{(\w+)\}\}/g)].map(([, name]) => name ?? '');
+
+it('name every action that the service records', () => {
+  const store = readFileSync(join(SOURCES, '../../server/src/activity/store.ts'), 'utf8');
+  const [, union = ''] = /type ActivityAction =([^;]+);/.exec(store) ?? [];
+  const recorded = [...union.matchAll(/(\w+)\.(?:\$\{([^}]+)\}|(\w+))/g)].flatMap(
+    ([, noun, many = '', one]) =>
+      (one ? [one] : [...many.matchAll(/\w+/g)].map(String)).map((verb) => `${noun}.${verb}`),
+  );
+  expect(recorded.length).toBeGreaterThan(60);
+  const texts = read('administration', 'en').actions;
+  expect(
+    flat(texts as Texts)
+      .map(([name]) => name)
+      .sort(),
+  ).toEqual(recorded.sort());
+  const offered = Object.entries(actions).flatMap(([noun, verbs]) => verbs.map((verb) => `${noun}.${verb}`));
+  expect(offered.sort()).toEqual(recorded);
+});
 
 describe.each(rooms)('the texts of %s', (room) => {
   const english = read(room, 'en');

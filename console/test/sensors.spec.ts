@@ -83,9 +83,9 @@ test.describe('sensors', () => {
     const page = await openAs('OPERATOR', `/sensors/${id}`);
     const history = page.getByRole('region', { name: 'Availability' });
     await expect(history.getByRole('img', { name: 'Last 7 days' })).toBeVisible();
-    await expect(history.getByRole('row').nth(1)).toContainText('registered');
+    await expect(history.getByRole('row').nth(1)).toContainText('Registered');
     await service.admin.api.sensors.heartbeat.mutate({ apiKey });
-    await expect(history.getByRole('row').nth(1)).toContainText('heartbeat');
+    await expect(history.getByRole('row').nth(1)).toContainText('Heartbeat received');
     await expect(page.locator('main > header')).toContainText('Online');
   });
 

@@ -356,6 +356,18 @@ async function sensors(service: TestService): Promise<{ readonly search: string;
   const made = await several(2, (at) => service.sensor({ name: `${search} ${at}` }));
   return { search, ids: made.map(idOf) };
 }
+/** Two messages that nobody can read, the newest first. */
+async function connected(
+  service: TestService,
+): Promise<{ readonly connection: string; readonly ids: string[] }> {
+  const { connections } = service.admin.api;
+  const { id: sensorId } = await service.sensor();
+  const { id, url } = await connections.create.mutate({ sensorId, format: 'hikvision' });
+  await several(2, () => fetch(url, { method: 'POST', body: '<!DOCTYPE a><a/>' }));
+  const asked = async () => (await connections.getMessages.query({ connectionId: id })).messages;
+  await expect.poll(async () => (await asked()).map(({ status }) => status)).toEqual(['REFUSED', 'REFUSED']);
+  return { connection: `/sensors/${sensorId}/connections/${id}`, ids: (await asked()).map(idOf) };
+}
 async function locations(service: TestService): Promise<{ readonly search: string; readonly ids: string[] }> {
   const search = unique();
   const made = await several(2, (at) =>
@@ -561,6 +573,36 @@ export const stories: readonly PageStory[] = [
       return { address: `/sensors/${ids[0]}`, ids };
     },
     tries: { e: opens('Edit sensor') },
+  },
+  {
+    name: 'a connection of a sensor',
+    async make(service) {
+      const { connection, ids } = await connected(service);
+      return { address: `${connection}?status=REFUSED`, ids };
+    },
+    tries: { ...filters('status'), ...list('message'), e: opens('Edit connection') },
+  },
+  {
+    name: 'a connection of a sensor, one message open',
+    async make(service) {
+      const { connection, ids } = await connected(service);
+      return { address: `${connection}?message=${ids[0]}`, ids };
+    },
+    tries: {
+      f: opens('Filter'),
+      Escape: leaves('message'),
+      e: opens('Edit connection'),
+      async j(told) {
+        await told.press();
+        await isAt(told.page, 'message', 1);
+      },
+      async k(told) {
+        await told.page.keyboard.press('j');
+        await isAt(told.page, 'message', 1);
+        await told.press();
+        await isAt(told.page, 'message', 0);
+      },
+    },
   },
   {
     name: 'locations',

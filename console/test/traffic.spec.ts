@@ -87,6 +87,30 @@ test.describe('traffic', () => {
     expect(types).toContain(`"'=HYPERLINK(""x"")",40,1`);
   });
 
+  test('shows the figures of a chart one by one to the keyboard, and says them', async ({
+    service,
+    openAs,
+  }) => {
+    const { address } = await streetInMay(service);
+    const page = await openAs('VIEWER', address);
+    const volume = page.getByRole('region', { name: 'Volume', exact: true });
+    await expect(volume.locator('canvas')).toBeVisible();
+    const said = volume.getByRole('status').filter({ hasText: /\d/ });
+    const dayOf = (n: number) => new RegExp(`-05-${String(n).padStart(2, '0')} `);
+    await volume.getByRole('img').focus();
+    await page.keyboard.press('End');
+    await expect(said).toHaveText(dayOf(31));
+    await page.keyboard.press('Home');
+    await expect(said).toHaveText(dayOf(1));
+    for (let day = 1; day < 12; day++) await page.keyboard.press('ArrowRight');
+    await expect(said).toHaveText(/40/);
+    await page.keyboard.press('ArrowLeft');
+    await expect(said).toHaveText(dayOf(11));
+    await expect(said).not.toHaveText(/40/);
+    await page.keyboard.press('Escape');
+    await expect(said).toHaveCount(0);
+  });
+
   test('compares two periods, and says which zone its hours are in', async ({ service, openAs }) => {
     const { address } = await streetInMay(service);
     await service.admin.api.system.timezone.updateTimezoneSettings.mutate({ timezone: 'Europe/Berlin' });

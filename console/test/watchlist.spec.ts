@@ -39,6 +39,10 @@ test.describe('an alert', () => {
     await page.keyboard.press('Control+Enter');
     await expect(row).toContainText('Operator Tester');
     await expect(page.getByRole('complementary')).toContainText('Patrol is informed');
+
+    await page.getByRole('button', { name: /^Undo/ }).click();
+    await expect(row).toContainText('Open');
+    await expect(page.getByRole('complementary').getByRole('button', { name: 'Acknowledge' })).toBeEnabled();
   });
 
   test('that somebody else acknowledged first says who, and keeps the note', async ({ service, openAs }) => {
@@ -72,6 +76,10 @@ test.describe('an alert', () => {
     await expect(bulk).toContainText('3 of 3 acknowledged');
     const { alerts } = await service.admin.api.watchlist.getAlerts.query({ entryId: entries[0]?.id });
     expect(alerts.map(({ note }) => note)).toEqual(['One vehicle', 'One vehicle', 'One vehicle']);
+
+    await page.keyboard.press('z');
+    await expect(bulk).toContainText('3 of 3 open again');
+    await expect(page.getByRole('row').filter({ hasText: 'Open' })).toHaveCount(3);
   });
 });
 

@@ -9,9 +9,6 @@ import { optionalText } from './text.ts';
 export const reviewDecision = z.enum(['CONFIRMED', 'REJECTED', 'SECOND_LOOK']);
 export type ReviewDecision = z.infer<typeof reviewDecision>;
 
-/** For how long a review can be undone, in seconds. */
-export const UNDO_REVIEW_SECONDS = 60;
-
 /** Most events whose reviews one call asks for. */
 export const MAX_REVIEWED_EVENTS = 100;
 

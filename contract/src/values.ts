@@ -24,6 +24,12 @@ export const eventFilterNames = [
   'locationName',
 ] as const;
 
+/**
+ * For how long reviews, archiving and the acknowledgement of alerts can be undone, in minutes. Thousands of events are changed in
+ * less, so that the first of them can still be undone with the last.
+ */
+export const UNDO_MINUTES = 10;
+
 /** From least to most urgent. */
 export const severities = ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'] as const;
 

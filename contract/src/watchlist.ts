@@ -147,3 +147,6 @@ export const acknowledgeAlertBatchInput = z.object({
   note: optionalText(1000),
 });
 export const acknowledgeAlertBatchOutput = batchResults(z.object({ id: z.string(), alert: watchlistAlert }));
+
+export const undoAcknowledgeAlertBatchInput = acknowledgeAlertBatchInput.pick({ ids: true });
+export const undoAcknowledgeAlertBatchOutput = acknowledgeAlertBatchOutput;

@@ -132,6 +132,7 @@ export const mayCall = {
   'watchlist.onAlert': incidents,
   'watchlist.acknowledgeAlert': incidents,
   'watchlist.acknowledgeAlertBatch': incidents,
+  'watchlist.undoAcknowledgeAlertBatch': incidents,
   'live.onAny': everybody,
   'users.getAll': administrators,
   'users.getById': administrators,

@@ -295,12 +295,12 @@ describe('events.undoReview', () => {
         next.id,
         seconds,
       ]);
-    await age(61);
+    await age(601);
     expect(await refusedUndo(next.id, other)).toMatchObject({
       status: 409,
-      message: expect.stringMatching(/^A review can be undone for 60 s/),
+      message: expect.stringMatching(/^A review can be undone for 10 min/),
     });
-    await age(30);
+    await age(590);
     await undo(next.id, other);
   });
 });

@@ -419,6 +419,66 @@ describe('watchlist.acknowledgeAlert', () => {
   });
 });
 
+describe('watchlist.undoAcknowledgeAlertBatch', () => {
+  const take = async (own: string): Promise<AlertJson> => {
+    const plate = newPlate();
+    const { id } = await watch(plate);
+    await ingest(plate);
+    const [alert] = await alertsOf(id);
+    const input = { id: alert?.id, note: 'A slip' };
+    return gantry.ok<AlertJson>('watchlist.acknowledgeAlert', input, { token: own });
+  };
+  const undo = async (ids: readonly string[], own: string) =>
+    (await gantry.ok('watchlist.undoAcknowledgeAlertBatch', { ids }, { token: own })).results;
+
+  it('opens what the user acknowledged, and leaves what others did', async () => {
+    const [field, operator] = [await gantry.tokenFor('FIELD'), await gantry.tokenFor('OPERATOR')];
+    const [mine, theirs] = [await take(field), await take(operator)];
+    const opened = { ...mine, acknowledgedAt: null, acknowledgedBy: null, note: null };
+    expect(await undo([mine.id, theirs.id, 'no-such'], field)).toEqual([
+      { id: mine.id, alert: opened },
+      {
+        id: theirs.id,
+        error: {
+          code: 'CONFLICT',
+          message: `OPERATOR Tester acknowledged this alert at ${theirs.acknowledgedAt}: only they can take it back`,
+        },
+      },
+      { id: 'no-such', error: { code: 'NOT_FOUND', message: 'Watchlist alert not found' } },
+    ]);
+    expect(await alertsOf(mine.entryId)).toEqual([opened]);
+    expect(await alertsOf(theirs.entryId)).toEqual([theirs]);
+    const { rows } = await gantry.pool.query('SELECT action, details FROM activity ORDER BY id DESC LIMIT 1');
+    expect(rows).toEqual([
+      {
+        action: 'watchlist.undoAcknowledgeAlert',
+        details: { alertId: mine.id, entryId: mine.entryId, plate: mine.licensePlateNumber },
+      },
+    ]);
+    // One that is open stays as it is, and is somebody else's once they acknowledge it.
+    expect(await undo([mine.id], field)).toEqual([{ id: mine.id, alert: opened }]);
+    await gantry.ok('watchlist.acknowledgeAlert', { id: mine.id }, { token: operator });
+    expect((await undo([mine.id], field))[0].error.code).toBe('CONFLICT');
+  });
+
+  it('is possible for ten minutes', async () => {
+    const { id } = await take(token);
+    const age = (seconds: number) =>
+      gantry.pool.query(
+        'UPDATE watchlist_alerts SET acknowledged_at = now() - make_interval(secs => $2) WHERE id = $1',
+        [id, seconds],
+      );
+    await age(601);
+    const [{ error }] = await undo([id], token);
+    expect(error).toMatchObject({
+      code: 'CONFLICT',
+      message: expect.stringMatching(/^This can be undone for 10 min, /),
+    });
+    await age(590);
+    expect((await undo([id], token))[0].alert.acknowledgedAt).toBeNull();
+  });
+});
+
 describe('an entry that was created through one process', () => {
   let other: Gantry;
   beforeAll(async () => {

@@ -15,6 +15,11 @@ interface Drawn {
   readonly data?: readonly unknown[];
 }
 
+interface Shown {
+  readonly series?: readonly Drawn[];
+  readonly tooltip?: readonly { readonly trigger?: string }[];
+}
+
 /** Shows the tooltips of a chart one after the other with the arrow keys, and says them to screen readers. */
 export function useKeyboardTips(chart: ECharts | null, box: RefObject<HTMLElement | null>) {
   const at = useRef(-1);
@@ -31,13 +36,18 @@ export function useKeyboardTips(chart: ECharts | null, box: RefObject<HTMLElemen
     }
     const step = steps[event.key];
     if (!step || !chart || event.ctrlKey || event.metaKey || event.altKey) return;
-    const series = (chart.getOption() as { series?: readonly Drawn[] }).series ?? [];
+    const { series = [], tooltip: [tooltip] = [] } = chart.getOption() as Shown;
     const seriesIndex = series.findIndex(({ silent, data = [] }) => !silent && data.length > 0);
     const last = (series[seriesIndex]?.data?.length ?? 0) - 1;
     if (last < 0) return;
     event.preventDefault();
     at.current = Math.max(0, Math.min(step(at.current, last), last));
-    chart.dispatchAction({ type: 'showTip', seriesIndex, dataIndex: at.current });
+    const place =
+      tooltip?.trigger === 'axis'
+        ? // A figure that is missing has no point, but its place on the axis has a tooltip.
+          { x: chart.convertToPixel({ xAxisIndex: 0 }, at.current), y: chart.getHeight() / 2 }
+        : { seriesIndex, dataIndex: at.current };
+    chart.dispatchAction({ type: 'showTip', ...place });
     setSaid(box.current?.querySelector<HTMLElement>(`.${TIP_CLASS}`)?.innerText.replaceAll('\n', ' ') ?? '');
   };
   return { said, onKeyDown, hide };

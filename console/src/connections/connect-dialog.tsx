@@ -6,7 +6,7 @@ import { useForm } from '../form/form.ts';
 import { FormDialog } from '../form/form-dialog.tsx';
 import { api, service } from '../service/service.ts';
 import { Select } from '../ui/select.tsx';
-import { OptionFields, readOptions } from './option-fields.tsx';
+import { MappingField, OptionFields, readOptions } from './option-fields.tsx';
 import { SecretsDialog } from './secrets.tsx';
 import { useFormats } from './use-formats.ts';
 
@@ -43,8 +43,8 @@ export function ConnectDialog({
         options={formats.map(({ name, label }) => ({ value: name, label }))}
         onChange={setFormat}
       />
+      {format === 'mapped' && <MappingField errorOf={form.errorOf} />}
       <OptionFields
-        format={format}
         hasTopics={formats.some(({ name, transports }) => name === format && transports.includes('mqtt'))}
         errorOf={form.errorOf}
       />

@@ -28,17 +28,25 @@ export function ConnectionPage() {
     <>
       <PageHeader
         title={
-          <span className="flex min-w-0 items-center gap-2">
-            <Link to="/sensors/$sensorId" params={{ sensorId }} className="min-w-0 text-accent underline">
-              <bdi className="one-line block max-w-[40vw] xl:max-w-xl">
-                {sensor.data?.name ?? t('sensor')}
-              </bdi>
+          <>
+            <Link
+              to="/sensors/$sensorId"
+              params={{ sensorId }}
+              aria-label={t('back')}
+              className="me-2 inline-block align-middle"
+            >
+              <Icon name="previous" size={20} />
             </Link>
-            <Icon name="next" className="shrink-0 text-muted rtl:-scale-x-100" />
-            <span>{connection ? labelOf(connection.format) : t('title')}</span>
-          </span>
+            <bdi className="line-clamp-2 inline">{sensor.data?.name ?? t('title')}</bdi>
+          </>
         }
-        note={connection && <bdi dir="ltr">{connection.username}</bdi>}
+        note={
+          connection && (
+            <>
+              {labelOf(connection.format)} · <bdi dir="ltr">{connection.username}</bdi>
+            </>
+          )
+        }
       >
         {connection && <ConnectionActions connection={connection} />}
       </PageHeader>

@@ -8,7 +8,7 @@ import { Failure } from '../service/failure.tsx';
 import { api, service } from '../service/service.ts';
 import { Button } from '../ui/button.tsx';
 import { useNotices } from '../undo/undo.tsx';
-import { OptionFields, readOptions } from './option-fields.tsx';
+import { MappingField, OptionFields, readOptions } from './option-fields.tsx';
 import { useFormats } from './use-formats.ts';
 
 /** Changes how the messages of a connection are read, and shows beforehand what the last one would become. */
@@ -49,18 +49,13 @@ export function EditConnectionDialog({
   });
   return (
     <FormDialog title={t('edit.title')} form={form} onClose={onClose} width="wide">
-      <div ref={fields} className="flex flex-col gap-3">
-        <OptionFields
-          format={format}
-          hasTopics={formats.some(({ name, transports }) => name === format && transports.includes('mqtt'))}
-          connection={connection}
-          errorOf={form.errorOf}
-        />
-      </div>
       {format === 'mapped' && (
-        <Button className="self-start" disabled={attempt.isPending} onClick={() => attempt.mutate()}>
-          {t('edit.try')}
-        </Button>
+        <div ref={fields} className="flex flex-col gap-3">
+          <MappingField connection={connection} errorOf={form.errorOf} />
+          <Button className="self-start" disabled={attempt.isPending} onClick={() => attempt.mutate()}>
+            {t('edit.try')}
+          </Button>
+        </div>
       )}
       {attempt.error && <Failure error={attempt.error} />}
       {attempt.data && (
@@ -77,6 +72,11 @@ export function EditConnectionDialog({
           </pre>
         </section>
       )}
+      <OptionFields
+        hasTopics={formats.some(({ name, transports }) => name === format && transports.includes('mqtt'))}
+        connection={connection}
+        errorOf={form.errorOf}
+      />
     </FormDialog>
   );
 }

@@ -57,7 +57,7 @@ export function Messages({ connectionId }: { readonly connectionId: string }) {
         list={
           <DataTable
             label={t('messages.title')}
-            columns={columnsBeside(columns, openId !== undefined, ['path', 'bytes'])}
+            columns={columnsBeside(columns, openId !== undefined, ['bytes'])}
             pages={pages}
             keyOf={keyOf}
             activeKey={openId ?? null}
@@ -119,17 +119,8 @@ function useMessageColumns(): readonly Column<DeviceMessage>[] {
       {
         id: 'reason',
         header: t('messages.reason'),
+        notNarrow: true,
         cell: ({ reason }) => reason !== null && <bdi>{reason}</bdi>,
-      },
-      {
-        id: 'path',
-        header: t('messages.path'),
-        wideOnly: true,
-        cell: ({ path }) => (
-          <bdi dir="ltr" className="font-mono text-sm">
-            {path}
-          </bdi>
-        ),
       },
       {
         id: 'events',

@@ -27,7 +27,6 @@ function isAssigned({ sensors = {} }: ConnectionOptions): boolean {
 }
 
 interface OptionFieldsProps {
-  readonly format: string;
   /** Whether the format comes over MQTT. */
   readonly hasTopics: boolean;
   readonly connection?: Connection;
@@ -35,7 +34,7 @@ interface OptionFieldsProps {
 }
 
 /** How the messages of a connection are read. */
-export function OptionFields({ format, hasTopics, connection, errorOf }: OptionFieldsProps) {
+export function OptionFields({ hasTopics, connection, errorOf }: OptionFieldsProps) {
   const { t } = useTranslation('connections');
   const options = connection?.options ?? {};
   return (
@@ -86,19 +85,25 @@ export function OptionFields({ format, hasTopics, connection, errorOf }: OptionF
           error={errorOf('options.topics')}
         />
       )}
-      {format === 'mapped' && (
-        <Field
-          label={t('options.mapping')}
-          name="options.mapping"
-          hint={t('options.mappingHint')}
-          lines={10}
-          defaultValue={options.mapping ?? ''}
-          error={errorOf('options.mapping')}
-          dir="ltr"
-          spellCheck={false}
-          required
-        />
-      )}
     </>
+  );
+}
+
+/** How a message of a device that nobody knows becomes events. */
+export function MappingField({ connection, errorOf }: Pick<OptionFieldsProps, 'connection' | 'errorOf'>) {
+  const { t } = useTranslation('connections');
+  return (
+    <Field
+      label={t('options.mapping')}
+      name="options.mapping"
+      hint={t('options.mappingHint')}
+      lines={8}
+      defaultValue={connection?.options.mapping ?? ''}
+      error={errorOf('options.mapping')}
+      dir="ltr"
+      spellCheck={false}
+      className="[&_textarea]:font-mono [&_textarea]:text-sm"
+      required
+    />
   );
 }

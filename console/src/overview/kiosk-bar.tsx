@@ -10,7 +10,7 @@ export function KioskBar() {
   const { t } = useTranslation('overview');
   useLargeType();
   return (
-    <header className="flex items-center gap-4 border-b bg-surface px-4 py-2">
+    <header className="flex flex-wrap items-center gap-x-4 border-b bg-surface px-4 py-2">
       <h1 className="grow text-xl font-semibold">{t('title')}</h1>
       <Clock />
       <ConnectionDot />

@@ -2,6 +2,7 @@ import type { Report, ReportStatus } from '@gantry/contract/reports';
 import { useTranslation } from 'react-i18next';
 import { Badge, type Tone } from '../ui/badge.tsx';
 import type { IconName } from '../ui/icon.tsx';
+import { TipText } from '../ui/tip-text.tsx';
 
 const looks: Readonly<Record<ReportStatus, { tone: Tone; icon: IconName }>> = {
   QUEUED: { tone: 'calm', icon: 'time' },
@@ -36,9 +37,9 @@ export function ReportState({ report }: { readonly report: Report }) {
         </>
       )}
       {status === 'FAILED' && error !== null && (
-        <bdi className="one-line text-muted" title={error}>
+        <TipText tip={error} className="text-muted">
           {error}
-        </bdi>
+        </TipText>
       )}
     </span>
   );

@@ -10,6 +10,7 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { availability, spansOf } from './availability.ts';
 import { StatusStrip } from './status-strip.tsx';
 import { type StatusHistory, useStatusHistory } from './use-history.ts';
+import { useReasonText } from './use-reason-text.ts';
 
 const HOUR_MS = 3_600_000;
 const WINDOWS = [
@@ -71,6 +72,7 @@ const FIRST = 8;
 
 function Changes({ history: { changes } }: { readonly history: StatusHistory }) {
   const { t } = useTranslation('sensors');
+  const reasonText = useReasonText();
   const [all, setAll] = useState(false);
   const shown = all ? changes : changes.slice(0, FIRST);
   return (
@@ -101,7 +103,7 @@ function Changes({ history: { changes } }: { readonly history: StatusHistory }) 
                 <SensorStatusBadge status={to} />
               </td>
               <td className="border-b px-2 py-1">
-                <bdi className="line-clamp-2 min-w-40">{reason}</bdi>
+                <bdi className="line-clamp-2 min-w-40">{reasonText(reason)}</bdi>
               </td>
               <td className="border-b px-2 py-1 whitespace-nowrap">
                 <bdi>{changedBy?.name}</bdi>

@@ -10,6 +10,7 @@ import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
+import { TipText } from '../ui/tip-text.tsx';
 import { useNotices } from '../undo/undo.tsx';
 import { deviceOf } from './device.ts';
 
@@ -33,9 +34,13 @@ export function SessionList({ userId }: { readonly userId?: string }) {
           <li key={session.id} className="flex items-center gap-3 border-b px-3 py-2 last:border-b-0">
             <div className="min-w-0 grow">
               <p className="flex flex-wrap items-center gap-x-2">
-                <bdi title={session.userAgent ?? undefined}>
-                  {deviceOf(session.userAgent) ?? t('sessions.unknown')}
-                </bdi>
+                {session.userAgent === null ? (
+                  t('sessions.unknown')
+                ) : (
+                  <TipText tip={session.userAgent}>
+                    {deviceOf(session.userAgent) ?? t('sessions.unknown')}
+                  </TipText>
+                )}
                 {session.ipAddress !== null && <bdi className="figures text-muted">{session.ipAddress}</bdi>}
                 {session.current && (
                   <Badge tone="good" icon="good">

@@ -1,14 +1,11 @@
 import type { ListAlertsInput, WatchlistAlert } from '@gantry/contract/watchlist';
-import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isConflict, useFasterText } from '../conflict/faster.tsx';
-import { type BulkFailure, type BulkProgress, collectIds, runBatches } from '../events/bulk/run-bulk.ts';
 import { sentenceOf } from '../service/failure.tsx';
-import { api, service } from '../service/service.ts';
 import { Button } from '../ui/button.tsx';
 import { Field } from '../ui/field.tsx';
-import { useNotices } from '../undo/undo.tsx';
+import { useBulkAcknowledge } from './use-bulk-acknowledge.ts';
 
 interface BulkAcknowledgeProps {
   readonly input: Partial<ListAlertsInput>;
@@ -16,24 +13,12 @@ interface BulkAcknowledgeProps {
   readonly selection: { readonly selected: ReadonlySet<string>; readonly clear: () => void };
 }
 
-interface Run {
-  readonly progress: BulkProgress | null;
-  readonly failures: readonly BulkFailure<string>[];
-  readonly isRunning: boolean;
-}
-
-/** Rows that one call gets. */
-const TAKE = 100;
-
 /** Acknowledges all alerts that are selected, or all open ones that meet the filters, with one note. */
 export function BulkAcknowledge({ input, rows, selection }: BulkAcknowledgeProps) {
   const { t, i18n } = useTranslation(['watchlist', 'common']);
-  const { sayFailure } = useNotices();
-  const client = useQueryClient();
   const fasterText = useFasterText();
   const [all, setAll] = useState(false);
-  const [run, setRun] = useState<Run | null>(null);
-  const stop = useRef(new AbortController());
+  const { run, start, cancel, forget } = useBulkAcknowledge();
   const { selected } = selection;
   if (selected.size === 0 && !run) return null;
   const n = (value: number) => value.toLocaleString(i18n.language);
@@ -41,44 +26,18 @@ export function BulkAcknowledge({ input, rows, selection }: BulkAcknowledgeProps
 
   const whyNot = (id: string, error: unknown) => {
     const { acknowledgedAt, acknowledgedBy } = byId.get(id) ?? {};
-    return isConflict(error) && acknowledgedAt
+    return isConflict(error) && acknowledgedAt && run?.action === 'acknowledge'
       ? fasterText({ what: 'acknowledged', who: acknowledgedBy?.name, at: acknowledgedAt })
       : sentenceOf(error).sentence;
   };
-
-  /** Those that match and are open at this moment; what is raised later is not meant. */
-  const findOpen = () => {
-    const filters = { ...input, acknowledged: false, endDate: input.endDate ?? new Date().toISOString() };
-    const load = async (skip: number) => {
-      const { alerts, total } = await api.watchlist.getAlerts.query({ ...filters, skip, take: TAKE });
-      return { ids: alerts.map(({ id }) => id), total };
-    };
-    return collectIds(load, TAKE, stop.current.signal);
-  };
-  const start = async (event: FormEvent<HTMLFormElement>) => {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const note = String(new FormData(event.currentTarget).get('note') ?? '');
-    stop.current = new AbortController();
-    setRun({ progress: null, failures: [], isRunning: true });
-    try {
-      const items = all ? await findOpen() : [...selected].filter((id) => !byId.get(id)?.acknowledgedAt);
-      const failures = await runBatches({
-        items,
-        act: async (ids) =>
-          (await api.watchlist.acknowledgeAlertBatch.mutate({ ids: [...ids], note })).results,
-        onDone: () => undefined,
-        signal: stop.current.signal,
-        onProgress: (progress) => setRun({ progress, failures: [], isRunning: true }),
-      });
-      setRun((last) => ({ progress: last?.progress ?? { done: 0, of: 0 }, failures, isRunning: false }));
-    } catch (error) {
-      setRun(null);
-      sayFailure(error);
-    }
-    await client.invalidateQueries({ queryKey: service.watchlist.getAlerts.pathKey() });
+    const open = [...selected].filter((id) => !byId.get(id)?.acknowledgedAt);
+    void start(all ? { filters: input } : { ids: open }, note);
   };
   const leave = () => {
-    setRun(null);
+    forget();
     setAll(false);
     selection.clear();
   };
@@ -91,7 +50,11 @@ export function BulkAcknowledge({ input, rows, selection }: BulkAcknowledgeProps
           <span role="status" className="figures">
             {run.isRunning
               ? t('bulk.progress', { done: n(done), of: n(of) })
-              : t('bulk.done', { count: done - failures.length, n: n(done - failures.length), of: n(of) })}
+              : t(run.action === 'undo' ? 'bulk.undone' : 'bulk.done', {
+                  count: done - failures.length,
+                  n: n(done - failures.length),
+                  of: n(of),
+                })}
           </span>
           {run.isRunning && (
             <progress
@@ -101,12 +64,12 @@ export function BulkAcknowledge({ input, rows, selection }: BulkAcknowledgeProps
               className="h-2 min-w-40 grow accent-accent"
             />
           )}
-          <Button className="ms-auto" onClick={run.isRunning ? () => stop.current.abort() : leave}>
+          <Button className="ms-auto" onClick={run.isRunning ? cancel : leave}>
             {run.isRunning ? t('common:dialog.cancel') : t('common:dialog.close')}
           </Button>
         </div>
       ) : (
-        <form onSubmit={(event) => void start(event)} className="flex flex-wrap items-center gap-2">
+        <form onSubmit={submit} className="flex flex-wrap items-center gap-2">
           <span role="status" className="figures font-medium">
             {all ? t('bulk.all') : t('bulk.selected', { count: selected.size, n: n(selected.size) })}
           </span>

@@ -19,7 +19,7 @@ export type ActivityAction =
   | `locations.${'create' | 'update' | 'delete'}`
   | `events.${'markAsProcessed' | 'markAsArchived' | 'undoArchive' | 'review' | 'undoReview' | 'delete' | 'lookUpPlate'}`
   | `incidents.${'create' | 'update' | 'acknowledge' | 'assign' | 'start' | 'resolve' | 'reopen' | 'close' | 'addNote' | 'attachEvent'}`
-  | `watchlist.${'create' | 'update' | 'delete' | 'acknowledgeAlert'}`
+  | `watchlist.${'create' | 'update' | 'delete' | 'acknowledgeAlert' | 'undoAcknowledgeAlert'}`
   | `views.${'create' | 'update' | 'delete' | 'setDefault'}`
   | `connections.${'create' | 'update' | 'rotate' | 'delete' | 'replay' | 'register'}`
   | `webhooks.${'create' | 'update' | 'delete' | 'test' | 'redeliver'}`

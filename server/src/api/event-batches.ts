@@ -7,8 +7,7 @@ import {
   undoReviewBatchInput,
   undoReviewBatchOutput,
 } from '@gantry/contract/event-batches';
-import { UNDO_REVIEW_SECONDS } from '@gantry/contract/reviews';
-import { MAX_BATCH_ITEMS } from '@gantry/contract/values';
+import { MAX_BATCH_ITEMS, UNDO_MINUTES } from '@gantry/contract/values';
 import { reviewEvent, undoReview } from '../events/reviews.ts';
 import { deleteEvent, markAsArchived, undoArchive } from '../events/service.ts';
 import { eachOf, itemsOf } from './batch.ts';
@@ -54,7 +53,7 @@ export const eventBatches = {
   undoArchiveBatch: allowed('manageIncidents')
     .meta({
       summary: 'Take back that you archived events',
-      notes: `Possible for ${UNDO_REVIEW_SECONDS} seconds, and only for what you archived yourself and not by a rejection (CONFLICT). \`changed\` is false for events that are not archived any more. ${EACH}`,
+      notes: `Possible for ${UNDO_MINUTES} minutes, and only for what you archived yourself and not by a rejection (CONFLICT). \`changed\` is false for events that are not archived any more. ${EACH}`,
     })
     .input(eventBatchInput)
     .output(archiveBatchOutput)

@@ -27,9 +27,9 @@ import {
   recordedReview,
   review,
   reviewEventInput,
-  UNDO_REVIEW_SECONDS,
   undoReviewInput,
 } from '@gantry/contract/reviews';
+import { UNDO_MINUTES } from '@gantry/contract/values';
 import { z } from 'zod';
 import { getEventStats } from '../events/counts/stats-store.ts';
 import { followEvents } from '../events/follow.ts';
@@ -163,7 +163,7 @@ export const eventsRouter = router({
   undoReview: allowed('manageIncidents')
     .meta({
       summary: 'Undo your own latest review of an event',
-      notes: `Possible for ${UNDO_REVIEW_SECONDS} seconds, and only while nobody has reviewed the event again. \`processed\` and \`archived\` become what they were before the review, except where somebody changed them since. The review remains in the history of the event.`,
+      notes: `Possible for ${UNDO_MINUTES} minutes, and only while nobody has reviewed the event again. \`processed\` and \`archived\` become what they were before the review, except where somebody changed them since. The review remains in the history of the event.`,
     })
     .input(undoReviewInput)
     .output(recordedReview)

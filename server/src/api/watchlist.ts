@@ -1,6 +1,6 @@
 import { byId } from '@gantry/contract/id';
 import { pageCount } from '@gantry/contract/page';
-import { MAX_BATCH_ITEMS } from '@gantry/contract/values';
+import { MAX_BATCH_ITEMS, UNDO_MINUTES } from '@gantry/contract/values';
 import {
   acknowledgeAlertBatchInput,
   acknowledgeAlertBatchOutput,
@@ -12,6 +12,8 @@ import {
   followAlertsInput,
   listAlertsInput,
   listWatchlistInput,
+  undoAcknowledgeAlertBatchInput,
+  undoAcknowledgeAlertBatchOutput,
   updateWatchlistEntryInput,
   watchlistAlert,
   watchlistEntry,
@@ -22,7 +24,13 @@ import { resolveInterval } from '../platform/time.ts';
 import { messagesOf } from '../rpc/messages.ts';
 import { getAlert, listAlerts } from '../watchlist/alerts-store.ts';
 import { followAlerts } from '../watchlist/follow.ts';
-import { acknowledgeAlert, createEntry, deleteEntry, updateEntry } from '../watchlist/service.ts';
+import {
+  acknowledgeAlert,
+  createEntry,
+  deleteEntry,
+  undoAcknowledgement,
+  updateEntry,
+} from '../watchlist/service.ts';
 import { getEntry, listEntries } from '../watchlist/store.ts';
 import { eachOf, itemsOf } from './batch.ts';
 import { allowed, router } from './procedures.ts';
@@ -94,7 +102,7 @@ export const watchlistRouter = router({
     .meta({
       summary: 'Stream alerts when they are raised and when they are acknowledged',
       notes:
-        'An alert is sent when it is raised, with `acknowledgedAt: null`, and again when somebody acknowledges it. It is sent to webhooks once, when it is raised.',
+        'An alert is sent when it is raised, with `acknowledgedAt: null`, and again when somebody acknowledges it or takes that back. It is sent to webhooks once, when it is raised.',
       message: alertMessage,
     })
     .input(followAlertsInput)
@@ -121,6 +129,20 @@ export const watchlistRouter = router({
       results: await eachOf(ctx, itemsOf(ids), async ({ id }) => ({
         id,
         alert: await acknowledgeAlert(ctx, { id, note }),
+      })),
+    })),
+
+  undoAcknowledgeAlertBatch: allowed('manageIncidents')
+    .meta({
+      summary: 'Take back that you acknowledged alerts',
+      notes: `Possible for ${UNDO_MINUTES} minutes, and only for what you acknowledged yourself (CONFLICT). The alert is open again, without the note. An alert that is open stays as it is. Each of up to ${MAX_BATCH_ITEMS} succeeds or fails by itself; the call fails as a whole only if nothing could be done.`,
+    })
+    .input(undoAcknowledgeAlertBatchInput)
+    .output(undoAcknowledgeAlertBatchOutput)
+    .mutation(async ({ ctx, input: { ids } }) => ({
+      results: await eachOf(ctx, itemsOf(ids), async ({ id }) => ({
+        id,
+        alert: await undoAcknowledgement(ctx, id),
       })),
     })),
 });

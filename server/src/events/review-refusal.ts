@@ -1,4 +1,5 @@
-import { type ReviewDecision, UNDO_REVIEW_SECONDS } from '@gantry/contract/reviews';
+import type { ReviewDecision } from '@gantry/contract/reviews';
+import { UNDO_MINUTES } from '@gantry/contract/values';
 import { AppError } from '../platform/error.ts';
 
 /** What somebody did about an event, in words: "Dana Weber confirmed this event". */
@@ -52,14 +53,14 @@ export function archivedRefusal(why: 'by another' | 'by a review', who: string |
 export function tooLateToRestore(at: Date): AppError {
   return new AppError(
     'conflict',
-    `Archiving can be undone for ${UNDO_REVIEW_SECONDS} s, and this event was archived at ${at.toISOString()}`,
+    `Archiving can be undone for ${UNDO_MINUTES} min, and this event was archived at ${at.toISOString()}`,
   );
 }
 
 export function tooLateRefusal(at: Date): AppError {
   return new AppError(
     'conflict',
-    `A review can be undone for ${UNDO_REVIEW_SECONDS} s, and this one was made at ${at.toISOString()}: review the event again instead`,
+    `A review can be undone for ${UNDO_MINUTES} min, and this one was made at ${at.toISOString()}: review the event again instead`,
   );
 }
 

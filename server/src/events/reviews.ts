@@ -1,11 +1,11 @@
-import {
-  type EventHistory,
-  type RecordedReview,
-  type Review,
-  type ReviewDecision,
-  type ReviewEventInput,
-  UNDO_REVIEW_SECONDS,
+import type {
+  EventHistory,
+  RecordedReview,
+  Review,
+  ReviewDecision,
+  ReviewEventInput,
 } from '@gantry/contract/reviews';
+import { UNDO_MINUTES } from '@gantry/contract/values';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
 import { readDatabaseTime } from '../platform/database/database-time.ts';
@@ -74,7 +74,7 @@ export function undoReview({ app, actor, caller }: ActorContext, id: string): Pr
       const who = nameOf(latest.userId)?.name ?? null;
       throw reviewedRefusal({ who, what: latest.decision, at: latest.at }, at.getTime());
     }
-    if (at.getTime() - review.at.getTime() > UNDO_REVIEW_SECONDS * 1000) throw tooLateRefusal(review.at);
+    if (at.getTime() - review.at.getTime() > UNDO_MINUTES * 60_000) throw tooLateRefusal(review.at);
     await setMarks(tx, eventId, { before: current, after: marksWithout(review, current) });
     await setUndone(tx, review.id, at);
     const { decision } = review;

@@ -1,7 +1,7 @@
 import type { Event, ListEventsInput } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
-import { UNDO_REVIEW_SECONDS } from '@gantry/contract/reviews';
+import { UNDO_MINUTES } from '@gantry/contract/values';
 import { recordActivity, recordPlateSearch } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
 import { readDatabaseTime } from '../platform/database/database-time.ts';
@@ -58,7 +58,7 @@ export function undoArchive({ app, actor, caller }: ActorContext, id: string): P
     )
       throw archivedRefusal('by a review', null);
     const at = archived.at === null ? 0 : Date.parse(archived.at);
-    if ((await readDatabaseTime(tx)) - at > UNDO_REVIEW_SECONDS * 1000) throw tooLateToRestore(new Date(at));
+    if ((await readDatabaseTime(tx)) - at > UNDO_MINUTES * 60_000) throw tooLateToRestore(new Date(at));
     await setMarks(tx, id, { before, after: { ...before, archived: null } });
     await recordActivity(tx, actor.id, caller, 'events.undoArchive', { eventId: id });
     return true;

@@ -119,6 +119,27 @@ export async function setAcknowledged(
   return alert ?? null;
 }
 
+/**
+ * Opens an alert again that the user acknowledged at most so many minutes ago.
+ * @returns null if the user did not, or earlier
+ */
+export async function setOpen(
+  db: Executor,
+  id: string,
+  userId: string,
+  minutes: number,
+): Promise<WatchlistAlert | null> {
+  if (!isUuid(id)) return null;
+  const isRecent = sql`${watchlistAlerts.acknowledgedAt} >= now() - make_interval(mins => ${minutes}::int)`;
+  const rows = await db
+    .update(watchlistAlerts)
+    .set({ acknowledgedAt: null, acknowledgedBy: null, note: null })
+    .where(and(eq(watchlistAlerts.id, id), eq(watchlistAlerts.acknowledgedBy, userId), isRecent))
+    .returning();
+  const [alert] = await toAlerts(db, rows);
+  return alert ?? null;
+}
+
 function alertOf({ entry, row }: Hit, { id, created_at }: InsertedAlert): WatchlistAlert {
   return {
     id,

@@ -1,4 +1,5 @@
 import { isPlainDate } from '@gantry/contract/time';
+import { UNDO_MINUTES } from '@gantry/contract/values';
 import type {
   AcknowledgeAlertInput,
   CreateWatchlistEntryInput,
@@ -15,7 +16,7 @@ import { AppError, invalidInput } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
 import { resolveInterval, resolveTime } from '../platform/time.ts';
 import { recordChanges } from '../realtime/changes-store.ts';
-import { getAlert, setAcknowledged } from './alerts-store.ts';
+import { getAlert, setAcknowledged, setOpen } from './alerts-store.ts';
 import type { WatchlistServices } from './start.ts';
 import { deleteEntryRow, getEntry, insertEntry, updateEntryRow } from './store.ts';
 
@@ -100,6 +101,39 @@ export function acknowledgeAlert(
     await recordChanges(tx, [{ topic: 'watchlist', body: alert }]);
     return alert;
   });
+}
+
+/**
+ * Takes back that the user acknowledged an alert. One that is open stays as it is.
+ * @throws AppError `notFound`; `conflict` when somebody else acknowledged it, or when it is too late
+ */
+export function undoAcknowledgement(
+  { app, actor, caller }: WatchlistContext,
+  id: string,
+): Promise<WatchlistAlert> {
+  return inTransaction(app.db, async (tx) => {
+    const opened = await setOpen(tx, id, actor.id, UNDO_MINUTES);
+    if (!opened) {
+      const alert = await getAlert(tx, id);
+      if (alert.acknowledgedAt) throw undoRefusal(alert, actor.id);
+      return alert;
+    }
+    const details = { alertId: opened.id, entryId: opened.entryId, plate: opened.licensePlateNumber };
+    await recordActivity(tx, actor.id, caller, 'watchlist.undoAcknowledgeAlert', details);
+    await recordChanges(tx, [{ topic: 'watchlist', body: opened }]);
+    return opened;
+  });
+}
+
+function undoRefusal({ acknowledgedBy, acknowledgedAt }: WatchlistAlert, userId: string): AppError {
+  const who = acknowledgedBy?.name ?? 'Somebody else';
+  const at = acknowledgedAt?.toISOString();
+  return new AppError(
+    'conflict',
+    acknowledgedBy?.id === userId
+      ? `This can be undone for ${UNDO_MINUTES} min, and you acknowledged this alert at ${at}`
+      : `${who} acknowledged this alert at ${at}: only they can take it back`,
+  );
 }
 
 function momentOf(time: number): Date {

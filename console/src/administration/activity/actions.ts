@@ -3,6 +3,7 @@ export const actions = {
   auth: ['login', 'logout', 'loginFailed', 'passwordChanged', 'sessionRevoked'],
   users: ['create', 'update', 'delete', 'updateRole', 'resetPassword'],
   sensors: ['create', 'update', 'delete', 'rotateKey', 'revealKey'],
+  connections: ['create', 'update', 'rotate', 'delete', 'replay', 'register'],
   locations: ['create', 'update', 'delete'],
   events: [
     'markAsProcessed',
@@ -25,7 +26,7 @@ export const actions = {
     'addNote',
     'attachEvent',
   ],
-  watchlist: ['create', 'update', 'delete', 'acknowledgeAlert'],
+  watchlist: ['create', 'update', 'delete', 'acknowledgeAlert', 'undoAcknowledgeAlert'],
   views: ['create', 'update', 'delete', 'setDefault'],
   webhooks: ['create', 'update', 'delete', 'test', 'redeliver'],
   reports: ['generate', 'download', 'cancel', 'delete', 'createSchedule', 'updateSchedule', 'deleteSchedule'],

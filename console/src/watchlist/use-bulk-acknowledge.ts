@@ -1,0 +1,94 @@
+import type { ListAlertsInput } from '@gantry/contract/watchlist';
+import { useQueryClient } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type BulkFailure, type BulkProgress, collectIds, runBatches } from '../events/bulk/run-bulk.ts';
+import type { FailedItem } from '../service/batch.ts';
+import { api } from '../service/service.ts';
+import { useNotices } from '../undo/undo.tsx';
+import { forgetAlerts } from './use-acknowledge.ts';
+
+export interface AcknowledgeRun {
+  readonly action: 'acknowledge' | 'undo';
+  /** null: the alerts are still being collected. */
+  readonly progress: BulkProgress | null;
+  /** By alert. */
+  readonly failures: readonly BulkFailure<string>[];
+  readonly isRunning: boolean;
+}
+
+/** Those that were selected, or all open ones that meet the filters. */
+export type AcknowledgeTarget =
+  | { readonly ids: readonly string[] }
+  | { readonly filters: Partial<ListAlertsInput> };
+
+/** The call for some of them, which answers for each in their order. */
+type Act = (ids: string[]) => Promise<readonly (object | FailedItem)[]>;
+
+/** Alerts that one call lists. */
+const TAKE = 100;
+
+/** Acknowledges many alerts with one note, and undoes it in one step. */
+export function useBulkAcknowledge() {
+  const { t, i18n } = useTranslation('watchlist');
+  const { offerUndo, sayFailure } = useNotices();
+  const client = useQueryClient();
+  const [run, setRun] = useState<AcknowledgeRun | null>(null);
+  const stop = useRef(new AbortController());
+
+  /** @returns those that it was done for */
+  const show = async (
+    action: AcknowledgeRun['action'],
+    find: (signal: AbortSignal) => Promise<readonly string[]>,
+    act: Act,
+  ): Promise<string[]> => {
+    stop.current = new AbortController();
+    const { signal } = stop.current;
+    const done: string[] = [];
+    setRun({ action, progress: null, failures: [], isRunning: true });
+    try {
+      const items = await find(signal);
+      const failures = await runBatches({
+        items,
+        act: (ids) => act([...ids]),
+        onDone: (all) => done.push(...all.map(({ item }) => item)),
+        signal,
+        onProgress: (progress) => setRun({ action, progress, failures: [], isRunning: true }),
+      });
+      const progress = { done: done.length + failures.length, of: items.length };
+      setRun({ action, progress, failures, isRunning: false });
+    } catch (error) {
+      setRun(null);
+      sayFailure(error);
+    }
+    await forgetAlerts(client);
+    return done;
+  };
+
+  const undo = async (ids: readonly string[]) => {
+    const act: Act = async (some) =>
+      (await api.watchlist.undoAcknowledgeAlertBatch.mutate({ ids: some })).results;
+    await show('undo', async () => ids, act);
+  };
+  const start = async (target: AcknowledgeTarget, note: string) => {
+    const act: Act = async (ids) => (await api.watchlist.acknowledgeAlertBatch.mutate({ ids, note })).results;
+    const find = async (signal: AbortSignal) =>
+      'ids' in target ? target.ids : findOpen(target.filters, signal);
+    const done = await show('acknowledge', find, act);
+    if (done.length === 0) return;
+    const n = done.length.toLocaleString(i18n.language);
+    offerUndo(t('bulk.did', { count: done.length, n }), () => undo(done));
+  };
+  return { run, start, cancel: () => stop.current.abort(), forget: () => setRun(null) };
+}
+
+/** Those that match and are open at this moment; what is raised later is not meant. */
+function findOpen(filters: Partial<ListAlertsInput>, signal: AbortSignal): Promise<string[]> {
+  const { endDate = new Date().toISOString() } = filters;
+  const load = async (skip: number) => {
+    const question = { ...filters, endDate, acknowledged: false, skip, take: TAKE };
+    const { alerts, total } = await api.watchlist.getAlerts.query(question, { signal });
+    return { ids: alerts.map(({ id }) => id), total };
+  };
+  return collectIds(load, TAKE, signal);
+}
