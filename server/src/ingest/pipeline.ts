@@ -1,7 +1,7 @@
 import type { ReportedEvent } from '@gantry/contract/events';
 import type { EventRow } from '../events/event-row.ts';
 import { picturesTookTooLong } from '../images/images.ts';
-import { addressOfImage, type Picture, readImage } from '../images/read-image.ts';
+import { addressOfImage, type Picture, readImage, requireAddress } from '../images/read-image.ts';
 import type { ImageServices } from '../images/start.ts';
 import type { Core } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
@@ -85,9 +85,13 @@ export async function storeReported(
   return { eventId: row.id, outcome: await app.eventWriter.write(row) };
 }
 
-/** @throws AppError `badRequest` at `images.<n>` for data that is not an image */
+/** @throws AppError `badRequest` at `images.<n>` for a text that is neither an address nor an image */
 function takeOutPictures(event: ReportedEvent): WithPictures {
-  const read = event.images.map((value, at) => ({ value, picture: readImage(value, `images.${at}`) }));
+  const read = event.images.map((value, at) => {
+    const picture = readImage(value, `images.${at}`);
+    if (!picture) requireAddress(value, `images.${at}`);
+    return { value, picture };
+  });
   const images = read.map(({ value, picture }) => (picture ? addressOfImage(picture.sha256) : value));
   return { event: { ...event, images }, pictures: read.flatMap(({ picture }) => picture ?? []) };
 }
