@@ -475,6 +475,12 @@ CREATE TABLE sensor_status_history (
   changed_by uuid
 );
 
+CREATE TABLE sensor_watch (
+  only_row boolean NOT NULL DEFAULT true,
+  watched_since timestamp with time zone NOT NULL,
+  looked_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE sensors (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
   name text NOT NULL,
@@ -499,7 +505,9 @@ CREATE TABLE sensors (
   key_used_at timestamp(3) with time zone,
   previous_key text,
   previous_key_until timestamp(3) with time zone,
-  previous_key_used_at timestamp(3) with time zone
+  previous_key_used_at timestamp(3) with time zone,
+  last_event_at timestamp(3) with time zone,
+  requires_heartbeats boolean NOT NULL DEFAULT false
 );
 
 CREATE TABLE sessions (
@@ -726,6 +734,8 @@ ALTER TABLE second_factors ADD CONSTRAINT second_factors_user_id_fkey FOREIGN KE
 ALTER TABLE sensor_places ADD CONSTRAINT sensor_places_pkey PRIMARY KEY (sensor_id, since);
 ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_pkey PRIMARY KEY (id);
 ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_sensor_id_fkey FOREIGN KEY (sensor_id) REFERENCES sensors(id) ON DELETE CASCADE;
+ALTER TABLE sensor_watch ADD CONSTRAINT sensor_watch_pkey PRIMARY KEY (only_row);
+ALTER TABLE sensor_watch ADD CONSTRAINT sensor_watch_only_row_check CHECK (only_row);
 ALTER TABLE sensors ADD CONSTRAINT sensors_api_key_key UNIQUE (api_key);
 ALTER TABLE sensors ADD CONSTRAINT sensors_device_id_key UNIQUE (device_id);
 ALTER TABLE sensors ADD CONSTRAINT sensors_pkey PRIMARY KEY (id);

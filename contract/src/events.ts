@@ -118,10 +118,23 @@ const KEY_NEEDS_TIME = {
 export const reportedEvent = z.object(eventFields).refine(keyNeedsTime, KEY_NEEDS_TIME);
 export type ReportedEvent = z.infer<typeof reportedEvent>;
 
+const strict = z
+  .boolean()
+  .optional()
+  .describe(
+    'true: an event with unknown fields is refused. Otherwise they are ignored, and named in `warnings`.',
+  );
+
 export const ingestInput = z
-  .object({ apiKey: apiKeyInput, ...eventFields })
+  .object({ apiKey: apiKeyInput, ...eventFields, strict })
   .refine(keyNeedsTime, KEY_NEEDS_TIME);
-export const ingestOutput = z.object({ success: z.literal(true), eventId: z.string() });
+
+/** Fields of an event that were ignored. */
+const warnings = z
+  .array(z.object({ path: z.string(), message: z.string() }))
+  .optional()
+  .describe('The unknown fields of the event, which were ignored, at most 20. Absent if there are none.');
+export const ingestOutput = z.object({ success: z.literal(true), eventId: z.string(), warnings });
 
 /** Maximum number of events in one `events.ingestBatch`. */
 export const MAX_INGEST_BATCH = 1000;
@@ -129,6 +142,7 @@ export const MAX_INGEST_BATCH = 1000;
 /** Events of a batch are validated one by one, so that an invalid one does not affect the others. */
 export const ingestBatchInput = z.object({
   apiKey: apiKeyInput,
+  strict,
   events: z
     .array(z.unknown())
     .min(1, 'Send at least one event')
@@ -136,7 +150,7 @@ export const ingestBatchInput = z.object({
 });
 
 export const ingestedItem = z.union([
-  z.object({ eventId: z.string(), duplicate: z.boolean() }),
+  z.object({ eventId: z.string(), duplicate: z.boolean(), warnings }),
   z.object({
     error: z.object({
       code: z.string(),

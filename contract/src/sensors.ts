@@ -14,14 +14,16 @@ export const sensorStatus = z.enum(sensorStatuses);
 export type SensorStatus = z.infer<typeof sensorStatus>;
 
 /** What a sensor does, or fails to do, that affects its status. */
-export type SensorSignal = 'heartbeat' | 'criticalIssue' | 'silence';
+export type SensorSignal = 'heartbeat' | 'event' | 'criticalIssue' | 'silence';
 
 /**
  * The state machine of sensors: signal × status → next status. MAINTENANCE begins and ends by hand. Users may change
- * any status to any other (`sensors.update`).
+ * any status to any other (`sensors.update`). An event does not end ERROR: it does not say that the issue is gone, as a
+ * heartbeat without critical issues does.
  */
 export const nextStatus = {
   heartbeat: { OFFLINE: 'ONLINE', ONLINE: 'ONLINE', ERROR: 'ONLINE', MAINTENANCE: 'MAINTENANCE' },
+  event: { OFFLINE: 'ONLINE', ONLINE: 'ONLINE', ERROR: 'ERROR', MAINTENANCE: 'MAINTENANCE' },
   criticalIssue: { OFFLINE: 'ERROR', ONLINE: 'ERROR', ERROR: 'ERROR', MAINTENANCE: 'MAINTENANCE' },
   silence: { OFFLINE: 'OFFLINE', ONLINE: 'OFFLINE', ERROR: 'ERROR', MAINTENANCE: 'MAINTENANCE' },
 } as const satisfies Record<SensorSignal, Record<SensorStatus, SensorStatus>>;
@@ -77,7 +79,16 @@ export type LocatedSensor = z.infer<typeof locatedSensor>;
 /** The name of a sensor: 3 to 50 characters. */
 export const sensorName = trimmedText(50, 3);
 const description = optionalText(2000);
-const eventsPerMin = z.int().min(1).max(1_000_000);
+const eventsPerMin = z
+  .int()
+  .min(1)
+  .max(1_000_000)
+  .describe('The number of events per minute that is expected of the sensor.');
+const requiresHeartbeats = z
+  .boolean()
+  .describe(
+    'true: only heartbeats affect the status. false: every accepted event is a sign of life too. `sensors.getSignsOfLife` returns it.',
+  );
 
 export const createSensorInput = z.object({
   name: sensorName,
@@ -88,6 +99,7 @@ export const createSensorInput = z.object({
   coordinates: coordinatesInput.nullish().transform((value) => value ?? null),
   description,
   locationId: id.nullish().transform((value) => value ?? null),
+  requiresHeartbeats: requiresHeartbeats.default(false),
 });
 export type CreateSensorInput = z.infer<typeof createSensorInput>;
 
@@ -101,6 +113,7 @@ export const updateSensorInput = z.object({
   coordinates: coordinatesInput.nullable().optional(),
   locationId: id.nullable().optional(),
   description: editableText(2000),
+  requiresHeartbeats: requiresHeartbeats.optional(),
 });
 export type UpdateSensorInput = z.infer<typeof updateSensorInput>;
 
@@ -176,6 +189,22 @@ export const heartbeatOutput = z.object({
   serverTime: z.date(),
   intervalSeconds: z.number().describe('Interval at which to send heartbeats, in seconds.'),
 });
+
+/** What the status of a sensor is based on. */
+export const signsOfLife = z.object({
+  sensorId: z.string(),
+  status: sensorStatus,
+  requiresHeartbeats,
+  lastHeartbeat: z.date().nullable(),
+  lastEventAt: z
+    .date()
+    .nullable()
+    .describe('When its last accepted event arrived; written every two seconds.'),
+  timeoutSeconds: z
+    .number()
+    .describe('For how many seconds an ONLINE sensor may be silent before it becomes OFFLINE.'),
+});
+export type SignsOfLife = z.infer<typeof signsOfLife>;
 
 export const statusHistoryInput = z.object({ id, ...paging(50) });
 export const statusChange = z.object({

@@ -65,7 +65,7 @@ describe('an image that comes with an event', () => {
   it('is stored once, however many events have it, and keeps its place among addresses', async () => {
     const bytes = png({ shade: 7 });
     const address = `/images/${sha256(bytes)}`;
-    const sent = ['https://cameras.example.org/7.jpg', dataUrl(bytes, 'image/png'), 'frame 12'];
+    const sent = ['https://cameras.example.org/7.jpg', dataUrl(bytes, 'image/png'), 'frames/12'];
     const answers = await Promise.all([report(sent), report(sent), report([...sent, sent[1] as string])]);
     for (const { body } of answers) {
       const images = await imagesOf(body.result.data.json.eventId);
@@ -233,7 +233,7 @@ describe('while images cannot be stored', () => {
     const refused = await broken.call('events.ingest', event);
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
-    expect((await broken.call('events.ingest', { ...event, images: ['frame 1'] })).status).toBe(200);
+    expect((await broken.call('events.ingest', { ...event, images: ['frame-1'] })).status).toBe(200);
     const { apiKey: _, ...item } = event;
     const batch = await broken.ok('events.ingestBatch', {
       apiKey: key,

@@ -244,7 +244,7 @@ describe('values at their limits', () => {
     ['tags', Array.from({ length: 100 }, () => 't'.repeat(100))],
     ['images', Array.from({ length: 100 }, (_, n) => `https://cameras.example.org/${n}`)],
     ['images', ['i'.repeat(2048)]],
-    ['images', ['']],
+    ['images', ['C:\\Program Files\\cam\\1.jpg', 's3://bucket/1.jpg', 'Bilder/Straße.jpg', 'frame1']],
     ['metadata', {}],
   ])('are accepted: %s', async (name, value) => {
     expect((await ingest({ [name]: value }))[name]).toEqual(value);
@@ -278,6 +278,11 @@ describe('values at their limits', () => {
     ['images', ['i'.repeat(2049)]],
     ['images', [`data:image/svg+xml;base64,${'A'.repeat(3000)}`]],
     ['images', [null]],
+    ['images', ['']],
+    ['images', ['no picture today']],
+    ['images', ['two\nlines']],
+    ['images', ['javascript:alert(1)']],
+    ['images', ['<img>']],
     ['metadata', []],
     ['metadata', 'text'],
     ['idempotencyKey', ''],

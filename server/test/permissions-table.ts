@@ -51,6 +51,7 @@ export const mayCall = {
   'sensors.revealKey': sensors,
   'sensors.getKeyInfo': sensors,
   'sensors.heartbeat': 'devices',
+  'sensors.getSignsOfLife': everybody,
   'sensors.getStatusHistory': everybody,
   'sensors.onStatusChanged': everybody,
   'sensors.ping': sensors,

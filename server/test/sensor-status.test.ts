@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { nextStatus, type SensorSignal, type SensorStatus, sensorStatus } from '@gantry/contract/sensors';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { touchSensors } from '../src/sensors/contacts-store.ts';
 import { intervalFor, nameIssues } from '../src/sensors/heartbeat.ts';
-import { touchSensors } from '../src/sensors/store.ts';
 import { sweepOnce } from '../src/sensors/sweeper.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
@@ -39,7 +39,13 @@ const devicesOf = (service: Gantry) => {
     history: async (id: string): Promise<ChangeJson[]> =>
       (await asOperator('sensors.getStatusHistory', { id, take: 100 })).history.reverse(),
     heartbeat: (apiKey: string, rest: object = {}) => service.ok('sensors.heartbeat', { apiKey, ...rest }),
-    sweep: (timeoutSeconds = TIMEOUT) => sweepOnce(service.app.context, timeoutSeconds),
+    /** Sweeps as a service does that has run for long. */
+    sweep: async (timeoutSeconds = TIMEOUT) => {
+      await service.pool.query(`
+        INSERT INTO sensor_watch (watched_since, looked_at) VALUES ('-infinity', now())
+        ON CONFLICT (only_row) DO UPDATE SET watched_since = '-infinity', looked_at = now()`);
+      await sweepOnce(service.app.context, timeoutSeconds);
+    },
     /** Moves all contacts of the sensor into the past. */
     age: (id: string, seconds: number) =>
       service.pool.query(
@@ -62,7 +68,7 @@ beforeAll(async () => {
 afterAll(() => gantry.stop());
 
 describe('the status machine', () => {
-  const signal = fc.constantFrom<SensorSignal>('heartbeat', 'criticalIssue', 'silence');
+  const signal = fc.constantFrom<SensorSignal>('heartbeat', 'event', 'criticalIssue', 'silence');
   const status = fc.constantFrom<SensorStatus>(...sensorStatus.options);
 
   it('keeps MAINTENANCE whatever a sensor does', () => {
@@ -105,6 +111,16 @@ describe('the status machine', () => {
         return (await eventually(sweepAndRead, (read) => read.status === expected)).status;
       }
       if (action === 'heartbeat') return (await devices.heartbeat(sensor.apiKey)).status;
+      if (action === 'event') {
+        await gantry.ingest(sensor.apiKey);
+        const expected = nextStatus.event[from];
+        return (
+          await eventually(
+            () => devices.read(sensor.id),
+            (read) => read.status === expected,
+          )
+        ).status;
+      }
       if (action === 'criticalIssue') {
         return (await devices.heartbeat(sensor.apiKey, { issues: [WARNING, CRITICAL] })).status;
       }
@@ -302,7 +318,7 @@ describe('the sweeper', () => {
       );
       const [, , ...changes] = await devices.history(id);
       expect(changes).toMatchObject([
-        { from: 'ONLINE', to: 'OFFLINE', reason: 'no heartbeat for 90 seconds', changedBy: null },
+        { from: 'ONLINE', to: 'OFFLINE', reason: 'no heartbeat or event for 90 seconds', changedBy: null },
       ]);
     }
   });
@@ -332,11 +348,16 @@ describe('lastCommunication', () => {
   it('of many sensors moves forward, never back, and unknown sensors are ignored', async () => {
     const [one, two] = [await devices.create(), await devices.create()];
     const touch = (...contacts: [string, Date][]) =>
-      touchSensors(gantry.pool, {
-        byKey: new Map(contacts),
-        byPreviousKey: new Map(),
-        byConnection: new Map(),
-      });
+      touchSensors(
+        gantry.pool,
+        {
+          byKey: new Map(contacts),
+          byPreviousKey: new Map(),
+          byConnection: new Map(),
+          events: new Map(),
+        },
+        TIMEOUT,
+      );
     await touch([one.id, moment('2026-01-02')], [randomUUID(), moment('2026-01-02')]);
     expect(await devices.read(one.id)).toMatchObject({ lastCommunication: '2026-01-02T00:00:00.000Z' });
     expect(await devices.read(two.id)).toMatchObject({ lastCommunication: null });
@@ -361,11 +382,16 @@ describe('lastCommunication', () => {
       );
     await Promise.all(
       Array.from({ length: 30 }, () =>
-        touchSensors(gantry.pool, {
-          byKey: shuffled(),
-          byPreviousKey: shuffled(),
-          byConnection: shuffled(),
-        }),
+        touchSensors(
+          gantry.pool,
+          {
+            byKey: shuffled(),
+            byPreviousKey: shuffled(),
+            byConnection: shuffled(),
+            events: new Map([...shuffled()].map(([id, at]) => [id, at.getTime()])),
+          },
+          TIMEOUT,
+        ),
       ),
     );
   });
@@ -412,7 +438,11 @@ describe('a service with a time-out of one second', () => {
       (sensors) => sensors.every(({ status }) => status === 'OFFLINE'),
     );
     const [, , fell] = await own.history(silent.id);
-    expect(fell).toMatchObject({ from: 'ONLINE', to: 'OFFLINE', reason: 'no heartbeat for 1 second' });
+    expect(fell).toMatchObject({
+      from: 'ONLINE',
+      to: 'OFFLINE',
+      reason: 'no heartbeat or event for 1 second',
+    });
     const after = Date.parse(fell?.at ?? '') - Date.parse(serverTime);
     expect(after).toBeGreaterThanOrEqual(1_000);
     expect(after).toBeLessThan(6_000);

@@ -1,3 +1,4 @@
+import type { InputIssue } from '@gantry/contract/errors';
 import {
   event,
   eventDetail,
@@ -39,6 +40,7 @@ import { deleteEvent, lookUpEvents, markAsArchived, markAsProcessed } from '../e
 import { getEvent } from '../events/store.ts';
 import { findIncidentIdsOf } from '../incidents/store.ts';
 import { ingestEvent } from '../ingest/pipeline.ts';
+import { refuseUnknown, unknownFields } from '../ingest/unknown-fields.ts';
 import { unavailable } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { failureOf, inputFailure } from '../rpc/errors.ts';
@@ -48,12 +50,27 @@ import type { AppContext } from './context.ts';
 import { eventBatches } from './event-batches.ts';
 import { allowed, device, open, router, signedIn } from './procedures.ts';
 
+/** The unknown fields of an event, which are counted. @throws AppError `badRequest` if it is to be refused for them */
+function noteUnknown({ metrics }: AppContext, given: unknown, isStrict: boolean): readonly InputIssue[] {
+  const fields = unknownFields(given);
+  if (fields.length === 0) return fields;
+  metrics.eventsWithUnknownFields.inc();
+  if (isStrict) throw refuseUnknown(fields);
+  return fields;
+}
+
 /** One event of a batch, validated and stored separately, so that an invalid event does not affect the others. */
-async function ingestItem(ctx: DeviceContext<AppContext>, item: unknown): Promise<IngestedItem> {
+async function ingestItem(
+  ctx: DeviceContext<AppContext>,
+  item: unknown,
+  isStrict: boolean,
+): Promise<IngestedItem> {
   const parsed = reportedEvent.safeParse(item);
   try {
     if (!parsed.success) throw inputFailure(parsed.error);
-    return await ingestEvent(ctx, parsed.data);
+    const warnings = noteUnknown(ctx.app, item, isStrict);
+    const ingested = await ingestEvent(ctx, parsed.data);
+    return warnings.length === 0 ? ingested : { ...ingested, warnings: [...warnings] };
   } catch (error) {
     const { body, unexpected } = failureOf(error);
     if (unexpected)
@@ -72,14 +89,16 @@ export const eventsRouter = router({
     .meta({
       summary: 'Report one event',
       notes:
-        'The answer is sent after the event is durable. With `timestamp` and `idempotencyKey`, a repeated event is stored once. On SERVICE_UNAVAILABLE (503) and TOO_MANY_REQUESTS (429), wait for `Retry-After` and send the event again.',
+        'The answer is sent after the event is durable. With `timestamp` and `idempotencyKey`, a repeated event is stored once. Unknown fields are ignored and named in `warnings`; with `strict`, the event is refused. On SERVICE_UNAVAILABLE (503) and TOO_MANY_REQUESTS (429), wait for `Retry-After` and send the event again.',
     })
     .input(ingestInput)
     .output(ingestOutput)
     .mutation(async ({ ctx, input }) => {
       ctx.app.eventRates.take(ctx.sensor, 1);
+      const warnings = noteUnknown(ctx.app, ctx.given, input.strict === true);
       const { eventId } = await ingestEvent(ctx, input);
-      return { success: true as const, eventId };
+      if (warnings.length === 0) return { success: true as const, eventId };
+      return { success: true as const, eventId, warnings: [...warnings] };
     }),
 
   ingestBatch: device
@@ -92,7 +111,9 @@ export const eventsRouter = router({
     .output(ingestBatchOutput)
     .mutation(async ({ ctx, input }) => {
       ctx.app.eventRates.take(ctx.sensor, input.events.length);
-      const results = await Promise.all(input.events.map((item) => ingestItem(ctx, item)));
+      const results = await Promise.all(
+        input.events.map((item) => ingestItem(ctx, item, input.strict === true)),
+      );
       // Nothing was accepted, so the whole request should be repeated, as for a single event.
       if (results.every(isUnavailable))
         throw unavailable('No event could be stored: send them again in a moment');

@@ -46,10 +46,17 @@ export function peopleWith(permission: Permission) {
   });
 }
 
+/** What a device's call adds to its context. */
+interface DeviceCall extends Pick<DeviceContext, 'sensor'> {
+  /** Its input before validation, which drops unknown fields. */
+  readonly given: unknown;
+}
+
 /** Devices, by the API key in the input, which is checked before the rest of the input. */
-export const anyDevice: Guard<Pick<DeviceContext, 'sensor'>, AppContext> = (ctx, { readInput }) => {
-  const sensor = authenticateSensor(ctx, readInput());
-  return sensor instanceof Promise ? sensor.then((found) => ({ sensor: found })) : { sensor };
+export const anyDevice: Guard<DeviceCall, AppContext> = (ctx, { readInput }) => {
+  const given = readInput();
+  const sensor = authenticateSensor(ctx, given);
+  return sensor instanceof Promise ? sensor.then((found) => ({ sensor: found, given })) : { sensor, given };
 };
 
 /** Users who are logged in and pass `check`. Those from whom plates are hidden are shown none. */

@@ -16,6 +16,7 @@ import {
   sensor,
   sensorKeyInfo,
   sensorsPage,
+  signsOfLife,
   statusChangedMessage,
   statusHistoryInput,
   statusHistoryOutput,
@@ -28,7 +29,7 @@ import { handleHeartbeat } from '../sensors/heartbeat.ts';
 import { getKeyInfo } from '../sensors/keys-store.ts';
 import { pingSensor } from '../sensors/ping.ts';
 import { createSensor, deleteSensor, revealKey, rotateKey, updateSensor } from '../sensors/service.ts';
-import { listStatusChanges } from '../sensors/status-store.ts';
+import { getSignsOfLife, listStatusChanges } from '../sensors/status-store.ts';
 import { getSensor } from '../sensors/store.ts';
 import { viewAllSensors, viewSensor, viewSensors } from '../sensors/view.ts';
 import { allowed, device, openUnlessPrivate, router, signedIn } from './procedures.ts';
@@ -70,7 +71,7 @@ export const sensorsRouter = router({
     .meta({
       summary: 'Register a sensor',
       notes:
-        'The sensor receives an API key and is OFFLINE until its first heartbeat. A `deviceId` that is already in use is refused.',
+        'The sensor receives an API key and is OFFLINE until its first heartbeat or event; with `requiresHeartbeats`, until its first heartbeat. A `deviceId` that is already in use is refused.',
     })
     .input(createSensorInput)
     .output(createdSensor)
@@ -128,11 +129,24 @@ export const sensorsRouter = router({
     .meta({
       summary: 'Send a heartbeat of a device, with its state',
       notes:
-        'OFFLINE and ERROR become ONLINE; a critical issue sets ERROR; MAINTENANCE does not change. An ONLINE sensor that sends no heartbeat within the timeout becomes OFFLINE.',
+        'OFFLINE and ERROR become ONLINE; a critical issue sets ERROR; MAINTENANCE does not change. An ONLINE sensor that sends neither a heartbeat nor an event within the timeout becomes OFFLINE; with `requiresHeartbeats`, events do not count.',
     })
     .input(heartbeatInput)
     .output(heartbeatOutput)
     .mutation(({ ctx, input }) => handleHeartbeat(ctx, input)),
+
+  getSignsOfLife: signedIn
+    .meta({
+      summary: 'Get what the status of a sensor is based on',
+      notes:
+        'Every accepted event is a sign of life, also one that arrived through a connection: it makes an OFFLINE sensor ONLINE and keeps it so. It does not end ERROR or MAINTENANCE, and does not change `lastHeartbeat`. After downtime of the service, no sensor becomes OFFLINE before the service has run for `timeoutSeconds`.',
+    })
+    .input(byId)
+    .output(signsOfLife)
+    .query(async ({ ctx: { app }, input }) => ({
+      ...(await getSignsOfLife(app.db, input.id)),
+      timeoutSeconds: app.config.HEARTBEAT_TIMEOUT_SECONDS,
+    })),
 
   getStatusHistory: signedIn
     .meta({ question: true, summary: 'List the status changes of a sensor, newest first' })

@@ -37,6 +37,8 @@ export async function storeReport(app: GatewayApp, dated: DatedReport): Promise<
   const pictures = composed.event.images.flatMap((address) => IMAGE.exec(address)?.[1] ?? []);
   try {
     const { eventId, outcome } = await storeReported({ app, sensor }, composed.event, pictures);
+    // What a buffer kept for long says that the sensor was alive then.
+    app.lastContacts.recordEvent(sensor.id, dated.receivedAt);
     return { kind: outcome === 'stored' ? 'stored' : 'duplicate', eventId, note: dated.note };
   } catch (error) {
     if (error instanceof AppError && error.kind === 'badRequest')

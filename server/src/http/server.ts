@@ -22,7 +22,13 @@ import { drain } from '../rpc/body.ts';
 import { createCallerOf } from '../rpc/caller.ts';
 import { failureOf, WireError } from '../rpc/errors.ts';
 import { createHandler, type Handler, JSON_TYPE } from '../rpc/handler.ts';
-import { commonHeaders, headersForOrigin, PREFLIGHT_HEADERS, requireOneHost } from '../rpc/headers.ts';
+import {
+  commonHeaders,
+  headersForOrigin,
+  PREFLIGHT_HEADERS,
+  REST_PREFLIGHT_HEADERS,
+  requireOneHost,
+} from '../rpc/headers.ts';
 import { allowOrigins } from '../rpc/origins.ts';
 import { trpcTarget } from '../rpc/request.ts';
 import { refuseConnection, takeOverFromNode } from './connection.ts';
@@ -34,6 +40,7 @@ import { serveMapTiles } from './map-tiles.ts';
 import { serveOidc } from './oidc.ts';
 import { serveProbes } from './probes.ts';
 import { serveReportFiles } from './report-files.ts';
+import { createRestDoor } from './rest/door.ts';
 
 /** Maximum size of the request line and headers in bytes: a batch of queries has its inputs in the address. */
 const MAX_HEADER_BYTES = 64 * 1024;
@@ -76,16 +83,10 @@ export async function createServer(
     );
   }
   let closing = false;
-  const trpc = createHandler({
-    router,
-    app,
-    timeoutMs,
-    limits,
-    allowed,
-    callerOf,
-    isClosing: () => closing,
-    ending: app.realtime.ending,
-  });
+  const isClosing = () => closing;
+  const calls = { router, app, timeoutMs, limits, allowed, callerOf, isClosing };
+  const trpc = createHandler({ ...calls, ending: app.realtime.ending });
+  const allDoors = [createRestDoor(calls), ...doors];
 
   const server = fastify({
     logger: false,
@@ -94,7 +95,7 @@ export async function createServer(
     forceCloseConnections: 'idle',
     serverFactory: (handler) => {
       const http = createHttp(timeoutMs, isPreflight, trpc, (request, response) => {
-        const door = isPreflight(request) ? undefined : doors.find((each) => each.accepts(request));
+        const door = isPreflight(request) ? undefined : allDoors.find((each) => each.accepts(request));
         if (!door) return handler(request, response);
         if (closing) response.shouldKeepAlive = false;
         door.handle(request, response);
@@ -142,7 +143,7 @@ export async function createServer(
     requireOneHost(request.raw);
     say(reply, headersForOrigin(request.headers.origin, allowed));
     if (!isPreflight(request.raw)) return;
-    say(reply, PREFLIGHT_HEADERS);
+    say(reply, request.url.startsWith('/v1/') ? REST_PREFLIGHT_HEADERS : PREFLIGHT_HEADERS);
     return reply.code(204).send();
   });
 

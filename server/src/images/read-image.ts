@@ -23,6 +23,15 @@ const IMAGE_BASE64 = /^(?:\/9j\/|iVBORw0KGgo|UklGR)/;
 /** Markup, and base64 of markup, GIF and PDF: neither supported images nor addresses. */
 const OTHER_FILE = /^\s*<|^(?:PHN2Zy|PD94bWwg|PCFET0NUWVBF|PCFkb2N0eXBl|PGh0bWw|PEhUTUw|R0lGOD|JVBERi)/;
 
+/**
+ * An address is a URL or a path, without blanks unless it is an absolute path in a file system. The other characters
+ * that RFC 3986 excludes are allowed where makers of devices use them.
+ */
+const ADDRESS = /^(?:[^\s<>"\p{Cc}]+|(?:[A-Za-z]:[\\/]|\\\\|\/)[^<>"\p{Cc}]*)$/u;
+const SCRIPT_URL = /^\s*(?:javascript|vbscript):/i;
+const NO_ADDRESS =
+  'This is neither an address nor an image: send the address of an image without blanks, or a JPEG, PNG or WebP image in base64';
+
 /** For short texts; longer ones must be base64. */
 const REFERENCE_MAX = 2048;
 const ONLY_BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
@@ -73,6 +82,11 @@ export function readPicture(bytes: Buffer, path: string): Picture {
     );
   }
   return { sha256: hash('sha256', bytes, 'hex'), mediaType, width, height, bytes };
+}
+
+/** @throws AppError `badRequest` for a text that is not an address */
+export function requireAddress(value: string, path: string): void {
+  if (!ADDRESS.test(value) || SCRIPT_URL.test(value)) throw invalidInput(path, NO_ADDRESS);
 }
 
 /** The address at which an image is served. */

@@ -1,17 +1,20 @@
 import type { ReportedEvent } from '@gantry/contract/events';
 import type { EventRow } from '../events/event-row.ts';
 import { picturesTookTooLong } from '../images/images.ts';
-import { addressOfImage, type Picture, readImage } from '../images/read-image.ts';
+import { addressOfImage, type Picture, readImage, requireAddress } from '../images/read-image.ts';
 import type { ImageServices } from '../images/start.ts';
 import type { Core } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
 import type { DeviceContext } from '../sensors/authenticate.ts';
+import type { SensorServices } from '../sensors/start.ts';
 import { enrich } from './enrich.ts';
 import { asFirstReported } from './former-zones.ts';
 import type { WriteOutcome } from './queue.ts';
 import type { IngestServices } from './start.ts';
 
-type IngestContext = DeviceContext<Core & IngestServices & ImageServices>;
+type IngestContext = DeviceContext<
+  Core & IngestServices & ImageServices & Pick<SensorServices, 'lastContacts'>
+>;
 
 /** A durable event, and whether it was stored before this request. */
 export interface Ingested {
@@ -32,7 +35,7 @@ interface WithPictures {
 const PICTURES_MS = 18_000;
 
 /**
- * Stores an event that passed validation. Resolves after the commit.
+ * Stores an event that passed validation, which is a sign of life of its sensor. Resolves after the commit.
  * @throws AppError `badRequest` for a timestamp out of bounds; `conflict` when its idempotency key was used for other
  * content at the same time; `unavailable` when it should be sent again, possibly because of its images
  */
@@ -46,7 +49,8 @@ export async function ingestEvent(
   const former = app.settings.formerZones();
   const dated =
     former.length === 0 ? event : await asFirstReported(app, sensor, event, [timezone, ...former]);
-  const row = enrich(dated, sensor, timezone, app.clock.now(), app.eventTimes);
+  const now = app.clock.now();
+  const row = enrich(dated, sensor, timezone, now, app.eventTimes);
   const outcome =
     pictures.length === 0 ? await app.eventWriter.write(row) : await writeWithPictures(app, row, pictures);
   if (outcome === 'conflict') {
@@ -55,6 +59,7 @@ export async function ingestEvent(
       'This idempotencyKey was used for other content at the same timestamp: use a new key',
     );
   }
+  app.lastContacts.recordEvent(sensor.id, now);
   return { eventId: row.id, duplicate: outcome === 'duplicate' };
 }
 
@@ -80,9 +85,13 @@ export async function storeReported(
   return { eventId: row.id, outcome: await app.eventWriter.write(row) };
 }
 
-/** @throws AppError `badRequest` at `images.<n>` for data that is not an image */
+/** @throws AppError `badRequest` at `images.<n>` for a text that is neither an address nor an image */
 function takeOutPictures(event: ReportedEvent): WithPictures {
-  const read = event.images.map((value, at) => ({ value, picture: readImage(value, `images.${at}`) }));
+  const read = event.images.map((value, at) => {
+    const picture = readImage(value, `images.${at}`);
+    if (!picture) requireAddress(value, `images.${at}`);
+    return { value, picture };
+  });
   const images = read.map(({ value, picture }) => (picture ? addressOfImage(picture.sha256) : value));
   return { event: { ...event, images }, pictures: read.flatMap(({ picture }) => picture ?? []) };
 }

@@ -169,7 +169,9 @@ export const configKeys = {
     ),
   HEARTBEAT_TIMEOUT_SECONDS: number(1, 86_400)
     .default(90)
-    .describe('A sensor that sends no heartbeat for this long becomes OFFLINE.'),
+    .describe(
+      'A sensor that sends neither a heartbeat nor an event for this long becomes OFFLINE; heartbeats only, if it requires them.',
+    ),
   OLDEST_EVENT_DAYS: number(1, 36_500)
     .optional()
     .describe(

@@ -8,6 +8,8 @@ export interface Metrics {
   readonly requests: Counter<'procedure' | 'code'>;
   readonly requestSeconds: Histogram<'procedure'>;
   readonly events: Counter<'outcome'>;
+  /** Events with fields that are not known. */
+  readonly eventsWithUnknownFields: Counter;
   readonly groupSize: Histogram;
   readonly queuedEvents: Gauge;
   readonly lateFollowUps: Gauge;
@@ -75,6 +77,11 @@ export function createMetrics(siblings: Siblings | null = null): Metrics {
       name: 'gantry_events_total',
       help: 'Events taken in, by outcome (stored, duplicate, refused)',
       labelNames: ['outcome'],
+      registers,
+    }),
+    eventsWithUnknownFields: new Counter({
+      name: 'gantry_events_with_unknown_fields_total',
+      help: 'Events with fields that are not known: usually misspelt by a device, whose data is then missing',
       registers,
     }),
     groupSize: new Histogram({

@@ -25,6 +25,12 @@ export const PREFLIGHT_HEADERS: readonly string[] = [
   '0',
 ];
 
+/** The same for /v1, with the methods and headers that the REST form has besides. */
+export const REST_PREFLIGHT_HEADERS: readonly string[] = PREFLIGHT_HEADERS.map((text) => {
+  if (text.startsWith('GET')) return 'GET, POST, PUT, PATCH, DELETE, OPTIONS';
+  return text.startsWith('Content-Type') ? 'Content-Type, Authorization, x-api-key, Idempotency-Key' : text;
+});
+
 const ANY_ORIGIN = ['vary', 'Origin'];
 
 /** The headers that allow an origin to read the answer; a cache must not serve it to other origins. */

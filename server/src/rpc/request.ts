@@ -20,9 +20,9 @@ export interface RawRequest {
   readonly body: Buffer | null;
 }
 
-/** The address of a request to /trpc. */
+/** The address of a request to /trpc or /v1. */
 export interface Target {
-  /** The part after /trpc/, still encoded. */
+  /** The part after the prefix, still encoded. */
   readonly path: string;
   /** The part after the question mark. */
   readonly query: string;
@@ -48,12 +48,17 @@ const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 /** @returns null for another address */
 export function trpcTarget(url: string): Target | null {
+  return targetUnder(url, PREFIX);
+}
+
+/** The address below a prefix that ends with a slash; null for another address. */
+export function targetUnder(url: string, prefix: string): Target | null {
   const local = url.startsWith('/') ? url : url.replace(ORIGIN, '');
-  if (!local.startsWith(PREFIX)) return null;
+  if (!local.startsWith(prefix)) return null;
   const end = local.search(/[?#]/);
   return end === -1
-    ? { path: local.slice(PREFIX.length), query: '' }
-    : { path: local.slice(PREFIX.length, end), query: local.slice(end + 1) };
+    ? { path: local.slice(prefix.length), query: '' }
+    : { path: local.slice(prefix.length, end), query: local.slice(end + 1) };
 }
 
 const NO_QUERY: ParsedUrlQuery = {};
@@ -122,7 +127,7 @@ function textOf(query: ParsedUrlQuery, name: string): string | undefined {
 }
 
 /** Refuses a body that is not plain JSON in UTF-8. Called when the input is needed, after the token was checked. */
-function requireJson(headers: IncomingHttpHeaders): void {
+export function requireJson(headers: IncomingHttpHeaders): void {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
   if (type === 'application/json' && encoding === 'identity') return;
   if (encoding.toLowerCase() !== 'identity') {

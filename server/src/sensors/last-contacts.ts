@@ -7,6 +7,8 @@ export interface LastContacts extends AsyncDisposable {
   recordByPreviousKey(sensorId: string): void;
   /** The same, for a sensor that spoke through a gateway, without a key. */
   recordByConnection(sensorId: string): void;
+  /** Records an accepted event, which is a sign of life. @param at when it arrived, in Unix milliseconds */
+  recordEvent(sensorId: string, at: number): void;
 }
 
 export interface LastContactsParts {
@@ -24,20 +26,24 @@ export interface Contacts {
   readonly byKey: ReadonlyMap<string, Date>;
   readonly byPreviousKey: ReadonlyMap<string, Date>;
   readonly byConnection: ReadonlyMap<string, Date>;
+  /** When their last accepted events arrived, in Unix milliseconds. */
+  readonly events: ReadonlyMap<string, number>;
 }
 
 export function createLastContacts({ store, log, now, everyMs }: LastContactsParts): LastContacts {
   let byKey = new Map<string, Date>();
   let byPreviousKey = new Map<string, Date>();
   let byConnection = new Map<string, Date>();
+  let events = new Map<string, number>();
   let writing = Promise.resolve();
 
   const flush = async (): Promise<void> => {
-    if (byKey.size === 0 && byPreviousKey.size === 0 && byConnection.size === 0) return;
-    const due = { byKey, byPreviousKey, byConnection };
+    if (byKey.size + byPreviousKey.size + byConnection.size + events.size === 0) return;
+    const due = { byKey, byPreviousKey, byConnection, events };
     byKey = new Map();
     byPreviousKey = new Map();
     byConnection = new Map();
+    events = new Map();
     try {
       await store(due);
     } catch (error) {
@@ -62,6 +68,9 @@ export function createLastContacts({ store, log, now, everyMs }: LastContactsPar
     },
     recordByConnection(sensorId) {
       byConnection.set(sensorId, new Date(now()));
+    },
+    recordEvent(sensorId, at) {
+      events.set(sensorId, at);
     },
     async [Symbol.asyncDispose]() {
       clearInterval(timer);

@@ -9,9 +9,22 @@ export function publishStatus(
   outcomes: readonly StatusOutcome[],
   reason: string,
 ): Promise<void> {
+  return publishChanges(
+    app,
+    tx,
+    outcomes.map((outcome) => ({ ...outcome, reason })),
+  );
+}
+
+/** The same, for changes with a reason each. */
+export function publishChanges(
+  app: { readonly outbox: Outbox },
+  tx: Executor,
+  changes: readonly (StatusOutcome & { readonly reason: string })[],
+): Promise<void> {
   return publish(
     app,
     tx,
-    outcomes.map((outcome) => ({ topic: 'sensors', body: { ...outcome, reason } })),
+    changes.map((body) => ({ topic: 'sensors', body })),
   );
 }

@@ -2,11 +2,12 @@ import { channels } from '../platform/database/notify.ts';
 import type { Foundation } from '../platform/start.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import { publicKeyView } from './api-key.ts';
+import { writeContacts } from './contacts.ts';
 import { createKnownSensors, type KnownSensors } from './known-sensors.ts';
 import { createLastContacts, type LastContacts } from './last-contacts.ts';
 import { createPublicList, type PublicList } from './public-list.ts';
 import { createSensorKeys, type SensorKeys } from './sensor-keys.ts';
-import { findKnownSensorById, findSensorByKey, touchSensors } from './store.ts';
+import { findKnownSensorById, findSensorByKey } from './store.ts';
 import { startSweeper } from './sweeper.ts';
 
 /** The services of this room. */
@@ -22,6 +23,7 @@ export function startSensors(
   { outbox }: Pick<RealtimeServices, 'outbox'>,
 ): SensorServices {
   const { config, db, devices, questions, log, clock, timings } = core;
+  const timeoutSeconds = config.HEARTBEAT_TIMEOUT_SECONDS;
   const sensorKeys = createSensorKeys((apiKey) => findSensorByKey(devices, apiKey));
   const knownSensors = createKnownSensors((sensorId) => findKnownSensorById(devices, sensorId));
   const publicSensors = createPublicList(questions, publicKeyView(config.PUBLIC_SENSOR_KEYS));
@@ -43,12 +45,13 @@ export function startSensors(
   );
   const lastContacts = resources.use(
     createLastContacts({
-      store: (contacts) => touchSensors(pools.devices, contacts),
+      store: (contacts) =>
+        writeContacts({ devices, pool: pools.devices, outbox, publicSensors, timeoutSeconds }, contacts),
       log,
       now: clock.now,
       everyMs: timings.writeContactsMs,
     }),
   );
-  resources.use(startSweeper({ db, log, timings, outbox, publicSensors }, config.HEARTBEAT_TIMEOUT_SECONDS));
+  resources.use(startSweeper({ db, log, timings, outbox, publicSensors }, timeoutSeconds));
   return { sensorKeys, knownSensors, publicSensors, lastContacts };
 }

@@ -1,14 +1,17 @@
+import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import {
   nextStatus,
   type SensorSignal,
   type SensorStatus,
+  type SignsOfLife,
   type StatusChange,
 } from '@gantry/contract/sensors';
 import { count, desc, eq, type SQL, sql } from 'drizzle-orm';
 import { locks } from '../platform/database/locks.ts';
-import { sensorStatusHistory as history } from '../platform/database/tables.ts';
+import { sensorStatusHistory as history, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
+import { notFound } from '../platform/error.ts';
 import { findNames } from '../users/names-store.ts';
 import { acceptsKey } from './keys-store.ts';
 
@@ -81,7 +84,7 @@ export interface SelfReport {
    * a gateway.
    */
   readonly apiKey: string | null;
-  readonly signal: Exclude<SensorSignal, 'silence'>;
+  readonly signal: Extract<SensorSignal, 'heartbeat' | 'criticalIssue'>;
   readonly reason: string;
   readonly firmware: string | null;
   readonly ipAddress: string | null;
@@ -121,25 +124,99 @@ export function recordHeartbeat(db: Executor, report: SelfReport): Promise<Statu
   return takeReport(db, report, sql`true`);
 }
 
-/** The reason recorded for a sensor that is OFFLINE because of missing heartbeats. */
-export function silenceReason(timeoutSeconds: number): string {
-  return `no heartbeat for ${timeoutSeconds} ${timeoutSeconds === 1 ? 'second' : 'seconds'}`;
+/** The reason recorded for a sensor that is OFFLINE because of its silence. */
+export function silenceReason(timeoutSeconds: number, requiresHeartbeats: boolean): string {
+  const what = requiresHeartbeats ? 'no heartbeat' : 'no heartbeat or event';
+  return `${what} for ${timeoutSeconds} ${timeoutSeconds === 1 ? 'second' : 'seconds'}`;
+}
+
+/** The reason recorded for a sensor whose status an event has changed. */
+export const EVENT_REASON = 'event';
+
+/** Times of events are written every two seconds. */
+const EVENTS_WRITTEN = sql.raw("interval '5 seconds'");
+
+/** Takes the turn of looking for silent sensors until the transaction ends. @returns false: another process has it */
+export async function takeTurn(tx: Executor): Promise<boolean> {
+  const { rows } = await tx.execute<{ mine: boolean }>(
+    sql`SELECT pg_try_advisory_xact_lock(${locks.sweep}) AS mine`,
+  );
+  return rows[0]?.mine === true;
 }
 
 /**
- * Changes the status of every sensor that is ONLINE and has sent no heartbeat within the time-out.
+ * Records that silent sensors are looked for.
+ * @param gapSeconds a longer time since the last look counts as downtime
+ * @returns whether the service has received messages for a whole time-out, so that a silent sensor is silent
+ */
+export async function keepWatch(tx: Executor, timeoutSeconds: number, gapSeconds: number): Promise<boolean> {
+  const { rows } = await tx.execute<{ is_long: boolean }>(sql`
+    INSERT INTO sensor_watch AS watch (watched_since, looked_at) VALUES (now(), now())
+    ON CONFLICT (only_row) DO UPDATE SET looked_at = now(), watched_since = CASE
+      WHEN watch.looked_at < now() - make_interval(secs => ${gapSeconds}) THEN now() ELSE watch.watched_since END
+    RETURNING watched_since <= now() - make_interval(secs => ${timeoutSeconds}) AS is_long`);
+  return rows[0]?.is_long === true;
+}
+
+/** What the status of a sensor is based on. @throws AppError `notFound` */
+export async function getSignsOfLife(db: Executor, id: string): Promise<Omit<SignsOfLife, 'timeoutSeconds'>> {
+  const { status, requiresHeartbeats, lastHeartbeat, lastEventAt } = sensors;
+  const [row] = isUuid(id)
+    ? await db
+        .select({ sensorId: sensors.id, status, requiresHeartbeats, lastHeartbeat, lastEventAt })
+        .from(sensors)
+        .where(eq(sensors.id, id))
+    : [];
+  if (!row) throw notFound('Sensor');
+  return row;
+}
+
+/**
+ * Changes the status of sensors of which an event has arrived, unless it was changed meanwhile.
  * @returns those that changed
  */
-export async function silenceSensors(db: Executor, timeoutSeconds: number): Promise<StatusOutcome[]> {
-  // The process that gets the lock does the work. A sensor that is being changed either is not silent or is handled
-  // in the next round.
-  const { rows } = await db.execute<OutcomeRow>(sql`
-    WITH turn AS MATERIALIZED (
-      SELECT pg_try_advisory_xact_lock(${locks.sweep}) AS mine
-    ), locked AS MATERIALIZED (
-      SELECT sensors.id, sensors.status, sensors.status_since FROM sensors, turn
-      WHERE turn.mine AND sensors.status = 'ONLINE'
+export async function recordEventsOf(tx: Executor, ids: readonly string[]): Promise<StatusOutcome[]> {
+  const { rows } = await tx.execute<OutcomeRow>(sql`
+    WITH locked AS MATERIALIZED (
+      SELECT id, status, status_since, ${JSON.stringify(nextStatus.event)}::jsonb ->> status AS next_status
+      FROM sensors
+      WHERE id = ANY (${sql.param([...ids])}::uuid[]) AND NOT requires_heartbeats AND last_event_at > status_since
+      ORDER BY id FOR NO KEY UPDATE
+    ), changing AS MATERIALIZED (
+      SELECT *, ${CHANGED_AT} AS at FROM locked WHERE status <> next_status
+    ), after AS (
+      UPDATE sensors SET status = changing.next_status, status_since = changing.at, updated_at = now()
+      FROM changing WHERE sensors.id = changing.id
+      RETURNING sensors.id, sensors.name, changing.status AS old_status, sensors.status, changing.at
+    ), recorded AS (
+      INSERT INTO sensor_status_history (sensor_id, from_status, to_status, at, reason)
+      SELECT id, old_status, status, at, ${EVENT_REASON}::text FROM after
+    )
+    SELECT ${OUTCOME} FROM after`);
+  return rows.map(toOutcome);
+}
+
+/** A sensor that has gone silent. */
+export interface SilenceOutcome extends StatusOutcome {
+  readonly reason: string;
+}
+
+/**
+ * Changes the status of every sensor that is ONLINE and has sent no heartbeat within the time-out, and no event
+ * either, unless it is required to send heartbeats. The caller has the turn.
+ * @returns those that changed
+ */
+export async function silenceSensors(tx: Executor, timeoutSeconds: number): Promise<SilenceOutcome[]> {
+  const reason = sql`CASE WHEN requires_heartbeats THEN ${silenceReason(timeoutSeconds, true)}::text
+    ELSE ${silenceReason(timeoutSeconds, false)}::text END`;
+  // A sensor that is being changed either is not silent or is handled in the next round.
+  const { rows } = await tx.execute<OutcomeRow & { reason: string }>(sql`
+    WITH locked AS MATERIALIZED (
+      SELECT sensors.id, sensors.status, sensors.status_since FROM sensors
+      WHERE sensors.status = 'ONLINE'
         AND greatest(sensors.last_heartbeat, sensors.status_since) < now() - make_interval(secs => ${timeoutSeconds})
+        AND (sensors.requires_heartbeats OR sensors.last_event_at IS NULL
+          OR sensors.last_event_at < now() - make_interval(secs => ${timeoutSeconds}) - ${EVENTS_WRITTEN})
       ORDER BY sensors.id FOR NO KEY UPDATE OF sensors SKIP LOCKED
     ), silent AS MATERIALIZED (
       SELECT *, ${CHANGED_AT} AS at FROM locked
@@ -147,13 +224,13 @@ export async function silenceSensors(db: Executor, timeoutSeconds: number): Prom
       UPDATE sensors SET status = ${JSON.stringify(nextStatus.silence)}::jsonb ->> silent.status,
         status_since = silent.at, updated_at = now()
       FROM silent WHERE sensors.id = silent.id
-      RETURNING sensors.id, sensors.name, silent.status AS old_status, sensors.status, silent.at
+      RETURNING sensors.id, sensors.name, silent.status AS old_status, sensors.status, silent.at, ${reason} AS reason
     ), recorded AS (
       INSERT INTO sensor_status_history (sensor_id, from_status, to_status, at, reason)
-      SELECT id, old_status, status, at, ${silenceReason(timeoutSeconds)}::text FROM after
+      SELECT id, old_status, status, at, reason FROM after
     )
-    SELECT ${OUTCOME} FROM after`);
-  return rows.map(toOutcome);
+    SELECT ${OUTCOME}, reason FROM after`);
+  return rows.map((row) => ({ ...toOutcome(row), reason: row.reason }));
 }
 
 /**

@@ -8,13 +8,11 @@ import type {
   UpdateSensorInput,
 } from '@gantry/contract/sensors';
 import { and, asc, count, desc, eq, inArray, isNull, or, type SQL, sql } from 'drizzle-orm';
-import type { Pool } from 'pg';
 import { contains, sortedName } from '../platform/database/folded.ts';
 import { locations, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { acceptsKey, acceptsPreviousKey } from './keys-store.ts';
-import type { Contacts } from './last-contacts.ts';
 import type { KnownSensor } from './sensor-keys.ts';
 import { readStandings } from './standings-store.ts';
 
@@ -147,38 +145,6 @@ async function findKnownSensor(
   const standings = await readStandings(db, row.id, row.locationId);
   const until = standings.at(-1)?.since ?? Number.NEGATIVE_INFINITY;
   return { ...sensor, past: { until, standings } };
-}
-
-// Rows are locked in the order of their ids, as in every change of several sensors.
-const TOUCH = `
-  WITH contact AS (
-    SELECT id, at FROM unnest($1::uuid[], $2::timestamptz[]) AS contact (id, at)
-  ), locked AS (
-    SELECT sensors.id, contact.at FROM sensors JOIN contact USING (id)
-    ORDER BY sensors.id FOR NO KEY UPDATE OF sensors
-  )
-  UPDATE sensors SET last_communication = greatest(sensors.last_communication, locked.at), `;
-const OF_LOCKED = 'FROM locked WHERE sensors.id = locked.id';
-
-// For a second after a rotation, a process may take the key before for the current one.
-const TOUCH_BY_KEY = `${TOUCH} key_used_at = CASE
-    WHEN locked.at < sensors.key_rotated_at + interval '2 seconds' THEN sensors.key_used_at
-    ELSE greatest(sensors.key_used_at, locked.at) END ${OF_LOCKED}`;
-const TOUCH_BY_PREVIOUS_KEY = `${TOUCH} previous_key_used_at = greatest(sensors.previous_key_used_at, locked.at)
-  ${OF_LOCKED}`;
-
-const TOUCH_ONLY = `${TOUCH} updated_at = sensors.updated_at ${OF_LOCKED}`;
-
-/** Moves lastCommunication of many sensors forward, never back. Deleted sensors are skipped. */
-export async function touchSensors(
-  pool: Pool,
-  { byKey, byPreviousKey, byConnection }: Contacts,
-): Promise<void> {
-  const touch = (statement: string, contacts: ReadonlyMap<string, Date>) =>
-    pool.query(statement, [[...contacts.keys()], [...contacts.values()]]);
-  await touch(TOUCH_BY_KEY, byKey);
-  if (byPreviousKey.size > 0) await touch(TOUCH_BY_PREVIOUS_KEY, byPreviousKey);
-  if (byConnection.size > 0) await touch(TOUCH_ONLY, byConnection);
 }
 
 const sortKeys = {

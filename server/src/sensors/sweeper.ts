@@ -3,19 +3,29 @@ import { inTransaction } from '../platform/database/transaction.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { Outbox } from '../realtime/publish.ts';
 import type { PublicList } from './public-list.ts';
-import { publishStatus } from './publish-status.ts';
-import { silenceReason, silenceSensors } from './status-store.ts';
+import { publishChanges } from './publish-status.ts';
+import { keepWatch, silenceSensors, takeTurn } from './status-store.ts';
 
 const FAILURE = 'silent sensors cannot be searched for now; the next run will try again';
 
 type Parts = Pick<Core, 'db' | 'log'> & { readonly outbox: Outbox; readonly publicSensors: PublicList };
 
-/** Looks once for sensors that are ONLINE and have sent no heartbeat for the given time. */
+/** A sensor may miss one heartbeat within the time-out, so shorter interruptions do no harm. In seconds. */
+function shortestDowntime(timeoutSeconds: number): number {
+  return Math.max(10, Math.floor(timeoutSeconds / 3));
+}
+
+/**
+ * Looks once for sensors that are ONLINE and have been silent for the given time. After downtime of the service or the
+ * database, it finds none until the service has run for that time.
+ */
 export async function sweepOnce(parts: Parts, timeoutSeconds: number): Promise<void> {
   const { db, log, publicSensors } = parts;
   const silenced = await inTransaction(db, async (tx) => {
+    if (!(await takeTurn(tx))) return 0;
+    if (!(await keepWatch(tx, timeoutSeconds, shortestDowntime(timeoutSeconds)))) return 0;
     const outcomes = await silenceSensors(tx, timeoutSeconds);
-    await publishStatus(parts, tx, outcomes, silenceReason(timeoutSeconds));
+    await publishChanges(parts, tx, outcomes);
     return outcomes.length;
   });
   if (silenced === 0) return;

@@ -17,22 +17,30 @@ export interface ProcedureDocument {
 
 /** Every procedure of the API with the schemas that validate it, in the order of the router. */
 export function describeProcedures(router: AnyTRPCRouter): ProcedureDocument[] {
-  return Object.entries(router._def.procedures).map(([path, procedure]) => {
-    const { type, inputs, output, ...def } = (procedure as { _def: Record<string, unknown> })._def;
-    if (type !== 'query' && type !== 'mutation' && type !== 'subscription')
-      throw new Error(`${path} is an unknown kind of procedure`);
-    const meta = (def.meta ?? {}) as ProcedureMeta;
-    const input = Array.isArray(inputs) ? inputs.find(isSchema) : undefined;
-    const answer = type === 'subscription' ? meta.message : output;
-    if (!isSchema(answer)) throw new Error(`${path} does not declare its output`);
-    return {
-      path,
-      type,
-      meta,
-      input: input ? schemaOf(input, 'input') : null,
-      output: schemaOf(answer, 'output'),
-    };
-  });
+  return Object.entries(router._def.procedures).map(([path, procedure]) => describe(path, procedure));
+}
+
+/** One procedure; null if the router does not have it. */
+export function describeProcedure(router: AnyTRPCRouter, path: string): ProcedureDocument | null {
+  const procedures: Record<string, unknown> = router._def.procedures;
+  return Object.hasOwn(procedures, path) ? describe(path, procedures[path]) : null;
+}
+
+function describe(path: string, procedure: unknown): ProcedureDocument {
+  const { type, inputs, output, ...def } = (procedure as { _def: Record<string, unknown> })._def;
+  if (type !== 'query' && type !== 'mutation' && type !== 'subscription')
+    throw new Error(`${path} is an unknown kind of procedure`);
+  const meta = (def.meta ?? {}) as ProcedureMeta;
+  const input = Array.isArray(inputs) ? inputs.find(isSchema) : undefined;
+  const answer = type === 'subscription' ? meta.message : output;
+  if (!isSchema(answer)) throw new Error(`${path} does not declare its output`);
+  return {
+    path,
+    type,
+    meta,
+    input: input ? schemaOf(input, 'input') : null,
+    output: schemaOf(answer, 'output'),
+  };
 }
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {

@@ -159,6 +159,8 @@ export const sensors = pgTable('sensors', {
   lastHeartbeat: moment('last_heartbeat'),
   lastCommunication: moment('last_communication'),
   lastPing: moment('last_ping'),
+  lastEventAt: moment('last_event_at'),
+  requiresHeartbeats: boolean('requires_heartbeats').notNull().default(false),
   createdAt: moment('created_at').notNull().defaultNow(),
   updatedAt: moment('updated_at').notNull().defaultNow(),
 });

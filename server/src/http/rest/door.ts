@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AnyTRPCRouter } from '@trpc/server';
+import type { Core, RequestContext } from '../../platform/context.ts';
+import { limitReading } from '../../rpc/answer-room.ts';
+import { createBodyReader, drain } from '../../rpc/body.ts';
+import { type Answer, createDispatcher } from '../../rpc/dispatch.ts';
+import { failureOf, WireError } from '../../rpc/errors.ts';
+import { type HandlerOptions, JSON_TYPE } from '../../rpc/handler.ts';
+import { commonHeaders, headersForOrigin, requireOneHost } from '../../rpc/headers.ts';
+import { type Target, targetUnder } from '../../rpc/request.ts';
+import { describeProcedure, type ProcedureDocument } from '../docs/procedures.ts';
+import { allowedMethods, findPath } from './find-route.ts';
+import { isArray, readInput } from './input.ts';
+import { PROBLEM_TYPE, problemOf } from './problem.ts';
+import type { Route } from './routes.ts';
+
+const PREFIX = '/v1/';
+
+/** Handles requests to /v1. */
+export interface RestDoor {
+  accepts(request: IncomingMessage): boolean;
+  handle(request: IncomingMessage, response: ServerResponse): void;
+}
+
+/** A request to /v1 and its response. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Creates the handler of the REST form of the API. It calls the same procedures as /trpc, in the same way. */
+export function createRestDoor<App extends Core>(
+  options: Omit<HandlerOptions<App>, 'ending'> & { readonly router: AnyTRPCRouter },
+): RestDoor {
+  const { router, app, allowed, callerOf, isClosing } = options;
+  const dispatcher = createDispatcher(router, app, options);
+  const bodies = createBodyReader();
+  const documents = new Map<string, ProcedureDocument | null>();
+
+  // Described on first use: describing all takes a good part of a second.
+  const documentOf = (procedure: string): ProcedureDocument => {
+    const known = documents.get(procedure) ?? describeProcedure(router, procedure);
+    documents.set(procedure, known);
+    if (!known) throw new WireError('NOT_FOUND', 'There is nothing at this address');
+    return known;
+  };
+
+  const send = (
+    { request, response, requestId }: Exchange,
+    status: number,
+    headers: Headers,
+    content: { readonly type: string; readonly json: string } | null,
+  ): void => {
+    if (isClosing()) response.shouldKeepAlive = false;
+    const head = [...commonHeaders(requestId), ...headersForOrigin(request.headers.origin, allowed)];
+    for (const [name, value] of Object.entries(headers)) head.push(name, value);
+    const bytes = content ? Buffer.byteLength(content.json) : 0;
+    if (content) head.push('content-type', content.type);
+    if (status !== 204) head.push('content-length', String(bytes));
+    response.writeHead(status, head);
+    response.end(request.method === 'HEAD' ? undefined : content?.json);
+    limitReading(response, bytes);
+  };
+
+  const refuse = (exchange: Exchange, { status, outcome, headers }: Answer): void => {
+    if (!('error' in outcome)) return;
+    const problem = problemOf(outcome.error, exchange.requestId);
+    const challenge: Headers = status === 401 ? { 'www-authenticate': 'Bearer' } : {};
+    send(
+      exchange,
+      status,
+      { ...headers, ...challenge },
+      { type: PROBLEM_TYPE, json: JSON.stringify(problem) },
+    );
+  };
+
+  const answer = async (exchange: Exchange, target: Target): Promise<void> => {
+    const { request, response, requestId } = exchange;
+    const { method = '' } = request;
+    requireOneHost(request);
+    const found = findPath(`${PREFIX}${target.path}`);
+    if (!found) {
+      throw new WireError('NOT_FOUND', 'There is nothing at this address: all are described at /docs');
+    }
+    const allow = allowedMethods(found.routes);
+    if (method === 'OPTIONS') return send(exchange, 204, { allow }, null);
+    const route = found.routes.find((each) => each.method === (method === 'HEAD' ? 'GET' : method));
+    if (!route) {
+      throw new WireError('METHOD_NOT_SUPPORTED', `This address supports ${allow}`, { headers: { allow } });
+    }
+    const takesBody = route.input === 'body';
+    if (!takesBody) drain(request, response);
+    const body = takesBody ? await bodies.read(request, response) : null;
+    const isBatch = route.ofArrays !== undefined && isArray(body);
+    const procedure = isBatch && route.ofArrays ? route.ofArrays.procedure : route.procedure;
+    const document = documentOf(procedure);
+    const ctx: RequestContext<App> = { app, caller: callerOf(request, requestId) };
+    const received = { request, query: target.query, body, fields: found.fields };
+    const answered = await dispatcher.call(
+      ctx,
+      {
+        method: document.type === 'mutation' ? 'mutation' : 'query',
+        path: procedure,
+        input: () => readInput(route, document, received),
+      },
+      { response, isBatch: false },
+    );
+    if (!('result' in answered.outcome)) return refuse(exchange, answered);
+    const { json } = answered.outcome.result;
+    const { status, headers } = isBatch ? ofBatch(json) : ofOne(route, json);
+    send(exchange, status, headers, status === 204 ? null : { type: JSON_TYPE, json });
+  };
+
+  const fail = (exchange: Exchange, error: unknown): void => {
+    const { request, response, requestId } = exchange;
+    if (response.headersSent || response.destroyed) {
+      response.destroy();
+      return;
+    }
+    const { body, headers, unexpected } = failureOf(error);
+    if (unexpected) app.log.error({ err: error, requestId }, 'a request failed');
+    drain(request, response);
+    refuse(exchange, { status: body.data.httpStatus, outcome: { error: body }, headers });
+  };
+
+  return {
+    accepts: ({ url = '' }) => targetUnder(url, PREFIX) !== null,
+    handle(request, response) {
+      const exchange = { request, response, requestId: randomUUID() };
+      const target = targetUnder(request.url ?? '', PREFIX) ?? { path: '', query: '' };
+      answer(exchange, target).catch((error: unknown) => fail(exchange, error));
+    },
+  };
+}
+
+/** Some events of a batch may be refused; the answer says which. */
+function ofBatch(json: string): { status: number; headers: Headers } {
+  const { success } = JSON.parse(json) as { success: boolean };
+  return { status: success ? 200 : 207, headers: {} };
+}
+
+function ofOne({ status = 200, created }: Route, json: string): { status: number; headers: Headers } {
+  if (!created) return { status, headers: {} };
+  const id = String((JSON.parse(json) as Record<string, unknown>)[created.field]);
+  return { status, headers: { location: `${created.under}/${encodeURIComponent(id)}` } };
+}

@@ -1,0 +1,81 @@
+import type { IncomingMessage } from 'node:http';
+import { AppError } from '../../platform/error.ts';
+import { WireError } from '../../rpc/errors.ts';
+import { parseJson } from '../../rpc/json.ts';
+import { requireJson } from '../../rpc/request.ts';
+import type { ProcedureDocument } from '../docs/procedures.ts';
+import { readQuery } from './query-input.ts';
+import type { Route } from './routes.ts';
+
+/** A request as far as it determines an input. */
+export interface Received {
+  readonly request: IncomingMessage;
+  readonly query: string;
+  /** null without one. */
+  readonly body: Buffer | null;
+  /** The fields that the path contains. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+const BEARER = /^Bearer +(\S+) *$/i;
+const OPEN_BRACKET = 0x5b;
+
+/** Whether a body is an array, without parsing it: it may be refused before that. */
+export function isArray(body: Buffer | null): boolean {
+  return body?.find((byte) => byte > 0x20) === OPEN_BRACKET;
+}
+
+/**
+ * The input of the procedure.
+ * @throws WireError BAD_REQUEST or PARSE_ERROR for what cannot be read; UNSUPPORTED_MEDIA_TYPE
+ * @throws AppError `unauthorized` when a device sends no key
+ */
+export function readInput(
+  { input: from, ofArrays }: Route,
+  { meta, input }: ProcedureDocument,
+  received: Received,
+): unknown {
+  const given = from === 'body' ? readBody(received, ofArrays) : readQuery(received.query, input);
+  const fields = { ...given, ...received.fields, ...idempotency(received, meta, ofArrays !== undefined) };
+  if (meta.access !== 'device') return input ? fields : undefined;
+  const key = keyOf(received.request) ?? ('apiKey' in given ? given.apiKey : undefined);
+  if (key === undefined) {
+    throw new AppError(
+      'unauthorized',
+      'Send the API key of the sensor in the header x-api-key or as Authorization: Bearer',
+    );
+  }
+  return { ...fields, apiKey: key };
+}
+
+/** The key of a device that its headers contain. */
+function keyOf({ headers }: IncomingMessage): string | undefined {
+  const key = headers['x-api-key'];
+  if (typeof key === 'string') return key;
+  return BEARER.exec(headers.authorization ?? '')?.[1];
+}
+
+/** The header that other interfaces have for `idempotencyKey`. */
+function idempotency(
+  { request: { headers } }: Received,
+  meta: ProcedureDocument['meta'],
+  isEvent: boolean,
+): { idempotencyKey?: string } {
+  const key = headers['idempotency-key'];
+  return isEvent && meta.access === 'device' && typeof key === 'string' ? { idempotencyKey: key } : {};
+}
+
+function readBody({ request, query, body }: Received, ofArrays: Route['ofArrays']): Record<string, unknown> {
+  readQuery(query, null);
+  if (body === null || body.length === 0) return {};
+  requireJson(request.headers);
+  const value = parseJson(body);
+  if (Array.isArray(value) && ofArrays) return { [ofArrays.field]: value };
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
+  }
+  throw new WireError(
+    'BAD_REQUEST',
+    ofArrays ? 'Send a JSON object, or an array of them' : 'Send a JSON object',
+  );
+}

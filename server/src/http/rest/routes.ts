@@ -1,0 +1,130 @@
+/** One address of the REST form of the API, and the procedure that it calls. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Names in braces are fields of the procedure's input. */
+  readonly path: string;
+  readonly procedure: string;
+  /** From where the other fields of the input come. */
+  readonly input: 'query' | 'body';
+  /** The status of success. 200 by default. */
+  readonly status?: 200 | 201 | 204;
+  /** For 201: the address of what was created, relative to this one, from a field of the answer. */
+  readonly created?: { readonly field: string; readonly under: string };
+  /** The procedure that is called instead if the body is an array, and the field of its input for the array. */
+  readonly ofArrays?: { readonly procedure: string; readonly field: string };
+}
+
+type More = Omit<Route, 'method' | 'path' | 'procedure' | 'input'>;
+
+const read = (path: string, procedure: string): Route => ({ method: 'GET', path, procedure, input: 'query' });
+const write =
+  (method: Route['method']) =>
+  (path: string, procedure: string, more: More = {}): Route => ({
+    method,
+    path,
+    procedure,
+    input: 'body',
+    ...more,
+  });
+const post = write('POST');
+const put = write('PUT');
+const patch = write('PATCH');
+const create = (path: string, procedure: string): Route =>
+  post(path, procedure, {
+    status: 201,
+    created: { field: 'id', under: `${path.split('/').at(-1)}` },
+  });
+const remove = (path: string, procedure: string): Route => ({
+  method: 'DELETE',
+  path,
+  procedure,
+  input: 'query',
+  status: 204,
+});
+
+/** The REST form of the API. Fixed parts of a path take precedence over names in braces. */
+export const routes: readonly Route[] = [
+  post('/v1/events', 'events.ingest', {
+    status: 201,
+    created: { field: 'eventId', under: 'events' },
+    ofArrays: { procedure: 'events.ingestBatch', field: 'events' },
+  }),
+  read('/v1/events', 'events.getAll'),
+  read('/v1/events/recent', 'events.getRecent'),
+  read('/v1/events/stats', 'events.getStats'),
+  read('/v1/events/types', 'events.getEventTypes'),
+  read('/v1/events/{id}', 'events.getById'),
+  remove('/v1/events/{id}', 'events.delete'),
+  read('/v1/events/{id}/history', 'events.getHistory'),
+  put('/v1/events/{id}/processed', 'events.markAsProcessed', { status: 204 }),
+  put('/v1/events/{id}/archived', 'events.markAsArchived', { status: 204 }),
+  put('/v1/events/{id}/review', 'events.review'),
+
+  // For devices that cannot post.
+  read('/v1/heartbeat', 'sensors.heartbeat'),
+  post('/v1/heartbeat', 'sensors.heartbeat'),
+
+  read('/v1/sensors', 'sensors.getAll'),
+  create('/v1/sensors', 'sensors.create'),
+  read('/v1/sensors/{id}', 'sensors.getById'),
+  patch('/v1/sensors/{id}', 'sensors.update'),
+  remove('/v1/sensors/{id}', 'sensors.delete'),
+  read('/v1/sensors/{id}/status-history', 'sensors.getStatusHistory'),
+  read('/v1/sensors/{id}/signs-of-life', 'sensors.getSignsOfLife'),
+  read('/v1/sensors/{id}/key', 'sensors.getKeyInfo'),
+  post('/v1/sensors/{id}/key', 'sensors.rotateKey'),
+  post('/v1/sensors/{id}/ping', 'sensors.ping'),
+
+  read('/v1/locations', 'locations.getAll'),
+  create('/v1/locations', 'locations.create'),
+  read('/v1/locations/{id}', 'locations.getById'),
+  patch('/v1/locations/{id}', 'locations.update'),
+  remove('/v1/locations/{id}', 'locations.delete'),
+
+  read('/v1/incidents', 'incidents.getAll'),
+  create('/v1/incidents', 'incidents.create'),
+  read('/v1/incidents/stats', 'incidents.getStats'),
+  read('/v1/incidents/assignees', 'incidents.getAssignees'),
+  read('/v1/incidents/{id}', 'incidents.getById'),
+  patch('/v1/incidents/{id}', 'incidents.update'),
+  post('/v1/incidents/{id}/acknowledge', 'incidents.acknowledge'),
+  post('/v1/incidents/{id}/assign', 'incidents.assign'),
+  post('/v1/incidents/{id}/start', 'incidents.start'),
+  post('/v1/incidents/{id}/resolve', 'incidents.resolve'),
+  post('/v1/incidents/{id}/close', 'incidents.close'),
+  post('/v1/incidents/{id}/reopen', 'incidents.reopen'),
+  post('/v1/incidents/{id}/notes', 'incidents.addNote'),
+  post('/v1/incidents/{id}/events', 'incidents.attachEvent'),
+
+  read('/v1/watchlist', 'watchlist.getAll'),
+  create('/v1/watchlist', 'watchlist.create'),
+  read('/v1/watchlist/{id}', 'watchlist.getById'),
+  patch('/v1/watchlist/{id}', 'watchlist.update'),
+  remove('/v1/watchlist/{id}', 'watchlist.delete'),
+  read('/v1/alerts', 'watchlist.getAlerts'),
+  read('/v1/alerts/{id}', 'watchlist.getAlert'),
+  post('/v1/alerts/{id}/acknowledge', 'watchlist.acknowledgeAlert'),
+
+  read('/v1/traffic/flow', 'traffic.getFlow'),
+  read('/v1/traffic/speeds', 'traffic.getSpeedDistribution'),
+  read('/v1/traffic/hour-of-week', 'traffic.getHourOfWeek'),
+  read('/v1/traffic/live', 'traffic.getLive'),
+  read('/v1/traffic/top-locations', 'traffic.getTopLocations'),
+
+  read('/v1/webhooks', 'webhooks.getAll'),
+  create('/v1/webhooks', 'webhooks.create'),
+  read('/v1/webhooks/{id}', 'webhooks.getById'),
+  patch('/v1/webhooks/{id}', 'webhooks.update'),
+  remove('/v1/webhooks/{id}', 'webhooks.delete'),
+
+  read('/v1/reports', 'reports.getReports'),
+  post('/v1/reports', 'reports.generate'),
+  read('/v1/reports/{id}', 'reports.getById'),
+  remove('/v1/reports/{id}', 'reports.delete'),
+
+  post('/v1/login', 'auth.login'),
+  post('/v1/logout', 'auth.logout'),
+  read('/v1/me', 'auth.me'),
+  read('/v1/health', 'system.health'),
+  read('/v1/settings', 'system.getSettings'),
+];

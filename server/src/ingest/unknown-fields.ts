@@ -1,0 +1,53 @@
+import { type InputIssue, MAX_ISSUES } from '@gantry/contract/errors';
+import { event, reportedEvent } from '@gantry/contract/events';
+import { AppError } from '../platform/error.ts';
+
+/**
+ * The fields that an event may have. Those that only stored events have are not used, but a device that sends back
+ * what it has read makes no mistake.
+ */
+const KNOWN = new Set([...Object.keys(reportedEvent.shape), ...Object.keys(event.shape), 'apiKey', 'strict']);
+const KNOWN_IN_LOCATION = new Set(['latitude', 'longitude', 'address']);
+
+/** The part of an unknown name that is repeated, in characters. */
+const NAME_MAX = 100;
+const MESSAGE = 'This field is not known and was ignored';
+
+const NONE: readonly InputIssue[] = [];
+
+/** The fields of an event as it was sent that are not known and therefore not stored, at most `MAX_ISSUES`. */
+export function unknownFields(given: unknown): readonly InputIssue[] {
+  if (typeof given !== 'object' || given === null) return NONE;
+  const { location } = given as { location?: unknown };
+  const found = unknownIn(given, KNOWN, '', NONE);
+  return typeof location === 'object' && location !== null
+    ? unknownIn(location, KNOWN_IN_LOCATION, 'location.', found)
+    : found;
+}
+
+// A loop over the names allocates nothing for an event without unknown fields.
+function unknownIn(
+  value: object,
+  known: ReadonlySet<string>,
+  prefix: string,
+  found: readonly InputIssue[],
+): readonly InputIssue[] {
+  let issues: InputIssue[] | null = null;
+  for (const name in value) {
+    if (known.has(name)) continue;
+    issues ??= [...found];
+    if (issues.length >= MAX_ISSUES) break;
+    issues.push({ path: prefix + name.slice(0, NAME_MAX).toWellFormed(), message: MESSAGE });
+  }
+  return issues ?? found;
+}
+
+/** The refusal of an event with unknown fields whose sender wants that. */
+export function refuseUnknown(fields: readonly InputIssue[]): AppError {
+  const names = fields.map(({ path }) => path).join(', ');
+  return new AppError(
+    'badRequest',
+    `Invalid input: these fields are not known: ${names}. Correct their names, or send the event without strict`,
+    { issues: fields.map(({ path }) => ({ path, message: 'This field is not known' })) },
+  );
+}

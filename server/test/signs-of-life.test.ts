@@ -1,0 +1,245 @@
+import { randomUUID } from 'node:crypto';
+import type { SensorStatus } from '@gantry/contract/sensors';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sweepOnce } from '../src/sensors/sweeper.ts';
+import { connect, pathOf } from './gateway-calls.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+import { openStream } from './sse.ts';
+
+interface SensorJson {
+  id: string;
+  apiKey: string;
+  status: SensorStatus;
+  lastHeartbeat: string | null;
+}
+interface ChangeJson {
+  from: SensorStatus | null;
+  to: SensorStatus;
+  reason: string;
+}
+
+const TIMEOUT = 90;
+
+let gantry: Gantry;
+let token: string;
+beforeAll(async () => {
+  gantry = await startGantry({
+    config: { HEARTBEAT_TIMEOUT_SECONDS: String(TIMEOUT) },
+    // No sweep but those of the tests.
+    overrides: { timings: { writeContactsMs: 50, sweepSensorsMs: 3_600_000 } },
+  });
+  token = await gantry.tokenFor('OPERATOR');
+});
+afterAll(() => gantry.stop());
+
+const create = (fields: object = {}): Promise<SensorJson> =>
+  gantry.ok(
+    'sensors.create',
+    { name: 'Camera', deviceId: randomUUID(), type: 'CAMERA', ...fields },
+    { token },
+  );
+const set = (id: string, fields: object) => gantry.ok('sensors.update', { id, ...fields }, { token });
+const read = (id: string) => gantry.ok<SensorJson>('sensors.getById', { id });
+const signs = (id: string) => gantry.ok('sensors.getSignsOfLife', { id }, { token });
+const history = async (id: string): Promise<ChangeJson[]> =>
+  (await gantry.ok('sensors.getStatusHistory', { id, take: 100 }, { token })).history.reverse();
+const becomes = (id: string, wanted: SensorStatus) =>
+  eventually(
+    () => read(id),
+    ({ status }) => status === wanted,
+  );
+const heartbeat = (apiKey: string, rest: object = {}) => gantry.ok('sensors.heartbeat', { apiKey, ...rest });
+/** Waits until the events of the sensor that were accepted so far are written. */
+const written = async (id: string, since: number) =>
+  eventually(
+    () => signs(id),
+    ({ lastEventAt }) => lastEventAt !== null && Date.parse(lastEventAt) >= since,
+  );
+/** Sends an event and waits until it is written. */
+const report = async ({ id, apiKey }: SensorJson): Promise<void> => {
+  const before = Date.now() - 1;
+  await gantry.ingest(apiKey);
+  await written(id, before);
+};
+/** Moves what is known of the sensor into the past. */
+const age = (id: string, seconds: number) =>
+  gantry.pool.query(
+    `UPDATE sensors SET status_since = status_since - $2 * interval '1 second',
+       last_heartbeat = last_heartbeat - $2 * interval '1 second',
+       last_event_at = last_event_at - $2 * interval '1 second' WHERE id = $1`,
+    [id, seconds],
+  );
+const watch = (watchedSince: string, lookedAt: string) =>
+  gantry.pool.query(
+    `INSERT INTO sensor_watch (watched_since, looked_at) VALUES ($1::timestamptz, $2::timestamptz)
+     ON CONFLICT (only_row) DO UPDATE SET watched_since = $1::timestamptz, looked_at = $2::timestamptz`,
+    [watchedSince, lookedAt],
+  );
+const sweep = () => sweepOnce(gantry.app.context, TIMEOUT);
+/** Sweeps as a service does that has run for long. */
+const sweepLater = async () => {
+  await watch('-infinity', new Date().toISOString());
+  await sweep();
+};
+
+describe('an accepted event', () => {
+  it('makes an OFFLINE sensor ONLINE, in the history and on the stream, and is no heartbeat', async () => {
+    const sensor = await create();
+    const stream = await openStream(gantry.url, 'sensors.onStatusChanged', {
+      token,
+      input: { sensorId: sensor.id },
+    });
+    await gantry.ingest(sensor.apiKey);
+    const seen = await becomes(sensor.id, 'ONLINE');
+    expect(seen.lastHeartbeat).toBeNull();
+    expect(await signs(sensor.id)).toEqual({
+      sensorId: sensor.id,
+      status: 'ONLINE',
+      requiresHeartbeats: false,
+      lastHeartbeat: null,
+      lastEventAt: expect.stringMatching(/Z$/),
+      timeoutSeconds: TIMEOUT,
+    });
+    await gantry.ingest(sensor.apiKey);
+    expect(await history(sensor.id)).toMatchObject([
+      { from: null, to: 'OFFLINE' },
+      { from: 'OFFLINE', to: 'ONLINE', reason: 'event' },
+    ]);
+    const changes = () => stream.messages.filter(({ data }) => data.change !== undefined);
+    await eventually(
+      async () => changes(),
+      (seen) => seen.length > 0,
+    );
+    expect(changes()[0]?.data.change).toMatchObject({ from: 'OFFLINE', to: 'ONLINE', reason: 'event' });
+    stream.close();
+  });
+
+  it('keeps a sensor ONLINE that sends no heartbeats', async () => {
+    const sensor = await create();
+    await heartbeat(sensor.apiKey);
+    await age(sensor.id, TIMEOUT * 2);
+    await report(sensor);
+    await sweepLater();
+    expect((await read(sensor.id)).status).toBe('ONLINE');
+    await age(sensor.id, TIMEOUT * 2);
+    await sweepLater();
+    expect(await history(sensor.id)).toMatchObject([
+      {},
+      { to: 'ONLINE' },
+      { to: 'OFFLINE', reason: `no heartbeat or event for ${TIMEOUT} seconds` },
+    ]);
+  });
+
+  it('of a batch counts too, and a refused one does not', async () => {
+    const [batch, refused] = [await create(), await create()];
+    await gantry.ok('events.ingestBatch', {
+      apiKey: batch.apiKey,
+      events: [{ eventType: 'NONSENSE' }, { eventType: 'INCIDENT' }],
+    });
+    const { apiKey } = refused;
+    expect((await gantry.call('events.ingest', { apiKey, eventType: 'NONSENSE' })).status).toBe(400);
+    await gantry.ok('events.ingestBatch', { apiKey, events: [{ eventType: 'NONSENSE' }] });
+    await becomes(batch.id, 'ONLINE');
+    await eventually(
+      () => gantry.ok('sensors.getById', { id: refused.id }),
+      ({ lastCommunication }) => lastCommunication !== null,
+    );
+    expect(await signs(refused.id)).toMatchObject({ status: 'OFFLINE', lastEventAt: null });
+  });
+
+  it('ends neither ERROR nor MAINTENANCE, which a heartbeat and a person end', async () => {
+    const [broken, serviced] = [await create(), await create()];
+    await heartbeat(broken.apiKey, { issues: [{ code: 'LENS', message: '', severity: 'critical' }] });
+    await set(serviced.id, { status: 'MAINTENANCE' });
+    await Promise.all([report(broken), report(serviced)]);
+    expect((await read(broken.id)).status).toBe('ERROR');
+    expect((await read(serviced.id)).status).toBe('MAINTENANCE');
+    expect((await heartbeat(broken.apiKey)).status).toBe('ONLINE');
+  });
+
+  it('sent with the key before a rotation counts while that is accepted', async () => {
+    const sensor = await create();
+    await gantry.ok('sensors.rotateKey', { id: sensor.id, overlapMinutes: 5 }, { token });
+    await gantry.ingest(sensor.apiKey);
+    await becomes(sensor.id, 'ONLINE');
+    await gantry.ok('sensors.rotateKey', { id: sensor.id }, { token });
+    await set(sensor.id, { status: 'OFFLINE' });
+    const { status } = await gantry.call('events.ingest', { apiKey: sensor.apiKey, eventType: 'INCIDENT' });
+    expect(status).toBe(401);
+    await sweepLater();
+    expect((await read(sensor.id)).status).toBe('OFFLINE');
+  });
+
+  it('that arrives through a connection counts', async () => {
+    const { sensorId, url } = await connect(gantry, 'gantry');
+    const { status } = await gantry.fetch(pathOf(url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ eventType: 'VEHICLE_DETECTION' }),
+    });
+    expect(status).toBe(200);
+    const { lastHeartbeat } = await becomes(sensorId, 'ONLINE');
+    expect(lastHeartbeat).toBeNull();
+  });
+});
+
+describe('a sensor that requires heartbeats', () => {
+  it('is not affected by events, and can be changed to either', async () => {
+    const sensor = await create({ requiresHeartbeats: true });
+    expect(Object.keys(sensor)).not.toContain('requiresHeartbeats');
+    await report(sensor);
+    expect(await signs(sensor.id)).toMatchObject({ status: 'OFFLINE', requiresHeartbeats: true });
+    await heartbeat(sensor.apiKey);
+    await age(sensor.id, TIMEOUT * 2);
+    await report(sensor);
+    await sweepLater();
+    expect((await history(sensor.id)).at(-1)).toMatchObject({
+      to: 'OFFLINE',
+      reason: `no heartbeat for ${TIMEOUT} seconds`,
+    });
+    expect(Object.keys(await set(sensor.id, { requiresHeartbeats: false }))).not.toContain(
+      'requiresHeartbeats',
+    );
+    await gantry.ingest(sensor.apiKey);
+    await becomes(sensor.id, 'ONLINE');
+  });
+});
+
+describe('downtime of the service', () => {
+  it('gives every sensor a time-out before it is called silent', async () => {
+    const sensor = await create();
+    await heartbeat(sensor.apiKey);
+    await age(sensor.id, TIMEOUT * 10);
+    const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
+    await watch('-infinity', hourAgo);
+    await sweep();
+    await sweep();
+    expect((await read(sensor.id)).status).toBe('ONLINE');
+    await watch(new Date(Date.now() - (TIMEOUT + 1) * 1_000).toISOString(), new Date().toISOString());
+    await sweep();
+    expect((await read(sensor.id)).status).toBe('OFFLINE');
+  });
+});
+
+describe('several processes', () => {
+  it('record one change of status however many of them receive events', async () => {
+    const other = await startGantry({
+      config: { DATABASE_URL: gantry.app.context.config.DATABASE_URL ?? '' },
+      overrides: { timings: { writeContactsMs: 50, sweepSensorsMs: 3_600_000 } },
+    });
+    try {
+      const sensors = await Promise.all(Array.from({ length: 5 }, () => create()));
+      await Promise.all(
+        sensors.flatMap(({ apiKey }) =>
+          [gantry, other].flatMap((each) => [each.ingest(apiKey), each.ingest(apiKey)]),
+        ),
+      );
+      for (const { id } of sensors) {
+        await becomes(id, 'ONLINE');
+        expect((await history(id)).map(({ to }) => to)).toEqual(['OFFLINE', 'ONLINE']);
+      }
+    } finally {
+      await other.stop();
+    }
+  });
+});
