@@ -75,7 +75,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['users', 'realtime'],
   ['events', 'sensors'],
   ['images', 'incidents', 'locations', 'traffic', 'views', 'watchlist', 'webhooks'],
-  ['ingest', 'analytics', 'connections', 'reports', 'retention'],
+  ['ingest', 'analytics', 'backup', 'connections', 'reports', 'retention'],
   ['api', 'gateways', 'http', 'workers'],
   ['app.ts'],
   ['main.ts'],

@@ -11,7 +11,8 @@ import {
 } from './migration-locks.ts';
 import { estimateSeconds, type MigrationNote, noteOf } from './migration-notes.ts';
 
-interface Migration {
+/** A file of the folder with the migrations. */
+export interface Migration {
   name: string;
   sql: string;
   checksum: string;
@@ -20,6 +21,8 @@ interface Migration {
 export interface MigrateOptions {
   /** The folder with the migrations. */
   readonly folder: URL;
+  /** The names of the migrations to apply, for the schema of an older version; by default all. */
+  readonly only?: ReadonlySet<string>;
   readonly log?: MigrationLog;
   readonly patience?: LockPatience;
 }
@@ -34,9 +37,9 @@ const silent: MigrationLog = { info: () => undefined, warn: () => undefined };
  */
 export async function migrate(
   connectionString: string,
-  { folder, log = silent, patience = usualPatience }: MigrateOptions,
+  { folder, only, log = silent, patience = usualPatience }: MigrateOptions,
 ): Promise<string[]> {
-  const migrations = await readMigrations(folder);
+  const migrations = (await readMigrations(folder)).filter(({ name }) => only?.has(name) ?? true);
   const client = await connect(connectionString);
   try {
     await client.query('SELECT pg_advisory_lock($1)', [locks.migration]);
@@ -55,7 +58,8 @@ export async function migrate(
   }
 }
 
-async function readMigrations(folder: URL): Promise<Migration[]> {
+/** The migrations in a folder, in order. */
+export async function readMigrations(folder: URL): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
   return Promise.all(
     names.map(async (name) => {
@@ -63,6 +67,15 @@ async function readMigrations(folder: URL): Promise<Migration[]> {
       return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
     }),
   );
+}
+
+/** The names of the tables that migrations create, also of those that later ones drop. */
+export async function tablesOfMigrations(folder: URL): Promise<ReadonlySet<string>> {
+  const files = await readMigrations(folder);
+  const created = files.flatMap(({ sql }) => [
+    ...sql.matchAll(/^\s*CREATE TABLE (?:IF NOT EXISTS )?([a-z_][a-z0-9_]*)/gim),
+  ]);
+  return new Set(created.map(([, name = '']) => name));
 }
 
 async function inOwnTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
