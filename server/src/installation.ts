@@ -20,3 +20,10 @@ export const reportWorker = new URL('../dist/report-worker.js', import.meta.url)
 
 /** The program of the process that evaluates mappings: always the built one, as above. */
 export const mappingProgram = new URL('../dist/mapping-program.js', import.meta.url);
+
+/** The program of the service itself: always the built one, as above. */
+export const mainProgram = new URL('../dist/main.js', import.meta.url);
+
+/** The programs of the simulator, which no file of the server imports: always the built ones, as above. */
+export const simulateProgram = new URL('../dist/simulate.js', import.meta.url);
+export const demoProgram = new URL('../dist/demo.js', import.meta.url);

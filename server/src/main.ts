@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { createApp, createAppOfWorkers, type Service } from './app.ts';
-import { type Config, readConfig } from './platform/config.ts';
+import type { Config } from './platform/config.ts';
 import { describeError, safeText } from './platform/describe-error.ts';
+import { loadConfig } from './platform/load-config.ts';
 import { createLog } from './platform/log.ts';
 import { untilSignalled } from './platform/process/stop-signals.ts';
 import { welcome } from './system/welcome.ts';
@@ -87,8 +87,7 @@ async function serveUntilAsked({ service, config, log, primary, asked }: Serving
 }
 
 async function run(): Promise<void> {
-  if (existsSync('.env')) process.loadEnvFile('.env');
-  const config = readConfig(process.env);
+  const config = loadConfig();
   const log = createLog(config.LOG_LEVEL);
   endOnUncaught(log);
   const primary = joinPrimary(process.env[WORKER_NUMBER]);

@@ -8,12 +8,10 @@ const OUT = 'node_modules/.cache/gantry-test-programs';
 /** The programs that tests start besides the service, each by the name of its built file. */
 const PROGRAMS = {
   bench: 'bench/src/main.ts',
-  simulate: 'simulator/src/main.ts',
-  demo: 'simulator/src/demo.ts',
-  check: 'server/scripts/check.ts',
-  distribute: 'server/scripts/distribute.ts',
-  gateway: 'server/scripts/gateway.ts',
 } as const;
+
+/** The command `gantry`, which server/build.js builds before all tests. */
+export const GANTRY = `${ROOT}server/bin/gantry.cjs`;
 
 /** The path of a program, built once for the whole run: a loader would translate its sources anew in every process. */
 export const programPath = (name: keyof typeof PROGRAMS): string => `${ROOT}${OUT}/${name}.js`;

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { switchableFeatures } from '@gantry/contract/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CheckResult, runChecks } from '../scripts/check/checks.ts';
+import { type CheckResult, runChecks } from '../src/consistency/checks.ts';
 import { removeEvents } from '../src/events/remove-store.ts';
-import { programPath } from './build-programs.ts';
+import { GANTRY } from './build-programs.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
@@ -205,7 +205,7 @@ describe('the check of derived data', () => {
 
   it('is a command that exits with 1 and names the rows that differ', async () => {
     const run = () =>
-      promisify(execFile)(process.execPath, [programPath('check')], {
+      promisify(execFile)(process.execPath, [GANTRY, 'db', 'check'], {
         cwd: ROOT,
         env: { PATH: process.env.PATH, DATABASE_URL: url },
       });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { distribute } from '../src/platform/database/distribute/distribute.ts';
-import { programPath } from './build-programs.ts';
+import { GANTRY } from './build-programs.ts';
 
 interface Ended {
   readonly code: number;
@@ -18,7 +18,7 @@ export const runCommand = async (settings: Record<string, string>, ...args: stri
   const ended = await new Promise<Ended>((resolve) => {
     const child = execFile(
       process.execPath,
-      [programPath('distribute'), ...args],
+      [GANTRY, 'db', 'distribute', ...args],
       { cwd: folder, env: { PATH, HOME, ...settings } },
       (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, output: stdout + stderr }),
     );

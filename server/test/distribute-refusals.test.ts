@@ -39,8 +39,8 @@ describe('distributing without a cluster', () => {
 
   it.each(['0', '-1', '2.5', 'many', '64001'])('is refused for %s shards', async (shards) => {
     const { code, output } = await runCommand({}, `--shards=${shards}`);
-    expect(code).toBe(1);
-    expect(output).toContain('--shards must be a whole number from 1 to 64000');
+    expect(code).toBe(2);
+    expect(output).toContain('Use a whole number from 1 to 64000.');
   });
 
   it('is refused for ingestion on every node, with the reason', async () => {

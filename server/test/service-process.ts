@@ -9,7 +9,6 @@ import { keepOutput } from './leaks.ts';
 const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 /** The program of the service, which is built before all tests. */
 export const MAIN = fromHere('../dist/main.js');
-
 /** A second on a quiet machine. */
 const START_MS = 90_000;
 /** The test server may be fast rather than safe. */

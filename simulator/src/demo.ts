@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { Command } from 'commander';
 import { workThroughPast } from './demo/control-room.ts';
 import { type DemoFeatures, findFeatures } from './demo/features.ts';
 import { followNews } from './demo/news.ts';
@@ -123,11 +124,11 @@ async function demonstrate({ url }: Service): Promise<void> {
   }
 }
 
-async function run(): Promise<void> {
+async function playDemo(program: readonly string[]): Promise<void> {
   const host = process.env.HOST || '127.0.0.1';
   const port = Number(process.env.PORT || 4000);
   if (!(port > 0)) throw new SimulationError('The demo needs a fixed PORT: choose one above 0');
-  const service = await startService(env, { host, port, signal });
+  const service = await startService({ program, env, host, port, signal });
   let endedByItself = false;
   void service.ended.then(() => {
     endedByItself = !signal.aborted;
@@ -142,14 +143,28 @@ async function run(): Promise<void> {
   if (endedByItself) throw new SimulationError('The service ended by itself: see its messages above');
 }
 
-try {
-  await run();
-  process.exit(0);
-} catch (error) {
-  screen.end();
-  if (signal.aborted && error instanceof SimulationError) process.exit(0);
-  if (!(error instanceof Error)) throw error;
-  const told = error instanceof SimulationError || error.name === 'GantryError';
-  process.stderr.write(`${told ? error.message : error.stack}\n`);
-  process.exit(1);
+const command = new Command('gantry demo')
+  .description(
+    'Start a service of its own on PORT (4000) with sensors, a month of events and sample users, and let sensors report to it until Ctrl-C. Its data is kept in DATA_DIR (./data-demo); a folder or database that only .env names is not touched.',
+  )
+  // As of the other commands: 2 for wrong arguments.
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
+
+/**
+ * Runs the demo until it is stopped, and ends the process.
+ * @param program the arguments of Node that start its service
+ */
+export async function run(args: readonly string[], program: readonly string[]): Promise<void> {
+  command.parse(args, { from: 'user' });
+  try {
+    await playDemo(program);
+    process.exit(0);
+  } catch (error) {
+    screen.end();
+    if (signal.aborted && error instanceof SimulationError) process.exit(0);
+    if (!(error instanceof Error)) throw error;
+    const told = error instanceof SimulationError || error.name === 'GantryError';
+    process.stderr.write(`${told ? error.message : error.stack}\n`);
+    process.exit(1);
+  }
 }

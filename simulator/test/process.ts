@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { programPath } from '../../server/test/build-programs.ts';
+import { GANTRY } from '../../server/test/build-programs.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -22,7 +22,7 @@ export const run = (
   env: Record<string, string> = {},
 ): Run => {
   const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, [programPath(program), ...args], {
+  const child = spawn(process.execPath, [GANTRY, program, ...args], {
     cwd: ROOT,
     env: { PATH, HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

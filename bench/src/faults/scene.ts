@@ -99,15 +99,11 @@ async function until(isSo: () => Promise<boolean>, ms: number): Promise<boolean>
 /** Recomputes all derived data. @returns the differences, as sentences */
 async function checkDerived(databaseUrl: string): Promise<string[]> {
   const { PATH, HOME } = process.env;
-  const run = promisify(execFile)(
-    process.execPath,
-    ['--import', 'tsx', 'server/scripts/check.ts', '--json'],
-    {
-      cwd: ROOT,
-      env: { PATH, HOME, DATABASE_URL: databaseUrl, JWT_SECRET: 'x'.repeat(40) },
-      maxBuffer: 1 << 28,
-    },
-  );
+  const run = promisify(execFile)(process.execPath, ['server/bin/gantry.cjs', 'db', 'check', '--json'], {
+    cwd: ROOT,
+    env: { PATH, HOME, DATABASE_URL: databaseUrl, JWT_SECRET: 'x'.repeat(40) },
+    maxBuffer: 1 << 28,
+  });
   const { stdout, stderr } = await run.catch((error: { stdout: string; stderr: string }) => error);
   if (!stdout.startsWith('{')) return [`db:check failed: ${stderr.slice(0, 500)}`];
   const { checks } = JSON.parse(stdout) as { checks: { name: string; differences: unknown[] }[] };

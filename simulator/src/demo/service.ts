@@ -1,12 +1,8 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { SimulationError } from '../simulation.ts';
-
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** A new folder takes some seconds, on a slow machine much longer. */
 const START_DEADLINE_MS = 90_000;
@@ -20,14 +16,22 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+/** How a service is started. */
+export interface ServiceStart {
+  /** The arguments of Node. */
+  readonly program: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly host: string;
+  readonly port: number;
+  /** Interrupts the start. */
+  readonly signal: AbortSignal;
+}
+
 /**
- * Starts the service as `npm start` does, and waits until it is ready.
+ * Starts a service, and waits until it is ready.
  * @throws SimulationError when the port is in use, or the service ends or is not ready in time
  */
-export async function startService(
-  env: NodeJS.ProcessEnv,
-  { host, port, signal }: { host: string; port: number; signal: AbortSignal },
-): Promise<Service> {
+export async function startService({ program, env, host, port, signal }: ServiceStart): Promise<Service> {
   const target = reachable(host);
   const url = `http://${target.includes(':') ? `[${target}]` : target}:${port}`;
   if (await isTaken(target, port)) {
@@ -35,11 +39,8 @@ export async function startService(
       `Something is listening on ${url} already: stop it first, or choose another port with PORT`,
     );
   }
-  for (const build of ['server/build.js', 'console/build.js'])
-    await promisify(execFile)(process.execPath, [build], { cwd: ROOT });
   // Detached, so that Ctrl-C in the terminal reaches only the simulator, which stops the service last.
-  const child = spawn(process.execPath, ['--enable-source-maps', 'server/dist/main.js'], {
-    cwd: ROOT,
+  const child = spawn(process.execPath, program, {
     env,
     stdio: ['ignore', 'inherit', 'inherit'],
     detached: true,

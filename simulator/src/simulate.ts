@@ -28,9 +28,7 @@ function address(text: string): string {
   throw new InvalidArgumentError('Use an address such as http://127.0.0.1:4000.');
 }
 
-if (existsSync('.env')) process.loadEnvFile('.env');
-
-const command = new Command('simulate')
+const command = new Command('gantry simulate')
   .description('A fleet of virtual roadside sensors that report to a Gantry service.')
   .option('--url <address>', 'the service', address, 'http://127.0.0.1:4000')
   .option('--email <e-mail>', 'user who registers the sensors (ADMIN or OPERATOR)', 'admin@gantry.local')
@@ -62,7 +60,9 @@ const command = new Command('simulate')
     'share of events kept in the history',
     numberBetween(0.0001, 1, false),
     0.01,
-  );
+  )
+  // As of the other commands: 2 for wrong arguments.
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 
 interface Options {
   readonly url: string;
@@ -146,12 +146,16 @@ async function simulate(options: Options): Promise<void> {
   if (tally.lastRefusal) screen.say(`Last refusal: ${tally.lastRefusal}`);
 }
 
-try {
-  await simulate(command.parse().opts<Options>());
-  process.exit(0);
-} catch (error) {
-  if (!(error instanceof Error)) throw error;
-  const told = error instanceof SimulationError || error.name === 'GantryError';
-  process.stderr.write(`${told ? error.message : error.stack}\n`);
-  process.exit(1);
+/** Runs the simulation with these arguments, until it is over or stopped, and ends the process. */
+export async function run(args: readonly string[]): Promise<void> {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+  try {
+    await simulate(command.parse(args, { from: 'user' }).opts<Options>());
+    process.exit(0);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const told = error instanceof SimulationError || error.name === 'GantryError';
+    process.stderr.write(`${told ? error.message : error.stack}\n`);
+    process.exit(1);
+  }
 }

@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
-import { timeOfId } from '../../src/events/id.ts';
-import { findEvents } from '../../src/events/store.ts';
-import { findStoredRows } from '../../src/ingest/follow-up-store.ts';
-import { uuidArray } from '../../src/platform/database/arrays.ts';
-import type { Executor, Transaction } from '../../src/platform/database/transaction.ts';
-import { insertAlerts } from '../../src/watchlist/alerts-store.ts';
-import { createPlateMatcher, isValidAt, type WatchedEntry } from '../../src/watchlist/matching.ts';
-import { loadWatchedEntries } from '../../src/watchlist/store.ts';
-import { insertDeliveries } from '../../src/webhooks/deliveries-store.ts';
-import { bodyOf } from '../../src/webhooks/dispatch.ts';
-import { matchesKind, occurrencesOf } from '../../src/webhooks/matching.ts';
-import { listEnabledWebhooks } from '../../src/webhooks/store.ts';
+import { timeOfId } from '../events/id.ts';
+import { findEvents } from '../events/store.ts';
+import { findStoredRows } from '../ingest/follow-up-store.ts';
+import { uuidArray } from '../platform/database/arrays.ts';
+import { readDatabaseTime } from '../platform/database/database-time.ts';
+import type { Executor, Transaction } from '../platform/database/transaction.ts';
+import { insertAlerts } from '../watchlist/alerts-store.ts';
+import { createPlateMatcher, isValidAt, type WatchedEntry } from '../watchlist/matching.ts';
+import { loadWatchedEntries } from '../watchlist/store.ts';
+import { insertDeliveries } from '../webhooks/deliveries-store.ts';
+import { bodyOf } from '../webhooks/dispatch.ts';
+import { matchesKind, occurrencesOf } from '../webhooks/matching.ts';
+import { listEnabledWebhooks } from '../webhooks/store.ts';
 import type { Check } from './check.ts';
 
 const AT_ONCE = 5_000;
@@ -148,7 +149,7 @@ async function deliverMissing(tx: Transaction): Promise<number> {
     tx,
     missing.map(({ eventId }) => eventId),
   );
-  const at = new Date();
+  const at = new Date(await readDatabaseTime(tx));
   const deliveries = missing.map(({ webhookId, kind, eventId }) => {
     const id = randomUUID();
     return { id, webhookId, kind, body: bodyOf(id, kind, at, JSON.stringify(events.get(eventId))) };

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { keysOfEvent, totalsKeys } from '../../src/events/counts/keys.ts';
-import { locks } from '../../src/platform/database/locks.ts';
-import type { Executor, Transaction } from '../../src/platform/database/transaction.ts';
+import { keysOfEvent, totalsKeys } from '../events/counts/keys.ts';
+import { locks } from '../platform/database/locks.ts';
+import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import type { Check, Difference } from './check.ts';
 
 // Each of these is read by one statement, so that events stored meanwhile are either in both sides or in neither.

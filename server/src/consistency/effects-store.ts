@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Executor, Transaction } from '../../src/platform/database/transaction.ts';
+import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import type { Check, Difference } from './check.ts';
 
 // An event of type INCIDENT belongs to an incident, unless it is still to be followed up. Several statements, because

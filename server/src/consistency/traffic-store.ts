@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { locks } from '../../src/platform/database/locks.ts';
-import type { Executor, Transaction } from '../../src/platform/database/transaction.ts';
-import { keptSince } from '../../src/traffic/kept-store.ts';
-import { ORIGIN, passedIn } from '../../src/traffic/rollups-store.ts';
+import { locks } from '../platform/database/locks.ts';
+import type { Executor, Transaction } from '../platform/database/transaction.ts';
+import { keptSince } from '../traffic/kept-store.ts';
+import { ORIGIN, passedIn } from '../traffic/rollups-store.ts';
 import type { Check, Difference } from './check.ts';
 
 /** Stored events in the format of `traffic_unfolded`, so that the same expressions count both. */

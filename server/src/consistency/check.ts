@@ -1,5 +1,5 @@
 import type { SwitchableFeature } from '@gantry/contract/system';
-import type { Executor, Transaction } from '../../src/platform/database/transaction.ts';
+import type { Executor, Transaction } from '../platform/database/transaction.ts';
 
 /** A difference between derived data and its source: a row with the computed and the stored values. */
 export type Difference = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import type { SwitchableFeature } from '@gantry/contract/system';
 import pg from 'pg';
-import { createDatabase } from '../../src/platform/database/pool.ts';
-import { inTransaction } from '../../src/platform/database/transaction.ts';
+import { createDatabase } from '../platform/database/pool.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
 import type { Difference } from './check.ts';
 import { effectsChecks } from './effects-store.ts';
 import { feedChecks } from './feed-store.ts';

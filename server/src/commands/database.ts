@@ -1,0 +1,97 @@
+import { type Command, Option } from 'commander';
+import type { CheckResult } from '../consistency/checks.ts';
+import { MOST_SHARDS } from '../platform/database/distribute/steps.ts';
+import { openDatabaseOf } from '../platform/database/open.ts';
+import { loadConfig } from '../platform/load-config.ts';
+import { wholeNumber } from './arguments.ts';
+import { CommandFailed, exitCodes, reporting } from './failure.ts';
+import { print, printJson } from './output.ts';
+
+interface CheckOptions {
+  readonly repair?: boolean;
+  readonly limit: number;
+  readonly json: boolean;
+}
+
+const tell = ({ name, compares, differences, repaired }: CheckResult): void => {
+  print(`${differences.length === 0 ? 'equal    ' : 'DIFFERENT'}  ${name}: ${compares}`);
+  for (const difference of differences) print(`           ${JSON.stringify(difference)}`);
+  if (repaired !== null) print(`           repaired: ${repaired} rows`);
+};
+
+async function check({ repair = false, limit, json }: CheckOptions): Promise<void> {
+  const { runChecks } = await import('../consistency/checks.ts');
+  const config = loadConfig();
+  await using database = await openDatabaseOf(config);
+  const results = await runChecks({
+    connectionString: database.connectionString,
+    features: config.FEATURES,
+    isRepairing: repair,
+    limit,
+    onResult: json ? () => undefined : tell,
+  });
+  if (json) printJson({ checks: results });
+  if (results.some(({ differences }) => differences.length > 0)) process.exitCode = exitCodes.failed;
+}
+
+interface DistributeOptions {
+  readonly dryRun: boolean;
+  readonly shards?: number;
+  readonly ingestOnEveryNode?: boolean;
+}
+
+async function distribute({ dryRun, shards, ingestOnEveryNode }: DistributeOptions): Promise<void> {
+  if (ingestOnEveryNode) {
+    throw new CommandFailed(
+      'Ingesting on every node is not supported: the counts would have to be reference tables, and Citus makes none of partitioned tables such as event_totals. Let every service connect to the coordinator.',
+    );
+  }
+  const { distribute } = await import('../platform/database/distribute/distribute.ts');
+  const { DATABASE_URL: connectionString } = loadConfig();
+  if (connectionString === undefined) {
+    throw new CommandFailed(
+      'The embedded database is one server and cannot be distributed: set DATABASE_URL to the coordinator of a Citus cluster.',
+    );
+  }
+  await distribute({ connectionString, shards: shards ?? null, isDryRun: dryRun, say: print });
+}
+
+const notChecked = { what: 'Not checked.', code: exitCodes.usage };
+const LIMIT = '--limit <number>';
+const LIMIT_MEANING = 'maximum number of differences reported per check';
+
+export function addDatabase(program: Command): void {
+  const db = program.command('db').description('Check, repair or distribute the database.');
+
+  db.command('check')
+    .description(
+      'Recompute all derived data (totals, rollups, incidents, statuses) and report each row that differs from its source. The service can keep running.',
+    )
+    .addOption(new Option('--repair', 'repair differences, like gantry db repair'))
+    .option(LIMIT, LIMIT_MEANING, wholeNumber(1), 100)
+    .option('--json', 'print the results as JSON', false)
+    .addHelpText('after', '\nExits with 1 if anything differs, and with 2 if it could not check.')
+    .action(reporting(notChecked, check));
+
+  db.command('repair')
+    .description(
+      'Check, and correct all derived data that differs from its source. The service can keep running.',
+    )
+    .option(LIMIT, LIMIT_MEANING, wholeNumber(1), 100)
+    .option('--json', 'print the results as JSON', false)
+    .addHelpText('after', '\nExits with 1 if anything differed, and with 2 if it could not check.')
+    .action(reporting(notChecked, (options: CheckOptions) => check({ ...options, repair: true })));
+
+  db.command('distribute')
+    .description(
+      'Turn the schema in the database of DATABASE_URL, the coordinator of a Citus cluster, into its distributed form.',
+    )
+    .option('--dry-run', 'print the SQL and run nothing', false)
+    .option(
+      '--shards <number>',
+      'shards of events (default: twice the nodes, at least 4)',
+      wholeNumber(1, MOST_SHARDS),
+    )
+    .addOption(new Option('--ingest-on-every-node').hideHelp())
+    .action(reporting({ what: 'Not distributed.' }, distribute));
+}

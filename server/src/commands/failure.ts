@@ -1,0 +1,62 @@
+import { ConfigError } from '../platform/config.ts';
+import { sqlState } from '../platform/database/failure.ts';
+import { describeError, safeText } from '../platform/describe-error.ts';
+
+/** The exit codes of all commands. */
+export const exitCodes = {
+  done: 0,
+  /** It failed, or it found something that has to be mended. */
+  failed: 1,
+  /** The arguments are wrong and nothing was done; or, for a command that looks for faults, it could not look. */
+  usage: 2,
+} as const;
+
+/** A command cannot do what was asked. The message is a sentence that says what to do. */
+export class CommandFailed extends Error {
+  override readonly name = 'CommandFailed';
+}
+
+/** The arguments contradict each other or name something that does not exist. */
+export class WrongUsage extends Error {
+  override readonly name = 'WrongUsage';
+}
+
+/** SQLSTATEs for missing tables, columns and functions. */
+const MISSING = /^42(P01|703|883)$/;
+
+/** The message of an error for people: without a stack, and without values of statements. */
+function messageOf(error: unknown): string {
+  // Our own messages may repeat what the caller gave, such as an e-mail address.
+  if (error instanceof CommandFailed || error instanceof WrongUsage || error instanceof ConfigError)
+    return error.message;
+  if (MISSING.test(sqlState(error) ?? ''))
+    return 'The schema is not that of this version: start the service once to update it.';
+  if (!(error instanceof Error)) return safeText(error);
+  const causes: unknown[] = error instanceof AggregateError ? error.errors : [error.cause];
+  const because = causes
+    .filter((cause) => cause instanceof Error)
+    .map((cause) => `\n  because: ${safeText(cause)}`);
+  return describeError(error).message + because.join('');
+}
+
+/** How the failure of a command is reported. */
+export interface FailureReport {
+  /** A sentence before the reason, such as `Not checked.` */
+  readonly what?: string;
+  /** The exit code, unless the arguments are wrong. */
+  readonly code?: number;
+}
+
+/** Prints the reason of a failure, and sets the exit code. */
+export function reportFailure(error: unknown, { what, code = exitCodes.failed }: FailureReport = {}): void {
+  process.stderr.write(`${what === undefined ? '' : `${what} `}${messageOf(error)}\n`);
+  process.exitCode = error instanceof WrongUsage ? exitCodes.usage : code;
+}
+
+/** An action of a command, whose failure is reported in this way. */
+export function reporting<Arguments extends readonly unknown[]>(
+  report: FailureReport,
+  action: (...args: Arguments) => Promise<void>,
+): (...args: Arguments) => Promise<void> {
+  return (...args) => action(...args).catch((error: unknown) => reportFailure(error, report));
+}

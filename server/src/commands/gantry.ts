@@ -1,0 +1,42 @@
+import { Command } from 'commander';
+import { version } from '../installation.ts';
+import { untilSignalled } from '../platform/process/stop-signals.ts';
+import { addDatabase } from './database.ts';
+import { exitCodes, reportFailure } from './failure.ts';
+import { addGateway } from './gateway.ts';
+import { addSimulator } from './simulator.ts';
+import { addStart } from './start.ts';
+
+/** Commands that end on their own when they are asked to stop. */
+const LONG_RUNNING = ['start', 'demo', 'simulate'];
+
+const program = new Command('gantry')
+  .description('Gantry, a traffic management service: runs it, and looks after an installation.')
+  .version(version)
+  .addHelpText(
+    'after',
+    `
+Settings are read from .env in the current folder and from the environment; docs/configuration.md describes them.
+Exit codes: 0 done, 1 failed or found something that has to be mended, 2 wrong usage.`,
+  )
+  .showHelpAfterError('(--help lists the commands and options)')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? exitCodes.done : exitCodes.usage));
+
+addStart(program);
+addSimulator(program);
+addDatabase(program);
+addGateway(program);
+
+program.hook('preAction', (_program, command) => {
+  if (command.parent === program && LONG_RUNNING.includes(command.name())) return;
+  // The embedded database, if this process started it, is stopped when the process exits.
+  void untilSignalled().then(() => process.exit(130));
+});
+
+// The reader of a pipe may end first, as `head` does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(exitCodes.done);
+  throw error;
+});
+
+program.parseAsync().catch(reportFailure);
