@@ -5,7 +5,7 @@ ALTER TABLE settings ADD COLUMN installation_id uuid NOT NULL DEFAULT gen_random
 
 CREATE TABLE backups (
   id          uuid PRIMARY KEY DEFAULT gen_random_uuid(),
-  status      text COLLATE "C" NOT NULL DEFAULT 'RUNNING' CHECK (status IN ('RUNNING', 'COMPLETED', 'FAILED')),
+  status      text COLLATE "C" NOT NULL DEFAULT 'RUNNING' CHECK (status IN ('RUNNING', 'COMPLETED', 'STOPPED', 'FAILED')),
   -- SCHEDULE, USER (backups.create) or COMMAND (gantry backup).
   origin      text COLLATE "C" NOT NULL CHECK (origin IN ('SCHEDULE', 'USER', 'COMMAND')),
   started_by  uuid,

@@ -1,4 +1,5 @@
 import { authRouter } from './auth.ts';
+import { backupsRouter } from './backups.ts';
 import { connectionsRouter } from './connections.ts';
 import { eventsRouter } from './events.ts';
 import { incidentsRouter } from './incidents.ts';
@@ -30,6 +31,7 @@ export const appRouter = router({
   users: usersRouter,
   reports: reportsRouter,
   storage: storageRouter,
+  backups: backupsRouter,
   views: viewsRouter,
   system: systemRouter,
 });

@@ -32,7 +32,7 @@ function createGauge() {
 /**
  * Writes a compressed file of the archive, readable by its owner only. It is on disk when this resolves.
  * @param name its name within the archive
- * @param onBytes called with the number of bytes that were read from the source
+ * @param onBytes called with numbers of bytes that were read from the source
  */
 export async function writeCompressed(
   archive: string,
@@ -43,11 +43,16 @@ export async function writeCompressed(
   const file = await open(join(archive, name), 'wx', 0o600);
   try {
     const gauge = createGauge();
-    if (onBytes) source.on('data', (chunk: Buffer) => onBytes(chunk.length));
-    const target = file.createWriteStream({ autoClose: false, highWaterMark: CHUNK });
-    await pipeline(source, createGzip({ level: LEVEL, chunkSize: CHUNK }), gauge.stream, target, {
-      ...(signal && { signal }),
-    });
+    const gzip = createGzip({ level: LEVEL, chunkSize: CHUNK });
+    let read = 0;
+    const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
+      for await (const chunk of chunks) {
+        await file.writeFile(chunk);
+        onBytes?.(gzip.bytesWritten - read);
+        read = gzip.bytesWritten;
+      }
+    };
+    await pipeline(source, gzip, gauge.stream, write, signal ? { signal } : {});
     await file.sync();
     return { name, ...gauge.read() };
   } finally {

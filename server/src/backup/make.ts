@@ -101,7 +101,7 @@ export async function makeBackup(options: MakeOptions): Promise<BackupResult> {
   }
   await using _claim = await claimBackupFolder(options.folder);
   await excludeOthers(client);
-  return explaining(options.folder, async () => {
+  return await explaining(options.folder, async () => {
     const made = await writeBackup(client, options);
     const removed = options.keep === null ? [] : await removeOldBackups(options.folder, options.keep);
     if (removed.length > 0) await cleanPool(options.folder, options.log);

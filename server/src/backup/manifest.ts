@@ -13,6 +13,8 @@ const FORMAT_VERSION = 1;
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const identifier = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/);
+/** The limits of partitions are no UUIDs of a version. */
+const eventId = z.guid();
 const count = z.int().min(0);
 
 /** A file of the archive. Its name is relative to the archive and leads nowhere else. */
@@ -26,7 +28,7 @@ export type ArchivedFile = z.infer<typeof file>;
 const table = z.object({
   name: identifier,
   /** Set for a partition of `events`: the first id, and the first id after it. */
-  bounds: z.object({ from: z.uuid(), to: z.uuid() }).nullable(),
+  bounds: z.object({ from: eventId, to: eventId }).nullable(),
   columns: z.array(identifier).min(1),
   rows: count,
   file,

@@ -36,7 +36,7 @@ export async function requireEmptyDatabase(
   for (const table of TELLING) {
     if (!tables.has(table)) continue;
     const { rows } = await client.query<{ n: number }>(
-      `SELECT count(*)::int AS n FROM (SELECT FROM ${client.escapeIdentifier(table)} LIMIT 1) AS some`,
+      `SELECT count(*)::int AS n FROM (SELECT FROM ${client.escapeIdentifier(table)} LIMIT 1) AS found`,
     );
     if (rows[0]?.n)
       throw new BackupRefused(`The database is not empty: its table ${table} has rows. ${HOW_TO_EMPTY}`);

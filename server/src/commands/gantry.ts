@@ -1,9 +1,12 @@
 import { Command } from 'commander';
 import { version } from '../installation.ts';
 import { untilSignalled } from '../platform/process/stop-signals.ts';
+import { addBackup } from './backup.ts';
 import { addDatabase } from './database.ts';
 import { exitCodes, reportFailure } from './failure.ts';
 import { addGateway } from './gateway.ts';
+import { addMoveTo } from './move-to.ts';
+import { addRestore } from './restore.ts';
 import { addSimulator } from './simulator.ts';
 import { addStart } from './start.ts';
 
@@ -25,6 +28,9 @@ Exit codes: 0 done, 1 failed or found something that has to be mended, 2 wrong u
 addStart(program);
 addSimulator(program);
 addDatabase(program);
+addBackup(program);
+addRestore(program);
+addMoveTo(program);
 addGateway(program);
 
 program.hook('preAction', (_program, command) => {
