@@ -58,6 +58,7 @@ const builds = await Promise.all([
       main: 'server/src/main.ts',
       'report-worker': 'server/src/reports/worker.ts',
       'mapping-program': 'server/src/connections/mapping-program.ts',
+      'backup-program': 'server/src/backup/program.ts',
     },
   }),
   build({

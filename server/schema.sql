@@ -47,6 +47,26 @@ CREATE TABLE api_tokens (
   revoked_at timestamp(3) with time zone
 );
 
+CREATE TABLE backups (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  status text COLLATE "C" NOT NULL DEFAULT 'RUNNING'::text,
+  origin text COLLATE "C" NOT NULL,
+  started_by uuid,
+  started_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  alive_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  finished_at timestamp(3) with time zone,
+  progress real NOT NULL DEFAULT 0,
+  folder text NOT NULL,
+  name text,
+  rows bigint,
+  events bigint,
+  bytes bigint,
+  pictures bigint,
+  new_picture_bytes bigint,
+  lacking_pictures integer,
+  error text
+);
+
 CREATE TABLE changes (
   xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
   seq bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -528,7 +548,8 @@ CREATE TABLE settings (
   timezone text NOT NULL DEFAULT 'UTC'::text,
   use_24_hour_format boolean NOT NULL DEFAULT true,
   date_format text NOT NULL DEFAULT 'YYYY-MM-DD'::text,
-  first_day_of_week smallint NOT NULL DEFAULT 1
+  first_day_of_week smallint NOT NULL DEFAULT 1,
+  installation_id uuid NOT NULL DEFAULT gen_random_uuid()
 );
 
 CREATE TABLE traffic_kept (
@@ -662,6 +683,9 @@ ALTER TABLE activity ADD CONSTRAINT activity_pkey PRIMARY KEY (id);
 ALTER TABLE api_tokens ADD CONSTRAINT api_tokens_token_hash_key UNIQUE (token_hash);
 ALTER TABLE api_tokens ADD CONSTRAINT api_tokens_pkey PRIMARY KEY (id);
 ALTER TABLE api_tokens ADD CONSTRAINT api_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+ALTER TABLE backups ADD CONSTRAINT backups_pkey PRIMARY KEY (id);
+ALTER TABLE backups ADD CONSTRAINT backups_origin_check CHECK ((origin = ANY (ARRAY['SCHEDULE'::text, 'USER'::text, 'COMMAND'::text])));
+ALTER TABLE backups ADD CONSTRAINT backups_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'COMPLETED'::text, 'STOPPED'::text, 'FAILED'::text])));
 ALTER TABLE changes ADD CONSTRAINT changes_pkey PRIMARY KEY (xid, seq);
 ALTER TABLE changes ADD CONSTRAINT changes_topic_check CHECK ((topic = ANY (ARRAY['events'::text, 'sensors'::text, 'incidents'::text, 'watchlist'::text])));
 ALTER TABLE connections ADD CONSTRAINT connections_token_hash_key UNIQUE (token_hash);
@@ -771,6 +795,8 @@ ALTER TABLE webhooks ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
 CREATE UNIQUE INDEX activity_gathered ON public.activity USING btree (gathered) WHERE (gathered IS NOT NULL);
 CREATE INDEX activity_of_user ON public.activity USING btree (user_id, id DESC);
 CREATE INDEX api_tokens_of_user ON public.api_tokens USING btree (user_id, created_at DESC);
+CREATE INDEX backups_by_start ON public.backups USING btree (started_at, id);
+CREATE UNIQUE INDEX backups_under_way ON public.backups USING btree ((true)) WHERE (status = 'RUNNING'::text);
 CREATE INDEX connections_deleted ON public.connections USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX connections_of_sensor ON public.connections USING btree (sensor_id);
 CREATE INDEX deleted_events_by_time ON public.deleted_events USING btree (at);

@@ -6,6 +6,7 @@ import type { AppContext } from './api/context.ts';
 import { appRouter } from './api/router.ts';
 import type { PasswordCost } from './auth/passwords.ts';
 import { startAuth } from './auth/start.ts';
+import { startBackupRoom } from './backup/start.ts';
 import { startConnections } from './connections/start.ts';
 import { startFoldingCounts } from './events/counts/fold.ts';
 import { findEvents } from './events/store.ts';
@@ -190,6 +191,7 @@ async function compose(
   // Closed before the follow-up of events: deliveries of its last round are sent after the next start.
   startDeliveries(foundation, webhooks.webhookAddresses);
   const reports = startReports(foundation, connectionString);
+  const backups = startBackupRoom(foundation, connectionString);
   const context: AppContext = {
     ...core,
     ...auth,
@@ -201,6 +203,7 @@ async function compose(
     ...ingest,
     ...webhooks,
     ...reports,
+    ...backups,
     retention,
   };
   const firstAdministrator = await createFirstAdministrator(context);

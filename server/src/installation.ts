@@ -21,6 +21,9 @@ export const reportWorker = new URL('../dist/report-worker.js', import.meta.url)
 /** The program of the process that evaluates mappings: always the built one, as above. */
 export const mappingProgram = new URL('../dist/mapping-program.js', import.meta.url);
 
+/** The program of the process that makes a backup: always the built one, as above. */
+export const backupProgram = new URL('../dist/backup-program.js', import.meta.url);
+
 /** The program of the service itself: always the built one, as above. */
 export const mainProgram = new URL('../dist/main.js', import.meta.url);
 

@@ -80,7 +80,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['users', 'realtime'],
   ['events', 'sensors'],
   ['images', 'incidents', 'locations', 'traffic', 'views', 'watchlist', 'webhooks'],
-  ['ingest', 'analytics', 'connections', 'doctor', 'reports', 'retention'],
+  ['ingest', 'analytics', 'backup', 'connections', 'doctor', 'reports', 'retention'],
   ['api', 'consistency', 'gateways', 'http', 'transfer', 'workers'],
   ['app.ts'],
   ['main.ts', 'commands'],

@@ -156,6 +156,8 @@ export const mayCall = {
   'reports.createSchedule': makeReports,
   'reports.updateSchedule': makeReports,
   'reports.deleteSchedule': makeReports,
+  'backups.getAll': administrators,
+  'backups.create': administrators,
   'storage.getStats': everybody,
   'storage.getRetention': administrators,
   'storage.setRetention': administrators,

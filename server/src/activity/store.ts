@@ -25,6 +25,7 @@ export type ActivityAction =
   | `webhooks.${'create' | 'update' | 'delete' | 'test' | 'redeliver'}`
   | `reports.${'generate' | 'download' | 'cancel' | 'delete' | 'createSchedule' | 'updateSchedule' | 'deleteSchedule'}`
   | `storage.${'setRetention' | 'runRetention' | 'setHold' | 'releaseHold'}`
+  | 'backups.create'
   | 'images.view'
   | 'system.updateTimezoneSettings';
 

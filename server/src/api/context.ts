@@ -1,4 +1,5 @@
 import type { AuthServices } from '../auth/start.ts';
+import type { BackupServices } from '../backup/start.ts';
 import type { ConnectionServices } from '../connections/start.ts';
 import type { ImageServices } from '../images/start.ts';
 import type { IngestServices } from '../ingest/start.ts';
@@ -22,4 +23,5 @@ export interface AppContext
     WebhookServices,
     IngestServices,
     ReportServices,
-    RetentionServices {}
+    RetentionServices,
+    BackupServices {}

@@ -1,5 +1,6 @@
 import { apiTokensRouter } from './api-tokens.ts';
 import { authRouter } from './auth.ts';
+import { backupsRouter } from './backups.ts';
 import { connectionsRouter } from './connections.ts';
 import { eventsRouter } from './events.ts';
 import { incidentsRouter } from './incidents.ts';
@@ -34,6 +35,7 @@ export const appRouter = router({
   users: usersRouter,
   reports: reportsRouter,
   storage: storageRouter,
+  backups: backupsRouter,
   views: viewsRouter,
   system: systemRouter,
 });

@@ -1,3 +1,4 @@
+import { BackupRefused } from '../backup/refusal.ts';
 import { ConfigError } from '../platform/config.ts';
 import { sqlState } from '../platform/database/failure.ts';
 import { describeError, safeText } from '../platform/describe-error.ts';
@@ -24,11 +25,13 @@ export class WrongUsage extends Error {
 /** SQLSTATEs for missing tables, columns and functions. */
 const MISSING = /^42(P01|703|883)$/;
 
+/** Errors whose messages are written for people. */
+const OURS = [CommandFailed, WrongUsage, ConfigError, BackupRefused];
+
 /** The message of an error for people: without a stack, and without values of statements. */
 export function messageOf(error: unknown): string {
   // Our own messages may repeat what the caller gave, such as an e-mail address.
-  if (error instanceof CommandFailed || error instanceof WrongUsage || error instanceof ConfigError)
-    return error.message;
+  if (OURS.some((type) => error instanceof type)) return (error as Error).message;
   if (MISSING.test(sqlState(error) ?? ''))
     return 'The schema is not that of this version: start the service once to update it.';
   if (!(error instanceof Error)) return safeText(error);

@@ -2,11 +2,14 @@ import { Command } from 'commander';
 import { version } from '../installation.ts';
 import { untilSignalled } from '../platform/process/stop-signals.ts';
 import { addAdmin } from './admin.ts';
+import { addBackup } from './backup.ts';
 import { addDatabase } from './database.ts';
 import { addDoctor } from './doctor.ts';
 import { addEvents } from './events.ts';
 import { exitCodes, reportFailure } from './failure.ts';
 import { addGateway } from './gateway.ts';
+import { addMoveTo } from './move-to.ts';
+import { addRestore } from './restore.ts';
 import { addSimulator } from './simulator.ts';
 import { addStart } from './start.ts';
 
@@ -31,6 +34,9 @@ addDatabase(program);
 addAdmin(program);
 addDoctor(program);
 addEvents(program);
+addBackup(program);
+addRestore(program);
+addMoveTo(program);
 addGateway(program);
 
 program.hook('preAction', (_program, command) => {

@@ -7,3 +7,8 @@ export function print(line: string): void {
 export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, 2));
 }
+
+/** A number of bytes for people. */
+export function inMegabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}

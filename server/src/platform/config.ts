@@ -269,6 +269,26 @@ export const configKeys = {
       'Access key for that store. Unset: the credentials that the AWS SDK finds, such as the role of the machine.',
     ),
   S3_SECRET_ACCESS_KEY: z.string().max(500).optional().describe('The secret of that access key.'),
+  BACKUP_DIR: z
+    .string()
+    .transform((path) => resolve(path))
+    .optional()
+    .describe(
+      'Folder in which backups of the database and the pictures are made, best on another disk or machine. Its parent must exist. Unset: there are no scheduled backups. With several machines, set it on one of them.',
+    ),
+  BACKUP_SCHEDULE: z
+    .string()
+    .regex(
+      /^(?:([01]\d|2[0-3]):[0-5]\d|[1-9]\d{0,2}h|manual)$/,
+      'must be a time of day such as 02:00, an interval such as 6h, or manual',
+    )
+    .default('02:00')
+    .describe(
+      'When backups are made: at a time of day (`02:00`, in the time zone of the service), at an interval (`6h`), or on request only (`manual`).',
+    ),
+  BACKUP_KEEP: number(1, 1_000)
+    .default(7)
+    .describe('Number of backups that are kept in `BACKUP_DIR`. After each backup, older ones are removed.'),
   GATEWAY_URL: z
     .string()
     .max(60, 'must have at most 60 characters, because some cameras accept only 127 for the whole address')

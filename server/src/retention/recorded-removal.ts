@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { lockOutHolds } from '../events/holds-store.ts';
 import type { BlobStore } from '../images/blobs.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
-import { type Removal, recordRemovals } from './runs-store.ts';
+import { type Removal, recordRemovals, tryToExcludeBackups } from './runs-store.ts';
 
 /** The services that a run of retention needs. */
 export interface RunParts {
@@ -21,18 +22,31 @@ export interface Run extends RunParts {
   readonly stopped: () => boolean;
 }
 
+/** Pause before it is looked again whether a backup is still in progress. */
+const BACKUP_PAUSE_MS = 1_000;
+
 /**
- * Removes records in one transaction that also writes the record of the removal and excludes new legal holds.
+ * Removes records in one transaction that also writes the record of the removal and excludes new legal holds. While a
+ * backup is in progress, it waits: the backup still needs the partitions and pictures that its snapshot shows.
  * @throws RunLost when another process has taken over
  */
-export function removeRecorded(
+export async function removeRecorded(
   run: Run,
   work: (tx: Transaction) => Promise<readonly Removal[]>,
 ): Promise<readonly Removal[]> {
-  return inTransaction(run.db, async (tx) => {
-    await lockOutHolds(tx);
-    const removals = await work(tx);
-    await recordRemovals(tx, run.id, removals);
-    return removals;
-  });
+  for (;;) {
+    const removals = await inTransaction(run.db, async (tx) => {
+      if (!(await tryToExcludeBackups(tx))) {
+        await recordRemovals(tx, run.id, []);
+        return null;
+      }
+      await lockOutHolds(tx);
+      const removed = await work(tx);
+      await recordRemovals(tx, run.id, removed);
+      return removed;
+    });
+    if (removals !== null) return removals;
+    if (run.stopped()) return [];
+    await sleep(BACKUP_PAUSE_MS);
+  }
 }

@@ -1,6 +1,7 @@
 import type { Page } from '@gantry/contract/page';
 import type { RetentionClass, RetentionRun } from '@gantry/contract/storage';
 import { type SQL, sql } from 'drizzle-orm';
+import { locks } from '../platform/database/locks.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { findNames } from '../users/names-store.ts';
@@ -37,6 +38,14 @@ export function beginRun(db: Database, startedBy: string | null): Promise<string
       INSERT INTO retention_runs (started_by) VALUES (${startedBy}::uuid) ON CONFLICT DO NOTHING RETURNING id`);
     return rows[0]?.id ?? null;
   });
+}
+
+/** Excludes backups until the transaction ends, unless one is in progress. @returns whether it does */
+export async function tryToExcludeBackups(tx: Executor): Promise<boolean> {
+  const { rows } = await tx.execute<{ got: boolean }>(
+    sql`SELECT pg_try_advisory_xact_lock_shared(${locks.removal}) AS got`,
+  );
+  return rows[0]?.got === true;
 }
 
 /**

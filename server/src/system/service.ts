@@ -33,13 +33,17 @@ export function getSettings({ config }: Core): SystemSettings {
 const HEALTH_WAIT_MS = 3_000;
 
 /** The health of this process. Without its database it is unhealthy, even if it responds. */
-export async function getHealth({ health: db, clock }: Core): Promise<Health> {
+export async function getHealth({ health: db, clock, readiness }: Core): Promise<Health> {
   const connected = await Promise.race([
     isDatabaseReachable(db),
     new Promise<false>((resolve) => setTimeout(resolve, HEALTH_WAIT_MS, false).unref()),
   ]);
   return {
-    status: connected ? (clock.isSkewed() ? 'degraded' : 'healthy') : 'unhealthy',
+    status: connected
+      ? clock.isSkewed() || readiness.concerns.size > 0
+        ? 'degraded'
+        : 'healthy'
+      : 'unhealthy',
     timestamp: new Date(clock.now()),
     version,
     database: connected ? 'connected' : 'disconnected',

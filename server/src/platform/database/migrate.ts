@@ -11,7 +11,7 @@ import {
 } from './migration-locks.ts';
 import { estimateSeconds, type MigrationNote, noteOf } from './migration-notes.ts';
 
-/** A migration of this version. */
+/** A file of the folder with the migrations. */
 export interface Migration {
   name: string;
   sql: string;
@@ -21,6 +21,8 @@ export interface Migration {
 export interface MigrateOptions {
   /** The folder with the migrations. */
   readonly folder: URL;
+  /** The names of the migrations to apply, for the schema of an older version; by default all. */
+  readonly only?: ReadonlySet<string>;
   readonly log?: MigrationLog;
   readonly patience?: LockPatience;
   /** Interrupts a migration, which is then rolled back. */
@@ -38,9 +40,9 @@ const silent: MigrationLog = { info: () => undefined, warn: () => undefined };
  */
 export async function migrate(
   connectionString: string,
-  { folder, log = silent, patience = usualPatience, signal }: MigrateOptions,
+  { folder, only, log = silent, patience = usualPatience, signal }: MigrateOptions,
 ): Promise<string[]> {
-  const migrations = await readMigrations(folder);
+  const migrations = (await readMigrations(folder)).filter(({ name }) => only?.has(name) ?? true);
   const client = await connect(connectionString);
   // Closes the connection even while a statement runs on it.
   const interrupt = (): void => void client.end().catch(() => undefined);
@@ -70,7 +72,7 @@ export async function migrate(
   }
 }
 
-/** The migrations of this version, in their order. */
+/** The migrations in a folder, in order. */
 export async function readMigrations(folder: URL): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
   return Promise.all(
@@ -79,6 +81,15 @@ export async function readMigrations(folder: URL): Promise<Migration[]> {
       return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
     }),
   );
+}
+
+/** The names of the tables that migrations create, also of those that later ones drop. */
+export async function tablesOfMigrations(folder: URL): Promise<ReadonlySet<string>> {
+  const files = await readMigrations(folder);
+  const created = files.flatMap(({ sql }) => [
+    ...sql.matchAll(/^\s*CREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?([a-z_][a-z0-9_]*)/gim),
+  ]);
+  return new Set(created.map(([, name = '']) => name));
 }
 
 async function inOwnTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {

@@ -1,0 +1,51 @@
+import { DateTime } from 'luxon';
+import type { BackupsSoFar } from './runs-store.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** Pause after a failure before another attempt. */
+const RETRY_MS = HOUR_MS / 2;
+
+/** When backups are made: at a time of day, or some time after the last one began. */
+export type Schedule =
+  | { readonly kind: 'daily'; readonly hour: number; readonly minute: number }
+  | { readonly kind: 'every'; readonly ms: number }
+  | { readonly kind: 'manual' };
+
+/** The form of `BACKUP_SCHEDULE` (platform/config): `02:30`, `6h` or `manual`. */
+const SCHEDULE = /^(?:([01]\d|2[0-3]):([0-5]\d)|([1-9]\d{0,2})h|manual)$/;
+
+/** @param text of that form */
+export function readSchedule(text: string): Schedule {
+  const [, hour, minute, hours] = SCHEDULE.exec(text) ?? [];
+  if (hours !== undefined) return { kind: 'every', ms: Number(hours) * HOUR_MS };
+  return hour === undefined
+    ? { kind: 'manual' }
+    : { kind: 'daily', hour: Number(hour), minute: Number(minute) };
+}
+
+/**
+ * When the next backup is due (Unix milliseconds); null for `manual`. A time in the past means: now.
+ * @param zone the time zone of the service (IANA)
+ */
+export function nextBackupAt(schedule: Schedule, zone: string, soFar: BackupsSoFar): number | null {
+  if (schedule.kind === 'manual') return null;
+  const regular = regularlyAt(schedule, zone, soFar);
+  const { lastStatus, lastEnd } = soFar;
+  // What the schedule says is due; after a failure not at once, so that a full disk is not tried every minute.
+  return lastStatus === 'FAILED' && lastEnd !== null ? Math.max(regular, lastEnd + RETRY_MS) : regular;
+}
+
+function regularlyAt(
+  schedule: Exclude<Schedule, { kind: 'manual' }>,
+  zone: string,
+  { now, completed }: BackupsSoFar,
+): number {
+  if (completed === null) return now;
+  if (schedule.kind === 'every') return completed.start + schedule.ms;
+  const { hour, minute } = schedule;
+  const after = DateTime.fromMillis(completed.start, { zone });
+  const sameDay = after.startOf('day').set({ hour, minute });
+  const next = sameDay > after ? sameDay : after.plus({ days: 1 }).startOf('day').set({ hour, minute });
+  return next.toMillis();
+}

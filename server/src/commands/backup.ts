@@ -1,0 +1,73 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { BackupResult } from '../backup/make.ts';
+import type { Config } from '../platform/config.ts';
+import { openDatabaseOf } from '../platform/database/open.ts';
+import { loadConfig } from '../platform/load-config.ts';
+import { createLog } from '../platform/log.ts';
+import { wholeNumber } from './arguments.ts';
+import { CommandFailed, reporting } from './failure.ts';
+import { inMegabytes, print, printJson } from './output.ts';
+
+interface BackupOptions {
+  readonly keep?: number;
+  readonly json: boolean;
+}
+
+/** The folder of backups: the argument, or the setting. */
+function folderOf(argument: string | undefined, config: Config): string {
+  const folder = argument === undefined ? config.BACKUP_DIR : resolve(argument);
+  if (folder !== undefined) return folder;
+  throw new CommandFailed('There is no folder for backups: name one, or set BACKUP_DIR');
+}
+
+async function backup(argument: string | undefined, { keep, json }: BackupOptions): Promise<void> {
+  const { makeRecordedBackup } = await import('../backup/recorded.ts');
+  const { openBlobs } = await import('../images/open-blobs.ts');
+  const config = loadConfig();
+  const folder = folderOf(argument, config);
+  // A folder that only the command uses is not emptied by the setting for another one.
+  const isOwn = argument === undefined || folder === config.BACKUP_DIR;
+  await using database = await openDatabaseOf(config);
+  await using blobs = await openBlobs(config);
+  const made = await makeRecordedBackup({
+    connectionString: database.connectionString,
+    blobs,
+    dataDir: config.DATA_DIR,
+    folder,
+    keep: keep ?? (isOwn ? config.BACKUP_KEEP : null),
+    log: createLog(config.LOG_LEVEL),
+  });
+  if (json) return printJson(made);
+  tell(made);
+}
+
+function tell({ path, seconds, events, rows, bytes, pictures, removed }: BackupResult): void {
+  print(`${path} was made in ${seconds.toFixed(1)} s.`);
+  print(`  ${events} events, ${rows} rows in all, ${inMegabytes(bytes)}`);
+  print(
+    `  ${pictures.count} pictures, ${pictures.copied} of them new (${inMegabytes(pictures.copiedBytes)})`,
+  );
+  if (pictures.lacking > 0) print(`  ${pictures.lacking} pictures are missing or damaged in the store`);
+  for (const name of removed) print(`  removed: ${name}`);
+}
+
+export function addBackup(program: Command): void {
+  program
+    .command('backup')
+    .description('Make a backup of the database, the pictures and the secrets. The service can keep running.')
+    .argument('[folder]', 'folder of backups (default: BACKUP_DIR)')
+    .option(
+      '--keep <number>',
+      'remove older backups in the folder, so that this many are left',
+      wholeNumber(1),
+    )
+    .option('--json', 'print the result as JSON', false)
+    .addHelpText(
+      'after',
+      `
+Pictures are stored once for all backups of a folder, in its folder pictures; copy both to take a backup elsewhere.
+Keep .env too: it is not part of the backup.`,
+    )
+    .action(reporting({ what: 'No backup was made.' }, backup));
+}

@@ -1,0 +1,362 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findArchive } from '../src/backup/folder.ts';
+import { makeBackup } from '../src/backup/make.ts';
+import type { Manifest } from '../src/backup/manifest.ts';
+import { restoreBackup } from '../src/backup/restore.ts';
+import { nextBackupAt, readSchedule } from '../src/backup/schedule.ts';
+import { verifyArchive } from '../src/backup/verify.ts';
+import { createDiskBlobs } from '../src/images/disk-blobs.ts';
+import { createTestDatabase, eventually, type Gantry, startGantry } from './harness.ts';
+import { suiteLog } from './leaks.ts';
+import { dataUrl, png } from './pictures.ts';
+
+// What can be wrong with folders, disks and archives: a sentence each, nothing half done, and a second attempt works.
+
+const run = promisify(execFile);
+
+let gantry: Gantry;
+let token: string;
+let home: string;
+let good: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'gantry-refusals-'));
+  gantry = await startGantry({
+    config: { BACKUP_DIR: join(home, 'scheduled'), BACKUP_SCHEDULE: '6h', BACKUP_KEEP: '2' },
+  });
+  token = await gantry.tokenFor('ADMIN');
+  const apiKey = await gantry.registerSensor();
+  await gantry.ingest(apiKey, { images: [dataUrl(png({ shade: 1 }), 'image/png')] });
+  await eventually(
+    async () => (await gantry.ok('backups.getAll', {}, { token })).backups[0]?.status,
+    (status) => status === 'COMPLETED',
+  );
+  await mkdir(join(home, 'own'));
+  good = (await makeInto(join(home, 'own'))).path;
+});
+afterAll(async () => {
+  await gantry.stop();
+  await rm(home, { recursive: true, force: true });
+});
+
+const urlOf = (): string => gantry.app.context.config.DATABASE_URL ?? '';
+
+const makeInto = (folder: string, connectionString = urlOf()) =>
+  makeBackup({
+    connectionString,
+    blobs: gantry.app.context.images.blobs,
+    dataDir: gantry.app.context.config.DATA_DIR,
+    folder,
+    keep: null,
+    log: suiteLog(),
+  });
+
+/** A copy of the good backup with its pictures, to be spoilt. */
+const copyOfGood = async (): Promise<string> => {
+  const folder = await mkdtemp(join(home, 'copy-'));
+  await cp(dirname(good), folder, { recursive: true, filter: (name) => !name.includes('claim-') });
+  return findArchive(folder);
+};
+
+const editManifest = async (archive: string, edit: (manifest: Manifest) => object): Promise<void> => {
+  const path = join(archive, 'manifest.json');
+  const text = JSON.stringify(edit(JSON.parse(await readFile(path, 'utf8'))));
+  await writeFile(path, text);
+  await writeFile(
+    join(archive, 'manifest.sha256'),
+    `${createHash('sha256').update(text).digest('hex')}  manifest.json\n`,
+  );
+};
+
+describe('a damaged or foreign archive', () => {
+  const TABLE = 'tables/users.copy.gz';
+  const flipByte = async (path: string): Promise<void> => {
+    const bytes = await readFile(path);
+    const middle = Math.floor(bytes.length / 2);
+    bytes[middle] = (bytes[middle] ?? 0) ^ 1;
+    await writeFile(path, bytes);
+  };
+  const pictureOf = async (archive: string): Promise<string> => {
+    const pool = join(dirname(archive), 'pictures');
+    const names = await readdir(pool, { recursive: true });
+    return join(pool, names.find((name) => /[0-9a-f]{64}$/.test(name)) ?? '');
+  };
+  const withFile = (name: string) => (manifest: Manifest) => ({
+    ...manifest,
+    tables: manifest.tables.map((table, n) =>
+      n === 0 ? { ...table, file: { ...table.file, name } } : table,
+    ),
+  });
+
+  const cases: [string, (archive: string) => Promise<unknown>, RegExp][] = [
+    [
+      'cut short by a byte',
+      async (a) => truncate(join(a, TABLE), (await stat(join(a, TABLE))).size - 1),
+      /users\.copy\.gz has \d+ bytes instead of \d+/,
+    ],
+    ['changed by a bit', (a) => flipByte(join(a, TABLE)), /users\.copy\.gz was changed/],
+    ['without a file', (a) => rm(join(a, TABLE)), /users\.copy\.gz is missing/],
+    ['with a changed picture', async (a) => flipByte(await pictureOf(a)), /the picture \S+ was changed/],
+    ['without a picture', async (a) => rm(await pictureOf(a)), /the picture \S+ is missing/],
+    ['with an edited manifest', (a) => flipByte(join(a, 'manifest.json')), /manifest\.json was changed/],
+    ['without its checksum', (a) => rm(join(a, 'manifest.sha256')), /manifest\.sha256 is missing/],
+    [
+      'whose manifest leads elsewhere',
+      (a) => editManifest(a, withFile('../../../../etc/passwd')),
+      /manifest\.json has no valid tables\.0\.file\.name/,
+    ],
+    [
+      'whose manifest names an absolute path',
+      (a) => editManifest(a, withFile('/etc/passwd')),
+      /manifest\.json has no valid tables\.0\.file\.name/,
+    ],
+    [
+      'whose manifest names SQL',
+      (a) =>
+        editManifest(a, (m) => ({
+          ...m,
+          tables: m.tables.map((t) => ({ ...t, name: 'users"; DROP TABLE x' })),
+        })),
+      /no valid tables\.0\.name/,
+    ],
+    [
+      'of a newer format',
+      (a) => editManifest(a, (m) => ({ ...m, formatVersion: 2, gantryVersion: '9.0.0' })),
+      /made by version 9\.0\.0, which is newer/,
+    ],
+    [
+      'of a newer schema',
+      (a) =>
+        editManifest(a, (m) => ({
+          ...m,
+          gantryVersion: '9.0.0',
+          migrations: [...m.migrations, { name: '9999-x.sql', checksum: 'a'.repeat(64) }],
+        })),
+      /made by version 9\.0\.0, which is newer/,
+    ],
+    [
+      'of a changed schema',
+      (a) =>
+        editManifest(a, (m) => ({
+          ...m,
+          migrations: m.migrations.map((each) => ({ ...each, checksum: 'a'.repeat(64) })),
+        })),
+      /whose migration 0001-foundations\.sql differs/,
+    ],
+    ['of something else', (a) => editManifest(a, () => ({ hello: 'world' })), /is not a backup of Gantry/],
+  ];
+  it.each(cases)('%s is refused before anything changes', async (_, spoil, told) => {
+    const archive = await copyOfGood();
+    await verifyArchive(archive);
+    await spoil(archive);
+    await expect(verifyArchive(archive)).rejects.toThrow(told);
+  });
+
+  it('is refused when it has more rows than it says', async () => {
+    const archive = await copyOfGood();
+    await editManifest(archive, (m) => ({ ...m, tables: m.tables.map((t) => ({ ...t, rows: t.rows + 1 })) }));
+    const database = await createTestDatabase('template1');
+    const dataDir = await mkdtemp(join(home, 'data-'));
+    const target = {
+      connectionString: database.url,
+      dataDir,
+      blobs: createDiskBlobs(join(dataDir, 'images')),
+      allowUnsafe: true,
+      log: suiteLog(),
+    };
+    await expect(
+      restoreBackup({ ...target, archive, manifest: await verifyArchive(archive) }),
+    ).rejects.toThrow(/has \d+ rows instead of \d+: the backup is damaged/);
+    // Nothing was stored, and the right one can be restored into the same place; a second one cannot.
+    const options = { ...target, archive: good, manifest: await verifyArchive(good) };
+    expect((await restoreBackup(options)).events).toBe(1);
+    await expect(restoreBackup(options)).rejects.toThrow(
+      /^The database is not empty: its table users has rows\. Use an empty database/,
+    );
+    await database.drop();
+  });
+
+  it('does not exist where no backup is', async () => {
+    await expect(findArchive(join(home, 'nowhere'))).rejects.toThrow(/is not a folder that can be read/);
+    await expect(findArchive(home)).rejects.toThrow(/^There is no backup in /);
+  });
+});
+
+describe('a target', () => {
+  it('is refused while a service runs on it, and with tables of something else', async () => {
+    const manifest = await verifyArchive(good);
+    const options = {
+      archive: good,
+      manifest,
+      dataDir: await mkdtemp(join(home, 'data-')),
+      allowUnsafe: true,
+      log: suiteLog(),
+    };
+    const blobs = createDiskBlobs(join(home, 'unused'));
+    await expect(restoreBackup({ ...options, blobs, connectionString: urlOf() })).rejects.toThrow(
+      /^A service is running on this database: stop it first/,
+    );
+    const database = await createTestDatabase('template1');
+    const { default: pg } = await import('pg');
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query('CREATE TABLE invoices (n int)');
+    await client.end();
+    await expect(restoreBackup({ ...options, blobs, connectionString: database.url })).rejects.toThrow(
+      /^The database has tables of something else, such as invoices/,
+    );
+    await writeFile(join(options.dataDir, 'jwt-secret'), 'of another installation');
+    await expect(restoreBackup({ ...options, blobs, connectionString: database.url })).rejects.toThrow(
+      /jwt-secret belongs to another installation/,
+    );
+    await database.drop();
+  });
+});
+
+describe('a folder for backups', () => {
+  it('that is missing with its parent, a file, or without Gantry behind it, is refused', async () => {
+    await expect(makeInto(join(home, 'no', 'such'))).rejects.toThrow(
+      /^The folder above \S+ does not exist: create it/,
+    );
+    await writeFile(join(home, 'file'), '');
+    await expect(makeInto(join(home, 'file'))).rejects.toThrow(/is not a folder: choose another one/);
+    const database = await createTestDatabase('template1');
+    await expect(makeInto(join(home, 'own'), database.url)).rejects.toThrow(
+      /^There is no Gantry in this database/,
+    );
+    await database.drop();
+  });
+
+  it('that may not be written is refused', async (test) => {
+    // Rights do not stop root.
+    if (process.getuid?.() === 0) return test.skip();
+    const folder = await mkdtemp(join(home, 'shut-'));
+    await chmod(folder, 0o500);
+    await expect(makeInto(folder)).rejects.toThrow(/cannot be written: give it to the user/);
+    await chmod(folder, 0o700);
+  });
+
+  it('on a full disk gets no part of a backup, and a whole one once there is room', async (test) => {
+    const folder = await mkdtemp(join(home, 'full-'));
+    try {
+      await run('mount', ['-t', 'tmpfs', '-o', 'size=128k,mode=0700', 'tmpfs', folder]);
+    } catch {
+      return test.skip();
+    }
+    try {
+      await writeFile(join(folder, 'filler'), Buffer.alloc(100_000));
+      await expect(makeInto(folder)).rejects.toThrow(
+        /^The disk of \S+ is full: make room, or choose another folder/,
+      );
+      expect((await readdir(folder)).filter((name) => name.startsWith('gantry-'))).toEqual([]);
+      await rm(join(folder, 'filler'));
+      await run('mount', ['-o', 'remount,size=16m', folder]);
+      await verifyArchive((await makeInto(folder)).path);
+    } finally {
+      await run('umount', [folder]);
+    }
+  });
+});
+
+describe('scheduled backups', () => {
+  it('are made by the service, listed, kept in number, and measured', async () => {
+    const asked = await gantry.ok('backups.create', undefined, { token });
+    expect(asked).toMatchObject({
+      status: 'RUNNING',
+      origin: 'USER',
+      startedBy: { name: expect.any(String) },
+    });
+    const second = await gantry.refusal('backups.create', undefined, { token });
+    expect(second).toMatchObject({
+      status: 409,
+      message: 'A backup is already in progress: wait until it has finished',
+    });
+    const list = async () => gantry.ok('backups.getAll', {}, { token });
+    const { backups, settings, lastCompletedAt } = await eventually(
+      list,
+      (page) => page.backups[0].status !== 'RUNNING',
+    );
+    expect(backups[0]).toMatchObject({
+      id: asked.id,
+      status: 'COMPLETED',
+      progress: 1,
+      events: 1,
+      pictures: 1,
+      error: null,
+    });
+    expect(backups.at(-1)).toMatchObject({ origin: 'SCHEDULE', startedBy: null });
+    expect(settings).toMatchObject({ schedule: '6h', keep: 2 });
+    expect(Date.parse(settings.nextAt)).toBe(Date.parse(backups[0].startedAt) + 6 * 3_600_000);
+    expect(lastCompletedAt).toBe(backups[0].finishedAt);
+    await verifyArchive(join(backups[0].folder, backups[0].name));
+    const metrics = await eventually(
+      async () => (await gantry.fetch('/metrics')).body as string,
+      (text) => /gantry_backup_bytes [1-9]/.test(text),
+    );
+    expect(metrics).toMatch(/gantry_backup_age_seconds [0-9.]+\n/);
+    expect(metrics).toContain('gantry_backup_failing 0');
+  });
+
+  it('that fail are recorded, and make the health of the service degraded, not the service unready', async () => {
+    const folder = join(home, 'scheduled');
+    await rm(folder, { recursive: true });
+    await writeFile(folder, 'no folder');
+    await gantry.ok('backups.create', undefined, { token });
+    const { backups } = await eventually(
+      async () => gantry.ok('backups.getAll', {}, { token }),
+      (page) => page.backups[0].status !== 'RUNNING',
+    );
+    expect(backups[0]).toMatchObject({ status: 'FAILED', name: null });
+    expect(backups[0].error).toMatch(/is not a folder: choose another one$/);
+    await eventually(
+      async () => (await gantry.ok('system.health')).status,
+      (status) => status === 'degraded',
+    );
+    expect((await gantry.fetch('/ready')).status).toBe(200);
+    await rm(folder);
+    await gantry.ok('backups.create', undefined, { token });
+    await eventually(
+      async () => (await gantry.ok('system.health')).status,
+      (status) => status === 'healthy',
+    );
+  });
+
+  it.each([
+    ['02:00', '2026-03-28T12:00:00Z', '2026-03-29T01:00:00.000Z'], // does not exist on that day: an hour later
+    ['12:30', '2026-11-22T11:00:00Z', '2026-11-22T11:30:00.000Z'],
+    ['12:30', '2026-11-22T11:30:00Z', '2026-11-23T11:30:00.000Z'],
+    ['6h', '2026-11-22T11:30:00Z', '2026-11-22T17:30:00.000Z'],
+  ])('%s after %s are due at %s', (text, last, next) => {
+    const start = Date.parse(last);
+    const soFar = {
+      now: start,
+      installedAt: 0,
+      lastStart: start,
+      lastStatus: 'COMPLETED' as const,
+      lastEnd: start,
+      lastFailure: null,
+      completed: { start, end: start, bytes: 1 },
+    };
+    const at = nextBackupAt(readSchedule(text), 'Europe/Berlin', soFar);
+    expect(new Date(at ?? 0).toISOString()).toBe(next);
+    expect(nextBackupAt(readSchedule('manual'), 'UTC', soFar)).toBeNull();
+    const failed = { ...soFar, lastStatus: 'FAILED' as const, completed: null };
+    expect(nextBackupAt(readSchedule(text), 'UTC', failed)).toBe(start + 1_800_000);
+  });
+});

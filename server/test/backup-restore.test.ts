@@ -1,0 +1,324 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type App, createApp } from '../src/app.ts';
+import { excludeOthers } from '../src/backup/exclusion-store.ts';
+import { type BackupResult, makeBackup } from '../src/backup/make.ts';
+import { moveDatabase } from '../src/backup/move.ts';
+import { pathInPool } from '../src/backup/pictures.ts';
+import { restoreBackup } from '../src/backup/restore.ts';
+import { verifyArchive } from '../src/backup/verify.ts';
+import { runChecks } from '../src/consistency/checks.ts';
+import { createDiskBlobs } from '../src/images/disk-blobs.ts';
+import { migrationsFolder } from '../src/installation.ts';
+import { readConfig } from '../src/platform/config.ts';
+import { migrate, readMigrations, tablesOfMigrations } from '../src/platform/database/migrate.ts';
+import { Caller, createTestDatabase, eventually, type Gantry, startGantry } from './harness.ts';
+import { suiteLog } from './leaks.ts';
+import { provideEvents } from './many-events.ts';
+import { dataUrl, png } from './pictures.ts';
+
+// Backups of a running service, restored elsewhere.
+
+const EMPTY = 'template1';
+
+let gantry: Gantry;
+let apiKey: string;
+let folder: string;
+const closing: (() => Promise<unknown>)[] = [];
+beforeAll(async () => {
+  gantry = await startGantry();
+  apiKey = await gantry.registerSensor();
+  folder = await mkdtemp(join(tmpdir(), 'gantry-backups-'));
+});
+afterEach(async () => {
+  for (let close = closing.pop(); close; close = closing.pop()) await close();
+});
+afterAll(async () => {
+  await gantry.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const urlOf = (of: Gantry): string => of.app.context.config.DATABASE_URL ?? '';
+
+const back = (
+  of: Gantry,
+  more: { folder?: string; keep?: number; signal?: AbortSignal } = {},
+): Promise<BackupResult> =>
+  makeBackup({
+    connectionString: urlOf(of),
+    blobs: of.app.context.images.blobs,
+    dataDir: of.app.context.config.DATA_DIR,
+    folder,
+    keep: null,
+    log: suiteLog(),
+    ...more,
+  });
+
+/** An empty database and an empty data folder. */
+const emptyTarget = async (template = EMPTY) => {
+  const database = await createTestDatabase(template);
+  const dataDir = await mkdtemp(join(tmpdir(), 'gantry-restored-'));
+  closing.push(
+    () => database.drop(),
+    () => rm(dataDir, { recursive: true, force: true }),
+  );
+  return { url: database.url, dataDir, blobs: createDiskBlobs(join(dataDir, 'images')) };
+};
+type Target = Awaited<ReturnType<typeof emptyTarget>>;
+
+const restore = async (archive: string, { url, dataDir, blobs }: Target) =>
+  restoreBackup({
+    archive,
+    manifest: await verifyArchive(archive),
+    connectionString: url,
+    allowUnsafe: true,
+    blobs,
+    dataDir,
+    log: suiteLog(),
+  });
+
+const serve = async ({ url, dataDir }: Target): Promise<{ app: App; caller: Caller }> => {
+  const config = readConfig({
+    PORT: '0',
+    DATABASE_URL: url,
+    DATA_DIR: dataDir,
+    ALLOW_UNSAFE_DATABASE: 'true',
+  });
+  const app = await createApp(config, suiteLog(), null);
+  closing.push(async () => app[Symbol.asyncDispose]());
+  return { app, caller: new Caller(await app.listen()) };
+};
+
+const rowsOf = async (url: string, statement: string) => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+};
+
+const differencesIn = async (connectionString: string) => {
+  const results = await runChecks({
+    connectionString,
+    features: gantry.app.context.config.FEATURES,
+    isRepairing: false,
+    limit: 5,
+    onResult: () => undefined,
+  });
+  return results.flatMap(({ differences }) => differences);
+};
+
+const isSettled = () =>
+  eventually(
+    async () => (await gantry.count('events_to_follow_up')) + (await gantry.count('event_totals_unfolded')),
+    (n) => n === 0,
+  );
+
+describe('a backup', () => {
+  it('contains every table that migrations make', async () => {
+    const known = await tablesOfMigrations(migrationsFolder);
+    const there = await rowsOf(
+      urlOf(gantry),
+      `SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace
+        AND relname !~ '^events_\\d' AND relname <> 'schema_migrations'`,
+    );
+    expect(there.map(({ relname }) => relname).filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it('restores events, pictures and accounts elsewhere, and what follows is as if nothing had happened', async () => {
+    const report = { timestamp: new Date().toISOString(), idempotencyKey: randomUUID() };
+    const picture = png({ shade: 7 });
+    const withPicture = await gantry.ingest(apiKey, { ...report, images: [dataUrl(picture, 'image/png')] });
+    await gantry.ingest(apiKey, { eventType: 'INCIDENT', plate: 'B-ÄÖ 1', description: 'a\tb\\c\nd' });
+    await gantry.ingest(apiKey, { timestamp: '2023-05-06T07:08:09.010Z', vehicleSpeed: 0.1 + 0.2 });
+    const token = await gantry.tokenFor('ADMIN');
+    await isSettled();
+    const made = await back(gantry);
+    expect(made).toMatchObject({ events: 3, pictures: { count: 1, copied: 1, lacking: 0 } });
+    expect(await differencesIn(urlOf(gantry))).toEqual([]);
+
+    const target = await emptyTarget();
+    expect(await restore(made.path, target)).toMatchObject({ events: 3, pictures: 1, migrated: [] });
+    const everything = 'SELECT to_jsonb(events) AS row FROM events ORDER BY id';
+    expect(await rowsOf(target.url, everything)).toEqual(await rowsOf(urlOf(gantry), everything));
+    expect(await differencesIn(target.url)).toEqual([]);
+
+    const { caller, app } = await serve(target);
+    expect(app.firstAdministrator).toBeNull();
+    // Logins end; passwords and keys stay.
+    expect((await caller.refusal('users.getAll', {}, { token })).status).toBe(401);
+    const fresh = await caller.tokenFor('ADMIN');
+    const [image] = (await caller.ok('events.getById', { id: withPicture }, { token: fresh })).images;
+    const served = await fetch(`${caller.url}${image}`, { headers: { authorization: `Bearer ${fresh}` } });
+    expect(Buffer.from(await served.arrayBuffer())).toEqual(picture);
+    expect(await caller.ingest(apiKey, { ...report, images: [dataUrl(picture, 'image/png')] })).toBe(
+      withPicture,
+    );
+    expect((await rowsOf(target.url, 'SELECT count(*)::int AS n FROM events'))[0].n).toBe(3);
+    await caller.ingest(apiKey, { timestamp: '2023-05-07T07:08:09.010Z' });
+    expect(await readFile(join(target.dataDir, 'jwt-secret'), 'utf8')).toBe(
+      await readFile(join(gantry.app.context.config.DATA_DIR, 'jwt-secret'), 'utf8'),
+    );
+    // The statistics are there, the sequences go on.
+    const [{ analyzed }] = await rowsOf(
+      target.url,
+      `SELECT bool_and(reltuples >= 0) AS analyzed FROM pg_class WHERE relname LIKE 'events\\_2%' AND relkind = 'r'`,
+    );
+    expect(analyzed).toBe(true);
+    const [{ distinct }] = await rowsOf(
+      target.url,
+      'SELECT count(DISTINCT id) = count(*) AND max(id) > 1 AS distinct FROM activity',
+    );
+    expect(distinct).toBe(true);
+  });
+
+  it('is readable by its owner only', async () => {
+    const { path } = await back(gantry);
+    const names = await readdir(path, { recursive: true });
+    for (const name of [...names, '.']) {
+      const found = await stat(join(path, name));
+      expect([name, (found.mode & 0o777).toString(8)]).toEqual([name, found.isDirectory() ? '700' : '600']);
+    }
+  });
+
+  it('does not copy a picture again, and removes old backups with the pictures that only they name', async () => {
+    const own = await mkdtemp(join(folder, 'own-'));
+    await gantry.ingest(apiKey, { images: [dataUrl(png({ shade: 8 }), 'image/png')] });
+    const first = await back(gantry, { folder: own });
+    expect(first.pictures.copied).toBe(first.pictures.count);
+    const second = await back(gantry, { folder: own });
+    expect(second.pictures).toMatchObject({ copied: 0, count: first.pictures.count });
+    const stray = 'ab'.repeat(32);
+    await mkdir(join(own, 'pictures', 'ab', 'ab'), { recursive: true });
+    await writeFile(pathInPool(join(own, 'pictures'), stray), 'x');
+    const third = await back(gantry, { folder: own, keep: 1 });
+    expect(third.removed).toEqual([first.name, second.name]);
+    expect((await readdir(own)).filter((name) => !name.startsWith('claim-')).sort()).toEqual([
+      third.name,
+      'pictures',
+    ]);
+    await expect(stat(pathInPool(join(own, 'pictures'), stray))).rejects.toThrow('ENOENT');
+    await verifyArchive(third.path);
+  });
+
+  it('leaves nothing behind when it is stopped, and the next one removes what a killed one left', async () => {
+    const own = await mkdtemp(join(folder, 'own-'));
+    await mkdir(join(own, '.partial-gantry-20260101T000000Z', 'tables'), { recursive: true });
+    const stopping = AbortSignal.timeout(0);
+    await eventually(async () => stopping.aborted, Boolean);
+    await expect(back(gantry, { folder: own, signal: stopping })).rejects.toThrow();
+    expect((await readdir(own)).filter((name) => name.startsWith('gantry-'))).toEqual([]);
+    const made = await back(gantry, { folder: own });
+    expect((await readdir(own)).filter((name) => /^[.g]/.test(name))).toEqual([made.name]);
+  });
+
+  it('makes retention wait, so that no picture and no partition disappears meanwhile', async () => {
+    const token = await gantry.tokenFor('ADMIN');
+    const client = new pg.Client({ connectionString: urlOf(gantry) });
+    await client.connect();
+    await excludeOthers(client);
+    const old = await gantry.ingest(apiKey, { timestamp: '2024-01-02T03:04:05Z' });
+    const isThere = async () => (await gantry.count(`events WHERE id = '${old}'`)) === 1;
+    await gantry.ok('storage.setRetention', { events: { default: 300, byType: {} } }, { token });
+    const { id } = await gantry.ok('storage.runRetention', undefined, { token });
+    const begun = 'SELECT beat_at > started_at AS alive FROM retention_runs WHERE id';
+    // It shows that it is alive, and removes nothing.
+    await eventually(
+      async () => (await rowsOf(urlOf(gantry), `${begun} = '${id}'`))[0],
+      ({ alive }) => alive,
+    );
+    expect(await isThere()).toBe(true);
+    await expect(back(gantry)).rejects.toThrow(/^Another backup of this database is in progress/);
+    await client.end();
+    await eventually(isThere, (there) => !there);
+    await gantry.ok('storage.setRetention', { events: { default: null, byType: {} } }, { token });
+  });
+
+  it('is complete without a picture that is missing in the store, and says so', async () => {
+    const own = await mkdtemp(join(folder, 'own-'));
+    const id = await gantry.ingest(apiKey, { images: [dataUrl(png({ shade: 9 }), 'image/png')] });
+    const [{ hash }] = await rowsOf(
+      urlOf(gantry),
+      `SELECT encode(sha256, 'hex') AS hash FROM event_images WHERE event_id = '${id}'`,
+    );
+    await gantry.app.context.images.blobs.delete(hash);
+    const made = await back(gantry, { folder: own });
+    expect(made.pictures.lacking).toBe(1);
+    const target = await emptyTarget();
+    await restore(made.path, target);
+    const stored = `SELECT stored_at FROM images WHERE encode(sha256, 'hex') = '${hash}'`;
+    expect(await rowsOf(target.url, stored)).toEqual([{ stored_at: null }]);
+  });
+
+  it('of an older version is restored and then migrated', async () => {
+    const old = await emptyTarget();
+    const own = await mkdtemp(join(folder, 'own-'));
+    const names = (await readMigrations(migrationsFolder)).map(({ name }) => name);
+    const only = new Set(names.filter((name) => name < '0023'));
+    await migrate(old.url, { folder: migrationsFolder, only });
+    await rowsOf(
+      old.url,
+      `INSERT INTO users (email, password_hash, first_name, last_name, role) VALUES ('a@b.c', 'x', 'A', 'B', 'ADMIN')`,
+    );
+    const made = await makeBackup({
+      ...old,
+      connectionString: old.url,
+      folder: own,
+      keep: null,
+      log: suiteLog(),
+    });
+    const target = await emptyTarget();
+    const { migrated } = await restore(made.path, target);
+    expect(migrated).toEqual(names.filter((name) => !only.has(name)));
+    expect(await rowsOf(target.url, 'SELECT email FROM users')).toEqual([{ email: 'a@b.c' }]);
+  });
+
+  it('of 100,000 events is restored', async () => {
+    const big = await emptyTarget('template1');
+    await migrate(big.url, { folder: migrationsFolder });
+    await provideEvents(big.url, 100_000);
+    const own = await mkdtemp(join(folder, 'own-'));
+    const made = await makeBackup({
+      ...big,
+      connectionString: big.url,
+      folder: own,
+      keep: null,
+      log: suiteLog(),
+    });
+    expect(made.events).toBe(100_000);
+    const target = await emptyTarget();
+    const restored = await restore(made.path, target);
+    process.stdout.write(
+      `100,000 events: backup ${made.seconds.toFixed(1)} s, restore ${restored.seconds.toFixed(1)} s\n`,
+    );
+    expect(restored).toMatchObject({ events: 100_000 });
+    const sums = `SELECT count(*)::int AS n, sum(hashtext(events::text)::bigint) AS sum FROM events`;
+    expect(await rowsOf(target.url, sums)).toEqual(await rowsOf(big.url, sums));
+  });
+});
+
+describe('a move to another server', () => {
+  it('copies everything, keeps the source, and refuses a second time', async () => {
+    const target = await emptyTarget();
+    const source = await emptyTarget();
+    await restore((await back(gantry)).path, source);
+    const options = { from: source.url, to: target.url, allowUnsafe: true, log: suiteLog() };
+    const moved = await moveDatabase(options);
+    const events = 'SELECT count(*)::int AS n FROM events';
+    expect(await rowsOf(target.url, events)).toEqual([{ n: moved.events }]);
+    expect(await rowsOf(source.url, events)).toEqual([{ n: moved.events }]);
+    expect(await differencesIn(target.url)).toEqual([]);
+    await expect(moveDatabase(options)).rejects.toThrow(
+      /^The database is not empty: its table users has rows\./,
+    );
+    await expect(moveDatabase({ ...options, from: urlOf(gantry) })).rejects.toThrow(
+      /^A service is running on this database/,
+    );
+  });
+});
