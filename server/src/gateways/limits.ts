@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http';
+import type { KnownConnection } from '../connections/store.ts';
+import { createRateLimits } from '../ingest/rate-limits.ts';
+import { AppError } from '../platform/error.ts';
+import type { KnownSensors } from '../sensors/known-sensors.ts';
+
+/** Keeps a connection that sends too much from taking the place of others. Each process has limits of its own. */
+export interface ConnectionLimits {
+  /**
+   * Deducts messages from the allowance of the connection: that of a sensor for each sensor that it speaks for.
+   * @throws AppError `tooManyRequests` with the time to wait; then nothing is deducted
+   */
+  take(connection: KnownConnection, messages: number): Promise<void>;
+  /**
+   * Reserves a place for a request before its body is read. Call the result when the request is answered.
+   * @throws AppError `tooManyRequests` when too many of the connection are in progress
+   */
+  begin(connection: KnownConnection, request: IncomingMessage): () => void;
+}
+
+/** What one connection may have in progress: half of the memory for large bodies. One request always may. */
+const MOST_REQUESTS = 512;
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** What is assumed of a body that does not announce its length, in bytes. */
+const USUAL_BYTES = 256 * 1024;
+
+interface InProgress {
+  requests: number;
+  bytes: number;
+}
+
+/** @param factor as for `events.ingest` */
+export function createConnectionLimits(
+  factor: number,
+  knownSensors: Pick<KnownSensors, 'find'>,
+  monotonic?: () => number,
+): ConnectionLimits {
+  const rates = createRateLimits(factor, monotonic);
+  const inProgress = new Map<string, InProgress>();
+
+  return {
+    async take({ id, sensorId, options }, messages) {
+      // Without the database, messages go to the disk, which has a limit of its own.
+      const sensor = await knownSensors.find(sensorId).catch(() => null);
+      if (!sensor) return;
+      const sensors = Math.max(1, Object.keys(options.sensors ?? {}).length);
+      rates.take({ ...sensor, id, eventsPerMin: sensor.eventsPerMin * sensors }, messages);
+    },
+    begin({ id }, { headers }) {
+      const announced = Number(headers['content-length'] ?? Number.NaN);
+      const bytes = Number.isFinite(announced) ? announced : USUAL_BYTES;
+      const now = inProgress.get(id) ?? { requests: 0, bytes: 0 };
+      if (now.requests > 0 && (now.requests >= MOST_REQUESTS || now.bytes + bytes > MOST_BYTES)) {
+        throw new AppError(
+          'tooManyRequests',
+          'Too many messages of this connection are in progress: send it again in a moment',
+          { retryAfterSeconds: 1 },
+        );
+      }
+      now.requests++;
+      now.bytes += bytes;
+      inProgress.set(id, now);
+      return () => {
+        now.bytes -= bytes;
+        if (--now.requests === 0) inProgress.delete(id);
+      };
+    },
+  };
+}
