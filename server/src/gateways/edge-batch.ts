@@ -22,12 +22,12 @@ const batch = z
 export async function receiveEdgeBatch(
   receiver: Pick<Receiver, 'store'>,
   incoming: Incoming,
-  { now, take }: { readonly now: number; readonly take: (messages: number) => Promise<void> },
+  { now, take }: { readonly now: number; readonly take: (messages: number) => void },
 ): Promise<boolean> {
   if (!EDGE_BATCH.test(incoming.contentType ?? '')) return false;
   const messages = batch.safeParse(parse(incoming.body));
   if (!messages.success) return false;
-  if (messages.data.length > 1) await take(messages.data.length - 1);
+  if (messages.data.length > 1) take(messages.data.length - 1);
   await Promise.all(
     messages.data.map(({ at, key, text }) => {
       const time = Date.parse(at);

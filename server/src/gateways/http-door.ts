@@ -84,10 +84,10 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
   };
 
   /** Counts the message of a sender that is known, and refuses it if there are too many. */
-  const count = async (exchange: Exchange, connection: KnownConnection): Promise<void> => {
+  const count = (exchange: Exchange, connection: KnownConnection): void => {
     exchange.format = connection.format;
     exchange.connection = connection;
-    await limits.take(connection, 1);
+    limits.take(connection, 1);
     const end = limits.begin(connection, exchange.request);
     if (exchange.response.destroyed) end();
     else exchange.response.once('close', end);
@@ -104,7 +104,7 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     if (byHead && !('connection' in byHead)) return refuseUnknown(exchange, byHead);
     if (byHead) {
       const { connection } = byHead;
-      await count(exchange, connection);
+      count(exchange, connection);
       const body = await read();
       if (isWronglySigned(connection, request, body, app.clock.now())) {
         return refuseUnknown(exchange, { status: 401, challenges: [], isGuess: true });
@@ -114,7 +114,7 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     const body = mayBeInBody(target) ? await read() : null;
     const connection = body && (await identifyByBody(app, target, request, body));
     if (body && connection) {
-      await count(exchange, connection);
+      count(exchange, connection);
       return { connection, body };
     }
     return refuseUnknown(exchange, challenge(nonces, target, body !== null) as never);
