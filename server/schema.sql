@@ -90,7 +90,11 @@ CREATE TABLE connections (
   signing_key text,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
-  deleted_at timestamp(3) with time zone
+  deleted_at timestamp(3) with time zone,
+  limited_messages bigint NOT NULL DEFAULT 0,
+  limited_at timestamp(3) with time zone,
+  lost_messages bigint NOT NULL DEFAULT 0,
+  lost_at timestamp(3) with time zone
 );
 
 CREATE TABLE deleted_events (

@@ -70,6 +70,16 @@ export const connection = z.object({
   updatedAt: z.date(),
   lastMessageAt: z.date().nullable(),
   lastMessageStatus: messageStatus.nullable(),
+  limitedMessages: z
+    .number()
+    .describe('How many messages were refused with 429, because the connection sent too many.'),
+  lastLimitedAt: z.date().nullable(),
+  lostMessages: z
+    .number()
+    .describe(
+      'How many messages of a device that does not send again could neither be stored nor put on disk.',
+    ),
+  lastLostAt: z.date().nullable(),
 });
 export type Connection = z.infer<typeof connection>;
 

@@ -444,6 +444,42 @@ describe('several reports about one vehicle', () => {
     expect(await events()).toBe(before + 1);
   });
 
+  it('become one event when one joins what is being stored under another id', async () => {
+    const made = await connect(gantry, 'openalpr');
+    const before = await events();
+    const results = JSON.parse(String(await devicePayload('openalpr-alpr_results-v2.json')));
+    const group = JSON.parse(String(await devicePayload('openalpr-alpr_group-v2.json')));
+    const frame = { ...results, results: [{ ...results.results[0], plate_index: 0 }] };
+    await sendJson(pathOf(made.url), { ...frame, uuid: 'frame-1' });
+    await processed(gantry, made.id);
+    // As if a process had closed it and were about to store its event.
+    await gantry.pool.query(
+      `UPDATE device_passages SET closed_at = now(), due_at = now() + interval '1 hour' WHERE connection_id = $1`,
+      [made.id],
+    );
+    const whole = {
+      ...group,
+      camera_id: results.camera_id,
+      best_uuid: 'frame-2',
+      uuids: ['frame-1', 'frame-2'],
+      plate_indexes: [0, 0],
+    };
+    await sendJson(pathOf(made.url), whole);
+    expect((await processed(gantry, made.id, 2)).map(({ status }) => status)).toEqual(['HELD', 'HELD']);
+    await gantry.pool.query(
+      `UPDATE device_passages SET due_at = now() WHERE connection_id = $1 AND due_at IS NOT NULL`,
+      [made.id],
+    );
+    const messages = await eventually(
+      () => processed(gantry, made.id, 2),
+      (all) => all.every(({ status }) => status === 'STORED'),
+    );
+    expect(new Set(messages.flatMap(({ eventIds }) => eventIds)).size).toBe(1);
+    await sendJson(pathOf(made.url), whole);
+    expect((await processed(gantry, made.id, 3))[0]).toMatchObject({ status: 'DUPLICATE' });
+    expect(await events()).toBe(before + 1);
+  });
+
   it('become one event when no further report arrives', async () => {
     const made = await connect(gantry, 'axis-lpv');
     await sendJson(pathOf(made.url), car('new', 'ABC123', randomUUID()));

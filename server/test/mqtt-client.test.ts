@@ -94,6 +94,43 @@ describe('the MQTT client', () => {
     expect(one.received.at(-1)).toBe('b');
   });
 
+  it('stores several messages at the same time, and acknowledges none before those that came before it', async () => {
+    const { url } = await broker();
+    const id = randomUUID();
+    const waiting = new Map<string, () => void>();
+    const one = client(url, id, (body) => new Promise((resolve) => waiting.set(body, resolve)));
+    one.follow(new Set(['t']));
+    await connected(one);
+    const device = await connectDevice(url);
+    use({ [Symbol.asyncDispose]: () => device.endAsync() });
+    await eventually(
+      async () => {
+        await device.publishAsync('t', 'first', { qos: 1 });
+        return waiting.has('first');
+      },
+      (has) => has,
+    );
+    for (const body of ['a', 'b', 'c', 'd', 'e']) await device.publishAsync('t', body, { qos: 1 });
+    await eventually(
+      async () => waiting.size,
+      (count) => count === 6,
+    );
+    for (const body of ['b', 'c', 'd', 'e']) waiting.get(body)?.();
+    await eventually(
+      async () => one.received.length,
+      (count) => count === 4,
+    );
+    await one.end();
+    // The first ones are not stored, so that the broker has all of them for the next start.
+    const next = client(url, id);
+    next.follow(new Set(['t']));
+    await eventually(
+      async () => next.received,
+      (bodies) => bodies.includes('e'),
+    );
+    expect(next.received.filter((body) => body !== 'first')).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
   it('reconnects after the broker was killed, even to a broker that has lost its session', async () => {
     const first = await broker();
     const one = client(first.url, randomUUID());

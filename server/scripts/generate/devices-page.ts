@@ -47,9 +47,9 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   },
   'axis-lpv': {
     reads:
-      'AXIS License Plate Verifier by HTTP, as multipart or JSON with ImageArray; new, update and lost of one car become one event with the best plate. Its MQTT topics are not read.',
+      'AXIS License Plate Verifier by HTTP, as multipart or JSON with ImageArray; new, update and lost of one car become one event with the best plate. Over MQTT, ALPV.AllPlates in the same way, without pictures.',
     captured: 'Events of two cameras, one with a plate that is not ASCII and a PNG that claims to be a JPEG',
-    documented: 'Heartbeats',
+    documented: 'Heartbeats, MQTT',
   },
   'axis-aoa': {
     reads: 'AXIS Object Analytics over MQTT: scenarios that concern one vehicle. Counts are kept apart.',
@@ -69,7 +69,7 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   },
   milesight: {
     reads:
-      'Plates with attributes and violations. Counts are kept apart. Local time needs the time zone of the connection.',
+      'Plates with attributes and violations, as JSON by POST, or as a query by GET, which may contain only the plate. Counts are kept apart. Local time needs the time zone of the connection.',
     captured: NOTHING,
     documented: 'Everything',
   },
@@ -180,6 +180,9 @@ your service (\`GATEWAY_URL\`).
 - **What it is answered.** 200 (or what its maker expects) as soon as the message is stored as it came, whatever it means. 401 or 404 for an
   unknown sender, 413 above 10 MB, and 503 while the database is away. A message of a device that does not send again is put on disk first, and
   is played when the database is back.
+- **Repetitions.** A message is one event, however often it arrives. Where a maker sends neither a time nor an id, the same message within 60
+  seconds is a repetition; of radars within 5.
+- **Too many messages.** A connection that sends far more than its sensor is expected to gets 429, and says how many messages were refused.
 - **What becomes of a message.** \`connections.getMessages\` and the console show every message for \`DEVICE_MESSAGE_DAYS\` with its pictures,
   its status, the reason, and the events it became. After a change of the connection, \`connections.replay\` reads messages again; events that
   exist are not stored twice.

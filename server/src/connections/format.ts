@@ -109,6 +109,12 @@ export interface Format {
   readonly authentication: readonly AuthenticationMethod[];
   /** Whether devices send a message again that was answered 503. Otherwise it is put on disk before the answer. */
   readonly repeats: boolean;
+  /**
+   * For how long after a report without a key another message with the same body is the same report, in milliseconds;
+   * 0 for never.
+   * @default 60,000
+   */
+  readonly repetitionMs?: number;
   /** Paths that devices of this format use whatever address they are given; their credentials identify them. */
   readonly fixedPaths?: readonly string[];
   /**

@@ -57,7 +57,8 @@ export async function splitBody(contentType: string | null, body: Buffer): Promi
     const title = fileName ?? name ?? 'A picture';
     const kept = { name, fileName, contentType: type, text: null, base64: null, picture: null };
     const isImage = mediaTypeOf(bytes) !== null;
-    if (isImage || /^image\//i.test(type ?? '')) {
+    const isText = /^\s*[{[<]/.test(bytes.toString('latin1', 0, 32));
+    if (isImage || (/^image\//i.test(type ?? '') && !isText)) {
       // Devices send empty parts when they have no picture of a kind.
       if (bytes.length === 0) return [];
       const picture = take(bytes, title);

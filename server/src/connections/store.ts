@@ -73,12 +73,16 @@ interface ListedRow extends Record<string, unknown> {
   updated_at: string;
   last_at: string | null;
   last_status: MessageStatus | null;
+  limited_messages: number;
+  limited_at: string | null;
+  lost_messages: number;
+  lost_at: string | null;
 }
 
 // The last message is read by the index of the messages of each connection.
 const LISTED =
   sql.raw(`connections.id, sensor_id, format, time_zone, options, username, created_at, updated_at,
-  last.received_at AS last_at, last.status AS last_status
+  limited_messages, limited_at, lost_messages, lost_at, last.received_at AS last_at, last.status AS last_status
   FROM connections LEFT JOIN LATERAL (
     SELECT received_at, status FROM device_messages WHERE connection_id = connections.id ORDER BY id DESC LIMIT 1
   ) AS last ON true`);
@@ -95,6 +99,10 @@ function asConnection(row: ListedRow): Connection {
     updatedAt: new Date(row.updated_at),
     lastMessageAt: row.last_at === null ? null : new Date(row.last_at),
     lastMessageStatus: row.last_status,
+    limitedMessages: row.limited_messages,
+    lastLimitedAt: row.limited_at === null ? null : new Date(row.limited_at),
+    lostMessages: row.lost_messages,
+    lastLostAt: row.lost_at === null ? null : new Date(row.lost_at),
   };
 }
 

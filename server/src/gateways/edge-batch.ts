@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { keyedEventId } from '../events/id.ts';
-import type { Incoming } from './incoming.ts';
+import { EDGE, type Incoming } from './incoming.ts';
 import type { Receiver } from './receive.ts';
 
 /** What `gantry-edge` sends to a connection: messages that it received from the device, with their times and keys. */
@@ -15,23 +15,31 @@ const batch = z
  * Stores every message of a batch as if the device had sent it when the buffer received it. A message that arrives again
  * has the same id, and is stored once.
  * @param now Unix milliseconds; a buffer whose clock is ahead received its messages now
+ * @param take deducts further messages than the first from the allowance of the connection
  * @returns false when the body is no such batch
- * @throws AppError `unavailable` when they cannot be stored now
+ * @throws AppError `unavailable` when they cannot be stored now; `tooManyRequests` when there are too many
  */
 export async function receiveEdgeBatch(
   receiver: Pick<Receiver, 'store'>,
   incoming: Incoming,
-  now: number,
+  { now, take }: { readonly now: number; readonly take: (messages: number) => void },
 ): Promise<boolean> {
   if (!EDGE_BATCH.test(incoming.contentType ?? '')) return false;
   const messages = batch.safeParse(parse(incoming.body));
   if (!messages.success) return false;
+  if (messages.data.length > 1) take(messages.data.length - 1);
   await Promise.all(
     messages.data.map(({ at, key, text }) => {
       const time = Date.parse(at);
       const id = keyedEventId(time, incoming.connection.id, key);
       const receivedAt = Math.min(time, now);
-      return receiver.store(id, { ...incoming, receivedAt, contentType: null, body: Buffer.from(text) });
+      return receiver.store(id, {
+        ...incoming,
+        method: EDGE,
+        receivedAt,
+        contentType: null,
+        body: Buffer.from(text),
+      });
     }),
   );
   return true;

@@ -12,6 +12,8 @@ import type { DigestNonces } from './digest.ts';
 import { receiveEdgeBatch } from './edge-batch.ts';
 import type { Guesses } from './guesses.ts';
 import { challenge, type Identified, identifyByHead } from './identify.ts';
+import type { ConnectionLimits } from './limits.ts';
+import type { Missed } from './missed.ts';
 import type { Receiver } from './receive.ts';
 import { type GatewayTarget, gatewayTarget } from './target.ts';
 
@@ -27,6 +29,8 @@ export interface HttpDoorParts {
   readonly receiver: Receiver;
   readonly nonces: DigestNonces;
   readonly guesses: Guesses;
+  readonly limits: ConnectionLimits;
+  readonly missed: Missed;
   readonly callerOf: CallerOf;
 }
 
@@ -45,7 +49,7 @@ class Refusal extends Error {
 }
 
 export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
-  const { app, receiver, nonces, guesses, callerOf } = parts;
+  const { app, receiver, nonces, guesses, limits, missed, callerOf } = parts;
   const bodies = createBodyReader();
 
   const send = (
@@ -79,6 +83,16 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     throw new Refusal(401, 'Unknown sender', challenges.length > 0 ? { 'www-authenticate': challenges } : {});
   };
 
+  /** Counts the message of a sender that is known, and refuses it if there are too many. */
+  const count = (exchange: Exchange, connection: KnownConnection): void => {
+    exchange.format = connection.format;
+    exchange.connection = connection;
+    limits.take(connection, 1);
+    const end = limits.begin(connection, exchange.request);
+    if (exchange.response.destroyed) end();
+    else exchange.response.once('close', end);
+  };
+
   /** The sender and the body of a request. The body of an unknown sender is read only if it may tell who it is. */
   const admit = async (
     exchange: Exchange,
@@ -90,7 +104,7 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     if (byHead && !('connection' in byHead)) return refuseUnknown(exchange, byHead);
     if (byHead) {
       const { connection } = byHead;
-      exchange.format = connection.format;
+      count(exchange, connection);
       const body = await read();
       if (isWronglySigned(connection, request, body, app.clock.now())) {
         return refuseUnknown(exchange, { status: 401, challenges: [], isGuess: true });
@@ -99,7 +113,10 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     }
     const body = mayBeInBody(target) ? await read() : null;
     const connection = body && (await identifyByBody(app, target, request, body));
-    if (body && connection) return { connection, body };
+    if (body && connection) {
+      count(exchange, connection);
+      return { connection, body };
+    }
     return refuseUnknown(exchange, challenge(nonces, target, body !== null) as never);
   };
 
@@ -115,7 +132,6 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
       throw new Refusal(405, 'Send messages with POST', { allow: METHODS.join(', ') });
     }
     const { connection, body } = await admit(exchange, target);
-    exchange.format = connection.format;
     const isQuery = body.length === 0 && target.query !== '';
     const incoming = {
       connection,
@@ -127,13 +143,19 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
       encoding: request.headers['content-encoding'] ?? null,
       body: isQuery ? Buffer.from(target.query) : body,
     };
-    if (!(await receiveEdgeBatch(receiver, incoming, app.clock.now()))) await receiver.receive(incoming);
+    if (
+      !(await receiveEdgeBatch(receiver, incoming, {
+        now: app.clock.now(),
+        take: (more) => limits.take(connection, more),
+      }))
+    )
+      await receiver.receive(incoming);
     const { status = 200, ...rest } = formatNamed(connection.format).answer?.(target.path) ?? {};
     send(exchange, status, rest);
   };
 
   const fail = (exchange: Exchange, error: unknown): void => {
-    const { request, response, format } = exchange;
+    const { request, response, format, connection } = exchange;
     if (response.destroyed) return;
     drain(request, response);
     const said = (status: number, message: string, headers: Refusal['headers'] = {}): void => {
@@ -141,6 +163,12 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     };
     if (error instanceof Refusal) {
       said(error.status, error.message, error.headers);
+      return;
+    }
+    if (error instanceof AppError && error.kind === 'tooManyRequests') {
+      const seconds = Math.ceil(error.retryAfterSeconds ?? 1);
+      if (connection) missed.note(connection, 'limited');
+      said(429, error.message, { 'retry-after': String(seconds) });
       return;
     }
     if (error instanceof WireError && error.code === 'PAYLOAD_TOO_LARGE') {
@@ -151,6 +179,9 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
       response.destroy();
       return;
     }
+    // There was no memory for the body.
+    const isUnread = error instanceof WireError && error.code === 'SERVICE_UNAVAILABLE';
+    if (isUnread && connection && !formatNamed(connection.format).repeats) missed.note(connection, 'lost');
     if (!(error instanceof AppError || error instanceof WireError)) {
       app.log.error({ err: error, format }, 'a message of a device could not be taken in');
     }
@@ -172,4 +203,6 @@ interface Exchange {
   readonly response: ServerResponse;
   /** For the metrics. */
   format: string;
+  /** Set once the sender is known. */
+  connection?: KnownConnection;
 }

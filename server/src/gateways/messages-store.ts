@@ -1,6 +1,7 @@
 import type { MessageStatus } from '@gantry/contract/connections';
 import { sql } from 'drizzle-orm';
 import type { StoredPart } from '../connections/split-body.ts';
+import { markStored } from '../images/store.ts';
 import { uuidArray } from '../platform/database/arrays.ts';
 import { type Column, double, namesOf, rowsOf, text, uuid } from '../platform/database/columns.ts';
 import { channels } from '../platform/database/notify.ts';
@@ -27,6 +28,8 @@ export interface NewMessage {
   readonly refusal: string | null;
   /** Whether this process works on it as soon as it is stored. */
   readonly isTaken: boolean;
+  /** The hashes of its images that were put on disk for it. */
+  readonly putImages: readonly string[];
 }
 
 const columns: readonly Column<NewMessage>[] = [
@@ -55,11 +58,12 @@ const INSERT = `
     FROM given
     ON CONFLICT (id) DO NOTHING
     RETURNING id
-  )
-  SELECT id FROM stored`;
+  )`;
+const INSERT_ONLY = `${INSERT} SELECT id FROM stored`;
+const INSERT_AND_MARK = `${INSERT}, marked AS (${markStored(`$${columns.length + 3}`)}) SELECT id FROM stored`;
 
 /**
- * Stores messages. This process then works on those that it took, until the lease ends; the others are due at once.
+ * Stores messages, and notes that their images are on disk. This process then works on those that it took, until the lease ends; the others are due at once.
  * @returns for each, whether it was not stored before
  */
 export async function insertMessages(
@@ -67,15 +71,21 @@ export async function insertMessages(
   messages: readonly NewMessage[],
   leaseMs: number,
 ): Promise<boolean[]> {
-  const { rows } = await db.$client.query<{ id: string }>({
-    name: 'insert-device-messages',
-    text: INSERT,
-    values: [
-      ...columns.map(({ encode }) => encode(messages)),
-      leaseMs,
-      messages.filter(({ isTaken }) => !isTaken).map(({ id }) => id),
-    ],
-  });
+  const putImages = [...new Set(messages.flatMap((message) => message.putImages))];
+  const values = [
+    ...columns.map(({ encode }) => encode(messages)),
+    leaseMs,
+    messages.filter(({ isTaken }) => !isTaken).map(({ id }) => id),
+  ];
+  const { rows } = await db.$client.query<{ id: string }>(
+    putImages.length === 0
+      ? { name: 'insert-device-messages', text: INSERT_ONLY, values }
+      : {
+          name: 'insert-device-messages-with-images',
+          text: INSERT_AND_MARK,
+          values: [...values, putImages],
+        },
+  );
   const stored = new Set(rows.map(({ id }) => id));
   return messages.map(({ id }) => stored.has(id));
 }
@@ -86,6 +96,7 @@ export interface ClaimedMessage {
   readonly connectionId: string;
   /** Unix milliseconds */
   readonly receivedAt: number;
+  readonly method: string;
   readonly path: string;
   readonly topic: string | null;
   readonly parts: readonly StoredPart[];
@@ -103,6 +114,7 @@ export async function claimMessages(
     id: string;
     connection_id: string;
     received_at: string;
+    method: string;
     path: string;
     topic: string | null;
     parts: string;
@@ -114,7 +126,7 @@ export async function claimMessages(
     WHERE id = ANY (ARRAY(
       SELECT id FROM device_messages WHERE due_at <= now() ORDER BY due_at, id LIMIT ${most}
       FOR NO KEY UPDATE SKIP LOCKED))
-    RETURNING id, connection_id, received_at, path, topic, parts, flaws, claim, failures`);
+    RETURNING id, connection_id, received_at, method, path, topic, parts, flaws, claim, failures`);
   return rows
     .map((row) => ({
       ...row,

@@ -18,8 +18,8 @@ export interface BrokerClientParts {
   readonly address: BrokerAddress;
   readonly log: Logger;
   /**
-   * Stores a message. It is acknowledged to the broker when this resolves, and not before; while it rejects, it is tried
-   * again, and nothing else is received.
+   * Stores a message; it is called again before it resolves. A message is acknowledged to the broker when this resolves
+   * for it and for all before it. While it rejects, it is tried again, and no further messages are received.
    */
   readonly receive: (topic: string, body: Buffer) => Promise<void>;
   /** Called when the connection is made or lost. */
@@ -37,6 +37,18 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Between two attempts to store a message, in milliseconds. */
 const RETRY_MS = 1_000;
+
+/** Messages that are being stored at the same time. */
+const MOST_IN_FLIGHT = 64;
+
+/** A message that is being stored, or waits for its acknowledgement until those before it are stored. */
+interface InFlight {
+  isStored: boolean;
+  /** Undefined for QoS 0, which is not acknowledged. */
+  readonly messageId: number | undefined;
+  /** The connection on which it came, counted from 0: the broker sends it again on the next one. */
+  readonly link: number;
+}
 
 /** Connects to a broker with a persistent session (MQTT 3.1.1, clean session off) and QoS 1. */
 export function connectToBroker({ address, log, receive, report }: BrokerClientParts): BrokerClient {
@@ -58,18 +70,60 @@ export function connectToBroker({ address, log, receive, report }: BrokerClientP
   let isEnding = false;
   let isReported = false;
 
-  client.handleMessage = ({ topic, payload }, done) => {
+  let isAccepted = false;
+  const inFlight: InFlight[] = [];
+  let failing = 0;
+  let link = 0;
+  let goOn: (() => void) | null = null;
+
+  // The library acknowledges a message before it reads the next one. As these are handled like messages of QoS 0, it goes
+  // on, and they are acknowledged here.
+  const messageIds = new WeakMap<object, number>();
+  client.on('packetreceive', (packet) => {
+    if (packet.cmd !== 'publish' || packet.qos !== 1 || packet.messageId === undefined) return;
+    messageIds.set(packet, packet.messageId);
+    packet.qos = 0;
+  });
+
+  const mayGoOn = (): boolean => inFlight.length < MOST_IN_FLIGHT && failing === 0;
+
+  const acknowledge = (): void => {
+    while (inFlight[0]?.isStored) {
+      const { messageId, link: itsLink } = inFlight.shift() as InFlight;
+      if (messageId === undefined || itsLink !== link || !client.connected) continue;
+      // biome-ignore lint/complexity/useLiteralKeys: it is private to TypeScript, and reached in no other way
+      client['_sendPacket']({ cmd: 'puback', messageId });
+    }
+    if (!mayGoOn()) return;
+    const next = goOn;
+    goOn = null;
+    next?.();
+  };
+
+  client.handleMessage = (packet, done) => {
+    const { topic, payload } = packet;
+    const entry: InFlight = { isStored: false, messageId: messageIds.get(packet), link };
+    inFlight.push(entry);
+    let isFailing = false;
     const attempt = (): void => {
       if (isEnding) return;
       receive(topic, Buffer.from(payload)).then(
-        () => done(),
+        () => {
+          if (isFailing) failing--;
+          entry.isStored = true;
+          acknowledge();
+        },
         (err: unknown) => {
+          if (!isFailing) failing++;
+          isFailing = true;
           log.warn({ err, topic }, 'a message from the MQTT broker could not be stored; it is tried again');
           setTimeout(attempt, RETRY_MS).unref();
         },
       );
     };
     attempt();
+    if (mayGoOn()) done();
+    else goOn = done;
   };
 
   const settle = (): void => {
@@ -91,17 +145,26 @@ export function connectToBroker({ address, log, receive, report }: BrokerClientP
   client.on('connect', () => {
     log.info({ broker }, 'connected to the MQTT broker');
     isReported = false;
+    isAccepted = true;
     report(true);
     // The broker may have lost the session, and subscribing again does no harm.
     subscribed.clear();
     settle();
   });
-  client.on('close', () => report(false));
-  client.on('error', (err) => {
+  const tell = (err: Error): void => {
     if (isReported) return;
     isReported = true;
     log.error({ err, broker }, 'the MQTT broker cannot be used; it is tried again');
+  };
+  client.on('close', () => {
+    link++;
+    report(false);
+    // With TLS 1.3, this is how a broker refuses the certificate of a client.
+    if (!isAccepted && !isEnding)
+      tell(new Error('The broker closed the connection before it accepted the client'));
+    isAccepted = false;
   });
+  client.on('error', tell);
 
   return {
     follow(topics) {

@@ -108,6 +108,42 @@ export async function holdReport(
   };
 }
 
+/**
+ * Locks other ids of a passage until the transaction ends.
+ * @returns the first of them of which a process is storing the event; null if there is none
+ */
+export async function lockOthers(
+  tx: Executor,
+  { connectionId, sensorId }: PassageKey,
+  others: readonly string[],
+): Promise<string | null> {
+  const { rows } = await tx.execute<{ passage: string; is_being_stored: boolean }>(sql`
+    SELECT passage, closed_at IS NOT NULL AND due_at IS NOT NULL AND event_id IS NULL AS is_being_stored
+    FROM device_passages WHERE connection_id = ${connectionId}::uuid AND sensor_id = ${sensorId}::uuid
+      AND passage = ANY (${sql.param(others)}::text[])
+    ORDER BY passage FOR NO KEY UPDATE`);
+  return rows.find(({ is_being_stored }) => is_being_stored)?.passage ?? null;
+}
+
+/** Makes an open passage a part of another one, whose event is being stored without it. Its messages get that event. */
+export async function becomePartOf(
+  tx: Executor,
+  { connectionId, sensorId, passage }: PassageKey,
+  other: string,
+): Promise<void> {
+  await tx.execute(sql`
+    WITH part AS (
+      UPDATE device_passages SET joined_to = ${other}, closed_at = now(), due_at = NULL
+      WHERE connection_id = ${connectionId}::uuid AND sensor_id = ${sensorId}::uuid AND passage = ${passage}
+        AND closed_at IS NULL
+      RETURNING message_ids
+    )
+    UPDATE device_passages AS whole SET message_ids = whole.message_ids || ARRAY(
+      SELECT unnest(part.message_ids) EXCEPT SELECT unnest(whole.message_ids))
+    FROM part WHERE whole.connection_id = ${connectionId}::uuid AND whole.sensor_id = ${sensorId}::uuid
+      AND whole.passage = ${other}`);
+}
+
 /** What was held under another id of a passage. */
 export interface JoinedPassage {
   /** Null if nothing was held under it. */

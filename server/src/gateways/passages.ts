@@ -4,12 +4,14 @@ import type { GatewayApp } from './context.ts';
 import { recordEventOfHeld } from './messages-store.ts';
 import {
   absorb,
+  becomePartOf,
   type CompletePassage,
   claimPassages,
   findFinished,
   finishPassage,
   holdReport,
   joinPassage,
+  lockOthers,
   type PassageKey,
 } from './passages-store.ts';
 import { type DatedReport, type ReportOutcome, storeReport } from './store-report.ts';
@@ -69,7 +71,12 @@ export function createPassages(app: GatewayApp, db: Database): Passages {
           ? await hold(db, part.isLast)
           : await inTransaction(db, async (tx) => {
               // Locked in one order, so that two messages with the same ids wait for one another.
-              await hold(tx, false);
+              const first = await hold(tx, false);
+              const whole = await lockOthers(tx, key, joins);
+              if (whole !== null && first.joinedTo === null) {
+                await becomePartOf(tx, key, whole);
+                return { ...first, joinedTo: whole };
+              }
               for (const other of [...joins].sort()) {
                 const joined = await joinPassage(tx, key, other, receivedAt);
                 if (joined) await absorb(tx, key, joined);

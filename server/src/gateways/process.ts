@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { MessageStatus } from '@gantry/contract/connections';
-import pLimit, { type LimitFunction } from 'p-limit';
+import pLimit from 'p-limit';
 import { believedTime } from '../connections/compose.ts';
 import type { Report } from '../connections/format.ts';
+import { formatNamed } from '../connections/formats.ts';
 import {
   interpret,
   reasonOf,
@@ -13,9 +14,11 @@ import {
 import type { KnownConnection } from '../connections/store.ts';
 import { isBadRow } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { createGroups } from '../platform/groups.ts';
 import { recordSignOfLife } from '../sensors/sign-of-life.ts';
 import type { GatewayApp } from './context.ts';
-import { createGroups } from './groups.ts';
+import { EDGE } from './incoming.ts';
+import { createLanes } from './lanes.ts';
 import {
   type ClaimedMessage,
   claimMessages,
@@ -27,12 +30,13 @@ import {
 } from './messages-store.ts';
 import { createPassages } from './passages.ts';
 import type { PassageKey } from './passages-store.ts';
+import { firstRepetition } from './repetitions-store.ts';
 import { type DatedReport, type ReportOutcome, storeReport } from './store-report.ts';
 
 /** Makes events of stored messages. Disposing finishes those in progress; the others are left to their lease. */
 export interface Processor extends AsyncDisposable {
-  /** Whether it can take another message now; those that it does not take are left to the sweep. */
-  hasRoom(): boolean;
+  /** Whether it can take another message of the connection now; those that it does not take are left to the sweep. */
+  hasRoom(connectionId: string): boolean;
   /** Processes a message that this process took and has just stored. */
   accept(message: ClaimedMessage): void;
   /** Processes messages whose lease has ended. */
@@ -48,12 +52,22 @@ const MOST_AT_ONCE = 64;
 const MOST_WAITING = 2_000;
 const MOST_CHARS = 64_000_000;
 
+/** The share of these that one connection may take, so that one that sends too much does not delay the others. */
+const MOST_AT_ONCE_OF_ONE = 8;
+const MOST_WAITING_OF_ONE = 250;
+const MOST_CHARS_OF_ONE = 8_000_000;
+
 const CLAIMED_AT_ONCE = 100;
 
 /** After this many failures a message is not tried again, and can be processed by hand. */
 const MOST_FAILURES = 12;
 const FIRST_RETRY_MS = 2_000;
 const LONGEST_RETRY_MS = 600_000;
+
+/** For how long the same body is the same report if that has no key, unless the format says otherwise. */
+const REPETITION_MS = 60_000;
+
+type GivenTime = Omit<ReportTime, 'keyHash'>;
 
 /** A result without what identifies its message. */
 type Verdict = Omit<MessageResult, 'id' | 'claim' | 'retryMs'>;
@@ -62,10 +76,12 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
   const { log, metrics } = app;
   const passages = createPassages(app, db);
   const slots = pLimit(MOST_AT_ONCE);
+  const shares = createLanes(MOST_AT_ONCE_OF_ONE);
   /** Messages of a connection are read in the order of their arrival. */
-  const lanes = new Map<string, { limit: LimitFunction; messages: number }>();
+  const inLane = createLanes(1);
   const working = new Set<Promise<void>>();
   let waitingChars = 0;
+  const waitingOf = new Map<string, { messages: number; chars: number }>();
   let isEnding = false;
 
   const isOneBad = (error: unknown): boolean => isBadRow(error);
@@ -81,15 +97,23 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
     mayBeOne: isOneBad,
   });
 
-  const inLane = async <Result>(connectionId: string, work: () => Promise<Result>): Promise<Result> => {
-    const lane = lanes.get(connectionId) ?? { limit: pLimit(1), messages: 0 };
-    lanes.set(connectionId, lane);
-    lane.messages++;
-    try {
-      return await lane.limit(work);
-    } finally {
-      if (--lane.messages === 0) lanes.delete(connectionId);
-    }
+  /** The key of a report and the times of the first report with it. */
+  const identify = async (
+    connection: KnownConnection,
+    message: ClaimedMessage,
+    { report, index, sensorId, given }: { report: Report; index: number; sensorId: string; given: GivenTime },
+  ): Promise<GivenTime & Pick<Report, 'key'>> => {
+    const { key, passage } = report;
+    if (passage) return { ...given, key };
+    if (key !== null)
+      return { ...(await times.add({ ...given, keyHash: sha256(`${sensorId}\0${key}`) })), key };
+    const { repetitionMs = REPETITION_MS } = formatNamed(connection.format);
+    // A message of gantry-edge has the id that its key gives it.
+    if (repetitionMs === 0 || message.method === EDGE) return { ...given, key };
+    const { path, topic, parts } = message;
+    const bodyHash = sha256(JSON.stringify([sensorId, index, path, topic, parts]));
+    const first = await firstRepetition(db, { ...given, bodyHash, windowMs: repetitionMs });
+    return { ...first, key: `same:${bodyHash.slice(0, 40)}` };
   };
 
   const date = async (
@@ -99,17 +123,18 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
   ): Promise<DatedReport> => {
     const { event, note } = withEnoughConfidence(report.event, connection.options);
     const given = {
+      connectionId: connection.id,
       believedAt: believedTime(report.occurredAt, message.receivedAt, app.eventTimes.oldestDays),
       receivedAt: message.receivedAt,
     };
-    const keyHash =
-      report.key === null || report.passage
-        ? null
-        : createHash('sha256').update(`${sensorId}\0${report.key}`).digest('hex');
-    const { believedAt, receivedAt } =
-      keyHash === null ? given : await times.add({ ...given, connectionId: connection.id, keyHash });
+    const { key, receivedAt, believedAt } = await identify(connection, message, {
+      report,
+      index,
+      sensorId,
+      given,
+    });
     return {
-      report: { ...report, event },
+      report: { ...report, key, event },
       sensorId,
       connectionId: connection.id,
       messageId: message.id,
@@ -211,9 +236,11 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
   };
 
   const track = (message: ClaimedMessage): Promise<void> => {
-    const work: Promise<void> = slots(async () => {
+    const unlessEnding = async (): Promise<void> => {
       if (!isEnding) await perform(message);
-    })
+    };
+    // Only a message whose turn has come in its connection takes one of the slots.
+    const work: Promise<void> = shares(message.connectionId, () => slots(unlessEnding))
       // Its lease ends, and it is processed again.
       .catch((err: unknown) =>
         log.warn({ err, messageId: message.id }, 'the result of a message was not recorded'),
@@ -227,14 +254,25 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
     parts.reduce((sum, { text, base64 }) => sum + (text?.length ?? 0) + (base64?.length ?? 0), 0);
 
   return {
-    hasRoom: () => !isEnding && working.size < MOST_WAITING && waitingChars < MOST_CHARS,
+    hasRoom(connectionId) {
+      const own = waitingOf.get(connectionId);
+      if (own && (own.messages >= MOST_WAITING_OF_ONE || own.chars >= MOST_CHARS_OF_ONE)) return false;
+      return !isEnding && working.size < MOST_WAITING && waitingChars < MOST_CHARS;
+    },
 
     accept(message) {
       if (isEnding) return;
+      const { connectionId } = message;
+      const own = waitingOf.get(connectionId) ?? { messages: 0, chars: 0 };
+      waitingOf.set(connectionId, own);
       const chars = charsOf(message);
+      own.messages++;
+      own.chars += chars;
       waitingChars += chars;
       void track(message).finally(() => {
         waitingChars -= chars;
+        own.chars -= chars;
+        if (--own.messages === 0) waitingOf.delete(connectionId);
       });
     },
 
@@ -260,6 +298,10 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
       await times[Symbol.asyncDispose]();
     },
   };
+}
+
+function sha256(text: string): string {
+  return hash('sha256', text);
 }
 
 /** The most important outcome of the reports is that of the message. */

@@ -5,10 +5,12 @@ import { isBadRow } from '../platform/database/failure.ts';
 import { databaseAway, isOutage } from '../platform/database/outage.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { AppError } from '../platform/error.ts';
+import { createGroups } from '../platform/groups.ts';
 import type { GatewayApp } from './context.ts';
-import { createGroups } from './groups.ts';
 import type { Incoming } from './incoming.ts';
+import { createLanes } from './lanes.ts';
 import { insertMessages, type NewMessage } from './messages-store.ts';
+import type { Missed } from './missed.ts';
 import type { Processor } from './process.ts';
 import type { Spool } from './spool.ts';
 
@@ -27,21 +29,31 @@ export interface Receiver extends AsyncDisposable {
 /** After the database turned out to be away, messages are refused at once for this long, in milliseconds. */
 const AWAY_MS = 500;
 
+/** Messages of one connection that are stored at the same time, so that one that sends too much does not delay others. */
+const MOST_AT_ONCE_OF_ONE = 32;
+
 const MAX_PATH = 2_000;
 const MAX_TYPE = 300;
 
 export function createReceiver(
   app: GatewayApp,
   db: Database,
-  { processor, spool }: { readonly processor: Processor; readonly spool: Spool },
+  {
+    processor,
+    spool,
+    missed,
+  }: { readonly processor: Processor; readonly spool: Spool; readonly missed: Missed },
 ): Receiver {
+  const lanes = createLanes(MOST_AT_ONCE_OF_ONE);
+  const inOrder = createLanes(1);
   const groups = createGroups<NewMessage, boolean>({
     write: (messages) => insertMessages(db, messages, app.timings.messageLeaseMs),
     mayBeOne: isBadRow,
     sizeOf: ({ partsJson }) => partsJson.length,
   });
 
-  const store = async (id: string, incoming: Incoming): Promise<void> => {
+  /** Resolves when the message takes its place in a group; `written` when that is stored. */
+  const prepare = async (id: string, incoming: Incoming) => {
     const { connection, receivedAt, method, contentType, topic, body } = incoming;
     const refusal = refusalOf(incoming);
     const { parts, pictures, flaws } =
@@ -49,10 +61,11 @@ export function createReceiver(
         ? await splitBody(contentType, body)
         : { parts: [whole(contentType, body)], pictures: [], flaws: [] };
     // Stored before the message, so that no message lacks its images.
-    if (pictures.length > 0) await app.images.keepForMessage({ messageId: id, pictures });
+    const putImages =
+      pictures.length === 0 ? [] : await app.images.keepForMessage({ messageId: id, pictures });
     const path = storable(incoming.path, MAX_PATH);
-    const isTaken = refusal === null && processor.hasRoom();
-    const isNew = await groups.add({
+    const isTaken = refusal === null && processor.hasRoom(connection.id);
+    const written = groups.add({
       id,
       connectionId: connection.id,
       receivedAt,
@@ -65,21 +78,22 @@ export function createReceiver(
       flawsJson: JSON.stringify(flaws),
       refusal,
       isTaken,
+      putImages,
     });
+    return { written, isTaken, refusal, message: { id, receivedAt, method, path, topic, parts, flaws } };
+  };
+
+  const store = async (id: string, incoming: Incoming): Promise<void> => {
+    const { connection, method } = incoming;
+    const begin = () => prepare(id, incoming);
+    // Several messages of a broker are stored at the same time, but their order counts.
+    const prepared = method === 'MQTT' ? await inOrder(connection.id, begin) : await begin();
+    const { written, isTaken, refusal, message } = prepared;
+    const isNew = await written;
     if (refusal !== null) {
       app.metrics.deviceMessages.inc({ format: connection.format, outcome: 'REFUSED' });
     } else if (isNew && isTaken) {
-      processor.accept({
-        id,
-        connectionId: connection.id,
-        receivedAt,
-        path,
-        topic,
-        parts,
-        flaws,
-        claim: 0,
-        failures: 0,
-      });
+      processor.accept({ ...message, connectionId: connection.id, claim: 0, failures: 0 });
     }
   };
 
@@ -88,9 +102,10 @@ export function createReceiver(
   const storeOrRefuse = async (id: string, incoming: Incoming): Promise<void> => {
     if (performance.now() < awayUntil) throw databaseAway();
     try {
-      await store(id, incoming);
+      await lanes(incoming.connection.id, () => store(id, incoming));
     } catch (error) {
-      if (!isOutage(error)) throw error;
+      // A message that the database refuses will not be stored later either.
+      if (!isOutage(error) || isBadRow(error)) throw error;
       awayUntil = performance.now() + AWAY_MS;
       throw databaseAway(error);
     }
@@ -104,7 +119,10 @@ export function createReceiver(
         await storeOrRefuse(id, incoming);
       } catch (error) {
         const isAway = error instanceof AppError && error.kind === 'unavailable';
-        if (isAway && !formatNamed(incoming.connection.format).repeats) await spool.put(id, incoming);
+        if (isAway && !formatNamed(incoming.connection.format).repeats) {
+          const isKept = await spool.put(id, incoming);
+          if (!isKept) missed.note(incoming.connection, 'lost');
+        }
         throw error;
       }
     },

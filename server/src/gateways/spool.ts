@@ -13,8 +13,8 @@ import type { Incoming } from './incoming.ts';
  * no harm if two processes play it.
  */
 export interface Spool {
-  /** Puts a message on disk; it is durable when this resolves. Without room it is lost, which is logged. */
-  put(id: string, incoming: Incoming): Promise<void>;
+  /** Puts a message on disk; it is durable when this resolves. @returns false when it is lost, which is logged */
+  put(id: string, incoming: Incoming): Promise<boolean>;
   /**
    * Stores all messages, the oldest first, until one cannot be stored now.
    * @param isOver whether to finish
@@ -59,11 +59,11 @@ export function createSpool({ folder, mostBytes, log, report }: SpoolOptions): S
     countedAt = performance.now();
   };
 
-  const write = async (id: string, { body, ...rest }: Incoming): Promise<void> => {
+  const write = async (id: string, { body, ...rest }: Incoming): Promise<boolean> => {
     await count();
     if (bytes + body.length > mostBytes) {
       if (lost++ % 100 === 0) log.error({ lost, folder }, 'messages of devices are lost: the spool is full');
-      return;
+      return false;
     }
     const first = await mkdir(folder, { recursive: true, mode: 0o700 });
     if (first !== undefined) await syncFolder(join(folder, '..'));
@@ -85,6 +85,7 @@ export function createSpool({ folder, mostBytes, log, report }: SpoolOptions): S
     await rename(join(folder, `${name}.part`), join(folder, `${name}${SUFFIX}`));
     await syncFolder(folder);
     bytes += content.length + DIGEST_LENGTH;
+    return true;
   };
 
   const read = async (path: string): Promise<{ id: string; incoming: Incoming } | 'damaged' | 'gone'> => {
@@ -125,11 +126,14 @@ export function createSpool({ folder, mostBytes, log, report }: SpoolOptions): S
 
   return {
     put(id, incoming) {
-      const written = writing.then(() => write(id, incoming));
-      writing = written.catch((err: unknown) =>
-        log.error({ err, folder }, 'a message could not be put on disk'),
-      );
-      return writing as Promise<void>;
+      const written = writing
+        .then(() => write(id, incoming))
+        .catch((err: unknown) => {
+          log.error({ err, folder }, 'a message could not be put on disk');
+          return false;
+        });
+      writing = written;
+      return written;
     },
 
     async play(store, isOver) {

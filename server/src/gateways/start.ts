@@ -9,6 +9,8 @@ import type { GatewayApp } from './context.ts';
 import { createDigestNonces } from './digest.ts';
 import { createGuesses } from './guesses.ts';
 import { createHttpDoor, type HttpDoor } from './http-door.ts';
+import { createConnectionLimits } from './limits.ts';
+import { createMissed } from './missed.ts';
 import { removeExpiredNonces, useNonce } from './nonces-store.ts';
 import { createProcessor } from './process.ts';
 import { createReceiver, type Receiver } from './receive.ts';
@@ -56,7 +58,15 @@ export function startGateways(
     log,
     report: (messages) => metrics.spooledMessages.set(messages),
   });
-  const receiver = resources.use(createReceiver(app, db, { processor, spool }));
+  const missed = createMissed(db, { metrics, now: clock.now });
+  resources.onClose(() => missed.write().catch(() => undefined));
+  resources.use(
+    startPeriodic(
+      { everyMs: timings.writeContactsMs, log, failure: 'counts of messages cannot be stored now' },
+      missed.write,
+    ),
+  );
+  const receiver = resources.use(createReceiver(app, db, { processor, spool, missed }));
   resources
     .use(
       startPeriodic(
@@ -94,6 +104,8 @@ export function startGateways(
     receiver,
     nonces,
     guesses: createGuesses(),
+    limits: createConnectionLimits(config.EVENT_RATE_FACTOR, app.knownSensors),
+    missed,
     callerOf: createCallerOf(config.TRUSTED_PROXIES, log),
   });
   return { http, receiver };

@@ -1,17 +1,20 @@
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
+import { isBadRow } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type AppError, unavailable } from '../platform/error.ts';
+import { createGroups } from '../platform/groups.ts';
 import type { BlobStore } from './blobs.ts';
 import { createBreaker } from './breaker.ts';
 import type { Picture } from './read-image.ts';
 import {
   findImage,
+  type ImagesOfEvent,
   isImageOfDevice,
-  noteImageStored,
   noteImages,
   noteImagesOfEvent,
-  noteImagesOfMessage,
+  noteImagesOfMessages,
+  noteImagesStored,
   type PicturesOfEvent,
   type PicturesOfMessage,
   referToImages,
@@ -51,13 +54,13 @@ export interface Images {
    * @throws AppError `unavailable` as `keep` does
    */
   keepForNote(pictures: readonly Picture[], until?: number): Promise<void>;
-  /** The same for a message of a device, before the message is stored. */
-  keepForMessage(message: PicturesOfMessage, until?: number): Promise<void>;
+  /**
+   * The same for a message of a device, before the message is stored.
+   * @returns the hashes of images that are on disk now, for the statement that stores the message to note
+   */
+  keepForMessage(message: PicturesOfMessage, until?: number): Promise<readonly string[]>;
   /** Refers from an event, before it is stored, to images that are stored already. */
-  refer(
-    event: { readonly eventId: string; readonly eventType: string },
-    hashes: readonly string[],
-  ): Promise<void>;
+  refer(event: ImagesOfEvent): Promise<void>;
   find(sha256: string): Promise<StoredImage | null>;
   /** Whether an event or a message of a device has the image, and not only notes of people. */
   isFromDevice(sha256: string): Promise<boolean>;
@@ -83,6 +86,10 @@ interface Task {
   readonly pictures: readonly Picture[];
   /** Records them. @returns the hashes of those whose file must be stored */
   readonly note: () => Promise<ReadonlySet<string>>;
+  /** Whether they are recorded before their turn, together with those of others. */
+  readonly isNotedAhead?: boolean;
+  /** Records that the file of one is stored. */
+  readonly stored: (sha256: string) => Promise<void>;
 }
 
 export function createImages({ db, blobs, log, limits }: ImagesParts): Images {
@@ -91,7 +98,31 @@ export function createImages({ db, blobs, log, limits }: ImagesParts): Images {
   const breaker = createBreaker({ failures, openMs, refusal: () => cannotBeStored('event') });
   const waiting = { events: 0, bytes: 0 };
 
-  const store = async ({ sha256, bytes }: Picture, owner: Owner, puts: Promise<void>[]): Promise<void> => {
+  // Each of these is a commit, so what arrives meanwhile shares one.
+  const noted = createGroups<PicturesOfMessage, ReadonlySet<string>>({
+    write: async (messages) => {
+      const lacking = await noteImagesOfMessages(db, messages);
+      return messages.map(() => lacking);
+    },
+    mayBeOne: isBadRow,
+  });
+  const marked = createGroups<string, void>({
+    write: async (hashes) => {
+      await noteImagesStored(db, hashes);
+      return hashes.map(() => undefined);
+    },
+    mayBeOne: isBadRow,
+  });
+  const referred = createGroups<ImagesOfEvent, void>({
+    write: async (events) => {
+      await referToImages(db, events);
+      return events.map(() => undefined);
+    },
+    mayBeOne: isBadRow,
+  });
+
+  const store = async ({ owner, stored }: Task, picture: Picture, puts: Promise<void>[]): Promise<void> => {
+    const { sha256, bytes } = picture;
     try {
       await breaker.run(() => {
         const put = blobs.put(sha256, bytes);
@@ -102,22 +133,25 @@ export function createImages({ db, blobs, log, limits }: ImagesParts): Images {
       log.error({ err, sha256 }, 'an image could not be stored');
       throw cannotBeStored(owner, err);
     }
-    await noteImageStored(db, sha256);
+    await stored(sha256);
   };
 
   const requireTime = (until: number, owner: Owner): void => {
     if (performance.now() > until) throw picturesTookTooLong(owner);
   };
 
-  const keepNow = async (task: Task, until: number, puts: Promise<void>[]): Promise<void> => {
+  const keepNow = async (
+    task: Task,
+    { until, lacking, puts }: { until: number; lacking: ReadonlySet<string> | null; puts: Promise<void>[] },
+  ): Promise<void> => {
     const { owner, pictures, note } = task;
     requireTime(until, owner);
     if (breaker.isOpen()) throw cannotBeStored(owner);
-    const lacking = await note();
+    const missing = lacking ?? (await note());
     for (const picture of pictures) {
-      if (!lacking.has(picture.sha256)) continue;
+      if (!missing.has(picture.sha256)) continue;
       requireTime(until, owner);
-      await store(picture, owner, puts);
+      await store(task, picture, puts);
     }
     requireTime(until, owner);
   };
@@ -134,7 +168,9 @@ export function createImages({ db, blobs, log, limits }: ImagesParts): Images {
     waiting.bytes += bytes;
     const puts: Promise<void>[] = [];
     try {
-      await inTurn(() => keepNow(task, until, puts));
+      const lacking = task.isNotedAhead ? await task.note() : null;
+      if (lacking && !pictures.some(({ sha256 }) => lacking.has(sha256))) return;
+      await inTurn(() => keepNow(task, { until, lacking, puts }));
     } finally {
       // Writes that were abandoned may still hold their bytes.
       void Promise.allSettled(puts).then(() => {
@@ -150,17 +186,35 @@ export function createImages({ db, blobs, log, limits }: ImagesParts): Images {
     isFromDevice: (sha256) => isImageOfDevice(db, sha256),
     keep: (event, until) =>
       keepInTurn(
-        { owner: 'event', pictures: event.pictures, note: () => noteImagesOfEvent(db, event) },
+        {
+          owner: 'event',
+          pictures: event.pictures,
+          note: () => noteImagesOfEvent(db, event),
+          stored: marked.add,
+        },
         until,
       ),
-    keepForMessage: (message, until) =>
-      keepInTurn(
-        { owner: 'message', pictures: message.pictures, note: () => noteImagesOfMessage(db, message) },
+    async keepForMessage(message, until) {
+      const hashes: string[] = [];
+      const { pictures } = message;
+      await keepInTurn(
+        {
+          owner: 'message',
+          pictures,
+          note: () => noted.add(message),
+          isNotedAhead: true,
+          stored: async (sha256) => void hashes.push(sha256),
+        },
         until,
-      ),
-    refer: (event, hashes) => referToImages(db, event, hashes),
+      );
+      return hashes;
+    },
+    refer: referred.add,
     keepForNote: (pictures, until) =>
-      keepInTurn({ owner: 'note', pictures, note: () => noteImages(db, pictures) }, until),
+      keepInTurn(
+        { owner: 'note', pictures, note: () => noteImages(db, pictures), stored: marked.add },
+        until,
+      ),
   };
 }
 

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
+import type { Database } from '../platform/database/pool.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { MediaType } from './pixel-size.ts';
 import type { Picture } from './read-image.ts';
@@ -45,17 +46,21 @@ export interface PicturesOfMessage {
   readonly pictures: readonly Picture[];
 }
 
-/** The same for a message of a device. */
-export function noteImagesOfMessage(
+/** The same for messages of devices. @returns the hashes of the images of all messages whose file must be stored */
+export function noteImagesOfMessages(
   db: Executor,
-  { messageId, pictures }: PicturesOfMessage,
+  messages: readonly PicturesOfMessage[],
 ): Promise<ReadonlySet<string>> {
+  const links = messages.flatMap(({ messageId, pictures }) =>
+    pictures.map(({ sha256 }) => ({ message_id: messageId, sha256 })),
+  );
   return note(
     db,
-    pictures,
+    messages.flatMap(({ pictures }) => pictures),
     sql`, referred AS (
       INSERT INTO device_message_images (message_id, sha256)
-      SELECT ${messageId}::uuid, sha256 FROM given ORDER BY sha256
+      SELECT message_id, decode(sha256, 'hex')
+      FROM jsonb_to_recordset(${JSON.stringify(links)}::jsonb) AS links (message_id uuid, sha256 text) ORDER BY 1, 2
       ON CONFLICT DO NOTHING
     )`,
   );
@@ -68,6 +73,12 @@ export function noteImagesOfMessage(
 export function noteImages(db: Executor, pictures: readonly Picture[]): Promise<ReadonlySet<string>> {
   return note(db, pictures, sql``);
 }
+
+/**
+ * An image that was received so recently is not touched again, because nobody removes it within the hour: a camera that
+ * sends the same picture all the time would otherwise have its messages wait for one another.
+ */
+const FRESH = sql.raw(`interval '5 minutes'`);
 
 async function note(db: Executor, pictures: readonly Picture[], referred: SQL): Promise<ReadonlySet<string>> {
   const rows = [...new Map(pictures.map((picture) => [picture.sha256, picture])).values()];
@@ -85,7 +96,10 @@ async function note(db: Executor, pictures: readonly Picture[], referred: SQL): 
       )}::jsonb) AS given (sha256 text, media_type text, width int, height int, bytes int)
     )${referred}, noted AS (
       INSERT INTO images AS known (sha256, media_type, width, height, bytes)
-      SELECT * FROM given ORDER BY sha256
+      SELECT * FROM given WHERE NOT EXISTS (
+        SELECT FROM images AS fresh WHERE fresh.sha256 = given.sha256
+          AND fresh.stored_at IS NOT NULL AND fresh.touched_at > now() - ${FRESH}
+      ) ORDER BY sha256
       ON CONFLICT (sha256) DO UPDATE SET touched_at = now()
       RETURNING sha256, stored_at
     )
@@ -93,22 +107,44 @@ async function note(db: Executor, pictures: readonly Picture[], referred: SQL): 
   return new Set(lacking.map(({ sha256 }) => sha256));
 }
 
-/** Refers from an event, which may be stored later, to those of the images that are known. */
-export async function referToImages(
-  db: Executor,
-  event: { readonly eventId: string; readonly eventType: string },
-  hashes: readonly string[],
-): Promise<void> {
+/** An event, and hashes of its images. */
+export interface ImagesOfEvent {
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly hashes: readonly string[];
+}
+
+/** Refers from events, which may be stored later, to those of the images that are known. */
+export async function referToImages(db: Executor, events: readonly ImagesOfEvent[]): Promise<void> {
+  const links = events.flatMap(({ eventId, eventType, hashes }) =>
+    hashes.map((sha256) => ({ event_id: eventId, event_type: eventType, sha256 })),
+  );
   await db.execute(sql`
     INSERT INTO event_images (event_id, sha256, event_type)
-    SELECT ${event.eventId}::uuid, sha256, ${event.eventType} FROM images
-    WHERE sha256 IN (SELECT decode(hex, 'hex') FROM unnest(${sql.param(hashes)}::text[]) AS hex)
+    SELECT event_id, images.sha256, min(event_type)
+    FROM jsonb_to_recordset(${JSON.stringify(links)}::jsonb) AS links (event_id uuid, event_type text, sha256 text)
+    JOIN images ON images.sha256 = decode(links.sha256, 'hex')
+    GROUP BY 1, 2 ORDER BY 1, 2
     ON CONFLICT (event_id, sha256) DO NOTHING`);
 }
 
-/** Records that the file of an image is stored. */
-export async function noteImageStored(db: Executor, sha256: string): Promise<void> {
-  await db.execute(sql`UPDATE images SET stored_at = now() WHERE sha256 = ${digest(sha256)}`);
+/**
+ * A statement that records that the files of images are stored. They are locked in one order, so that two processes
+ * that store the same images wait for one another.
+ * @param hashes the parameter of the statement for an array of them
+ */
+export function markStored(hashes: string): string {
+  return `UPDATE images SET stored_at = now() WHERE sha256 IN (
+    SELECT sha256 FROM images WHERE stored_at IS NULL
+      AND sha256 IN (SELECT decode(hex, 'hex') FROM unnest(${hashes}::text[]) AS hex)
+    ORDER BY sha256 FOR NO KEY UPDATE)`;
+}
+
+const MARK_STORED = markStored('$1');
+
+/** Records that the files of images are stored. */
+export async function noteImagesStored(db: Database, hashes: readonly string[]): Promise<void> {
+  await db.$client.query({ name: 'mark-images-stored', text: MARK_STORED, values: [[...hashes]] });
 }
 
 /** An image whose file is stored; null when there is none. */

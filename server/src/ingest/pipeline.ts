@@ -81,7 +81,9 @@ export async function storeReported(
   pictures: readonly string[],
 ): Promise<Stored> {
   const row = enrich(event, sensor, app.settings.current().timezone, app.clock.now());
-  if (pictures.length > 0) await app.images.refer({ eventId: row.id, eventType: row.eventType }, pictures);
+  if (pictures.length > 0) {
+    await app.images.refer({ eventId: row.id, eventType: row.eventType, hashes: pictures });
+  }
   return { eventId: row.id, outcome: await app.eventWriter.write(row) };
 }
 

@@ -180,7 +180,7 @@ export const configKeys = {
   EVENT_RATE_FACTOR: number(1, 1_000_000)
     .default(60_000)
     .describe(
-      'A sensor may send this many times its `eventsPerMin` (or 20, if that is less) per minute to each of the `WORKERS`; beyond that, it receives 429 with `Retry-After`. The allowance of one minute, and at least 2,000 events, may arrive at once. The default is more than a machine can ingest. Lower it, for example to 100, so that a leaked key cannot fill the disk.',
+      'A sensor may send this many times its `eventsPerMin` (or 20, if that is less) per minute to each of the `WORKERS`, and as many messages through each of its connections; beyond that, it receives 429 with `Retry-After`. The allowance of one minute, and at least 2,000 events, may arrive at once. The default is more than a machine can ingest. Lower it, for example to 100, so that a leaked key cannot fill the disk.',
     ),
   ORGANIZATION: z.string().max(200).default('Gantry').describe('Name of the operator, shown in the licence.'),
   PUBLIC_SENSOR_KEYS: flag

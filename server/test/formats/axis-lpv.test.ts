@@ -189,4 +189,62 @@ describe('AXIS License Plate Verifier', () => {
     );
     expect(reports[0]).toMatchObject({ key: null, event: { eventType: 'VEHICLE_DETECTION' } });
   });
+
+  const published = (data: object, event = 'ALPV.AllPlates') =>
+    readBody(
+      axisLpv,
+      JSON.stringify({
+        topic: `axis:CameraApplicationPlatform/${event}`,
+        timestamp: 1621511661999,
+        serial: 'ACCC8E123456',
+        message: { source: {}, key: {}, data },
+      }),
+      { topic: `axis/ACCC8E123456/event/tns:axis/CameraApplicationPlatform/${event}` },
+    );
+
+  it('reads events that a camera publishes over MQTT, of which several are about one car', async () => {
+    const data = {
+      consumedTime: '153',
+      frame_timestamp: '1288416958',
+      carMoveDirection: 'unknown',
+      carState: 'new',
+      action: 'No action',
+      capture_timestamp: '1621511661894',
+      carID: '1139066',
+      country: 'PRT',
+      listName: 'Block list',
+      listMode: 'block',
+      vehicleType: 'CAR',
+      vehicleColor: 'white',
+      text: 'II04458',
+    };
+    expect(await published(data)).toMatchObject({
+      is: 'reports',
+      reports: [
+        {
+          key: 'ACCC8E123456|1139066|1621511661894',
+          device: ['ACCC8E123456'],
+          occurredAt: 1621511661894,
+          event: {
+            licensePlateNumber: 'II04458',
+            vehicleType: 'CAR',
+            tags: ['axis', 'block', 'Block list'],
+            metadata: { country: 'PRT', color: 'white', listMode: 'block', carState: 'new' },
+          },
+          passage: { quality: 11, isLast: false },
+        },
+      ],
+    });
+    const lost = await published({ ...data, carState: 'lost', text: '----/----' });
+    expect(lost.reports[0]).toMatchObject({
+      event: { licensePlateNumber: null },
+      passage: { quality: 3, isLast: true },
+    });
+    const { capture_timestamp: _, ...timeless } = data;
+    expect((await published(timeless)).reports[0]?.occurredAt).toBe(1621511661999);
+  });
+
+  it('takes a condition over MQTT for no car, because it has no plate', async () => {
+    expect(await published({ active: '1' }, 'ALPV.PlateIN')).toMatchObject({ is: 'nothing', reports: [] });
+  });
 });

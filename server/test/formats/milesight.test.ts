@@ -65,6 +65,24 @@ describe('Milesight', () => {
     });
   });
 
+  it.each([
+    ['Caption=LPR&description=MS12345', 'MS12345', null],
+    [' Caption =LPR&description=%20MS12345', 'MS12345', null],
+    ['plate=AA123BB&time=2023-09-15+06%3A19%3A57&speed=38', 'AA123BB', 38],
+    ['Caption=LPR&description=unknown', null, null],
+  ])('reads the query %s of a notification by GET', async (query, plate, speed) => {
+    const { reports } = await readBody(milesight, query, {
+      contentType: 'application/x-www-form-urlencoded',
+    });
+    expect(reports).toMatchObject([
+      { event: { licensePlateNumber: plate, vehicleSpeed: speed, metadata: { vendor: 'milesight' } } },
+    ]);
+    const other = await readBody(milesight, 'Caption=Motion&description=x', {
+      contentType: 'application/x-www-form-urlencoded',
+    });
+    expect(other.is).toBe('nothing');
+  });
+
   it('takes the speed in the unit of the connection', async () => {
     expect((await first(recognition, { options: { speedUnit: 'mph' } }))?.event.vehicleSpeed).toBe(61.16);
   });

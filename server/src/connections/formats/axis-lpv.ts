@@ -2,7 +2,7 @@ import { epochTime, timeIn } from '../device-time.ts';
 import { knownText } from '../fields.ts';
 import type { Format, PartOfPassage, Reading, ReadingContext, Report } from '../format.ts';
 import { without } from '../format.ts';
-import { arrayOf, namesOf, textOf } from '../json-values.ts';
+import { arrayOf, namesOf, objectOf, textOf } from '../json-values.ts';
 import { type Fields, fieldsOf } from '../lenient-keys.ts';
 import type { DeviceMessage } from '../message.ts';
 import { jsonValues, notRead, picturesOf, textsOf } from '../message-content.ts';
@@ -24,16 +24,25 @@ const OVERLAP_MS = 5 * 60_000;
 const RANK: Readonly<Record<string, number>> = { new: 1, update: 2, lost: 3 };
 const WITH_PLATE = 10;
 
+const APPLICATIONS = 'axis/+/event/tns:axis/CameraApplicationPlatform';
+
 /**
  * AXIS License Plate Verifier (by FF Group) as it pushes events: multipart with the parts `event` and `image`, or JSON
- * with the images in `ImageArray`. One car is reported as new, updated and lost.
+ * with the images in `ImageArray`; and its events as the camera publishes them over MQTT (by the documentation). One car
+ * is reported as new, updated and lost.
  */
 export const axisLpv: Format = {
   name: 'axis-lpv',
-  label: 'AXIS License Plate Verifier (push events)',
-  transports: ['http'],
-  authentication: ['basic', 'digest', 'header'],
+  label: 'AXIS License Plate Verifier (push events, MQTT)',
+  transports: ['http', 'mqtt'],
+  authentication: ['basic', 'digest', 'header', 'mqtt'],
   repeats: true,
+  topics: [
+    ...['ALPV.AllPlates', 'ALPV.New', 'ALPV.Update', 'ALPV.Lost', 'LPR'].map(
+      (event) => `${APPLICATIONS}/${event}`,
+    ),
+    'axis/+/connection',
+  ],
   read,
   instructions: ({ url, username, password }) => [
     'Open the web page of the camera, Apps, AXIS License Plate Verifier, and open the app.',
@@ -43,11 +52,15 @@ export const axisLpv: Format = {
     'Device ID: a name for this camera. It is sent with each event.',
     'Under Event types, select New, Update and Lost. They become one event with the final plate.',
     'Switch on "Send event data through HTTP POST multipart" for pictures, and the event buffer, which sends again what could not be delivered.',
+    'Or over MQTT, without pictures: set MQTT_URL of Gantry to the broker that the camera uses, and connect the camera to it under System, MQTT.',
+    'On the tab MQTT publication, press Add condition, select Application: ALPV.AllPlates, and choose QoS 1. Keep the default topic prefix; otherwise enter the topics in the option topics.',
   ],
 };
 
 function read(message: DeviceMessage, context: ReadingContext): Reading {
-  const values = jsonValues(message).flatMap((value) => (Array.isArray(value) ? value : [value]));
+  const values = jsonValues(message)
+    .flatMap((value) => (Array.isArray(value) ? value : [value]))
+    .map((value) => ofPublication(value, message.topic));
   const cars = values.filter(isCar);
   if (cars.length === 0) return withoutCar(message, values);
   const pictures = picturesOf(message);
@@ -56,6 +69,15 @@ function read(message: DeviceMessage, context: ReadingContext): Reading {
     is: 'reports',
     note: null,
   };
+}
+
+/** The data of an event that the camera published over MQTT, with its serial number and time; others as they are. */
+function ofPublication(value: unknown, topic: string | null): unknown {
+  const field = fieldsOf(value);
+  const { data } = objectOf(field('message'));
+  if (data === undefined) return value;
+  const serial = textOf(field('serial')) ?? /^axis\/([^/]+)\//.exec(topic ?? '')?.[1];
+  return { ...objectOf(data), SerialNumber: serial, publishedAt: field('timestamp') };
 }
 
 interface Surroundings {
@@ -69,7 +91,7 @@ function reportOf(car: unknown, { pictures, context, receivedAt }: Surroundings)
   const vehicle = fieldsOf(field('vehicle_info'));
   const camera = fieldsOf(field('camera_info'));
   const place = fieldsOf(field('geotag'));
-  const plate = plateOf(field('plateUTF8', 'plateUnicode', 'plateText', 'plateASCII'));
+  const plate = plateOf(field('plateUTF8', 'plateUnicode', 'plateText', 'text', 'plateASCII'));
   const device = deviceOf(field);
   const state = textOf(field('carState'))?.toLowerCase() ?? '';
   const occurredAt = timeOf(field, context.zone);
@@ -78,7 +100,7 @@ function reportOf(car: unknown, { pictures, context, receivedAt }: Surroundings)
     imageAddresses(fieldsOf(each)('BinaryImage')),
   );
   const part = passageOf({ device, carId, state, plate, at: occurredAt ?? receivedAt });
-  const moment = textOf(field('capture_timestamp', 'capture_ts', 'datetime', 'packetCounter'));
+  const moment = textOf(field('capture_timestamp', 'capture_ts', 'datetime', 'packetCounter', 'publishedAt'));
   return {
     key: moment === null ? null : reportKey(device[0], carId ?? plate, moment),
     device,
@@ -86,10 +108,15 @@ function reportOf(car: unknown, { pictures, context, receivedAt }: Surroundings)
     event: vehicleEvent({
       plate,
       speed: speedOf(field('speed', 'carSpeed', 'vehicleSpeed'), context.options.speedUnit),
-      vehicleType: vehicle('type'),
+      vehicleType: vehicle('type') ?? field('vehicleType'),
       location: positionOf(place('lat', 'latitude'), place('lon', 'lng', 'longitude')),
-      images: [...pictures, ...embedded],
-      tags: ['axis', field('sensorProviderID'), field('plateListMode'), field('plateList')],
+      images: [...pictures, ...embedded, ...imageAddresses(field('lpImage'))],
+      tags: [
+        'axis',
+        field('sensorProviderID'),
+        field('plateListMode', 'listMode'),
+        field('plateList', 'listName'),
+      ],
       metadata: {
         vendor: 'axis-lpv',
         device: device[0],
@@ -97,15 +124,15 @@ function reportOf(car: unknown, { pictures, context, receivedAt }: Surroundings)
         ...(plate === null ? null : confidenceOf(field('plateConfidence'), 1)),
         direction: knownText(field('carMoveDirection')),
         lane: textOf(field('roiID')),
-        country: knownText(field('plateCountry')),
-        region: knownText(field('plateRegion')),
+        country: knownText(field('plateCountry', 'country')),
+        region: knownText(field('plateRegion', 'region')),
         make: knownText(vehicle('brand', 'make')),
         model: knownText(vehicle('model')),
-        color: knownText(vehicle('color')),
-        view: knownText(vehicle('view')),
+        color: knownText(vehicle('color') ?? field('vehicleColor')),
+        view: knownText(vehicle('view') ?? field('view')),
         box: field('plateCoordinates'),
-        listName: textOf(field('plateList')),
-        listMode: textOf(field('plateListMode')),
+        listName: textOf(field('plateList', 'listName')),
+        listMode: textOf(field('plateListMode', 'listMode')),
         carState: state,
         carId,
         raw: car,
@@ -142,6 +169,7 @@ function timeOf(field: Fields, zone: string): number | null {
     epochTime(field('capture_timestamp')) ??
     epochTime(field('capture_ts')) ??
     timeIn(field('datetime'), ['yyyyMMdd HHmmssSSS', 'yyyyMMdd HHmmss'], zone) ??
+    epochTime(field('publishedAt')) ??
     epochTime(field('frame_timestamp'))
   );
 }
@@ -149,8 +177,8 @@ function timeOf(field: Fields, zone: string): number | null {
 function deviceOf(field: Fields): string[] {
   const camera = fieldsOf(field('camera_info'));
   return namesOf(
-    camera('SerialNumber', 'serial'),
-    camera('MACAddress'),
+    camera('SerialNumber', 'serial') ?? field('SerialNumber'),
+    camera('MACAddress') ?? field('MACAddress'),
     field('sensorProviderID'),
     camera('IPAddress'),
   );
@@ -165,6 +193,16 @@ function isCar(value: unknown): boolean {
 function withoutCar(message: DeviceMessage, values: readonly unknown[]): Reading {
   for (const value of values) {
     const field = fieldsOf(value);
+    if (field('active') !== undefined) {
+      return without(
+        'nothing',
+        'A condition of the camera does not say which plate it is about',
+        deviceOf(field),
+      );
+    }
+    if (field('connected') !== undefined) {
+      return without('heartbeat', 'The camera reports its connection', deviceOf(field));
+    }
     const beats = field('heartbeat', 'keepalive', 'camera_info', 'sensorProviderID', 'SerialNumber');
     if (beats !== undefined || /heart|alive/i.test(textOf(field('type', 'event', 'eventType')) ?? '')) {
       return without('heartbeat', 'The camera reports that it is running', [

@@ -14,6 +14,8 @@ export const gantry: Format = {
   transports: ['http', 'mqtt'],
   authentication: ['basic', 'header', 'mqtt'],
   repeats: true,
+  // As for `events.ingest`, a report without an idempotencyKey is another event each time.
+  repetitionMs: 0,
   topics: ['gantry/{deviceId}/events', 'gantry/{deviceId}/heartbeat'],
   read(message, { zone }) {
     const device = deviceOf(message);

@@ -35,6 +35,8 @@ export const mapped: Format = {
   transports: ['http', 'mqtt'],
   authentication: ['basic', 'digest', 'header', 'mqtt'],
   repeats: false,
+  // What the body says is not known, so only a repetition right after it is assumed to be one.
+  repetitionMs: 10_000,
   async read(message, context) {
     const { options, map } = context;
     if (!options.mapping) return without('unreadable', 'The connection has no mapping: set options.mapping');

@@ -9,7 +9,8 @@ import {
   valuesOf,
 } from '../fields.ts';
 import { type Format, type Reading, type ReadingContext, type Report, without } from '../format.ts';
-import { namesOf } from '../json-values.ts';
+import { namesOf, objectOf, textOf } from '../json-values.ts';
+import { fieldsOf } from '../lenient-keys.ts';
 import type { DeviceMessage } from '../message.ts';
 import { plateOf, speedOf } from '../observed.ts';
 import { anyConfidence, listTag, vehicleEvent, withValues } from '../vehicle-event.ts';
@@ -26,7 +27,7 @@ export const milesight: Format = {
   instructions({ url, username, password }) {
     return [
       'Open the web page of the camera, and go to Settings > LPR > LPR Management (firmware differs: Integration, or Smart Event), and there to HTTP Notification or Notification Post.',
-      'Select Enable. Post Type or Method: HTTP, POST.',
+      'Select Enable. Post Type or Method: HTTP, POST. With GET, the address has no picture, and on some cameras only the plate.',
       `HTTP Notification URL: ${url}`,
       `If the page asks for a user name and a password, enter ${username} and ${password}; otherwise the address identifies the camera.`,
       'Snapshot Type: All, so that the picture of the plate and the whole picture are sent.',
@@ -40,15 +41,29 @@ export const milesight: Format = {
 const COUNTS = ['All-Car', 'All-Motorcycle', 'All-Non-motor', 'Small Vehicle'];
 
 function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
-  const values = valuesOf(parts).flatMap(itemsOf);
+  const isQuery = parts.every(({ name, content }) => name !== null && content.kind === 'text');
+  const sent = valuesOf(parts).flatMap(itemsOf);
+  const values = isQuery ? sent.map(withPlateOfQuery) : sent;
   if (values.length === 0)
     return without('unreadable', unreadableReason(parts, 'JSON from a Milesight camera'));
-  const readings = values.map((value) => readOne(value, context));
+  const readings = values.map((value) => readOne(value, context, isQuery));
   const reports = readings.flatMap((each) => each.reports);
   return reports.length > 0 ? { reports, is: 'reports', note: null } : (readings[0] as Reading);
 }
 
-function readOne(value: unknown, context: ReadingContext): Reading {
+/**
+ * A notification by GET has the fields of the JSON, or `Caption=LPR&description=<plate>`, which some cameras append to
+ * the address (by the maker's documentation).
+ */
+function withPlateOfQuery(value: unknown): unknown {
+  const fields = fieldsOf(value);
+  return /^lpr$/i.test(textOf(fields('caption')) ?? '') && fields('plate') === undefined
+    ? { ...objectOf(value), plate: fields('description') }
+    : value;
+}
+
+/** @param isQuery a query need not name the camera or the time */
+function readOne(value: unknown, context: ReadingContext, isQuery: boolean): Reading {
   const kind = fieldText(value, 'event', 'event_type') ?? '';
   const device = namesOf(fieldText(value, 'device_id', 'mac', 'sn'), fieldText(value, 'device'));
   if (/count/i.test(kind) || COUNTS.some((name) => fieldText(value, name) !== null)) {
@@ -67,7 +82,7 @@ function readOne(value: unknown, context: ReadingContext): Reading {
     'full_image',
     'list_type',
   ];
-  const isOwn = fieldText(value, 'device', 'time', 'time_msec') !== null;
+  const isOwn = isQuery || fieldText(value, 'device', 'time', 'time_msec') !== null;
   return isOwn && known.some((name) => fieldAt(value, name) !== undefined)
     ? { reports: [reportOf(value, device, context)], is: 'reports', note: null }
     : without('nothing', 'The message contains no recognition');

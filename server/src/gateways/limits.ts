@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http';
+import { LRUCache } from 'lru-cache';
+import type { KnownConnection } from '../connections/store.ts';
+import { createRateLimits } from '../ingest/rate-limits.ts';
+import { AppError } from '../platform/error.ts';
+import type { KnownSensors } from '../sensors/known-sensors.ts';
+import type { KnownSensor } from '../sensors/sensor-keys.ts';
+
+/** Keeps a connection that sends too much from taking the place of others. Each process has limits of its own. */
+export interface ConnectionLimits {
+  /**
+   * Deducts messages from the allowance of the connection: that of a sensor for each sensor that it speaks for. It does
+   * not wait for the database: what arrives before the sensor is known is admitted.
+   * @throws AppError `tooManyRequests` with the time to wait; then nothing is deducted
+   */
+  take(connection: KnownConnection, messages: number): void;
+  /**
+   * Reserves a place for a request before its body is read. Call the result when the request is answered.
+   * @throws AppError `tooManyRequests` when too many of the connection are in progress
+   */
+  begin(connection: KnownConnection, request: IncomingMessage): () => void;
+}
+
+/** What one connection may have in progress: half of the memory for large bodies. One request always may. */
+const MOST_REQUESTS = 512;
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** What is assumed of a body that does not announce its length, in bytes. */
+const USUAL_BYTES = 256 * 1024;
+
+/** Sensors of connections whose allowance is kept, and for how long, in milliseconds. */
+const MOST_SENSORS = 50_000;
+const FRESH_MS = 60_000;
+
+interface InProgress {
+  requests: number;
+  bytes: number;
+}
+
+/** @param factor as for `events.ingest` */
+export function createConnectionLimits(
+  factor: number,
+  knownSensors: Pick<KnownSensors, 'find'>,
+  monotonic?: () => number,
+): ConnectionLimits {
+  const rates = createRateLimits(factor, monotonic);
+  const inProgress = new Map<string, InProgress>();
+  const sensorsKnown = new LRUCache<string, KnownSensor>({ max: MOST_SENSORS });
+  const sensorsFresh = new LRUCache<string, true>({ max: MOST_SENSORS, ttl: FRESH_MS });
+
+  return {
+    take({ id, sensorId, options }, messages) {
+      if (!sensorsFresh.has(sensorId)) {
+        sensorsFresh.set(sensorId, true);
+        void knownSensors.find(sensorId).then(
+          (found) => found && sensorsKnown.set(sensorId, found),
+          () => sensorsFresh.delete(sensorId),
+        );
+      }
+      const sensor = sensorsKnown.get(sensorId);
+      if (!sensor) return;
+      const sensors = Math.max(1, Object.keys(options.sensors ?? {}).length);
+      rates.take({ ...sensor, id, eventsPerMin: sensor.eventsPerMin * sensors }, messages);
+    },
+    begin({ id }, { headers }) {
+      const announced = Number(headers['content-length'] ?? Number.NaN);
+      const bytes = Number.isFinite(announced) ? announced : USUAL_BYTES;
+      const now = inProgress.get(id) ?? { requests: 0, bytes: 0 };
+      if (now.requests > 0 && (now.requests >= MOST_REQUESTS || now.bytes + bytes > MOST_BYTES)) {
+        throw new AppError(
+          'tooManyRequests',
+          'Too many messages of this connection are in progress: send it again in a moment',
+          { retryAfterSeconds: 1 },
+        );
+      }
+      now.requests++;
+      now.bytes += bytes;
+      inProgress.set(id, now);
+      return () => {
+        now.bytes -= bytes;
+        if (--now.requests === 0) inProgress.delete(id);
+      };
+    },
+  };
+}

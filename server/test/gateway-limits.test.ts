@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createConnectionLimits } from '../src/gateways/limits.ts';
+import { connect, pathOf, processed } from './gateway-calls.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+import { jpeg } from './pictures.ts';
+import { requestRaw } from './raw-http.ts';
+
+let gantry: Gantry;
+let token: string;
+beforeAll(async () => {
+  gantry = await startGantry({ config: { EVENT_RATE_FACTOR: '1' } });
+  token = await gantry.tokenFor('ADMIN');
+});
+afterAll(() => gantry.stop());
+
+const post = (url: string, body: unknown) =>
+  gantry.fetch(pathOf(url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+const lineOf = async (metric: RegExp): Promise<string | undefined> =>
+  (await gantry.fetch('/metrics')).body.split('\n').find((line: string) => metric.test(line));
+
+const beat = { Active: 'keepAlive', DeviceID: 'a' };
+
+describe('a connection that sends too much', () => {
+  it('is refused with 429 and says so, while others are served', async () => {
+    const mad = await connect(gantry, 'dahua');
+    const calm = await connect(gantry, 'dahua');
+    const statuses = new Map<number, number>();
+    let waitSeconds = 0;
+    // The allowance is 2,000 at once.
+    for (let sent = 0; sent < 2_100; sent += 50) {
+      for (const { status, headers } of await Promise.all(
+        Array.from({ length: 50 }, () => post(mad.url, beat)),
+      )) {
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        if (status === 429) waitSeconds = Number(headers.get('retry-after'));
+      }
+    }
+    expect([...statuses.keys()].sort()).toEqual([200, 429]);
+    expect(statuses.get(200)).toBeGreaterThanOrEqual(2_000);
+    expect(waitSeconds).toBeGreaterThanOrEqual(1);
+    expect((await post(calm.url, beat)).status).toBe(200);
+    const refused = statuses.get(429) ?? 0;
+    const shown = await eventually(
+      () => gantry.ok('connections.getById', { id: mad.id }, { token }),
+      ({ limitedMessages }) => limitedMessages > 0,
+    );
+    expect(shown).toMatchObject({ limitedMessages: refused, lostMessages: 0, lastLostAt: null });
+    expect(Date.parse(shown.lastLimitedAt)).toBeGreaterThan(Date.now() - 60_000);
+    expect(await gantry.ok('connections.getById', { id: calm.id }, { token })).toMatchObject({
+      limitedMessages: 0,
+      lastLimitedAt: null,
+    });
+    expect(await lineOf(/device_messages_total\{format="dahua",outcome="LIMITED"\}/)).toMatch(` ${refused}`);
+  }, 120_000);
+
+  it('has a limited number of messages in progress', () => {
+    const limits = createConnectionLimits(60_000, { find: async () => null });
+    const connection = (id: string) => ({ id }) as never;
+    const request = (bytes?: number) =>
+      ({ headers: bytes === undefined ? {} : { 'content-length': String(bytes) } }) as never;
+    const ends = Array.from({ length: 6 }, () => limits.begin(connection('a'), request(10_000_000)));
+    expect(() => limits.begin(connection('a'), request(10_000_000))).toThrow('Too many messages');
+    expect(() => limits.begin(connection('b'), request(10_000_000))).not.toThrow();
+    for (const end of ends) end();
+    for (let n = 0; n < 256; n++) limits.begin(connection('a'), request());
+    expect(() => limits.begin(connection('a'), request())).toThrow('Too many messages');
+  });
+
+  it('has an allowance for each sensor that it speaks for', async () => {
+    let now = 0;
+    const sensor = { id: 's', eventsPerMin: 3_000 } as never;
+    const limits = createConnectionLimits(1, { find: async () => sensor }, () => now);
+    const recorder = { id: 'r', sensorId: 's', options: { sensors: { 1: 'x', 2: 'y' } } } as never;
+    // The sensor is not known yet.
+    limits.take(recorder, 6_000);
+    await new Promise(setImmediate);
+    limits.take(recorder, 6_000);
+    expect(() => limits.take(recorder, 1)).toThrow('more than 6000');
+    now = 60_000;
+    limits.take(recorder, 6_000);
+  });
+
+  it('does not delay the messages of others while its own wait to be read', async () => {
+    const recorder = await connect(gantry, 'dahua', { options: { sensors: {} } });
+    const unknown = (n: number) => ({ ...beat, DeviceID: 'nvr', n });
+    await post(recorder.url, unknown(0));
+    expect(await processed(gantry, recorder.id)).toMatchObject([{ status: 'UNKNOWN_DEVICE' }]);
+    const blocker = await gantry.pool.connect();
+    try {
+      await blocker.query('BEGIN');
+      await blocker.query('SELECT FROM device_discoveries WHERE connection_id = $1 FOR UPDATE', [
+        recorder.id,
+      ]);
+      await Promise.all(Array.from({ length: 100 }, (_, n) => post(recorder.url, unknown(n))));
+      const other = await connect(gantry, 'gantry');
+      await post(other.url, { eventType: 'VEHICLE_DETECTION' });
+      expect(await processed(gantry, other.id)).toMatchObject([{ status: 'STORED' }]);
+    } finally {
+      await blocker.query('ROLLBACK');
+      blocker.release();
+    }
+    await processed(gantry, recorder.id, 100);
+  }, 120_000);
+});
+
+describe('a picture that arrives again', () => {
+  it('does not make messages wait for one another', async () => {
+    const made = await connect(gantry, 'gantry');
+    const data = `data:image/jpeg;base64,${jpeg({ comment: 'p'.repeat(300) }).toString('base64')}`;
+    const send = () => post(made.url, { eventType: 'VEHICLE_DETECTION', images: [data] });
+    await send();
+    const [first] = await processed(gantry, made.id);
+    const sha256 = first?.pictures[0]?.split('/').at(-1);
+    const blocker = await gantry.pool.connect();
+    try {
+      await blocker.query('BEGIN');
+      // As a message does that is being stored with the same picture.
+      await blocker.query(`SELECT FROM images WHERE sha256 = decode($1, 'hex') FOR NO KEY UPDATE`, [sha256]);
+      expect((await send()).status).toBe(200);
+      const messages = await processed(gantry, made.id, 2);
+      expect(messages.map(({ status, pictures }) => [status, pictures])).toEqual(
+        Array.from({ length: 2 }, () => ['STORED', first?.pictures]),
+      );
+    } finally {
+      await blocker.query('ROLLBACK');
+      blocker.release();
+    }
+  }, 60_000);
+});
+
+describe('a device that does not send again', () => {
+  it('has its lost messages counted when there is no room on disk', async () => {
+    await using small = await startGantry({ config: { GATEWAY_SPOOL_MB: '0' } });
+    const made = await connect(small, 'platerecognizer');
+    const { gateways } = small.app.context as never as { gateways: { $client: { query: unknown } } };
+    const { query } = gateways.$client;
+    gateways.$client.query = async () => {
+      throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    };
+    try {
+      const answer = await requestRaw(
+        small.url,
+        `POST ${pathOf(made.url)}`,
+        ['Content-Type: application/json', 'Content-Length: 2'],
+        '{}',
+      );
+      expect(answer.status).toBe(503);
+    } finally {
+      gateways.$client.query = query;
+    }
+    const shown = await eventually(
+      async () => small.ok('connections.getById', { id: made.id }, { token: await small.tokenFor('ADMIN') }),
+      ({ lostMessages }) => lostMessages > 0,
+    );
+    expect(shown).toMatchObject({ lostMessages: 1, lastLostAt: expect.any(String), limitedMessages: 0 });
+  });
+});
