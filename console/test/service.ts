@@ -109,7 +109,7 @@ async function untilItServes(child: ChildProcess): Promise<string> {
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (printed += text));
   const deadline = Date.now() + START_MS;
   for (;;) {
-    const url = /listens on (\S+)/.exec(printed)?.[1];
+    const url = /listens on ([^\s"]+)/.exec(printed)?.[1];
     if (url !== undefined) return url;
     if (child.exitCode !== null || Date.now() > deadline) throw new Error(`It did not start: ${printed}`);
     await sleep(50);

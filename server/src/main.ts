@@ -5,7 +5,7 @@ import { describeError, safeText } from './platform/describe-error.ts';
 import { loadConfig } from './platform/load-config.ts';
 import { createLog } from './platform/log.ts';
 import { untilSignalled } from './platform/process/stop-signals.ts';
-import { welcome } from './system/welcome.ts';
+import { logWelcome, welcome } from './system/welcome.ts';
 import { joinPrimary, type Primary } from './workers/primary.ts';
 import { WORKER_NUMBER } from './workers/workers.ts';
 
@@ -93,9 +93,8 @@ async function serveUntilAsked({ service, config, log, primary, asked, signal }:
   // With several workers this may take long, because they are started now.
   const url = await Promise.race([service.listen(), rejectionOf(signal)]);
   if (primary) primary.tellListening({ url, firstAdministrator: service.firstAdministrator });
-  else
-    for (const line of welcome({ config, service, url, isTerminal: process.stdout.isTTY === true }))
-      print(line);
+  else if (process.stdout.isTTY) for (const line of welcome({ config, service, url })) print(line);
+  else logWelcome({ config, service, url }, log);
   const reason = await asked;
   log.info({ reason }, 'stopping: finishing accepted requests');
   setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();

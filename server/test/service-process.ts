@@ -82,7 +82,7 @@ export const untilItServes = async (started: StartedProcess): Promise<ServicePro
     hasEnded = true;
   });
   const url = await eventually(
-    async () => /listens on (\S+)/.exec(started.output())?.[1] ?? null,
+    async () => /listens on ([^\s"]+)/.exec(started.output())?.[1] ?? null,
     (found) => found !== null || hasEnded,
     START_MS,
   );

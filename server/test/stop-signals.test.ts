@@ -54,7 +54,7 @@ const startWithNpm = async (settings: Readonly<Record<string, string>>): Promise
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (printed += text));
   const ended = once(child, 'exit');
   const url = await eventually(
-    async () => /listens on (\S+)/.exec(printed)?.[1] ?? '',
+    async () => /listens on ([^\s"]+)/.exec(printed)?.[1] ?? '',
     (found) => found !== '' || child.exitCode !== null,
     60_000,
   );

@@ -47,6 +47,7 @@ import { failureOf, inputFailure } from '../rpc/errors.ts';
 import { messagesOf } from '../rpc/messages.ts';
 import type { DeviceContext } from '../sensors/authenticate.ts';
 import type { AppContext } from './context.ts';
+import { noteRefusedDevice } from './device-refusals.ts';
 import { eventBatches } from './event-batches.ts';
 import { allowed, device, open, router, signedIn } from './procedures.ts';
 
@@ -75,6 +76,7 @@ async function ingestItem(
     const { body, unexpected } = failureOf(error);
     if (unexpected)
       ctx.app.log.error({ err: error, requestId: ctx.caller.requestId }, 'an event of a batch failed');
+    else noteRefusedDevice(ctx, 'events.ingestBatch', error);
     const { code, issues } = body.data;
     return { error: { code, message: body.message, ...(issues && { issues }) } };
   }

@@ -7,6 +7,7 @@ import { useOwnMessages } from '../rpc/input-messages.ts';
 import { transformer } from '../rpc/output.ts';
 import type { Guard, ProcedureMeta } from '../rpc/procedure.ts';
 import type { AppContext } from './context.ts';
+import { noteRefusedDevice } from './device-refusals.ts';
 import {
   anybody,
   anybodyUnlessPrivate,
@@ -57,7 +58,7 @@ export function allowed(permission: Permission) {
 }
 
 /** A procedure for devices. */
-export const device = guarded('device', anyDevice);
+export const device = guarded('device', anyDevice).meta({ failed: noteRefusedDevice });
 
 /** A procedure with a guard. `rpc/run.ts` calls the guard itself; this is for calls that tRPC runs. */
 function guarded<More extends object>(access: ProcedureMeta['access'], guard: Guard<More, AppContext>) {

@@ -154,6 +154,28 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     send(exchange, status, rest);
   };
 
+  /** Without the address of the request, which may contain a token. */
+  const noteRefusal = (
+    { request, format, connection }: Exchange,
+    { status, message, headers }: Pick<Refusal, 'status' | 'message' | 'headers'>,
+  ): void => {
+    // Devices with Digest or Basic ask first how they shall authenticate.
+    if (headers['www-authenticate'] && request.headers.authorization === undefined) return;
+    const { address } = callerOf(request, '');
+    app.refusals.note(
+      `gateway ${format} ${status} ${address} ${connection?.id}`,
+      'a message of a device was refused',
+      () => ({
+        address,
+        sensorId: connection?.sensorId ?? null,
+        connectionId: connection?.id ?? null,
+        format,
+        status,
+        reason: message,
+      }),
+    );
+  };
+
   const fail = (exchange: Exchange, error: unknown): void => {
     const { request, response, format, connection } = exchange;
     if (response.destroyed) return;
@@ -162,6 +184,7 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
       send(exchange, status, { contentType: 'text/plain; charset=utf-8', body: `${message}\n` }, headers);
     };
     if (error instanceof Refusal) {
+      noteRefusal(exchange, error);
       said(error.status, error.message, error.headers);
       return;
     }
@@ -172,6 +195,7 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
       return;
     }
     if (error instanceof WireError && error.code === 'PAYLOAD_TOO_LARGE') {
+      noteRefusal(exchange, { status: 413, message: error.message, headers: {} });
       said(413, error.message);
       return;
     }

@@ -225,7 +225,10 @@ export class EventWriter implements AsyncDisposable {
   #sendBack(group: readonly Waiting[], error: unknown): void {
     const outage = isOutage(error);
     const affected = outage ? [...group, ...this.#queue.clear()] : group;
-    if (outage) this.#awayUntil = performance.now() + AWAY_MS;
+    if (outage) {
+      this.#awayUntil = performance.now() + AWAY_MS;
+      this.#metrics.queuedEvents.set(0);
+    }
     this.#log.error({ err: error, events: affected.length }, 'events could not be stored and were refused');
     this.#metrics.events.inc({ outcome: 'refused' }, affected.length);
     for (const { reject } of affected) reject(outage ? databaseAway(error) : error);

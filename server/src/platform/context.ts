@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import type { Database } from './database/pool.ts';
 import type { Metrics } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
+import type { RefusalLog } from './refusals.ts';
 import type { SettingsCache } from './settings-cache.ts';
 import type { Timings } from './timings.ts';
 
@@ -31,6 +32,7 @@ export interface Core {
   readonly timings: Timings;
   readonly settings: SettingsCache;
   readonly readiness: Readiness;
+  readonly refusals: RefusalLog;
 }
 
 /** An API token with which a call was made. */

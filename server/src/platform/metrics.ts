@@ -22,6 +22,13 @@ export interface Metrics {
   /** Messages that wait on disk for the database. */
   readonly spooledMessages: Gauge;
   readonly mqttConnected: Gauge;
+  /** 1 while the database does not answer. */
+  readonly databaseAway: Gauge;
+  readonly databaseOutages: Counter;
+  /** Log records about an outage that were only counted. */
+  readonly unloggedMessages: Counter;
+  readonly sensors: Gauge<'status'>;
+  readonly deliveries: Gauge<'state'>;
   /** Reports how the connections of these pools are used, read at each request. */
   followPools(pools: Readonly<Record<string, PoolUse>>): void;
 }
@@ -130,6 +137,33 @@ export function createMetrics(siblings: Siblings | null = null): Metrics {
     mqttConnected: new Gauge({
       name: 'gantry_mqtt_connected',
       help: 'Whether this process is connected to the MQTT broker; of several processes one is',
+      registers,
+    }),
+    databaseAway: new Gauge({
+      name: 'gantry_database_away',
+      help: '1 while the database does not answer this process, otherwise 0',
+      registers,
+    }),
+    databaseOutages: new Counter({
+      name: 'gantry_database_outages_total',
+      help: 'Times that the database stopped answering this process',
+      registers,
+    }),
+    unloggedMessages: new Counter({
+      name: 'gantry_unlogged_messages_total',
+      help: 'Log messages about an outage of the database that were only counted',
+      registers,
+    }),
+    sensors: new Gauge({
+      name: 'gantry_sensors',
+      help: 'Sensors of the installation by status; each process reports all of them',
+      labelNames: ['status'],
+      registers,
+    }),
+    deliveries: new Gauge({
+      name: 'gantry_webhook_deliveries',
+      help: 'Deliveries of the installation that wait (pending) or were given up (dead), at most 100000 of each; each process reports all of them',
+      labelNames: ['state'],
       registers,
     }),
     followPools(pools) {

@@ -1,4 +1,5 @@
 import type { TimezoneSettings } from '@gantry/contract/system';
+import pg from 'pg';
 import type { Logger } from 'pino';
 import { type ClockSources, startClock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -9,9 +10,13 @@ import { type Channel, channels, type Listener, listen } from './database/notify
 import { createDatabase, type Database } from './database/pool.ts';
 import { openPools, type Pools } from './database/pools.ts';
 import { waitForDatabase } from './database/wait.ts';
+import { followDisks } from './disks.ts';
+import { filterOutages } from './log.ts';
 import { createMetrics, type Siblings } from './metrics.ts';
+import { createOutageWatch } from './outages.ts';
 import { startPeriodic } from './periodic.ts';
 import { createReadiness } from './readiness.ts';
+import { createRefusalLog } from './refusals.ts';
 import type { Resources } from './resources.ts';
 import { createSettingsCache } from './settings-cache.ts';
 import type { Timings } from './timings.ts';
@@ -73,14 +78,24 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
   if (migrations.length > 0) log.info({ migrations }, 'the database schema was brought up to date');
 
   const pools = resources.use(
-    openPools(connectionString, config.DATABASE_POOL_SIZE, timings, ({ message }) =>
-      log.warn({ reason: message }, 'an idle database connection failed'),
+    openPools(connectionString, config.DATABASE_POOL_SIZE, timings, (reason) =>
+      log.warn({ reason }, 'an idle database connection failed'),
     ),
   );
   const db = createDatabase(pools.ordinary);
   const health = createDatabase(pools.health);
   const metrics = createMetrics(options.siblings);
   metrics.followPools({ ...pools });
+  followDisks(metrics.registry, config.DATA_DIR);
+  const { port } = new pg.Client({ connectionString });
+  const outages = createOutageWatch({ log, metrics, port, probe: () => pools.health.query('SELECT 1') });
+  filterOutages(log, outages);
+  resources.onClose(async () => {
+    filterOutages(log, null);
+    await outages[Symbol.asyncDispose]();
+  });
+  const refusals = createRefusalLog(log);
+  resources.onClose(() => refusals[Symbol.dispose]());
   const clock = resources.use(
     await startClock({
       readDatabaseTime: () => readDatabaseTime(health),
@@ -107,6 +122,7 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
     timings,
     settings,
     readiness: createReadiness(),
+    refusals,
   };
   const listener = resources.use(await listen(connectionString, log, timings));
   const foundation = { core, pools, listener, resources };

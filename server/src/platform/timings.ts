@@ -21,6 +21,8 @@ export interface Timings {
   readonly sweepFollowUpsMs: number;
   /** How often to count the follow-ups that are late. */
   readonly countLateMs: number;
+  /** How often sensors and deliveries are counted for the metrics. */
+  readonly countForMetricsMs: number;
   /** How long a process may work on a device's message before another one takes it over. */
   readonly messageLeaseMs: number;
   /** How often to look for messages whose processing is overdue. */
@@ -69,6 +71,7 @@ export const TIMINGS: Timings = {
   writeContactsMs: 2_000,
   sweepFollowUpsMs: 2_000,
   countLateMs: 15_000,
+  countForMetricsMs: 15_000,
   messageLeaseMs: 30_000,
   sweepMessagesMs: 2_000,
   sweepPassagesMs: 1_000,

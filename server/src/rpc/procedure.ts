@@ -46,6 +46,8 @@ export interface ProcedureMeta<App = Core> {
   summary?: string;
   /** Further rules, in Markdown. */
   notes?: string;
+  /** Called with the error of a call that failed, and with the context as far as the guard had completed it. */
+  failed?: (ctx: RequestContext<App>, path: string, error: unknown) => void;
   /** Its weight in a batch, 1 by default; see MAX_BATCH_WEIGHT. */
   weight?: number;
   /** The schema of the messages of a subscription. */

@@ -69,16 +69,19 @@ export function prepare<App extends Core>(path: string, procedure: AnyTRPCProced
   return {
     weight: definition.meta?.weight ?? 1,
     run: async (ctx, readInput, signal = NEVER) => {
-      const more = guard(ctx, { path, type, readInput });
-      const context: RequestContext<App> & Shown = {
-        ...ctx,
-        ...(more instanceof Promise ? await more : more),
-      };
-      const given = check(readInput());
-      const answer = (as: RequestContext<App>) =>
-        resolver({ ctx: as, input: given, type, path, signal, batchIndex: 0 });
-      const answered = await (isQuestion ? answerQuestion(context, answer) : answer(context));
-      return checkOutput(context.show ? shownTo(context.show, answered) : answered);
+      let context: RequestContext<App> & Shown = ctx;
+      try {
+        const more = guard(ctx, { path, type, readInput });
+        context = { ...ctx, ...(more instanceof Promise ? await more : more) };
+        const given = check(readInput());
+        const answer = (as: RequestContext<App>) =>
+          resolver({ ctx: as, input: given, type, path, signal, batchIndex: 0 });
+        const answered = await (isQuestion ? answerQuestion(context, answer) : answer(context));
+        return checkOutput(context.show ? shownTo(context.show, answered) : answered);
+      } catch (error) {
+        definition.meta?.failed?.(context, path, error);
+        throw error;
+      }
     },
     admit: async (ctx) => {
       await guard(ctx, { path, type, readInput: readNothing });

@@ -1,4 +1,5 @@
 import { channels } from '../platform/database/notify.ts';
+import { startPeriodic } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import { publicKeyView } from './api-key.ts';
@@ -7,6 +8,7 @@ import { createKnownSensors, type KnownSensors } from './known-sensors.ts';
 import { createLastContacts, type LastContacts } from './last-contacts.ts';
 import { createPublicList, type PublicList } from './public-list.ts';
 import { createSensorKeys, type SensorKeys } from './sensor-keys.ts';
+import { countSensorsByStatus } from './status-store.ts';
 import { findKnownSensorById, findSensorByKey } from './store.ts';
 import { startSweeper } from './sweeper.ts';
 
@@ -22,7 +24,7 @@ export function startSensors(
   { core, pools, listener, resources }: Foundation,
   { outbox }: Pick<RealtimeServices, 'outbox'>,
 ): SensorServices {
-  const { config, db, devices, questions, log, clock, timings } = core;
+  const { config, db, devices, questions, log, clock, timings, metrics } = core;
   const timeoutSeconds = config.HEARTBEAT_TIMEOUT_SECONDS;
   const sensorKeys = createSensorKeys((apiKey) => findSensorByKey(devices, apiKey));
   const knownSensors = createKnownSensors((sensorId) => findKnownSensorById(devices, sensorId));
@@ -53,5 +55,13 @@ export function startSensors(
     }),
   );
   resources.use(startSweeper({ db, log, timings, outbox, publicSensors }, timeoutSeconds));
+  const failure = 'the sensors cannot be counted for the metrics now';
+  resources
+    .use(
+      startPeriodic({ everyMs: timings.countForMetricsMs, log, failure }, async () => {
+        for (const [status, n] of await countSensorsByStatus(db)) metrics.sensors.set({ status }, n);
+      }),
+    )
+    .startNow();
   return { sensorKeys, knownSensors, publicSensors, lastContacts };
 }

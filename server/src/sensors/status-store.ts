@@ -7,6 +7,7 @@ import {
   type SignsOfLife,
   type StatusChange,
 } from '@gantry/contract/sensors';
+import { sensorStatuses } from '@gantry/contract/values';
 import { count, desc, eq, type SQL, sql } from 'drizzle-orm';
 import { locks } from '../platform/database/locks.ts';
 import { sensorStatusHistory as history, sensors } from '../platform/database/tables.ts';
@@ -45,6 +46,15 @@ export async function timeOfChange(tx: Executor, sensorId: string): Promise<Date
   );
   if (!rows[0]) throw new Error('A sensor whose row is locked was not found');
   return new Date(rows[0].at);
+}
+
+/** The number of sensors of each status, 0 included. */
+export async function countSensorsByStatus(db: Executor): Promise<ReadonlyMap<SensorStatus, number>> {
+  const { rows } = await db.execute<{ status: SensorStatus; n: number }>(
+    sql`SELECT status, count(*) AS n FROM sensors GROUP BY status`,
+  );
+  const found = new Map(rows.map(({ status, n }) => [status, n]));
+  return new Map(sensorStatuses.map((status) => [status, found.get(status) ?? 0]));
 }
 
 /** The changes of a sensor's status, newest first. */

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { version } from '../installation.ts';
 import type { Config } from '../platform/config.ts';
 
@@ -12,17 +13,20 @@ export interface WelcomeParts {
     } | null;
   };
   readonly url: string;
-  /** Whether the output is a terminal; otherwise it may be a stored log. */
-  readonly isTerminal: boolean;
 }
 
-/** The lines printed once the service is listening. A generated password is shown only on a terminal. */
-export function welcome({
-  config,
-  service: { firstAdministrator },
-  url,
-  isTerminal,
-}: WelcomeParts): string[] {
+/**
+ * Logs that the service is listening, for output that is no terminal and may be stored. It is one record, whatever the
+ * log level, and never contains a password.
+ */
+export function logWelcome({ service: { firstAdministrator }, url }: WelcomeParts, log: Logger): void {
+  const { passwordFile } = firstAdministrator ?? {};
+  const fields = { url, version, ...(passwordFile && { passwordFile }) };
+  log.child({}, { level: 'info' }).info(fields, `Gantry ${version} listens on ${url}`);
+}
+
+/** The lines shown on a terminal once the service is listening, with a generated password. */
+export function welcome({ config, service: { firstAdministrator }, url }: WelcomeParts): string[] {
   const lines = [
     `Gantry ${version} listens on ${url}`,
     `  API: ${url}/trpc · documentation: ${url}/docs · health: ${url}/ready`,
@@ -30,7 +34,7 @@ export function welcome({
   if (!firstAdministrator) return lines;
   const { email, password, passwordFile } = firstAdministrator;
   lines.push(`  Administrator: ${email}`);
-  if (password && isTerminal) lines.push(`  Password: ${password} (shown this once)`);
+  if (password) lines.push(`  Password: ${password} (shown this once)`);
   lines.push(
     passwordFile
       ? `  The password is kept in ${passwordFile}`

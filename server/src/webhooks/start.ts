@@ -3,7 +3,7 @@ import { startPeriodic } from '../platform/periodic.ts';
 import { type Foundation, keepFresh } from '../platform/start.ts';
 import { type AddressRules, createAddressRules } from './address.ts';
 import { startDelivering } from './deliver.ts';
-import { removeOldDeliveries } from './deliveries-store.ts';
+import { countOpenDeliveries, removeOldDeliveries } from './deliveries-store.ts';
 import { createWebhookDispatch, type WebhookDispatch } from './dispatch.ts';
 import { ATTEMPT_LIMIT_MS, createSender } from './send.ts';
 import { listEnabledWebhooks } from './store.ts';
@@ -33,7 +33,7 @@ export async function startWebhooks(foundation: Foundation): Promise<WebhookServ
 /** Starts making deliveries. While the feature is off, pending ones are kept until it is on again. */
 export function startDeliveries(foundation: Foundation, addresses: AddressRules): void {
   const {
-    core: { db, log, clock, timings },
+    core: { db, log, clock, timings, metrics },
     listener,
     resources,
   } = foundation;
@@ -54,6 +54,16 @@ export function startDeliveries(foundation: Foundation, addresses: AddressRules)
   resources.use(
     startPeriodic({ everyMs: REMOVAL_MS, log, failure }, () => removeOldDeliveries(db, REMOVED_AT_ONCE)),
   );
+  const uncounted = 'the deliveries cannot be counted for the metrics now';
+  resources
+    .use(
+      startPeriodic({ everyMs: timings.countForMetricsMs, log, failure: uncounted }, async () => {
+        const { pending, dead } = await countOpenDeliveries(db);
+        metrics.deliveries.set({ state: 'pending' }, pending);
+        metrics.deliveries.set({ state: 'dead' }, dead);
+      }),
+    )
+    .startNow();
 }
 
 function areOn({ core: { config } }: Foundation): boolean {

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { isDatabaseAway } from './database/failure.ts';
+import { describeError } from './describe-error.ts';
+import type { Metrics } from './metrics.ts';
+
+/** Keeps records of failures out of the log while one line has already said that the database is away. */
+export interface OutageFilter {
+  /** @returns whether the record is kept back; `write` is called later if there turns out to be no outage */
+  take(error: Error, write: () => void): boolean;
+}
+
+export interface OutageWatchParts {
+  readonly log: Logger;
+  readonly metrics: Pick<Metrics, 'databaseAway' | 'databaseOutages' | 'unloggedMessages'>;
+  /** Asks the database anything; rejects when it does not answer. */
+  readonly probe: () => Promise<unknown>;
+  /** The port of the database: refused connections to other ports are about other servers. */
+  readonly port: number;
+}
+
+const PROBE_EVERY_MS = 500;
+
+/** Records kept back while it is not yet known whether there is an outage; further ones are counted. */
+const MOST_HELD = 100;
+
+/**
+ * Decides, at the first failure that may be an outage, by asking the database itself. An outage is two records, one
+ * when it begins and one when it is over; the others are counted. What is no outage is written as usual.
+ */
+export function createOutageWatch(parts: OutageWatchParts): OutageFilter & AsyncDisposable {
+  const { log, metrics, probe, port } = parts;
+  const ending = new AbortController();
+  let held: (() => void)[] = [];
+  let unlogged = 0;
+  let isAway = false;
+  let watching: Promise<void> | null = null;
+
+  const answers = (): Promise<unknown> =>
+    probe().then(
+      () => null,
+      (error: unknown) => error,
+    );
+
+  const count = (records: number): void => {
+    unlogged += records;
+    metrics.unloggedMessages.inc(records);
+  };
+
+  const untilBack = async (reason: unknown): Promise<void> => {
+    const since = performance.now();
+    isAway = true;
+    metrics.databaseAway.set(1);
+    metrics.databaseOutages.inc();
+    count(held.length);
+    held = [];
+    // A text, because a record with an error would be kept back.
+    log.error(
+      { reason: describeError(reason).message },
+      'the database is away: calls are answered with 503, and messages about it are only counted until it is back',
+    );
+    do await sleep(PROBE_EVERY_MS, undefined, { signal: ending.signal, ref: false });
+    while ((await answers()) !== null);
+    const seconds = Math.round((performance.now() - since) / 100) / 10;
+    isAway = false;
+    metrics.databaseAway.set(0);
+    log.warn({ seconds, unloggedMessages: unlogged }, `the database is back after ${seconds} s`);
+    unlogged = 0;
+  };
+
+  const watch = async (): Promise<void> => {
+    try {
+      const failure = await answers();
+      if (failure !== null && !ending.signal.aborted) await untilBack(failure);
+    } catch {
+      // Disposed of during an outage.
+    } finally {
+      for (const write of held) write();
+      held = [];
+      watching = null;
+    }
+  };
+
+  return {
+    take(error, write) {
+      if (ending.signal.aborted || !isDatabaseAway(error) || isOfOtherServer(error, port)) return false;
+      if (isAway || held.length >= MOST_HELD) count(1);
+      else held.push(write);
+      watching ??= watch();
+      return true;
+    },
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await watching;
+    },
+  };
+}
+
+/** Node adds the port to an error of a connection that could not be opened. */
+function isOfOtherServer(error: Error, port: number): boolean {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
+    const { port: refused } = at as Error & { port?: unknown };
+    if (typeof refused === 'number') return refused !== port;
+  }
+  return false;
+}

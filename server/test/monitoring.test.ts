@@ -1,0 +1,63 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+
+// The example alerts and the dashboard in deploy/, compared with what a running service reports.
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const read = (path: string): string => readFileSync(`${root}${path}`, 'utf8');
+
+const alerts = read('deploy/prometheus/gantry-alerts.yml');
+const dashboard = read('deploy/grafana/gantry.json');
+const promtool = spawnSync('promtool', ['--version']).status === 0;
+
+/** Names of metrics in PromQL: of the service, and of its process. */
+const metricsIn = (text: string): ReadonlySet<string> =>
+  new Set(text.match(/\b(?:gantry|process|nodejs)_[a-z0-9_]+(?<!_)\b/g));
+
+let gantry: Gantry;
+beforeAll(async () => {
+  gantry = await startGantry({ overrides: { timings: { countForMetricsMs: 50 } } });
+});
+afterAll(() => gantry.stop());
+
+describe('the example alerts and the dashboard', () => {
+  it('use only metrics that a running service reports', async () => {
+    await gantry.ingest(await gantry.registerSensor());
+    const reported = async (): Promise<string> => (await gantry.fetch('/metrics')).body;
+    const text = await eventually(reported, (body) => body.includes('gantry_sensors{'));
+    const used = [...metricsIn(alerts), ...metricsIn(dashboard)];
+    expect(used.length).toBeGreaterThan(30);
+    const known = (name: string): boolean =>
+      text.includes(`# TYPE ${name} `) || new RegExp(`^${name}[{ ]`, 'm').test(text);
+    expect(used.filter((name) => !known(name))).toEqual([]);
+  });
+
+  it('have an entry in the runbook for every alert, and no other', () => {
+    const names = [...alerts.matchAll(/alert: (\w+)/g)].map(([, name]) => name ?? '');
+    expect(names.length).toBeGreaterThan(10);
+    for (const name of names) expect(alerts).toContain(`docs/runbook.md#${name.toLowerCase()}'`);
+    expect([...read('docs/runbook.md').matchAll(/^## (.+)$/gm)].map(([, heading]) => heading)).toEqual(names);
+  });
+
+  it('have a test for every alert', () => {
+    const tests = read('deploy/prometheus/gantry-alerts.test.yml');
+    const [, firing = ''] = /^([\s\S]*)name: a healthy service/m.exec(tests) ?? [];
+    for (const [, name] of alerts.matchAll(/alert: (\w+)/g)) {
+      expect(firing).toContain(`alertname: ${name}\n`);
+      expect(tests).toContain(`alertname: ${name}, exp_alerts: [] }`);
+    }
+  });
+
+  it.skipIf(!promtool)(
+    'pass promtool (skipped where promtool is not installed: Debian has it in the package prometheus)',
+    () => {
+      const run = (...args: string[]): string =>
+        execFileSync('promtool', args, { cwd: `${root}deploy/prometheus`, encoding: 'utf8' });
+      expect(run('check', 'config', 'prometheus.yml')).toContain('is valid');
+      expect(run('test', 'rules', 'gantry-alerts.test.yml')).toContain('SUCCESS');
+    },
+  );
+});
