@@ -3,7 +3,7 @@ import LongestFirst from './server/test/longest-first.ts';
 
 export default defineConfig({
   test: {
-    include: ['{contract,server,client,simulator,bench,console,edge}/test/**/*.test.ts'],
+    include: ['{contract,server,client,simulator,bench,console,edge,deploy}/test/**/*.test.ts'],
     globalSetup: ['server/test/database-server.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -88,7 +88,9 @@ describe('an outage of the database', () => {
       (id) => id !== null,
     );
     if (process.env.OUTAGE_MS) {
-      console.log(`${lines.length} lines, ${lines.join('').length} bytes\n${lines.join('').slice(0, 2_000)}`);
+      process.stdout.write(
+        `${lines.length} lines, ${lines.join('').length} bytes\n${lines.join('').slice(0, 2_000)}`,
+      );
     }
 
     const [away, back, ...others] = records();

@@ -88,7 +88,7 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
   metrics.followPools({ ...pools });
   followDisks(metrics.registry, config.DATA_DIR);
   const { port } = new pg.Client({ connectionString });
-  const outages = createOutageWatch({ log, metrics, port, probe: () => pools.health.query('SELECT 1') });
+  const outages = createOutageWatch({ log, metrics, port, probe: () => readDatabaseTime(health) });
   filterOutages(log, outages);
   resources.onClose(async () => {
     filterOutages(log, null);

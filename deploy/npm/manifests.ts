@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+// What the package.json files of the published packages contain; those in the repository are for the workspaces.
+
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+type Versions = Readonly<Record<string, string>>;
+
+interface Manifest {
+  readonly version: string;
+  readonly engines?: Versions;
+  readonly dependencies?: Versions;
+}
+
+const read = (folder: string): Manifest =>
+  JSON.parse(readFileSync(`${root}${folder}/package.json`, 'utf8')) as Manifest;
+
+export const { version } = read('server');
+
+const common = {
+  version,
+  license: 'Apache-2.0',
+  type: 'module',
+  engines: read('.').engines,
+};
+
+/** The exact versions of the dependencies of some folders. Ours are left out. */
+function dependenciesOf(...folders: readonly string[]): Versions {
+  const all = Object.assign({}, ...folders.map((folder) => read(folder).dependencies)) as Versions;
+  const others = Object.entries(all).filter(([name]) => !name.startsWith('@gantry/'));
+  return Object.fromEntries(others.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+export const manifests = {
+  contract: {
+    name: '@gantry/contract',
+    description: 'The schemas, values and rules of the Gantry API, in zod.',
+    ...common,
+    sideEffects: false,
+    exports: { './*': { types: './dist/*.d.ts', default: './dist/*.js' } },
+    files: ['dist'],
+    dependencies: dependenciesOf('contract'),
+  },
+  client: {
+    name: '@gantry/client',
+    description: 'The typed client of Gantry, a traffic management service.',
+    ...common,
+    exports: { '.': { types: './dist/client.d.ts', default: './dist/client.js' } },
+    files: ['dist'],
+    dependencies: { '@gantry/contract': version, ...dependenciesOf('client') },
+  },
+  gantry: {
+    name: 'gantry',
+    description:
+      'Traffic management service: roadside sensors, the events and violations they report, and the people who act on them.',
+    ...common,
+    bin: { gantry: './server/bin/gantry.cjs' },
+    files: ['server', 'console', 'THIRD-PARTY-NOTICES.md'],
+    dependencies: dependenciesOf('server', 'simulator', 'client'),
+  },
+  'gantry-edge': {
+    name: 'gantry-edge',
+    description: 'Keeps the events of a roadside device on disk and sends them to Gantry, each exactly once.',
+    ...common,
+    bin: { 'gantry-edge': './dist/gantry-edge.js' },
+    files: ['dist'],
+    dependencies: { commander: dependenciesOf('edge').commander ?? '' },
+  },
+} as const;
+
+export type PackageName = keyof typeof manifests;

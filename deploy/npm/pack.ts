@@ -1,0 +1,116 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { manifests, type PackageName, root } from './manifests.ts';
+
+// Makes dist/npm/*.tgz: the packages that are published, in plain JavaScript, with types.
+
+const out = join(root, 'dist/npm');
+const compiled = join(out, 'compiled');
+
+const run = (program: string, args: readonly string[], cwd = root): string =>
+  execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+
+/** Declarations name the sources, which the packages do not contain. */
+const SOURCE = /((?:from |import\()['"])(\.[^'"]+)\.ts(['"])/g;
+
+/** Compiles the contract and the client, and the declaration of the router, whose type the client is derived from. */
+function compile(): void {
+  const config = {
+    extends: relative(out, join(root, 'tsconfig.json')),
+    compilerOptions: {
+      noEmit: false,
+      declaration: true,
+      rewriteRelativeImportExtensions: true,
+      rootDir: root,
+      outDir: compiled,
+    },
+    include: ['contract/src', 'client/src', 'server/src/api/router.ts'].map((path) => join(root, path)),
+  };
+  const path = join(out, 'tsconfig.json');
+  writeFileSync(path, JSON.stringify(config));
+  run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', path]);
+}
+
+function copyCompiled(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const name of readdirSync(join(compiled, from))) {
+    const text = readFileSync(join(compiled, from, name), 'utf8');
+    writeFileSync(join(to, name), name.endsWith('.d.ts') ? text.replaceAll(SOURCE, '$1$2.js$3') : text);
+  }
+}
+
+/** Types of the server that a client has no use for. Without them, the declaration stands on its own. */
+const OF_THE_SERVER =
+  /import\("\.[^"]*"\)\.(?:RequestContext|ProcedureMeta)<import\("\.\/context\.(?:ts|js)"\)\.AppContext>/g;
+
+function routerDeclaration(): string {
+  const text = readFileSync(join(compiled, 'server/src/api/router.d.ts'), 'utf8')
+    .replaceAll(OF_THE_SERVER, 'object')
+    .replaceAll(/import\("\.\.\/rpc\/messages\.ts"\)/g, 'import("./messages.js")');
+  const left = text
+    .match(/(?:import\(|from )['"]\.[^'"]*['"]/g)
+    ?.filter((each) => !each.includes('./messages.js'));
+  if (left && left.length > 0)
+    throw new Error(`The type of the API refers to the server: ${[...new Set(left)]}`);
+  return text;
+}
+
+/** Fills the folder of a package, besides package.json, README.md and LICENSE. */
+const contents: Readonly<Record<PackageName, (folder: string) => unknown>> = {
+  contract: (folder) => copyCompiled('contract/src', join(folder, 'dist')),
+  client(folder) {
+    const dist = join(folder, 'dist');
+    copyCompiled('client/src', dist);
+    const path = join(dist, 'client.d.ts');
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll('@gantry/server/router', './router.js'));
+    writeFileSync(join(dist, 'router.d.ts'), routerDeclaration());
+    const messages = readFileSync(join(compiled, 'server/src/rpc/messages.d.ts'), 'utf8');
+    writeFileSync(join(dist, 'messages.d.ts'), messages.replaceAll(SOURCE, '$1$2.js$3'));
+  },
+  async gantry(folder) {
+    await import(pathToFileURL(join(root, 'server/build.js')).href);
+    await import(pathToFileURL(join(root, 'console/build.js')).href);
+    // The same folders as in the repository, because files are found relative to one another.
+    for (const path of ['server/bin', 'server/dist', 'server/migrations', 'console/dist']) {
+      cpSync(join(root, path), join(folder, path), { recursive: true });
+    }
+    const { name, version, type } = { name: '@gantry/server', ...pick(manifests.gantry) };
+    writeFileSync(join(folder, 'server/package.json'), JSON.stringify({ name, version, type }));
+    cpSync(join(root, 'THIRD-PARTY-NOTICES.md'), join(folder, 'THIRD-PARTY-NOTICES.md'));
+  },
+  'gantry-edge': (folder) =>
+    build({
+      absWorkingDir: root,
+      entryPoints: { 'gantry-edge': 'edge/src/main.ts' },
+      outdir: join(folder, 'dist'),
+      bundle: true,
+      platform: 'node',
+      target: 'node20',
+      format: 'esm',
+      packages: 'external',
+      banner: { js: '#!/usr/bin/env node' },
+      logLevel: 'warning',
+    }),
+};
+
+function pick({ version, type }: { readonly version: string; readonly type: string }) {
+  return { version, type };
+}
+
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+compile();
+for (const name of Object.keys(manifests) as PackageName[]) {
+  const folder = join(out, name);
+  mkdirSync(folder);
+  await contents[name](folder);
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifests[name], null, 2)}\n`);
+  cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  cpSync(join(root, `deploy/npm/readme/${name}.md`), join(folder, 'README.md'));
+  const made = run('npm', ['pack', '--silent', '--pack-destination', out], folder).trim();
+  process.stdout.write(`dist/npm/${made.split('\n').at(-1)}\n`);
+}
+rmSync(compiled, { recursive: true });
