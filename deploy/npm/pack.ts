@@ -64,8 +64,12 @@ const contents: Readonly<Record<PackageName, (folder: string) => unknown>> = {
   client(folder) {
     const dist = join(folder, 'dist');
     copyCompiled('client/src', dist);
-    const path = join(dist, 'client.d.ts');
-    writeFileSync(path, readFileSync(path, 'utf8').replaceAll('@gantry/server/router', './router.js'));
+    for (const name of readdirSync(dist).filter((each) => each.endsWith('.d.ts'))) {
+      const text = readFileSync(join(dist, name), 'utf8').replaceAll('@gantry/server/router', './router.js');
+      // The declarations of tRPC use Disposable, which is not among the default libraries of TypeScript.
+      const needs = name === 'client.d.ts' ? '/// <reference lib="esnext.disposable" />\n' : '';
+      writeFileSync(join(dist, name), needs + text);
+    }
     writeFileSync(join(dist, 'router.d.ts'), routerDeclaration());
     const messages = readFileSync(join(compiled, 'server/src/rpc/messages.d.ts'), 'utf8');
     writeFileSync(join(dist, 'messages.d.ts'), messages.replaceAll(SOURCE, '$1$2.js$3'));

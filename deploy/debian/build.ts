@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root, version } from '../npm/manifests.ts';
+
+// Makes dist/gantry_<version>_<architecture>.deb from the npm package: the service with all it needs in /usr/lib/gantry, and
+// a Node.js of its own, because that of Debian 12 is too old. DEB_VERSION replaces the version, to try an upgrade.
+
+/** The Node.js in the package. It comes from the npm registry, as everything else. */
+const NODE = '24.21.0';
+
+const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+const architecture = architectures[process.arch];
+if (!architecture) throw new Error(`There is no Debian package for ${process.arch}`);
+
+const debVersion = process.env.DEB_VERSION ?? version;
+const here = join(root, 'deploy/debian');
+const stage = join(root, 'dist/deb');
+const lib = join(stage, 'usr/lib/gantry');
+const doc = join(stage, 'usr/share/doc/gantry');
+
+const run = (program: string, args: readonly string[], cwd = root): void => {
+  execFileSync(program, args, { cwd, stdio: ['ignore', 'inherit', 'inherit'] });
+};
+const put = (from: string, to: string, mode: string): void => run('install', ['-D', '-m', mode, from, to]);
+
+const tarball = join(root, `dist/npm/gantry-${version}.tgz`);
+if (!existsSync(tarball)) run(process.execPath, ['--import', 'tsx', 'deploy/npm/pack.ts']);
+
+rmSync(stage, { recursive: true, force: true });
+mkdirSync(lib, { recursive: true });
+writeFileSync(join(lib, 'package.json'), '{ "private": true }');
+run(
+  'npm',
+  [
+    'install',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    tarball,
+    `node-own@npm:node-linux-${process.arch}@${NODE}`,
+  ],
+  lib,
+);
+put(join(lib, 'node_modules/node-own/bin/node'), join(lib, 'bin/node'), '0755');
+put(join(lib, 'node_modules/node-own/LICENSE'), join(doc, 'LICENSE.node'), '0644');
+rmSync(join(lib, 'node_modules/node-own'), { recursive: true });
+for (const name of ['package.json', 'package-lock.json', 'node_modules/.package-lock.json'])
+  rmSync(join(lib, name));
+
+put(join(here, 'gantry.sh'), join(stage, 'usr/bin/gantry'), '0755');
+put(join(here, 'gantry.service'), join(stage, 'usr/lib/systemd/system/gantry.service'), '0644');
+put(join(here, 'gantry.env'), join(stage, 'etc/gantry/gantry.env'), '0640');
+for (const name of [
+  'README.md',
+  'LICENSE',
+  'THIRD-PARTY-NOTICES.md',
+  'docs/operations.md',
+  'docs/configuration.md',
+  'docs/runbook.md',
+]) {
+  put(join(root, name), join(doc, name.replace('docs/', '')), '0644');
+}
+for (const folder of ['prometheus', 'grafana', 'proxy']) {
+  const from = join(root, 'deploy', folder);
+  if (existsSync(from)) cpSync(from, join(doc, 'examples', folder), { recursive: true });
+}
+
+const control = join(stage, 'DEBIAN');
+for (const name of ['postinst', 'prerm', 'postrm']) put(join(here, name), join(control, name), '0755');
+writeFileSync(join(control, 'conffiles'), '/etc/gantry/gantry.env\n');
+
+const sizeOf = (path: string): number => {
+  const { isDirectory, size } = { isDirectory: statSync(path).isDirectory(), size: statSync(path).size };
+  return isDirectory ? readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0) : size;
+};
+writeFileSync(
+  join(control, 'control'),
+  `Package: gantry
+Version: ${debVersion}
+Architecture: ${architecture}
+Maintainer: The Gantry maintainers <maintainers@gantry.invalid>
+Installed-Size: ${Math.ceil(sizeOf(join(stage, 'usr')) / 1024)}
+Depends: adduser, libc6 (>= 2.28), libgcc-s1, libstdc++6 (>= 10), util-linux
+Section: net
+Priority: optional
+Description: traffic management service
+ Roadside sensors, the events and violations they report, and the people who
+ act on them. Contains the service with an embedded PostgreSQL, the web console
+ and the command gantry.
+`,
+);
+const deb = `gantry_${debVersion}_${architecture}.deb`;
+run('chmod', ['-R', 'u=rwX,go=rX', join(stage, 'usr')]);
+run('dpkg-deb', ['--root-owner-group', '-Zgzip', '-z6', '--build', stage, join(root, 'dist', deb)]);
+rmSync(stage, { recursive: true });
+process.stdout.write(`dist/${deb}\n`);

@@ -1,0 +1,81 @@
+#!/bin/bash
+# The part of test.sh that runs in the new root.
+set -euo pipefail
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C
+say() { printf -- '-- %s\n' "$*"; }
+fail() { printf 'FAILED: %s\n' "$*" >&2; [ -e /tmp/log ] && tail -5 /tmp/log >&2; exit 1; }
+
+url=http://127.0.0.1:4000
+start() {
+  local command
+  command="$(sed -n 's/^ExecStart=//p' /usr/lib/systemd/system/gantry.service)"
+  # What systemd does: the environment file, the user, the working folder.
+  ( cd /var/lib/gantry && set -a && . /etc/gantry/gantry.env && set +a &&
+    umask 0077 && exec setpriv --reuid=gantry --regid=gantry --init-groups --no-new-privs --bounding-set=-all $command ) >/tmp/log 2>&1 &
+  pid=$!
+  for _ in $(seq 600); do
+    curl -sf "$url/ready" >/dev/null && return
+    kill -0 "$pid" 2>/dev/null || fail 'it ended instead of starting'
+    sleep 0.2
+  done
+  fail 'it is not ready after two minutes'
+}
+stop() {
+  kill -TERM "$pid"
+  wait "$pid" || fail "it ended with $?"
+  if pgrep -u gantry >/dev/null; then fail "processes are left: $(pgrep -u gantry -a)"; fi
+}
+call() { # procedure, JSON
+  curl -sf -X POST "$url/trpc/$1" -H 'content-type: application/json' ${token:+-H "authorization: Bearer $token"} -d "{\"json\":$2}" || fail "$1"
+}
+field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
+
+say 'install'
+dpkg -i /package.deb
+getent passwd gantry
+[ "$(stat -c '%U %a' /var/lib/gantry)" = 'gantry 750' ] || fail 'the data folder'
+[ "$(stat -c '%U %G %a' /etc/gantry/gantry.env)" = 'root gantry 640' ] || fail 'the settings'
+gantry --version
+
+say 'start'
+start
+head -c 300 /tmp/log; echo
+password="$(cat /var/lib/gantry/initial-admin-password)"
+[ "$(stat -c %a /var/lib/gantry/initial-admin-password)" = 600 ] || fail 'the password file'
+curl -sf "$url/" -H 'accept: text/html' | grep -q 'id="root"' || fail 'the console'
+ps -o user=,args= -u gantry | cut -c1-100
+if pgrep -u root node >/dev/null; then fail 'something runs as root'; fi
+
+say 'report an event'
+token="$(call auth.login "{\"email\":\"admin@gantry.local\",\"password\":\"$password\"}" | field token)"
+key="$(call sensors.create '{"name":"Mast 7","deviceId":"mast-7","type":"CAMERA"}' | field apiKey)"
+event="$(call events.ingest "{\"apiKey\":\"$key\",\"eventType\":\"VEHICLE_DETECTION\"}" | field eventId)"
+echo "event $event"
+
+say 'stop'
+stop
+
+say 'a changed setting, and the upgrade'
+echo 'ORGANIZATION=City' >>/etc/gantry/gantry.env
+dpkg -i /newer.deb
+grep -q ORGANIZATION=City /etc/gantry/gantry.env || fail 'the upgrade changed the settings'
+start
+curl -sf -G "$url/trpc/events.getById" --data-urlencode "input={\"json\":{\"id\":\"$event\"}}" -H "authorization: Bearer $token" | grep -q "$event" || fail 'the event is gone'
+gantry db check | tail -2
+stop
+
+say 'remove'
+dpkg -r gantry
+[ ! -e /usr/lib/gantry ] || fail "files are left: $(find /usr/lib/gantry | head -3)"
+[ -e /etc/gantry/gantry.env ] || fail 'remove deleted the settings'
+
+say 'install again on the same data'
+dpkg -i /package.deb
+start
+curl -sf -G "$url/trpc/events.getById" --data-urlencode "input={\"json\":{\"id\":\"$event\"}}" -H "authorization: Bearer $token" | grep -q "$event" || fail 'the event is gone'
+stop
+
+say 'purge'
+dpkg -P gantry
+[ ! -e /etc/gantry ] || fail 'purge left the settings'
+[ -d /var/lib/gantry/postgres ] || fail 'purge deleted the data'
