@@ -1,11 +1,9 @@
 import { errorCodes } from '@gantry/contract/errors';
 import { type Permission, permissionNames, permissions, role } from '@gantry/contract/permissions';
 import type { AnyTRPCRouter } from '@trpc/server';
-import {
-  describeProcedures,
-  type JsonSchema,
-  type ProcedureDocument,
-} from '../../src/http/docs/procedures.ts';
+import { describeProcedures, type ProcedureDocument } from '../../src/http/docs/procedures.ts';
+import type { JsonSchema } from '../../src/http/docs/units.ts';
+import { routes } from '../../src/http/rest/routes.ts';
 import { locationNameTable, severityTables, violationNote } from './event-tables.ts';
 
 const isObject = (value: unknown): value is JsonSchema =>
@@ -110,6 +108,15 @@ const errorTable = (): string => {
   return `| data.code | code | data.httpStatus |\n|---|---|---|\n${rows.join('\n')}`;
 };
 
+/** The addresses of the REST form. */
+const routeTable = (): string => {
+  const rows = routes.map(({ method, path, procedure, status = 200, ofArrays }) => {
+    const called = ofArrays ? `${procedure}, for an array ${ofArrays.procedure}` : procedure;
+    return `| ${method} | \`${path}\` | ${called} | ${status} |`;
+  });
+  return `| Method | Address | Procedure | Status |\n|---|---|---|---|\n${rows.join('\n')}`;
+};
+
 /** docs/api.md */
 export const apiPage = (router: AnyTRPCRouter): string => {
   const documents = describeProcedures(router);
@@ -119,6 +126,9 @@ export const apiPage = (router: AnyTRPCRouter): string => {
     return `## ${noun}\n\n${sections.join('\n\n')}`;
   });
   return `# API
+
+The API has two forms with the same procedures, rules and limits: procedures at \`/trpc\`, and plain JSON over HTTP at
+[\`/v1\`](#rest-form). Both are described by \`/openapi.json\`, which \`/docs\` shows.
 
 Procedures are called at \`/trpc/<name>\`. A query is a GET request whose input, if any, is in the parameter \`input\` as
 URL-encoded JSON \`{"json": …}\`. A mutation is a POST request with \`Content-Type: application/json\` and the body
@@ -148,6 +158,34 @@ messages were omitted because the client was too slow. A stream ends when its to
 
 **superjson.** An input may contain superjson's \`meta.values\` with the types Date, undefined, bigint, number, Map and Set.
 \`meta.referentialEqualities\` is refused: send a value that occurs twice as two values, as the typed client does.
+
+## REST form
+
+Under \`/v1\`, inputs and answers are plain JSON, without \`{"json": …}\`. Fields of the input are in the path, and otherwise in the
+query of GET and DELETE (repeat a parameter for a list) or in the JSON object of the body. Unknown parameters are refused. Answers are
+those of the procedures below; dates are ISO 8601 strings in UTC. 201 has the header \`Location\`, 204 has no body. HEAD is possible
+wherever GET is.
+
+Users send \`Authorization: Bearer <token>\`. Devices send the API key of their sensor in the header \`x-api-key\`, or as
+\`Authorization: Bearer <key>\`, or as \`apiKey\` in the body.
+
+\`\`\`sh
+curl -X POST http://localhost:3000/v1/events -H "x-api-key: $KEY" -H "Content-Type: application/json" \\
+  -d '{"eventType": "SPEED_DETECTION", "vehicleSpeed": 63.5}'
+\`\`\`
+
+\`POST /v1/events\` takes one event, or an array of up to 1000. An array is answered like \`events.ingestBatch\`: with 200 if all
+events are stored, and 207 if some are refused. The idempotency key of a single event may be in the header \`Idempotency-Key\`.
+
+A device that cannot post sends heartbeats with \`GET\` or \`HEAD /v1/heartbeat\`. If it cannot send headers either, the key may be in the
+address (\`?apiKey=…\`). The service never logs it, but proxies log addresses: prefer a header.
+
+Errors are \`application/problem+json\` (RFC 9457): \`{"type", "title", "status", "detail", "code", "requestId", "issues"?}\`. \`code\` is
+one of the table below.
+
+${routeTable()}
+
+[examples/python](../examples/python/report_events.py) is a device and a user in Python, with its standard library only.
 
 ## Errors
 

@@ -4,7 +4,12 @@ import { permissionNames } from '@gantry/contract/permissions';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
 import { version } from '../../installation.ts';
-import { describeProcedures, type JsonSchema, type ProcedureDocument } from './procedures.ts';
+import { createComponents } from './components.ts';
+import { examples } from './examples.ts';
+import { otherPaths } from './other-paths.ts';
+import { describeProcedures, type ProcedureDocument } from './procedures.ts';
+import { PROBLEM, restPaths } from './rest-paths.ts';
+import { describeNumbers, type JsonSchema } from './units.ts';
 
 const META: JsonSchema = {
   type: 'object',
@@ -12,28 +17,66 @@ const META: JsonSchema = {
     'How superjson marks values that JSON has no type for, such as {"values": {"createdAt": ["Date"]}}.',
 };
 
-const { $schema: _, ...errorSchema } = z.toJSONSchema(errorBody);
+const { $schema: _, ...errorSchema } = describeNumbers(z.toJSONSchema(errorBody));
+
+const ERRORS = {
+  '4XX': { $ref: '#/components/responses/Error' },
+  '5XX': { $ref: '#/components/responses/Error' },
+};
+
+const DESCRIPTION = `Traffic management: roadside sensors and the events and violations they report.
+
+The API has two forms with the same rules. Under \`/v1\` it is plain JSON over HTTP, with errors as \`application/problem+json\`
+(RFC 9457). Under \`/trpc\` queries are GET with the input as URL-encoded JSON in \`input\`, and mutations are POST with a JSON
+body; both wrap the input as \`{"json": …}\` (superjson).
+
+Speeds are in km/h, coordinates in degrees (WGS 84), and times are ISO 8601 in UTC.`;
 
 /** The API as an OpenAPI 3.1 document, from the schemas that validate it. */
 export function describeOpenApi(router: AnyTRPCRouter): JsonSchema {
+  const components = createComponents();
+  const documents = describeProcedures(router, components.convert);
+  const nouns = [...new Set(documents.map(({ path }) => nounOf(path)))];
   return {
     openapi: '3.1.0',
     info: {
       title: 'Gantry',
       version,
-      description:
-        'Traffic management: roadside sensors and the events and violations they report. Queries are GET with the input as URL-encoded JSON in `input`; mutations are POST with a JSON body. Both wrap the input as `{"json": …}` (superjson).',
+      description: DESCRIPTION,
+      contact: { name: 'The operator of this installation' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/' }],
-    paths: Object.fromEntries(
-      describeProcedures(router).map((document) => [
-        `/trpc/${document.path}`,
-        { [document.type === 'mutation' ? 'post' : 'get']: operationOf(document) },
-      ]),
-    ),
+    servers: [{ url: '/', description: 'This installation' }],
+    tags: [
+      ...nouns.map((name) => ({ name, description: `Procedures of the noun ${name}` })),
+      { name: 'operation', description: 'Probes, metrics and files' },
+    ],
+    paths: {
+      ...restPaths(router, documents),
+      ...Object.fromEntries(
+        documents.map((document) => [
+          `/trpc/${document.path}`,
+          { [document.type === 'mutation' ? 'post' : 'get']: operationOf(document) },
+        ]),
+      ),
+      ...otherPaths,
+    },
     components: {
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'The token of auth.login.',
+        },
+        deviceKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-api-key',
+          description: 'The API key of a sensor: 64 hexadecimal digits.',
+        },
+        deviceBearer: { type: 'http', scheme: 'bearer', description: 'The API key of a sensor.' },
+      },
       responses: {
         Error: {
           description: `An error; its data.code is one of ${Object.keys(errorCodes).join(', ')}`,
@@ -49,9 +92,18 @@ export function describeOpenApi(router: AnyTRPCRouter): JsonSchema {
             },
           },
         },
+        Problem: {
+          description: 'An error as in RFC 9457',
+          content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+        },
       },
+      schemas: { Problem: PROBLEM, ...components.schemas },
     },
   };
+}
+
+function nounOf(path: string): string {
+  return path.split('.')[0] ?? '';
 }
 
 function envelope(json: JsonSchema): JsonSchema {
@@ -74,7 +126,12 @@ function answerContent({ type, output }: ProcedureDocument): JsonSchema {
   return type === 'subscription'
     ? {
         'text/event-stream': {
-          schema: { type: 'string', description: 'Messages', 'x-message': envelope(output) },
+          schema: {
+            type: 'string',
+            description: 'Server-sent events. Their data is JSON.',
+            contentMediaType: 'application/json',
+            contentSchema: envelope(output),
+          },
         },
       }
     : {
@@ -92,23 +149,27 @@ function answerContent({ type, output }: ProcedureDocument): JsonSchema {
 
 function operationOf(document: ProcedureDocument): JsonSchema {
   const { path, type, meta, input } = document;
-  const content = input && { 'application/json': { schema: envelope(input) } };
-  const required = input !== null && Array.isArray(input.required) && input.required.length > 0;
+  const example = { json: examples[path] ?? {} };
+  const content = input && { 'application/json': { schema: envelope(input), example } };
+  const required = Object.hasOwn(examples, path) && type === 'mutation';
+  const description = 'The input as URL-encoded JSON.';
   return {
     operationId: path,
-    tags: [path.split('.')[0]],
+    tags: [nounOf(path)],
     summary: meta.summary,
     description: [accessText(document), meta.notes].filter(Boolean).join(' '),
     security: meta.access === 'signedIn' ? [{ bearer: [] }] : [],
     ...(content &&
-      type !== 'mutation' && { parameters: [{ name: 'input', in: 'query', required, content }] }),
+      type !== 'mutation' && {
+        parameters: [{ name: 'input', in: 'query', description, required, content }],
+      }),
     ...(content && type === 'mutation' && { requestBody: { required, content } }),
     responses: {
       200: {
         description: 'The answer',
         content: answerContent(document),
       },
-      default: { $ref: '#/components/responses/Error' },
+      ...ERRORS,
     },
   };
 }

@@ -1,0 +1,169 @@
+import { permissionNames } from '@gantry/contract/permissions';
+import type { AnyTRPCRouter } from '@trpc/server';
+import { type Route, routes } from '../rest/routes.ts';
+import { examples } from './examples.ts';
+import { describeProcedure, type ProcedureDocument } from './procedures.ts';
+import type { JsonSchema } from './units.ts';
+
+/** An error of the REST form. */
+export const PROBLEM: JsonSchema = {
+  type: 'object',
+  description: 'An error as in RFC 9457.',
+  properties: {
+    type: { type: 'string', const: 'about:blank' },
+    title: { type: 'string', description: 'The name of the HTTP status.' },
+    status: { type: 'integer', description: 'The HTTP status.' },
+    detail: { type: 'string', description: 'What is wrong, and what to do.' },
+    code: { type: 'string', description: 'The code of the error, as in the other form of the API.' },
+    requestId: { type: 'string', description: 'The log has errors of the service under this id.' },
+    issues: {
+      type: 'array',
+      description: 'The invalid parts of the input.',
+      items: {
+        type: 'object',
+        properties: { path: { type: 'string' }, message: { type: 'string' } },
+        required: ['path', 'message'],
+      },
+    },
+  },
+  required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
+};
+
+const ERRORS = {
+  '4XX': { $ref: '#/components/responses/Problem' },
+  '5XX': { $ref: '#/components/responses/Problem' },
+};
+
+/** The REST form of the API as paths of OpenAPI. @param documents with named schemas */
+export function restPaths(router: AnyTRPCRouter, documents: readonly ProcedureDocument[]): JsonSchema {
+  const named = new Map(documents.map((document) => [document.path, document]));
+  const paths: Record<string, JsonSchema> = {};
+  for (const route of routes) {
+    const inline = describeProcedure(router, route.procedure);
+    const document = named.get(route.procedure);
+    if (!inline || !document) continue;
+    const batch = route.ofArrays && named.get(route.ofArrays.procedure);
+    paths[route.path] = {
+      ...paths[route.path],
+      [route.method.toLowerCase()]: operationOf(route, { inline, document, batch }),
+    };
+  }
+  return paths;
+}
+
+interface Described {
+  /** The procedure with schemas that contain all of their parts. */
+  readonly inline: ProcedureDocument;
+  readonly document: ProcedureDocument;
+  /** The procedure for arrays. */
+  readonly batch: ProcedureDocument | undefined;
+}
+
+function operationOf(route: Route, { inline, document, batch }: Described): JsonSchema {
+  const { meta, path } = document;
+  const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
+  const properties = (inline.input?.properties ?? {}) as Record<string, JsonSchema>;
+  const wanted = new Set((inline.input?.required ?? []) as string[]);
+  const isDevice = meta.access === 'device';
+  const example = (examples[path] ?? {}) as Record<string, unknown>;
+  const parameter = (name: string, place: 'path' | 'query'): JsonSchema => {
+    const { description, ...schema } = properties[name] ?? {};
+    return {
+      name,
+      in: place,
+      required: place === 'path' || (wanted.has(name) && !(isDevice && name === 'apiKey')),
+      description: description ?? meaningOf(name),
+      schema,
+      ...(example[name] !== undefined && { example: example[name] }),
+    };
+  };
+  const others = Object.keys(properties).filter((name) => !inPath.includes(name));
+  const inQuery = route.input === 'query' ? others.filter((name) => isSimple(properties[name])) : [];
+  const inBody = route.input === 'body' ? others.filter((name) => name !== 'apiKey') : [];
+  const isWhole = inPath.length === 0 && !isDevice;
+  const body = bodyOf(inline, inBody, isWhole ? document.input : null);
+  const schema = route.ofArrays ? { oneOf: [body, { type: 'array', items: body, maxItems: 1000 }] } : body;
+  const sent = Object.fromEntries(inBody.flatMap((name) => (name in example ? [[name, example[name]]] : [])));
+  return {
+    operationId: operationIdOf(route),
+    tags: [path.split('.')[0]],
+    summary: meta.summary,
+    description: [accessText(document), `Calls \`${path}\`.`, meta.notes].filter(Boolean).join(' '),
+    security: securityOf(document),
+    parameters: [
+      ...inPath.map((name) => parameter(name, 'path')),
+      ...inQuery.map((name) => parameter(name, 'query')),
+    ],
+    ...(inBody.length > 0 && {
+      requestBody: {
+        required: inBody.some((name) => wanted.has(name)),
+        content: { 'application/json': { schema, example: sent } },
+      },
+    }),
+    responses: { ...successOf(route, document, batch), ...ERRORS },
+  };
+}
+
+/** The body: the named schema if it is the whole input, otherwise the fields that are not elsewhere. */
+function bodyOf(
+  { input }: ProcedureDocument,
+  names: readonly string[],
+  whole: JsonSchema | null,
+): JsonSchema {
+  if (whole) return whole;
+  const properties = (input?.properties ?? {}) as Record<string, JsonSchema>;
+  const required = ((input?.required ?? []) as string[]).filter((name) => names.includes(name));
+  return {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, properties[name]])),
+    ...(required.length > 0 && { required }),
+  };
+}
+
+function successOf(route: Route, { output }: ProcedureDocument, batch: ProcedureDocument | undefined) {
+  const { status = 200, created } = route;
+  if (status === 204) return { 204: { description: 'Done' } };
+  const content = (schema: JsonSchema) => ({ 'application/json': { schema } });
+  const location = {
+    location: { description: 'Where it is, relative to this address.', schema: { type: 'string' } },
+  };
+  const several = batch && {
+    200: { description: 'All events of the array are stored', content: content(batch.output) },
+    207: { description: 'Some events of the array were refused', content: content(batch.output) },
+  };
+  return {
+    [status]: { description: 'The answer', ...(created && { headers: location }), content: content(output) },
+    ...several,
+  };
+}
+
+function operationIdOf({ method, path }: Route): string {
+  const words = path
+    .split(/[/-]/)
+    .slice(2)
+    .map((part) => (part.startsWith('{') ? `By_${part.slice(1, -1)}` : part));
+  return [method.toLowerCase(), ...words].join('_').replaceAll(/_(\w)/g, (_, letter) => letter.toUpperCase());
+}
+
+function securityOf({ meta }: ProcedureDocument): JsonSchema[] {
+  if (meta.access === 'device') return [{ deviceKey: [] }, { deviceBearer: [] }];
+  return meta.access === 'signedIn' ? [{ bearer: [] }] : [];
+}
+
+function accessText({ meta }: ProcedureDocument): string {
+  if (meta.access === 'device') return 'Called by a sensor with its API key.';
+  if (meta.access !== 'signedIn') return 'Public.';
+  return meta.permission
+    ? `Needs a token with the permission ${permissionNames[meta.permission]}.`
+    : 'Needs a token.';
+}
+
+function meaningOf(name: string): string {
+  return name === 'apiKey' ? 'The API key of the sensor, if it is in no header.' : `The field \`${name}\`.`;
+}
+
+/** Whether a field can be a parameter: lists of objects cannot. */
+function isSimple(schema: JsonSchema | undefined): boolean {
+  const items = schema?.items as JsonSchema | undefined;
+  return items?.type !== 'object';
+}

@@ -1,0 +1,101 @@
+import { BaseResolver, createConfig, lintDocument, makeDocumentFromString } from '@redocly/openapi-core';
+import spectral from '@stoplight/spectral-core';
+import rulesets from '@stoplight/spectral-rulesets';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { examples } from '../src/http/docs/examples.ts';
+import { isNumeric, type JsonSchema } from '../src/http/docs/units.ts';
+import { type Gantry, startGantry } from './harness.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads answers as a client without types does
+let document: any;
+let gantry: Gantry;
+beforeAll(async () => {
+  gantry = await startGantry();
+  document = (await gantry.fetch('/openapi.json')).body;
+});
+afterAll(() => gantry.stop());
+
+interface Field {
+  readonly at: string;
+  readonly schema: JsonSchema;
+}
+
+/** All numeric fields of objects within a value. */
+const numbersIn = (value: unknown, at = ''): Field[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  const { properties } = value as JsonSchema;
+  const here = Object.entries((properties ?? {}) as Record<string, JsonSchema>)
+    .filter(([, schema]) => typeof schema === 'object' && isNumeric(schema))
+    .map(([name, schema]) => ({ at: `${at}.${name}`, schema }));
+  return [...here, ...Object.entries(value).flatMap(([name, each]) => numbersIn(each, `${at}/${name}`))];
+};
+
+describe('the OpenAPI document', () => {
+  it('names what the nouns share, and refers to it', () => {
+    expect(Object.keys(document.components.schemas)).toEqual(
+      expect.arrayContaining(['Event', 'Sensor', 'ListedSensor', 'SensorStatus', 'Incident', 'Problem']),
+    );
+    expect(JSON.stringify(document)).toContain('"$ref":"#/components/schemas/Event"');
+    expect(Object.keys(document.paths)).toEqual(
+      expect.arrayContaining(['/v1/events', '/images/{sha256}', '/reports/{id}/file', '/ready', '/metrics']),
+    );
+  });
+
+  it('says of every number what it measures or counts', () => {
+    const silent = numbersIn(document).filter(({ schema }) => schema.description === undefined);
+    expect([...new Set(silent.map(({ at }) => at.split('.').at(-1)))]).toEqual([]);
+  });
+
+  it('has no findings of Redocly', async () => {
+    const config = await createConfig({
+      extends: ['recommended'],
+      // OpenAPI matches fixed paths before those with parameters.
+      rules: { 'no-ambiguous-paths': 'off' },
+    });
+    const findings = await lintDocument({
+      document: makeDocumentFromString(JSON.stringify(document), 'openapi.json'),
+      externalRefResolver: new BaseResolver(),
+      config,
+    });
+    const said = findings.map(
+      ({ ruleId, message, location }) => `${ruleId} ${message} ${location[0]?.pointer}`,
+    );
+    expect(said.slice(0, 20)).toEqual([]);
+  });
+
+  it('has no findings of Spectral', async () => {
+    const linter = new spectral.Spectral();
+    linter.setRuleset(new spectral.Ruleset({ extends: [[rulesets.oas as never, 'recommended']] } as never));
+    const findings = await linter.run(document);
+    const said = findings.map(({ code, message, path }) => `${code} ${message} ${path.join('/')}`);
+    expect(said.slice(0, 20)).toEqual([]);
+  });
+});
+
+describe('the examples', () => {
+  it('exist for every procedure with an input, and are valid', async () => {
+    const token = await gantry.tokenFor('ADMIN');
+    const sensor = await gantry.ok('sensors.create', examples['sensors.create'], { token });
+    const refused: string[] = [];
+    const operations = Object.entries<Record<string, JsonSchema>>(document.paths)
+      .filter(([path]) => path.startsWith('/trpc/'))
+      .map(([path, methods]) => ({ procedure: path.slice('/trpc/'.length), ...methods }));
+    for (const operation of operations) {
+      const { procedure } = operation as { procedure: string };
+      const takesInput = JSON.stringify(operation).includes('"example":{"json"');
+      if (takesInput && !Object.hasOwn(examples, procedure)) refused.push(`${procedure}: no example`);
+      // Streams do not end, and these would end the session.
+      if (/\.on[A-Z]|^auth\.(?:logout|changePassword|refreshToken)$/.test(procedure)) continue;
+      const input = JSON.parse(
+        JSON.stringify(examples[procedure] ?? null).replaceAll('0'.repeat(64), sensor.apiKey),
+      );
+      if (procedure === 'sensors.create') input.deviceId = 'another';
+      if (procedure === 'auth.login') input.password = 'Correct-horse-1';
+      const { status, message } = await gantry.refusal(procedure, input ?? undefined, { token });
+      // Nothing has the id of the example, and the machine may not be able to resolve the name of the receiver.
+      const isUnknown = status === 404 || /event has this id|no such event|example\.com/.test(message);
+      if (status !== 200 && !isUnknown) refused.push(`${procedure}: ${status} ${message}`);
+    }
+    expect(refused).toEqual([]);
+  });
+});
