@@ -5,7 +5,7 @@ import type { Config } from '../../platform/config.ts';
 import { safeText } from '../../platform/describe-error.ts';
 import { AppError, unavailable } from '../../platform/error.ts';
 import { emailOf, nameOf, roleOf } from './claims.ts';
-import { latest } from './latest.ts';
+import { keptFor } from './kept.ts';
 
 /** What a login at the provider begins with, besides the address. */
 export interface BegunLogin {
@@ -63,7 +63,7 @@ export function createOidcProvider(issuer: string, settings: Settings, log: Logg
         ...(address.protocol === 'http:' ? [oidc.allowInsecureRequests] : []),
       ],
     });
-  const description = latest(discover, DESCRIPTION_MS);
+  const description = keptFor(discover, DESCRIPTION_MS);
 
   const within = async <Result>(work: (config: oidc.Configuration) => Promise<Result>): Promise<Result> => {
     try {
