@@ -121,7 +121,11 @@ export function createGantryClient(options: string | URL | GantryClientOptions):
   return {
     api,
     async login(email, password, code) {
-      const session = await api.auth.login.mutate({ email, password, code });
+      const session = await api.auth.login.mutate({
+        email,
+        password,
+        ...(code !== undefined && { code }),
+      });
       token = session.token;
       return session.user;
     },
