@@ -37,8 +37,12 @@ export interface GantryClient {
    * `api.events.onIngested.subscribe(…)`.
    */
   readonly api: TRPCClient<AppRouter>;
-  /** Logs in and uses the new token from then on. */
-  login(email: string, password: string): Promise<SessionUser>;
+  /**
+   * Logs in and uses the new token from then on.
+   * @param code for an account with a second factor: of the authenticator app, or a recovery code. Without it, the
+   * error has the message `SECOND_FACTOR_REQUIRED` of `@gantry/contract/second-factor`
+   */
+  login(email: string, password: string, code?: string): Promise<SessionUser>;
   /** Revokes and discards the token, even if the service is unreachable. */
   logout(): Promise<void>;
   /** Exchanges the token for a new one before it expires. */
@@ -116,8 +120,12 @@ export function createGantryClient(options: string | URL | GantryClientOptions):
 
   return {
     api,
-    async login(email, password) {
-      const session = await api.auth.login.mutate({ email, password });
+    async login(email, password, code) {
+      const session = await api.auth.login.mutate({
+        email,
+        password,
+        ...(code !== undefined && { code }),
+      });
       token = session.token;
       return session.user;
     },

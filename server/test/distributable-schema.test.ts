@@ -96,6 +96,7 @@ describe('the steps to a cluster', () => {
     );
     expect(local).toEqual([
       'activity',
+      'api_tokens',
       'changes',
       'connections',
       'deleted_events',
@@ -111,6 +112,7 @@ describe('the steps to a cluster', () => {
       'event_reviews',
       'event_totals',
       'events_to_follow_up',
+      'external_identities',
       'failed_logins',
       'former_timezones',
       'former_users',
@@ -122,6 +124,8 @@ describe('the steps to a cluster', () => {
       'incidents',
       'legal_holds',
       'location_limits',
+      'oidc_logins',
+      'recovery_codes',
       'report_schedules',
       'reports',
       'retention_removals',
@@ -130,6 +134,7 @@ describe('the steps to a cluster', () => {
       'revoked_tokens',
       'saved_views',
       'schema_migrations',
+      'second_factors',
       'sensor_places',
       'sensor_status_history',
       'sessions',

@@ -75,7 +75,8 @@ const shape = (title: string, schema: JsonSchema): string => {
 const accessText = ({ meta }: ProcedureDocument): string => {
   if (meta.access === 'device') return 'sensor API key in the input';
   if (meta.access !== 'signedIn') return 'public';
-  return meta.permission ? `token with ${permissionNames[meta.permission]}` : 'token';
+  const token = meta.needsLogin ? 'token of a login, not an API token,' : 'token';
+  return meta.permission ? `${token} with ${permissionNames[meta.permission]}` : token.replace(/,$/, '');
 };
 
 const kindText = {

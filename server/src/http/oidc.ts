@@ -31,7 +31,9 @@ export function serveOidc(server: FastifyInstance, app: Core & AuthServices, cal
     }
   };
 
-  server.get<{ Querystring: { challenge?: unknown } }>(OIDC_PATH, async (request, reply) => {
+  // A HEAD request must not use up the answer of the provider.
+  const onlyGet = { exposeHeadRoute: false };
+  server.get<{ Querystring: { challenge?: unknown } }>(OIDC_PATH, onlyGet, async (request, reply) => {
     const ctx = { app, caller: callerOf(request.raw, request.id) };
     const { challenge } = request.query;
     const to = await attempt(
@@ -41,7 +43,7 @@ export function serveOidc(server: FastifyInstance, app: Core & AuthServices, cal
     return reply.header('cache-control', 'no-store').redirect(to, 302);
   });
 
-  server.get(CALLBACK, async (request, reply) => {
+  server.get(CALLBACK, onlyGet, async (request, reply) => {
     const ctx = { app, caller: callerOf(request.raw, request.id) };
     const answer = callbackOf(request);
     answer.search = new URL(request.url, answer).search;

@@ -19,6 +19,7 @@ type Context = RequestContext<Core & Pick<AuthServices, 'passwords'>>;
  */
 export async function admitExternalUser(ctx: Context, account: ExternalUser): Promise<string> {
   const { app } = ctx;
+  if (account.role === null) throw noRole();
   // Nobody knows it; an administrator can set another one.
   const passwordHash = await app.passwords.hash(generatePassword());
   try {

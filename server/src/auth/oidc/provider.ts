@@ -5,7 +5,7 @@ import type { Config } from '../../platform/config.ts';
 import { safeText } from '../../platform/describe-error.ts';
 import { AppError, unavailable } from '../../platform/error.ts';
 import { emailOf, nameOf, roleOf } from './claims.ts';
-import { latest } from './latest.ts';
+import { keptFor } from './kept.ts';
 
 /** What a login at the provider begins with, besides the address. */
 export interface BegunLogin {
@@ -57,9 +57,13 @@ export function createOidcProvider(issuer: string, settings: Settings, log: Logg
   const discover = () =>
     oidc.discovery(address, clientId, undefined, authenticationWith(secret), {
       timeout: TIMEOUT_SECONDS,
-      execute: address.protocol === 'http:' ? [oidc.allowInsecureRequests] : [],
+      execute: [
+        // Signatures of ID tokens are checked even though they come over TLS, which may end at a proxy.
+        oidc.enableNonRepudiationChecks,
+        ...(address.protocol === 'http:' ? [oidc.allowInsecureRequests] : []),
+      ],
     });
-  const description = latest(discover, DESCRIPTION_MS);
+  const description = keptFor(discover, DESCRIPTION_MS);
 
   const within = async <Result>(work: (config: oidc.Configuration) => Promise<Result>): Promise<Result> => {
     try {
@@ -126,6 +130,7 @@ function authenticationWith(secret: string | undefined): oidc.ClientAuth {
 
 /** Whether the provider answered, but not with a valid login. Otherwise it could not be reached. */
 function isRefusal(error: unknown): boolean {
+  if (error instanceof oidc.WWWAuthenticateChallengeError) return true;
   if (error instanceof oidc.AuthorizationResponseError || error instanceof oidc.ResponseBodyError)
     return true;
   const { code } = error as { code?: unknown };

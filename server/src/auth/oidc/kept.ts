@@ -3,7 +3,7 @@
  * one reading.
  * @param keptMs in milliseconds
  */
-export function latest<Value>(read: () => Promise<Value>, keptMs: number): () => Promise<Value> {
+export function keptFor<Value>(read: () => Promise<Value>, keptMs: number): () => Promise<Value> {
   let kept: { readonly value: Promise<Value>; readonly until: number } | null = null;
   return () => {
     if (kept && performance.now() < kept.until) return kept.value;
