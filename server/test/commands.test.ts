@@ -192,7 +192,7 @@ describe('gantry events', () => {
       await from.ingest(apiKey, {
         timestamp,
         idempotencyKey: 'first',
-        eventType: 'SPEED_VIOLATION',
+        eventType: 'TRAFFIC_VIOLATION',
         violationType: 'SPEEDING',
         licensePlateNumber: 'B-MW 4711',
         vehicleSpeed: 87.5,
