@@ -97,7 +97,6 @@ async function serveUntilAsked({ service, config, log, primary, asked, signal }:
   else logWelcome({ config, service, url }, log);
   const reason = await asked;
   log.info({ reason }, 'stopping: finishing accepted requests');
-  setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
   await service.drain();
 }
 
@@ -109,7 +108,10 @@ async function run(): Promise<void> {
   // Registered before anything starts, so that a signal during the start is not lost.
   const asked = untilAskedToStop(primary);
   const stopping = new AbortController();
-  void asked.then((reason) => stopping.abort(new AskedToStop(reason)));
+  void asked.then((reason) => {
+    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
+    stopping.abort(new AskedToStop(reason));
+  });
   try {
     await serve(config, log, primary, asked, stopping.signal);
   } catch (error) {

@@ -8,6 +8,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { configKeys } from '../src/platform/config.ts';
 import { meantBy } from '../src/platform/misspelt.ts';
+import { GANTRY } from './build-programs.ts';
 import { createTestDatabase, eventually } from './harness.ts';
 import { spawnService } from './service-process.ts';
 
@@ -56,6 +57,18 @@ describe('a service that cannot start names the setting', () => {
     expect(told).toMatch(/PROT is unknown: did you mean PORT\? \(in .*\.env\)/);
     expect(told).toContain('GANTRY_WORKERS is unknown: did you mean WORKERS?');
     expect(told).not.toContain('POSTGRES_PASSWORD');
+  });
+});
+
+describe('a Node.js that is too old', () => {
+  it.each(['16.20.2', '18.20.8', '20.18.3'])('is told so in one sentence (%s)', async (version) => {
+    const old = join(folder, 'old.cjs');
+    await writeFile(old, `Object.defineProperty(process, 'versions', { value: { node: '${version}' } });`);
+    const started = spawnService(folder, {}, ['-r', old, GANTRY, 'start']);
+    expect(await started.ended).toBe(1);
+    expect(started.output()).toMatch(
+      new RegExp(`^Gantry needs Node\\.js 20\\.19 or newer, and this is ${version} \\(.*\\n$`),
+    );
   });
 });
 

@@ -53,6 +53,7 @@ const command = new Command('gantry simulate')
       'send what cameras of this maker send, with their repetitions, to connections that are made for it',
     ).choices(makerNames),
   )
+  .option('--json', 'print the result as JSON, and progress on standard error', false)
   .option('--duration <seconds>', 'stop after this time', numberBetween(1, 31_536_000, true))
   .option('--history-days <days>', 'first send this many days of history', numberBetween(0, 3650, true), 0)
   .option(
@@ -73,6 +74,7 @@ interface Options {
   readonly rate: number;
   readonly steady: boolean;
   readonly images: boolean;
+  readonly json: boolean;
   readonly as?: MakerName;
   readonly duration?: number;
   readonly historyDays: number;
@@ -106,8 +108,8 @@ async function runAs(
 }
 
 async function simulate(options: Options): Promise<void> {
-  const { url, email, seed, rate, steady, images } = options;
-  const screen = createScreen(process.stdout);
+  const { url, email, seed, rate, steady, images, json } = options;
+  const screen = createScreen(json ? process.stderr : process.stdout);
   const { signal, stop } = stopOnSignals();
 
   const client = await logIn(url, email, await findPassword(options.password));
@@ -144,6 +146,11 @@ async function simulate(options: Options): Promise<void> {
       `${count(tally.refused)} refused, ${count(tally.retries)} retries${unsent > 0 ? `, ${count(unsent)} not sent` : ''}`,
   );
   if (tally.lastRefusal) screen.say(`Last refusal: ${tally.lastRefusal}`);
+  if (json) {
+    const { sent, heartbeats, refused, retries, duplicates } = tally;
+    const result = { sent, heartbeats, refused, retries, duplicates, unsent, seconds: Number(seconds) };
+    process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+  }
 }
 
 /** Runs the simulation with these arguments, until it is over or stopped, and ends the process. */

@@ -110,11 +110,11 @@ describe('a simulation that cannot start says why', () => {
       /Cannot log in as admin@gantry.local: Invalid credentials/,
     ],
     ['there is no password', () => options(), /No password: give it with --password or GANTRY_PASSWORD/],
-    ['the address is none', () => ['--url', 'gantry'], /--url .*Use an address such as/],
-    ['there are no sensors', () => ['--sensors', '0'], /--sensors .*from 1 to 10000/],
-  ])('when %s', async (_, args, says) => {
+    ['the address is none', () => ['--url', 'gantry'], /--url .*Use an address such as/, 2],
+    ['there are no sensors', () => ['--sensors', '0'], /--sensors .*from 1 to 10000/, 2],
+  ])('when %s', async (_, args, says, code = 1) => {
     const failed = run('simulate', args(), { DATA_DIR: devNull });
-    expect(await failed.ended).toBe(1);
+    expect(await failed.ended).toBe(code);
     expect(failed.text()).toMatch(says);
     expect(failed.text()).not.toMatch(/\n\s+at /);
   });

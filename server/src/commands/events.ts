@@ -1,5 +1,6 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import { type EventType, eventType } from '@gantry/contract/events';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Config } from '../platform/config.ts';
@@ -86,22 +87,24 @@ interface ImportOptions {
   readonly json: boolean;
 }
 
+async function openInput(file: string): Promise<Readable> {
+  if (file === '-') return process.stdin;
+  try {
+    return (await open(file)).createReadStream();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new WrongUsage(
+      code === 'ENOENT' ? `There is no file ${file}` : `The file ${file} cannot be read (${code})`,
+    );
+  }
+}
+
 async function importFrom(file: string, options: ImportOptions): Promise<void> {
   const { importEvents } = await import('../transfer/import.ts');
   const { readLines } = await import('../transfer/read-lines.ts');
   const { findExistingIds, listApiKeys } = await import('../transfer/store.ts');
   const { withDatabase } = await import('./with-database.ts');
-  const input = file === '-' ? process.stdin : createReadStream(file);
-  if (file !== '-') {
-    const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
-      throw new WrongUsage(
-        error.code === 'ENOENT'
-          ? `There is no file ${file}`
-          : `The file ${file} cannot be read (${error.code})`,
-      );
-    });
-    await handle.close();
-  }
+  const input = await openInput(file);
   const failures: { line: number; reason: string }[] = [];
   const result = await withDatabase(async ({ db, config }) =>
     importEvents({

@@ -25,11 +25,12 @@ export async function withDatabase<Result>(
   const { connectionString } = opened;
   const pool = createPool(connectionString, 2, () => undefined, { name: 'gantry command' });
   try {
+    const first = await pool.connect().catch((cause: unknown) => {
+      const explanation = explainRefusal(cause, connectionString);
+      throw explanation === null ? cause : new CommandFailed(explanation, { cause });
+    });
+    first.release();
     return await work({ config, connectionString, db: createDatabase(pool) });
-  } catch (error) {
-    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-    const explanation = explainRefusal(cause, connectionString);
-    throw explanation === null ? error : new CommandFailed(explanation, { cause: error });
   } finally {
     await pool.end();
   }

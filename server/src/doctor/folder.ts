@@ -2,7 +2,7 @@ import { access, constants, realpath, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Finding } from '@gantry/contract/doctor';
 import type { Config } from '../platform/config.ts';
-import { ignoreErrno } from '../platform/errno.ts';
+import { hasErrno, ignoreErrno } from '../platform/errno.ts';
 import { advice, fine, problem } from './findings.ts';
 
 /** Below these the disk counts as full, and as filling. */
@@ -14,15 +14,15 @@ const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
 /** The data folder: its rights, the space on its disk, and secrets that no longer have to be there. */
 export async function examineFolder(config: Config): Promise<Finding[]> {
   const { DATA_DIR } = config;
-  const found = await ignoreErrno(stat(DATA_DIR), 'ENOENT');
-  if (!found) {
+  if (await isMissing(DATA_DIR)) {
     return [(config.DATABASE_URL ? fine : missing)('folder', `There is no data folder ${DATA_DIR} yet.`)];
   }
+  const found = await ignoreErrno(stat(DATA_DIR), 'EACCES');
   const isWritable = await access(DATA_DIR, constants.R_OK | constants.W_OK | constants.X_OK).then(
     () => true,
     () => false,
   );
-  if (!isWritable) {
+  if (!found || !isWritable) {
     return [
       problem(
         'folder',
@@ -36,6 +36,13 @@ export async function examineFolder(config: Config): Promise<Finding[]> {
     ...(await examineSecrets(config)),
     ...(await examineSpace(DATA_DIR)),
   ];
+}
+
+function isMissing(path: string): Promise<boolean> {
+  return access(path).then(
+    () => false,
+    (error: unknown) => hasErrno(error, 'ENOENT'),
+  );
 }
 
 function missing(about: 'folder', finding: string): Finding {

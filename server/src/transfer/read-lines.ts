@@ -4,7 +4,7 @@ import { unguardText } from '@gantry/contract/csv-text';
 import { type CsvError, parse } from 'csv-parse';
 import type { TransferFormat } from './fields.ts';
 
-/** An event of a file, with the number of the line where it begins; or what is wrong there. */
+/** An event of a file, with the number of its line (the last one, for CSV cells of several lines); or what is wrong there. */
 export type ReadLine =
   | { readonly line: number; readonly event: Readonly<Record<string, unknown>> }
   | { readonly line: number; readonly flaw: string };
