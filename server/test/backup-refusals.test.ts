@@ -14,6 +14,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findArchive } from '../src/backup/folder.ts';
@@ -271,6 +272,54 @@ describe('a folder for backups', () => {
     } finally {
       await run('umount', [folder]);
     }
+  });
+});
+
+describe('the commands', () => {
+  const gantryCommand = async (args: readonly string[], settings: Record<string, string> = {}) => {
+    const env = { PATH: process.env.PATH, LOG_LEVEL: 'error', ALLOW_UNSAFE_DATABASE: 'true', ...settings };
+    const program = fileURLToPath(new URL('../dist/gantry.js', import.meta.url));
+    const ended = (error: { code: number; stdout: string; stderr: string }) => error;
+    const { code, stdout, stderr } = await run(process.execPath, [program, ...args], { cwd: home, env })
+      .then((outcome) => ({ code: 0, ...outcome }))
+      .catch(ended);
+    return { code, stdout, stderr };
+  };
+  const settings = () => ({ DATABASE_URL: urlOf(), DATA_DIR: gantry.app.context.config.DATA_DIR });
+
+  it('make and check backups, and refuse in one line', async () => {
+    const folder = await mkdtemp(join(home, 'command-'));
+    const made = await gantryCommand(['backup', folder, '--json'], settings());
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(made.stdout)).toMatchObject({ events: 1, pictures: { count: 1 } });
+    const { backups } = await gantry.ok('backups.getAll', {}, { token });
+    expect(backups[0]).toMatchObject({ origin: 'COMMAND', status: 'COMPLETED', folder });
+    const checked = await gantryCommand(['restore', folder, '--verify-only']);
+    expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('complete and undamaged') });
+    expect(await gantryCommand(['restore', folder], settings())).toMatchObject({
+      code: 1,
+      stderr: 'Not restored. A service is running on this database: stop it first\n',
+    });
+    expect(await gantryCommand(['backup'], settings())).toMatchObject({
+      code: 1,
+      stderr: 'No backup was made. There is no folder for backups: name one, or set BACKUP_DIR\n',
+    });
+  });
+
+  it('move only an embedded database, and only to an address', async () => {
+    expect(await gantryCommand(['move-to', 'db.example.org'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^Not moved\. The address must be one such as postgres:[^\n]*\n$/),
+    });
+    expect(await gantryCommand(['move-to', urlOf()], settings())).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^Not moved\. DATABASE_URL is set, so [^\n]*\n$/),
+    });
+    const nowhere = { DATA_DIR: join(home, 'empty-data') };
+    expect(await gantryCommand(['move-to', urlOf()], nowhere)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^Not moved\. There is no database in [^\n]*\n$/),
+    });
   });
 });
 

@@ -294,9 +294,6 @@ describe('a backup', () => {
     expect(made.events).toBe(100_000);
     const target = await emptyTarget();
     const restored = await restore(made.path, target);
-    process.stdout.write(
-      `100,000 events: backup ${made.seconds.toFixed(1)} s, restore ${restored.seconds.toFixed(1)} s\n`,
-    );
     expect(restored).toMatchObject({ events: 100_000 });
     const sums = `SELECT count(*)::int AS n, sum(hashtext(events::text)::bigint) AS sum FROM events`;
     expect(await rowsOf(target.url, sums)).toEqual(await rowsOf(big.url, sums));

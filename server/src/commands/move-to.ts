@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { openDatabaseOf } from '../platform/database/open.ts';
@@ -19,7 +20,7 @@ async function moveTo(address: string, { json }: { readonly json: boolean }): Pr
     );
   }
   // Refuses while a service runs. The claim is taken again by whoever starts the database.
-  await (await claimDataFolder(config.DATA_DIR))[Symbol.asyncDispose]();
+  if (existsSync(config.DATA_DIR)) await (await claimDataFolder(config.DATA_DIR))[Symbol.asyncDispose]();
   await using database = await openDatabaseOf(config);
   const moved = await moveDatabase({
     from: database.connectionString,
