@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, version } from '../npm/manifests.ts';
 
@@ -44,7 +44,7 @@ run(
 );
 put(join(lib, 'node_modules/node-own/bin/node'), join(lib, 'bin/node'), '0755');
 put(join(lib, 'node_modules/node-own/LICENSE'), join(doc, 'LICENSE.node'), '0644');
-rmSync(join(lib, 'node_modules/node-own'), { recursive: true });
+for (const name of ['node-own', '.bin']) rmSync(join(lib, 'node_modules', name), { recursive: true });
 for (const name of ['package.json', 'package-lock.json', 'node_modules/.package-lock.json'])
   rmSync(join(lib, name));
 
@@ -70,17 +70,14 @@ const control = join(stage, 'DEBIAN');
 for (const name of ['postinst', 'prerm', 'postrm']) put(join(here, name), join(control, name), '0755');
 writeFileSync(join(control, 'conffiles'), '/etc/gantry/gantry.env\n');
 
-const sizeOf = (path: string): number => {
-  const { isDirectory, size } = { isDirectory: statSync(path).isDirectory(), size: statSync(path).size };
-  return isDirectory ? readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0) : size;
-};
+const kilobytes = execFileSync('du', ['-sk', join(stage, 'usr')], { encoding: 'utf8' }).split('\t')[0];
 writeFileSync(
   join(control, 'control'),
   `Package: gantry
 Version: ${debVersion}
 Architecture: ${architecture}
 Maintainer: The Gantry maintainers <maintainers@gantry.invalid>
-Installed-Size: ${Math.ceil(sizeOf(join(stage, 'usr')) / 1024)}
+Installed-Size: ${kilobytes}
 Depends: adduser, libc6 (>= 2.28), libgcc-s1, libstdc++6 (>= 10), util-linux
 Section: net
 Priority: optional
