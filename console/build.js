@@ -47,10 +47,24 @@ const compress = async (folder) => {
   }
 };
 
+/** Removes what builds left behind that were interrupted. */
+const removeDrafts = async () => {
+  for (const name of await readdir(join(root, 'console'))) {
+    const [, pid] = /^dist\.(\d+)$/.exec(name) ?? [];
+    if (pid === undefined) continue;
+    try {
+      process.kill(Number(pid), 0);
+    } catch {
+      await rm(join(root, 'console', name), { recursive: true, force: true });
+    }
+  }
+};
+
 const hash = await sourcesHash();
 const present = await readFile(join(dist, STAMP), 'utf8').catch(() => null);
 if (present !== hash) {
   process.stdout.write('Building the console …\n');
+  await removeDrafts();
   // Whatever it is called from, such as a test: React has a larger and slower form for development.
   process.env.NODE_ENV = 'production';
   const { build } = await import('vite');
