@@ -132,6 +132,7 @@ describe('the steps to a cluster', () => {
       'schema_migrations',
       'sensor_places',
       'sensor_status_history',
+      'sensor_watch',
       'sessions',
       'settings',
       'traffic_kept',
