@@ -137,6 +137,7 @@ describe('the steps to a cluster', () => {
       'second_factors',
       'sensor_places',
       'sensor_status_history',
+      'sensor_watch',
       'sessions',
       'settings',
       'traffic_kept',
