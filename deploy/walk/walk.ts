@@ -1,0 +1,121 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { root } from '../npm/manifests.ts';
+import { commandsOf } from './commands.ts';
+import { WAYS } from './ways.ts';
+
+// npm run walk:docs enters what README.md and the pages on operations tell their readers to enter, with a data folder of its
+// own. It ends with 1 if a command fails, or if nobody has said how a command is tried (ways.ts).
+
+const PAGES = ['README.md', 'docs/operations.md', 'docs/upgrading.md'];
+const LONGEST_MS = 300_000;
+
+const folder = mkdtempSync(join(tmpdir(), 'gantry-walk-'));
+const environment = { ...process.env, DATA_DIR: join(folder, 'data'), PORT: '0', LOG_LEVEL: 'warn' };
+const failures: string[] = [];
+
+const say = (outcome: string, command: string, more = ''): void => {
+  process.stdout.write(`${outcome.padEnd(7)} ${command.replaceAll(/\s+/g, ' ').slice(0, 100)}${more}\n`);
+  if (outcome === 'FAILED') failures.push(command);
+};
+
+/** Starts the service by a command. @returns its address, and what stops it */
+async function serve(command: string) {
+  const child = spawn('bash', ['-c', `exec ${command}`], {
+    cwd: root,
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (printed += text));
+  const ended = once(child, 'exit');
+  const deadline = performance.now() + LONGEST_MS;
+  const urlOf = (): string => /listens on ([^\s"]+)/.exec(printed)?.[1] ?? '';
+  while (urlOf() === '' && child.exitCode === null && performance.now() < deadline) await sleep(100);
+  const stop = async (): Promise<boolean> => {
+    child.kill('SIGTERM');
+    const [code] = await ended;
+    return code === 0;
+  };
+  return { url: urlOf(), printed: () => printed, stop };
+}
+
+/** Runs a session of a reader, against a service on its own port. */
+function runSession(
+  page: string,
+  session: readonly { command: string; output: string }[],
+  url: string,
+): void {
+  const mark = '--- end of a command ---';
+  const script = session.map(({ command }) => `${command}\necho; echo '${mark}'`).join('\n');
+  const { stdout } = spawnSync('bash', ['-c', script.replaceAll('localhost:4000', new URL(url).host)], {
+    cwd: folder,
+    encoding: 'utf8',
+    timeout: LONGEST_MS,
+  });
+  const answers = stdout.split(mark);
+  for (const [index, { command, output }] of session.entries()) {
+    // Ids and times differ. Whether there is a result or an error, and its members, may not.
+    const shapeOf = (text: string): string =>
+      [...text.matchAll(/"(\w+)":/g)]
+        .map(([, name]) => name)
+        .sort()
+        .join(' ');
+    const isSame = shapeOf(answers[index] ?? '') === shapeOf(output);
+    say(
+      isSame ? 'passed' : 'FAILED',
+      `${page}: ${command}`,
+      isSame ? '' : `\n        answer: ${answers[index]?.trim()}`,
+    );
+  }
+}
+
+async function walkCommand(command: string): Promise<void> {
+  const way = WAYS.find(([pattern]) => pattern.test(command))?.[1];
+  if (!way) return say('FAILED', command, ' (add to deploy/walk/ways.ts how it is tried)');
+  if (way.how === 'skip') return say('skipped', command, `: ${way.why}`);
+  // What was installed is there already, and installing again would disturb who else works in this folder.
+  const real = (way.how === 'run' && way.instead ? way.instead : command)
+    .replace(/^npm ci && /, '')
+    .replace(/^(npx )?gantry /, 'node server/bin/gantry.cjs ');
+  if (way.how === 'serve') {
+    const service = await serve(real);
+    const isReady = service.url !== '' && (await fetch(`${service.url}/ready`)).ok;
+    const hasStopped = await service.stop();
+    return say(
+      isReady && hasStopped ? 'passed' : 'FAILED',
+      command,
+      isReady && hasStopped ? '' : service.printed().slice(-500),
+    );
+  }
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', real], {
+    cwd: root,
+    env: environment,
+    encoding: 'utf8',
+    timeout: LONGEST_MS,
+  });
+  const isExpected = (way.codes ?? [0]).includes(status ?? -1);
+  say(
+    isExpected ? 'passed' : 'FAILED',
+    command,
+    isExpected ? '' : ` (${status}) ${stdout.slice(-300)}${stderr.slice(-500)}`,
+  );
+}
+
+const walks = PAGES.map((page) => ({ page, ...commandsOf(readFileSync(join(root, page), 'utf8')) }));
+try {
+  const service = await serve('npm start');
+  for (const { page, session } of walks) if (session.length > 0) runSession(page, session, service.url);
+  if (!(await service.stop())) say('FAILED', 'npm start', ' (it did not stop in order)');
+  for (const command of new Set(walks.flatMap(({ commands }) => commands))) await walkCommand(command);
+} finally {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+}
+process.stdout.write(
+  failures.length === 0 ? 'Every command works or says why not.\n' : `${failures.length} failed.\n`,
+);
+process.exit(failures.length === 0 ? 0 : 1);
