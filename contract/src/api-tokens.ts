@@ -28,7 +28,7 @@ export const createApiTokenInput = z.object({
   role: role
     .optional()
     .describe('Default: your own. Another role may have no permission that yours does not have.'),
-  expiresInDays: z.int().min(1).max(730).default(90),
+  expiresInDays: z.int().min(1).max(730).default(90).describe('Days until the token expires.'),
 });
 export type CreateApiTokenInput = z.infer<typeof createApiTokenInput>;
 

@@ -22,7 +22,7 @@ const currentPassword = z.string().max(1000).describe('Your present password.');
 export const secondFactorState = z.object({
   enabled: z.boolean(),
   enabledSince: z.date().nullable(),
-  recoveryCodesLeft: z.number(),
+  recoveryCodesLeft: z.number().describe('How many recovery codes are unused.'),
 });
 export type SecondFactorState = z.infer<typeof secondFactorState>;
 

@@ -97,6 +97,7 @@ describe('the steps to a cluster', () => {
     expect(local).toEqual([
       'activity',
       'api_tokens',
+      'backups',
       'changes',
       'connections',
       'deleted_events',

@@ -200,6 +200,8 @@ describe('a stream of several topics that is not read', () => {
   it('receives the number of missed messages of all topics', async () => {
     const { id, apiKey } = await addSensor(gantry);
     const token = await gantry.tokenFor('ADMIN');
+    // Its events must not change its status.
+    await gantry.ok('sensors.update', { id, requiresHeartbeats: true }, { token });
     const { hostname, port } = new URL(gantry.url);
     const input = encodeURIComponent(JSON.stringify({ json: { topics: ['events', 'sensors'] } }));
     const socket = connect(Number(port), hostname);

@@ -36,6 +36,7 @@ const devicesOf = (service: Gantry) => {
       asOperator('sensors.create', { name: 'Camera', deviceId: randomUUID(), type: 'CAMERA' }),
     set: (id: string, status: SensorStatus) => asOperator('sensors.update', { id, status }),
     read: (id: string) => service.ok<SensorJson>('sensors.getById', { id }),
+    signs: (id: string) => asOperator('sensors.getSignsOfLife', { id }),
     history: async (id: string): Promise<ChangeJson[]> =>
       (await asOperator('sensors.getStatusHistory', { id, take: 100 })).history.reverse(),
     heartbeat: (apiKey: string, rest: object = {}) => service.ok('sensors.heartbeat', { apiKey, ...rest }),
@@ -50,7 +51,8 @@ const devicesOf = (service: Gantry) => {
     age: (id: string, seconds: number) =>
       service.pool.query(
         `UPDATE sensors SET status_since = status_since - $2 * interval '1 second',
-           last_heartbeat = last_heartbeat - $2 * interval '1 second' WHERE id = $1`,
+           last_heartbeat = last_heartbeat - $2 * interval '1 second',
+           last_event_at = last_event_at - $2 * interval '1 second' WHERE id = $1`,
         [id, seconds],
       ),
   };
@@ -112,14 +114,14 @@ describe('the status machine', () => {
       }
       if (action === 'heartbeat') return (await devices.heartbeat(sensor.apiKey)).status;
       if (action === 'event') {
+        const lastEvent = async () => (await devices.signs(sensor.id)).lastEventAt;
+        const before = await lastEvent();
         await gantry.ingest(sensor.apiKey);
+        // Events are noted, and change the status, a little later.
+        await eventually(lastEvent, (at) => at !== before);
         const expected = nextStatus.event[from];
-        return (
-          await eventually(
-            () => devices.read(sensor.id),
-            (read) => read.status === expected,
-          )
-        ).status;
+        const read = () => devices.read(sensor.id);
+        return (await eventually(read, ({ status }) => status === expected)).status;
       }
       if (action === 'criticalIssue') {
         return (await devices.heartbeat(sensor.apiKey, { issues: [WARNING, CRITICAL] })).status;

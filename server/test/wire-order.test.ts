@@ -212,7 +212,8 @@ const procedures = Object.entries(
 );
 
 describe('the access to procedures', () => {
-  const PUBLIC = `auth.login auth.logout system.health system.getLicense system.getSettings
+  const PUBLIC =
+    `auth.login auth.logout auth.getLoginMethods auth.completeOidcLogin system.health system.getLicense system.getSettings
     system.timezone.getTimezoneSettings sensors.getAll sensors.getAllSensors sensors.getById events.getEventTypes
     events.ingest events.ingestBatch sensors.heartbeat`.split(/\s+/);
 

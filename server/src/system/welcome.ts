@@ -17,11 +17,12 @@ export interface WelcomeParts {
 
 /**
  * Logs that the service is listening, for output that is no terminal and may be stored. It is one record, whatever the
- * log level, and never contains a password.
+ * log level, and never contains a password or an e-mail address.
  */
 export function logWelcome({ service: { firstAdministrator }, url }: WelcomeParts, log: Logger): void {
   const { passwordFile } = firstAdministrator ?? {};
-  const fields = { url, version, ...(passwordFile && { passwordFile }) };
+  const administrator = firstAdministrator ? 'created' : 'existing';
+  const fields = { url, version, administrator, ...(passwordFile && { passwordFile }) };
   log.child({}, { level: 'info' }).info(fields, `Gantry ${version} listens on ${url}`);
 }
 

@@ -57,7 +57,7 @@ describe.each(formats.map((format) => [format.name, format] as const))('the form
     const values = { url: 'http://host/gateway/x/T0KEN', token: 'T0KEN', username: 'USER', password: 'PASS' };
     const steps = format.instructions(values);
     expect(steps.length).toBeGreaterThanOrEqual(4);
-    expect(steps.length).toBeLessThanOrEqual(8);
+    expect(steps.length).toBeLessThanOrEqual(9);
     expect(steps.join('\n')).toMatch(/T0KEN|USER|PASS/);
   });
 });
