@@ -58,14 +58,15 @@ function State({ state }: { readonly state: SecondFactorState }) {
           [t('factor.since'), enabledSince && <Moment key="since" at={enabledSince} />],
           [
             t('factor.recovery'),
-            enabled &&
-              (left < FEW ? (
+            enabled ? (
+              left < FEW ? (
                 <Badge key="left" tone="medium" icon="high">
                   {codesLeft}
                 </Badge>
               ) : (
                 codesLeft
-              )),
+              )
+            ) : null,
           ],
         ]}
       />
