@@ -29,6 +29,7 @@ export default defineConfig({
       '^/reports/[^/]+/file$': SERVICE,
       '/map': SERVICE,
       '/console.json': SERVICE,
+      '/login/': SERVICE,
     },
   },
 });

@@ -150,6 +150,16 @@ const reportSchedules = createRoute({
   component: lazyRouteComponent(() => import('./reports/schedules-page.tsx'), 'SchedulesPage'),
 });
 
+const account = createRoute({
+  getParentRoute: () => shell,
+  path: '/account',
+  validateSearch: readSearch({}),
+  component: lazyRouteComponent(async () => {
+    await enterRoom('account');
+    return import('./account/account-page.tsx');
+  }, 'AccountPage'),
+});
+
 const ownSessions = createRoute({
   getParentRoute: () => shell,
   path: '/account/sessions',
@@ -161,7 +171,7 @@ const administration = createRoute({
   getParentRoute: () => shell,
   path: '/administration',
   component: lazyRouteComponent(async () => {
-    await enterRoom('administration');
+    await Promise.all([enterRoom('administration'), enterRoom('account')]);
     return import('./administration/administration-page.tsx');
   }, 'AdministrationPage'),
 });
@@ -220,6 +230,18 @@ const settings = createRoute({
   validateSearch: readSearch({}),
   component: lazyRouteComponent(() => import('./administration/settings/settings-page.tsx'), 'SettingsPage'),
 });
+const backups = createRoute({
+  getParentRoute: () => administration,
+  path: '/backups',
+  validateSearch: readSearch({}),
+  component: lazyRouteComponent(() => import('./administration/backups/backups-page.tsx'), 'BackupsPage'),
+});
+const doctor = createRoute({
+  getParentRoute: () => administration,
+  path: '/doctor',
+  validateSearch: readSearch({}),
+  component: lazyRouteComponent(() => import('./administration/doctor/doctor-page.tsx'), 'DoctorPage'),
+});
 const system = createRoute({
   getParentRoute: () => administration,
   path: '/system',
@@ -235,8 +257,10 @@ const administrationParts = administration.addChildren([
   webhook,
   storage,
   holds,
+  backups,
   settings,
   system,
+  doctor,
 ]);
 
 export const router = createRouter({
@@ -257,6 +281,7 @@ export const router = createRouter({
       reports,
       reportFiles,
       reportSchedules,
+      account,
       ownSessions,
       administrationParts,
     ]),

@@ -21,6 +21,9 @@ const PAGES = [
   '/administration/holds',
   '/administration/settings',
   '/administration/system',
+  '/administration/backups',
+  '/administration/doctor',
+  '/account',
   '/account/sessions',
 ];
 

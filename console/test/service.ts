@@ -99,7 +99,16 @@ function launch(folder: string, settings: Record<string, string>): ChildProcess 
   const { PATH, HOME } = process.env;
   return spawn(process.execPath, ['--enable-source-maps', MAIN], {
     cwd: folder,
-    env: { PATH, HOME, ADMIN_PASSWORD: PASSWORD, LOG_LEVEL: 'warn', DATA_DIR: folder, ...settings },
+    env: {
+      PATH,
+      HOME,
+      ADMIN_PASSWORD: PASSWORD,
+      LOG_LEVEL: 'warn',
+      DATA_DIR: folder,
+      BACKUP_DIR: join(folder, 'backups'),
+      BACKUP_SCHEDULE: 'manual',
+      ...settings,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }

@@ -731,6 +731,9 @@ export const stories: readonly PageStory[] = [
     '/administration/storage',
     '/administration/settings',
     '/administration/system',
+    '/administration/backups',
+    '/administration/doctor',
+    '/account',
     '/account/sessions',
   ].map((address) => ({ name: address, make: is(address), tries: {} })),
 ];

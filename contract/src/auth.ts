@@ -49,6 +49,15 @@ export const loginMethods = z.object({
 });
 export type LoginMethods = z.infer<typeof loginMethods>;
 
+/** What the settings say of number plates and the role of the caller. */
+export const plateAccess = z.object({
+  seesPlates: z
+    .boolean()
+    .describe('false: answers contain `•••` in place of plates, and a search for a plate is FORBIDDEN.'),
+  requiresReason: z.boolean().describe('Whether a search for a plate requires a `reason`.'),
+});
+export type PlateAccess = z.infer<typeof plateAccess>;
+
 /** What a SHA-256 is in base64url. */
 export const OIDC_CHALLENGE = /^[\w-]{43}$/;
 

@@ -29,6 +29,7 @@ export const mayCall = {
   'auth.completeOidcLogin': 'anybody',
   'auth.logout': 'anybody',
   'auth.me': everybody,
+  'auth.getPlateAccess': everybody,
   'auth.refreshToken': everybody,
   'auth.getSessions': everybody,
   'auth.revokeSession': everybody,

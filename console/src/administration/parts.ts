@@ -4,7 +4,17 @@ import type { IconName } from '../ui/icon.tsx';
 /** A part of the administration, and what a user must be allowed to do to see it. */
 interface Part {
   readonly to: string;
-  readonly name: 'users' | 'roles' | 'activity' | 'webhooks' | 'storage' | 'holds' | 'settings' | 'system';
+  readonly name:
+    | 'users'
+    | 'roles'
+    | 'activity'
+    | 'webhooks'
+    | 'storage'
+    | 'holds'
+    | 'backups'
+    | 'settings'
+    | 'system'
+    | 'doctor';
   readonly icon: IconName;
   readonly permission: Permission;
 }
@@ -16,6 +26,8 @@ export const parts: readonly Part[] = [
   { to: '/administration/webhooks', name: 'webhooks', icon: 'link', permission: 'systemSettings' },
   { to: '/administration/storage', name: 'storage', icon: 'storage', permission: 'systemSettings' },
   { to: '/administration/holds', name: 'holds', icon: 'hold', permission: 'systemSettings' },
+  { to: '/administration/backups', name: 'backups', icon: 'backup', permission: 'systemSettings' },
   { to: '/administration/settings', name: 'settings', icon: 'time', permission: 'systemSettings' },
   { to: '/administration/system', name: 'system', icon: 'good', permission: 'systemSettings' },
+  { to: '/administration/doctor', name: 'doctor', icon: 'doctor', permission: 'systemSettings' },
 ];

@@ -9,6 +9,7 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { ConnectionActions } from './connection-actions.tsx';
 import { Discoveries } from './discoveries.tsx';
 import { Messages } from './messages.tsx';
+import { NotStored } from './not-stored.tsx';
 import { useFormats } from './use-formats.ts';
 
 /** One connection: the messages of the device as they came, what became of them, and devices that nobody knows yet. */
@@ -58,6 +59,7 @@ export function ConnectionPage() {
       {!connection && !error && <Skeleton rows={8} />}
       {connection && (
         <>
+          <NotStored connection={connection} />
           <Discoveries connectionId={connection.id} recorder={sensor.data?.name ?? ''} />
           <Messages connectionId={connection.id} />
         </>

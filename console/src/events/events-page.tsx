@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { FilterValues } from '../filters/filter.ts';
 import { FilterBar } from '../filters/filter-bar.tsx';
 import { useMay } from '../session/may.ts';
+import { PlatesHidden, useSeesPlates } from '../session/plates.tsx';
 import { PageHeader } from '../shell/page-header.tsx';
 import { DataTable } from '../table/data-table.tsx';
 import { useCursor } from '../table/use-cursor.ts';
@@ -45,6 +46,7 @@ function Events() {
   const close = () => change({ event: undefined });
 
   const filters = useEventFilters();
+  const seesPlates = useSeesPlates();
   const { pages, isHeld, reason, setReason } = useEventList(input);
   const states = useRowStates(pages.rows, pages.updatedAt);
   const triage = useTriage(states);
@@ -86,8 +88,9 @@ function Events() {
         <JumpToDate input={input} onChange={change} />
         {!isHeld && <ExportButton input={input} reason={reason} filters={filters} />}
       </PageHeader>
+      <PlatesHidden />
       <FilterBar page="events" filters={filters} values={input} onChange={change} />
-      {input.licensePlateNumber !== undefined && !isHeld && (
+      {input.licensePlateNumber !== undefined && seesPlates && !isHeld && (
         <PlateReason key={input.licensePlateNumber} reason={reason} onReason={setReason} />
       )}
       {(mayDecide || mayDelete) && (

@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useNeedsReason } from '../session/plates.tsx';
 import { Button } from '../ui/button.tsx';
 import { Field } from '../ui/field.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -53,6 +54,7 @@ export function PlateQuestion({ plate, onAnswer }: PlateQuestionProps) {
   const { t } = useTranslation('events');
   const [text, setText] = useState('');
   const reason = text.trim();
+  const needsReason = useNeedsReason();
   const [askedAt] = useState(() => performance.now());
   const answer = () => onAnswer(reason || null);
   const submit = (event: FormEvent) => {
@@ -74,6 +76,7 @@ export function PlateQuestion({ plate, onAnswer }: PlateQuestionProps) {
         value={text}
         maxLength={500}
         onChange={(event) => setText(event.target.value)}
+        required={needsReason}
         autoFocus
       />
       <Button
@@ -82,9 +85,9 @@ export function PlateQuestion({ plate, onAnswer }: PlateQuestionProps) {
         icon="search"
         className="self-start"
         // A press with the pointer is deliberate at once; an Enter comes as a click without one.
-        onClick={({ detail }) => detail > 0 && answer()}
+        onClick={({ detail }) => detail > 0 && (reason || !needsReason) && answer()}
       >
-        {t(reason ? 'plateReason.search' : 'plateReason.without')}
+        {t(reason || needsReason ? 'plateReason.search' : 'plateReason.without')}
       </Button>
     </form>
   );

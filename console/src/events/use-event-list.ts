@@ -1,6 +1,7 @@
 import type { Event } from '@gantry/contract/events';
 import { useRef, useState } from 'react';
 import { api, service } from '../service/service.ts';
+import { useSeesPlates } from '../session/plates.tsx';
 import { useUser } from '../session/session.ts';
 import { type Pages, usePages } from '../table/pages.ts';
 import type { EventFilters } from './search.ts';
@@ -25,7 +26,9 @@ export function useEventList(input: EventFilters): EventList {
   const plate = input.licensePlateNumber;
   const [, setAnswered] = useState(0);
   const key = `${useUser().id} ${plate}`;
-  const answer = plate === undefined ? null : answers.get(key);
+  // The service refuses the search of those who see no plates, whatever the reason.
+  const seesPlates = useSeesPlates();
+  const answer = plate === undefined || !seesPlates ? null : answers.get(key);
   const reason = answer ?? undefined;
   const latest = useRef(reason);
   latest.current = reason;

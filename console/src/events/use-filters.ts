@@ -3,12 +3,14 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter } from '../filters/filter.ts';
 import { api } from '../service/service.ts';
+import { useSeesPlates } from '../session/plates.tsx';
 import { findCodes, useCodeNames, vehicles, violations } from './codes.ts';
 
 /** Every filter of `events.getAll`. */
 export function useEventFilters(): readonly Filter[] {
   const { t } = useTranslation('events');
   const names = useCodeNames();
+  const seesPlates = useSeesPlates();
   return useMemo(
     () => [
       {
@@ -24,13 +26,17 @@ export function useEventFilters(): readonly Filter[] {
         find: async (part) => findCodes(violations, names.violation, part),
         nameOf: async (code) => names.violation(code),
       },
-      {
-        kind: 'text',
-        name: 'licensePlateNumber',
-        label: t('fields.plate'),
-        hint: t('filters.plateHint'),
-        onEnter: true,
-      },
+      ...(seesPlates
+        ? [
+            {
+              kind: 'text',
+              name: 'licensePlateNumber',
+              label: t('fields.plate'),
+              hint: t('filters.plateHint'),
+              onEnter: true,
+            } as const,
+          ]
+        : []),
       {
         kind: 'lookUp',
         name: 'vehicleType',
@@ -82,6 +88,6 @@ export function useEventFilters(): readonly Filter[] {
         no: t('filters.no'),
       },
     ],
-    [t, names],
+    [t, names, seesPlates],
   );
 }

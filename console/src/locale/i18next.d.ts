@@ -1,4 +1,5 @@
 import 'i18next';
+import type account from '../account/locale/en.json';
 import type administration from '../administration/locale/en.json';
 import type chart from '../chart/locale/en.json';
 import type common from '../common/locale/en.json';
@@ -23,6 +24,7 @@ declare module 'i18next' {
     defaultNS: 'common';
     resources: {
       chart: typeof chart;
+      account: typeof account;
       administration: typeof administration;
       common: typeof common;
       connections: typeof connections;

@@ -18,7 +18,7 @@ const catalogues: Readonly<Record<Language, () => Promise<{ catalogue: Catalogue
 };
 
 /** The texts of rooms that few users enter, which are loaded with their pages. */
-const laterTexts = import.meta.glob<object>('../{administration,connections}/locale/*.json', {
+const laterTexts = import.meta.glob<object>('../{account,administration,connections}/locale/*.json', {
   import: 'default',
 });
 const entered = new Set<string>();
@@ -53,7 +53,7 @@ async function addLaterTexts(language: string, room: string): Promise<void> {
 }
 
 /** Loads the texts of a room that does not belong to the first load, now and with every other language. */
-export async function enterRoom(room: 'administration' | 'connections'): Promise<void> {
+export async function enterRoom(room: 'account' | 'administration' | 'connections'): Promise<void> {
   if (entered.has(room)) return;
   await addLaterTexts(i18next.language, room);
   entered.add(room);

@@ -1,7 +1,7 @@
 import { catalogueOf } from './rooms.ts';
 
 export const catalogue = catalogueOf(
-  import.meta.glob(['../*/locale/tr.json', '!../{administration,connections}/**'], {
+  import.meta.glob(['../*/locale/tr.json', '!../{account,administration,connections}/**'], {
     eager: true,
     import: 'default',
   }),

@@ -3,6 +3,7 @@ import { filtersOfKind, reportFormats, reportKinds } from '@gantry/contract/valu
 import { useTranslation } from 'react-i18next';
 import { Chip } from '../filters/chip.tsx';
 import { FilterField } from '../filters/filter-field.tsx';
+import { useSeesPlates } from '../session/plates.tsx';
 import { Field } from '../ui/field.tsx';
 import { Select } from '../ui/select.tsx';
 import { useReportFilters } from './report-filters.ts';
@@ -27,7 +28,8 @@ export function ContentFields({ content, onChange, errorOf, isKindFixed = false 
   const { t } = useTranslation('reports');
   const { kind, format, filters } = content;
   const all = useReportFilters();
-  const offered = filtersOfKind[kind];
+  const seesPlates = useSeesPlates();
+  const offered = filtersOfKind[kind].filter((name) => seesPlates || name !== 'licensePlateNumber');
   const set = (name: string, value: unknown) =>
     onChange({ ...content, filters: { ...filters, [name]: value } });
   const changeKind = (next: ReportKind) => {

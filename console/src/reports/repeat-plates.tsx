@@ -1,6 +1,7 @@
 import type { Analytics } from '@gantry/contract/analytics';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { PlatesHidden, useSeesPlates } from '../session/plates.tsx';
 import { Moment } from '../time/moment.tsx';
 import { ScrolledTable } from '../ui/scrolled-table.tsx';
 
@@ -12,6 +13,7 @@ interface RepeatPlatesProps {
 /** The plates that were seen most often, and the way to their events. */
 export function RepeatPlates({ analytics: { repeatPlates }, from }: RepeatPlatesProps) {
   const { t, i18n } = useTranslation('reports');
+  const seesPlates = useSeesPlates();
   const { since, plates } = repeatPlates;
   return (
     <section className="flex min-w-0 flex-col gap-2 rounded-md border bg-surface p-3">
@@ -24,7 +26,11 @@ export function RepeatPlates({ analytics: { repeatPlates }, from }: RepeatPlates
         )}
       </header>
       {plates.length === 0 ? (
-        <p className="text-muted">{t('plates.none')}</p>
+        seesPlates ? (
+          <p className="text-muted">{t('plates.none')}</p>
+        ) : (
+          <PlatesHidden />
+        )
       ) : (
         <ScrolledTable
           label={t('plates.title')}

@@ -4,6 +4,7 @@ import { defaultStringifySearch } from '@tanstack/react-router';
 import { useDeferredValue } from 'react';
 import { useTranslation } from 'react-i18next';
 import { service } from '../service/service.ts';
+import { useSeesPlates } from '../session/plates.tsx';
 import { useUser } from '../session/session.ts';
 import { usePagesOfUser } from '../shell/use-pages.ts';
 import type { IconName } from '../ui/icon.tsx';
@@ -35,6 +36,7 @@ export function useResults(text: string): { groups: readonly FoundGroup[]; isSea
   const { t: shell } = useTranslation('shell');
   const { role } = useUser();
   const pages = usePagesOfUser();
+  const seesPlates = useSeesPlates();
   const part = useDeferredValue(text.trim());
   const enabled = part.length >= LEAST;
   const ask = { search: part, take: SHOWN };
@@ -89,7 +91,7 @@ export function useResults(text: string): { groups: readonly FoundGroup[]; isSea
       })),
     },
   ];
-  if (PLATE.test(part)) {
+  if (seesPlates && PLATE.test(part)) {
     const plates: FoundGroup = { name: 'plates', items: platesOf(part, t('recorded')) };
     // What has a figure in it is more likely a plate than a name.
     groups.splice(/[\p{N}*]/u.test(part) ? 0 : groups.length, 0, plates);

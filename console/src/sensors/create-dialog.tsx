@@ -9,14 +9,18 @@ import { CopyButton } from '../ui/copy-button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
 import { Command, firstEventCommand } from './first-event.tsx';
-import { readSensor, SensorFields } from './sensor-fields.tsx';
+import { readHeartbeats, readSensor, SensorFields } from './sensor-fields.tsx';
 
 /** Registers a sensor; then its key and the command that sends its first event, which are shown this once. */
 export function CreateSensorDialog({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTranslation(['sensors', 'common']);
   const client = useQueryClient();
   const form = useForm({
-    read: (entered) => ({ ...readSensor(entered), deviceId: entered.text('deviceId') }),
+    read: (entered) => ({
+      ...readSensor(entered),
+      ...readHeartbeats(entered),
+      deviceId: entered.text('deviceId'),
+    }),
     save: (input) => api.sensors.create.mutate(input),
     onSuccess: () => void client.invalidateQueries({ queryKey: service.sensors.pathKey() }),
   });

@@ -1,11 +1,14 @@
 import type { Sensor } from '@gantry/contract/sensors';
+import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { service } from '../service/service.ts';
 import { Moment } from '../time/moment.tsx';
 import { Facts, Panel } from '../ui/panel.tsx';
 
 /** What is known of a sensor. */
 export function DetailsPanel({ sensor }: { readonly sensor: Sensor }) {
   const { t, i18n } = useTranslation(['sensors', 'common']);
+  const { data: signs } = useQuery(service.sensors.getSignsOfLife.queryOptions({ id: sensor.id }));
   const code = (text: string | null) => text && <bdi className="font-mono">{text}</bdi>;
   const moment = (at: Date | null) => at && <Moment at={at} />;
   return (
@@ -16,6 +19,11 @@ export function DetailsPanel({ sensor }: { readonly sensor: Sensor }) {
           [t('fields.deviceId'), code(sensor.deviceId)],
           [t('fields.lastHeartbeat'), moment(sensor.lastHeartbeat) ?? t('neverHeard')],
           [t('fields.lastCommunication'), moment(sensor.lastCommunication)],
+          [t('fields.lastEventAt'), moment(signs?.lastEventAt ?? null)],
+          [
+            t('fields.signs'),
+            signs && t(signs.requiresHeartbeats ? 'fields.onlyHeartbeats' : 'fields.alsoEvents'),
+          ],
           [t('fields.lastPing'), moment(sensor.lastPing)],
           [t('fields.ipAddress'), code(sensor.ipAddress)],
           [t('fields.macAddress'), code(sensor.macAddress)],

@@ -6,7 +6,7 @@ import { useForm } from '../form/form.ts';
 import { FormDialog } from '../form/form-dialog.tsx';
 import { api, service } from '../service/service.ts';
 import { useNotices } from '../undo/undo.tsx';
-import { readSensor, SensorFields } from './sensor-fields.tsx';
+import { readHeartbeats, readSensor, SensorFields } from './sensor-fields.tsx';
 
 /** Changes a sensor. */
 export function EditSensorDialog({
@@ -23,6 +23,7 @@ export function EditSensorDialog({
     read: (entered) => ({
       id: sensor.id,
       ...changesOf(sensor, { ...readSensor(entered), status: entered.text('status') as Sensor['status'] }),
+      ...(entered.text('requiredHeartbeats') && readHeartbeats(entered)),
     }),
     save: (input: UpdateSensorInput) => api.sensors.update.mutate(input),
     onSuccess: () => {

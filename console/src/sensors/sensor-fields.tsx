@@ -6,6 +6,7 @@ import type { Entered } from '../form/form.ts';
 import { LocationPicker } from '../locations/location-picker.tsx';
 import { Field } from '../ui/field.tsx';
 import { Select } from '../ui/select.tsx';
+import { HeartbeatsField } from './heartbeats-field.tsx';
 
 type SensorType = Sensor['type'];
 type SensorStatus = Sensor['status'];
@@ -21,6 +22,12 @@ export function readSensor(entered: Entered) {
     locationId: entered.textOrNull('locationId'),
     description: entered.textOrNull('description'),
   };
+}
+
+/** Whether only heartbeats count, if that was changed. */
+export function readHeartbeats(entered: Entered): { requiresHeartbeats?: boolean } {
+  const requiresHeartbeats = entered.checked('requiresHeartbeats');
+  return String(requiresHeartbeats) === entered.text('requiredHeartbeats') ? {} : { requiresHeartbeats };
 }
 
 /** Both degrees, or null if neither was entered. The service names the one that is missing or out of range. */
@@ -71,6 +78,7 @@ export function SensorFields({ sensor, errorOf }: FieldsProps) {
         inputMode="numeric"
         hint={t('fields.eventsPerMinHint')}
       />
+      <HeartbeatsField {...(sensor && { sensorId: sensor.id })} />
       <Field {...field('description')} lines={3} />
     </>
   );

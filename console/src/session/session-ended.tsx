@@ -2,6 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { useSessionEnded } from './ended.ts';
+import { OidcLogin } from './oidc-login.tsx';
 import { useSession } from './session.ts';
 import { SignInForm } from './sign-in-form.tsx';
 import { signOut } from './use-sign-in.ts';
@@ -16,6 +17,7 @@ export function SessionEnded() {
     <Dialog title={t('ended.title')} open={ended}>
       <p>{t('ended.text')}</p>
       <SignInForm email={session.user.email} onSignedIn={() => undefined} />
+      {ended && <OidcLogin to={location.pathname + location.search} note={t('ended.leaves')} />}
       <Button kind="quiet" onClick={() => void signOut()}>
         {t('ended.leave')}
       </Button>

@@ -1,8 +1,11 @@
-import type { FormEvent } from 'react';
+import { GantryError } from '@gantry/client';
+import { SECOND_FACTOR_REQUIRED, WRONG_CODE } from '@gantry/contract/second-factor';
+import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
 import { Button } from '../ui/button.tsx';
 import { Field } from '../ui/field.tsx';
+import { CodeField } from './code-field.tsx';
 import { useSignIn } from './use-sign-in.ts';
 
 interface SignInFormProps {
@@ -11,14 +14,24 @@ interface SignInFormProps {
   readonly onSignedIn: () => void;
 }
 
-/** E-mail address and password, and why they were refused, as the service says it. */
+/** E-mail address, password and, where the service asks for it, a code; and why they were refused, as the service says it. */
 export function SignInForm({ email, onSignedIn }: SignInFormProps) {
   const { t } = useTranslation('session');
   const signIn = useSignIn(onSignedIn);
+  const said = signIn.error instanceof GantryError ? signIn.error.message : null;
+  const [asksCode, setAsksCode] = useState(false);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const entered = new FormData(event.currentTarget);
-    signIn.mutate({ email: String(entered.get('email')), password: String(entered.get('password')) });
+    const code = String(entered.get('code') ?? '').trim();
+    signIn.mutate(
+      {
+        email: String(entered.get('email')),
+        password: String(entered.get('password')),
+        ...(code && { code }),
+      },
+      { onError: ({ message }) => message === SECOND_FACTOR_REQUIRED && setAsksCode(true) },
+    );
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-3">
@@ -39,7 +52,12 @@ export function SignInForm({ email, onSignedIn }: SignInFormProps) {
         autoFocus={email !== undefined}
         required
       />
-      {signIn.error && <Failure error={signIn.error} />}
+      {asksCode && (
+        <CodeField hint={t('code.hint')} error={said === WRONG_CODE ? said : undefined} autoFocus />
+      )}
+      {signIn.error && said !== SECOND_FACTOR_REQUIRED && said !== WRONG_CODE && (
+        <Failure error={signIn.error} />
+      )}
       <Button kind="primary" type="submit" disabled={signIn.isPending}>
         {t('signIn')}
       </Button>

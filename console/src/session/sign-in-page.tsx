@@ -1,5 +1,8 @@
 import { Navigate, useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { hasOidcAnswer } from './oidc.ts';
+import { OidcLogin, OidcReturn } from './oidc-login.tsx';
 import { useSession } from './session.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
@@ -9,7 +12,10 @@ export function SignInPage() {
   const session = useSession();
   const navigate = useNavigate();
   const { to = '/' } = useSearch({ from: '/sign-in' });
-  if (session) return <Navigate to={to} replace />;
+  const enter = (wanted: string) => void navigate({ to: wanted, replace: true });
+  // Who comes back from the provider may still have a session here, which has ended.
+  const [returns] = useState(hasOidcAnswer);
+  if (session && !returns) return <Navigate to={to} replace />;
   return (
     <main className="grid min-h-dvh place-items-center p-4">
       <div className="flex w-full max-w-sm flex-col gap-4 rounded-md border bg-raised p-6">
@@ -20,7 +26,9 @@ export function SignInPage() {
             <p className="text-sm text-muted">{t('subtitle')}</p>
           </div>
         </header>
-        <SignInForm onSignedIn={() => void navigate({ to, replace: true })} />
+        <OidcReturn onSignedIn={enter} />
+        <SignInForm onSignedIn={() => enter(to)} />
+        <OidcLogin to={to} />
       </div>
     </main>
   );

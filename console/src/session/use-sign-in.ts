@@ -3,26 +3,33 @@ import { useMutation } from '@tanstack/react-query';
 import { queryClient } from '../service/queries.ts';
 import { api } from '../service/service.ts';
 import { setSessionEnded } from './ended.ts';
-import { currentSession, keepSession } from './session.ts';
+import { currentSession, keepSession, type Session } from './session.ts';
 
 interface Credentials {
   readonly email: string;
   readonly password: string;
+  /** Of the second factor; absent until the service asks for it. */
+  readonly code?: string;
 }
 
 /** Signs in. Who signs in again finds the page as it was; another user begins with nothing of the one before. */
 export function useSignIn(onSignedIn: (user: SessionUser) => void) {
   return useMutation({
-    mutationFn: ({ email, password }: Credentials) => api.auth.login.mutate({ email, password }),
+    mutationFn: (credentials: Credentials) => api.auth.login.mutate(credentials),
     onSuccess: (session) => {
-      const isSame = currentSession()?.user.id === session.user.id;
-      keepSession(session);
-      setSessionEnded(false);
-      if (isSame) void queryClient.invalidateQueries();
-      else queryClient.clear();
+      acceptSession(session);
       onSignedIn(session.user);
     },
   });
+}
+
+/** Begins the session that a login has given. */
+export function acceptSession(session: Session): void {
+  const isSame = currentSession()?.user.id === session.user.id;
+  keepSession(session);
+  setSessionEnded(false);
+  if (isSame) void queryClient.invalidateQueries();
+  else queryClient.clear();
 }
 
 /** Signs out at the service, and here even if that cannot be reached. */

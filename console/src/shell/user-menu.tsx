@@ -1,55 +1,49 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Language, languages, setLanguage } from '../locale/locale.ts';
-import { PasswordDialog } from '../session/password-dialog.tsx';
 import { useUser } from '../session/session.ts';
 import { signOut } from '../session/use-sign-in.ts';
 import { setTheme, themes, useTheme } from '../theme/theme.ts';
 import { Button } from '../ui/button.tsx';
 import { Menu } from '../ui/menu.tsx';
 
-/** Who is signed in, and their choices: theme, language, password, sign out. */
+/** Who is signed in, and their choices: theme, language, account, sign out. */
 export function UserMenu() {
   const { t, i18n } = useTranslation('shell');
   const user = useUser();
   const theme = useTheme();
   const navigate = useNavigate();
-  const [changesPassword, setChangesPassword] = useState(false);
   return (
-    <>
-      <Menu
-        trigger={
-          <Button kind="quiet" icon="users" aria-label={t('user.menu')}>
-            <bdi className="one-line max-w-40 max-sm:hidden">{`${user.firstName} ${user.lastName}`}</bdi>
-          </Button>
-        }
-        items={[
-          { label: `${user.email} · ${t(`roles.${user.role}`)}`, onSelect: () => undefined, disabled: true },
-          'line',
-          ...themes.map((each) => ({
-            label: t(`theme.${each}`),
-            icon: 'theme' as const,
-            checked: each === theme,
-            onSelect: () => setTheme(each),
-          })),
-          'line',
-          ...Object.entries(languages).map(([code, name]) => ({
-            label: <span lang={code}>{name}</span>,
-            checked: code === i18n.language,
-            onSelect: () => setLanguage(code as Language),
-          })),
-          'line',
-          { label: t('user.password'), icon: 'key', onSelect: () => setChangesPassword(true) },
-          {
-            label: t('user.sessions'),
-            icon: 'activity',
-            onSelect: () => void navigate({ to: '/account/sessions' }),
-          },
-          { label: t('user.signOut'), icon: 'signOut', onSelect: () => void signOut() },
-        ]}
-      />
-      <PasswordDialog open={changesPassword} onClose={() => setChangesPassword(false)} />
-    </>
+    <Menu
+      trigger={
+        <Button kind="quiet" icon="users" aria-label={t('user.menu')}>
+          <bdi className="one-line max-w-40 max-sm:hidden">{`${user.firstName} ${user.lastName}`}</bdi>
+        </Button>
+      }
+      items={[
+        { label: `${user.email} · ${t(`roles.${user.role}`)}`, onSelect: () => undefined, disabled: true },
+        'line',
+        ...themes.map((each) => ({
+          label: t(`theme.${each}`),
+          icon: 'theme' as const,
+          checked: each === theme,
+          onSelect: () => setTheme(each),
+        })),
+        'line',
+        ...Object.entries(languages).map(([code, name]) => ({
+          label: <span lang={code}>{name}</span>,
+          checked: code === i18n.language,
+          onSelect: () => setLanguage(code as Language),
+        })),
+        'line',
+        { label: t('user.account'), icon: 'key', onSelect: () => void navigate({ to: '/account' }) },
+        {
+          label: t('user.sessions'),
+          icon: 'activity',
+          onSelect: () => void navigate({ to: '/account/sessions' }),
+        },
+        { label: t('user.signOut'), icon: 'signOut', onSelect: () => void signOut() },
+      ]}
+    />
   );
 }

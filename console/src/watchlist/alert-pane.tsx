@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { Faster, isConflict, useFasterText } from '../conflict/faster.tsx';
 import { sendWithKeys } from '../form/send-with-keys.ts';
 import { Failure } from '../service/failure.tsx';
+import { useSeesPlates } from '../session/plates.tsx';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { SeverityBadge } from '../status/severity.tsx';
 import { Moment } from '../time/moment.tsx';
@@ -43,6 +44,7 @@ export function AlertAside({
 export function AlertPane({ alert, area, acknowledge, onClose }: AlertPaneProps) {
   const { t } = useTranslation(['watchlist', 'common']);
   const { priority, licensePlateNumber, pattern, reason, timestamp, createdAt } = alert;
+  const seesPlates = useSeesPlates();
   const isRefused = acknowledge.error !== null && acknowledge.variables?.id === alert.id;
   return (
     <AlertAside onClose={onClose}>
@@ -79,9 +81,11 @@ export function AlertPane({ alert, area, acknowledge, onClose }: AlertPaneProps)
         <Link to="/events" search={{ event: alert.eventId }} className="text-accent underline">
           {t('alerts.event')}
         </Link>
-        <Link to="/events" search={{ licensePlateNumber }} className="text-accent underline">
-          {t('alerts.reads')}
-        </Link>
+        {seesPlates && (
+          <Link to="/events" search={{ licensePlateNumber }} className="text-accent underline">
+            {t('alerts.reads')}
+          </Link>
+        )}
         <Link to="/watchlist" search={{ entryId: alert.entryId }} className="text-accent underline">
           {t('alerts.ofEntry')}
         </Link>

@@ -5,6 +5,7 @@ import type { FilterValues } from '../filters/filter.ts';
 import { FilterBar } from '../filters/filter-bar.tsx';
 import { api, service } from '../service/service.ts';
 import { useMay } from '../session/may.ts';
+import { useSeesPlates } from '../session/plates.tsx';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { DataTable } from '../table/data-table.tsx';
 import { NotOpened, useOpened } from '../table/opened.tsx';
@@ -31,7 +32,8 @@ export function Plates() {
 
 function PlateList() {
   const { t, i18n } = useTranslation('watchlist');
-  const mayManage = useMay('manageWatchlist');
+  const seesPlates = useSeesPlates();
+  const mayManage = useMay('manageWatchlist') && seesPlates;
   const { plate, search, priority, active, sortBy, sortOrder } = useSearch({ from: '/shell/watchlist' });
   const input = { search, priority, active, sortBy, sortOrder };
   const navigate = useNavigate({ from: '/watchlist' });

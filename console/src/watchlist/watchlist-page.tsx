@@ -2,6 +2,7 @@ import { permissionNames } from '@gantry/contract/permissions';
 import { Link, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useMay } from '../session/may.ts';
+import { PlatesHidden } from '../session/plates.tsx';
 import { NotAllowed } from '../shell/page-failure.tsx';
 import { PageHeader } from '../shell/page-header.tsx';
 import { partLook } from '../ui/part-look.ts';
@@ -27,6 +28,7 @@ export function WatchlistPage() {
       >
         <SoundSettings />
       </PageHeader>
+      <PlatesHidden />
       {part === 'plates' ? <Plates /> : <Alerts />}
     </>
   );

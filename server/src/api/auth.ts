@@ -7,6 +7,7 @@ import {
   loginMethods,
   loginOutput,
   logoutOutput,
+  plateAccess,
   refreshOutput,
   revokeSessionOutput,
   session,
@@ -68,6 +69,17 @@ export const authRouter = router({
     .meta({ summary: 'Get the calling user' })
     .output(sessionUser)
     .query(({ ctx }) => sessionUserOf(ctx.actor)),
+
+  getPlateAccess: signedIn
+    .meta({
+      summary: 'Get whether you see number plates',
+      notes: 'As the settings `HIDE_PLATES_FROM` and `PLATE_SEARCH_REASON` say.',
+    })
+    .output(plateAccess)
+    .query(({ ctx: { app, actor } }) => ({
+      seesPlates: actor.seesPlates,
+      requiresReason: app.config.PLATE_SEARCH_REASON,
+    })),
 
   refreshToken: person
     .meta({

@@ -1,7 +1,18 @@
 /** What the activity log holds, by noun. */
 export const actions = {
-  auth: ['login', 'logout', 'loginFailed', 'passwordChanged', 'sessionRevoked'],
-  users: ['create', 'update', 'delete', 'updateRole', 'resetPassword'],
+  auth: [
+    'login',
+    'logout',
+    'loginFailed',
+    'passwordChanged',
+    'sessionRevoked',
+    'secondFactorEnabled',
+    'secondFactorDisabled',
+    'recoveryCodeUsed',
+    'recoveryCodesRenewed',
+  ],
+  apiTokens: ['create', 'revoke'],
+  users: ['create', 'update', 'delete', 'updateRole', 'resetPassword', 'resetSecondFactor', 'linkIdentity'],
   sensors: ['create', 'update', 'delete', 'rotateKey', 'revealKey'],
   connections: ['create', 'update', 'rotate', 'delete', 'replay', 'register'],
   locations: ['create', 'update', 'delete'],
@@ -31,6 +42,7 @@ export const actions = {
   webhooks: ['create', 'update', 'delete', 'test', 'redeliver'],
   reports: ['generate', 'download', 'cancel', 'delete', 'createSchedule', 'updateSchedule', 'deleteSchedule'],
   storage: ['setRetention', 'runRetention', 'setHold', 'releaseHold'],
+  backups: ['create'],
   images: ['view'],
   system: ['updateTimezoneSettings'],
 } as const;

@@ -7,8 +7,8 @@ import { api } from '../../service/service.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
+import { OnceSecret } from '../../ui/once-secret.tsx';
 import { Select } from '../../ui/select.tsx';
-import { OnceSecret } from '../once-secret.tsx';
 import { nameOf, refreshUsers } from './refresh.ts';
 
 interface ResetDialogProps {

@@ -11,7 +11,7 @@ import { nameOf, refreshUsers } from './refresh.ts';
 import { ResetDialog } from './reset-dialog.tsx';
 import { RoleDialog } from './role-dialog.tsx';
 
-type Open = 'edit' | 'role' | 'reset' | 'state' | 'delete' | null;
+type Open = 'edit' | 'role' | 'reset' | 'resetFactor' | 'state' | 'delete' | null;
 
 interface UserActionsProps {
   readonly user: User;
@@ -42,6 +42,11 @@ export function UserActions({ user, onDeleted }: UserActionsProps) {
       <Button icon="key" onClick={() => setOpen('reset')}>
         {t('users.reset')}
       </Button>
+      {!isSelf && (
+        <Button icon="key" onClick={() => setOpen('resetFactor')}>
+          {t('users.resetFactor')}
+        </Button>
+      )}
       <Button icon={user.isActive ? 'offline' : 'good'} onClick={() => setOpen('state')}>
         {user.isActive ? t('users.deactivate') : t('users.activate')}
       </Button>
@@ -51,6 +56,19 @@ export function UserActions({ user, onDeleted }: UserActionsProps) {
       {open === 'edit' && <EditDialog user={user} onClose={close} />}
       {open === 'role' && <RoleDialog user={user} onClose={close} />}
       {open === 'reset' && <ResetDialog user={user} onClose={close} />}
+      {open === 'resetFactor' && (
+        <ConfirmDialog
+          title={t('users.resetFactor')}
+          action={t('users.resetFactor')}
+          run={() => api.users.resetSecondFactor.mutate({ userId: user.id })}
+          onDone={() => done(t('users.resetFactorDone', { name }))}
+          onClose={close}
+        >
+          <p>
+            <bdi>{t('users.resetFactorText', { name })}</bdi>
+          </p>
+        </ConfirmDialog>
+      )}
       {open === 'state' && (
         <ConfirmDialog
           title={user.isActive ? t('users.deactivate') : t('users.activate')}

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { TokenList } from '../../account/token-list.tsx';
 import { Failure } from '../../service/failure.tsx';
 import { service } from '../../service/service.ts';
 import { ExportSessions } from '../../session/export-sessions.tsx';
@@ -55,6 +56,9 @@ export function UserPane({ id, onClose }: UserPaneProps) {
             actions={<ExportSessions userId={user.id} title={`${t('users.sessions')} ${nameOf(user)}`} />}
           >
             <SessionList userId={user.id} />
+          </Panel>
+          <Panel title={t('users.tokens')} isFull>
+            <TokenList userId={user.id} />
           </Panel>
           <Panel
             title={t('users.recent')}

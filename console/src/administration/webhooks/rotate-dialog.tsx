@@ -5,7 +5,7 @@ import { api } from '../../service/service.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { OnceSecret } from '../once-secret.tsx';
+import { OnceSecret } from '../../ui/once-secret.tsx';
 import { refreshWebhooks } from './refresh.ts';
 
 /** Gives a webhook a new secret, which is shown once. */

@@ -6,7 +6,7 @@ import { api } from '../../service/service.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
-import { OnceSecret } from '../once-secret.tsx';
+import { OnceSecret } from '../../ui/once-secret.tsx';
 import { FilterFields, readFilter } from './filter-fields.tsx';
 import { useKindName } from './kind-name.ts';
 import { refreshWebhooks, webhookKinds } from './refresh.ts';

@@ -1,6 +1,7 @@
 import type { EventDetail } from '@gantry/contract/events';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { useSeesPlates } from '../../session/plates.tsx';
 import { SeverityBadge } from '../../status/severity.tsx';
 import { Moment } from '../../time/moment.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -81,22 +82,25 @@ const LATE_MS = 60_000;
 function Plate({ plate }: { readonly plate: string }) {
   const { t } = useTranslation('events');
   const matched = plateKey(plate);
+  const seesPlates = useSeesPlates();
   return (
     <>
       <Fact name={t('fields.plate')}>
         <bdi className="font-mono text-lg font-semibold">{plate}</bdi>
       </Fact>
-      <Fact name={t('fields.plateMatched')}>
-        <bdi className="font-mono">{matched}</bdi>{' '}
-        <Link
-          to="/events"
-          search={{ licensePlateNumber: matched }}
-          title={t('pane.samePlateNote')}
-          className="text-accent underline"
-        >
-          {t('pane.samePlate')}
-        </Link>
-      </Fact>
+      {seesPlates && (
+        <Fact name={t('fields.plateMatched')}>
+          <bdi className="font-mono">{matched}</bdi>{' '}
+          <Link
+            to="/events"
+            search={{ licensePlateNumber: matched }}
+            title={t('pane.samePlateNote')}
+            className="text-accent underline"
+          >
+            {t('pane.samePlate')}
+          </Link>
+        </Fact>
+      )}
     </>
   );
 }

@@ -1,0 +1,55 @@
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { PasswordDialog } from '../session/password-dialog.tsx';
+import { useUser } from '../session/session.ts';
+import { PageHeader } from '../shell/page-header.tsx';
+import { Button } from '../ui/button.tsx';
+import { LinkButton } from '../ui/link-button.tsx';
+import { Facts, Panel } from '../ui/panel.tsx';
+import { SecondFactorPanel } from './second-factor-panel.tsx';
+import { TokensPanel } from './tokens-panel.tsx';
+
+/** What belongs to the user who is signed in: password, second factor, API tokens. */
+export function AccountPage() {
+  const { t } = useTranslation('account');
+  return (
+    <>
+      <PageHeader title={t('title')}>
+        <LinkButton to="/account/sessions" icon="activity">
+          {t('sessions')}
+        </LinkButton>
+      </PageHeader>
+      <div className="min-h-0 grow overflow-y-auto px-4 py-3">
+        <div className="grid max-w-6xl gap-3 lg:grid-cols-2">
+          <IdentityPanel />
+          <SecondFactorPanel />
+          <TokensPanel className="lg:col-span-2" />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function IdentityPanel() {
+  const { t } = useTranslation(['account', 'shell']);
+  const user = useUser();
+  const [changesPassword, setChangesPassword] = useState(false);
+  return (
+    <Panel title={t('identity')}>
+      <div className="flex flex-col items-start gap-3">
+        <Facts
+          facts={[
+            [t('name'), <bdi key="name">{`${user.firstName} ${user.lastName}`}</bdi>],
+            [t('email'), <bdi key="email">{user.email}</bdi>],
+            [t('role'), t(`shell:roles.${user.role}`)],
+          ]}
+        />
+        <p className="text-muted">{t('identityText')}</p>
+        <Button icon="key" onClick={() => setChangesPassword(true)}>
+          {t('changePassword')}
+        </Button>
+      </div>
+      <PasswordDialog open={changesPassword} onClose={() => setChangesPassword(false)} />
+    </Panel>
+  );
+}

@@ -1,0 +1,28 @@
+import { useTranslation } from 'react-i18next';
+import { useForm } from '../form/form.ts';
+import { FormDialog } from '../form/form-dialog.tsx';
+import { api } from '../service/service.ts';
+import { CodeField } from '../session/code-field.tsx';
+import { useNotices } from '../undo/undo.tsx';
+import { OwnPasswordField } from './own-password-field.tsx';
+
+/** Switches the second factor off. */
+export function DisableDialog({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useTranslation('account');
+  const { say } = useNotices();
+  const form = useForm({
+    read: (entered) => ({ password: entered.exact('password'), code: entered.text('code') }),
+    save: (input) => api.secondFactor.disable.mutate(input),
+    onSuccess: () => {
+      say(t('factor.disabled'));
+      onClose();
+    },
+  });
+  return (
+    <FormDialog title={t('factor.disableTitle')} form={form} onClose={onClose} action={t('factor.disable')}>
+      <p>{t('factor.disableText')}</p>
+      <OwnPasswordField error={form.errorOf('password')} />
+      <CodeField hint={t('factor.presentCode')} error={form.errorOf('code')} />
+    </FormDialog>
+  );
+}

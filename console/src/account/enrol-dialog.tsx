@@ -1,0 +1,65 @@
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useForm } from '../form/form.ts';
+import { FormDialog } from '../form/form-dialog.tsx';
+import { api } from '../service/service.ts';
+import { CodeField } from '../session/code-field.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { OwnPasswordField } from './own-password-field.tsx';
+import { QrCode } from './qr-code.tsx';
+import { RecoveryCodes } from './recovery-codes.tsx';
+
+interface EnrolDialogProps {
+  readonly onClose: () => void;
+}
+
+interface Started {
+  readonly secret: string;
+  readonly uri: string;
+}
+
+/** Sets up a second factor in three steps: the password, the code of the app, the recovery codes. */
+export function EnrolDialog({ onClose }: EnrolDialogProps) {
+  const { t } = useTranslation('account');
+  const [started, setStarted] = useState<Started | null>(null);
+  const form = useForm({
+    read: (entered) => ({ password: entered.exact('password') }),
+    save: (input) => api.secondFactor.start.mutate(input),
+    onSuccess: setStarted,
+  });
+  if (started) return <ConfirmDialog started={started} onClose={onClose} />;
+  return (
+    <FormDialog title={t('factor.setUpTitle')} form={form} onClose={onClose} action={t('factor.next')}>
+      <p>{t('factor.passwordText')}</p>
+      <OwnPasswordField error={form.errorOf('password')} />
+    </FormDialog>
+  );
+}
+
+function ConfirmDialog({ started, onClose }: EnrolDialogProps & { readonly started: Started }) {
+  const { t } = useTranslation('account');
+  const form = useForm({
+    read: (entered) => ({ code: entered.text('code') }),
+    save: (input) => api.secondFactor.confirm.mutate(input),
+  });
+  if (form.result) {
+    return <RecoveryCodes title={t('factor.isOn')} codes={form.result.recoveryCodes} onClose={onClose} />;
+  }
+  const { secret, uri } = started;
+  return (
+    <FormDialog title={t('factor.setUpTitle')} form={form} onClose={onClose} action={t('factor.confirm')}>
+      <p>{t('factor.scan')}</p>
+      <QrCode text={uri} label={t('factor.qrCode')} />
+      <div>
+        <p className="text-sm text-muted">{t('factor.typeSecret')}</p>
+        <div className="flex items-center gap-2">
+          <code dir="ltr" className="min-w-0 grow font-mono break-words select-all">
+            {secret.match(/.{1,4}/g)?.join(' ')}
+          </code>
+          <CopyButton text={secret} label={t('copy')} />
+        </div>
+      </div>
+      <CodeField hint={t('factor.codeHint')} error={form.errorOf('code')} autoFocus />
+    </FormDialog>
+  );
+}

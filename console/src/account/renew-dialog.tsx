@@ -1,0 +1,26 @@
+import { useTranslation } from 'react-i18next';
+import { useForm } from '../form/form.ts';
+import { FormDialog } from '../form/form-dialog.tsx';
+import { api } from '../service/service.ts';
+import { CodeField } from '../session/code-field.tsx';
+import { OwnPasswordField } from './own-password-field.tsx';
+import { RecoveryCodes } from './recovery-codes.tsx';
+
+/** Replaces the recovery codes. */
+export function RenewDialog({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useTranslation('account');
+  const form = useForm({
+    read: (entered) => ({ password: entered.exact('password'), code: entered.text('code') }),
+    save: (input) => api.secondFactor.renewRecoveryCodes.mutate(input),
+  });
+  if (form.result) {
+    return <RecoveryCodes title={t('factor.renewed')} codes={form.result.recoveryCodes} onClose={onClose} />;
+  }
+  return (
+    <FormDialog title={t('factor.renew')} form={form} onClose={onClose} action={t('factor.renewAction')}>
+      <p>{t('factor.renewText')}</p>
+      <OwnPasswordField error={form.errorOf('password')} />
+      <CodeField hint={t('factor.presentCode')} error={form.errorOf('code')} />
+    </FormDialog>
+  );
+}

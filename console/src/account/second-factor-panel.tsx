@@ -1,0 +1,95 @@
+import type { SecondFactorState } from '@gantry/contract/second-factor';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Failure } from '../service/failure.tsx';
+import { queryClient } from '../service/queries.ts';
+import { service } from '../service/service.ts';
+import { Moment } from '../time/moment.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { Facts, Panel } from '../ui/panel.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { DisableDialog } from './disable-dialog.tsx';
+import { EnrolDialog } from './enrol-dialog.tsx';
+import { RenewDialog } from './renew-dialog.tsx';
+
+/** With fewer recovery codes than this the user should make new ones. */
+const FEW = 3;
+
+/** Whether the user has a second factor, and what they can do about it. */
+export function SecondFactorPanel() {
+  const { t } = useTranslation('account');
+  const { data, error, refetch } = useQuery(service.secondFactor.getState.queryOptions());
+  return (
+    <Panel title={t('factor.title')}>
+      {error && !data && <Failure error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Skeleton rows={3} />}
+      {data && <State state={data} />}
+    </Panel>
+  );
+}
+
+function State({ state }: { readonly state: SecondFactorState }) {
+  const { t, i18n } = useTranslation('account');
+  const [open, setOpen] = useState<'enrol' | 'renew' | 'disable' | null>(null);
+  const { enabled, enabledSince, recoveryCodesLeft: left } = state;
+  const close = () => {
+    setOpen(null);
+    void queryClient.invalidateQueries({ queryKey: service.secondFactor.pathKey() });
+  };
+  const codesLeft = t('factor.left', { count: left, n: left.toLocaleString(i18n.language) });
+  return (
+    <div className="flex flex-col items-start gap-3">
+      <Facts
+        facts={[
+          [
+            t('factor.state'),
+            enabled ? (
+              <Badge key="state" tone="good" icon="good">
+                {t('factor.on')}
+              </Badge>
+            ) : (
+              <Badge key="state" tone="calm" icon="none">
+                {t('factor.off')}
+              </Badge>
+            ),
+          ],
+          [t('factor.since'), enabledSince && <Moment key="since" at={enabledSince} />],
+          [
+            t('factor.recovery'),
+            enabled ? (
+              left < FEW ? (
+                <Badge key="left" tone="medium" icon="high">
+                  {codesLeft}
+                </Badge>
+              ) : (
+                codesLeft
+              )
+            ) : null,
+          ],
+        ]}
+      />
+      <p className="text-muted">{t(enabled ? 'factor.onText' : 'factor.offText')}</p>
+      <div className="flex flex-wrap gap-2">
+        {enabled ? (
+          <>
+            <Button icon="refresh" onClick={() => setOpen('renew')}>
+              {t('factor.renew')}
+            </Button>
+            <Button kind="danger" onClick={() => setOpen('disable')}>
+              {t('factor.disable')}
+            </Button>
+          </>
+        ) : (
+          <Button icon="key" onClick={() => setOpen('enrol')}>
+            {t('factor.setUp')}
+          </Button>
+        )}
+      </div>
+      {open === 'enrol' && <EnrolDialog onClose={close} />}
+      {open === 'renew' && <RenewDialog onClose={close} />}
+      {open === 'disable' && <DisableDialog onClose={close} />}
+    </div>
+  );
+}

@@ -1,0 +1,35 @@
+import type { Connection } from '@gantry/contract/connections';
+import { useTranslation } from 'react-i18next';
+import { Moment } from '../time/moment.tsx';
+import { Badge } from '../ui/badge.tsx';
+
+/** How many messages of a connection the service refused because there were too many, or lost; nothing if none. */
+export function NotStored({ connection }: { readonly connection: Connection }) {
+  const { t } = useTranslation('connections');
+  const { limitedMessages, lastLimitedAt, lostMessages, lastLostAt } = connection;
+  if (limitedMessages === 0 && lostMessages === 0) return null;
+  return (
+    <ul className="flex flex-col gap-1 border-b bg-surface px-4 py-2">
+      {lostMessages > 0 && (
+        <li>
+          <Badge tone="critical" icon="failure">
+            {t('lost', { count: lostMessages })}
+          </Badge>{' '}
+          <span className="text-muted">
+            {lastLostAt && <Moment at={lastLostAt} />} · {t('lostText')}
+          </span>
+        </li>
+      )}
+      {limitedMessages > 0 && (
+        <li>
+          <Badge tone="high" icon="high">
+            {t('limited', { count: limitedMessages })}
+          </Badge>{' '}
+          <span className="text-muted">
+            {lastLimitedAt && <Moment at={lastLimitedAt} />} · {t('limitedText')}
+          </span>
+        </li>
+      )}
+    </ul>
+  );
+}

@@ -1,0 +1,127 @@
+import { TOTP } from 'otpauth';
+import { expect, expectAccessible, test } from './fixtures.ts';
+import { PASSWORD } from './service.ts';
+
+/** The code of the present step, or of one after it: the service accepts each once. */
+const codeOf = (secret: string, step = 0): string =>
+  new TOTP({ secret, digits: 6, period: 30, algorithm: 'SHA1' }).generate({
+    timestamp: Date.now() + step * 30_000,
+  });
+
+test('a second factor is set up, asked for, replaced by a recovery code, and switched off', async ({
+  service,
+  page,
+}) => {
+  const email = 'factor@example.org';
+  await service.admin.api.users.create.mutate({
+    email,
+    password: PASSWORD,
+    firstName: 'Second',
+    lastName: 'Factor',
+    role: 'VIEWER',
+  });
+  const signIn = async () => {
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  };
+  const signOut = async () => {
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  };
+  await page.goto(`${service.url}/account`);
+  await signIn();
+  const panel = page.getByRole('region', { name: 'Second factor' });
+  await panel.getByRole('button', { name: 'Set up' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Password').fill('Wrong-horse-1');
+  await dialog.getByRole('button', { name: 'Next' }).click();
+  await expect(dialog.getByText('The password is wrong')).toBeVisible();
+  await dialog.getByLabel('Password').fill(PASSWORD);
+  await dialog.getByRole('button', { name: 'Next' }).click();
+  await expect(dialog.getByRole('img', { name: 'QR code' }).locator('path')).toHaveAttribute('d', /^M/);
+  const secret = (await dialog.locator('code').innerText()).replaceAll(' ', '');
+  await expectAccessible(page);
+  await dialog.getByLabel('Code', { exact: true }).fill('000000');
+  await dialog.getByRole('button', { name: 'Switch on' }).click();
+  await expect(dialog.getByText('The code is wrong')).toBeVisible();
+  await dialog.getByLabel('Code', { exact: true }).fill(codeOf(secret));
+  await dialog.getByRole('button', { name: 'Switch on' }).click();
+  const codes = dialog.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
+  await expect(codes).toHaveCount(10);
+  const [recovery = '', second = ''] = await codes.allInnerTexts();
+  const download = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: 'Download' }).click();
+  expect((await download).suggestedFilename()).toBe('gantry-recovery-codes.txt');
+  await dialog.getByRole('button', { name: 'I have stored them' }).click();
+  await expect(panel).toContainText('10 left');
+
+  await signOut();
+  await signIn();
+  const code = page.getByLabel('Code', { exact: true });
+  await expect(code).toBeFocused();
+  await expect(code).toHaveAttribute('autocomplete', 'one-time-code');
+  await expect(page.getByLabel('Password')).toHaveValue(PASSWORD);
+  await expectAccessible(page);
+  await code.fill('000000');
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('The code is wrong')).toBeVisible();
+  await code.fill(codeOf(secret, 1));
+  await page.keyboard.press('Enter');
+  await expect(panel.or(page.getByRole('heading', { name: 'Overview' }))).toBeVisible();
+
+  await signOut();
+  await signIn();
+  await code.fill(recovery);
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Account' }).click();
+  await page.getByRole('menuitem', { name: 'Your account' }).click();
+  await expect(panel).toContainText('9 left');
+  await panel.getByRole('button', { name: 'Switch off' }).click();
+  await dialog.getByLabel('Password').fill(PASSWORD);
+  await dialog.getByLabel('Code', { exact: true }).fill(second);
+  await dialog.getByRole('button', { name: 'Switch off' }).click();
+  await expect(panel.getByRole('button', { name: 'Set up' })).toBeVisible();
+});
+
+test('an API token is created, used by a program, and revoked', async ({ service, openAs }) => {
+  const page = await openAs('OPERATOR', '/account', { width: 390 });
+  await page.getByRole('button', { name: 'New token' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Night export');
+  await expect(dialog.getByLabel('Role').getByRole('option', { name: 'Administrator' })).toHaveCount(0);
+  await dialog.getByLabel('Role').selectOption('VIEWER');
+  await dialog.getByRole('button', { name: 'New token' }).click();
+  const token = await dialog.getByText(/^gantry_\w+/).innerText();
+  const call = async () =>
+    (await fetch(`${service.url}/trpc/events.getAll`, { headers: { authorization: `Bearer ${token}` } }))
+      .status;
+  expect(await call()).toBe(200);
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  const row = page.getByRole('listitem').filter({ hasText: 'Night export' });
+  await expect(row).toContainText('Viewer');
+  await expectAccessible(page);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await row.getByRole('button', { name: 'Revoke' }).click();
+  await dialog.getByRole('button', { name: 'Revoke' }).click();
+  await expect(row).toHaveCount(0);
+  expect(await call()).toBe(401);
+});
+
+test('a backup is made, and the installation is examined', async ({ openAs }) => {
+  const page = await openAs('ADMIN', '/administration/backups', { theme: 'light' });
+  await expect(page.getByText('There is no complete backup yet')).toBeVisible();
+  await page.getByRole('button', { name: 'Back up now' }).click();
+  const made = page.getByRole('list', { name: 'All backups' }).getByRole('listitem');
+  await expect(made.filter({ hasText: 'Completed' })).toHaveCount(1, { timeout: 60_000 });
+  await expect(page.getByRole('region', { name: 'Restore' })).toContainText('gantry restore /');
+  await expect(page.getByText('There is no complete backup yet')).toHaveCount(0);
+  await expectAccessible(page);
+
+  await page.getByRole('link', { name: 'Examination' }).click();
+  await expect(page.getByRole('list', { name: 'Should be considered' })).toContainText('ADMIN_PASSWORD');
+  await expect(page.getByText('What to do:').first()).toBeVisible();
+  await page.getByRole('button', { name: 'Check again' }).click();
+  await expect(page.getByRole('button', { name: 'Check again' })).toBeEnabled();
+  await expectAccessible(page);
+});
