@@ -1,7 +1,7 @@
 /** What the activity log holds, by noun. */
 export const actions = {
   auth: ['login', 'logout', 'loginFailed', 'passwordChanged', 'sessionRevoked'],
-  users: ['create', 'update', 'delete', 'updateRole', 'resetPassword'],
+  users: ['create', 'update', 'delete', 'updateRole', 'resetPassword', 'resetSecondFactor', 'linkIdentity'],
   sensors: ['create', 'update', 'delete', 'rotateKey', 'revealKey'],
   connections: ['create', 'update', 'rotate', 'delete', 'replay', 'register'],
   locations: ['create', 'update', 'delete'],
