@@ -1,13 +1,6 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Outlet,
-  redirect,
-} from '@tanstack/react-router';
-import { type Parameter, readSearch, readSearchAround } from './address/search.ts';
-import { activitySearch, deliveriesSearch, holdsSearch, usersSearch } from './administration/search.ts';
+import { createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { type Parameter, readSearch } from './address/search.ts';
+import { administrationRoutes } from './administration/routes.tsx';
 import { connectionSearch } from './connections/search.ts';
 import { eventsSearch } from './events/search.ts';
 import { incidentsSearch } from './incidents/search.ts';
@@ -16,14 +9,11 @@ import { locationsSearch } from './locations/search.ts';
 import { overviewSearch } from './overview/search.ts';
 import { analyticsSearch, filesSearch } from './reports/search.ts';
 import { sensorsSearch } from './sensors/search.ts';
-import { requireSession } from './session/require-session.ts';
 import { SignInPage } from './session/sign-in-page.tsx';
-import { NotFound, PageFailure } from './shell/page-failure.tsx';
-import { Shell } from './shell/shell.tsx';
+import { PageFailure } from './shell/page-failure.tsx';
+import { root, shell } from './shell/route.tsx';
 import { trafficSearch } from './traffic/search.ts';
 import { watchlistSearch } from './watchlist/search.ts';
-
-const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: PageFailure });
 
 /** Where to go after the sign-in: a path of the console and nothing else. */
 const path: Parameter<string> = (raw) =>
@@ -33,17 +23,6 @@ const signIn = createRoute({
   path: '/sign-in',
   validateSearch: readSearch({ to: path }),
   component: SignInPage,
-});
-
-/** `?kiosk=1` is the form for the wall. */
-const kiosk: Parameter<1> = (raw) => (raw === 1 || raw === true ? 1 : undefined);
-
-const shell = createRoute({
-  getParentRoute: () => root,
-  id: '/shell',
-  validateSearch: readSearchAround({ kiosk }),
-  beforeLoad: requireSession,
-  component: Shell,
 });
 
 const overview = createRoute({
@@ -167,102 +146,6 @@ const ownSessions = createRoute({
   component: lazyRouteComponent(() => import('./session/sessions-page.tsx'), 'SessionsPage'),
 });
 
-const administration = createRoute({
-  getParentRoute: () => shell,
-  path: '/administration',
-  component: lazyRouteComponent(async () => {
-    await Promise.all([enterRoom('administration'), enterRoom('account')]);
-    return import('./administration/administration-page.tsx');
-  }, 'AdministrationPage'),
-});
-const administrationStart = createRoute({
-  getParentRoute: () => administration,
-  path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/administration/users', replace: true });
-  },
-});
-const users = createRoute({
-  getParentRoute: () => administration,
-  path: '/users',
-  validateSearch: readSearch(usersSearch),
-  component: lazyRouteComponent(() => import('./administration/users/users-page.tsx'), 'UsersPage'),
-});
-const userRoles = createRoute({
-  getParentRoute: () => administration,
-  path: '/roles',
-  validateSearch: readSearch({}),
-  component: lazyRouteComponent(() => import('./administration/users/roles-page.tsx'), 'RolesPage'),
-});
-const activity = createRoute({
-  getParentRoute: () => administration,
-  path: '/activity',
-  validateSearch: readSearch(activitySearch),
-  component: lazyRouteComponent(() => import('./administration/activity/activity-page.tsx'), 'ActivityPage'),
-});
-const webhooks = createRoute({
-  getParentRoute: () => administration,
-  path: '/webhooks',
-  validateSearch: readSearch({}),
-  component: lazyRouteComponent(() => import('./administration/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
-});
-const webhook = createRoute({
-  getParentRoute: () => administration,
-  path: '/webhooks/$webhookId',
-  validateSearch: readSearch(deliveriesSearch),
-  component: lazyRouteComponent(() => import('./administration/webhooks/webhook-page.tsx'), 'WebhookPage'),
-});
-const storage = createRoute({
-  getParentRoute: () => administration,
-  path: '/storage',
-  validateSearch: readSearch({}),
-  component: lazyRouteComponent(() => import('./administration/storage/storage-page.tsx'), 'StoragePage'),
-});
-const holds = createRoute({
-  getParentRoute: () => administration,
-  path: '/holds',
-  validateSearch: readSearch(holdsSearch),
-  component: lazyRouteComponent(() => import('./administration/holds/holds-page.tsx'), 'HoldsPage'),
-});
-const settings = createRoute({
-  getParentRoute: () => administration,
-  path: '/settings',
-  validateSearch: readSearch({}),
-  component: lazyRouteComponent(() => import('./administration/settings/settings-page.tsx'), 'SettingsPage'),
-});
-const backups = createRoute({
-  getParentRoute: () => administration,
-  path: '/backups',
-  validateSearch: readSearch({}),
-  component: lazyRouteComponent(() => import('./administration/backups/backups-page.tsx'), 'BackupsPage'),
-});
-const doctor = createRoute({
-  getParentRoute: () => administration,
-  path: '/doctor',
-  validateSearch: readSearch({}),
-  component: lazyRouteComponent(() => import('./administration/doctor/doctor-page.tsx'), 'DoctorPage'),
-});
-const system = createRoute({
-  getParentRoute: () => administration,
-  path: '/system',
-  validateSearch: readSearch({}),
-  component: lazyRouteComponent(() => import('./administration/system/system-page.tsx'), 'SystemPage'),
-});
-const administrationParts = administration.addChildren([
-  administrationStart,
-  users,
-  userRoles,
-  activity,
-  webhooks,
-  webhook,
-  storage,
-  holds,
-  backups,
-  settings,
-  system,
-  doctor,
-]);
-
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
@@ -283,7 +166,7 @@ export const router = createRouter({
       reportSchedules,
       account,
       ownSessions,
-      administrationParts,
+      administrationRoutes,
     ]),
   ]),
   defaultPreload: 'intent',

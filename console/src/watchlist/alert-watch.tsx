@@ -4,8 +4,9 @@ import { useTranslation } from 'react-i18next';
 import { useLive } from '../live/use-live.ts';
 import { useMay } from '../session/may.ts';
 import { Icon } from '../ui/icon.tsx';
+import { isNewAlert, noteAnnounced, noteFollowing } from './announced.ts';
 import { soundAlert, useSpeaker } from './sound.ts';
-import { addUnseen, removeUnseen, useUnseen } from './unseen.ts';
+import { noteAcknowledged, noteOpen, useUnseenCount } from './unseen.ts';
 
 /** Tells of new alerts on every page: by sound, to screen readers, and in the title of the window. */
 export function AlertWatch() {
@@ -16,13 +17,18 @@ function Watch() {
   const { t } = useTranslation(['watchlist', 'common']);
   const { kiosk } = useSearch({ from: '/shell' });
   const [said, setSaid] = useState('');
-  const count = useUnseen().length;
+  const count = useUnseenCount();
   useSpeaker();
   useLive((message) => {
+    if (message.type === 'upToDate') return noteFollowing(message.at);
     if (message.type !== 'watchlist') return;
     const { id, priority, acknowledgedAt, licensePlateNumber, locationName, sensorName } = message.alert;
-    if (acknowledgedAt) return removeUnseen(id);
-    addUnseen(id);
+    if (acknowledgedAt) {
+      noteAnnounced(id);
+      return noteAcknowledged(id);
+    }
+    noteOpen(id);
+    if (!isNewAlert(message.alert)) return;
     const severity = t(`common:severity.${priority}`);
     const place = locationName ?? sensorName ?? '';
     // Who passes by a wall is not told the plate.
@@ -43,7 +49,7 @@ function Watch() {
 export function AlertBell() {
   const { t, i18n } = useTranslation('watchlist');
   const may = useMay('manageIncidents');
-  const count = useUnseen().length;
+  const count = useUnseenCount();
   if (!may || count === 0) return null;
   const n = count.toLocaleString(i18n.language);
   return (

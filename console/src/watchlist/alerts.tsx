@@ -17,7 +17,7 @@ import { WithDefaultView } from '../views/with-default-view.tsx';
 import { AlertAside, AlertPane } from './alert-pane.tsx';
 import { BulkAcknowledge } from './bulk-acknowledge.tsx';
 import { useAlertColumns } from './columns.tsx';
-import { forgetUnseen, useUnseen } from './unseen.ts';
+import { forgetUnseen, useUnseenCount } from './unseen.ts';
 import { useAcknowledge } from './use-acknowledge.ts';
 import { useAlertFilters } from './use-filters.ts';
 
@@ -132,7 +132,7 @@ function AlertList() {
 
 /** Whoever has the list in front of them has seen the new ones. */
 function useSeen(): void {
-  const count = useUnseen().length;
+  const count = useUnseenCount();
   useEffect(() => {
     const see = () => document.visibilityState === 'visible' && count > 0 && forgetUnseen();
     see();

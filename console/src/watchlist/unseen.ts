@@ -3,24 +3,48 @@ import { createStored } from '../preferences/stored.ts';
 /** More are not counted. */
 const MOST = 99;
 
-/** The alerts that were raised since somebody at this browser looked at them, and that nobody has acknowledged. */
-const stored = createStored<readonly string[]>('watchlist.unseen', [], (value) => Array.isArray(value));
-
-export const useUnseen = stored.use;
-
-/** Notes a new alert. */
-export function addUnseen(id: string): void {
-  const ids = stored.get();
-  if (!ids.includes(id)) stored.set([...ids, id].slice(-MOST));
+interface Told {
+  readonly id: string;
+  readonly isOpen: boolean;
+  /** Whether somebody at this browser looked at it. */
+  readonly isSeen: boolean;
 }
 
-/** Somebody took care of it. */
-export function removeUnseen(id: string): void {
-  const ids = stored.get();
-  if (ids.includes(id)) stored.set(ids.filter((each) => each !== id));
+/** The latest alerts that this browser was told of. */
+const stored = createStored<readonly Told[]>('watchlist.told', [], (value) => Array.isArray(value));
+
+const isUnseen = ({ isOpen, isSeen }: Told): boolean => isOpen && !isSeen;
+
+/** How many alerts nobody has acknowledged and nobody at this browser has looked at. */
+export function useUnseenCount(): number {
+  return stored.use().filter(isUnseen).length;
+}
+
+/** Notes an alert that is open: a new one, or one whose acknowledgement was undone. */
+export function noteOpen(id: string): void {
+  note(id, true);
+}
+
+/** Notes that somebody acknowledged an alert. */
+export function noteAcknowledged(id: string): void {
+  note(id, false);
+}
+
+function note(id: string, isOpen: boolean): void {
+  const all = stored.get();
+  const known = all.find((each) => each.id === id);
+  if (known?.isOpen === isOpen) return;
+  // One that was acknowledged before it was told of needs nobody's look.
+  const told = { id, isOpen, isSeen: known?.isSeen ?? !isOpen };
+  stored.set([...all.filter((each) => each.id !== id), told].slice(-MOST));
 }
 
 /** The user sees them all. */
 export function forgetUnseen(): void {
-  if (stored.get().length > 0) stored.set([]);
+  if (stored.get().some(isUnseen)) stored.set(stored.get().map((each) => ({ ...each, isSeen: true })));
+}
+
+/** The ids of alerts of earlier pages of this browser, which a page that is loaded again need not announce. */
+export function toldBefore(): readonly string[] {
+  return stored.get().map(({ id }) => id);
 }

@@ -29,6 +29,14 @@ export function examineSettings(config: Config): Finding[] {
     ),
   );
   say(
+    config.PUBLIC_SENSORS && isProduction,
+    advice(
+      'settings',
+      'Everybody who can reach the service sees the lists of sensors, without a token.',
+      'Set PUBLIC_SENSORS=false, unless these lists are meant to be public.',
+    ),
+  );
+  say(
     isReachable && !isProduction,
     advice(
       'settings',

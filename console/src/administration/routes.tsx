@@ -1,0 +1,103 @@
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { readSearch } from '../address/search.ts';
+import { enterRoom } from '../locale/locale.ts';
+import { shell } from '../shell/route.tsx';
+import { activitySearch, deliveriesSearch, holdsSearch, usersSearch } from './search.ts';
+
+const administration = createRoute({
+  getParentRoute: () => shell,
+  path: '/administration',
+  component: lazyRouteComponent(async () => {
+    await Promise.all([enterRoom('administration'), enterRoom('account')]);
+    return import('./administration-page.tsx');
+  }, 'AdministrationPage'),
+});
+const administrationStart = createRoute({
+  getParentRoute: () => administration,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/administration/users', replace: true });
+  },
+});
+const users = createRoute({
+  getParentRoute: () => administration,
+  path: '/users',
+  validateSearch: readSearch(usersSearch),
+  component: lazyRouteComponent(() => import('./users/users-page.tsx'), 'UsersPage'),
+});
+const userRoles = createRoute({
+  getParentRoute: () => administration,
+  path: '/roles',
+  validateSearch: readSearch({}),
+  component: lazyRouteComponent(() => import('./users/roles-page.tsx'), 'RolesPage'),
+});
+const activity = createRoute({
+  getParentRoute: () => administration,
+  path: '/activity',
+  validateSearch: readSearch(activitySearch),
+  component: lazyRouteComponent(() => import('./activity/activity-page.tsx'), 'ActivityPage'),
+});
+const webhooks = createRoute({
+  getParentRoute: () => administration,
+  path: '/webhooks',
+  validateSearch: readSearch({}),
+  component: lazyRouteComponent(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+});
+const webhook = createRoute({
+  getParentRoute: () => administration,
+  path: '/webhooks/$webhookId',
+  validateSearch: readSearch(deliveriesSearch),
+  component: lazyRouteComponent(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
+});
+const storage = createRoute({
+  getParentRoute: () => administration,
+  path: '/storage',
+  validateSearch: readSearch({}),
+  component: lazyRouteComponent(() => import('./storage/storage-page.tsx'), 'StoragePage'),
+});
+const holds = createRoute({
+  getParentRoute: () => administration,
+  path: '/holds',
+  validateSearch: readSearch(holdsSearch),
+  component: lazyRouteComponent(() => import('./holds/holds-page.tsx'), 'HoldsPage'),
+});
+const settings = createRoute({
+  getParentRoute: () => administration,
+  path: '/settings',
+  validateSearch: readSearch({}),
+  component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
+});
+const backups = createRoute({
+  getParentRoute: () => administration,
+  path: '/backups',
+  validateSearch: readSearch({}),
+  component: lazyRouteComponent(() => import('./backups/backups-page.tsx'), 'BackupsPage'),
+});
+const doctor = createRoute({
+  getParentRoute: () => administration,
+  path: '/doctor',
+  validateSearch: readSearch({}),
+  component: lazyRouteComponent(() => import('./doctor/doctor-page.tsx'), 'DoctorPage'),
+});
+const system = createRoute({
+  getParentRoute: () => administration,
+  path: '/system',
+  validateSearch: readSearch({}),
+  component: lazyRouteComponent(() => import('./system/system-page.tsx'), 'SystemPage'),
+});
+
+/** The pages of the administration, which only administrators are offered. */
+export const administrationRoutes = administration.addChildren([
+  administrationStart,
+  users,
+  userRoles,
+  activity,
+  webhooks,
+  webhook,
+  storage,
+  holds,
+  backups,
+  settings,
+  system,
+  doctor,
+]);
