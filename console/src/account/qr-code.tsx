@@ -17,8 +17,9 @@ export function QrCode({ text, label }: { readonly text: string; readonly label:
       aria-label={label}
       viewBox={`0 0 ${size} ${size}`}
       shapeRendering="crispEdges"
-      className="aspect-square w-52 self-center rounded-md bg-white"
+      className="aspect-square w-52 self-center "
     >
+      <rect width={size} height={size} rx={1} fill="#fff" />
       <path d={path} fill="#000" />
     </svg>
   );
