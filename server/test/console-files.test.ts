@@ -360,7 +360,11 @@ describe('the tiles of the map', () => {
     ['dist', /dist cannot be read/],
     ['secret.txt', /secret\.txt is not a PMTiles archive of version 3/],
   ])('that cannot be served end the start: %s', async (name, message) => {
-    const config = readConfig({ MAP_PMTILES: join(scratch, name), DATABASE_URL: 'postgres://127.0.0.1:1/x' });
+    const config = readConfig({
+      MAP_PMTILES: join(scratch, name),
+      DATABASE_URL: 'postgres://127.0.0.1:1/x',
+      PORT: '0',
+    });
     await expect(createApp(config, suiteLog())).rejects.toThrow(message);
   });
 });
