@@ -51,7 +51,9 @@ function blankFramesToTheEnd(page: Page): Promise<number> {
   }, SENSORS + 1);
 }
 
-test('2,000 sensors are counted, filtered, scrolled through and grouped on the map', async ({ browser }) => {
+test('2,000 sensors are counted, filtered, scrolled through and grouped on the map', {
+  tag: '@long',
+}, async ({ browser }) => {
   test.setTimeout(240_000);
   const service = await startService();
   await test.step('register them', () => register(service));

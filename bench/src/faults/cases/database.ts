@@ -32,8 +32,8 @@ export const database: readonly Fault[] = [
   {
     name: 'terminate-backends',
     title: 'database connections terminated one by one for 5 s',
+    isQuick: false,
     recoversWithin: 10,
-    isQuick: true,
     async run({ databaseUrl, random }) {
       const until = performance.now() + 5_000;
       while (performance.now() < until) {

@@ -182,8 +182,8 @@ export const serving: readonly Fault[] = [
   {
     name: 'migration',
     title: 'a newer version migrates the schema while the older one serves',
+    isQuick: false,
     recoversWithin: 10,
-    isQuick: true,
     proxies: true,
     async run({ folder, databaseUrl, onEnd, breach }) {
       const program = await makeNewerVersion(folder);
