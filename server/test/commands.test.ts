@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runGantry } from './gantry-command.ts';
 import { ADMIN, createTestDatabase } from './harness.ts';
@@ -98,7 +99,26 @@ describe('gantry admin', () => {
     await service.login(email, ADMIN.password);
   });
 
-  it('activates a deactivated account when it is told to', async () => {
+  it('removes a second factor on request, and refuses a common password', async () => {
+    const service = serviceAt(0);
+    const { email, password } = JSON.parse(
+      (await gantry(0, ['admin', 'create', 'tara@example.org', '--json'])).out,
+    );
+    const token = await service.login(email, password);
+    const { secret } = await service.ok('secondFactor.start', { password }, { token });
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+    await service.ok('secondFactor.confirm', { code }, { token });
+    const reset = JSON.parse((await gantry(0, ['admin', 'reset-password', email, '--json'])).out);
+    expect((await service.call('auth.login', { email, password: reset.password })).status).toBe(401);
+    const { out } = await gantry(0, ['admin', 'reset-password', email, '--remove-second-factor']);
+    expect(out).toContain('The second factor was removed.');
+    await service.login(email, /Password: (\S+)/.exec(out)?.[1] ?? '');
+    expect(
+      await gantry(0, ['admin', 'reset-password', email, '--password-stdin'], 'Password1!\n'),
+    ).toMatchObject({ code: 2, err: expect.stringContaining('The password is one of') });
+  });
+
+  it('activates a deactivated account on request', async () => {
     const service = serviceAt(0);
     const token = await service.tokenFor('ADMIN');
     const { id, email } = JSON.parse(

@@ -11,6 +11,7 @@ interface PasswordOptions {
 
 interface ResetOptions extends PasswordOptions {
   readonly activate: boolean;
+  readonly removeSecondFactor: boolean;
 }
 
 interface CreateOptions extends PasswordOptions {
@@ -41,6 +42,9 @@ async function passwordFor({
     return { password: generatePassword(), isNew: true };
   }
   const parsed = passwordInput.safeParse(await readLine());
+  const { COMMON_PASSWORD, isCommonPassword } = await import('../auth/common-passwords.ts');
+  if (parsed.success && isCommonPassword(parsed.data))
+    throw new WrongUsage(`The password ${COMMON_PASSWORD}`);
   if (parsed.success) return { password: parsed.data, isNew: false };
   const flaws = parsed.error.issues.map(({ message }) => message);
   throw new WrongUsage(`The password on standard input is refused: ${flaws.join('; ')}`);
@@ -56,20 +60,21 @@ async function resetPassword(email: string, options: ResetOptions): Promise<void
   const { withDatabase } = await import('./with-database.ts');
   const { resetPasswordByCommand } = await import('../users/by-command.ts');
   const reset = await withDatabase(async ({ db }) =>
-    resetPasswordByCommand({ db, passwords: await passwords() }, email, password, options.activate),
+    resetPasswordByCommand({ db, passwords: await passwords() }, email, password, options),
   );
   if (reset === null) {
     throw new CommandFailed(
       `There is no user ${email}: check the address, or create an administrator with gantry admin create ${email}`,
     );
   }
-  const { user, wasInactive } = reset;
+  const { user, wasInactive, hadSecondFactor } = reset;
   if (options.json) {
     const shown = { id: user.id, email: user.email, role: user.role, isActive: user.isActive };
     return printJson(isNew ? { ...shown, password } : shown);
   }
   print(`The password of ${user.email} (${user.role}) was reset, and all sessions of this user have ended.`);
   if (isNew) print(`Password: ${password} (shown this once)`);
+  if (hadSecondFactor) print('The second factor was removed.');
   if (wasInactive)
     print(
       user.isActive
@@ -120,6 +125,7 @@ export function addAdmin(program: Command): void {
     .description('Set a new password for a user of any role, and end all their sessions.')
     .argument('<e-mail>', 'e-mail address of the user', emailOf)
     .option('--activate', 'also activate the account if it is deactivated', false)
+    .option('--remove-second-factor', 'also remove the second factor, for a user who has lost it', false)
     .option(...STDIN)
     .option(...JSON_OPTION)
     .addHelpText('after', NOTE)

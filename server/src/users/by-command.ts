@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import type { CreateUserInput, User } from '@gantry/contract/users';
 import { recordActivity } from '../activity/store.ts';
 import type { Passwords } from '../auth/passwords.ts';
+import { removeSecondFactor } from '../auth/second-factor-store.ts';
 import type { Caller } from '../platform/context.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
@@ -41,18 +42,27 @@ export interface ResetAccount {
   readonly user: User;
   /** Whether the account was deactivated, and is active again. */
   readonly wasInactive: boolean;
+  /** Whether a second factor was removed. */
+  readonly hadSecondFactor: boolean;
+}
+
+/** What to do besides setting the password. */
+export interface ResetChoices {
+  /** Activate a deactivated account. */
+  readonly activate: boolean;
+  /** Remove the second factor with its recovery codes. */
+  readonly removeSecondFactor: boolean;
 }
 
 /**
  * Sets the password of the account with the e-mail address (lower case), and ends its sessions.
- * @param activate whether to activate a deactivated account
  * @returns null when there is no such account
  */
 export async function resetPasswordByCommand(
   { db, passwords }: CommandApp,
   email: string,
   password: string,
-  activate: boolean,
+  choices: ResetChoices,
 ): Promise<ResetAccount | null> {
   const passwordHash = await passwords.hash(password);
   return inTransaction(db, async (tx) => {
@@ -60,16 +70,19 @@ export async function resetPasswordByCommand(
     if (id === null) return null;
     const { user: before } = await lockUser(tx, id);
     const wasInactive = !before.isActive;
-    const changes = activate && wasInactive ? { passwordHash, isActive: true } : { passwordHash };
+    const isActivated = choices.activate && wasInactive;
+    const changes = isActivated ? { passwordHash, isActive: true } : { passwordHash };
     const user = await updateLockedUser(tx, id, changes, { endSessions: true });
+    const hadSecondFactor = choices.removeSecondFactor && (await removeSecondFactor(tx, id));
     const details = {
       userId: id,
       email,
       systemUser: systemUser(),
-      ...(activate && wasInactive && { activated: true }),
+      ...(isActivated && { activated: true }),
+      ...(hadSecondFactor && { secondFactorRemoved: true }),
     };
     await recordActivity(tx, id, callerOf('admin reset-password'), 'users.resetPassword', details);
-    return { user, wasInactive };
+    return { user, wasInactive, hadSecondFactor };
   });
 }
 
