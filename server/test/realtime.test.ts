@@ -361,7 +361,8 @@ describe('the access to streams', () => {
     await further.ended;
     for (const stream of streams) stream.close();
     expect(further.error).toMatchObject({ data: { code: 'TOO_MANY_REQUESTS', httpStatus: 429 } });
-    const freed = await eventually(
+    // Besides the first message, changes of sensors of other tests may arrive.
+    await eventually(
       async () => {
         const again = await follow('sensors.onStatusChanged', { token: mine });
         await Promise.race([again.ended, sleep(200)]);
@@ -370,7 +371,6 @@ describe('the access to streams', () => {
       },
       (length) => length > 0,
     );
-    expect(freed).toBe(1);
   });
 });
 
