@@ -1,3 +1,4 @@
+import { coordinates } from '@gantry/contract/coordinates';
 import { type InputIssue, MAX_ISSUES } from '@gantry/contract/errors';
 import { event, reportedEvent } from '@gantry/contract/events';
 import { AppError } from '../platform/error.ts';
@@ -7,7 +8,7 @@ import { AppError } from '../platform/error.ts';
  * what it has read makes no mistake.
  */
 const KNOWN = new Set([...Object.keys(reportedEvent.shape), ...Object.keys(event.shape), 'apiKey', 'strict']);
-const KNOWN_IN_LOCATION = new Set(['latitude', 'longitude', 'address']);
+const KNOWN_IN_LOCATION = new Set(Object.keys(coordinates.shape));
 
 /** The part of an unknown name that is repeated, in characters. */
 const NAME_MAX = 100;

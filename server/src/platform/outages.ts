@@ -13,7 +13,7 @@ export interface OutageFilter {
 export interface OutageWatchParts {
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'databaseAway' | 'databaseOutages' | 'unloggedMessages'>;
-  /** Asks the database anything; rejects when it does not answer. */
+  /** Sends the database a query; rejects when it does not answer. */
   readonly probe: () => Promise<unknown>;
   /** The port of the database: refused connections to other ports are about other servers. */
   readonly port: number;
@@ -26,7 +26,7 @@ const MOST_HELD = 100;
 
 /**
  * Decides, at the first failure that may be an outage, by asking the database itself. An outage is two records, one
- * when it begins and one when it is over; the others are counted. What is no outage is written as usual.
+ * when it begins and one when it is over; the others are counted. Other failures are logged as usual.
  */
 export function createOutageWatch(parts: OutageWatchParts): OutageFilter & AsyncDisposable {
   const { log, metrics, probe, port } = parts;

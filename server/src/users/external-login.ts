@@ -1,3 +1,4 @@
+import type { Role } from '@gantry/contract/permissions';
 import { recordActivity } from '../activity/store.ts';
 import type { ExternalUser } from '../auth/oidc/provider.ts';
 import { findIdentity, findUserByEmail, insertIdentity } from '../auth/oidc/store.ts';
@@ -20,12 +21,10 @@ type Context = RequestContext<Core & Pick<AuthServices, 'passwords'>>;
 export async function admitExternalUser(ctx: Context, account: ExternalUser): Promise<string> {
   const { app } = ctx;
   if (account.role === null) throw noRole();
-  // Nobody knows it; an administrator can set another one.
-  const passwordHash = await app.passwords.hash(generatePassword());
   try {
     return await inTransaction(app.db, async (tx) => {
       const known = await findIdentity(tx, account.issuer, account.subject);
-      const userId = known ?? (await link(ctx, tx, account, passwordHash));
+      const userId = known ?? (await link(ctx, tx, account));
       await keepInStep(ctx, tx, userId, account);
       return userId;
     });
@@ -35,12 +34,8 @@ export async function admitExternalUser(ctx: Context, account: ExternalUser): Pr
   }
 }
 
-async function link(
-  { caller }: Context,
-  tx: Transaction,
-  { issuer, subject, email, firstName, lastName, role }: ExternalUser,
-  passwordHash: string,
-): Promise<string> {
+async function link(ctx: Context, tx: Transaction, account: ExternalUser): Promise<string> {
+  const { issuer, subject, email, role } = account;
   if (role === null) throw noRole();
   if (email === null) {
     throw refusal(
@@ -48,13 +43,23 @@ async function link(
     );
   }
   const existing = await findUserByEmail(tx, email);
-  const fields = { email, firstName, lastName, role, phone: null, department: null, passwordHash };
-  const userId = existing ?? (await insertUser(tx, fields)).id;
+  const userId = existing ?? (await createUser(ctx, tx, { ...account, email, role }));
   await insertIdentity(tx, { issuer, subject, userId });
   if (existing === null)
-    await recordActivity(tx, userId, caller, 'users.create', { userId, email, role, issuer });
-  else await recordActivity(tx, userId, caller, 'users.linkIdentity', { userId, email, issuer, subject });
+    await recordActivity(tx, userId, ctx.caller, 'users.create', { userId, email, role, issuer });
+  else await recordActivity(tx, userId, ctx.caller, 'users.linkIdentity', { userId, email, issuer, subject });
   return userId;
+}
+
+/** With a random password that nobody is shown; an administrator can set another one. */
+async function createUser(
+  { app }: Context,
+  tx: Transaction,
+  { email, firstName, lastName, role }: ExternalUser & { readonly email: string; readonly role: Role },
+): Promise<string> {
+  const passwordHash = await app.passwords.hash(generatePassword());
+  const fields = { email, firstName, lastName, role, phone: null, department: null, passwordHash };
+  return (await insertUser(tx, fields)).id;
 }
 
 /** Gives the user the role of the provider, unless it would end the last active administrator. */
