@@ -21,9 +21,10 @@ async function run(options: Options): Promise<void> {
   const signal = stopOnSignals();
   const isEmbedded = databaseUrl === undefined;
   const results = await onStage(options, async (stage, workFolder) => {
-    const { rate, stored, samples } = await soak(stage, {
+    const { rate, stored, samples, seconds } = await soak(stage, {
       ...load,
-      ...(isEmbedded && { folder: workFolder }),
+      folder: workFolder,
+      isEmbedded,
       signal,
       onSample: (sample) => process.stderr.write(`${lineOf(sample)}\n`),
     });
@@ -33,8 +34,8 @@ async function run(options: Options): Promise<void> {
       date: new Date(),
       machine: await describeMachine(stage.postgresql),
       options: { ...load, rate, database: isEmbedded ? 'embedded' : 'given' },
-      text: reportOf(rate, stored, samples, judgements),
-      data: { rate, stored, samples, judgements },
+      text: reportOf({ rate, stored, samples, seconds }, judgements),
+      data: { rate, stored, samples, judgements, seconds },
     };
   });
   await publish(results, { json, save });
@@ -45,7 +46,7 @@ export const soakCommand = new Command('soak')
   .option('--minutes <minutes>', 'duration', numberBetween(0.1, 10_000, { whole: false }), 10)
   .option('--rate <number>', 'events per second (default: half of the maximum)', numberBetween(1, 100_000))
   .option('--connections <number>', 'connections of the devices', numberBetween(1, 1024), 64)
-  .option('--every <seconds>', 'time from one sample to the next', numberBetween(1, 3600), 10)
+  .option('--every <seconds>', 'time from one sample to the next', numberBetween(1, 3600), 60)
   .option('--seed <number>', 'the same seed gives the same events', numberBetween(0, 999_999), 1)
   .option('--workers <number>', 'processes that Gantry serves with', numberBetween(1, 64), 1)
   .action(run);

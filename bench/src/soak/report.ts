@@ -1,5 +1,7 @@
 import { figure, formatTable } from '../table.ts';
 import type { Sample } from './sample.ts';
+import type { Second } from './second.ts';
+import type { Soaked } from './soak.ts';
 import type { Judgement } from './verdict.ts';
 
 const COLUMNS = [
@@ -7,6 +9,7 @@ const COLUMNS = [
   'events/s',
   'p50 ms',
   'p99 ms',
+  'disk p99 ms',
   'sent late ms',
   'memory MB',
   'queued',
@@ -25,9 +28,7 @@ const MAX_ROWS = 60;
 
 /** The tables of a run. */
 export function reportOf(
-  rate: number,
-  stored: number,
-  samples: readonly Sample[],
+  { rate, stored, samples, seconds }: Soaked,
   judgements: readonly Judgement[],
 ): string {
   const step = Math.ceil(samples.length / MAX_ROWS);
@@ -44,14 +45,53 @@ export function reportOf(
       [{ title: 'is it so?' }, { title: 'found' }, { title: '' }],
       judgements.map(({ question, found, good }) => [question, found, good ? 'yes' : 'NO']),
     ),
+    '',
+    ...slowSeconds(seconds),
   ].join('\n');
 }
 
 function cellsOf(sample: Sample): string[] {
   return [
     sample.minute.toFixed(1),
-    ...[sample.eventsPerSecond, sample.p50, sample.p99, sample.lateness, sample.memory].map(figure),
+    ...[sample.eventsPerSecond, sample.p50, sample.p99, sample.disk, sample.lateness, sample.memory].map(
+      figure,
+    ),
     String(sample.queued),
     String(sample.idleInTransaction),
+  ];
+}
+
+/** The number of seconds with the highest p99 that are shown, and of the things PostgreSQL did in each. */
+const SLOWEST = 20;
+const SHOWN_WAITS = 3;
+
+/** What coincided with the slowest answers. */
+function slowSeconds(seconds: readonly Second[]): string[] {
+  const slowest = [...seconds].sort((a, b) => b.p99 - a.p99).slice(0, SLOWEST);
+  const columns = ['second', 'p50 ms', 'p99 ms', 'disk ms', 'loop ms', 'collector ms', 'WAL MB'];
+  return [
+    `The ${slowest.length} slowest seconds, and what happened in them:`,
+    '',
+    formatTable(
+      [
+        ...columns.map((title) => ({ title, figures: true })),
+        { title: 'checkpoint' },
+        { title: 'vacuum, analyse' },
+        { title: 'PostgreSQL' },
+      ],
+      slowest
+        .sort((a, b) => a.second - b.second)
+        .map((at) => [
+          at.second,
+          ...[at.p50, at.p99, at.disk, at.loop, at.collector, at.wal].map(figure),
+          at.checkpoint ? 'yes' : '',
+          at.upkeep.join(', '),
+          Object.entries(at.waits)
+            .sort(([, a], [, b]) => b - a)
+            .slice(0, SHOWN_WAITS)
+            .map(([name, share]) => `${name} ${share.toFixed(1)}`)
+            .join(', '),
+        ]),
+    ),
   ];
 }

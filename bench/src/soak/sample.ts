@@ -1,7 +1,6 @@
 import { idleTransactions } from '../database.ts';
-import { residentMegabytes } from '../metrics.ts';
+import { type Metrics, residentMegabytes } from '../metrics.ts';
 import { percentile } from '../percentile.ts';
-import type { Stage } from '../stage.ts';
 import type { Seen } from './pacer.ts';
 
 /** The figures of a period of some seconds. */
@@ -12,6 +11,8 @@ export interface Sample {
   /** Milliseconds from the due time of a request to its answer. */
   readonly p50: number;
   readonly p99: number;
+  /** Milliseconds that a bare write to the disk took in 99 of 100 cases. */
+  readonly disk: number;
   /** Delay of the latest request in milliseconds; if it is high, the machine was busy and latencies are unreliable. */
   readonly lateness: number;
   /** Resident memory of Gantry in megabytes. */
@@ -22,21 +23,43 @@ export interface Sample {
   readonly idleInTransaction: number;
 }
 
-/** @param seen by the pacer in the last `seconds` */
+/** What was measured in a period. */
+export interface Period {
+  /** Minutes since the start, at its end. */
+  readonly minute: number;
+  readonly seconds: number;
+  readonly seen: readonly Seen[];
+  /** Milliseconds of each write of the disk probe. */
+  readonly disk: readonly number[];
+  /** The metrics at its end. */
+  readonly metrics: Metrics;
+}
+
 export async function takeSample(
-  { gantry, databaseUrl }: Stage,
-  { minute, seconds, seen }: { minute: number; seconds: number; seen: Seen },
+  databaseUrl: string,
+  { minute, seconds, seen, disk, metrics }: Period,
 ): Promise<Sample> {
-  const { latencies, lateness } = seen;
-  const metrics = await gantry.metrics();
+  const latencies = together(seen);
   return {
     minute,
     eventsPerSecond: latencies.length / seconds,
     p50: percentile(latencies, 0.5),
     p99: percentile(latencies, 0.99),
-    lateness,
+    disk: percentile(Float64Array.from(disk).sort(), 0.99),
+    lateness: Math.max(...seen.map(({ lateness }) => lateness)),
     memory: residentMegabytes(metrics),
     queued: metrics.get('gantry_queued_events') ?? Number.NaN,
     idleInTransaction: await idleTransactions(databaseUrl),
   };
+}
+
+/** All latencies, ascending. */
+function together(seen: readonly Seen[]): Float64Array {
+  const all = new Float64Array(seen.reduce((sum, { latencies }) => sum + latencies.length, 0));
+  let at = 0;
+  for (const { latencies } of seen) {
+    all.set(latencies, at);
+    at += latencies.length;
+  }
+  return all.sort();
 }

@@ -6,8 +6,11 @@ import { acknowledgedByIngest } from '../ingest/answers.ts';
 import { makeBodies } from '../ingest/bodies.ts';
 import { drive } from '../ingest/load.ts';
 import type { Stage } from '../stage.ts';
-import { type Pacer, startPacer } from './pacer.ts';
-import { type Sample, takeSample } from './sample.ts';
+import { startDiskProbe } from './disk-probe.ts';
+import { startPacer } from './pacer.ts';
+import type { Sample } from './sample.ts';
+import { startServerProbe } from './server-probe.ts';
+import { type Watched, watch } from './watch.ts';
 
 export interface SoakOptions {
   readonly minutes: number;
@@ -17,17 +20,18 @@ export interface SoakOptions {
   readonly seed: number;
   /** Seconds between samples. */
   readonly every: number;
-  /** The data folder of the database, if known. */
-  readonly folder?: string;
+  /** A folder on the disk of the database, or on another one if the database is elsewhere. */
+  readonly folder: string;
+  /** Whether the database is in that folder, and may fill its disk. */
+  readonly isEmbedded: boolean;
   readonly signal: AbortSignal;
   readonly onSample: (sample: Sample) => void;
 }
 
-export interface Soaked {
+export interface Soaked extends Watched {
   readonly rate: number;
   /** Acknowledged events, which were also found in the table, the totals and the statistics. */
   readonly stored: number;
-  readonly samples: readonly Sample[];
 }
 
 const BODIES = 8192;
@@ -41,7 +45,7 @@ const SPARE_BYTES = 4e9;
 
 /** Keeps Gantry under a constant load, takes samples, and compares the counts at the end. */
 export async function soak(stage: Stage, options: SoakOptions): Promise<Soaked> {
-  const { minutes, every, connections, folder, signal } = options;
+  const { minutes, every, connections, folder, isEmbedded, signal } = options;
   if (minutes * 60 < 2 * every) {
     throw new BenchmarkFailed('At least two samples are needed: raise --minutes or lower --every');
   }
@@ -59,17 +63,22 @@ export async function soak(stage: Stage, options: SoakOptions): Promise<Soaked> 
     signal,
   });
   const rate = options.rate ?? Math.floor(most.requests / most.seconds / 2);
-  if (folder !== undefined) await checkRoom(stage, folder, empty, rate * minutes * 60);
+  if (isEmbedded) await checkRoom(stage, folder, empty, rate * minutes * 60);
 
   const before = await stage.count();
   const pacer = startPacer({ url, bodies, rate, connections });
-  const samples = await sampleFor(stage, pacer, options);
+  const disk = startDiskProbe(folder);
+  const server = await startServerProbe(stage.databaseUrl);
+  let watched: Watched;
+  try {
+    watched = await watch(stage, { pacer, disk, server }, options);
+  } finally {
+    await Promise.all([disk[Symbol.asyncDispose](), server[Symbol.asyncDispose]()]);
+  }
   await pacer.finish();
   checkCounts('Gantry', pacer.acknowledged, before, await stage.count());
-  return { rate, stored: pacer.acknowledged, samples };
+  return { rate, stored: pacer.acknowledged, ...watched };
 }
-
-const LOOK_MS = 100;
 
 /** @throws BenchmarkFailed when the disk has no room for that many events, by the size of existing ones */
 async function checkRoom(stage: Stage, folder: string, empty: number, events: number): Promise<void> {
@@ -82,34 +91,4 @@ async function checkRoom(stage: Stage, folder: string, empty: number, events: nu
   throw new BenchmarkFailed(
     `That would be ${events.toFixed(0)} events, some ${gigabytes(needed)} GB, and ${folder} has ${gigabytes(free)} GB free`,
   );
-}
-
-async function sampleFor(
-  stage: Stage,
-  pacer: Pacer,
-  { minutes, every, signal, onSample }: SoakOptions,
-): Promise<Sample[]> {
-  const started = performance.now();
-  const samples: Sample[] = [];
-  let last = started;
-  for (let at = every; at <= minutes * 60; at += every) {
-    await pauseUntil(started + at * 1000, () => {
-      pacer.check();
-      if (signal.aborted) throw new BenchmarkFailed('Stopped');
-    });
-    const now = performance.now();
-    const stretch = { minute: (now - started) / 60_000, seconds: (now - last) / 1000 };
-    last = now;
-    const sample = await takeSample(stage, { ...stretch, seen: pacer.take() });
-    onSample(sample);
-    samples.push(sample);
-  }
-  return samples;
-}
-
-async function pauseUntil(moment: number, look: () => void): Promise<void> {
-  for (let left = moment - performance.now(); left > 0; left = moment - performance.now()) {
-    look();
-    await new Promise((resolve) => setTimeout(resolve, Math.min(LOOK_MS, left)));
-  }
 }

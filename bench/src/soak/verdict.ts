@@ -33,6 +33,7 @@ export function judgeSoak(samples: readonly Sample[]): Judgement[] {
     ...judgeMemory(second),
     judgeLatency(first, second, 'p50'),
     judgeLatency(first, second, 'p99'),
+    judgeTail(samples),
     { question: 'no transaction is left idle', found: `at most ${idle}`, good: idle === 0 },
   ];
 }
@@ -54,6 +55,19 @@ function judgeMemory(second: readonly Sample[]): Judgement[] {
       good: highest < MAX_MEMORY_MB,
     },
   ];
+}
+
+/** The maximum p99 of a period, as a multiple of its p50, besides what the disk takes by itself. */
+const TAIL = 10;
+
+function judgeTail(samples: readonly Sample[]): Judgement {
+  const over = samples.filter(({ p50, p99, disk }) => p99 > TAIL * p50 + disk);
+  const worst = Math.max(...samples.map(({ p99 }) => p99));
+  return {
+    question: `p99 of every sample is under ${TAIL} times its p50 plus the p99 of the disk`,
+    found: `${over.length} of ${samples.length} are over it; the highest p99 is ${worst.toFixed(0)} ms`,
+    good: over.length === 0,
+  };
 }
 
 function judgeLatency(first: readonly Sample[], second: readonly Sample[], key: 'p50' | 'p99'): Judgement {

@@ -1,0 +1,50 @@
+import type { Metrics } from '../metrics.ts';
+import { percentile } from '../percentile.ts';
+import type { Seen } from './pacer.ts';
+import type { ServerActivity } from './server-probe.ts';
+
+/** What happened in one second, for finding the causes of slow answers. */
+export interface Second extends ServerActivity {
+  /** Seconds since the start, at its end. */
+  readonly second: number;
+  readonly answered: number;
+  /** Milliseconds from the due time of a request to its answer. */
+  readonly p50: number;
+  readonly p99: number;
+  /** The slowest write of the disk probe, in milliseconds. */
+  readonly disk: number;
+  /** The longest delay of the event loop of the service, in milliseconds. */
+  readonly loop: number;
+  /** The pauses of the garbage collector of the service, in milliseconds. */
+  readonly collector: number;
+}
+
+/** Everything that was measured in that second. */
+export interface Measured {
+  readonly second: number;
+  readonly seen: Seen;
+  readonly disk: readonly number[];
+  readonly server: ServerActivity;
+  readonly metrics: Metrics;
+  readonly metricsBefore: Metrics;
+}
+
+export function secondOf({ second, seen, disk, server, metrics, metricsBefore }: Measured): Second {
+  return {
+    second,
+    answered: seen.latencies.length,
+    p50: percentile(seen.latencies, 0.5),
+    p99: percentile(seen.latencies, 0.99),
+    disk: Math.max(0, ...disk),
+    // The service measures it from one reading of the metrics to the next.
+    loop: (metrics.get('nodejs_eventloop_lag_max_seconds') ?? Number.NaN) * 1000,
+    collector: (pauses(metrics) - pauses(metricsBefore)) * 1000,
+    ...server,
+  };
+}
+
+function pauses(metrics: Metrics): number {
+  let sum = 0;
+  for (const [name, value] of metrics) if (name.startsWith('nodejs_gc_duration_seconds_sum')) sum += value;
+  return sum;
+}
