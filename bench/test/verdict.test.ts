@@ -42,7 +42,11 @@ describe('the assessment of a long run', () => {
   it('detects too much memory, slower answers and a forgotten transaction', () => {
     expect(complaintsOf(samplesOf(() => ({ memory: 350 })))).toEqual(['memory stays under 350 MB']);
     expect(complaintsOf(samplesOf((minute) => ({ p99: 3 * minute })))).toEqual(['p99 does not grow']);
-    expect(complaintsOf(samplesOf((minute) => ({ p50: minute })))).toEqual(['p50 does not grow']);
+    expect(complaintsOf(samplesOf((minute) => ({ p50: 3 + minute })))).toEqual(['p50 does not grow']);
+    expect(complaintsOf(samplesOf((minute) => ({ p99: minute === 3 ? 43 : 20 })))).toEqual([
+      'p99 of every sample is under 10 times its p50 plus the p99 of the disk',
+    ]);
+    expect(complaintsOf(samplesOf((minute) => ({ p99: minute === 3 ? 43 : 20, disk: 4 })))).toEqual([]);
     expect(complaintsOf(samplesOf((minute) => ({ idleInTransaction: minute === 3 ? 1 : 0 })))).toEqual([
       'no transaction is left idle',
     ]);

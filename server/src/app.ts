@@ -10,6 +10,7 @@ import { startBackupRoom } from './backup/start.ts';
 import { startConnections } from './connections/start.ts';
 import { startFoldingCounts } from './events/counts/fold.ts';
 import { findEvents } from './events/store.ts';
+import { startUpkeep } from './events/upkeep.ts';
 import { startMqtt } from './gateways/mqtt.ts';
 import { startGateways } from './gateways/start.ts';
 import { explainListening, requireFreePort } from './http/listening.ts';
@@ -184,9 +185,20 @@ async function compose(
   const images = await startImages(foundation);
   const zone = () => core.settings.current().timezone;
   const retention = resources.use(startRetention({ db, log, blobs: images.images.blobs, zone }));
-  const ingest = await startIngest(foundation, { ...watchlist, ...webhooks, outbox: webhooks.webhooks });
+  const effects = { ...watchlist, ...webhooks, outbox: webhooks.webhooks };
+  const ingest = await startIngest(foundation, effects, realtime.feedGrew);
   resources.use(startFoldingCounts({ db, log, timings }));
   resources.use(startFoldingTraffic({ db, log }));
+  const { pools } = foundation;
+  resources.use(
+    startUpkeep({
+      pool: pools.ordinary,
+      own: pools.upkeep,
+      log,
+      now: core.clock.now,
+      everyMs: timings.upkeepMs,
+    }),
+  );
 
   // Closed before the follow-up of events: deliveries of its last round are sent after the next start.
   startDeliveries(foundation, webhooks.webhookAddresses);

@@ -29,7 +29,8 @@ export async function readServerState(db: Executor): Promise<ServerState> {
       (SELECT count(*)::int FROM pg_stat_activity
         WHERE backend_type = 'client backend' AND application_name NOT LIKE 'gantry%') AS used_by_others,
       coalesce((SELECT max(extract(epoch FROM clock_timestamp() - xact_start)) FROM pg_stat_activity
-        WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()), 0)::float8 AS longest_transaction,
+        WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+          AND application_name <> 'gantry upkeep'), 0)::float8 AS longest_transaction,
       ARRAY(SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid
         AND indrelid IN (SELECT oid FROM pg_class WHERE relnamespace = to_regnamespace('public'))) AS invalid_indexes`);
   if (!rows[0]) throw new Error('PostgreSQL did not return its settings');

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { StoredRow } from '../events/event-row.ts';
 import { isBadRow, isDatabaseAway, isTimeout } from '../platform/database/failure.ts';
@@ -34,8 +33,6 @@ export interface FollowUpParts {
   readonly reportLate?: (late: LateFollowUp) => void;
 }
 
-/** Pause between two transactions. Events that arrive meanwhile are followed up together. */
-const PAUSE_MS = 10;
 const EVENTS_AT_ONCE = 1_000;
 
 /** Further groups are not kept in memory; they are found in the database later. */
@@ -146,7 +143,6 @@ export function startFollowUp({
       const batches = takeBatches();
       await followOrLeave(batches.flatMap(({ rows }) => rows));
       for (const { done } of batches) done();
-      if (!stopped) await sleep(PAUSE_MS);
     }
     running = null;
   };

@@ -11,7 +11,6 @@ import {
   text,
   uuid,
 } from '../platform/database/columns.ts';
-import { channels } from '../platform/database/notify.ts';
 import { createParameters, type Parameters } from '../platform/database/parameters.ts';
 import type { Count } from './tally.ts';
 
@@ -44,9 +43,6 @@ const countColumns: readonly Column<Count>[] = [
   smallint('severity', ({ of }) => of.severity ?? 0),
   double('n', ({ n }) => n),
 ];
-
-/** One message for the whole group, because NOTIFY takes a server-wide lock at commit. */
-const NOTIFY = `pg_notify('${channels.changes}', '')`;
 
 /** A group of events as input of the statements that store it. */
 interface Group {
@@ -126,7 +122,7 @@ function insertNew(name: string, { keyed, followed }: Variant): Statement<NewGro
     const parts = [
       `stored AS (${insertOf(events)})`,
       `arrived AS (INSERT INTO event_arrivals (hour, n) SELECT date_trunc('hour', now()::timestamptz(3), 'UTC'), ${count})`,
-      `told AS (INSERT INTO changes (topic, event_ids) VALUES ('events', ${ids}) RETURNING ${NOTIFY})`,
+      `recorded AS (INSERT INTO changes (topic, event_ids) VALUES ('events', ${ids}))`,
       `passed AS (INSERT INTO ${TRAFFIC} VALUES (${passed.join(', ')}))`,
       ...(keyed ? [refuseDeleted(ids)] : []),
     ];
@@ -163,9 +159,8 @@ export const INSERT_MISSING = statement<Group>('insert-missing-events', (add) =>
     WITH stored AS (
       ${insertOf(events)} ON CONFLICT DO NOTHING
       RETURNING ${COUNTED_COLUMNS}
-    ), arrived AS (${ofStored.arrivals}), counted AS (${ofStored.totals}), passed AS (${ofStored.traffic}), told AS (
+    ), arrived AS (${ofStored.arrivals}), counted AS (${ofStored.totals}), passed AS (${ofStored.traffic}), recorded AS (
       INSERT INTO changes (topic, event_ids) SELECT 'events', array_agg(id) FROM stored HAVING count(*) > 0
-      RETURNING ${NOTIFY}
     ), noted AS (
       INSERT INTO events_to_follow_up (event_id)
       SELECT id FROM stored WHERE id = ANY (${noted}::uuid[])

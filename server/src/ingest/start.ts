@@ -16,10 +16,14 @@ export interface IngestServices {
 
 const PARTITION_CHECK_MS = 3_600_000;
 
-/** @param others the services that the effects of events need */
+/**
+ * @param others the services that the effects of events need
+ * @param stored called after each commit of new events
+ */
 export async function startIngest(
   { core: { config, log, devices, metrics, clock, timings }, pools, resources }: Foundation,
   others: Omit<EffectServices, 'config'>,
+  stored: () => void,
 ): Promise<IngestServices> {
   const partitions = createPartitions(pools.devices, clock.now);
   await partitions.ensureAhead();
@@ -50,6 +54,7 @@ export async function startIngest(
       log,
       timings,
       hasEffects: (row) => hasEffects(parts, row),
+      stored,
       followUp: followUp.add,
     }),
   );

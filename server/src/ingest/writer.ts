@@ -30,6 +30,8 @@ export interface EventWriterParts {
   readonly timings: Pick<Timings, 'eventTurnMs' | 'commitMs'>;
   /** Whether an event must be followed up once it is stored. */
   readonly hasEffects: (row: EventRow) => boolean;
+  /** Called after each commit of new events. */
+  readonly stored: () => void;
   /** Accepts the events of a committed group that must be followed up; resolves when that is done or is postponed. */
   readonly followUp: (rows: readonly StoredRow[]) => Promise<void>;
 }
@@ -44,6 +46,7 @@ export class EventWriter implements AsyncDisposable {
   readonly #metrics: Metrics;
   readonly #log: Logger;
   readonly #hasEffects: (row: EventRow) => boolean;
+  readonly #stored: () => void;
   readonly #followUp: (rows: readonly StoredRow[]) => Promise<void>;
   readonly #turnMs: number;
   readonly #queue = createEventQueue();
@@ -60,6 +63,7 @@ export class EventWriter implements AsyncDisposable {
     this.#metrics = parts.metrics;
     this.#log = parts.log;
     this.#hasEffects = parts.hasEffects;
+    this.#stored = parts.stored;
     this.#followUp = parts.followUp;
   }
 
@@ -135,6 +139,7 @@ export class EventWriter implements AsyncDisposable {
       const followed = rows.filter(this.#hasEffects);
       const { known, at } = await this.#insert(rows, followed);
       this.#awayUntil = null;
+      if (known.size < group.length) this.#stored();
       this.#metrics.groupSize.observe(group.length);
       const existing = group.filter(({ row }) => known.has(row.id));
       this.#acknowledge(

@@ -16,6 +16,8 @@ export const locks = {
   holds: 4_202_620,
   /** Held by the process that receives from the MQTT broker. */
   mqtt: 4_202_621,
+  /** Held by the process that maintains the partitions of events. */
+  upkeep: 4_202_622,
   /** Held by the process that makes a backup. */
   backup: 4_202_629,
   /** Shared by transactions in which retention removes events and pictures, so that they exclude a backup. */

@@ -20,6 +20,8 @@ export interface Pools {
    * at once.
    */
   readonly questions: Pool;
+  /** The maintenance of partitions, whose statements may take hours. */
+  readonly upkeep: Pool;
   /** The check whether the database responds. */
   readonly health: Pool;
 }
@@ -33,6 +35,9 @@ const DEVICES_TIMEOUT_MS = 3_000;
 /** A group of messages may be several megabytes. */
 const GATEWAYS_TIMEOUT_MS = 8_000;
 
+/** Maintenance proceeds slowly, and is interrupted in other ways. */
+const UPKEEP_TIMEOUT_MS = 24 * 3_600_000;
+
 interface Special extends PoolOptions {
   readonly size: number;
 }
@@ -42,6 +47,7 @@ const special = {
   devices: { size: 3, name: 'gantry devices', statementTimeoutMs: DEVICES_TIMEOUT_MS },
   gateways: { size: 4, name: 'gantry gateways', statementTimeoutMs: GATEWAYS_TIMEOUT_MS },
   questions: { size: 4, name: 'gantry questions' },
+  upkeep: { size: 1, name: 'gantry upkeep', statementTimeoutMs: UPKEEP_TIMEOUT_MS },
   health: {
     size: 1,
     name: 'gantry health',
@@ -76,6 +82,7 @@ export function openPools(
     devices: open(special.devices),
     gateways: open(special.gateways),
     questions: open({ ...special.questions, connectTimeoutMs: questionMs, statementTimeoutMs: questionMs }),
+    upkeep: open(special.upkeep),
     health: open(special.health),
   };
   return {

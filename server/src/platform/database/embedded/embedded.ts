@@ -6,7 +6,7 @@ import { ignoreErrno } from '../../errno.ts';
 import { claimDataFolder, keepSecret, makeDataFolder } from '../../process/data-folder.ts';
 import { isAlive } from '../../process/processes.ts';
 import { findDistribution, prepareBinaries } from './binaries.ts';
-import { type Cluster, checkVersion, createCluster } from './cluster.ts';
+import { type Cluster, checkVersion, createCluster, walSettings } from './cluster.ts';
 import { addressOf, DATABASE, ensureDatabase } from './connection.ts';
 import {
   type DatabaseHome,
@@ -107,7 +107,7 @@ async function prepareCluster(
     account: home.account,
     password,
     connections,
-    settings,
+    settings: { ...(await walSettings(dirname(home.cluster))), ...settings },
   };
   signal?.throwIfAborted();
   if (!home.exists) await createCluster(cluster, signal);

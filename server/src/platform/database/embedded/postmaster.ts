@@ -12,7 +12,7 @@ import { EmbeddedDatabaseError, runAs } from './home.ts';
 import { isServerOf, readLock, removeStaleLock } from './lock.ts';
 
 /** Maximum start time in milliseconds. After a crash PostgreSQL first replays up to max_wal_size. */
-const START_MS = 300_000;
+const START_MS = 1_800_000;
 
 /** Milliseconds for the processes of a killed server to notice that it is gone. */
 const LINGERING_MS = 30_000;
@@ -186,7 +186,7 @@ async function waitUntilReady(
     if (!(await isAlive(pid))) throw new EmbeddedDatabaseError('PostgreSQL ended before it was ready.');
     if (signal?.aborted) throw new EmbeddedDatabaseError('PostgreSQL was stopped before it was ready.');
     if (performance.now() > deadline)
-      throw new EmbeddedDatabaseError('PostgreSQL was not ready within five minutes.');
+      throw new EmbeddedDatabaseError('PostgreSQL was not ready within half an hour.');
     await sleep(POLL_MS);
   }
 }
