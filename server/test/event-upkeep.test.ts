@@ -32,12 +32,14 @@ describe('the work that is due on a partition', () => {
     expect(workOf(some, QUIET)).toEqual(['vacuum']);
     expect(workOf(some, BUSY)).toEqual([]);
     expect(workOf(some, null)).toEqual([]);
-    expect(workOf({ ...some, sinceAnalyze: 1_100_000 }, BUSY)).toEqual(['analyze']);
+    expect(workOf({ ...some, sinceAnalyze: 450_000 }, BUSY)).toEqual([]);
+    expect(workOf({ ...some, sinceAnalyze: 550_000 }, BUSY)).toEqual(['analyze']);
+    expect(workOf({ rows: 5_000, sinceAnalyze: 5_000 }, BUSY)).toEqual(['analyze']);
     expect(workOf({ ...some, sinceVacuum: 60_000_000 }, BUSY)).toEqual(['vacuum']);
   });
 
   it('is nothing for few changes', () => {
-    expect(workOf({ sinceVacuum: 90_000, sinceAnalyze: 90_000 }, QUIET)).toEqual([]);
+    expect(workOf({ sinceVacuum: 80_000, sinceAnalyze: 80_000 }, QUIET)).toEqual([]);
     expect(workOf({ rows: 0, sinceVacuum: 900, sinceAnalyze: 900 }, QUIET)).toEqual([]);
   });
 

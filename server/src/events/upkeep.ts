@@ -13,7 +13,7 @@ import {
 /** Fewer events per second than this count as a quiet time. */
 const QUIET_RATE = 200;
 
-/** The number of changed rows, and their share of all, from which a partition is vacuumed and analysed in a quiet time. */
+/** The number of changed rows, and their share of the others, from which a partition is vacuumed and analysed in a quiet time. */
 const SOME = { rows: 1_000, share: 0.1 };
 
 /** The same while events are arriving: the planner's figures are then wrong by a factor of two at most. */
@@ -53,7 +53,9 @@ const ORDER: readonly Work[] = ['analyze', 'vacuum', 'freeze'];
 
 function dueOf(month: MonthActivity, isQuiet: boolean, now: number): Work | null {
   const { rows, sinceVacuum, sinceAnalyze, pages, unvisited, until } = month;
-  const exceeds = (n: number, limit: typeof SOME): boolean => n > limit.rows + limit.share * rows;
+  // The share of those that were there before.
+  const exceeds = (n: number, limit: typeof SOME): boolean =>
+    n > limit.rows + limit.share * Math.max(0, rows - n);
   if (isQuiet && until + SETTLED_MS < now && unvisited > LEFT.pages + LEFT.share * pages) return 'freeze';
   if (isQuiet && exceeds(sinceVacuum, SOME)) return 'vacuum';
   if (sinceVacuum > TOO_MANY) return 'vacuum';
