@@ -22,6 +22,7 @@ import { migrationsFolder } from './installation.ts';
 import type { ClockSources } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import { startEmbeddedDatabase } from './platform/database/embedded/embedded.ts';
+import { createDatabase } from './platform/database/pool.ts';
 import { FURTHER_CONNECTIONS } from './platform/database/pools.ts';
 import type { Siblings } from './platform/metrics.ts';
 import { claimDataFolder, keepSecret } from './platform/process/data-folder.ts';
@@ -187,9 +188,10 @@ async function compose(
   const retention = resources.use(startRetention({ db, log, blobs: images.images.blobs, zone }));
   const effects = { ...watchlist, ...webhooks, outbox: webhooks.webhooks };
   const ingest = await startIngest(foundation, effects, realtime.feedGrew);
-  resources.use(startFoldingCounts({ db, log, timings }));
-  resources.use(startFoldingTraffic({ db, log }));
   const { pools } = foundation;
+  const folding = createDatabase(pools.folding);
+  resources.use(startFoldingCounts({ db: folding, log, timings }));
+  resources.use(startFoldingTraffic({ db: folding, log }));
   resources.use(
     startUpkeep({
       pool: pools.ordinary,

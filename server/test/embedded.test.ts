@@ -14,7 +14,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Pool } from 'pg';
@@ -23,6 +23,8 @@ import { findDistribution, prepareBinaries } from '../src/platform/database/embe
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../src/platform/database/embedded/embedded.ts';
 import { findDatabaseHome, SHARED_HOME } from '../src/platform/database/embedded/home.ts';
 import { isServerOf, readLock } from '../src/platform/database/embedded/lock.ts';
+import { lowerPriority } from '../src/platform/database/embedded/priority.ts';
+import { createPool } from '../src/platform/database/pool.ts';
 import { isAlive } from '../src/platform/process/processes.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
@@ -117,6 +119,22 @@ async function ask(connectionString: string, statement: string): Promise<unknown
   }
 }
 
+/** The priorities of connections: of a usual one, a lowered one, and one lowered for the server of another folder. */
+async function priorities(connectionString: string): Promise<number[]> {
+  const pools = [null, dataDir, scratch].map((folder) => {
+    const pool = createPool(connectionString, 1, () => undefined);
+    if (folder !== null) lowerPriority(pool, folder);
+    return pool;
+  });
+  const pids = await Promise.all(
+    pools.map(async (pool) => (await pool.query('SELECT pg_backend_pid() AS pid')).rows[0].pid),
+  );
+  await vi.waitFor(() => expect(getPriority(pids[1])).not.toBe(0));
+  const found = pids.map((pid) => getPriority(pid));
+  await Promise.all(pools.map((pool) => pool.end()));
+  return found;
+}
+
 async function giveToServerUser(...paths: string[]): Promise<void> {
   if (!isRoot) return;
   const { uid, gid } = await stat(join(dataDir, 'postgres'));
@@ -155,6 +173,7 @@ describe('the embedded database', () => {
 
     const second = await start();
     expect(await ask(second.connectionString, 'SELECT n FROM kept')).toEqual([42]);
+    if (process.platform === 'linux') expect(await priorities(second.connectionString)).toEqual([0, 10, 0]);
     expect((await stat(join(dataDir, 'database-password'))).mode & 0o777).toBe(0o600);
   });
 

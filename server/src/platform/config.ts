@@ -51,7 +51,7 @@ export const configKeys = {
   DATABASE_POOL_SIZE: number(2, 200)
     .default(10)
     .describe(
-      'Maximum number of database connections of one process for ordinary work. It opens up to 16 more, for devices, gateways, expensive queries, health checks, reports and messages. Your own server must allow this number for each of the `WORKERS`.',
+      'Maximum number of database connections of one process for ordinary work. It opens up to 18 more, for devices, gateways, expensive queries, health checks, reports and messages. Your own server must allow this number for each of the `WORKERS`.',
     ),
   ALLOW_UNSAFE_DATABASE: flag
     .default(false)

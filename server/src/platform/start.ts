@@ -5,6 +5,7 @@ import { type ClockSources, startClock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Core } from './context.ts';
 import { readDatabaseTime } from './database/database-time.ts';
+import { lowerPriority } from './database/embedded/priority.ts';
 import { migrate } from './database/migrate.ts';
 import { type Channel, channels, type Listener, listen } from './database/notify.ts';
 import { createDatabase, type Database } from './database/pool.ts';
@@ -82,6 +83,7 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
       log.warn({ reason }, 'an idle database connection failed'),
     ),
   );
+  for (const pool of [pools.folding, pools.upkeep]) lowerPriority(pool, config.DATA_DIR);
   const db = createDatabase(pools.ordinary);
   const health = createDatabase(pools.health);
   const metrics = createMetrics(options.siblings);

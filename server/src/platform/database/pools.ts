@@ -20,6 +20,8 @@ export interface Pools {
    * at once.
    */
   readonly questions: Pool;
+  /** Folding of counts and of traffic. */
+  readonly folding: Pool;
   /** The maintenance of partitions, whose statements may take hours. */
   readonly upkeep: Pool;
   /** The check whether the database responds. */
@@ -47,6 +49,7 @@ const special = {
   devices: { size: 3, name: 'gantry devices', statementTimeoutMs: DEVICES_TIMEOUT_MS },
   gateways: { size: 4, name: 'gantry gateways', statementTimeoutMs: GATEWAYS_TIMEOUT_MS },
   questions: { size: 4, name: 'gantry questions' },
+  folding: { size: 2, name: 'gantry folding' },
   upkeep: { size: 1, name: 'gantry upkeep', statementTimeoutMs: UPKEEP_TIMEOUT_MS },
   health: {
     size: 1,
@@ -82,6 +85,7 @@ export function openPools(
     devices: open(special.devices),
     gateways: open(special.gateways),
     questions: open({ ...special.questions, connectTimeoutMs: questionMs, statementTimeoutMs: questionMs }),
+    folding: open(special.folding),
     upkeep: open(special.upkeep),
     health: open(special.health),
   };

@@ -20,6 +20,11 @@ export async function startTimeOf(pid: number): Promise<string | undefined> {
   return isTaken(pid) ? (await ps(pid, 'lstart')).stdout.trim() : undefined;
 }
 
+/** The number of the process that started it, where the platform provides it (Linux). */
+export async function parentOf(pid: number): Promise<number | undefined> {
+  return (await readStat(pid))?.parent;
+}
+
 /** The arguments of the process, separated by blanks; empty if it has ended or hides them. */
 export async function commandLineOf(pid: number): Promise<string> {
   if (process.platform !== 'linux') return isTaken(pid) ? (await ps(pid, 'command')).stdout.trim() : '';
@@ -67,12 +72,18 @@ function ps(pid: number, column: string) {
   });
 }
 
-async function readStat(pid: number): Promise<{ state: string; startTime: string } | undefined> {
+interface Stat {
+  readonly state: string;
+  readonly parent: number;
+  readonly startTime: string;
+}
+
+async function readStat(pid: number): Promise<Stat | undefined> {
   if (process.platform !== 'linux') return undefined;
   const path = `/proc/${pid}/stat`;
   const stat = await ignoreErrno(readFile(path, 'utf8'), 'ENOENT', 'ESRCH', 'EACCES', 'EMFILE', 'ENFILE');
   // The name is the second field, in parentheses, and may contain blanks and parentheses, so fields are counted after
   // it.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return fields && { state: fields[0] ?? '', startTime: fields[19] ?? '' };
+  return fields && { state: fields[0] ?? '', parent: Number(fields[1]), startTime: fields[19] ?? '' };
 }

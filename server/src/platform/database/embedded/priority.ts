@@ -1,0 +1,23 @@
+import { constants, setPriority } from 'node:os';
+import { join } from 'node:path';
+import type { Pool } from 'pg';
+import { parentOf } from '../../process/processes.ts';
+import { readLock } from './lock.ts';
+
+/**
+ * Lowers the priority of the server processes behind the connections of a pool, so that other work on the machine comes
+ * first. Only those of the embedded server of the data folder, on Linux; it changes nothing elsewhere.
+ */
+export function lowerPriority(pool: Pool, dataDir: string): void {
+  pool.on('connect', (client: object) => {
+    const { processID } = client as { processID?: number };
+    if (processID !== undefined) lower(processID, join(dataDir, 'postgres')).catch(() => undefined);
+  });
+}
+
+async function lower(pid: number, folder: string): Promise<void> {
+  // The number may be that of a process on another machine, and of another process here.
+  const server = await readLock(folder);
+  if (server && server.pid === (await parentOf(pid)))
+    setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+}
