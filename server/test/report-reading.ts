@@ -48,6 +48,8 @@ export const readXlsx = (bytes: Uint8Array): Record<string, SheetCell>[][] => {
           ([, column, attributes, inner = '']) => {
             const value = /<v>(.*?)<\/v>/s.exec(inner)?.[1] ?? '';
             if (inner.includes('<f')) return [column, { type: 'f', value: inner }];
+            const own = /<is><t[^>]*>(.*?)<\/t><\/is>/s.exec(inner)?.[1];
+            if (own !== undefined) return [column, { type: 's', value: fromXml(own) }];
             return attributes?.includes('t="s"')
               ? [column, { type: 's', value: shared[Number(value)] ?? '' }]
               : [column, { type: 'n', value }];

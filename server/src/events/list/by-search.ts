@@ -69,9 +69,16 @@ async function countPlaces(
   conditions: readonly SQL[],
   name: string,
 ): Promise<{ key: string; n: number }[]> {
+  const matching = where([...conditions, atPlaceNamed(name)]);
+  // Plan: events_by_location from both ends, one entry of each in every partition.
+  const { rows: ends } = await db.execute<{ first: string | null; last: string | null }>(sql`
+    SELECT min(location_key) AS first, max(location_key) AS last FROM events ${matching}`);
+  const { first = null, last = null } = ends[0] ?? {};
+  if (first === null || last === null) return [];
+  // Nearly always the name is stored in one way. Counting without grouping saves a third.
+  if (first === last) return [{ key: first, n: await count(db, [...conditions, placeIn([first])]) }];
   // Plan: only events_by_location, as above.
   const { rows } = await db.execute<{ key: string; n: number }>(sql`
-    SELECT location_key AS key, count(*) AS n FROM events
-    ${where([...conditions, atPlaceNamed(name)])} GROUP BY 1`);
+    SELECT location_key AS key, count(*) AS n FROM events ${matching} GROUP BY 1`);
   return rows;
 }

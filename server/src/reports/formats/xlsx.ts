@@ -1,120 +1,87 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import type { TimezoneSettings } from '@gantry/contract/system';
-import writeExcelFile, { type Cell as ExcelCell, type Row as ExcelRow } from 'write-excel-file/node';
+import type { Row as ExcelRow } from 'write-excel-file/node';
 import { AppError } from '../../platform/error.ts';
-import type { Cell, Column, ColumnType, Figure, ReportDocument, Row } from '../document.ts';
-import { createLocalTime, type LocalTime } from '../local-time.ts';
+import type { ReportDocument } from '../document.ts';
+import { createLocalTime } from '../local-time.ts';
 import type { FileFormat } from './format.ts';
+import { createRowWriter, textRow } from './xlsx-rows.ts';
+import { factRow, makeWorkbook, timeFormats } from './xlsx-workbook.ts';
+import { createZipStream } from './zip-stream.ts';
 
-/** Maximum number of rows: the file is built in memory, and this many take half a gigabyte. */
+/** Maximum number of rows: a program for spreadsheets opens this many in a reasonable time. */
 const MOST_ROWS = 100_000;
 
-/** Maximum length of the text in a cell, in characters. */
-const LONGEST_TEXT = 32_767;
+const CONTENT_TYPES = '[Content_Types].xml';
 
-/** A narrower column does not show its times. In characters. */
-const WIDTH_OF_TIME = 30;
-
-/** Characters that XML cannot contain but a text from a device may. */
-const NO_XML = /[^\P{Cc}\t\n\r]|[\uFFFE\uFFFF]/gu;
-
-function text(value: string): ExcelCell {
+/** Numbers the formats of the table in the order of their first use. */
+function createFormats(firstStyle: number) {
+  const known = new Map<string, number>();
   return {
-    type: String,
-    value: value.replace(NO_XML, '').slice(0, LONGEST_TEXT).toWellFormed(),
+    styleOf(format: string): number {
+      let style = known.get(format);
+      if (style === undefined) {
+        style = firstStyle + known.size;
+        known.set(format, style);
+      }
+      return style;
+    },
+    list: (): string[] => [...known.keys()],
   };
 }
 
-/** Spreadsheets have no time zones, so times are local, with the offset in the hour that occurs twice in autumn. */
-function timeFormats(settings: TimezoneSettings) {
-  const day = settings.dateFormat.toLowerCase();
-  return { date: day, time: `${day} ${settings.use24HourFormat ? 'hh:mm:ss' : 'h:mm:ss AM/PM'}` };
-}
-
-const numberFormats: Partial<Record<ColumnType, string>> = {
-  integer: '0',
-  decimal: '0.##',
-  degrees: '0.000000',
-  seconds: '0',
-  share: '0.0%',
-};
-
-type ToCell = (cell: Cell) => ExcelCell;
-
-function cellsOf({ type }: Column, local: LocalTime, { date, time }: ReturnType<typeof timeFormats>): ToCell {
-  const format = numberFormats[type];
-  return (cell) => {
-    if (cell === null) return null;
-    if (cell instanceof Date) {
-      const offset = local.offsetIfTwice(cell.getTime());
-      const value = local.wall(cell.getTime());
-      return { type: Date, value, format: offset === null ? time : `${time} "${offset}"` };
-    }
-    if (typeof cell === 'number') return { type: Number, value: cell, ...(format && { format }) };
-    if (typeof cell === 'boolean') return { type: Boolean, value: cell };
-    return type === 'date' ? { type: Date, value: new Date(`${cell}T00:00:00Z`), format: date } : text(cell);
-  };
-}
-
-function factRow({ name, value }: Figure): ExcelRow {
+function aboutRows({ title, facts }: ReportDocument, rowCount: number, figures: readonly ExcelRow[]) {
+  const heading = (value: string) => ({ type: String, value, fontWeight: 'bold', fontSize: 14 }) as const;
   return [
-    { type: String, value: name, fontWeight: 'bold' },
-    typeof value === 'number' ? { type: Number, value } : text(value),
+    [heading('Report'), heading(title)],
+    ...facts.map(factRow),
+    factRow({ name: 'Rows', value: rowCount }),
+    ...(rowCount === 0 ? [[null, { type: String, value: 'This range contains no data.' }]] : []),
+    [],
+    ...figures,
   ];
-}
-
-async function collect(rows: AsyncIterable<readonly Row[]>, toRow: (row: Row) => ExcelRow) {
-  const collected: ExcelRow[] = [];
-  for await (const part of rows) {
-    if (collected.length + part.length > MOST_ROWS) {
-      throw new AppError(
-        'badRequest',
-        `There are more than ${MOST_ROWS} rows, too many for XLSX: choose CSV, or a shorter range`,
-      );
-    }
-    for (const row of part) collected.push(toRow(row));
-  }
-  return collected;
 }
 
 const write: FileFormat['write'] = async (document: ReportDocument, to) => {
-  const { columns, settings, title, facts } = document;
-  const local = createLocalTime(settings);
-  const toCells = columns.map((column) => cellsOf(column, local, timeFormats(settings)));
-  const rows = await collect(document.rows, (row) => row.map((cell, at) => (toCells[at] as ToCell)(cell)));
+  const { columns, settings } = document;
+  const { headStyle, files, sheet } = await makeWorkbook(aboutRows(document, 0, []), columns, []);
+  const formats = createFormats(headStyle + 1);
+  const writeRow = createRowWriter(columns, createLocalTime(settings), {
+    styleOf: formats.styleOf,
+    ...timeFormats(settings),
+  });
+  const names = columns.map(({ name, type }) => (type === 'seconds' ? `${name} (s)` : name));
+  let rowCount = 0;
+  async function* parts(): AsyncGenerator<Uint8Array> {
+    const encoder = new TextEncoder();
+    yield sheet.before;
+    yield encoder.encode(textRow(1, names, headStyle));
+    for await (const rows of document.rows) {
+      if (rowCount + rows.length > MOST_ROWS) {
+        throw new AppError(
+          'badRequest',
+          `There are more than ${MOST_ROWS} rows, too many for XLSX: choose CSV, or a shorter range`,
+        );
+      }
+      const first = rowCount + 2;
+      rowCount += rows.length;
+      if (rows.length > 0) yield encoder.encode(rows.map((row, at) => writeRow(row, first + at)).join(''));
+    }
+    yield sheet.after;
+  }
+
+  const zip = createZipStream(to);
+  // Some programs recognise a workbook by its first file.
+  await zip.add(CONTENT_TYPES, [files[CONTENT_TYPES] ?? new Uint8Array()]);
+  await zip.add(sheet.name, parts());
   const { figures } = await document.summary();
-  const about: ExcelRow[] = [
-    [
-      { type: String, value: 'Report', fontWeight: 'bold', fontSize: 14 },
-      { type: String, value: title, fontWeight: 'bold', fontSize: 14 },
-    ],
-    ...facts.map(factRow),
-    factRow({ name: 'Rows', value: rows.length }),
-    ...(rows.length === 0 ? [[null, text('This range contains no data.')]] : []),
-    [],
-    ...figures.map(factRow),
-  ];
-  const head: ExcelRow = columns.map(({ name, type }) => ({
-    type: String,
-    value: type === 'seconds' ? `${name} (s)` : name,
-    fontWeight: 'bold',
-    backgroundColor: '#E8EDF2',
-    bottomBorderStyle: 'thin',
-  }));
-  const file = await writeExcelFile([
-    { sheet: 'Report', data: about, columns: [{ width: 24 }, { width: 70 }] },
-    {
-      sheet: 'Data',
-      data: [head, ...rows],
-      columns: columns.map(({ width, type }) => ({
-        width: Math.max(type === 'time' ? WIDTH_OF_TIME : 12, width * 1.6),
-      })),
-      stickyRowsCount: 1,
-    },
-  ]).toBuffer();
-  await pipeline(Readable.from([file]), to);
-  return rows.length;
+  const about = aboutRows(document, rowCount, figures.map(factRow));
+  const workbook = await makeWorkbook(about, columns, formats.list());
+  const isAsUsed = workbook.formatStyles.every((style, at) => style === headStyle + 1 + at);
+  if (workbook.headStyle !== headStyle || !isAsUsed)
+    throw new Error('The library for workbooks numbered its styles in an unknown order');
+  for (const [name, content] of Object.entries(workbook.files))
+    if (name !== CONTENT_TYPES) await zip.add(name, [content]);
+  await zip.end();
+  return rowCount;
 };
 
 /** Two sheets: the facts about the report, and its table, in which numbers are numbers and times are times. */

@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { Zip, ZipDeflate } from 'fflate';
+
+/** A ZIP archive that is written to a stream while its files are produced, one file after another. */
+export interface ZipStream {
+  /** Adds a file. Each part is compressed when it is produced, and the next one waits until the stream accepts more. */
+  add(name: string, parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void>;
+  /** Writes the directory and ends the stream. */
+  end(): Promise<void>;
+}
+
+/** 6 is the usual compromise; 9 takes twice as long for files 2 % smaller. */
+const LEVEL = 6;
+
+/** Creates an archive. Errors of the stream reject the next call. */
+export function createZipStream(to: Writable): ZipStream {
+  let failure: Error | null = null;
+  let isFull = false;
+  const fail = (error: Error): void => {
+    failure ??= error;
+  };
+  to.on('error', fail);
+  const zip = new Zip((error, chunk) => {
+    if (error) fail(error);
+    else isFull = !to.write(chunk);
+  });
+  const accepted = async (): Promise<void> => {
+    if (failure) throw failure;
+    if (!isFull) return;
+    await once(to, 'drain');
+    isFull = false;
+  };
+  return {
+    async add(name, parts) {
+      const file = new ZipDeflate(name, { level: LEVEL });
+      zip.add(file);
+      for await (const part of parts) {
+        file.push(part);
+        await accepted();
+      }
+      file.push(new Uint8Array(), true);
+      await accepted();
+    },
+    async end() {
+      zip.end();
+      await accepted();
+      await new Promise<void>((resolve, reject) => {
+        to.once('error', reject);
+        to.end(resolve);
+      });
+    },
+  };
+}
