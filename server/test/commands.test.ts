@@ -80,9 +80,11 @@ describe('gantry admin', () => {
     const { id, role, email, password } = JSON.parse(created.out);
     expect({ role, email }).toEqual({ role: 'ADMIN', email: 'jane@example.org' });
     const token = await service.login(email, password);
+    const api = await service.ok('apiTokens.create', { name: 'Screens' }, { token });
 
     const reset = await gantry(0, ['admin', 'reset-password', email]);
-    expect(reset.code).toBe(0);
+    expect(reset).toMatchObject({ code: 0, out: expect.stringContaining('that were revoked: 1') });
+    expect((await service.call('auth.me', undefined, { token: api.token })).status).toBe(401);
     const [, next = ''] = /Password: (\S+)/.exec(reset.out) ?? [];
     expect((await service.call('auth.me', undefined, { token })).status).toBe(401);
     expect((await service.call('auth.login', { email, password })).status).toBe(401);
