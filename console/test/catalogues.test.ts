@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { doctorSentences } from '@gantry/contract/doctor-sentences';
 import { describe, expect, it } from 'vitest';
 import { actions } from '../src/administration/activity/actions.ts';
 
@@ -45,6 +46,13 @@ it('name every action that the service records', () => {
   ).toEqual(recorded.sort());
   const offered = Object.entries(actions).flatMap(([noun, verbs]) => verbs.map((verb) => `${noun}.${verb}`));
   expect(offered.sort()).toEqual(recorded);
+});
+
+it('have a sentence for every finding of the examination, in English that of the service', () => {
+  const ofService = Object.entries<{ finding: string; remedy?: string }>(doctorSentences).map(
+    ([code, { finding, remedy }]) => [code, remedy === undefined ? { finding } : { finding, remedy }],
+  );
+  expect(read('administration', 'en').findings).toEqual(Object.fromEntries(ofService));
 });
 
 describe.each(rooms)('the texts of %s', (room) => {

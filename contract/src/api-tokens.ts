@@ -15,7 +15,9 @@ export const MAX_API_TOKENS = 50;
 export const apiToken = z.object({
   id: z.string(),
   name: z.string(),
-  role: role.describe('The role with whose permissions calls are made.'),
+  role: role.describe(
+    'The role with whose permissions calls are made, unless the role of its user was lowered since.',
+  ),
   prefix: z.string().describe('The first characters of the token.'),
   createdAt: z.date(),
   expiresAt: z.date(),

@@ -2,8 +2,23 @@ import { z } from 'zod';
 
 /** A statement about the installation. */
 export const finding = z.object({
+  code: z
+    .string()
+    .describe('Names what was found; the same in every version. doctor-sentences of the contract lists all.'),
   about: z
-    .enum(['node', 'settings', 'secrets', 'folder', 'database', 'schema', 'work', 'sensors', 'accounts'])
+    .enum([
+      'node',
+      'settings',
+      'secrets',
+      'folder',
+      'database',
+      'schema',
+      'work',
+      'backups',
+      'gateways',
+      'sensors',
+      'accounts',
+    ])
     .describe('What it is about.'),
   level: z
     .enum(['PROBLEM', 'ADVICE', 'OK'])
@@ -12,6 +27,9 @@ export const finding = z.object({
     ),
   finding: z.string().describe('What was found, as a sentence.'),
   remedy: z.string().nullable().describe('What to do about it, as a sentence; null if it is OK.'),
+  values: z
+    .record(z.string(), z.union([z.string(), z.number(), z.array(z.string())]))
+    .describe('What differs in the sentences of this code, by name, for translations.'),
 });
 export type Finding = z.infer<typeof finding>;
 

@@ -52,7 +52,34 @@ key="$(call sensors.create '{"name":"Mast 7","deviceId":"mast-7","type":"CAMERA"
 event="$(call events.ingest "{\"apiKey\":\"$key\",\"eventType\":\"VEHICLE_DETECTION\"}" | field eventId)"
 echo "event $event"
 
-say 'stop'
+say 'back up while it runs, and restore elsewhere'
+picture=iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==
+pictured="$(call events.ingest "{\"apiKey\":\"$key\",\"eventType\":\"VEHICLE_DETECTION\",\"images\":[\"data:image/png;base64,$picture\"]}" | field eventId)"
+install -d -o gantry -g gantry -m 0700 /srv/backups /srv/elsewhere
+gantry backup /srv/backups
+[ "$(find /srv/backups -not -user gantry | wc -l)" = 0 ] || fail 'the backup belongs to somebody else'
+stop
+gantry restore --verify-only /srv/backups
+DATA_DIR=/srv/elsewhere gantry restore /srv/backups
+if gantry restore /srv/backups 2>/tmp/refused; then fail 'it restored into an installation that is in use'; fi
+grep -q 'is not empty' /tmp/refused || fail "refused with: $(cat /tmp/refused)"
+# The restored copy, as the service: with a drop-in, DATA_DIR would be set in the same way.
+sed 's#^DATA_DIR=.*#DATA_DIR=/srv/elsewhere#' -i.kept /etc/gantry/gantry.env
+start
+token="$(call auth.login "{\"email\":\"admin@gantry.local\",\"password\":\"$password\"}" | field token)"
+for id in "$event" "$pictured"; do
+  curl -sf -G "$url/trpc/events.getById" --data-urlencode "input={\"json\":{\"id\":\"$id\"}}" -H "authorization: Bearer $token" >/tmp/event || fail "the restored copy lacks $id"
+done
+image="$(grep -o '/images/[0-9a-f]*' /tmp/event | head -1)"
+[ "$(curl -sf "$url$image" -H "authorization: Bearer $token" | base64 -w0)" = "$picture" ] || fail 'the picture differs'
+gantry db check | tail -1
+stop
+mv /etc/gantry/gantry.env.kept /etc/gantry/gantry.env
+chown root:gantry /etc/gantry/gantry.env
+
+say 'start and stop the original'
+start
+token="$(call auth.login "{\"email\":\"admin@gantry.local\",\"password\":\"$password\"}" | field token)"
 stop
 
 say 'a changed setting, and the upgrade'

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs, starts, upgrades, removes and purges the package in a fresh Debian, by hand or before a release:
+# Installs, starts, backs up, restores elsewhere, upgrades, removes and purges the package in a fresh Debian, by hand or before a release:
 #   sudo deploy/debian/test.sh dist/gantry_0.1.0_amd64.deb
 # Needs root, debootstrap, and a mirror of Debian (MIRROR; by default that of this machine). There is no systemd in the new root:
 # the command of ExecStart is run as the unit would run it, and the unit itself is checked by systemd-analyze.

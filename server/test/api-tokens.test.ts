@@ -157,18 +157,61 @@ describe('an API token', () => {
 
   it.each([
     ['is deactivated', 'users.update', { isActive: false }],
-    ['loses permissions that it has', 'users.updateRole', { role: 'VIEWER' }],
+    ['changes to a role with other permissions', 'users.updateRole', { role: 'FIELD' }, 'ANALYST' as const],
+    ['gets a new password', 'users.resetPassword', {}],
     ['is deleted', 'users.delete', {}],
-  ])('is refused from the moment its user %s', async (_, procedure, change) => {
+  ])('is refused from the moment its user %s', async (_, procedure, change, role: Role = 'OPERATOR') => {
     const owner = await newUser('OPERATOR');
-    const { token } = await newToken(owner.token);
+    const { token } = await newToken(owner.token, { role });
     expect(await me(token)).toBe(200);
-    await gantry.ok(procedure, { id: owner.id, ...change }, { token: admin });
+    await gantry.ok(procedure, { id: owner.id, userId: owner.id, ...change }, { token: admin });
     expect(await me(token)).toBe(401);
     expect(
       (await gantry.fetch(`/images/${'0'.repeat(64)}`, { headers: { authorization: `Bearer ${token}` } }))
         .status,
     ).toBe(401);
+  });
+
+  it('stays revoked when its user is activated again, which the activity log counts', async () => {
+    const owner = await newUser('OPERATOR');
+    const [one, two] = [await newToken(owner.token), await newToken(owner.token)];
+    await gantry.ok('users.update', { id: owner.id, isActive: false }, { token: admin });
+    await gantry.ok('users.update', { id: owner.id, isActive: true }, { token: admin });
+    expect([await me(one.token), await me(two.token)]).toEqual([401, 401]);
+    expect(await gantry.ok('apiTokens.getAll', { userId: owner.id }, { token: admin })).toEqual([]);
+    const { rows } = await gantry.pool.query(
+      "SELECT details FROM activity WHERE action = 'users.update' AND details->>'userId' = $1 ORDER BY id",
+      [owner.id],
+    );
+    expect(rows).toMatchObject([
+      { details: { revokedTokens: 2 } },
+      { details: expect.not.objectContaining({ revokedTokens: 0 }) },
+    ]);
+  });
+
+  it('acts with the role of its user once that is lower, in streams too, and with its own again later', async () => {
+    const owner = await newUser('OPERATOR');
+    const { token } = await newToken(owner.token);
+    const stream = await openStream(gantry.url, 'events.onIngested', { token });
+    await eventually(
+      async () => stream.messages,
+      ({ length }) => length > 0,
+    );
+    await gantry.ok('users.updateRole', { id: owner.id, role: 'VIEWER' }, { token: admin });
+    expect(await gantry.ok('auth.me', undefined, { token })).toMatchObject({ role: 'VIEWER' });
+    const location = { name: 'Tunnel' };
+    expect(await gantry.refusal('locations.create', location, { token })).toMatchObject({ status: 403 });
+    await stream.ended;
+    await gantry.ok('users.updateRole', { id: owner.id, role: 'ADMIN' }, { token: admin });
+    expect(await gantry.ok('auth.me', undefined, { token })).toMatchObject({ role: 'OPERATOR' });
+  });
+
+  it('survives a change of the password by its user', async () => {
+    const owner = await newUser('VIEWER');
+    const { token } = await newToken(owner.token);
+    const passwords = { currentPassword: ADMIN.password, newPassword: 'Other-Horse-8' };
+    await gantry.ok('auth.changePassword', passwords, { token: owner.token });
+    expect(await me(token)).toBe(200);
   });
 
   it('stays valid while its user has its permissions', async () => {

@@ -164,6 +164,7 @@ describe('the boundaries between rooms', () => {
     ).toEqual([
       'server/src/commands/gateway.ts',
       'server/src/doctor/database.ts',
+      'server/src/doctor/gateways.ts',
       'server/src/platform/clock.ts',
       'server/src/platform/database/embedded/binaries.ts',
       'server/src/platform/database/embedded/postmaster.ts',

@@ -1,10 +1,10 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runGantry } from './gantry-command.ts';
-import { ADMIN, createTestDatabase } from './harness.ts';
+import { ADMIN, createTestDatabase, eventually } from './harness.ts';
 import { type ServiceProcess, spawnService, untilItServes } from './service-process.ts';
 
 // The commands beside a service that runs, which uses the same database.
@@ -80,9 +80,11 @@ describe('gantry admin', () => {
     const { id, role, email, password } = JSON.parse(created.out);
     expect({ role, email }).toEqual({ role: 'ADMIN', email: 'jane@example.org' });
     const token = await service.login(email, password);
+    const api = await service.ok('apiTokens.create', { name: 'Screens' }, { token });
 
     const reset = await gantry(0, ['admin', 'reset-password', email]);
-    expect(reset.code).toBe(0);
+    expect(reset).toMatchObject({ code: 0, out: expect.stringContaining('that were revoked: 1') });
+    expect((await service.call('auth.me', undefined, { token: api.token })).status).toBe(401);
     const [, next = ''] = /Password: (\S+)/.exec(reset.out) ?? [];
     expect((await service.call('auth.me', undefined, { token })).status).toBe(401);
     expect((await service.call('auth.login', { email, password })).status).toBe(401);
@@ -153,9 +155,16 @@ describe('gantry doctor', () => {
     // The server of the tests is fast rather than safe.
     expect({ code, isHealthy }).toEqual({ code: 1, isHealthy: false });
     const problems = findings.filter(({ level }: { level: string }) => level === 'PROBLEM');
-    expect(problems).toMatchObject([{ about: 'database', finding: expect.stringContaining('fsync') }]);
+    expect(problems).toMatchObject([
+      {
+        code: 'databaseUnsafe',
+        about: 'database',
+        finding: expect.stringContaining('fsync'),
+        values: { settings: expect.arrayContaining(['fsync']) },
+      },
+    ]);
     expect(JSON.stringify(findings)).toContain('The schema is that of this version.');
-    expect((await gantry(0, ['doctor'])).out).toMatch(/^PROBLEM {2}The database server runs with fsync/);
+    expect((await gantry(0, ['doctor'])).out).toMatch(/^PROBLEM {2}The database runs with fsync/);
   });
 
   it('is a procedure for administrators', async () => {
@@ -167,6 +176,47 @@ describe('gantry doctor', () => {
       token: await service.tokenFor('OPERATOR'),
     });
     expect(refused.status).toBe(403);
+  });
+
+  it('sees messages on disk, backups, the store of pictures, second factors and tokens', async () => {
+    const service = serviceAt(0);
+    const token = await service.tokenFor('ADMIN');
+    const api = await service.ok('apiTokens.create', { name: 'Importer', expiresInDays: 3 }, { token });
+    await service.ok('sensors.getAll', {}, { token: api.token });
+    await eventually(
+      () => service.ok('apiTokens.getAll', undefined, { token }),
+      ([first]) => first.lastUsedAt !== null,
+    );
+    const other = join(folder, 'other');
+    const spool = join(other, 'gateway-spool');
+    await mkdir(spool, { recursive: true });
+    const receivedAt = String(Date.now() - 10 * 60_000).padStart(15, '0');
+    await writeFile(join(spool, `${receivedAt}-a.message`), Buffer.alloc(900_000));
+    await writeFile(join(spool, `${receivedAt}-b.message.damaged`), 'x');
+    const settings = { ...settingsOf(0), DATA_DIR: other, NODE_ENV: 'production', GATEWAY_SPOOL_MB: '1' };
+    const S3 = { S3_BUCKET: 'none', S3_ENDPOINT: 'http://127.0.0.1:1', S3_REGION: 'eu-1' };
+    const codesFor = async (more: Record<string, string>) => {
+      const { out } = await runGantry(folder, { ...settings, ...more }, ['doctor', '--json']);
+      const { findings } = JSON.parse(out);
+      return new Map(findings.map(({ code, ...rest }: { code: string }) => [code, rest]));
+    };
+    const found = await codesFor(S3);
+    expect(Object.fromEntries(found)).toMatchObject({
+      spoolFull: { about: 'gateways', level: 'PROBLEM', values: { percent: 90, megabytes: 1 } },
+      spoolWaiting: { level: 'PROBLEM', values: { messages: 1, minutes: 10 } },
+      spoolAside: { level: 'ADVICE', values: { files: 1, folder: spool } },
+      pictureStore: { level: 'PROBLEM' },
+      noBackup: { about: 'backups', level: 'PROBLEM' },
+      withoutSecondFactor: { about: 'accounts', level: 'ADVICE' },
+      tokensExpire: { finding: 'API tokens in use that expire within 14 days: Importer.' },
+    });
+    expect((await gantry(0, ['backup', 'backups'])).code).toBe(0);
+    const backed = await codesFor({ BACKUP_DIR: join(folder, 'backups') });
+    expect(Object.fromEntries(backed)).toMatchObject({
+      backupFine: { level: 'OK', values: { hours: 0 } },
+      backupSameDisk: { level: 'ADVICE' },
+    });
+    expect([...backed.keys()]).not.toContain('noBackup');
   });
 
   it('reports a database that cannot be reached, and settings that cannot be used', async () => {

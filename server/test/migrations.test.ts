@@ -127,6 +127,18 @@ describe('a migration that locks a table for long', () => {
     ]);
   });
 
+  it('says so of rows that were added since the table was analysed, as by an earlier migration of the same start', async () => {
+    const client = await connect();
+    await client.query('CREATE TABLE fresh (n int)');
+    await client.query('INSERT INTO fresh SELECT generate_series(1, 30000)');
+    await apply('0002-all.sql', '-- gantry: locks fresh 1000 fresh\nUPDATE fresh SET n = 1');
+    expect(lines[0]?.detail.seconds).toBeGreaterThan(3);
+    await client.query('ANALYZE things');
+    await client.query('INSERT INTO things SELECT n, n, n FROM generate_series(10001, 30000) AS n');
+    await apply('0003-all.sql', '-- gantry: locks things 1000 things\nUPDATE things SET of_new = 1');
+    expect(lines[1]?.detail.rows).toBeGreaterThan(15_000);
+  });
+
   it('is refused if its note is unknown', async () => {
     await expect(apply('0002-all.sql', '-- gantry: somehow\nSELECT 1')).rejects.toThrow(/unknown note/);
   });

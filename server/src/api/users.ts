@@ -91,7 +91,7 @@ export const usersRouter = router({
     .meta({
       summary: 'Change the role of a user',
       notes:
-        'The tokens of the user end at once, so the user must log in again. The last active administrator cannot be given another role.',
+        'The sessions of the user end at once, so the user must log in again. API tokens of the user have no more permissions than the new role. The last active administrator cannot be given another role.',
     })
     .input(updateRoleInput)
     .output(user)
@@ -101,7 +101,8 @@ export const usersRouter = router({
     .meta({
       summary: 'Set a new password for a user',
       notes:
-        'Without `newPassword`, a password is generated and shown only in this answer. The tokens of the user end at once. ' +
+        'Without `newPassword`, a password is generated and shown only in this answer. The sessions of the user end at ' +
+        'once, and their API tokens are revoked. ' +
         'No e-mail is sent, so `sendEmail: true` is `BAD_REQUEST` and changes nothing.',
     })
     .input(resetPasswordInput)

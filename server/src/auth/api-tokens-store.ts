@@ -12,7 +12,7 @@ export interface TokenOwner {
   readonly position: number;
   readonly tokenId: string;
   readonly tokenName: string;
-  /** The role of the token. */
+  /** The role that the token was given. */
   readonly role: Role;
   readonly ownerRole: Role;
   /** Unix milliseconds. */
@@ -111,6 +111,12 @@ export async function revokeApiTokenRow(
     )
     .returning({ name: apiTokens.name, userId: apiTokens.userId });
   return row ?? null;
+}
+
+/** Revokes all tokens of a user. @returns the number of tokens that were valid until now */
+export async function revokeAllApiTokens(tx: Transaction, userId: string): Promise<number> {
+  const { rowCount } = await tx.update(apiTokens).set({ revokedAt: sql`now()` }).where(isLive(userId));
+  return rowCount ?? 0;
 }
 
 /** Records that tokens are in use, unless that was done within the last minute or is being done. */

@@ -21,7 +21,8 @@ const SHOWN_CHARACTERS = API_TOKEN_PREFIX.length + 6;
 
 /**
  * Creates an API token of the caller.
- * @throws AppError `badRequest` for a role with more permissions than the caller's, or when there are too many
+ * @throws AppError `badRequest` for a role with more permissions than the caller's, or when there are too many;
+ * `unauthorized` when the caller's sessions end at the same time
  */
 export async function createApiToken(
   { app, actor, caller }: SessionContext,
@@ -32,7 +33,9 @@ export async function createApiToken(
   }
   const token = `${API_TOKEN_PREFIX}${randomBytes(32).toString('hex')}`;
   return inTransaction(app.db, async (tx) => {
-    await lockAccount(tx, actor.id);
+    const { sessionEpoch } = await lockAccount(tx, actor.id);
+    // The sessions were ended while this call was on its way, and with them the API tokens.
+    if (sessionEpoch !== actor.sessionEpoch) throw new AppError('unauthorized', 'Invalid or expired token');
     if ((await countApiTokens(tx, actor.id)) >= MAX_API_TOKENS) {
       throw new AppError('badRequest', `You have ${MAX_API_TOKENS} API tokens: revoke one first`);
     }

@@ -47,7 +47,7 @@ export function createSessionWatch({
     const owners = new Map((await findValidOwners(db, hashes)).map((owner) => [owner.position, owner]));
     part.forEach(({ token, onEnd }, at) => {
       const owner = owners.get(at + 1);
-      if (!owner) onEnd();
+      if (owner?.actingRole !== token.role) onEnd();
       else if (owner.isUsedLongAgo) used.add(token.tokenId);
     });
   };

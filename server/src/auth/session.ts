@@ -42,12 +42,12 @@ export async function findActor({ app, caller }: Anybody): Promise<SignedInUser 
   return { id, email, firstName, lastName, role, seesPlates, sessionEpoch, token, session };
 }
 
-/** The user for whom an API token acts, with the role of the token; null when it is not valid. */
+/** The user for whom an API token acts, with the role in which it does; null when it is not valid. */
 async function findTokenActor({ db, config, sessionWatch }: Anybody['app'], bearer: string) {
   const apiTokenHash = hashOf(bearer);
   const [owner] = await findValidOwners(db, [apiTokenHash]);
   if (!owner) return null;
-  const { id, email, firstName, lastName, role, ownerRole, sessionEpoch, tokenId } = owner;
+  const { id, email, firstName, lastName, actingRole: role, ownerRole, sessionEpoch, tokenId } = owner;
   if (owner.isUsedLongAgo) sessionWatch.used(tokenId);
   const token: TokenClaims = {
     userId: id,
@@ -59,7 +59,7 @@ async function findTokenActor({ db, config, sessionWatch }: Anybody['app'], bear
     sessionId: null,
     apiTokenHash,
   };
-  const seesPlates = mayRolesSeePlates(config, role, ownerRole);
+  const seesPlates = mayRolesSeePlates(config, owner.role, ownerRole);
   const apiToken = { id: tokenId, name: owner.tokenName };
   return {
     id,

@@ -62,10 +62,19 @@ export async function replacePassword(
   return row?.epoch ?? null;
 }
 
-/** Locks the account of a user against changes by other transactions. @throws AppError `notFound` */
-export async function lockAccount(tx: Transaction, id: string): Promise<void> {
-  const rows = await tx.select({ id: users.id }).from(users).where(eq(users.id, id)).for('no key update');
-  if (rows.length === 0) throw notFound('User');
+/**
+ * Locks the account of an active user against changes by other transactions.
+ * @returns the number that grows whenever the sessions of the user end
+ * @throws AppError `notFound`
+ */
+export async function lockAccount(tx: Transaction, id: string): Promise<{ readonly sessionEpoch: number }> {
+  const [row] = await tx
+    .select({ sessionEpoch: users.sessionEpoch })
+    .from(users)
+    .where(and(eq(users.id, id), eq(users.isActive, true)))
+    .for('no key update');
+  if (!row) throw notFound('User');
+  return row;
 }
 
 /** @throws AppError `notFound` when there is no such user */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { mayActAs } from '@gantry/contract/permissions';
+import { mayActAs, type Role } from '@gantry/contract/permissions';
 import type { Executor } from '../platform/database/transaction.ts';
 import { findTokenOwners, type TokenOwner } from './api-tokens-store.ts';
 
@@ -8,10 +8,26 @@ export function hashOf(token: string): string {
   return hash('sha256', token, 'hex');
 }
 
+/** The owner of a token that is valid. */
+export interface ValidOwner extends TokenOwner {
+  /** The role with whose permissions the token acts now. */
+  readonly actingRole: Role;
+}
+
 /**
- * The owners of the tokens with these hashes that are valid now. A token is not valid while its role has permissions
- * that its owner does not have.
+ * The owners of the tokens with these hashes that are valid now. A token never has a permission that its role or its
+ * owner's lacks: where the owner's role was lowered, the token acts with that one. It is not valid while each of the
+ * two roles has permissions that the other does not have.
  */
-export async function findValidOwners(db: Executor, hashes: readonly string[]): Promise<TokenOwner[]> {
-  return (await findTokenOwners(db, hashes)).filter(({ role, ownerRole }) => mayActAs(ownerRole, role));
+export async function findValidOwners(db: Executor, hashes: readonly string[]): Promise<ValidOwner[]> {
+  return (await findTokenOwners(db, hashes)).flatMap((owner) => {
+    const actingRole = lowerRole(owner.role, owner.ownerRole);
+    return actingRole === null ? [] : [{ ...owner, actingRole }];
+  });
+}
+
+/** The one of two roles whose permissions the other one has too; null if there is none. */
+function lowerRole(one: Role, other: Role): Role | null {
+  if (mayActAs(other, one)) return one;
+  return mayActAs(one, other) ? other : null;
 }

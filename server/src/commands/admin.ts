@@ -67,13 +67,14 @@ async function resetPassword(email: string, options: ResetOptions): Promise<void
       `There is no user ${email}: check the address, or create an administrator with gantry admin create ${email}`,
     );
   }
-  const { user, wasInactive, hadSecondFactor } = reset;
+  const { user, wasInactive, hadSecondFactor, revokedTokens } = reset;
   if (options.json) {
     const shown = { id: user.id, email: user.email, role: user.role, isActive: user.isActive };
     return printJson(isNew ? { ...shown, password } : shown);
   }
   print(`The password of ${user.email} (${user.role}) was reset, and all sessions of this user have ended.`);
   if (isNew) print(`Password: ${password} (shown this once)`);
+  if (revokedTokens > 0) print(`API tokens of this user that were revoked: ${revokedTokens}`);
   if (hadSecondFactor) print('The second factor was removed.');
   if (wasInactive)
     print(
@@ -122,7 +123,9 @@ export function addAdmin(program: Command): void {
 
   admin
     .command('reset-password')
-    .description('Set a new password for a user of any role, and end all their sessions.')
+    .description(
+      'Set a new password for a user of any role, end all their sessions, and revoke their API tokens.',
+    )
     .argument('<e-mail>', 'e-mail address of the user', emailOf)
     .option('--activate', 'also activate the account if it is deactivated', false)
     .option('--remove-second-factor', 'also remove the second factor, for a user who has lost it', false)

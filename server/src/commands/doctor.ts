@@ -21,7 +21,7 @@ async function examineDatabase(): Promise<Finding[]> {
   try {
     return await withDatabase(({ db, config }) => examineData(db, config));
   } catch (error) {
-    return [problem('database', 'The database cannot be examined.', messageOf(error))];
+    return [problem('databaseUnreachable', { reason: messageOf(error) })];
   }
 }
 
@@ -33,7 +33,7 @@ async function doctor({ json }: { readonly json: boolean }): Promise<void> {
   try {
     findings.push(...(await examineMachine(loadConfig())), ...(await examineDatabase()));
   } catch (error) {
-    findings.push(problem('settings', 'The settings cannot be used.', messageOf(error)));
+    findings.push(problem('settingsUnusable', { reason: messageOf(error) }));
   }
   const report = reportOf(findings);
   if (json) printJson(report);

@@ -1,20 +1,53 @@
 import type { DoctorReport, Finding } from '@gantry/contract/doctor';
+import {
+  doctorSentences,
+  type FindingCode,
+  type FindingValue,
+  type FindingValues,
+} from '@gantry/contract/doctor-sentences';
 
-type About = Finding['about'];
+/** The values of a finding, which may be left out if its sentences have none. */
+type Values<Code extends FindingCode> = [keyof FindingValues<Code>] extends [never]
+  ? []
+  : [values: FindingValues<Code>];
 
 /** Something that must be mended. */
-export function problem(about: About, finding: string, remedy: string): Finding {
-  return { about, level: 'PROBLEM', finding, remedy };
+export function problem<Code extends FindingCode>(code: Code, ...[values]: Values<Code>): Finding {
+  return found('PROBLEM', code, values);
 }
 
 /** Something that should be considered. */
-export function advice(about: About, finding: string, remedy: string): Finding {
-  return { about, level: 'ADVICE', finding, remedy };
+export function advice<Code extends FindingCode>(code: Code, ...[values]: Values<Code>): Finding {
+  return found('ADVICE', code, values);
 }
 
 /** Something that was examined, and nothing is wrong. */
-export function fine(about: About, finding: string): Finding {
-  return { about, level: 'OK', finding, remedy: null };
+export function fine<Code extends FindingCode>(code: Code, ...[values]: Values<Code>): Finding {
+  return found('OK', code, values);
+}
+
+type Named = Readonly<Record<string, FindingValue>>;
+
+function found(level: Finding['level'], code: FindingCode, values: Named = {}): Finding {
+  const sentence: { about: Finding['about']; finding: string; remedy?: string } = doctorSentences[code];
+  const needsNothing = level === 'OK' || sentence.remedy === undefined;
+  return {
+    code,
+    about: sentence.about,
+    level,
+    finding: fill(sentence.finding, values),
+    remedy: needsNothing ? null : fill(sentence.remedy ?? '', values),
+    values: Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, typeof value === 'object' ? [...value] : value]),
+    ),
+  };
+}
+
+function fill(sentence: string, values: Named): string {
+  return sentence.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => {
+    const value = values[name] ?? '';
+    return typeof value === 'object' ? value.join(', ') : String(value);
+  });
 }
 
 const ORDER = ['PROBLEM', 'ADVICE', 'OK'];

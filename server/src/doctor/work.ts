@@ -7,21 +7,10 @@ import { readWorkState, type WorkState } from './store.ts';
 
 const RETENTION_DAYS = 3;
 
-/** Work that waits or failed, partitions, sensors and accounts. Its tables must be those of this version. */
+/** Work that waits or failed, partitions and sensors. Its tables must be those of this version. */
 export async function examineWork(db: Executor): Promise<Finding[]> {
   const state = await readWorkState(db);
-  return [
-    ...examineJobs(state),
-    ...(await examinePartitions(db)),
-    ...examineSensors(state),
-    state.administrators > 0
-      ? fine('accounts', `There are ${state.administrators} active administrators.`)
-      : problem(
-          'accounts',
-          'There is no active administrator.',
-          'Run gantry admin create, or gantry admin reset-password with --activate.',
-        ),
-  ];
+  return [...examineJobs(state), ...(await examinePartitions(db)), ...examineSensors(state)];
 }
 
 function examineJobs(state: WorkState): Finding[] {
@@ -29,72 +18,18 @@ function examineJobs(state: WorkState): Finding[] {
   const say = (count: number, finding: Finding): void => {
     if (count > 0) found.push(finding);
   };
-  const { late_follow_ups, failing_follow_ups, late_messages, failed_messages } = state;
-  say(
-    late_follow_ups,
-    problem(
-      'work',
-      `The incidents, alerts and deliveries of ${late_follow_ups} events have been waiting for more than a minute, and ${failing_follow_ups} of them failed several times.`,
-      'Start the service if it does not run; otherwise its log says why (events_to_follow_up).',
-    ),
-  );
-  say(
-    late_messages,
-    problem(
-      'work',
-      `${late_messages} messages of devices have not been read for more than five minutes.`,
-      'Start the service if it does not run; otherwise its log says why.',
-    ),
-  );
-  say(
-    failed_messages,
-    advice(
-      'work',
-      `${failed_messages} messages of devices could not be processed.`,
-      'Look at them with connections.getMessages, and use connections.replay when the cause is removed.',
-    ),
-  );
-  say(
-    state.dead_deliveries,
-    advice(
-      'work',
-      `${state.dead_deliveries} deliveries of webhooks were given up.`,
-      'Check the receivers, and send them again with webhooks.redeliver.',
-    ),
-  );
-  say(
-    state.late_deliveries,
-    advice(
-      'work',
-      `${state.late_deliveries} deliveries of webhooks are more than ten minutes late.`,
-      'Check that the service runs with webhooks in FEATURES.',
-    ),
-  );
-  say(
-    state.failed_reports,
-    advice(
-      'work',
-      `${state.failed_reports} reports failed in the last week.`,
-      'Their errors say why; order them again.',
-    ),
-  );
+  const { late_follow_ups: events, failing_follow_ups: failed } = state;
+  say(events, problem('lateFollowUps', { events, failed }));
+  say(state.late_messages, problem('lateMessages', { messages: state.late_messages }));
+  say(state.failed_messages, advice('failedMessages', { messages: state.failed_messages }));
+  say(state.dead_deliveries, advice('deadDeliveries', { deliveries: state.dead_deliveries }));
+  say(state.late_deliveries, advice('lateDeliveries', { deliveries: state.late_deliveries }));
+  say(state.failed_reports, advice('failedReports', { reports: state.failed_reports }));
+  const days = Math.floor(state.retention_age_days ?? 0);
   if (state.retention_error !== null)
-    found.push(
-      problem(
-        'work',
-        `The last run of retention failed: ${state.retention_error}`,
-        'Remove the cause, and call storage.runRetention.',
-      ),
-    );
-  else if ((state.retention_age_days ?? 0) > RETENTION_DAYS)
-    found.push(
-      advice(
-        'work',
-        `Retention has not run for ${Math.floor(state.retention_age_days ?? 0)} days.`,
-        'Let the service run at night.',
-      ),
-    );
-  return found.length > 0 ? found : [fine('work', 'No work is late, and nothing has failed.')];
+    found.push(problem('retentionFailed', { reason: state.retention_error }));
+  else if ((state.retention_age_days ?? 0) > RETENTION_DAYS) found.push(advice('retentionLate', { days }));
+  return found.length > 0 ? found : [fine('workFine')];
 }
 
 async function examinePartitions(db: Executor): Promise<Finding[]> {
@@ -102,34 +37,15 @@ async function examinePartitions(db: Executor): Promise<Finding[]> {
   const next = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
   const months = await listEventMonths(db);
   if (months.length === 0 || months.some(({ from, until }) => next >= from && next < until)) return [];
-  return [
-    advice(
-      'schema',
-      'The partition of events for the next month does not exist yet.',
-      'Let the service run: it creates partitions ahead of time, and otherwise with the first event.',
-    ),
-  ];
+  return [advice('nextPartition')];
 }
 
 function examineSensors({ sensors, silent, silent_names, never_seen }: WorkState): Finding[] {
   const found: Finding[] = [];
   if (silent > 0) {
-    const names = silent_names.join(', ') + (silent > silent_names.length ? ', …' : '');
-    found.push(
-      advice(
-        'sensors',
-        `${silent} of ${sensors} sensors are silent: ${names}.`,
-        'Check their power and network, and HEARTBEAT_TIMEOUT_SECONDS.',
-      ),
-    );
+    const names = silent > silent_names.length ? [...silent_names, '…'] : silent_names;
+    found.push(advice('silentSensors', { silent, sensors, names }));
   }
-  if (never_seen > 0)
-    found.push(
-      advice(
-        'sensors',
-        `${never_seen} of ${sensors} sensors have never reported.`,
-        'Check the address and the API key in the devices, or delete the sensors.',
-      ),
-    );
-  return found.length > 0 ? found : [fine('sensors', `None of ${sensors} sensors is silent.`)];
+  if (never_seen > 0) found.push(advice('neverSeen', { unseen: never_seen, sensors }));
+  return found.length > 0 ? found : [fine('sensorsFine', { sensors })];
 }

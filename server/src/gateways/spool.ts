@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { ignoreErrno } from '../platform/errno.ts';
 import { AppError } from '../platform/error.ts';
 import { syncFolder } from '../platform/process/data-folder.ts';
+import { ASIDE_SUFFIX, MESSAGE_SUFFIX, TIME_DIGITS } from '../platform/spool-folder.ts';
 import type { Incoming } from './incoming.ts';
 
 /**
@@ -31,8 +32,6 @@ export interface SpoolOptions {
   readonly report: (messages: number) => void;
 }
 
-const SUFFIX = '.message';
-const DAMAGED = '.damaged';
 const DIGEST_LENGTH = 64;
 
 /** How long a count of the files is used, in milliseconds. */
@@ -48,7 +47,9 @@ export function createSpool({ folder, mostBytes, log, report }: SpoolOptions): S
   let writing: Promise<unknown> = Promise.resolve();
 
   const names = async (): Promise<string[]> =>
-    ((await ignoreErrno(readdir(folder), 'ENOENT')) ?? []).filter((name) => name.endsWith(SUFFIX)).sort();
+    ((await ignoreErrno(readdir(folder), 'ENOENT')) ?? [])
+      .filter((name) => name.endsWith(MESSAGE_SUFFIX))
+      .sort();
 
   const count = async (): Promise<void> => {
     if (performance.now() - countedAt < COUNT_MS) return;
@@ -73,7 +74,7 @@ export function createSpool({ folder, mostBytes, log, report }: SpoolOptions): S
       id,
     };
     const content = Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), body]);
-    const name = `${String(rest.receivedAt).padStart(15, '0')}-${id}`;
+    const name = `${String(rest.receivedAt).padStart(TIME_DIGITS, '0')}-${id}`;
     const file = await open(join(folder, `${name}.part`), 'wx', 0o600);
     try {
       await file.write(digestOf(content), null, 'latin1');
@@ -82,7 +83,7 @@ export function createSpool({ folder, mostBytes, log, report }: SpoolOptions): S
     } finally {
       await file.close();
     }
-    await rename(join(folder, `${name}.part`), join(folder, `${name}${SUFFIX}`));
+    await rename(join(folder, `${name}.part`), join(folder, `${name}${MESSAGE_SUFFIX}`));
     await syncFolder(folder);
     bytes += content.length + DIGEST_LENGTH;
     return true;
@@ -99,7 +100,7 @@ export function createSpool({ folder, mostBytes, log, report }: SpoolOptions): S
   };
 
   const leaveAside = async (path: string): Promise<'aside'> => {
-    await ignoreErrno(rename(path, `${path}${DAMAGED}`), 'ENOENT');
+    await ignoreErrno(rename(path, `${path}${ASIDE_SUFFIX}`), 'ENOENT');
     return 'aside';
   };
 

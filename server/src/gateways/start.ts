@@ -1,8 +1,8 @@
-import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { removeOldDeviceData } from '../connections/removal.ts';
 import { isOutage } from '../platform/database/outage.ts';
 import { startPeriodic } from '../platform/periodic.ts';
+import { spoolFolderOf } from '../platform/spool-folder.ts';
 import type { Foundation } from '../platform/start.ts';
 import { createCallerOf } from '../rpc/caller.ts';
 import type { GatewayApp } from './context.ts';
@@ -53,7 +53,7 @@ export function startGateways(
     ),
   );
   const spool = createSpool({
-    folder: join(config.DATA_DIR, 'gateway-spool'),
+    folder: spoolFolderOf(config.DATA_DIR),
     mostBytes: config.GATEWAY_SPOOL_MB * 1_000_000,
     log,
     report: (messages) => metrics.spooledMessages.set(messages),

@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import type { CreateUserInput, User } from '@gantry/contract/users';
 import { recordActivity } from '../activity/store.ts';
+import { revokeAllApiTokens } from '../auth/api-tokens-store.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import { removeSecondFactor } from '../auth/second-factor-store.ts';
 import type { Caller } from '../platform/context.ts';
@@ -44,6 +45,8 @@ export interface ResetAccount {
   readonly wasInactive: boolean;
   /** Whether a second factor was removed. */
   readonly hadSecondFactor: boolean;
+  /** The number of API tokens that were revoked. */
+  readonly revokedTokens: number;
 }
 
 /** What to do besides setting the password. */
@@ -55,7 +58,7 @@ export interface ResetChoices {
 }
 
 /**
- * Sets the password of the account with the e-mail address (lower case), and ends its sessions.
+ * Sets the password of the account with the e-mail address (lower case), ends its sessions and revokes its API tokens.
  * @returns null when there is no such account
  */
 export async function resetPasswordByCommand(
@@ -74,15 +77,17 @@ export async function resetPasswordByCommand(
     const changes = isActivated ? { passwordHash, isActive: true } : { passwordHash };
     const user = await updateLockedUser(tx, id, changes, { endSessions: true });
     const hadSecondFactor = choices.removeSecondFactor && (await removeSecondFactor(tx, id));
+    const revokedTokens = await revokeAllApiTokens(tx, id);
     const details = {
       userId: id,
       email,
       systemUser: systemUser(),
+      ...(revokedTokens > 0 && { revokedTokens }),
       ...(isActivated && { activated: true }),
       ...(hadSecondFactor && { secondFactorRemoved: true }),
     };
     await recordActivity(tx, id, callerOf('admin reset-password'), 'users.resetPassword', details);
-    return { user, wasInactive, hadSecondFactor };
+    return { user, wasInactive, hadSecondFactor, revokedTokens };
   });
 }
 

@@ -6,12 +6,13 @@ import type {
   User,
 } from '@gantry/contract/users';
 import { type ActivityAction, recordActivity } from '../activity/store.ts';
+import { revokeAllApiTokens } from '../auth/api-tokens-store.ts';
 import { requireUncommon } from '../auth/common-passwords.ts';
 import { removeSecondFactor } from '../auth/second-factor-store.ts';
 import type { AuthServices } from '../auth/start.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { isUniqueViolation } from '../platform/database/failure.ts';
-import { inTransaction } from '../platform/database/transaction.ts';
+import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
 import {
   changesOf,
@@ -44,7 +45,8 @@ export async function createUser(
 }
 
 /**
- * Sets the given fields. Deactivation ends the user's sessions; unchanged values are not recorded.
+ * Sets the given fields. Deactivation ends the user's sessions and revokes their API tokens; unchanged values are not
+ * recorded.
  * @throws AppError `notFound`; `badRequest` when it would deactivate the last active administrator
  */
 export function updateUser(ctx: ActorContext, { id, ...wanted }: UpdateUserInput): Promise<User> {
@@ -52,7 +54,7 @@ export function updateUser(ctx: ActorContext, { id, ...wanted }: UpdateUserInput
 }
 
 /**
- * Changes the user's role, which ends their sessions. The present role is not recorded again.
+ * Changes the user's role, which ends their sessions and limits their API tokens. The present role is not recorded again.
  * @throws AppError `notFound`; `badRequest` when it would demote the last active administrator
  */
 export function updateRole(ctx: ActorContext, { id, role }: UpdateRoleInput): Promise<User> {
@@ -78,7 +80,8 @@ export function deleteUser(
 }
 
 /**
- * Sets the password, or a generated one, which is returned only once. Ends the user's sessions.
+ * Sets the password, or a generated one, which is returned only once. Ends the user's sessions and revokes their API
+ * tokens.
  * @throws AppError `notFound`; `badRequest` when it should be sent by e-mail, which this service cannot do, or for a
  * common password
  */
@@ -100,7 +103,8 @@ export async function resetPassword(
   await inTransaction(app.db, async (tx) => {
     const { user } = await lockUser(tx, id);
     await updateLockedUser(tx, id, { passwordHash }, { endSessions: true });
-    const details = { userId: id, email: user.email, generated: newPassword === undefined };
+    const revoked = await revokeTokens(tx, id);
+    const details = { userId: id, email: user.email, generated: newPassword === undefined, ...revoked };
     await recordActivity(tx, actor.id, caller, 'users.resetPassword', details);
   });
   return newPassword === undefined ? { success: true, password } : { success: true };
@@ -125,6 +129,12 @@ export async function resetSecondFactor(
   return { success: true };
 }
 
+/** Revokes the API tokens of a user. @returns their number for the activity log, if there were any */
+async function revokeTokens(tx: Transaction, userId: string): Promise<{ readonly revokedTokens?: number }> {
+  const revokedTokens = await revokeAllApiTokens(tx, userId);
+  return revokedTokens > 0 ? { revokedTokens } : {};
+}
+
 function lastAdministrator(): AppError {
   return new AppError(
     'badRequest',
@@ -144,7 +154,13 @@ function change(
     if (Object.keys(changes).length === 0) return userOf(user);
     if (isLastAdministrator && endsAdministration(changes)) throw lastAdministrator();
     const changed = await updateLockedUser(tx, user.id, changes, { endSessions: endsSessions(changes) });
-    const details = { userId: user.id, email: user.email, changes: describeChanges(user, changes) };
+    const revoked = changes.isActive === false ? await revokeTokens(tx, user.id) : {};
+    const details = {
+      userId: user.id,
+      email: user.email,
+      changes: describeChanges(user, changes),
+      ...revoked,
+    };
     await recordActivity(tx, actor.id, caller, action, details);
     return changed;
   });

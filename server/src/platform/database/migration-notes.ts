@@ -40,11 +40,13 @@ export async function estimateSeconds(
   client: pg.Client,
   { table, rowsPerSecond }: Extract<MigrationNote, { kind: 'locks' }>,
 ): Promise<{ rows: number; seconds: number }> {
-  // The estimate is -1 for a table that was never analysed. Then it is either small, or its size is informative
-  // enough.
+  // As the planner does: the present size, times the density when the table was last analysed. A table that an earlier
+  // migration of the same start has filled was not analysed yet.
   const { rows } = await client.query<{ n: number }>(
-    `SELECT coalesce(sum(CASE WHEN reltuples >= 0 THEN reltuples ELSE relpages * 50 END), 0)::float8 AS n
-    FROM pg_class WHERE oid = to_regclass($1)`,
+    `SELECT coalesce(sum(pages * CASE WHEN reltuples > 0 AND relpages > 0 THEN reltuples / relpages ELSE 50 END), 0)::float8
+      AS n
+    FROM pg_class, LATERAL (SELECT pg_relation_size(oid) / current_setting('block_size')::int AS pages) AS present
+    WHERE oid = to_regclass($1)`,
     [table],
   );
   const n = Math.round(rows[0]?.n ?? 0);
