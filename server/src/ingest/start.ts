@@ -18,7 +18,7 @@ const PARTITION_CHECK_MS = 3_600_000;
 
 /** @param others the services that the effects of events need */
 export async function startIngest(
-  { core: { config, log, devices, metrics, clock, timings }, pools, resources }: Foundation,
+  { core: { config, log, devices, nodes, metrics, clock, timings }, pools, resources }: Foundation,
   others: Omit<EffectServices, 'config'>,
 ): Promise<IngestServices> {
   const partitions = createPartitions(pools.devices, clock.now);
@@ -33,6 +33,7 @@ export async function startIngest(
   const followUp = resources.use(
     startFollowUp({
       db: devices,
+      nodes,
       log,
       timings,
       applyEffects: (tx, rows) => applyEffects(parts, tx, rows),
