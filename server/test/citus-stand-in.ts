@@ -22,7 +22,8 @@ const STAND_IN = `
   -- A node whose name begins with "silent" does not answer.
   CREATE FUNCTION run_command_on_all_nodes(command text)
   RETURNS TABLE (nodeid int, success boolean, result text) LANGUAGE sql AS $$
-    SELECT nodeid, nodename NOT LIKE 'silent%', CASE WHEN nodename LIKE 'silent%' THEN 'failed to connect' ELSE '1' END
+    SELECT nodeid, nodename NOT LIKE 'silent%', CASE WHEN nodename LIKE 'silent%' THEN 'failed to connect'
+      WHEN command LIKE '%pg_prepared_xacts%' THEN '' ELSE '1000' END
     FROM pg_dist_node WHERE isactive $$;
 
   CREATE FUNCTION undistribute_table(table_name regclass, cascade_via_foreign_keys boolean)

@@ -15,7 +15,10 @@ import {
 } from '../src/platform/database/failure.ts';
 import { repeatRead } from '../src/platform/database/nodes.ts';
 import { createPool } from '../src/platform/database/pool.ts';
+import { startGantryOn } from './citus/gantry-on-cluster.ts';
+import { PretendedCluster } from './citus-stand-in.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
+import { openStream } from './sse.ts';
 
 // What a cluster does differently, as far as it can be shown on one server. The rest is in `npm run test:citus`.
 
@@ -250,5 +253,62 @@ describe('a follow-up whose event is not visible on a node yet', () => {
     await followUp[Symbol.asyncDispose]();
     await node.end();
     expect(done).toEqual([later]);
+  });
+});
+
+describe('a service on a cluster', () => {
+  it('is neither ready nor healthy while a node does not answer, and counts the bytes of all nodes', async () => {
+    await using cluster = await PretendedCluster.start(2);
+    await cluster.client.query(`INSERT INTO pg_dist_partition VALUES ('events', 'h', 's')`);
+    await using gantry = await startGantryOn(cluster.url);
+    const token = await gantry.tokenFor('ADMIN');
+    const ready = { status: 'ready', database: 'connected' };
+    expect(await gantry.fetch('/ready')).toMatchObject({ status: 200, body: ready });
+    expect((await gantry.ok('storage.getStats', undefined, { token })).databaseBytes).toBe(3_000);
+
+    await cluster.client.query(`UPDATE pg_dist_node SET nodename = 'silent' WHERE nodeid = 2`);
+    const { status, body } = await gantry.fetch('/ready');
+    expect([status, body]).toEqual([
+      503,
+      {
+        status: 'unavailable',
+        database: 'disconnected',
+        reason: 'Nodes of the database do not answer: silent:5432',
+      },
+    ]);
+    const health = await gantry.ok('system.health');
+    expect(health).toMatchObject({ status: 'unhealthy', database: 'disconnected' });
+    expect(Object.keys(health).sort()).toEqual(['database', 'status', 'timestamp', 'version']);
+    expect(await gantry.call('storage.getStats', undefined, { token })).toMatchObject({ status: 503 });
+
+    await cluster.client.query(`UPDATE pg_dist_node SET nodename = 'node 2'`);
+    const again = await gantry.fetch('/ready');
+    expect([again.status, again.body]).toEqual([200, ready]);
+  });
+
+  it('tells streams nothing of an event that was deleted, and goes on', async () => {
+    await using cluster = await PretendedCluster.start(2);
+    await cluster.client.query(`INSERT INTO pg_dist_partition VALUES ('events', 'h', 's')`);
+    await using gantry = await startGantryOn(cluster.url);
+    const token = await gantry.tokenFor('ADMIN');
+    const apiKey = await gantry.registerSensor();
+    const before = await openStream(gantry.url, 'events.onIngested', { token });
+    await eventually(
+      async () => before.messages.length,
+      (count) => count > 0,
+    );
+    before.close();
+    const deleted = await gantry.ingest(apiKey);
+    await gantry.ok('events.delete', { id: deleted }, { token });
+    const kept = await gantry.ingest(apiKey);
+    const lastEventId = before.messages[0]?.id ?? '';
+    const stream = await openStream(gantry.url, 'events.onIngested', { token, lastEventId });
+    const received = () => stream.messages.flatMap(({ data }) => (data.event ? [data.event.id] : []));
+    await eventually(
+      async () => received(),
+      (ids) => ids.length > 0,
+    );
+    stream.close();
+    expect(received()).toEqual([kept]);
   });
 });

@@ -100,7 +100,7 @@ export async function readDatabaseBytes(db: Executor, isDistributed: boolean): P
 
 async function areEventsDistributed(db: Executor): Promise<boolean> {
   const { rows: found } = await db.execute<{ present: boolean }>(
-    sql`SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS present`,
+    sql`SELECT to_regclass('pg_dist_partition') IS NOT NULL AS present`,
   );
   if (!found[0]?.present) return false;
   const { rows } = await db.execute<{ distributed: boolean }>(sql`

@@ -9,8 +9,10 @@ export class DistributionRefused extends Error {
 const OLDEST_CITUS = { major: 12, minor: 1 };
 
 const HOW_TO_MAKE_A_CLUSTER = `
+  As a superuser:
   1. On every node: install Citus ${OLDEST_CITUS.major}.${OLDEST_CITUS.minor} or newer, set shared_preload_libraries = 'citus', restart PostgreSQL.
   2. On every node, in the database of this name:  CREATE EXTENSION citus;
+     If nodes do not trust each other:  INSERT INTO pg_dist_authinfo VALUES (0, '<role of the service>', 'password=<its password>');
   3. On this server, the coordinator:  SELECT citus_set_coordinator_host('<name of this server>', 5432);
   4. On this server, for each worker:  SELECT citus_add_node('<name of the worker>', 5432);`;
 
