@@ -177,7 +177,11 @@ async function compose(
   const auth = await startAuth(foundation, secret, overrides.passwordCost);
   const webhooks = await startWebhooks(foundation);
   const realtime = await startRealtime(foundation, {
-    findEvents: (ids) => findEvents(db, ids),
+    findEvents: (ids) =>
+      core.nodes.readCommitted(
+        () => findEvents(db, ids),
+        ({ size }) => size === ids.length,
+      ),
     outbox: webhooks.webhooks,
   });
   const sensors = startSensors(foundation, realtime);

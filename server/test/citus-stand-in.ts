@@ -8,7 +8,7 @@ const STAND_IN = `
   CREATE SCHEMA citus_stand_in;
   SET search_path = citus_stand_in, public;
   CREATE TABLE calls (id int GENERATED ALWAYS AS IDENTITY, statement text NOT NULL);
-  CREATE TABLE pg_dist_node (groupid int, nodename text, noderole text DEFAULT 'primary',
+  CREATE TABLE pg_dist_node (nodeid int, groupid int, nodename text, nodeport int DEFAULT 5432, noderole text DEFAULT 'primary',
     isactive boolean DEFAULT true, shouldhaveshards boolean);
   CREATE TABLE pg_dist_object (classid oid, objid oid);
   CREATE TABLE pg_dist_partition (logicalrelid regclass, partmethod "char", repmodel "char");
@@ -19,13 +19,17 @@ const STAND_IN = `
     INSERT INTO calls (statement) VALUES (current_query());
     INSERT INTO pg_dist_object VALUES ('pg_proc'::regclass, function_name) $$;
 
-  CREATE FUNCTION create_reference_table(table_name regclass) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
-    IF EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'sensor_status_history'::regclass AND contype = 'f') THEN
-      RAISE EXCEPTION 'the status history would become a table that Citus manages';
-    END IF;
+  -- A node whose name begins with "silent" does not answer.
+  CREATE FUNCTION run_command_on_all_nodes(command text)
+  RETURNS TABLE (nodeid int, success boolean, result text) LANGUAGE sql AS $$
+    SELECT nodeid, nodename NOT LIKE 'silent%', CASE WHEN nodename LIKE 'silent%' THEN 'failed to connect'
+      WHEN command LIKE '%pg_prepared_xacts%' THEN '' ELSE '1000' END
+    FROM pg_dist_node WHERE isactive $$;
+
+  CREATE FUNCTION undistribute_table(table_name regclass, cascade_via_foreign_keys boolean)
+  RETURNS void LANGUAGE sql AS $$
     INSERT INTO calls (statement) VALUES (current_query());
-    INSERT INTO pg_dist_partition VALUES (table_name, 'n', 't');
-  END $$;
+    DELETE FROM pg_dist_partition WHERE partmethod = 'n' $$;
 
   CREATE FUNCTION create_distributed_table(table_name regclass, distribution_column text,
     distribution_type text DEFAULT 'hash', colocate_with text DEFAULT 'default', shard_count int DEFAULT NULL)
@@ -60,8 +64,8 @@ export class PretendedCluster implements AsyncDisposable {
     await client.query(STAND_IN);
     const name = client.escapeIdentifier(new URL(url).pathname.slice(1));
     await client.query(`ALTER DATABASE ${name} SET search_path = public, citus_stand_in`);
-    await client.query(`INSERT INTO pg_dist_node (groupid, nodename, shouldhaveshards)
-      SELECT n, 'node ' || n, n > 0 FROM generate_series(0, ${workers}) AS n`);
+    await client.query(`INSERT INTO pg_dist_node (nodeid, groupid, nodename, shouldhaveshards)
+      SELECT n, n, 'node ' || n, n > 0 FROM generate_series(0, ${workers}) AS n`);
     return new PretendedCluster(url, client, drop);
   }
 

@@ -63,6 +63,11 @@ describe('distributing to a cluster that is not ready', () => {
       /no node that holds shards/,
     ],
     [
+      'a node does not answer',
+      `UPDATE pg_dist_node SET nodename = 'silent' WHERE groupid = 2`,
+      /The node silent:5432 does not answer the coordinator as the role \S+ \(failed to connect\): start it, or.*pg_dist_authinfo/,
+    ],
+    [
       'the coordinator is unknown',
       'DELETE FROM pg_dist_node WHERE groupid = 0',
       /citus_set_coordinator_host/,
@@ -103,6 +108,6 @@ describe('distributing to a cluster that is not ready', () => {
     expect(await cluster.calls()).toEqual([]);
     await cluster.client.query('SELECT pg_advisory_unlock($1)', [locks.migration]);
     await running;
-    expect(await cluster.calls()).toHaveLength(6);
+    expect(await cluster.calls()).toHaveLength(4);
   });
 });

@@ -64,6 +64,7 @@ describe('the effects of an event', () => {
     await gantry.pool.query('INSERT INTO events_to_follow_up (event_id) SELECT unnest($1::uuid[])', [ids]);
     const followUp = startFollowUp({
       db: gantry.app.context.db,
+      nodes: gantry.app.context.nodes,
       log: pino({ level: 'silent' }),
       applyEffects: async (tx, rows) => {
         if (rows.some(({ id }) => id === ids[6])) await tx.execute(`SELECT 'none'::uuid`);
@@ -112,6 +113,7 @@ describe('a failed attempt', () => {
     const done: string[] = [];
     const followUp = startFollowUp({
       db: gantry.app.context.db,
+      nodes: gantry.app.context.nodes,
       log: pino({ level: 'silent' }),
       applyEffects: async (_tx, rows) => {
         if (rows.some(({ id }) => id === ids[6])) throw makeError();
@@ -156,6 +158,7 @@ describe('a failed attempt', () => {
     });
     const followUp = startFollowUp({
       db: brokenDb,
+      nodes: gantry.app.context.nodes,
       log: pino({ level: 'silent' }),
       applyEffects: async (tx, rows) => {
         if (isBroken) await tx.execute(`SELECT 'none'::uuid`);

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { StoredRow } from '../events/event-row.ts';
 import { isBadRow, isDatabaseAway, isTimeout } from '../platform/database/failure.ts';
+import type { Nodes } from '../platform/database/nodes.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { startPeriodic } from '../platform/periodic.ts';
@@ -26,6 +27,7 @@ export interface FollowUp extends AsyncDisposable {
 
 export interface FollowUpParts {
   readonly db: Database;
+  readonly nodes: Pick<Nodes, 'readCommitted'>;
   readonly log: Logger;
   readonly applyEffects: (tx: Executor, rows: readonly StoredRow[]) => Promise<void>;
   readonly timings?: Pick<Timings, 'sweepFollowUpsMs' | 'countLateMs'>;
@@ -59,6 +61,7 @@ interface Batch {
  */
 export function startFollowUp({
   db,
+  nodes,
   log,
   applyEffects,
   reportLate,
@@ -148,11 +151,14 @@ export function startFollowUp({
   };
 
   const followGroup = async (ids: readonly string[]): Promise<void> => {
-    const rows = await findStoredRows(db, ids).catch(async (err: unknown) => {
-      if (isDatabaseAway(err) && !isTimeout(err)) throw err;
-      await postpone(ids, err);
-      return null;
-    });
+    const find = () => findStoredRows(db, ids);
+    const rows = await nodes
+      .readCommitted(find, ({ length }) => length === ids.length)
+      .catch(async (err: unknown) => {
+        if (isDatabaseAway(err) && !isTimeout(err)) throw err;
+        await postpone(ids, err);
+        return null;
+      });
     if (rows === null) return;
     await followOrLeave(rows);
     const there = new Set(rows.map(({ id }) => id));

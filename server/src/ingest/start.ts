@@ -21,7 +21,7 @@ const PARTITION_CHECK_MS = 3_600_000;
  * @param stored called after each commit of new events
  */
 export async function startIngest(
-  { core: { config, log, devices, metrics, clock, timings }, pools, resources }: Foundation,
+  { core: { config, log, devices, nodes, metrics, clock, timings }, pools, resources }: Foundation,
   others: Omit<EffectServices, 'config'>,
   stored: () => void,
 ): Promise<IngestServices> {
@@ -37,6 +37,7 @@ export async function startIngest(
   const followUp = resources.use(
     startFollowUp({
       db: devices,
+      nodes,
       log,
       timings,
       applyEffects: (tx, rows) => applyEffects(parts, tx, rows),

@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
+import type { Nodes } from './database/nodes.ts';
 import type { Database } from './database/pool.ts';
 import type { Metrics } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
@@ -27,6 +28,8 @@ export interface Core {
   readonly questions: Database;
   /** The connection that checks whether the database responds. */
   readonly health: Database;
+  /** The servers of the database, if there are several. */
+  readonly nodes: Nodes;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly timings: Timings;

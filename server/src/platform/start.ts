@@ -7,6 +7,7 @@ import type { Core } from './context.ts';
 import { readDatabaseTime } from './database/database-time.ts';
 import { lowerPriority } from './database/embedded/priority.ts';
 import { migrate } from './database/migrate.ts';
+import { followNodes, nodeAway } from './database/nodes.ts';
 import { type Channel, channels, type Listener, listen } from './database/notify.ts';
 import { createDatabase, type Database } from './database/pool.ts';
 import { openPools, type Pools } from './database/pools.ts';
@@ -86,11 +87,17 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
   for (const pool of [pools.folding, pools.upkeep]) lowerPriority(pool, config.DATA_DIR);
   const db = createDatabase(pools.ordinary);
   const health = createDatabase(pools.health);
+  const nodes = followNodes(db, health);
   const metrics = createMetrics(options.siblings);
   metrics.followPools({ ...pools });
   followDisks(metrics.registry, config.DATA_DIR);
   const { port } = new pg.Client({ connectionString });
-  const outages = createOutageWatch({ log, metrics, port, probe: () => readDatabaseTime(health) });
+  const probe = async (): Promise<void> => {
+    await readDatabaseTime(health);
+    const [absent] = await nodes.listAbsent();
+    if (absent !== undefined) throw nodeAway(absent);
+  };
+  const outages = createOutageWatch({ log, metrics, port, probe });
   filterOutages(log, outages);
   resources.onClose(async () => {
     filterOutages(log, null);
@@ -119,6 +126,7 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
     gateways: createDatabase(pools.gateways),
     questions: createDatabase(pools.questions),
     health,
+    nodes,
     metrics,
     clock,
     timings,

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { countedEvents } from '../events/counts/totals.ts';
 import { timeOfId } from '../events/id.ts';
+import { readDatabaseBytes } from '../platform/database/nodes.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 
 const EVER = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
 
 interface StatsRow extends Record<string, unknown> {
-  database_bytes: number;
   event_count: number;
   oldest: string | null;
   newest: string | null;
@@ -23,11 +23,14 @@ export interface StoredTotals {
   readonly images: { readonly count: number; readonly bytes: number };
 }
 
-/** The totals from the counts and the ends of the events' primary key. Images are counted row by row. */
-export async function readStoredTotals(db: Executor): Promise<StoredTotals> {
+/**
+ * The totals from the counts and the ends of the events' primary key. Images are counted row by row.
+ * @param isDistributed whether the database is on several nodes
+ * @throws AppError `unavailable` when one of them does not answer
+ */
+export async function readStoredTotals(db: Executor, isDistributed: boolean): Promise<StoredTotals> {
   const { rows } = await db.execute<StatsRow>(sql`
-    SELECT pg_database_size(current_database()) AS database_bytes,
-      (SELECT coalesce(sum(n), 0)::bigint FROM ${countedEvents(EVER)}) AS event_count,
+    SELECT (SELECT coalesce(sum(n), 0)::bigint FROM ${countedEvents(EVER)}) AS event_count,
       (SELECT id FROM events ORDER BY id LIMIT 1) AS oldest,
       (SELECT id FROM events ORDER BY id DESC LIMIT 1) AS newest,
       count(*) AS image_count, coalesce(sum(bytes), 0)::bigint AS image_bytes
@@ -35,7 +38,7 @@ export async function readStoredTotals(db: Executor): Promise<StoredTotals> {
   const [row] = rows;
   if (!row) throw new Error('PostgreSQL did not return the storage statistics');
   return {
-    databaseBytes: row.database_bytes,
+    databaseBytes: await readDatabaseBytes(db, isDistributed),
     eventCount: row.event_count,
     oldestEvent: timeOf(row.oldest),
     newestEvent: timeOf(row.newest),

@@ -32,22 +32,50 @@ export function getSettings({ config }: Core): SystemSettings {
 
 const HEALTH_WAIT_MS = 3_000;
 
-/** The health of this process. Without its database it is unhealthy, even if it responds. */
-export async function getHealth({ health: db, clock, readiness }: Core): Promise<Health> {
-  const connected = await Promise.race([
-    isDatabaseReachable(db),
-    new Promise<false>((resolve) => setTimeout(resolve, HEALTH_WAIT_MS, false).unref()),
+/** The health of this process, with the reason if nodes of the database cluster do not answer. */
+export interface ExaminedHealth {
+  readonly health: Health;
+  readonly reason: string | null;
+}
+
+/** The health of this process. Without its database, or a node of it, it is unhealthy, even if it responds. */
+export async function getHealth(core: Core): Promise<Health> {
+  return (await examineHealth(core)).health;
+}
+
+/** The same, for the probe. */
+export async function examineHealth(core: Core): Promise<ExaminedHealth> {
+  const { clock, readiness } = core;
+  const { connected, reason } = await Promise.race([
+    examineDatabase(core),
+    new Promise<DatabaseState>((resolve) => setTimeout(resolve, HEALTH_WAIT_MS, AWAY).unref()),
   ]);
-  return {
-    status: connected
-      ? clock.isSkewed() || readiness.concerns.size > 0
-        ? 'degraded'
-        : 'healthy'
-      : 'unhealthy',
+  const isDegraded = clock.isSkewed() || readiness.concerns.size > 0;
+  const health: Health = {
+    status: connected ? (isDegraded ? 'degraded' : 'healthy') : 'unhealthy',
     timestamp: new Date(clock.now()),
     version,
     database: connected ? 'connected' : 'disconnected',
   };
+  return { health, reason };
+}
+
+interface DatabaseState {
+  readonly connected: boolean;
+  readonly reason: string | null;
+}
+
+const AWAY: DatabaseState = { connected: false, reason: null };
+
+async function examineDatabase({ health: db, nodes }: Core): Promise<DatabaseState> {
+  if (!(await isDatabaseReachable(db))) return AWAY;
+  try {
+    const absent = await nodes.listAbsent();
+    if (absent.length === 0) return { connected: true, reason: null };
+    return { connected: false, reason: `Nodes of the database do not answer: ${absent.join(', ')}` };
+  } catch {
+    return { connected: false, reason: 'Not all nodes of the database answer in time' };
+  }
 }
 
 /** Changes the given settings, on every process. */

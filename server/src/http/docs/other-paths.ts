@@ -77,7 +77,7 @@ export const otherPaths: JsonSchema = {
   '/ready': probe(
     'ready',
     'Whether the process can answer',
-    'Public. 503 while the database is away or the process is stopping.',
+    'Public. 503 while the database is away or the process is stopping. `reason` names nodes of a database cluster that do not answer.',
   ),
   '/metrics': probe('metrics', 'Get the metrics for Prometheus', 'Public.', 'text/plain'),
 };

@@ -2,8 +2,23 @@ import { DatabaseError } from 'pg';
 
 /** The SQLSTATE of an error or of one of its causes; null if PostgreSQL did not raise it. */
 export function sqlState(error: unknown): string | null {
-  for (const cause of causes(error)) if (cause instanceof DatabaseError) return cause.code ?? null;
+  for (const cause of causes(error)) if (cause instanceof DatabaseError) return stateOf(cause);
   return null;
+}
+
+/** What a node of a Citus cluster reports about a row, and its SQLSTATE. */
+const REFUSED_ROWS: readonly (readonly [RegExp, string])[] = [
+  [/^duplicate key value violates unique constraint "/, '23505'],
+  [/^no partition of relation "[^"]+" found for row$/, '23514'],
+  [/^new row for relation "[^"]+" violates (partition|check) constraint/, '23514'],
+  [/^null value in column "[^"]+" of relation "[^"]+" violates not-null constraint$/, '23514'],
+];
+
+// Citus stores rows on its nodes by COPY and reports their errors with the message alone. Only errors about a row are
+// told by the message: others, such as a full disk, remain without a state of their own and count as an outage.
+function stateOf({ code, routine, message }: DatabaseError): string | null {
+  if (code !== 'XX000' || routine !== 'ReportCopyError') return code ?? null;
+  return REFUSED_ROWS.find(([pattern]) => pattern.test(message))?.[1] ?? code;
 }
 
 export function isUniqueViolation(error: unknown): boolean {

@@ -36,6 +36,13 @@ pg.types.setTypeParser(pg.types.builtins.DATE, (text) => text);
  */
 const SHORT_STATEMENTS = '-c max_parallel_workers_per_gather=0 -c jit=off';
 
+/**
+ * On the coordinator of a Citus cluster, a connection keeps this many of its own to each node. By default it keeps one
+ * and opens the others for every statement: a group of 100 events took 33 ms, and takes 8 ms with those kept. Other
+ * servers ignore it.
+ */
+const NODE_CONNECTIONS = '-c citus.max_cached_conns_per_worker=16';
+
 /** Opens a pool of up to `size` connections. `pools.ts` says what each pool is for. */
 export function createPool(
   connectionString: string,
@@ -55,7 +62,7 @@ export function createPool(
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     application_name: options.name ?? 'gantry',
-    options: SHORT_STATEMENTS,
+    options: `${SHORT_STATEMENTS} ${NODE_CONNECTIONS}`,
   });
   pool.on('error', onError);
   // An error of a connection between two statements of a transaction reaches only this event, and without a handler

@@ -9,8 +9,10 @@ export class DistributionRefused extends Error {
 const OLDEST_CITUS = { major: 12, minor: 1 };
 
 const HOW_TO_MAKE_A_CLUSTER = `
+  As a superuser:
   1. On every node: install Citus ${OLDEST_CITUS.major}.${OLDEST_CITUS.minor} or newer, set shared_preload_libraries = 'citus', restart PostgreSQL.
   2. On every node, in the database of this name:  CREATE EXTENSION citus;
+     If nodes do not trust each other:  INSERT INTO pg_dist_authinfo VALUES (0, '<role of the service>', 'password=<its password>');
   3. On this server, the coordinator:  SELECT citus_set_coordinator_host('<name of this server>', 5432);
   4. On this server, for each worker:  SELECT citus_add_node('<name of the worker>', 5432);`;
 
@@ -26,6 +28,7 @@ interface NodeRow {
 export async function countNodes(client: Client): Promise<number> {
   await refuseWithoutCitus(client);
   await refuseOldCitus(client);
+  await refuseUnansweringNodes(client);
   const { rows } = await client.query<NodeRow>(
     `SELECT groupid = 0 AS "isCoordinator", shouldhaveshards AS "holdsShards"
     FROM pg_dist_node WHERE isactive AND noderole = 'primary'`,
@@ -42,16 +45,28 @@ export async function countNodes(client: Client): Promise<number> {
   );
 }
 
-/** @throws DistributionRefused when the schema does not exist or is older than the steps require */
+/**
+ * @throws DistributionRefused when the schema does not exist, is older than the steps require, or belongs to another
+ * role
+ */
 export async function refuseWithoutSchema(client: Client): Promise<void> {
-  const { rows } = await client.query<{ present: boolean }>(
+  const { rows } = await client.query<{ present: boolean; role: string; owner: string | null }>(
     `SELECT to_regclass('events') IS NOT NULL AND to_regprocedure('event_hour(uuid)') IS NOT NULL
-      AND to_regprocedure('gantry_fold(text)') IS NOT NULL AS present`,
+      AND to_regprocedure('gantry_fold(text)') IS NOT NULL AS present, current_user AS role,
+      (SELECT pg_get_userbyid(relowner) FROM pg_class
+        WHERE oid = to_regclass('events') AND NOT pg_has_role(relowner, 'USAGE')) AS owner`,
   );
-  if (rows[0]?.present) return;
-  throw new DistributionRefused(
-    'This database does not have the schema of this version yet: start the service on it once, stop it, and run this again',
-  );
+  const { present = false, role = '', owner = null } = rows[0] ?? {};
+  if (!present) {
+    throw new DistributionRefused(
+      'This database does not have the schema of this version yet: start the service on it once, stop it, and run this again',
+    );
+  }
+  if (owner !== null) {
+    throw new DistributionRefused(
+      `The role ${role} may not distribute the tables, which belong to the role ${owner}: name that role in DATABASE_URL`,
+    );
+  }
 }
 
 /**
@@ -93,5 +108,18 @@ async function refuseOldCitus(client: Client): Promise<void> {
   if (isNewEnough) return;
   throw new DistributionRefused(
     `Citus is too old: this is "${version}", and ${OLDEST_CITUS.major}.${OLDEST_CITUS.minor} or newer is needed`,
+  );
+}
+
+/** A node that is down, or refuses the role, would let the first step fail with the words of libpq. */
+async function refuseUnansweringNodes(client: Client): Promise<void> {
+  const { rows } = await client.query<{ node: string; role: string; reason: string }>(
+    `SELECT coalesce(nodename || ':' || nodeport, 'of the coordinator') AS node, current_user AS role, result AS reason
+    FROM run_command_on_all_nodes('SELECT 1') LEFT JOIN pg_dist_node USING (nodeid) WHERE NOT success`,
+  );
+  const [away] = rows;
+  if (!away) return;
+  throw new DistributionRefused(
+    `The node ${away.node} does not answer the coordinator as the role ${away.role} (${away.reason}): start it, or allow the role there. Its password for connections between nodes is in pg_dist_authinfo of every node, which only a superuser may change; without one, pg_hba.conf of the nodes must trust the other nodes`,
   );
 }

@@ -1,5 +1,5 @@
-// The distributed form of the schema on a Citus cluster, as a list of statements. All other tables remain ordinary
-// tables of the coordinator: users, settings, jobs, the status history of sensors, and all counts.
+// The distributed form of the schema on a Citus cluster, as a list of statements. Only events are distributed. All other
+// tables remain ordinary tables of the coordinator: sensors, locations, users, settings, jobs, and all counts.
 
 /** One step, which requires those before it. */
 export interface Step {
@@ -26,19 +26,39 @@ export function shardsFor(nodes: number): number {
   return Math.max(FEWEST_SHARDS, 2 * nodes);
 }
 
-// A foreign key to a reference table would turn the history into a table managed by Citus. Heartbeats write it by
-// INSERT … SELECT, which Citus does not support for such a table with an identity column (citusdata/citus issue
-// 7887).
-const freeHistory: Step = {
-  name: 'sensor_status_history without its foreign key',
-  why: 'It stays an ordinary table of the coordinator.',
-  statement: 'ALTER TABLE sensor_status_history DROP CONSTRAINT sensor_status_history_sensor_id_fkey',
-  isDone: `SELECT NOT EXISTS (SELECT FROM pg_constraint
-    WHERE conrelid = 'sensor_status_history'::regclass AND conname = 'sensor_status_history_sensor_id_fkey') AS done`,
-};
+const LOCAL_TABLES = `('sensors'::regclass, 'locations'::regclass, 'sensor_status_history'::regclass)`;
 
-// Only for events: truncation cascades to tables that refer to the named one, and none refers to events. The
-// remaining rows of the few sensors and locations are harmless.
+// Earlier versions made reference tables of sensors and locations, and removed the foreign key of the history for that.
+// Statements that lock rows of sensors, or take the time of a change from the server, fail on reference tables.
+const bringBack: readonly Step[] = [
+  {
+    name: 'sensors and locations as ordinary tables',
+    why: 'An earlier version made reference tables of them, on which heartbeats fail.',
+    statement: `SELECT undistribute_table('locations', cascade_via_foreign_keys => true)`,
+    isDone: `SELECT NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid IN ${LOCAL_TABLES}) AS done`,
+  },
+  {
+    name: 'status history of deleted sensors',
+    why: 'It remained while the history had no foreign key.',
+    statement:
+      'DELETE FROM sensor_status_history WHERE NOT EXISTS (SELECT FROM sensors WHERE sensors.id = sensor_id)',
+    isDone: hasHistoryKey(),
+  },
+  {
+    name: 'sensor_status_history with its foreign key',
+    why: 'An earlier version removed it.',
+    statement:
+      'ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_sensor_id_fkey FOREIGN KEY (sensor_id) REFERENCES sensors (id) ON DELETE CASCADE',
+    isDone: hasHistoryKey(),
+  },
+];
+
+function hasHistoryKey(): string {
+  return `SELECT EXISTS (SELECT FROM pg_constraint
+    WHERE conrelid = 'sensor_status_history'::regclass AND contype = 'f' AND confrelid = 'sensors'::regclass) AS done`;
+}
+
+// Truncation cascades to tables that refer to the named one, and none refers to events.
 const forgetLocalEvents: Step = {
   name: 'what the coordinator keeps of events since before',
   why: 'It cannot be seen any more, but takes room and slows down new indexes.',
@@ -58,10 +78,8 @@ export function stepsTo(shards: number): readonly Step[] {
   return [
     functionStep('event_time(uuid)'),
     functionStep('event_hour(uuid)'),
-    functionStep('gantry_fold(text)', 'The nodes search their copies of sensors and locations by it.'),
-    freeHistory,
-    referenceStep('locations', 'Every node has a copy.'),
-    referenceStep('sensors', 'Every node has a copy. It refers to locations, which is one already.'),
+    functionStep('gantry_fold(text)', 'Every function of the schema is on every node.'),
+    ...bringBack,
     distributeEvents(shards),
     forgetLocalEvents,
   ];
@@ -78,16 +96,6 @@ function functionStep(signature: string, why = 'The nodes count events by it.'):
     statement: `SELECT create_distributed_function('${signature}')`,
     isDone: `SELECT EXISTS (SELECT FROM pg_dist_object
     WHERE classid = 'pg_proc'::regclass AND objid = '${signature}'::regprocedure) AS done`,
-  };
-}
-
-function referenceStep(table: string, why: string): Step {
-  return {
-    name: `reference table ${table}`,
-    why,
-    statement: `SELECT create_reference_table('${table}')`,
-    isDone: `SELECT EXISTS (SELECT FROM pg_dist_partition
-    WHERE logicalrelid = '${table}'::regclass AND partmethod = 'n' AND repmodel = 't') AS done`,
   };
 }
 
