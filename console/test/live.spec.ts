@@ -26,6 +26,34 @@ test.describe('the link to the service', () => {
     await expect.poll(() => countStreams(requests)).toBe(1);
   });
 
+  test('misses nothing when another tab takes the stream over', async ({ service, openAs }) => {
+    const { apiKey } = await service.sensor();
+    const first = await openAs('OPERATOR', '/');
+    await expect(first.getByText('Live', { exact: true })).toBeVisible();
+    const second = await first.context().newPage();
+    await second.goto(first.url());
+    await expect(second.getByText('Live', { exact: true })).toBeVisible();
+    await expect(second.getByRole('region', { name: 'Newest events' }).getByRole('status')).toHaveCount(0);
+    let follow = () => {};
+    const mayFollow = new Promise<void>((resolve) => {
+      follow = resolve;
+    });
+    await second.route('**/trpc/live.onAny*', async (route) => {
+      await mayFollow;
+      await route.continue();
+    });
+    const taken = second.waitForRequest('**/trpc/live.onAny*');
+    await first.close();
+    await taken;
+    await service.admin.api.events.ingest.mutate({
+      apiKey,
+      eventType: 'PLATE_RECOGNITION',
+      licensePlateNumber: 'BETWEEN TABS',
+    });
+    follow();
+    await expect(second.getByRole('region', { name: 'Newest events' })).toContainText('BETWEEN TABS');
+  });
+
   test('is said to be broken within seconds however the service ends, and nothing is missing when it is back', async ({
     browser,
   }) => {

@@ -15,7 +15,7 @@ const AGAIN_MS = 1_000;
 
 /** @param afterBreak whether it is the first one since the link was broken */
 type Handler = (message: AnyMessage, afterBreak: boolean) => void;
-type Shared = { readonly message: AnyMessage } | { readonly broken: number };
+type Shared = { readonly message: AnyMessage; readonly id: string } | { readonly broken: number };
 
 const handlers = new Set<Handler>();
 
@@ -29,10 +29,13 @@ export function onLive(handler: Handler): () => void {
 export function startLive(signal: AbortSignal): void {
   const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(NAME) : null;
   let heardAt = Date.now();
+  // Every tab keeps it: the one that follows next goes on after what the last one handed on.
+  let lastEventId: string | undefined;
   const receive = (shared: Shared) => {
     if ('broken' in shared) return markBroken(shared.broken);
     heardAt = Date.now();
     const { message } = shared;
+    lastEventId = shared.id;
     const afterBreak = currentConnection().state === 'broken';
     const asOf =
       message.type === 'upToDate' ? message.at.getTime() : Math.max(heardAt, currentConnection().asOf ?? 0);
@@ -51,8 +54,10 @@ export function startLive(signal: AbortSignal): void {
     clearInterval(watch);
     channel?.close();
   });
-  if (!('locks' in navigator)) return void lead(share, signal);
-  navigator.locks.request(NAME, { signal }, () => lead(share, signal)).catch(() => undefined);
+  if (!('locks' in navigator)) return void lead(share, () => lastEventId, signal);
+  navigator.locks
+    .request(NAME, { signal }, () => lead(share, () => lastEventId, signal))
+    .catch(() => undefined);
 }
 
 function markBroken(since: number): void {
@@ -61,15 +66,16 @@ function markBroken(since: number): void {
 }
 
 /** Keeps a stream open. The client resumes after the last message by itself while the link is broken. */
-async function lead(share: (shared: Shared) => void, signal: AbortSignal): Promise<void> {
-  let lastEventId: string | undefined;
+async function lead(
+  share: (shared: Shared) => void,
+  getLastEventId: () => string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     await new Promise<void>((resolve) => {
+      const lastEventId = getLastEventId();
       const subscription = api.live.onAny.subscribe(lastEventId === undefined ? {} : { lastEventId }, {
-        onData: ({ id, data }) => {
-          lastEventId = id;
-          share({ message: data });
-        },
+        onData: ({ id, data }) => share({ message: data, id }),
         onConnectionStateChange: ({ state, error }) => {
           if (state === 'connecting' && error) share({ broken: Date.now() });
         },

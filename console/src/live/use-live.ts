@@ -1,9 +1,9 @@
 import type { AnyMessage } from '@gantry/contract/live';
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { queryClient } from '../service/queries.ts';
 import { service } from '../service/service.ts';
 import { useSession } from '../session/session.ts';
+import { askAgain, askAllAgain } from './ask-again.ts';
 import { onLive, startLive } from './live.ts';
 
 /** Calls back with every message of the stream while the component is shown. */
@@ -22,6 +22,7 @@ const changed: Readonly<Partial<Record<AnyMessage['type'], readonly QueryKey[]>>
 
 /** What is asked for once more when the stream begins: something may have happened since a page asked for it. */
 const askedBefore: readonly QueryKey[] = [
+  service.sensors.pathKey(),
   service.incidents.pathKey(),
   service.watchlist.getAlerts.pathKey(),
   service.events.getRecent.pathKey(),
@@ -44,17 +45,17 @@ export function useFollowing(): void {
     const waiting = new Map<AnyMessage['type'], ReturnType<typeof setTimeout>>();
     let hasBegun = false;
     const leave = onLive(({ type }, afterBreak) => {
-      if (!hasBegun) for (const queryKey of askedBefore) void queryClient.invalidateQueries({ queryKey });
+      if (!hasBegun) for (const queryKey of askedBefore) askAgain(client, queryKey);
       hasBegun = true;
       // What was missed is not known one by one, so everything that is shown is asked for again.
-      if (type === 'missed' || afterBreak) void client.invalidateQueries();
+      if (type === 'missed' || afterBreak) void askAllAgain(client);
       const keys = changed[type];
       if (!keys || waiting.has(type)) return;
       waiting.set(
         type,
         setTimeout(() => {
           waiting.delete(type);
-          for (const queryKey of keys) void queryClient.invalidateQueries({ queryKey });
+          for (const queryKey of keys) askAgain(client, queryKey);
         }, TOGETHER_MS),
       );
     });

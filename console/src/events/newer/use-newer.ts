@@ -1,5 +1,6 @@
 import type { Event, ListEventsInput } from '@gantry/contract/events';
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { currentConnection } from '../../live/connection.ts';
 import { useLive } from '../../live/use-live.ts';
 import { api } from '../../service/service.ts';
 
@@ -29,15 +30,6 @@ export function useNewer({ enabled, input, top }: NewerOptions): number {
   const current = useRef({ key, input, since });
   current.current = { key, input, since };
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was counted holds for one list
-  useEffect(() => {
-    setNewer(0);
-    return () => {
-      if (timer.current !== null) clearTimeout(timer.current);
-      timer.current = null;
-    };
-  }, [key]);
-
   const ask = useCallback(async () => {
     timer.current = null;
     askedAt.current = Date.now();
@@ -47,11 +39,34 @@ export function useNewer({ enabled, input, top }: NewerOptions): number {
     const answer = await api.events.getAll.query(question).catch(() => null);
     if (answer && asked.key === current.current.key) setNewer(answer.total);
   }, []);
-
-  useLive((message) => {
-    if (!enabled || message.type !== 'events' || timer.current !== null) return;
-    if (!mayMatch(message.event, input)) return;
+  const askSoon = () => {
+    if (!enabled || timer.current !== null) return;
     timer.current = setTimeout(() => void ask(), Math.max(0, EVERY_MS - (Date.now() - askedAt.current)));
+  };
+
+  // What came while the list was asked for may be missing in it. Searches for a plate are recorded, so those are
+  // repeated only if it may have come.
+  const list = JSON.stringify(input);
+  const isPlate = input.licensePlateNumber !== undefined;
+  const matchedIn = useRef<string | null>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was counted holds for one list
+  useEffect(() => {
+    setNewer(0);
+    if (!isPlate || matchedIn.current === list) askSoon();
+    return () => {
+      if (timer.current !== null) clearTimeout(timer.current);
+      timer.current = null;
+    };
+  }, [key]);
+
+  const isFollowed = useRef(currentConnection().state === 'live');
+  useLive((message) => {
+    const isFirst = !isFollowed.current;
+    isFollowed.current = true;
+    const matches = message.type === 'events' && mayMatch(message.event, input);
+    if (matches) matchedIn.current = list;
+    // Before the first message, nothing was said of what came.
+    if (matches || isFirst) askSoon();
   });
   return newer;
 }

@@ -1,0 +1,75 @@
+import type { Event } from '@gantry/contract/events';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import { useLive } from '../live/use-live.ts';
+import { api, service } from '../service/service.ts';
+
+/** So many events are shown. */
+export const SHOWN = 8;
+/** New events are shown together, in milliseconds: nobody reads fifty a second. */
+const TOGETHER_MS = 2_000;
+
+const queryKey = [...service.events.getRecent.queryKey({ limit: SHOWN }), 'newest'];
+
+interface Arrived {
+  readonly event: Event;
+  /** When it came, or was asked for, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** The newest events as they come in. @returns `hold` makes an element keep them as they are while it is used */
+export function useNewestEvents() {
+  const { data, error, refetch } = useQuery({
+    queryKey,
+    queryFn: async ({ signal }) => {
+      const askedAt = Date.now();
+      const events = await api.events.getRecent.query({ limit: SHOWN }, { signal });
+      return { askedAt, answered: events.map((event) => ({ event, at: askedAt })) };
+    },
+  });
+  // What came in is kept apart from the answers: an answer to an earlier question does not contain it.
+  const arrived = useRef<readonly Arrived[]>([]);
+  const isDue = useRef(false);
+  useLive((message) => {
+    if (message.type !== 'events') return;
+    arrived.current = newestOf([...arrived.current, { event: message.event, at: Date.now() }]);
+    isDue.current = true;
+  });
+  const [shown, setShown] = useState<readonly Arrived[]>();
+  const isHeld = useRef({ pointer: false, focus: false });
+  useEffect(() => {
+    if (!data) return;
+    const show = () => {
+      if (!isDue.current || isHeld.current.pointer || isHeld.current.focus) return;
+      isDue.current = false;
+      arrived.current = arrived.current.filter(({ at }) => at >= data.askedAt);
+      setShown(newestOf([...arrived.current, ...data.answered]));
+    };
+    isDue.current = true;
+    show();
+    const timer = setInterval(show, TOGETHER_MS);
+    return () => clearInterval(timer);
+  }, [data]);
+  const set = (by: 'pointer' | 'focus', held: boolean) => () => {
+    isHeld.current[by] = held;
+  };
+  return {
+    events: (shown ?? data?.answered)?.map(({ event }) => event),
+    error,
+    refetch: () => void refetch(),
+    hold: {
+      onPointerEnter: set('pointer', true),
+      onPointerLeave: set('pointer', false),
+      onFocus: set('focus', true),
+      onBlur: set('focus', false),
+    },
+  };
+}
+
+/** Of the same event, the last one is kept. */
+function newestOf(all: readonly Arrived[]): readonly Arrived[] {
+  const byId = new Map(all.map((each) => [each.event.id, each]));
+  return [...byId.values()]
+    .sort((one, other) => other.event.timestamp.getTime() - one.event.timestamp.getTime())
+    .slice(0, SHOWN);
+}

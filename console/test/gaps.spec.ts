@@ -1,0 +1,151 @@
+import type { Page } from '@playwright/test';
+import { expect, test } from './fixtures.ts';
+import type { TestService } from './service.ts';
+
+// What happens between the answer of a list and the first message of the stream, or while either is under way, is shown
+// without a reload: the answers and the stream are held back here until it has happened.
+
+/** A promise, and what fulfils it. */
+function gate(): { readonly isOpen: Promise<void>; readonly open: () => void } {
+  let open = () => {};
+  const isOpen = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { isOpen, open };
+}
+
+/**
+ * Holds the n-th answer to calls of a procedure back, as the service gave it.
+ * @returns `asked` when the service has answered; `release` hands the answer to the page
+ */
+async function hold(page: Page, procedure: string, n: number) {
+  const [asked, released] = [gate(), gate()];
+  let calls = 0;
+  await page.route(
+    ({ pathname }) => pathname.includes(procedure),
+    async (route) => {
+      if (++calls !== n) return route.continue();
+      const response = await route.fetch();
+      const body = await response.body();
+      asked.open();
+      await released.isOpen;
+      await route.fulfill({ response, body });
+    },
+  );
+  return { asked: asked.isOpen, release: released.open };
+}
+
+/** Holds the start of the stream back. @returns lets it begin */
+async function holdStream(page: Page): Promise<() => void> {
+  const { isOpen, open } = gate();
+  await page.route('**/trpc/live.onAny*', async (route) => {
+    await isOpen;
+    await route.continue();
+  });
+  return open;
+}
+
+let made = 0;
+async function sensorThatReports(service: TestService) {
+  const { id, apiKey } = await service.sensor({ name: `Gap ${++made}` });
+  const send = (licensePlateNumber: string) =>
+    service.admin.api.events.ingest.mutate({ apiKey, eventType: 'PLATE_RECOGNITION', licensePlateNumber });
+  return { id, apiKey, send };
+}
+
+const live = (page: Page) => page.getByText('Live', { exact: true });
+const newest = (page: Page) => page.getByRole('region', { name: 'Newest events' });
+
+test.describe('nothing is missing', () => {
+  test('where the stream begins while the list is under way', async ({ service, openAs }) => {
+    const { send } = await sensorThatReports(service);
+    const page = await openAs('ADMIN', '/account/sessions');
+    const answer = await hold(page, 'events.getRecent', 1);
+    const begin = await holdStream(page);
+    await page.goto(service.url);
+    await answer.asked;
+    await send('GAP 1');
+    begin();
+    await expect(live(page)).toBeVisible();
+    answer.release();
+    await expect(newest(page)).toContainText('GAP 1');
+  });
+
+  test('where an answer from before arrives after the message of the stream', async ({ service, openAs }) => {
+    const { send } = await sensorThatReports(service);
+    await send('GAP 2');
+    const page = await openAs('ADMIN', '/account/sessions');
+    // The first answer is shown; when the stream begins, the page asks again.
+    const answer = await hold(page, 'events.getRecent', 2);
+    await page.goto(service.url);
+    await answer.asked;
+    await send('GAP 3');
+    await expect(newest(page)).toContainText('GAP 3');
+    const arrived = page.waitForResponse(({ url }) => url().includes('events.getRecent'));
+    answer.release();
+    await (await arrived).finished();
+    // Twice as long as a page takes from an answer to its rows.
+    await page.evaluate(() => new Promise((done) => setTimeout(done, 500)));
+    await expect(newest(page)).toContainText('GAP 3', { timeout: 1 });
+  });
+
+  test('where an event comes while the list of events is under way', async ({ service, openAs }) => {
+    const { id, send } = await sensorThatReports(service);
+    await send('GAP 4');
+    const watching = await openAs('ADMIN', '/');
+    await expect(newest(watching)).toContainText('GAP 4');
+    const page = await watching.context().newPage();
+    const answer = await hold(page, 'events.getAll', 1);
+    await page.goto(`${service.url}/events?sensorId=${id}`);
+    await answer.asked;
+    await send('GAP 5');
+    await expect(newest(watching)).toContainText('GAP 5');
+    answer.release();
+    await expect(page.getByRole('row').nth(1)).toContainText('GAP 4');
+    await expect(page.getByRole('button', { name: 'Show 1 new event' })).toBeVisible();
+  });
+
+  test('where a sensor, an incident and an alert come before the stream begins', async ({
+    service,
+    openAs,
+  }) => {
+    const { api } = service.admin;
+    const { id, apiKey, send } = await sensorThatReports(service);
+    await api.watchlist.create.mutate({ pattern: 'GAP 6', reason: 'Stolen' });
+    const page = await openAs('ADMIN', '/account/sessions');
+    for (const { path, procedure, happen, shown } of [
+      {
+        path: `/sensors/${id}`,
+        procedure: 'sensors.getById',
+        happen: () => api.sensors.heartbeat.mutate({ apiKey }),
+        shown: () => page.locator('main > header').getByText('Online'),
+      },
+      {
+        path: '/incidents?view=list',
+        procedure: 'incidents.getAll',
+        happen: () =>
+          api.incidents.create.mutate({ title: 'In a gap', type: 'OBSTRUCTION', severity: 'LOW' }),
+        shown: () => page.getByRole('link', { name: 'In a gap' }),
+      },
+      {
+        path: '/watchlist',
+        procedure: 'watchlist.getAlerts',
+        happen: () => send('GAP 6'),
+        shown: () => page.getByRole('row').filter({ hasText: 'GAP 6' }),
+      },
+    ]) {
+      await test.step(procedure, async () => {
+        const answer = await hold(page, procedure, 1);
+        const begin = await holdStream(page);
+        await page.goto(service.url + path);
+        await answer.asked;
+        await happen();
+        begin();
+        await expect(live(page)).toBeVisible();
+        answer.release();
+        await expect(shown()).toBeVisible();
+        await page.unrouteAll({ behavior: 'ignoreErrors' });
+      });
+    }
+  });
+});
