@@ -1,13 +1,52 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { access, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 
 // Makes server/dist: the service as one file of plain JavaScript (main.js), beside it what its threads and processes
 // run, and the command `gantry`. They start sooner than from the sources, and run faster, because a loader that
-// translates while running names every inner function anew each time it is made.
+// translates while running names every inner function anew each time it is made. A build takes seconds of processor
+// time, so it is left out if nothing has changed: the hash of all sources is kept in the folder itself.
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const dist = new URL('dist/', import.meta.url);
+const stampFile = new URL('.made-of', dist);
+
+const SOURCES = ['server/src', 'contract/src', 'client/src', 'simulator/src'];
+const FILES = [
+  'server/build.js',
+  // The versions of the packages, and how the sources are resolved.
+  'package-lock.json',
+  'tsconfig.json',
+  ...['server', 'contract', 'client', 'simulator'].map((workspace) => `${workspace}/package.json`),
+];
+
+const sourcesHash = async () => {
+  const found = await Promise.all(
+    SOURCES.map(async (folder) => {
+      const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
+      return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+    }),
+  );
+  const paths = [...FILES.map((file) => join(root, file)), ...found.flat().sort()];
+  const contents = await Promise.all(paths.map((path) => readFile(path)));
+  const hash = createHash('sha256');
+  paths.forEach((path, index) => {
+    hash.update(`${path.slice(root.length)}\0${contents[index].length}\0`).update(contents[index]);
+  });
+  return hash.digest('hex');
+};
+
+/** Whether the last build is of the same sources, and all of its files are present. */
+const isCurrent = async (hash) => {
+  try {
+    const { madeOf, names } = JSON.parse(await readFile(stampFile, 'utf8'));
+    await Promise.all(names.map((name) => access(new URL(name, dist))));
+    return madeOf === hash;
+  } catch {
+    return false;
+  }
+};
 
 /**
  * Packages that stay in node_modules: native code, packages that find their files by their own place, and one that is
@@ -51,41 +90,53 @@ const common = {
   write: false,
 };
 
-const builds = await Promise.all([
-  build({
-    ...common,
-    entryPoints: {
-      main: 'server/src/main.ts',
-      'report-worker': 'server/src/reports/worker.ts',
-      'mapping-program': 'server/src/connections/mapping-program.ts',
-      'backup-program': 'server/src/backup/program.ts',
-    },
-  }),
-  build({
-    ...common,
-    entryPoints: {
-      gantry: 'server/src/commands/gantry.ts',
-      // Programs of their own, which the command loads.
-      simulate: 'simulator/src/simulate.ts',
-      demo: 'simulator/src/demo.ts',
-    },
-  }),
-]);
-const outputFiles = builds.flatMap((built) => built.outputFiles);
+const madeOf = await sourcesHash();
+if (!(await isCurrent(madeOf))) await make();
 
-for (const { path, contents } of outputFiles) {
-  const present = await readFile(path).catch(() => null);
-  // Left alone when nothing changed, so that a user who may only read the folder can start the service.
-  if (present?.equals(contents)) continue;
+async function make() {
+  const { build } = await import('esbuild');
+  const builds = await Promise.all([
+    build({
+      ...common,
+      entryPoints: {
+        main: 'server/src/main.ts',
+        'report-worker': 'server/src/reports/worker.ts',
+        'mapping-program': 'server/src/connections/mapping-program.ts',
+        'backup-program': 'server/src/backup/program.ts',
+      },
+    }),
+    build({
+      ...common,
+      entryPoints: {
+        gantry: 'server/src/commands/gantry.ts',
+        // Programs of their own, which the command loads.
+        simulate: 'simulator/src/simulate.ts',
+        demo: 'simulator/src/demo.ts',
+      },
+    }),
+  ]);
+  const outputFiles = builds.flatMap((built) => built.outputFiles);
+
+  for (const { path, contents } of outputFiles) {
+    const present = await readFile(path).catch(() => null);
+    // Left alone when nothing changed, so that a user who may only read the folder can start the service.
+    if (!present?.equals(contents)) await replace(path, contents);
+  }
+
+  const made = new Set(outputFiles.map(({ path }) => path));
+  for (const name of await readdir(dist)) {
+    const path = fileURLToPath(new URL(name, dist));
+    if (/^part-.*\.js(\.map)?$/.test(name) && !made.has(path)) await rm(path, { force: true });
+  }
+  const names = [...made].map((path) => basename(path));
+  // Without it, as in a folder that may only be read, the next start builds again.
+  await replace(fileURLToPath(stampFile), JSON.stringify({ madeOf, names })).catch(() => undefined);
+}
+
+/** Writes a file beside its place and renames it, because several services may be started at once. */
+async function replace(path, contents) {
   await mkdir(dist, { recursive: true });
-  // Renamed into place, because several services may be started at once.
   const draft = `${path}.${process.pid}`;
   await writeFile(draft, contents);
   await rename(draft, path);
-}
-
-const made = new Set(outputFiles.map(({ path }) => path));
-for (const name of await readdir(dist)) {
-  const path = fileURLToPath(new URL(name, dist));
-  if (/^part-.*\.js(\.map)?$/.test(name) && !made.has(path)) await rm(path, { force: true });
 }

@@ -6,11 +6,11 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { programPath } from '../../server/test/build-programs.ts';
 import { eventually, type Gantry, startGantry } from '../../server/test/harness.ts';
 
-const PROGRAM = fileURLToPath(new URL('../bin/gantry-edge.js', import.meta.url));
+const PROGRAM = programPath('edge');
 const scratch = await mkdtemp(join(tmpdir(), 'gantry-edge-'));
 let folders = 0;
 const newFolder = (): string => join(scratch, String(folders++));

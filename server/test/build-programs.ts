@@ -8,6 +8,8 @@ const OUT = 'node_modules/.cache/gantry-test-programs';
 /** The programs that tests start besides the service, each by the name of its built file. */
 const PROGRAMS = {
   bench: 'bench/src/main.ts',
+  edge: 'edge/src/main.ts',
+  'embedded-service': 'server/test/embedded-service.ts',
 } as const;
 
 /** The command `gantry`, which server/build.js builds before all tests. */

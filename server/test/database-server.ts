@@ -12,6 +12,7 @@ import { migrate } from '../src/platform/database/migrate.ts';
 import { buildPrograms } from './build-programs.ts';
 import { copyDataFolder } from './data-folders.ts';
 import { findLeaks } from './leaks-found.ts';
+import { moveTemporaryFolder } from './temporary-folder.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -65,6 +66,9 @@ const makeLoginCheap = async (server: string): Promise<void> => {
   }
 };
 
+const run = (program: string): Promise<unknown> =>
+  promisify(execFile)(process.execPath, [fileURLToPath(new URL(program, import.meta.url))]);
+
 /** Creates the data folder that others are copied from: creating a cluster takes PostgreSQL a second. */
 const makeDataFolder = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-test-template-'));
@@ -77,11 +81,18 @@ const makeDataFolder = async (): Promise<string> => {
 
 /** One real PostgreSQL for the whole run: the one in DATABASE_URL, or an embedded one in a temporary folder. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Reports are written by the built program, even if the service runs from source.
-  await promisify(execFile)(process.execPath, [fileURLToPath(new URL('../build.js', import.meta.url))]);
-  await buildPrograms();
+  // Kept if it holds secrets, so not in the folder of the run.
+  const logFolder = await mkdtemp(join(tmpdir(), 'gantry-test-logs-'));
+  const removeTemporaryFolder = await moveTemporaryFolder();
   const given = process.env.DATABASE_URL;
-  const dataFolder = await makeDataFolder();
+  // Reports are written by the built program, even if the service runs from source. The console is built here, because
+  // several tests would otherwise build it at the same time.
+  const [dataFolder] = await Promise.all([
+    makeDataFolder(),
+    run('../build.js'),
+    run('../../console/build.js'),
+    buildPrograms(),
+  ]);
   const folder = given ? null : await mkdtemp(join(tmpdir(), 'gantry-test-'));
   if (folder !== null) {
     await copyDataFolder(dataFolder, folder);
@@ -108,7 +119,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('databaseServer', server);
   project.provide('databaseTemplate', template);
   project.provide('dataFolderTemplate', dataFolder);
-  const logFolder = await mkdtemp(join(tmpdir(), 'gantry-test-logs-'));
   const { password } = new URL(server);
   if (password !== '') {
     await writeFile(
@@ -125,9 +135,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
         `The log holds secrets that tests used (kept in ${logFolder}):\n${leaks.join('\n')}\n`,
       );
     } else await rm(logFolder, { recursive: true, force: true });
-    await execute(server, `DROP DATABASE ${template}`);
-    await embedded?.[Symbol.asyncDispose]();
+    if (embedded === null) await execute(server, `DROP DATABASE ${template}`);
+    else await embedded[Symbol.asyncDispose]();
     for (const used of [dataFolder, folder])
       if (used !== null) await rm(used, { recursive: true, force: true });
+    await removeTemporaryFolder();
   };
 }

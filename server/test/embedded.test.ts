@@ -26,19 +26,11 @@ import { isServerOf, readLock } from '../src/platform/database/embedded/lock.ts'
 import { lowerPriority } from '../src/platform/database/embedded/priority.ts';
 import { createPool } from '../src/platform/database/pool.ts';
 import { isAlive } from '../src/platform/process/processes.ts';
+import { programPath } from './build-programs.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 const isRoot = process.getuid?.() === 0;
-
-const SERVICE = `
-  import { startEmbeddedDatabase } from ${JSON.stringify(new URL('../src/platform/database/embedded/embedded.ts', import.meta.url).href)};
-  const log = (line) => process.stderr.write(line + '\\n');
-  startEmbeddedDatabase({ dataDir: process.argv[2], log }).then((database) => {
-    process.stdout.write(database.connectionString);
-    setInterval(() => {}, 1000);
-  });
-`;
 
 let template: string;
 let scratch: string;
@@ -81,9 +73,7 @@ async function stop(database: EmbeddedDatabase): Promise<void> {
 
 /** Runs the database in a process of its own, which can be killed. */
 async function startService(): Promise<{ service: ChildProcess; connectionString: string }> {
-  const script = join(scratch, 'service.mts');
-  await writeFile(script, SERVICE);
-  const service = spawn(process.execPath, ['--import', 'tsx', script, dataDir], {
+  const service = spawn(process.execPath, [programPath('embedded-service'), dataDir], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   cleanups.push(() => service.kill('SIGKILL'));
@@ -301,9 +291,7 @@ describe('after a violent end', () => {
 
   it('an interrupted initialisation does not prevent the next start', async () => {
     dataDir = join(scratch, 'new');
-    const script = join(scratch, 'service.mts');
-    await writeFile(script, SERVICE);
-    const service = spawn(process.execPath, ['--import', 'tsx', script, dataDir], { stdio: 'ignore' });
+    const service = spawn(process.execPath, [programPath('embedded-service'), dataDir], { stdio: 'ignore' });
     const isHalfDone = async () => {
       const draft = (await readdir(dataDir)).find((name) => name.startsWith('postgres.new-'));
       expect(await readdir(join(dataDir, draft ?? '', 'cluster', 'base'))).not.toEqual([]);

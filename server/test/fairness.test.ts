@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { EventRow } from '../src/events/event-row.ts';
 import { createEventQueue, type Waiting } from '../src/ingest/queue.ts';
 import { createRateLimits } from '../src/ingest/rate-limits.ts';
+import { AppError } from '../src/platform/error.ts';
 import type { KnownSensor } from '../src/sensors/sensor-keys.ts';
 import { startGantry } from './harness.ts';
 
@@ -18,7 +19,10 @@ describe('the queue of events', () => {
         queue.add(waiting);
         taken++;
       } catch (error) {
-        expect(error).toMatchObject({ kind: 'unavailable', retryAfterSeconds: 1 });
+        // Not by `expect`, whose cost would be most of the test's.
+        const isExpected =
+          error instanceof AppError && error.kind === 'unavailable' && error.retryAfterSeconds === 1;
+        if (!isExpected) throw error;
       }
     }
     return taken;
@@ -34,7 +38,7 @@ describe('the queue of events', () => {
 
   it('keeps room even when several sensors flood it, and when events are large', () => {
     const queue = createEventQueue();
-    for (let round = 0; round < 50; round++) {
+    for (let round = 0; round < 20; round++) {
       for (const name of ['a', 'b', 'c']) fill(queue, rowOf(name), 1_000);
     }
     expect(fill(queue, rowOf('quiet'), 500)).toBe(500);

@@ -12,11 +12,12 @@ import { hostileJson, hostileMeta, hostileRaw, hostileText, nearly } from './hos
 import { readSuites } from './public-suites.ts';
 import { type ServiceProcess, spawnService, untilItServes } from './service-process.ts';
 import { countRows } from './table-counts.ts';
+import { lengthOf } from './test-length.ts';
 
 // Arbitrary inputs to every procedure of the router. HOSTILE_RUNS sets their number for each, HOSTILE_SEED repeats a
 // run.
 
-const RUNS = Number(process.env.HOSTILE_RUNS ?? 8);
+const RUNS = Number(process.env.HOSTILE_RUNS ?? lengthOf({ gate: 4, full: 16 }));
 const SEED = Number(process.env.HOSTILE_SEED ?? Date.now() % 2 ** 31);
 const LARGEST_ERROR = 100_000;
 const LONGEST_DELAY_MS = 250;

@@ -16,7 +16,7 @@ import { lengthOf } from './test-length.ts';
 const PROCESSES = 4;
 /** Time within which a change made through one process applies in the others. */
 const AGREE_MS = 1_000;
-const LOAD_SECONDS = lengthOf({ gate: 3, full: 30 });
+const LOAD_SECONDS = lengthOf({ gate: 1.5, full: 30 });
 
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-many-'));
 let database: Awaited<ReturnType<typeof createTestDatabase>>;

@@ -54,6 +54,13 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
+describe('a migration that gets its locks at once', () => {
+  it('does not wait, however patient it would be', async () => {
+    const patience = { waitMs: 3_600_000, pauseMs: 3_600_000, inAllMs: 3_600_000 };
+    expect(await apply('0002-other.sql', 'CREATE TABLE others ()', patience)).toEqual(['0002-other.sql']);
+  });
+});
+
 describe('a migration of a locked table', () => {
   const ALTER = 'ALTER TABLE things ADD COLUMN further text';
 

@@ -14,7 +14,7 @@ import { lengthOf } from './test-length.ts';
 // Two services in processes of their own, on one database: one ingests events, and subscribers use the other, whose
 // connections are cut repeatedly.
 
-const LOAD_SECONDS = lengthOf({ gate: 5, full: 12 });
+const LOAD_SECONDS = lengthOf({ gate: 2.5, full: 12 });
 const SUBSCRIBERS = 4;
 
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-realtime-'));

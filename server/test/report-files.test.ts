@@ -22,7 +22,7 @@ const VIOLATIONS = { kind: 'VIOLATIONS', format: 'CSV', ...RANGE };
 const SHORT = { endDate: RANGE.startDate };
 
 /** A report with this many rows takes long enough to be observed in progress. */
-const MANY = lengthOf({ gate: 15_000, full: 60_000 });
+const MANY = lengthOf({ gate: 10_000, full: 60_000 });
 /** The same for a report whose process is killed meanwhile, even on a fast machine. */
 const MANY_MORE = lengthOf({ gate: 60_000, full: 100_000 });
 /** The maximum number of rows in XLSX. */

@@ -16,9 +16,9 @@ import {
 } from './service-process.ts';
 import { lengthOf } from './test-length.ts';
 
-// WORKERS=3: one service of several processes, with real signals.
+// WORKERS: one service of several processes, with real signals.
 
-const WORKERS = 3;
+const WORKERS = lengthOf({ gate: 2, full: 3 });
 const ANSWER_MS = 10_000;
 
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-workers-'));
@@ -139,7 +139,7 @@ const findAll = async (service: ServiceProcess, ids: readonly string[], token: s
   await Promise.all(Array.from({ length: 20 }, findSome));
 };
 
-describe('a service of three workers', () => {
+describe('a service of several workers', () => {
   let service: ServiceProcess;
   let token = '';
 
@@ -260,7 +260,7 @@ describe('a service of three workers', () => {
   });
 });
 
-describe('a service of three workers on its own database', () => {
+describe('a service of several workers on its own database', () => {
   const own = { DATA_DIR: dataDir };
   let service: ServiceProcess;
   let token = '';

@@ -2,7 +2,7 @@ import type { Caller } from '../platform/context.ts';
 import { invalidInput } from '../platform/error.ts';
 import type { FormatName } from './format.ts';
 
-/** Hikvision takes no more. */
+/** The maximum that Hikvision cameras accept. */
 const MAX_URL = 127;
 
 /**

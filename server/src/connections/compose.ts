@@ -73,7 +73,7 @@ export function believedTime(
   return oldestDays !== null && occurredAt < receivedAt - oldestDays * DAY_MS ? null : occurredAt;
 }
 
-/** The event without its plate, which was not read with enough confidence or is none. */
+/** The event without its plate, which was read with too little confidence or is not a plate. */
 export function withoutPlate(event: ObservedEvent): ObservedEvent {
   const { eventType, vehicleSpeed } = event;
   return {

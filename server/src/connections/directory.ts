@@ -31,7 +31,7 @@ export interface DirectoryParts {
   readonly findById: (id: string) => Promise<KnownConnection | null>;
 }
 
-/** How many times a second the database is asked for connections that this process does not know. */
+/** Maximum number of queries per second for connections that this process does not know. */
 const SEARCHES_PER_SECOND = 50;
 
 interface Index {
@@ -46,7 +46,7 @@ export async function createDirectory(parts: DirectoryParts): Promise<Connection
   let searches = 0;
   let second = 0;
 
-  /** Nothing, as if there were none, when unknown senders ask more often than the database shall be asked. */
+  /** Null, as for an unknown connection, when that limit is exceeded. */
   const search = async (find: () => Promise<KnownConnection | null>): Promise<KnownConnection | null> => {
     const now = Math.floor(performance.now() / 1_000);
     if (now !== second) {

@@ -5,15 +5,15 @@ import { elementsNamed, asJson as jsonOf } from './xml.ts';
 /** The spellings of "not recognised" in attributes such as the color of a vehicle, in lower case. */
 const UNKNOWN = /^(?:unknown?|unkown|none|null|undefined|undetected|n\/a|[-/?\s]*)$/;
 
-/** No device reports more vehicles in a message; what is beyond that is left out. */
+/** No device reports more vehicles in a message; further ones are left out. */
 const MAX_ITEMS = 100;
 /** Messages of devices have a few hundred objects. */
 const MAX_OBJECTS = 5_000;
 
 /**
  * The value at a path such as `ANPR/vehicleInfo/speed` in JSON or in XML as JSON; undefined when there is none. Case,
- * blanks, `_`, `-` and `.` in names are ignored, because firmware versions differ in them. Of a list, the first element
- * counts.
+ * blanks, `_`, `-` and `.` in names are ignored, because firmware versions differ in them. In a list, the first
+ * element is used.
  */
 export function fieldAt(value: unknown, path: string): unknown {
   let found: unknown = value;

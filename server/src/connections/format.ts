@@ -53,17 +53,17 @@ export interface Report {
   readonly key: string | null;
   /** The names by which `options.sensors` may know the device, the most specific first: channel, MAC, serial, name. */
   readonly device: readonly string[];
-  /** Unix milliseconds; null when the message does not say it in a form that can be believed. */
+  /** Unix milliseconds; null when the message contains no plausible time. */
   readonly occurredAt: number | null;
   readonly event: ObservedEvent;
   readonly passage?: PartOfPassage;
 }
 
-/** What a message says. A message without reports says by `is` what it is instead. */
+/** The reading of a message. If there are no reports, `is` says what the message is instead. */
 export interface Reading {
   readonly reports: readonly Report[];
   readonly is: 'reports' | 'heartbeat' | 'status' | 'aggregate' | 'nothing' | 'unreadable';
-  /** Why there are no reports, or what of the message was left out, as a sentence; null if there is nothing to say. */
+  /** Why there are no reports, or which part of the message was left out, as a sentence; null otherwise. */
   readonly note: string | null;
   /** The device that sends the heartbeat or status; as in reports. */
   readonly device?: readonly string[];
@@ -81,7 +81,7 @@ export interface ReadingContext {
 /** The ways in which devices of a format can identify themselves, besides the token in the address. */
 export type AuthenticationMethod = 'basic' | 'digest' | 'header' | 'hmac' | 'body' | 'mqtt';
 
-/** What a device is answered. */
+/** The answer to a device. */
 export interface DeviceAnswer {
   /** @default 200 */
   readonly status?: number;

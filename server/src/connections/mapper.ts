@@ -1,7 +1,7 @@
 import { MAPPING_LIMITS, type MappingAnswer, type MappingJob } from './mapping-messages.ts';
 import { type MappingProcess, startMappingProcess } from './mapping-process.ts';
 
-/** The result of a mapping, undefined for none; or why there is none, as a sentence. */
+/** The result of a mapping, undefined if it has none; or why it failed, as a sentence. */
 export type Mapped = { readonly value: unknown } | { readonly refusal: string };
 
 /** Evaluates a JSONata expression within bounds of time and memory. */
@@ -15,10 +15,10 @@ export interface Mapper extends Disposable {
   check(expression: string): Promise<string | null>;
 }
 
-/** Bounds of what waits, in evaluations. */
+/** Maximum number of evaluations that wait. */
 const MAX_WAITING = 1_000;
 
-/** After so many evaluations in a row that had to be stopped, an expression is not tried for a while. */
+/** After this many consecutive evaluations that had to be stopped, an expression is not evaluated for a while. */
 const MAX_STOPS = 3;
 const PAUSE_MS = 30_000;
 /** Expressions whose stops are remembered. */
@@ -38,7 +38,7 @@ interface Stops {
 
 /** @param start replaces the process in tests */
 export function createMapper(start: () => MappingProcess = startMappingProcess): Mapper {
-  /** By expression, the one served next first: a slow expression does not keep others waiting. */
+  /** By expression, in the order of their turns: a slow expression does not delay others. */
   const waiting = new Map<string, Waiting[]>();
   const stops = new Map<string, Stops>();
   let waits = 0;
@@ -58,7 +58,7 @@ export function createMapper(start: () => MappingProcess = startMappingProcess):
     return undefined;
   };
 
-  /** Others are served before the expression's next evaluation. */
+  /** Other expressions are evaluated before the next evaluation of this one. */
   const putLast = (expression: string): void => {
     const jobs = waiting.get(expression);
     if (!jobs) return;

@@ -4,7 +4,7 @@ import { MAPPING_LIMITS, type MappingAnswer, type MappingJob, READY } from './ma
 
 const { timeMs, killMs, heapMb } = MAPPING_LIMITS;
 
-/** What V8 ends a process with that is out of memory: as a signal, and as an exit code on Windows. */
+/** How a process ends that is out of memory: the signal, and the exit code on Windows. */
 const OUT_OF_MEMORY = ['SIGABRT', 134];
 
 const STOPPED = `The mapping took more than ${timeMs / 1000} s and was stopped`;
@@ -78,7 +78,7 @@ function nextMessage(
     const onExit = (code: number | null, signal: string | null): void =>
       settle({ end: signal ?? code ?? 'none' });
     const onError = (error: Error): void => settle({ end: error.message });
-    // An answer that has arrived is read first, so that a busy service does not take it for late.
+    // An answer that has arrived is read first, so that a busy service does not treat it as late.
     const timer =
       limitMs === undefined
         ? undefined

@@ -7,7 +7,7 @@ export interface XmlElement {
   readonly children: readonly XmlElement[];
 }
 
-/** The content of one part, by its syntax, which is found out from the bytes and not from the declared type. */
+/** The content of one part, by its syntax, which is determined from the bytes and not from the declared type. */
 export type Content =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'xml'; readonly root: XmlElement }

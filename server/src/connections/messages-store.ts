@@ -109,7 +109,7 @@ export const REPLAYED_AT_ONCE = 10_000;
 
 /**
  * Makes messages due to be processed again, the newest ones if there are too many. Results of processing that is in
- * progress do not count any more.
+ * progress are discarded.
  * @param status undefined for all; RECEIVED ones are due anyway
  * @returns their number
  */

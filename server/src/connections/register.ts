@@ -72,8 +72,8 @@ export async function registerDiscovery(
 }
 
 /**
- * A camera of a recorder is named after it, since many recorders only number their cameras, and is where the recorder's own
- * sensor is, until somebody says otherwise.
+ * A camera of a recorder is named after the recorder, because many recorders only number their cameras, and has the
+ * location of the sensor of the recorder until it is given another one.
  */
 async function likeRecorder({ app }: RegisterContext, connectionId: string, device: string) {
   const { sensorId } = await getConnection(app.db, connectionId);

@@ -23,7 +23,7 @@ const CHARACTERS = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 /** 140 bits. */
 const TOKEN_LENGTH = 24;
 
-/** Hikvision takes no more; 94 bits. */
+/** The maximum that Hikvision cameras accept; 94 bits. */
 const PASSWORD_LENGTH = 16;
 const USERNAME_LENGTH = 8;
 

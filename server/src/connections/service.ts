@@ -92,7 +92,7 @@ export async function updateConnection(
   });
 }
 
-/** Replaces the secrets of a connection; those before are refused from now on. @throws AppError `notFound` */
+/** Replaces the secrets of a connection; the previous ones are refused from now on. @throws AppError `notFound` */
 export async function rotateSecrets(ctx: ConnectionContext, id: string): Promise<CreatedConnection> {
   return changeConnection(ctx, async (tx) => {
     const { id: connectionId, sensorId, format, username } = await lockConnection(tx, id);

@@ -20,7 +20,7 @@ export interface StoredPart {
 export interface SplitBody {
   readonly parts: readonly StoredPart[];
   readonly pictures: readonly Picture[];
-  /** What of the body cannot be used, as sentences. */
+  /** Which parts of the body cannot be used, as sentences. */
   readonly flaws: readonly string[];
 }
 
@@ -29,8 +29,8 @@ const MAX_FIELDS = 100;
 
 /**
  * Divides the body of a request into parts, and takes out the images: parts of a multipart body, base64 in texts, and
- * bytes that follow a JSON text. Declared types are not believed. It never throws: what cannot be read is stored as it
- * came, with a flaw.
+ * bytes that follow a JSON text. Declared types are not trusted. It never throws: a part that cannot be read is
+ * stored unchanged, with a flaw.
  */
 export async function splitBody(contentType: string | null, body: Buffer): Promise<SplitBody> {
   const pictures = new Map<string, Picture>();

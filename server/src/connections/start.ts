@@ -5,7 +5,7 @@ import { type ConnectionDirectory, createDirectory } from './directory.ts';
 import { createMapper, type Mapper } from './mapper.ts';
 import { findByTokenHash, findByUsername, findConnection, listKnownConnections } from './store.ts';
 
-/** Tells that messages are due, or that messages of a connection changed. After a gap, it may be about any. */
+/** Announces that messages are due, or that messages of a connection have changed. After a gap, any may have. */
 export type MessageSignals = EventEmitter<{ due: []; changed: [connectionId: string | null] }>;
 
 /** The services of this room. */
@@ -23,7 +23,7 @@ export async function startConnections(foundation: Foundation): Promise<Connecti
     findByUsername: (username) => findByUsername(devices, username),
     findById: (id) => findConnection(devices, id),
   });
-  keepFresh(foundation, channels.connections, connections.refresh, 'the connections could not be read again');
+  keepFresh(foundation, channels.connections, connections.refresh, 'the connections could not be reloaded');
   const mapper = createMapper();
   foundation.resources.onClose(() => mapper[Symbol.dispose]());
 

@@ -183,7 +183,7 @@ export async function updateConnectionRow(
     WHERE id = ${id}::uuid`);
 }
 
-/** Replaces the secrets of a connection; those before become invalid. */
+/** Replaces the secrets of a connection; the previous ones become invalid. */
 export async function replaceSecrets(tx: Executor, id: string, secrets: StoredSecrets): Promise<void> {
   await tx.execute(sql`
     UPDATE connections SET token_hash = ${secrets.tokenHash}, password_hash = ${secrets.passwordHash},

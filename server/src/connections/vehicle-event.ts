@@ -4,11 +4,11 @@ import { namesOf } from './json-values.ts';
 import type { Confidence } from './observed.ts';
 import { confidenceOf, kindOf, numberOf, type Observed, plateOf } from './observed.ts';
 
-/** What a format found out about one vehicle. */
+/** What a message contains about one vehicle. */
 export interface SeenVehicle extends Omit<Observed, 'plate'> {
   /** As the device wrote it, in any spelling of "no plate". */
   readonly plate?: unknown;
-  /** Any spelling of "unknown" is none. */
+  /** Every spelling of "unknown" is ignored. */
   readonly vehicleType?: unknown;
   readonly description?: string | null;
   readonly severity?: ObservedEvent['severity'];

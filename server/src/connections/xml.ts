@@ -66,20 +66,6 @@ export function parseXml(text: string): XmlElement {
   return root;
 }
 
-/** The first element at a path of names below the element, such as `ANPR/vehicleInfo`. */
-export function elementAt(element: XmlElement, path: string): XmlElement | null {
-  let found: XmlElement | null = element;
-  for (const name of path.split('/')) {
-    found = found?.children.find((child) => child.name === name) ?? null;
-  }
-  return found;
-}
-
-/** The text of the first element at the path; null when there is none or it is empty. */
-export function textAt(element: XmlElement, path: string): string | null {
-  return elementAt(element, path)?.text || null;
-}
-
 /** All descendants with the name, in the order of the document. */
 export function elementsNamed(element: XmlElement, name: string): XmlElement[] {
   return element.children.flatMap((child) => [

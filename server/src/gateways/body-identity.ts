@@ -15,7 +15,7 @@ const SIGNATURE = /^\s*(\d{9,11})\|([0-9a-f]{64})\s*$/i;
 /** The key in the body of OpenALPR: `"custom_data": {"API_KEY": "…"}`, also as JSON in a text. */
 const BODY_KEY = /\\?"(?:API_KEY|api_key|apiKey)\\?"\s*:\s*\\?"([1-9A-Za-z]{24})\\?"/;
 
-/** Whether the formats of the target may tell by the body who sends it. */
+/** Whether a format of the target may identify the sender by the body. */
 export function mayBeInBody({ formats }: GatewayTarget): boolean {
   return formats.some((format) => {
     const { authentication } = formatNamed(format);
@@ -60,7 +60,7 @@ function isSigned(
   return timingSafeEqual(expected, Buffer.from(signature, 'hex'));
 }
 
-/** Whether a request that is known by its address bears a signature that is wrong. */
+/** Whether a request whose address identifies the sender has a wrong signature. */
 export function isWronglySigned(
   connection: KnownConnection,
   request: IncomingMessage,

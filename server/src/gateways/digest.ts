@@ -4,18 +4,18 @@ import { REALM } from '../connections/secrets.ts';
 import type { KnownConnection } from '../connections/store.ts';
 import { splitTarget } from './target.ts';
 
-// Digest authentication by RFC 7616, with qop=auth, and by RFC 2069 for devices that know no qop.
+// Digest authentication: RFC 7616 with qop=auth, and RFC 2069 for devices that do not support qop.
 
 /** Makes and checks nonces, which are valid in all processes of the service and after a restart. */
 export interface DigestNonces {
   make(): string;
-  /** Whether the service made the nonce, and less than its lifetime ago. */
+  /** Whether the service made the nonce, and whether it has expired. */
   check(nonce: string): 'valid' | 'expired' | 'foreign';
   /** Records the use of a nonce. @returns false if this counter, or a higher one, was used with it before */
   use(nonce: string, counter: number): Promise<boolean>;
 }
 
-/** How long a nonce can be used. Then a device asks for another one by itself. */
+/** The lifetime of a nonce. Devices then request another one by themselves. */
 const NONCE_MS = 5 * 60_000;
 
 /** In milliseconds. A nonce of another process may be from a clock that is a little ahead. */
@@ -101,11 +101,11 @@ export function digestChallenges(nonces: DigestNonces, stale: boolean): string[]
   );
 }
 
-/** Some clients require it, although it means nothing here. */
+/** Some clients require this member, which has no meaning here. */
 const OPAQUE = createHash('md5').update(REALM).digest('hex');
 
 /**
- * Whether the answer is right and was not used before. `stale`: it is right, and the device shall repeat it with a new
+ * Whether the answer is correct and was not used before. `stale`: it is correct, but must be repeated with a new
  * nonce.
  */
 export async function checkDigest(
@@ -132,7 +132,7 @@ export async function checkDigest(
   return (await nonces.use(nonce, counter)) ? 'accepted' : 'stale';
 }
 
-/** Devices write the target in either form, and some leave out the query. */
+/** Devices write the target in either form, and some omit the query. */
 function isSameTarget(uri: string, url: string): boolean {
   const [signed, asked] = [splitTarget(uri), splitTarget(url)];
   return signed.path === asked.path && (signed.query === asked.query || signed.query === '');

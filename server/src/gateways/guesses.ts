@@ -4,7 +4,7 @@ import { subscriberOf } from '../auth/throttle.ts';
 
 /** Slows down the guessing of tokens and passwords. Senders that are recognized are never delayed. */
 export interface Guesses {
-  /** Counts a wrong guess; resolves when it may be answered. @returns false when there are too many */
+  /** Counts a wrong guess; resolves when it may be answered. @returns false if too many are waiting already */
   admit(address: string): Promise<boolean>;
 }
 

@@ -75,7 +75,7 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     { request }: Exchange,
     { status, challenges, isGuess }: Exclude<Identified, { connection: KnownConnection }>,
   ): Promise<never> => {
-    // A device that says nothing about itself asks how it shall.
+    // A device without credentials asks how to authenticate.
     if (isGuess && !(await guesses.admit(callerOf(request, '').address))) {
       throw new Refusal(429, 'Too many unknown senders', { 'retry-after': '60' });
     }
@@ -93,7 +93,7 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     else exchange.response.once('close', end);
   };
 
-  /** The sender and the body of a request. The body of an unknown sender is read only if it may tell who it is. */
+  /** The sender and the body of a request. The body of an unknown sender is read only if it may identify the sender. */
   const admit = async (
     exchange: Exchange,
     target: GatewayTarget,
@@ -159,7 +159,7 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     { request, format, connection }: Exchange,
     { status, message, headers }: Pick<Refusal, 'status' | 'message' | 'headers'>,
   ): void => {
-    // Devices with Digest or Basic ask first how they shall authenticate.
+    // Devices with Digest or Basic first send a request without credentials.
     if (headers['www-authenticate'] && request.headers.authorization === undefined) return;
     const { address } = callerOf(request, '');
     app.refusals.note(
@@ -207,7 +207,7 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     const isUnread = error instanceof WireError && error.code === 'SERVICE_UNAVAILABLE';
     if (isUnread && connection && !formatNamed(connection.format).repeats) missed.note(connection, 'lost');
     if (!(error instanceof AppError || error instanceof WireError)) {
-      app.log.error({ err: error, format }, 'a message of a device could not be taken in');
+      app.log.error({ err: error, format }, 'a message of a device could not be received');
     }
     said(503, 'The message cannot be stored now: send it again in a moment', { 'retry-after': '1' });
   };

@@ -15,9 +15,9 @@ export type Identified =
 type IdentifyingApp = Pick<GatewayApp, 'connections'>;
 
 /**
- * The sender of a request by what its request line and headers contain; null when that is nothing, so that the body may
- * tell.
- * @throws AppError `unavailable` when that cannot be found out now
+ * The sender of a request by its request line and headers; null when they contain nothing about it, so that the body
+ * must identify it.
+ * @throws AppError `unavailable` when the database cannot be asked now
  */
 export async function identifyByHead(
   app: IdentifyingApp,
@@ -57,7 +57,7 @@ export async function identifyByHead(
   }
 }
 
-/** The refusal of a sender that said nothing about itself. */
+/** The refusal of a request without credentials. */
 export function challenge(
   nonces: DigestNonces,
   { formats }: GatewayTarget,

@@ -9,8 +9,8 @@ import type { KnownSensor } from '../sensors/sensor-keys.ts';
 /** Keeps a connection that sends too much from taking the place of others. Each process has limits of its own. */
 export interface ConnectionLimits {
   /**
-   * Deducts messages from the allowance of the connection: that of a sensor for each sensor that it speaks for. It does
-   * not wait for the database: what arrives before the sensor is known is admitted.
+   * Deducts messages from the allowance of the connection, which is that of one sensor for each sensor whose messages it
+   * carries. It does not wait for the database: messages that arrive before the sensor is loaded are admitted.
    * @throws AppError `tooManyRequests` with the time to wait; then nothing is deducted
    */
   take(connection: KnownConnection, messages: number): void;
@@ -21,7 +21,7 @@ export interface ConnectionLimits {
   begin(connection: KnownConnection, request: IncomingMessage): () => void;
 }
 
-/** What one connection may have in progress: half of the memory for large bodies. One request always may. */
+/** What one connection may have in progress: half of the memory for large bodies. One request is always admitted. */
 const MOST_REQUESTS = 512;
 const MOST_BYTES = 64 * 1024 * 1024;
 

@@ -26,7 +26,10 @@ export interface BrokerClientParts {
   readonly report: (isConnected: boolean) => void;
 }
 
-/** A connection to a broker, which is made again whenever it is lost. Disposing leaves what is not stored to the broker. */
+/**
+ * A connection to a broker, which is made again whenever it is lost. Messages that are not stored when it is disposed of
+ * stay with the broker.
+ */
 export interface BrokerClient extends AsyncDisposable {
   /** Subscribes to these topics and to no others. */
   follow(topics: ReadonlySet<string>): void;
@@ -173,7 +176,7 @@ export function connectToBroker({ address, log, receive, report }: BrokerClientP
     },
     async [Symbol.asyncDispose]() {
       isEnding = true;
-      // Not closed politely, because that waits for the message that is being stored.
+      // Closed without DISCONNECT, which would wait for the message that is being stored.
       await client.endAsync(true);
       report(false);
     },

@@ -25,7 +25,7 @@ interface Subscriber {
 /**
  * Receives the messages of the MQTT broker in one of all processes, if MQTT_URL is set. A message is acknowledged to the
  * broker after the commit, so that one that is being stored when the process is killed is sent again.
- * @param secret identifies the installation towards the broker
+ * @param secret identifies the installation to the broker
  */
 export async function startMqtt(
   { pools, resources, listener }: Pick<Foundation, 'pools' | 'resources' | 'listener'>,
@@ -67,7 +67,7 @@ export async function startMqtt(
     const follow = (): void => client.follow(new Set(subscribers.flatMap(({ topics }) => topics)));
     follow();
     const refresh = startPeriodic(
-      { everyMs: timings.refreshCachesMs, log, failure: 'the topics of connections could not be read again' },
+      { everyMs: timings.refreshCachesMs, log, failure: 'the topics of connections could not be reloaded' },
       async () => {
         await app.connections.refresh();
         subscribers = await subscribersOf(app);

@@ -212,7 +212,7 @@ export async function absorb(
       AND event_id IS NULL`);
 }
 
-/** Completes passages that are due, and claims those that somebody left incomplete. */
+/** Completes passages that are due, and claims those that another process left unfinished. */
 export async function claimPassages(
   db: Executor,
   { most, leaseMs }: { readonly most: number; readonly leaseMs: number },

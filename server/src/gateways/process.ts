@@ -33,7 +33,7 @@ import type { PassageKey } from './passages-store.ts';
 import { firstRepetition } from './repetitions-store.ts';
 import { type DatedReport, type ReportOutcome, storeReport } from './store-report.ts';
 
-/** Makes events of stored messages. Disposing finishes those in progress; the others are left to their lease. */
+/** Makes events of stored messages. Disposing finishes those in progress; the others are processed when their leases end. */
 export interface Processor extends AsyncDisposable {
   /** Whether it can take another message of the connection now; those that it does not take are left to the sweep. */
   hasRoom(connectionId: string): boolean;
@@ -45,7 +45,7 @@ export interface Processor extends AsyncDisposable {
   sweepPassages(isOver: () => boolean): Promise<void>;
 }
 
-/** Messages processed at once, of which the events of each are committed together with others. */
+/** Number of messages processed at once. Their events are committed in common groups. */
 const MOST_AT_ONCE = 64;
 
 /** Messages that wait in memory. Their number of characters is bounded too. */
@@ -64,7 +64,7 @@ const MOST_FAILURES = 12;
 const FIRST_RETRY_MS = 2_000;
 const LONGEST_RETRY_MS = 600_000;
 
-/** For how long the same body is the same report if that has no key, unless the format says otherwise. */
+/** How long the same body without a key is the same report, unless the format specifies another time. */
 const REPETITION_MS = 60_000;
 
 type GivenTime = Omit<ReportTime, 'keyHash'>;

@@ -17,7 +17,7 @@ import type { Spool } from './spool.ts';
 /** Stores messages of devices, whatever way they came. Disposing waits for those in progress. */
 export interface Receiver extends AsyncDisposable {
   /**
-   * Resolves when the message is stored; what it means is found out afterwards.
+   * Resolves when the message is stored; it is interpreted afterwards.
    * @throws AppError `unavailable` when it cannot be stored now. A message of a device that does not send again is on
    * disk then, if there is room, and is stored later.
    */
@@ -26,7 +26,7 @@ export interface Receiver extends AsyncDisposable {
   store(id: string, incoming: Incoming): Promise<void>;
 }
 
-/** After the database turned out to be away, messages are refused at once for this long, in milliseconds. */
+/** After the database was found to be unavailable, messages are refused at once for this long, in milliseconds. */
 const AWAY_MS = 500;
 
 /** Messages of one connection that are stored at the same time, so that one that sends too much does not delay others. */
@@ -130,7 +130,7 @@ export function createReceiver(
   };
 }
 
-/** Why a body is not looked into; null otherwise. */
+/** Why a body is not interpreted; null if it is. */
 function refusalOf({ encoding, body }: Incoming): string | null {
   const isCompressed = (encoding !== null && !/^\s*identity\s*$/i.test(encoding)) || isGzip(body);
   return isCompressed && body.length > 0

@@ -10,8 +10,8 @@ import type { Incoming } from './incoming.ts';
 
 /**
  * Messages on disk, for devices that do not send again. Each is a file whose name begins with the time of its receipt,
- * so that all processes of the service play them in one order. A message is stored under its own id, so that it does
- * no harm if two processes play it.
+ * so that all processes of the service store them in the same order. A message keeps its id, so that it is stored
+ * once even if two processes read its file.
  */
 export interface Spool {
   /** Puts a message on disk; it is durable when this resolves. @returns false when it is lost, which is logged */

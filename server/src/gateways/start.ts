@@ -16,10 +16,10 @@ import { createProcessor } from './process.ts';
 import { createReceiver, type Receiver } from './receive.ts';
 import { createSpool } from './spool.ts';
 
-/** The ways in for devices. */
+/** What receives messages of devices. */
 export interface Gateways {
   readonly http: HttpDoor;
-  /** For other ways than HTTP. */
+  /** For messages that do not arrive over HTTP. */
   readonly receiver: Receiver;
 }
 
@@ -93,7 +93,7 @@ export function startGateways(
   const nonces = createDigestNonces(secret, clock.now, (nonce, counter, expiresAt) =>
     useNonce(db, nonce, counter, expiresAt).catch((error: unknown) => {
       if (!isOutage(error)) throw error;
-      // Its message goes to the spool, if anywhere. Without this, that of a device with Digest would be lost.
+      // Its message goes to the spool. Without this, the message of a device with Digest would be lost.
       if ((usedDuringOutage.get(nonce) ?? 0) >= counter) return false;
       usedDuringOutage.set(nonce, counter);
       return true;

@@ -37,7 +37,7 @@ export async function storeReport(app: GatewayApp, dated: DatedReport): Promise<
   const pictures = composed.event.images.flatMap((address) => IMAGE.exec(address)?.[1] ?? []);
   try {
     const { eventId, outcome } = await storeReported({ app, sensor }, composed.event, pictures);
-    // What a buffer kept for long says that the sensor was alive then.
+    // A message that a buffer kept for long is no sign of life at the time at which it arrives here.
     app.lastContacts.recordEvent(sensor.id, dated.receivedAt);
     return { kind: outcome === 'stored' ? 'stored' : 'duplicate', eventId, note: dated.note };
   } catch (error) {

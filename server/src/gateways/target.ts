@@ -3,7 +3,7 @@ import { deviceFormats } from '@gantry/contract/values';
 import { formats as allFormats } from '../connections/formats.ts';
 import { isToken } from '../connections/secrets.ts';
 
-/** What the request line of a device says. */
+/** The target in the request line of a device. */
 export interface GatewayTarget {
   /** The formats that the address admits: one, or those with the fixed path. */
   readonly formats: readonly DeviceFormat[];
@@ -21,7 +21,7 @@ const PREFIX = '/gateway/';
 const TOKEN_NAMES = ['token', 'key'];
 
 /**
- * The target of a request of a device; null when the address is none for devices.
+ * The target of a request of a device; null when the address is not for devices.
  * @param url as in the request line, which may be in absolute form
  */
 export function gatewayTarget(url: string): GatewayTarget | null {

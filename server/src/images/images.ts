@@ -50,7 +50,7 @@ export interface Images {
   keep(event: PicturesOfEvent, until?: number): Promise<void>;
   /**
    * Stores images before the note that refers to them; they are durable when this resolves, and kept for an hour even
-   * if the note is not stored. They take their turn with those of events.
+   * if the note is not stored. They share the queue with those of events.
    * @throws AppError `unavailable` as `keep` does
    */
   keepForNote(pictures: readonly Picture[], until?: number): Promise<void>;
@@ -80,7 +80,7 @@ export function picturesTookTooLong(owner: Owner = 'event'): AppError {
   return unavailable(`Storing the images of the ${owner} took too long: send the ${owner} again in a moment`);
 }
 
-/** Images that wait for their turn. */
+/** Images that wait to be stored. */
 interface Task {
   readonly owner: Owner;
   readonly pictures: readonly Picture[];

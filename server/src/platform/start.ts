@@ -136,6 +136,6 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
   };
   const listener = resources.use(await listen(connectionString, log, timings));
   const foundation = { core, pools, listener, resources };
-  keepFresh(foundation, channels.settings, settings.refresh, 'the settings could not be read again');
+  keepFresh(foundation, channels.settings, settings.refresh, 'the settings could not be reloaded');
   return foundation;
 }

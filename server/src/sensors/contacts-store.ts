@@ -23,7 +23,7 @@ const OF_LOCKED = `
   WHERE event_at > status_since AND event_at > now() - make_interval(secs => $4::integer)
     AND NOT requires_heartbeats AND status <> '${JSON.stringify(nextStatus.event)}'::jsonb ->> status`;
 
-// For a second after a rotation, a process may take the key before for the current one.
+// For a second after a rotation, a process may consider the previous key to be the current one.
 const TOUCH_BY_KEY = `${TOUCH} key_used_at = CASE
     WHEN locked.at < sensors.key_rotated_at + interval '2 seconds' THEN sensors.key_used_at
     ELSE greatest(sensors.key_used_at, locked.at) END ${OF_LOCKED}`;

@@ -15,7 +15,7 @@ export interface ContactParts extends Pick<Core, 'devices'> {
   readonly timeoutSeconds: number;
 }
 
-/** Writes when sensors last spoke, and changes the status of those whose events are a sign of life. */
+/** Writes the times of the last contacts, and changes the status of sensors whose events are signs of life. */
 export async function writeContacts(parts: ContactParts, contacts: Contacts): Promise<void> {
   const awakened = await touchSensors(parts.pool, contacts, parts.timeoutSeconds);
   if (awakened.length === 0) return;

@@ -4,18 +4,18 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 
-/** That a sensor accepts the key: it is its own, or the one before and still within the time of overlap. */
+/** A condition: the key is the one of the sensor, or the previous one within the time of overlap. */
 export function acceptsKey(apiKey: string): SQL {
   return sql`(sensors.api_key = ${apiKey} OR ${acceptsPreviousKey(apiKey)})`;
 }
 
-/** That the key is the one before, and still within the time of overlap. */
+/** A condition: the key is the previous one, within the time of overlap. */
 export function acceptsPreviousKey(apiKey: string): SQL {
   return sql`(sensors.previous_key = ${apiKey} AND sensors.previous_key_until > statement_timestamp())`;
 }
 
 /**
- * Gives a sensor a key. The one before stays valid for some minutes; any older one becomes invalid.
+ * Sets the key of a sensor. The previous one remains valid for some minutes; older ones become invalid.
  * @throws AppError `notFound`
  */
 export async function replaceKey(

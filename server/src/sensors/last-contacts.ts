@@ -3,25 +3,25 @@ import type { Logger } from 'pino';
 /** The time of each sensor's last message, written in the background, so that ingestion does not wait. */
 export interface LastContacts extends AsyncDisposable {
   record(sensorId: string): void;
-  /** The same, for a sensor that used the key before its current one. */
+  /** The same, for a sensor that used its previous key. */
   recordByPreviousKey(sensorId: string): void;
-  /** The same, for a sensor that spoke through a gateway, without a key. */
+  /** The same, for a sensor whose message came through a gateway, without a key. */
   recordByConnection(sensorId: string): void;
   /** Records an accepted event, which is a sign of life. @param at when it arrived, in Unix milliseconds */
   recordEvent(sensorId: string, at: number): void;
 }
 
 export interface LastContactsParts {
-  /** Writes the moments of many sensors at once. */
+  /** Writes the times of many sensors at once. */
   readonly store: (contacts: Contacts) => Promise<void>;
   readonly log: Logger;
   /** The time in Unix milliseconds. */
   readonly now: () => number;
-  /** From one time of writing to the next, in milliseconds. */
+  /** Interval between two writes, in milliseconds. */
   readonly everyMs: number;
 }
 
-/** When sensors last spoke, by their ids. */
+/** Times of the last contacts, by the ids of the sensors. */
 export interface Contacts {
   readonly byKey: ReadonlyMap<string, Date>;
   readonly byPreviousKey: ReadonlyMap<string, Date>;

@@ -14,7 +14,7 @@ export interface KnownSensor extends Standing {
   readonly eventsPerMin: number;
   /** Its earlier locations and limits, until a time (Unix milliseconds); absent if they never changed. */
   readonly past?: { readonly until: number; readonly standings: History<Standing> };
-  /** Present when it was found by the key before, which is accepted for so many milliseconds more. */
+  /** Set if it was found by its previous key, which is accepted for this many more milliseconds. */
   readonly previousKey?: { readonly validMs: number };
 }
 

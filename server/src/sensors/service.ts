@@ -119,7 +119,7 @@ export async function deleteSensor(ctx: SensorContext, id: string): Promise<{ su
 }
 
 /**
- * Replaces the key of a sensor. The one before is accepted for `overlapMinutes` more; any older one becomes invalid.
+ * Replaces the key of a sensor. The previous one is accepted for another `overlapMinutes`; older ones become invalid.
  * @throws AppError `notFound`
  */
 export async function rotateKey(

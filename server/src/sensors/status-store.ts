@@ -146,7 +146,7 @@ export const EVENT_REASON = 'event';
 /** Times of events are written every two seconds. */
 const EVENTS_WRITTEN = sql.raw("interval '5 seconds'");
 
-/** Takes the turn of looking for silent sensors until the transaction ends. @returns false: another process has it */
+/** Claims the search for silent sensors until the transaction ends. @returns false if another process has it */
 export async function takeTurn(tx: Executor): Promise<boolean> {
   const { rows } = await tx.execute<{ mine: boolean }>(
     sql`SELECT pg_try_advisory_xact_lock(${locks.sweep}) AS mine`,
@@ -155,8 +155,8 @@ export async function takeTurn(tx: Executor): Promise<boolean> {
 }
 
 /**
- * Records that silent sensors are looked for.
- * @param gapSeconds a longer time since the last look counts as downtime
+ * Records a search for silent sensors.
+ * @param gapSeconds a longer time since the last search counts as downtime
  * @returns whether the service has received messages for a whole time-out, so that a silent sensor is silent
  */
 export async function keepWatch(tx: Executor, timeoutSeconds: number, gapSeconds: number): Promise<boolean> {
@@ -213,7 +213,7 @@ export interface SilenceOutcome extends StatusOutcome {
 
 /**
  * Changes the status of every sensor that is ONLINE and has sent no heartbeat within the time-out, and no event
- * either, unless it is required to send heartbeats. The caller has the turn.
+ * either, unless it is required to send heartbeats. The caller has claimed the search.
  * @returns those that changed
  */
 export async function silenceSensors(tx: Executor, timeoutSeconds: number): Promise<SilenceOutcome[]> {

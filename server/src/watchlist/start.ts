@@ -11,6 +11,6 @@ export interface WatchlistServices {
 export async function startWatchlist(foundation: Foundation): Promise<WatchlistServices> {
   const { core, resources } = foundation;
   const watchlist = resources.use(await createWatchlist(() => loadWatchedEntries(core.db), core.log));
-  keepFresh(foundation, channels.watchlist, watchlist.refresh, 'the watchlist could not be read again');
+  keepFresh(foundation, channels.watchlist, watchlist.refresh, 'the watchlist could not be reloaded');
   return { watchlist };
 }

@@ -26,7 +26,7 @@ export async function startWebhooks(foundation: Foundation): Promise<WebhookServ
     async () => (areOn(foundation) ? listEnabledWebhooks(db) : []),
     clock.now,
   );
-  keepFresh(foundation, channels.webhooks, webhooks.refresh, 'the webhooks could not be read again');
+  keepFresh(foundation, channels.webhooks, webhooks.refresh, 'the webhooks could not be reloaded');
   return { webhooks, webhookAddresses: createAddressRules(config.WEBHOOK_ALLOW_HOSTS) };
 }
 

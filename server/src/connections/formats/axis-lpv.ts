@@ -11,8 +11,8 @@ import { reportKey } from '../report-key.ts';
 import { imageAddresses, positionOf, vehicleEvent } from '../vehicle-event.ts';
 
 /**
- * LOST is sent 10 s after the last recognition by default. A camera that is set to send NEW only never says that a car
- * is gone, so its events are stored after this time.
+ * LOST is sent 10 s after the last recognition by default. A camera that is set to send only NEW never reports that a
+ * car has left, so its events are stored after this time.
  */
 const WAIT_SECONDS = 20;
 
@@ -20,7 +20,7 @@ const HOUR_MS = 3_600_000;
 /** For how long after a full hour a car may have been reported under the hour before. */
 const OVERLAP_MS = 5 * 60_000;
 
-/** What the states say about the plate: it may change until the car is lost. */
+/** How final the plate is in each state: it may change until the car is lost. */
 const RANK: Readonly<Record<string, number>> = { new: 1, update: 2, lost: 3 };
 const WITH_PLATE = 10;
 

@@ -15,7 +15,7 @@ const WORD = /^\p{L}[\p{L} ]*$/u;
 /** Longer entries of a memo are no labels. */
 const MAX_LABEL = 100;
 
-/** A plate that was read, or not read, and the prediction of a module that says so. */
+/** A plate, or the report that none was read, with the prediction of the module. */
 export interface PlateRead {
   readonly plate: string | null;
   readonly confidence: Confidence | null;
@@ -79,7 +79,7 @@ function vehicleIn(answers: readonly Json[]): string | undefined {
     .map((field) => textOf(field('label')) ?? '')[0];
 }
 
-/** Versions of Blue Iris leave the names of macros that they do not know, such as &PLATE. */
+/** Some versions of Blue Iris do not replace macros that they do not know, such as &PLATE. */
 function filledIn(value: unknown): string | null {
   const text = textOf(value);
   return text !== null && /^&\w+$/.test(text) ? null : text;
@@ -105,7 +105,7 @@ function isPlate({ label }: MemoEntry): boolean {
   return plateOf(label) !== null && (!WORD.test(label) || !/\p{Ll}/u.test(label));
 }
 
-/** Both models of a camera may read the same plate; the first reading counts. */
+/** Both models of a camera may read the same plate; the first reading is used. */
 function unique(reads: readonly PlateRead[]): PlateRead[] {
   const plates = new Set<string | null>();
   return reads.filter(({ plate }) => {

@@ -47,7 +47,7 @@ function read(message: DeviceMessage, context: ReadingContext): Reading {
   );
 }
 
-/** The answers of the modules alone are taken for an alert that contains nothing else. */
+/** An array of answers of modules is read as an alert that contains nothing else. */
 function bodiesOf(value: unknown): Json[] {
   const items = Array.isArray(value) ? value : [value];
   const isAnswer = (item: unknown): boolean => fieldsOf(item)('found', 'predictions') !== undefined;

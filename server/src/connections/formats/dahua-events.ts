@@ -15,7 +15,7 @@ export interface DahuaEvent {
   readonly raw: unknown;
 }
 
-/** Codes of events that are violations, whatever the event says about one. */
+/** Codes of events that are violations, whatever the other fields of the event contain. */
 const VIOLATION_CODES =
   /^Traffic(?:RunRedLight|RunYellowLight|OverLine|OverYellowLine|CrossLane|Retrograde|Wrong|Reverse|Backing|Turn|UTurn|OverSpeed|UnderSpeed|Parking$|Without|NonMotorWithout|NonMotorInMotor|Driver(?:Smoking|Calling)|YellowPlate|VehicleIn|Restricted|Control|NoPassing|Priority|PedestrainPriority|Stay|Throw$|OverStopLine|StopOn|Lane)/i;
 
@@ -141,8 +141,8 @@ function keyOf({ code, channel, data }: DahuaEvent, plate: string | null): strin
 }
 
 /**
- * Several pictures of one vehicle arrive as a group of events. Devices number groups anew after a restart, so that the
- * hour belongs to the identification.
+ * Several pictures of one vehicle arrive as a group of events. Devices restart the numbers of groups when they are
+ * restarted, so the hour is part of the id.
  */
 function passageOf(
   data: unknown,

@@ -27,7 +27,7 @@ export const dahua: Format = {
   label: 'Dahua, Intelbras (HTTP upload, ITSAPI)',
   transports: ['http'],
   authentication: ['basic', 'digest'],
-  // ITSAPI sends again what was not answered; EventHttpUpload was not seen to.
+  // ITSAPI repeats messages that were not answered; EventHttpUpload has not been observed to do so.
   repeats: false,
   fixedPaths: ITSAPI_PATHS,
   read,
@@ -47,7 +47,7 @@ export const dahua: Format = {
 };
 
 function answer(path: string): DeviceAnswer {
-  // Cameras repeat what is not answered like this.
+  // Cameras repeat a message until they receive this answer.
   const body = JSON.stringify({ Result: true, Message: 'Success' });
   return /NotificationInfo/i.test(path) ? { contentType: 'application/json', body } : {};
 }
@@ -111,7 +111,7 @@ function readEvents(
 ): Reading {
   const readings = events.map((event) => readEvent(event, pictures, context));
   const reports = readings.flatMap((each) => each.reports);
-  // Two events of one message are two reports, also if the device numbers them alike.
+  // Two events of one message are two reports, even if the device gives them the same number.
   const seen = new Map<string | null, number>();
   const numbered = reports.map((report) => {
     const count = seen.get(report.key) ?? 0;

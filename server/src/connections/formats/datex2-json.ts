@@ -14,7 +14,7 @@ export function allUnder(value: unknown, key: string): Json[] {
   );
 }
 
-/** The value as a list: absent is none, and one is one. */
+/** The value as a list: empty if it is absent, of one element if it is not an array. */
 export function listOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   return value === undefined || value === null ? [] : [value];

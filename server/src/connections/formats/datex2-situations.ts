@@ -7,7 +7,7 @@ import { namesOf, objectOf, valueAt } from '../json-values.ts';
 import { kindOf, numberOf } from '../observed.ts';
 import { allUnder, idOf, type Json, listOf, typed, versionOf, wordOf } from './datex2-json.ts';
 
-/** Types of records by the incident that they are; others are what the situation's cause is. */
+/** Types of records that determine the type of the incident; for others, the cause of the situation does. */
 const INCIDENTS: readonly (readonly [RegExp, IncidentType])[] = [
   [/^Accident$/, 'COLLISION'],
   [/Works$|^Roadworks$/i, 'ROADWORKS'],
@@ -90,7 +90,7 @@ function reportOf(record: SituationRecord, { zone }: ReadingContext): Report {
   const kind = kindIn(fields);
   const creator = objectOf(publication.publicationCreator);
   return {
-    // Not the situation's: its records become valid and end one by one.
+    // Not that of the situation, whose records begin and end separately.
     key: id === null ? null : `${id}/${version ?? ''}`.slice(0, 200),
     device: namesOf(wordOf(creator.nationalIdentifier)),
     occurredAt: isoTime(time, zone),

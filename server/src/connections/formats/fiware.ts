@@ -25,7 +25,7 @@ const TIMES = [
 /** Units of speed (UN/CEFACT). */
 const KM_PER_HOUR: Readonly<Record<string, number>> = { KMH: 1, KNT: 1.852, MTS: 3.6, HM: 1.609344 };
 
-/** What of `subCategory` in the model Alert is an incident of which type. */
+/** The type of incident for each `subCategory` of the model Alert. */
 const ALERTS: Readonly<Record<string, IncidentType>> = {
   caraccident: 'COLLISION',
   carstopped: 'BREAKDOWN',

@@ -127,7 +127,7 @@ function keyOf(field: Fields, device: readonly string[], index: number | null): 
 }
 
 /**
- * Days come before months, unless that is a time to come and the other order is not. `Timestamp` has an offset or is
+ * Days come before months, unless only the other order gives a time in the past. `Timestamp` has an offset or is
  * in UTC.
  */
 function timeOf(field: Fields, receivedAt: number): number | null {
@@ -150,7 +150,7 @@ function timeOf(field: Fields, receivedAt: number): number | null {
 function isRead(value: unknown): boolean {
   const field = fieldsOf(value);
   if (field('PlateRead') !== undefined) return true;
-  // An unread plate is empty, and then the time and the camera tell what the message is.
+  // A plate that was not read is empty; the message is then recognized by its time and camera.
   return (
     field('DateUtc', 'UtcDate', 'LprCameraName') !== undefined &&
     field('CameraName', 'LprCameraName', 'SharpName', 'SourceName', 'Plate') !== undefined

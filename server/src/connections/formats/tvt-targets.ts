@@ -102,12 +102,12 @@ function report(
             smartType,
             target ?? '',
             happened,
-            // Nothing but its place in the message tells a vehicle from others of the same microsecond.
+            // Vehicles of the same microsecond differ only in their position in the message.
             plate ?? (target === null ? String(at) : ''),
           ].join('/')
         : null,
     device,
-    // Recorders send a number of 20 digits in some messages about plates, which is no time.
+    // In some messages about plates, recorders send a number of 20 digits that is not a time.
     occurredAt: epochTime(time) ?? timeIn(fieldText(config, 'dataTime'), LOCAL_TIMES, zone),
     event: vehicleEvent({
       plate,

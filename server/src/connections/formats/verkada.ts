@@ -19,7 +19,7 @@ export const verkada: Format = {
   transports: ['http'],
   // Verkada-Signature: <seconds>|<hex>, the HMAC-SHA256 of the body, a | and the seconds.
   authentication: ['hmac'],
-  // One repetition within 2 seconds is too early for a database that is away.
+  // It repeats once, within 2 seconds, which is too early if the database is unavailable.
   repeats: false,
   read,
   instructions: ({ url, password }) => [

@@ -69,11 +69,11 @@ async function attempt(
   work: () => Promise<void>,
 ): Promise<{ error: unknown; holders: string }> {
   let holders = 'nobody who is still there';
-  let isOver = false;
+  const over = new AbortController();
   const look = async (): Promise<void> => {
-    // Several times during each wait for a lock.
-    const everyMs = patience.waitMs / 4;
-    for (await sleep(everyMs); !isOver; await sleep(everyMs)) {
+    // Several times during each wait for a lock. The pause ends with the work, which usually takes milliseconds.
+    const pause = () => sleep(patience.waitMs / 4, undefined, { signal: over.signal });
+    for (await pause(); ; await pause()) {
       const { rows } = await observer.query<{ told: string }>(BLOCKERS, [
         (client as BackendClient).processID,
       ]);
@@ -87,7 +87,7 @@ async function attempt(
   } catch (error) {
     return { error, holders };
   } finally {
-    isOver = true;
+    over.abort();
     await looking;
   }
 }
