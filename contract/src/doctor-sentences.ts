@@ -156,6 +156,17 @@ export const doctorSentences = {
     finding: 'Autovacuum is off, so the database grows and becomes slow.',
     remedy: 'Switch autovacuum on.',
   },
+  checkpointsBySize: {
+    about: 'database',
+    finding:
+      'Most checkpoints ({{requested}} of {{all}}) were made because of the size of the WAL (max_wal_size is {{limit}}), which delays events under load.',
+    remedy: 'Raise max_wal_size, as far as the disk allows, and checkpoint_timeout to 15min.',
+  },
+  walCompression: {
+    about: 'database',
+    finding: 'The WAL is compressed with pglz, which delays events after the start of each checkpoint.',
+    remedy: 'Set wal_compression to lz4, if the server has it, or to off.',
+  },
   transactionIds: {
     about: 'database',
     finding:

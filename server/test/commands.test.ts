@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { examineWal } from '../src/doctor/database.ts';
+import { createPool } from '../src/platform/database/pool.ts';
 import { runGantry } from './gantry-command.ts';
 import { ADMIN, createTestDatabase, eventually } from './harness.ts';
 import { type ServiceProcess, spawnService, untilItServes } from './service-process.ts';
@@ -176,6 +178,26 @@ describe('gantry doctor', () => {
       token: await service.tokenFor('OPERATOR'),
     });
     expect(refused.status).toBe(403);
+  });
+
+  it('sees settings of the server that make commits wait', async () => {
+    const checkpoints = { requested: 30, timed: 5, limit: '1GB' };
+    expect(examineWal({ wal_compression: 'pglz' }, checkpoints)).toMatchObject([
+      { code: 'walCompression', level: 'ADVICE' },
+      {
+        code: 'checkpointsBySize',
+        finding: expect.stringContaining('Most checkpoints (30 of 35)'),
+        values: { requested: 30, all: 35, limit: '1GB' },
+      },
+    ]);
+    expect(examineWal({ wal_compression: 'lz4' }, { ...checkpoints, timed: 31 })).toEqual([]);
+    const pool = createPool(settingsOf(0).DATABASE_URL, 1, () => undefined);
+    await pool.query(
+      `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET wal_compression = pglz', current_database()); END $$`,
+    );
+    await pool.end();
+    const { findings } = JSON.parse((await gantry(0, ['doctor', '--json'])).out);
+    expect(findings.map(({ code }: { code: string }) => code)).toContain('walCompression');
   });
 
   it('sees messages on disk, backups, the store of pictures, second factors and tokens', async () => {

@@ -102,6 +102,7 @@ describe('on a cluster, which loses the codes of errors', () => {
       timings,
       log: pino({ level: 'silent' }),
       hasEffects: () => false,
+      stored: () => undefined,
       followUp: async () => undefined,
     });
   });

@@ -7,7 +7,13 @@ import { FURTHER_CONNECTIONS } from '../platform/database/pools.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { machineTime } from '../platform/machine-time.ts';
 import { advice, fine, problem } from './findings.ts';
-import { listAppliedMigrations, readServerState, type ServerState } from './store.ts';
+import {
+  type CheckpointState,
+  listAppliedMigrations,
+  readCheckpointState,
+  readServerState,
+  type ServerState,
+} from './store.ts';
 
 /** The same limit beyond which the service reports that it is degraded. */
 const SKEW_MS = 5_000;
@@ -15,12 +21,16 @@ const LONG_TRANSACTION_S = 3_600;
 const NEWEST_TESTED = 18;
 /** Autovacuum frees transaction ids at a tenth by default, so something prevents it at this share. */
 const MANY_IDS = 0.4;
+/** Some are requested by backups and by the stop of a server. */
+const MANY_CHECKPOINTS = 20;
 
 /** The database server and its schema. */
 export async function examineDatabase(db: Executor, config: Config): Promise<Finding[]> {
   const state = await readServerState(db);
   return [
     ...examineServer(state),
+    // Those of the embedded server cannot be changed.
+    ...(config.DATABASE_URL ? examineWal(state, await readCheckpointState(db, state)) : []),
     examineConnections(state, config),
     await examineClock(db),
     ...(await examineSchema(db, state)),
@@ -41,6 +51,21 @@ function examineServer(state: ServerState): Finding[] {
     found.push(advice('longTransaction', { minutes: Math.round(longest_transaction / 60) }));
   if (!autovacuum) found.push(problem('autovacuumOff'));
   if (used_ids > MANY_IDS) found.push(problem('transactionIds', { percent: Math.round(used_ids * 100) }));
+  return found;
+}
+
+/** The settings of a server that make commits wait under load. */
+export function examineWal(
+  { wal_compression }: Pick<ServerState, 'wal_compression'>,
+  checkpoints: CheckpointState | null,
+): Finding[] {
+  const found: Finding[] = [];
+  if (['on', 'pglz'].includes(wal_compression)) found.push(advice('walCompression'));
+  if (checkpoints) {
+    const { requested, timed, limit } = checkpoints;
+    if (requested > MANY_CHECKPOINTS && requested > timed)
+      found.push(advice('checkpointsBySize', { requested, all: requested + timed, limit }));
+  }
   return found;
 }
 

@@ -18,6 +18,7 @@ export interface ServerState {
   readonly autovacuum: boolean;
   /** The share of transaction ids that are in use, from 0 to 1. */
   readonly used_ids: number;
+  readonly wal_compression: string;
 }
 
 export async function readServerState(db: Executor): Promise<ServerState> {
@@ -27,6 +28,7 @@ export async function readServerState(db: Executor): Promise<ServerState> {
         WHERE current_setting(name) = 'off') AS off,
       current_setting('server_encoding') AS encoding, current_setting('autovacuum')::boolean AS autovacuum,
       (SELECT age(datfrozenxid)::float8 / 2147483648 FROM pg_database WHERE datname = current_database()) AS used_ids,
+      current_setting('wal_compression') AS wal_compression,
       pg_is_in_recovery() AS standby,
       has_schema_privilege(to_regnamespace('public'), 'CREATE') AS may_create,
       current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS connections,
@@ -39,6 +41,27 @@ export async function readServerState(db: Executor): Promise<ServerState> {
         AND indrelid IN (SELECT oid FROM pg_class WHERE relnamespace = to_regnamespace('public'))) AS invalid_indexes`);
   if (!rows[0]) throw new Error('PostgreSQL did not return its settings');
   return rows[0];
+}
+
+/** The checkpoints since the statistics of the server were reset. */
+export interface CheckpointState {
+  /** Because of the size of the WAL, or on request. */
+  readonly requested: number;
+  readonly timed: number;
+  /** The setting `max_wal_size`. */
+  readonly limit: string;
+}
+
+/** @returns null for servers that do not count them in this way, before version 17 */
+export async function readCheckpointState(
+  db: Executor,
+  { version }: Pick<ServerState, 'version'>,
+): Promise<CheckpointState | null> {
+  if (version < 170_000) return null;
+  const { rows } = await db.execute<CheckpointState & Record<string, unknown>>(sql`
+    SELECT num_requested::int AS requested, num_timed::int AS timed, current_setting('max_wal_size') AS limit
+    FROM pg_stat_checkpointer`);
+  return rows[0] ?? null;
 }
 
 /** The names and checksums of the migrations that were applied; null if there is no schema yet. */

@@ -58,6 +58,18 @@ function hasHistoryKey(): string {
     WHERE conrelid = 'sensor_status_history'::regclass AND contype = 'f' AND confrelid = 'sensors'::regclass) AS done`;
 }
 
+// Shards take over the parameters of their partitions, and the service maintains partitions of a single server only.
+const giveBack: Step = {
+  name: 'partitions of events in the charge of autovacuum',
+  why: 'On a cluster, the service does not vacuum them.',
+  statement: `DO $$ DECLARE part regclass; BEGIN
+    FOR part IN SELECT relid FROM pg_partition_tree('events') WHERE isleaf LOOP
+      EXECUTE format('ALTER TABLE %s RESET (autovacuum_vacuum_insert_threshold, autovacuum_analyze_scale_factor)', part);
+    END LOOP; END $$`,
+  isDone: `SELECT NOT EXISTS (SELECT FROM pg_partition_tree('events') JOIN pg_class ON oid = relid
+    WHERE reloptions @> '{autovacuum_vacuum_insert_threshold=-1}') AS done`,
+};
+
 // Truncation cascades to tables that refer to the named one, and none refers to events.
 const forgetLocalEvents: Step = {
   name: 'what the coordinator keeps of events since before',
@@ -80,6 +92,7 @@ export function stepsTo(shards: number): readonly Step[] {
     functionStep('event_hour(uuid)'),
     functionStep('gantry_fold(text)', 'Every function of the schema is on every node.'),
     ...bringBack,
+    giveBack,
     distributeEvents(shards),
     forgetLocalEvents,
   ];
