@@ -271,13 +271,14 @@ describe('incidents.create', () => {
     { eventIds: ['x'] },
     { eventIds: Array.from({ length: 101 }, () => randomUUID()) },
   ])('refuses %j and stores nothing', async (fields) => {
-    const before = await Promise.all(['incidents', 'incident_timeline', 'activity', 'changes'].map(count));
+    // The status of a sensor may change meanwhile, because its event is a sign of life.
+    const changes = `changes WHERE topic <> 'sensors'`;
+    const counts = () => Promise.all(['incidents', 'incident_timeline', 'activity', changes].map(count));
+    const before = await counts();
     const { status, data } = await refusal('create', { title: 'Refused', type: 'OTHER', ...fields });
     expect(status).toBe(400);
     expect(data.issues[0].path.split('.')[0]).toBe(Object.keys(fields)[0]);
-    expect(await Promise.all(['incidents', 'incident_timeline', 'activity', 'changes'].map(count))).toEqual(
-      before,
-    );
+    expect(await counts()).toEqual(before);
   });
 
   it('says which of several events does not exist', async () => {
