@@ -24,10 +24,7 @@ export function AccountPage() {
       <div className="min-h-0 grow overflow-y-auto px-4 py-3">
         <div className="grid max-w-6xl gap-3 lg:grid-cols-2">
           {isMissing && (
-            <p
-              role="alert"
-              className="rounded-md border border-medium bg-medium-surface p-3 lg:col-span-2"
-            >
+            <p role="alert" className="rounded-md border border-medium bg-medium-surface p-3 lg:col-span-2">
               {t('factor.missing')}
             </p>
           )}
