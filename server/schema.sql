@@ -543,7 +543,8 @@ CREATE TABLE sessions (
   expires_at timestamp(3) with time zone NOT NULL,
   ip_address text,
   user_agent text,
-  ended_at timestamp(3) with time zone
+  ended_at timestamp(3) with time zone,
+  by_provider boolean NOT NULL DEFAULT false
 );
 
 CREATE TABLE settings (

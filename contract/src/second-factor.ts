@@ -11,6 +11,10 @@ export const SECOND_FACTOR_REQUIRED =
 export const WRONG_CODE =
   'The code is wrong or was used before: enter the present one of your authenticator app, or an unused recovery code';
 
+/** The message of all other procedures (FORBIDDEN) for users whose role requires a second factor that they do not have. */
+export const SECOND_FACTOR_MISSING =
+  'Your role requires a second factor: set one up first, with secondFactor.start and secondFactor.confirm';
+
 /** Number of recovery codes that a user receives. */
 export const RECOVERY_CODES = 10;
 
@@ -22,6 +26,9 @@ const currentPassword = z.string().max(1000).describe('Your present password.');
 export const secondFactorState = z.object({
   enabled: z.boolean(),
   enabledSince: z.date().nullable(),
+  required: z
+    .boolean()
+    .describe('Whether your role requires it. Until it is enabled, only your own account can be used.'),
   recoveryCodesLeft: z.number().describe('How many recovery codes are unused.'),
 });
 export type SecondFactorState = z.infer<typeof secondFactorState>;

@@ -17,6 +17,8 @@ beforeAll(async () => {
       OIDC_CLIENT_SECRET: provider.clientSecret,
       OIDC_NAME: 'City login',
       OIDC_ROLES: 'traffic-admins=ADMIN, traffic=OPERATOR, watchers=VIEWER',
+      // Logins at the provider are not asked for it.
+      SECOND_FACTOR_FOR: 'OPERATOR, VIEWER',
     },
   });
   admin = await gantry.tokenFor('ADMIN');
@@ -107,6 +109,7 @@ describe('a login at an OpenID Connect provider', () => {
       {},
     ]);
     expect(await gantry.ok('auth.me', undefined, { token })).toEqual(user);
+    await gantry.ok('events.getStats', undefined, { token });
     const { activities } = await gantry.ok('users.getActivity', { userId: user.id }, { token: admin });
     expect(activities).toMatchObject([
       { action: 'auth.login', details: { method: 'oidc' } },

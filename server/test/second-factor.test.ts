@@ -1,23 +1,29 @@
-import { RECOVERY_CODES, SECOND_FACTOR_REQUIRED, WRONG_CODE } from '@gantry/contract/second-factor';
+import {
+  RECOVERY_CODES,
+  SECOND_FACTOR_MISSING,
+  SECOND_FACTOR_REQUIRED,
+  WRONG_CODE,
+} from '@gantry/contract/second-factor';
 import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSecretBox } from '../src/auth/secret-box.ts';
 import { ADMIN, type Gantry, startGantry } from './harness.ts';
+import { openStream } from './sse.ts';
 
 const { password } = ADMIN;
 
 let gantry: Gantry;
 let admin: string;
 beforeAll(async () => {
-  gantry = await startGantry();
+  gantry = await startGantry({ config: { SECOND_FACTOR_FOR: 'FIELD' } });
   admin = await gantry.tokenFor('ADMIN');
 });
 afterAll(() => gantry.stop());
 
 let users = 0;
-const newUser = async () => {
+const newUser = async (role = 'OPERATOR') => {
   const email = `user${++users}@example.org`;
-  const input = { email, password, firstName: 'Second', lastName: 'Factor', role: 'OPERATOR' };
+  const input = { email, password, firstName: 'Second', lastName: 'Factor', role };
   const { id } = await gantry.ok('users.create', input, { token: admin });
   return { id, email, token: await gantry.login(email, password) };
 };
@@ -44,6 +50,54 @@ const actionsOf = async (userId: string): Promise<string[]> =>
     ({ action }: { action: string }) => action,
   );
 
+describe('a role that requires a second factor', () => {
+  const FIRST = expect.objectContaining({ status: 403, message: SECOND_FACTOR_MISSING });
+
+  it('lets its users do nothing but set it up, in one session', async () => {
+    const { token, email } = await newUser('FIELD');
+    for (const [path, input] of [
+      ['events.getAll', {}],
+      ['incidents.getAll', {}],
+      ['apiTokens.create', { name: 'Around it' }],
+      ['users.getAll', {}],
+      ['events.getStats', undefined],
+    ] as const) {
+      expect([path, await gantry.refusal(path, input, { token })]).toEqual([path, FIRST]);
+    }
+    const image = await gantry.fetch(`/images/${'0'.repeat(64)}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(image.status).toBe(403);
+    const stream = await openStream(gantry.url, 'events.onIngested', { token });
+    await stream.ended;
+    expect(stream.error).toMatchObject({ message: SECOND_FACTOR_MISSING });
+
+    expect(await gantry.ok('auth.me', undefined, { token })).toMatchObject({ email, role: 'FIELD' });
+    const state = { enabled: false, required: true };
+    expect(await gantry.ok('secondFactor.getState', undefined, { token })).toMatchObject(state);
+    const { secret } = await gantry.ok('secondFactor.start', { password }, { token });
+    expect(await gantry.refusal('events.getAll', {}, { token })).toEqual(FIRST);
+    await gantry.ok('secondFactor.confirm', { code: codeOf(secret) }, { token });
+    await gantry.ok('events.getAll', {}, { token });
+    await gantry.ok('apiTokens.create', { name: 'Screens' }, { token });
+  });
+
+  it('asks again for one that was removed, and asks others for nothing', async () => {
+    const { id, token } = await newUser('FIELD');
+    const { secret } = await gantry.ok('secondFactor.start', { password }, { token });
+    await gantry.ok('secondFactor.confirm', { code: codeOf(secret) }, { token });
+    const api = await gantry.ok('apiTokens.create', { name: 'Screens' }, { token });
+    await gantry.ok('users.resetSecondFactor', { userId: id }, { token: admin });
+    expect(await gantry.refusal('events.getAll', {}, { token })).toEqual(FIRST);
+    // A program has no second factor; its token was made by a user who had one.
+    await gantry.ok('events.getAll', {}, { token: api.token });
+    await gantry.ok('auth.logout', undefined, { token });
+    expect((await gantry.call('auth.me', undefined, { token })).status).toBe(401);
+    const other = await newUser('VIEWER');
+    await gantry.ok('events.getAll', {}, { token: other.token });
+  });
+});
+
 describe('a second factor', () => {
   it('is in force from its confirmation on, and shows its secret once', async () => {
     const user = await newUser();
@@ -51,6 +105,7 @@ describe('a second factor', () => {
     expect(await gantry.ok('secondFactor.getState', undefined, { token })).toEqual({
       enabled: false,
       enabledSince: null,
+      required: false,
       recoveryCodesLeft: 0,
     });
     expect(
@@ -78,6 +133,7 @@ describe('a second factor', () => {
     expect(await gantry.ok('secondFactor.getState', undefined, { token })).toEqual({
       enabled: true,
       enabledSince: expect.any(String),
+      required: false,
       recoveryCodesLeft: RECOVERY_CODES,
     });
     for (const procedure of ['secondFactor.start', 'secondFactor.confirm']) {

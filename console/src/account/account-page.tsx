@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useFactorMissing } from '../session/factor-missing.ts';
 import { PasswordDialog } from '../session/password-dialog.tsx';
 import { useUser } from '../session/session.ts';
 import { PageHeader } from '../shell/page-header.tsx';
@@ -12,6 +13,7 @@ import { TokensPanel } from './tokens-panel.tsx';
 /** What belongs to the user who is signed in: password, second factor, API tokens. */
 export function AccountPage() {
   const { t } = useTranslation('account');
+  const isMissing = useFactorMissing();
   return (
     <>
       <PageHeader title={t('title')}>
@@ -21,9 +23,14 @@ export function AccountPage() {
       </PageHeader>
       <div className="min-h-0 grow overflow-y-auto px-4 py-3">
         <div className="grid max-w-6xl gap-3 lg:grid-cols-2">
+          {isMissing && (
+            <p role="alert" className="rounded-md border border-medium bg-medium-surface p-3 lg:col-span-2">
+              {t('factor.missing')}
+            </p>
+          )}
           <IdentityPanel />
           <SecondFactorPanel />
-          <TokensPanel className="lg:col-span-2" />
+          {!isMissing && <TokensPanel className="lg:col-span-2" />}
         </div>
       </div>
     </>

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
 import { queryClient } from '../service/queries.ts';
 import { service } from '../service/service.ts';
+import { setFactorMissing } from '../session/factor-missing.ts';
 import { Moment } from '../time/moment.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
@@ -36,7 +37,9 @@ function State({ state }: { readonly state: SecondFactorState }) {
   const { enabled, enabledSince, recoveryCodesLeft: left } = state;
   const close = () => {
     setOpen(null);
-    void queryClient.invalidateQueries({ queryKey: service.secondFactor.pathKey() });
+    setFactorMissing(false);
+    // Everything, because the service may have refused all else until now.
+    void queryClient.invalidateQueries();
   };
   const codesLeft = t('factor.left', { count: left, n: left.toLocaleString(i18n.language) });
   return (

@@ -1,6 +1,8 @@
 import { GantryError } from '@gantry/client';
+import { SECOND_FACTOR_MISSING } from '@gantry/contract/second-factor';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { setSessionEnded } from '../session/ended.ts';
+import { setFactorMissing } from '../session/factor-missing.ts';
 import { currentSession } from '../session/session.ts';
 
 /** Failures that pass by themselves: nothing answered, or the service asked to come back. */
@@ -9,8 +11,9 @@ const MOST_RETRIES = 3;
 const MOST_WAIT_S = 10;
 
 function noticeEnd(error: unknown): void {
-  if (error instanceof GantryError && error.code === 'UNAUTHORIZED' && currentSession())
-    setSessionEnded(true);
+  if (!(error instanceof GantryError) || !currentSession()) return;
+  if (error.code === 'UNAUTHORIZED') setSessionEnded(true);
+  if (error.code === 'FORBIDDEN' && error.message === SECOND_FACTOR_MISSING) setFactorMissing(true);
 }
 
 /** Everything that the pages know of the service. */

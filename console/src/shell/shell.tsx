@@ -1,8 +1,9 @@
-import { Outlet, useNavigate, useSearch } from '@tanstack/react-router';
+import { Outlet, useLocation, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DroppedNotice } from '../address/dropped-notice.tsx';
 import { useFollowing } from '../live/use-live.ts';
+import { useFactorMissing } from '../session/factor-missing.ts';
 import { useKeepAlive } from '../session/keep-alive.ts';
 import { useSession } from '../session/session.ts';
 import { SessionEnded } from '../session/session-ended.tsx';
@@ -34,6 +35,7 @@ function SignedInShell() {
   useFollowing();
   useKeepAlive();
   useGoTo();
+  useFactorFirst();
   return (
     <div className={classes('flex h-dvh flex-col', kiosk && 'text-lg')}>
       <a
@@ -61,6 +63,16 @@ function SignedInShell() {
       <FocusTip />
     </div>
   );
+}
+
+/** Leads whoever has to set up a second factor first to where that is done. */
+function useFactorFirst(): void {
+  const navigate = useNavigate();
+  const isMissing = useFactorMissing();
+  const isThere = useLocation({ select: ({ pathname }) => pathname === '/account' });
+  useEffect(() => {
+    if (isMissing && !isThere) void navigate({ to: '/account', replace: true });
+  }, [isMissing, isThere, navigate]);
 }
 
 /** `g` and the key of a page lead to it. */

@@ -16,6 +16,18 @@ import type { AppContext } from './context.ts';
 
 const NOTHING_MORE = {};
 
+/** What users may call who have to set up a second factor first. */
+const BEFORE_SECOND_FACTOR: ReadonlySet<string> = new Set([
+  'auth.me',
+  'auth.refreshToken',
+  'auth.changePassword',
+  'auth.getSessions',
+  'auth.revokeSession',
+  'secondFactor.getState',
+  'secondFactor.start',
+  'secondFactor.confirm',
+]);
+
 /** Anybody. A token is ignored. */
 export const anybody: Guard<object, AppContext> = ({ app }, { path, type, readInput }) => {
   requireFeature(app.config, path, type);
@@ -64,7 +76,7 @@ function userWho(
   check: (actor: SignedInUser) => void,
 ): Guard<Pick<SessionContext, 'actor' | 'caller'> & Shown, AppContext> {
   return async (ctx, { path, type, readInput }) => {
-    const actor = await signIn(ctx);
+    const actor = await signIn(ctx, BEFORE_SECOND_FACTOR.has(path));
     check(actor);
     requireFeature(ctx.app.config, path, type);
     readInput();

@@ -1,3 +1,4 @@
+import type { Role } from '@gantry/contract/permissions';
 import {
   type ChangeSecondFactorInput,
   type SecondFactorState,
@@ -27,7 +28,8 @@ export async function viewSecondFactor({ app, actor }: SessionContext): Promise<
   const factor = await findSecondFactor(app.db, actor.id);
   const enabledSince = factor?.confirmedAt ?? null;
   const recoveryCodesLeft = enabledSince ? await countRecoveryCodes(app.db, actor.id) : 0;
-  return { enabled: enabledSince !== null, enabledSince, recoveryCodesLeft };
+  const required = (app.config.SECOND_FACTOR_FOR as readonly Role[]).includes(actor.role);
+  return { enabled: enabledSince !== null, enabledSince, required, recoveryCodesLeft };
 }
 
 /**

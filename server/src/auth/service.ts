@@ -7,7 +7,7 @@ import { AppError, invalidInput, notFound } from '../platform/error.ts';
 import { checkSecondFactor } from './check-code.ts';
 import { checkPassword } from './check-password.ts';
 import { requireUncommon } from './common-passwords.ts';
-import { findActor, requirePermission, type SessionContext } from './session.ts';
+import { findSignedIn, requirePermission, type SessionContext } from './session.ts';
 import { adoptToken, endSession, insertSession, keepOnly, listSessions } from './sessions-store.ts';
 import type { AuthServices } from './start.ts';
 import { findAccount, findLogin, replacePassword, requireUser, setLastLogin } from './store.ts';
@@ -54,7 +54,7 @@ export async function login(
 export async function beginSession(
   { app, caller }: RequestContext<Core & AuthServices>,
   userId: string,
-  details?: Record<string, unknown>,
+  details?: { readonly method: 'oidc' },
   found?: SessionUser & { readonly sessionEpoch: number },
 ): Promise<{ token: string; user: SessionUser } | null> {
   const begun = await inTransaction(app.db, async (tx) => {
@@ -65,7 +65,12 @@ export async function beginSession(
     const lifetimeDays = app.config.SESSION_LIFETIME_DAYS;
     return {
       account,
-      session: await insertSession(tx, caller, { userId, epoch: account.sessionEpoch, lifetimeDays }),
+      session: await insertSession(tx, caller, {
+        userId,
+        epoch: account.sessionEpoch,
+        lifetimeDays,
+        byProvider: details?.method === 'oidc',
+      }),
     };
   });
   if (!begun) return null;
@@ -79,7 +84,7 @@ export async function beginSession(
  * valid token it does nothing.
  */
 export async function logout(ctx: RequestContext<Core & AuthServices>): Promise<void> {
-  const actor = await findActor(ctx);
+  const actor = await findSignedIn(ctx);
   if (!actor || actor.apiToken) return;
   await inTransaction(ctx.app.db, async (tx) => {
     const { id } = await currentSession({ ...ctx, actor }, tx);

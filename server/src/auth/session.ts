@@ -1,5 +1,6 @@
 import { API_TOKEN_PREFIX } from '@gantry/contract/api-tokens';
 import { mayDo, type Permission, type Role } from '@gantry/contract/permissions';
+import { SECOND_FACTOR_MISSING } from '@gantry/contract/second-factor';
 import type { Config } from '../platform/config.ts';
 import type { Actor, ApiTokenInUse, Caller, Core, RequestContext } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
@@ -15,6 +16,8 @@ export interface SignedInUser extends Actor {
   readonly apiToken?: ApiTokenInUse;
   /** The token of the request. */
   readonly token: TokenClaims;
+  /** Whether the role requires a second factor that the user does not have. */
+  readonly lacksSecondFactor: boolean;
   /** Its session; null for an API token, and for a token from before sessions existed that has not been refreshed. */
   readonly session: TokenSession | null;
 }
@@ -26,8 +29,14 @@ export interface SessionContext<App = Core & AuthServices> extends RequestContex
 
 type Anybody = RequestContext<Core & Pick<AuthServices, 'tokens' | 'sessionWatch'>>;
 
-/** The user of the request's token; null without a valid token. */
-export async function findActor({ app, caller }: Anybody): Promise<SignedInUser | null> {
+/** The user of the request's token; null without a valid token, or while the user has to set up a second factor. */
+export async function findActor(ctx: Anybody): Promise<SignedInUser | null> {
+  const actor = await findSignedIn(ctx);
+  return actor?.lacksSecondFactor ? null : actor;
+}
+
+/** The user of the request's token, whatever the user has to set up first; null without a valid token. */
+export async function findSignedIn({ app, caller }: Anybody): Promise<SignedInUser | null> {
   const bearer = bearerToken(caller.authorization);
   if (bearer === null) return null;
   if (bearer.startsWith(API_TOKEN_PREFIX)) return findTokenActor(app, bearer);
@@ -39,7 +48,20 @@ export async function findActor({ app, caller }: Anybody): Promise<SignedInUser 
   const session = sessionOf(token, user);
   if (session && user.isSeenLongAgo) app.sessionWatch.seen(session.id);
   const seesPlates = mayRolesSeePlates(app.config, role);
-  return { id, email, firstName, lastName, role, seesPlates, sessionEpoch, token, session };
+  const isRequired = (app.config.SECOND_FACTOR_FOR as readonly Role[]).includes(role);
+  const lacksSecondFactor = isRequired && !user.hasSecondFactor;
+  return {
+    id,
+    email,
+    firstName,
+    lastName,
+    role,
+    seesPlates,
+    sessionEpoch,
+    token,
+    session,
+    lacksSecondFactor,
+  };
 }
 
 /** The user for whom an API token acts, with the role in which it does; null when it is not valid. */
@@ -71,6 +93,7 @@ async function findTokenActor({ db, config, sessionWatch }: Anybody['app'], bear
     sessionEpoch,
     token,
     session: null,
+    lacksSecondFactor: false,
     apiToken,
   };
 }
@@ -90,11 +113,15 @@ function mayRolesSeePlates({ HIDE_PLATES_FROM }: Config, ...roles: readonly Role
   return !roles.some((role) => (HIDE_PLATES_FROM as readonly Role[]).includes(role));
 }
 
-/** @throws AppError `unauthorized` without a valid token */
-export async function signIn(ctx: Anybody): Promise<SignedInUser> {
+/**
+ * @param mayLackSecondFactor whether it is enough for a user who has to set up a second factor first
+ * @throws AppError `unauthorized` without a valid token; `forbidden` while the user has to set up a second factor
+ */
+export async function signIn(ctx: Anybody, mayLackSecondFactor = false): Promise<SignedInUser> {
   if (bearerToken(ctx.caller.authorization) === null) throw new AppError('unauthorized', 'No token provided');
-  const actor = await findActor(ctx);
+  const actor = await findSignedIn(ctx);
   if (!actor) throw new AppError('unauthorized', 'Invalid or expired token');
+  if (actor.lacksSecondFactor && !mayLackSecondFactor) throw new AppError('forbidden', SECOND_FACTOR_MISSING);
   return actor;
 }
 

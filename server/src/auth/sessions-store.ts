@@ -23,6 +23,8 @@ export interface TokenUser {
   readonly endsAt: number | null;
   /** Whether the last recorded use is more than a minute ago. */
   readonly isSeenLongAgo: boolean;
+  /** Whether the user has a second factor, or has logged in at the provider, which decides on that itself. */
+  readonly hasSecondFactor: boolean;
 }
 
 // A token without a session uses its own id: the session that it is refreshed into has the same id.
@@ -32,7 +34,9 @@ const FIND_USERS = prepare<TokenUser & Record<string, unknown>>(
     u.session_epoch AS "sessionEpoch",
     (extract(epoch FROM s.started_at) * 1000)::float8 AS "startedAt",
     (extract(epoch FROM s.expires_at) * 1000)::float8 AS "endsAt",
-    coalesce(s.last_seen_at < now() - interval '1 minute', false) AS "isSeenLongAgo"
+    coalesce(s.last_seen_at < now() - interval '1 minute', false) AS "isSeenLongAgo",
+    coalesce(s.by_provider, false)
+      OR EXISTS (SELECT FROM second_factors f WHERE f.user_id = u.id AND f.confirmed_at IS NOT NULL) AS "hasSecondFactor"
   FROM unnest(${sql.placeholder('users')}::uuid[], ${sql.placeholder('tokens')}::uuid[],
     ${sql.placeholder('sessions')}::uuid[], ${sql.placeholder('epochs')}::integer[])
     WITH ORDINALITY AS token (user_id, id, session_id, epoch, position)
@@ -68,18 +72,20 @@ interface Begin {
   readonly userId: string;
   readonly epoch: number;
   readonly lifetimeDays: number;
+  /** Whether the user logged in at the provider. Default: false. */
+  readonly byProvider?: boolean;
 }
 
 /** Starts a session. */
 export async function insertSession(
   db: Executor,
   caller: Caller,
-  { userId, epoch, lifetimeDays }: Begin,
+  { userId, epoch, lifetimeDays, byProvider = false }: Begin,
 ): Promise<TokenSession> {
   const expiresAt = sql`now() + make_interval(days => ${lifetimeDays})`;
   const [row] = await db
     .insert(sessions)
-    .values({ userId, epoch, expiresAt, ...originOf(caller) })
+    .values({ userId, epoch, expiresAt, byProvider, ...originOf(caller) })
     .returning(sessionColumns);
   if (!row) throw new Error('INSERT returned no row');
   return row;

@@ -193,6 +193,16 @@ export const configKeys = {
     .describe(
       'Whether `sensors.getAll`, `sensors.getAllSensors` and `sensors.getById` answer without a token, as the API specifies. `false` is recommended in production: these queries then require a token like all others.',
     ),
+  SECOND_FACTOR_FOR: z
+    .string()
+    .default('')
+    .transform(list)
+    .pipe(
+      z.array(z.enum(role.options, { error: `must be roles from this list: ${role.options.join(', ')}` })),
+    )
+    .describe(
+      'Roles that require a second factor, separated by commas. Users who log in with a password and have none must set it up before they can do anything else. API tokens, and logins at the OpenID Connect provider, are not asked for it.',
+    ),
   HIDE_PLATES_FROM: z
     .string()
     .default('')

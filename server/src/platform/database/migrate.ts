@@ -140,6 +140,8 @@ async function announceLocks(
   note: Extract<MigrationNote, { kind: 'locks' }>,
 ): Promise<void> {
   const { rows, seconds } = await estimateSeconds(client, note);
+  // As in a new installation: nobody waits.
+  if (rows === 0) return;
   log.info(
     { migration: name, table: note.table, rows, seconds },
     `a migration takes about ${seconds} s; meanwhile these wait: ${note.waiting}`,

@@ -75,6 +75,7 @@ export const sessions = pgTable('sessions', {
   ipAddress: text('ip_address'),
   userAgent: text('user_agent'),
   endedAt: moment('ended_at'),
+  byProvider: boolean('by_provider').notNull().default(false),
 });
 
 export const secondFactors = pgTable('second_factors', {
