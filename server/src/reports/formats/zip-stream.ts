@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { Zip, ZipDeflate } from 'fflate';
 
 /** A ZIP archive that is written to a stream while its files are produced, one file after another. */
@@ -45,10 +46,8 @@ export function createZipStream(to: Writable): ZipStream {
     async end() {
       zip.end();
       await accepted();
-      await new Promise<void>((resolve, reject) => {
-        to.once('error', reject);
-        to.end(resolve);
-      });
+      to.end();
+      await finished(to, { readable: false });
     },
   };
 }
