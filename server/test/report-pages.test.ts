@@ -306,7 +306,14 @@ describe('a long table in XLSX', () => {
           sentBeforeLast = sent;
           yield Array.from({ length: PART }, (_, n): Row => {
             const at = part * PART + n;
-            return [new Date(NOON.getTime() + at * 1_000), ` <W&${at}>\u0007"`, at, 'OPEN', null, at / 20_000];
+            return [
+              new Date(NOON.getTime() + at * 1_000),
+              ` <W&${at}>\u0007"`,
+              at,
+              'OPEN',
+              null,
+              at / 20_000,
+            ];
           });
         }
       })(),

@@ -49,10 +49,16 @@ export async function makeWorkbook(
     },
   ]).toBuffer();
   const { [DATA_SHEET]: sheet, ...files } = unzipSync(archive);
-  const [, before, rows, after] = /^(.*<sheetData>)(.*)(<\/sheetData>.*)$/s.exec(strFromU8(sheet ?? new Uint8Array())) ?? [];
+  const [, before, rows, after] =
+    /^(.*<sheetData>)(.*)(<\/sheetData>.*)$/s.exec(strFromU8(sheet ?? new Uint8Array())) ?? [];
   const styles = [...(rows ?? '').matchAll(/<c [^>]*\bs="(\d+)"/g)].map(([, style]) => Number(style));
   const [headStyle, ...formatStyles] = styles;
-  if (before === undefined || after === undefined || headStyle === undefined || formatStyles.length !== formats.length)
+  if (
+    before === undefined ||
+    after === undefined ||
+    headStyle === undefined ||
+    formatStyles.length !== formats.length
+  )
     throw new Error('The library for workbooks wrote a sheet in an unknown form');
   return {
     files,
