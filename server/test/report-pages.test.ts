@@ -6,7 +6,7 @@ import { pdf } from '../src/reports/formats/pdf.ts';
 import { shareOut } from '../src/reports/formats/pdf-shares.ts';
 import { xlsx } from '../src/reports/formats/xlsx.ts';
 import { createLocalTime } from '../src/reports/local-time.ts';
-import { linesSeen, readDrawnTexts, readPdf } from './report-reading.ts';
+import { linesSeen, readDrawnTexts, readPdf, readXlsx } from './report-reading.ts';
 
 const settings: ReportDocument['settings'] = {
   timezone: 'Europe/Vienna',
@@ -282,5 +282,66 @@ describe('reading a PDF', () => {
     expect(await readPdf(bytes)).toHaveLength(1);
     expect(globalThis).not.toHaveProperty('pdfjsLib');
     expect(globalThis).not.toHaveProperty('__core-js_shared__');
+  });
+});
+
+describe('a long table in XLSX', () => {
+  const PARTS = 40;
+  const PART = 500;
+
+  it('is written while its rows are read, and read back has all of them', async () => {
+    const to = new PassThrough();
+    const written = buffer(to);
+    let sent = 0;
+    to.on('data', (chunk: Uint8Array) => {
+      sent += chunk.length;
+    });
+    let sentBeforeLast = 0;
+    const document: ReportDocument = {
+      title: 'Test',
+      facts: [{ name: 'Time zone', value: 'Europe/Vienna' }],
+      columns,
+      rows: (async function* () {
+        for (let part = 0; part < PARTS; part++) {
+          sentBeforeLast = sent;
+          yield Array.from({ length: PART }, (_, n): Row => {
+            const at = part * PART + n;
+            return [
+              new Date(NOON.getTime() + at * 1_000),
+              ` <W&${at}>\u0007"`,
+              at,
+              'OPEN',
+              null,
+              at / 20_000,
+            ];
+          });
+        }
+      })(),
+      settings,
+      summary: async () => ({ figures: [{ name: 'Vehicles', value: 7 }], charts: [] }),
+    };
+    expect(await xlsx.write(document, to)).toBe(PARTS * PART);
+    expect(sentBeforeLast).toBeGreaterThan(100_000);
+    const [about = [], data = []] = readXlsx(new Uint8Array(await written));
+    expect(about.map(({ A, B }) => [A?.value, B?.value])).toEqual(
+      expect.arrayContaining([
+        ['Report', 'Test'],
+        ['Time zone', 'Europe/Vienna'],
+        ['Rows', String(PARTS * PART)],
+        ['Vehicles', '7'],
+      ]),
+    );
+    expect(data[0]).toMatchObject({ A: { type: 's', value: 'Time' }, J: { type: 's', value: 'Severity' } });
+    expect(data).toHaveLength(PARTS * PART + 1);
+    // Midday in Vienna on 29 March 2026, as a spreadsheet counts days, and 19,999 seconds later.
+    expect(Number(data[1]?.A?.value)).toBeCloseTo(46_110.5, 6);
+    const last = data.at(-1);
+    expect(Number(last?.A?.value)).toBeCloseTo(46_110.5 + 19_999 / 86_400, 6);
+    expect(last).toMatchObject({
+      B: { type: 's', value: ' <W&19999>"' },
+      C: { type: 'n', value: '19999' },
+      F: { type: 'n', value: '0.99995' },
+    });
+    expect(last?.E).toBeUndefined();
   });
 });

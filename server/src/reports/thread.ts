@@ -14,11 +14,8 @@ import {
   type ThreadMessage,
 } from './thread-messages.ts';
 
-/**
- * Memory limit of a thread for objects and text, in MB: pages are kept until they are numbered, a spreadsheet until
- * its end.
- */
-const HEAP_MB: Readonly<Record<ReportFormat, number>> = { CSV: 64, PDF: 192, XLSX: 512 };
+/** Memory limit of a thread for objects and text, in MB: pages are kept until they are numbered. */
+const HEAP_MB: Readonly<Record<ReportFormat, number>> = { CSV: 64, PDF: 192, XLSX: 96 };
 const YOUNG_HEAP_MB = 8;
 
 /** Time for a thread to end by itself, in milliseconds. */

@@ -4,10 +4,6 @@ import { type History, heldAt } from '../platform/history.ts';
 import type { Rollups } from './rollups-store.ts';
 import { describeSpeeds, type Judged, judge, type Speeds, sumOfSpeeds } from './speeds.ts';
 
-/** Names in ASCII letters of one case, which folding does not make equal. */
-const CAPITALS = /^[A-Z0-9_ -]*$/;
-const SMALL = /^[a-z0-9_ -]*$/;
-
 /** Vehicles by type, '' for none. Both arrays have the same order. */
 interface VolumesByType {
   readonly types: readonly string[];
@@ -103,24 +99,7 @@ function bucketOf(rollups: Rollups, n: number, limits: History<number | null>): 
 }
 
 function listByType({ types, volumes }: VolumesByType): FlowPoint['byVehicleType'] {
-  if (haveOneSpelling(types)) {
-    return types
-      .map((type, n) => ({ vehicleType: type || null, volume: volumes[n] ?? 0 }))
-      .filter(({ volume }) => volume > 0)
-      .sort((a, b) => b.volume - a.volume || ((a.vehicleType ?? '') < (b.vehicleType ?? '') ? -1 : 1));
-  }
   return sumsBySpelling(types.map((type, n) => [type, volumes[n] ?? 0] as const))
     .filter(([, volume]) => volume > 0)
     .map(([type, volume]) => ({ vehicleType: type || null, volume }));
-}
-
-/**
- * Whether no two of the names can be spellings of one: all are different, and in ASCII letters of the same case. It is
- * the common case. Adding up spellings takes far longer (measured in bench/results/2026-11-23-query.md).
- */
-function haveOneSpelling(types: readonly string[]): boolean {
-  return (
-    (types.every((type) => CAPITALS.test(type)) || types.every((type) => SMALL.test(type))) &&
-    types.every((type, n) => types.indexOf(type) === n)
-  );
 }

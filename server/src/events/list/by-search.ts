@@ -3,7 +3,7 @@ import type { Page } from '@gantry/contract/page';
 import { type SQL, sql } from 'drizzle-orm';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { conditionsOf, type EventQuery } from './by-time.ts';
-import { atPlaceNamed, where } from './filters.ts';
+import { atPlaceSpelledOtherwise, where } from './filters.ts';
 import { occupiedSpans } from './occupied-months.ts';
 import { orders, readFromNearerEnd, readPage, readSorted } from './page.ts';
 
@@ -69,16 +69,13 @@ async function countPlaces(
   conditions: readonly SQL[],
   name: string,
 ): Promise<{ key: string; n: number }[]> {
-  const matching = where([...conditions, atPlaceNamed(name)]);
-  // Plan: events_by_location from both ends, one entry of each in every partition.
-  const { rows: ends } = await db.execute<{ first: string | null; last: string | null }>(sql`
-    SELECT min(location_key) AS first, max(location_key) AS last FROM events ${matching}`);
-  const { first = null, last = null } = ends[0] ?? {};
-  if (first === null || last === null) return [];
-  // Nearly always the name is stored in one way. Counting without grouping saves a third.
-  if (first === last) return [{ key: first, n: await count(db, [...conditions, placeIn([first])]) }];
-  // Plan: only events_by_location, as above.
-  const { rows } = await db.execute<{ key: string; n: number }>(sql`
-    SELECT location_key AS key, count(*) AS n FROM events ${matching} GROUP BY 1`);
-  return rows;
+  // Plan: only events_by_location, as above. Nearly all events have the name in one spelling, usually the given one.
+  // Counting 186,000 of 1.8 million without grouping took 40 ms instead of 85, and the other spellings 3 ms.
+  const { rows: own } = await db.execute<{ key: string; n: number }>(sql`
+    SELECT lower(${name}::text) AS key, count(*) AS n FROM events
+    ${where([...conditions, sql`location_key = lower(${name}::text)`])}`);
+  const { rows: others } = await db.execute<{ key: string; n: number }>(sql`
+    SELECT location_key AS key, count(*) AS n FROM events
+    ${where([...conditions, atPlaceSpelledOtherwise(name)])} GROUP BY 1`);
+  return [...own.filter(({ n }) => n > 0), ...others];
 }

@@ -54,6 +54,12 @@ export function atPlaceNamed(name: string): SQL {
   return sql`location_key = ANY(${keys})`;
 }
 
+/** The same without those whose name is stored as the database writes the given one in lower case. */
+export function atPlaceSpelledOtherwise(name: string): SQL {
+  const own = sql`lower(${name}::text)`;
+  return sql`location_key = ANY(array_remove(${sql.param(spellingsOf(name))}::text[], ${own}))`;
+}
+
 export function where(conditions: readonly SQL[]): SQL {
   return conditions.length === 0 ? sql`` : sql`WHERE ${sql.join([...conditions], sql` AND `)}`;
 }

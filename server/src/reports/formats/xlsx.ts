@@ -84,7 +84,16 @@ const write: FileFormat['write'] = async (document: ReportDocument, to) => {
   return rowCount;
 };
 
+async function writeOrDestroy(...[document, to]: Parameters<FileFormat['write']>): Promise<number> {
+  try {
+    return await write(document, to);
+  } catch (error) {
+    to.destroy();
+    throw error;
+  }
+}
+
 /** Two sheets: the facts about the report, and its table, in which numbers are numbers and times are times. */
 export const xlsx: FileFormat = {
-  write,
+  write: writeOrDestroy,
 };
