@@ -52,7 +52,7 @@ test('a user signs in at the provider, comes back to the page that was asked for
   await expect(page.getByRole('heading', { name: 'Sensors', level: 1 })).toBeVisible();
   await expect(page).toHaveURL(/\/sensors\?status=OFFLINE$/);
   await page.getByRole('button', { name: 'Account' }).click();
-  await expect(page.getByRole('menu')).toContainText('Dana Reyes');
+  await expect(page.getByRole('menu')).toContainText('dana@city.example · Operator');
   await context.close();
 });
 
