@@ -13,6 +13,7 @@ export interface Subjects {
   readonly locationId: string;
   readonly incidentId: string;
   readonly webhookId: string;
+  readonly connectionId: string;
   /** The range of days of the pages with figures, as their address has it. */
   readonly days: string;
 }
@@ -23,6 +24,7 @@ export function picturesOf({
   locationId,
   incidentId,
   webhookId,
+  connectionId,
   days,
 }: Subjects): readonly Picture[] {
   return [
@@ -37,6 +39,7 @@ export function picturesOf({
     { name: 'watchlist-plates', path: '/watchlist?part=plates' },
     { name: 'sensors', path: '/sensors' },
     { name: 'sensor', path: `/sensors/${sensorId}` },
+    { name: 'connection', path: `/sensors/${sensorId}/connections/${connectionId}`, keys: ['j'] },
     { name: 'locations', path: '/locations' },
     { name: 'locations-map', path: '/locations?view=map' },
     { name: 'location', path: `/locations/${locationId}` },
@@ -54,6 +57,9 @@ export function picturesOf({
     { name: 'holds', path: '/administration/holds', keys: ['j'] },
     { name: 'time-settings', path: '/administration/settings' },
     { name: 'system', path: '/administration/system' },
+    { name: 'backups', path: '/administration/backups' },
+    { name: 'examination', path: '/administration/doctor' },
+    { name: 'account', path: '/account' },
     { name: 'sessions', path: '/account/sessions' },
     { name: 'shortcuts', path: '/events', keys: ['?'] },
     { name: 'phone-incident', path: `/incidents/${incidentId}`, width: 390 },

@@ -98,6 +98,8 @@ async function startDemo(): Promise<{ stop(): Promise<void> }> {
     ...process.env,
     PORT,
     DATA_DIR: folder,
+    BACKUP_DIR: join(folder, 'backups'),
+    BACKUP_SCHEDULE: 'manual',
     ADMIN_PASSWORD: PASSWORD,
     WEBHOOK_ALLOW_HOSTS: '127.0.0.1',
   };

@@ -1,3 +1,4 @@
+import { createGantryClient } from '@gantry/client';
 import { TOTP } from 'otpauth';
 import { expect, expectAccessible, test } from './fixtures.ts';
 import { PASSWORD } from './service.ts';
@@ -84,6 +85,30 @@ test('a second factor is set up, asked for, replaced by a recovery code, and swi
   await dialog.getByLabel('Code', { exact: true }).fill(second);
   await dialog.getByRole('button', { name: 'Switch off' }).click();
   await expect(panel.getByRole('button', { name: 'Set up' })).toBeVisible();
+});
+
+test('an administrator resets the second factor of a user who lost it', async ({ service, openAs }) => {
+  const email = 'lost@example.org';
+  const name = { firstName: 'Lost', lastName: 'Phone' };
+  const { id } = await service.admin.api.users.create.mutate({
+    email,
+    password: PASSWORD,
+    ...name,
+    role: 'VIEWER',
+  });
+  const user = createGantryClient(service.url);
+  await user.login(email, PASSWORD);
+  const { secret } = await user.api.secondFactor.start.mutate({ password: PASSWORD });
+  await user.api.secondFactor.confirm.mutate({ code: codeOf(secret) });
+  await expect(createGantryClient(service.url).login(email, PASSWORD)).rejects.toThrow();
+  const page = await openAs('ADMIN', `/administration/users?user=${id}`);
+  const pane = page.getByRole('complementary', { name: 'User' });
+  await pane.getByRole('button', { name: 'Reset second factor' }).click();
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('Lost Phone can sign in with the password alone');
+  await dialog.getByRole('button', { name: 'Reset second factor' }).click();
+  await expect(page.getByText('The second factor of Lost Phone was reset')).toBeVisible();
+  await createGantryClient(service.url).login(email, PASSWORD);
 });
 
 test('an API token is created, used by a program, and revoked', async ({ service, openAs }) => {

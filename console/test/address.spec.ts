@@ -1,4 +1,5 @@
 import { expect, test } from './fixtures.ts';
+import { smallerThan } from './targets.ts';
 
 /** Every page, with a parameter that says nothing there, or that no page has. */
 const PAGES = [
@@ -25,6 +26,9 @@ const PAGES = [
   ['/administration/holds', 'released=perhaps'],
   ['/administration/settings', 'zone=UTC'],
   ['/administration/system', 'page=2'],
+  ['/administration/backups', 'page=2'],
+  ['/administration/doctor', 'level=worst'],
+  ['/account', 'part=tokens'],
   ['/account/sessions', 'user=1'],
 ] as const;
 
@@ -32,6 +36,7 @@ test('every page shows itself without a parameter that it does not understand, a
   service,
   openAs,
 }) => {
+  test.setTimeout(180_000);
   const { api } = service.admin;
   const { id: sensorId } = await service.sensor();
   const location = await api.locations.create.mutate({ name: `Address ${Date.now()}` });
@@ -52,7 +57,7 @@ test('every page shows itself without a parameter that it does not understand, a
     INCIDENT: incident.id,
     WEBHOOK: webhook.id,
   };
-  const page = await openAs('ADMIN', '/account/sessions');
+  const page = await openAs('ADMIN', '/account/sessions', { width: 390 });
   for (const [path, bad] of PAGES) {
     const address = path.replace(/[A-Z]+/g, (name) => ids[name] ?? name);
     await page.goto(`${service.url}${address}?${bad}`);
@@ -62,6 +67,8 @@ test('every page shows itself without a parameter that it does not understand, a
       await expect(notice).toContainText(name);
       await expect(page).not.toHaveURL(new RegExp(`[?&]${name}=`));
       await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+      // On a phone, everything can be hit.
+      expect.soft(await smallerThan(page, 24), path).toEqual([]);
     });
   }
   await api.webhooks.delete.mutate({ id: webhook.id });

@@ -221,6 +221,28 @@ test.describe('connections', () => {
     );
   });
 
+  test('messages that were refused or lost are counted on the page', async ({ service, openAs }) => {
+    const { id: sensorId } = await service.sensor({ name: 'Sends too much' });
+    const { id } = await service.admin.api.connections.create.mutate({ sensorId, format: 'hikvision' });
+    const page = await openAs('OPERATOR', `/sensors/${sensorId}/connections/${id}`);
+    await expect(page.getByRole('heading', { level: 1 })).toContainText('Sends too much');
+    await expect(page.getByText('were refused')).toHaveCount(0);
+    // Thousands of messages a minute would be needed, and a database and a disk that fail: here the answer is changed.
+    await page.route(
+      ({ pathname }) => pathname.includes('connections.getById'),
+      async (route) => {
+        const response = await route.fetch();
+        const body = (await response.text())
+          .replace('"limitedMessages":0', '"limitedMessages":1200')
+          .replace('"lostMessages":0', '"lostMessages":1');
+        await route.fulfill({ response, body });
+      },
+    );
+    await page.reload();
+    await expect(page.getByText('1,200 messages were refused')).toBeVisible();
+    await expect(page.getByText('1 message was lost')).toBeVisible();
+  });
+
   test('who may not manage sensors sees no connections, and is told so at the address of one', async ({
     service,
     openAs,

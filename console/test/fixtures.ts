@@ -19,6 +19,8 @@ interface Choices {
   readonly theme?: 'light' | 'dark';
   readonly language?: 'en' | 'tr' | 'ar';
   readonly width?: number;
+  /** Whether it is used with fingers. */
+  readonly isTouched?: boolean;
 }
 
 interface Fixtures {
@@ -44,19 +46,26 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   openAs: async ({ service, browser }, use) => {
     const contexts: BrowserContext[] = [];
     const troubles: string[] = [];
-    await use(async (role, path, { theme = 'dark', language = 'en', width = 1440 } = {}) => {
-      const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme });
-      contexts.push(context);
-      const { token, user } = await service.admin.api.auth.login.mutate({
-        email: await service.userOf(role),
-        password: PASSWORD,
-      });
-      await remember(context, { session: { token, user }, language, theme });
-      const page = await context.newPage();
-      watch(page, service.url, troubles);
-      await page.goto(service.url + path);
-      return page;
-    });
+    await use(
+      async (role, path, { theme = 'dark', language = 'en', width = 1440, isTouched = false } = {}) => {
+        const context = await browser.newContext({
+          viewport: { width, height: 900 },
+          colorScheme: theme,
+          isMobile: isTouched,
+          hasTouch: isTouched,
+        });
+        contexts.push(context);
+        const { token, user } = await service.admin.api.auth.login.mutate({
+          email: await service.userOf(role),
+          password: PASSWORD,
+        });
+        await remember(context, { session: { token, user }, language, theme });
+        const page = await context.newPage();
+        watch(page, service.url, troubles);
+        await page.goto(service.url + path);
+        return page;
+      },
+    );
     await Promise.all(contexts.map((context) => context.close()));
     expect(troubles).toEqual([]);
   },

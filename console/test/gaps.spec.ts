@@ -81,11 +81,12 @@ test.describe('nothing is missing', () => {
     await answer.asked;
     await send('GAP 3');
     await expect(newest(page)).toContainText('GAP 3');
-    const arrived = page.waitForResponse(({ url }) => url().includes('events.getRecent'));
+    const arrived = page.waitForResponse((response) => response.url().includes('events.getRecent'));
     answer.release();
     await (await arrived).finished();
-    // Twice as long as a page takes from an answer to its rows.
-    await page.evaluate(() => new Promise((done) => setTimeout(done, 500)));
+    await page.evaluate(
+      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+    );
     await expect(newest(page)).toContainText('GAP 3', { timeout: 1 });
   });
 
@@ -125,7 +126,7 @@ test.describe('nothing is missing', () => {
         procedure: 'incidents.getAll',
         happen: () =>
           api.incidents.create.mutate({ title: 'In a gap', type: 'OBSTRUCTION', severity: 'LOW' }),
-        shown: () => page.getByRole('link', { name: 'In a gap' }),
+        shown: () => page.getByText('In a gap').first(),
       },
       {
         path: '/watchlist',

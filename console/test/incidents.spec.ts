@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test';
 import { expect, expectAccessible, test } from './fixtures.ts';
 import type { TestService } from './service.ts';
+import { smallerThan } from './targets.ts';
 
 let made = 0;
 
@@ -186,12 +187,16 @@ test.describe('a role', () => {
 
   test('in the field acknowledges and notes on a phone', async ({ service, openAs }) => {
     const { id, title } = await open(service);
-    const page = await openAs('FIELD', `/incidents?search=${encodeURIComponent(title)}`, { width: 390 });
+    const path = `/incidents?search=${encodeURIComponent(title)}`;
+    const page = await openAs('FIELD', path, { width: 390, isTouched: true });
+    await expect(page.getByRole('button', { name: 'Acknowledge' })).toBeVisible();
+    expect.soft(await smallerThan(page.getByRole('main'), 40)).toEqual([]);
     await page.getByRole('button', { name: 'Acknowledge' }).click();
     // The card moves to another column meanwhile; whoever pressed where it was would miss it.
     const acknowledged = page.getByRole('region', { name: 'Acknowledged' });
     await acknowledged.getByRole('link', { name: title }).click();
     await page.getByLabel('Note', { exact: true }).fill('On site');
+    expect.soft(await smallerThan(page.getByRole('main'), 40)).toEqual([]);
     await page.getByRole('button', { name: 'Add note' }).click();
     await expect(page.getByRole('listitem').filter({ hasText: 'On site' })).toBeVisible();
     expect(await isNarrowEnough(page)).toBe(true);

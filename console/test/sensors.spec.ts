@@ -89,6 +89,24 @@ test.describe('sensors', () => {
     await expect(page.locator('main > header')).toContainText('Online');
   });
 
+  test('one that requires heartbeats stays offline whatever it sends', async ({ service, openAs }) => {
+    const { id, apiKey } = await service.sensor({ name: 'Needs heartbeats' });
+    const page = await openAs('OPERATOR', `/sensors/${id}`);
+    const details = page.getByRole('region', { name: 'Details' });
+    await expect(details).toContainText('Heartbeats and events');
+    await page.getByRole('button', { name: 'Edit' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Requires heartbeats').check();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(details).toContainText('Heartbeats only');
+    await service.admin.api.events.ingest.mutate({ apiKey, eventType: 'VEHICLE_DETECTION' });
+    await page.reload();
+    await expect(details).toContainText('Never heard from');
+    await expect(page.locator('main > header')).toContainText('Offline');
+    await service.admin.api.sensors.heartbeat.mutate({ apiKey });
+    await expect(page.locator('main > header')).toContainText('Online');
+  });
+
   test('list and map are two forms of one address, and the list beside the map needs no mouse', async ({
     service,
     openAs,

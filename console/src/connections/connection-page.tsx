@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
 import { service } from '../service/service.ts';
 import { PageHeader } from '../shell/page-header.tsx';
+import { backLook } from '../ui/back-look.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ConnectionActions } from './connection-actions.tsx';
@@ -30,12 +31,7 @@ export function ConnectionPage() {
       <PageHeader
         title={
           <>
-            <Link
-              to="/sensors/$sensorId"
-              params={{ sensorId }}
-              aria-label={t('back')}
-              className="me-2 inline-block align-middle"
-            >
+            <Link to="/sensors/$sensorId" params={{ sensorId }} aria-label={t('back')} className={backLook}>
               <Icon name="previous" size={20} />
             </Link>
             <bdi className="line-clamp-2 inline">{sensor.data?.name ?? t('title')}</bdi>

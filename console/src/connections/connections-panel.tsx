@@ -40,7 +40,7 @@ export function ConnectionsPanel({ sensorId }: { readonly sensorId: string }) {
             <Link
               to="/sensors/$sensorId/connections/$connectionId"
               params={{ sensorId, connectionId: id }}
-              className="min-w-0 grow font-medium text-accent underline"
+              className="min-w-0 grow py-1 font-medium text-accent underline pointer-coarse:py-2.5"
             >
               {labelOf(format)}
             </Link>

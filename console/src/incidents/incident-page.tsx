@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
 import { service } from '../service/service.ts';
 import { useMay } from '../session/may.ts';
+import { PlatesHidden } from '../session/plates.tsx';
 import { NotAllowed } from '../shell/page-failure.tsx';
 import { PageHeader } from '../shell/page-header.tsx';
 import { useShortcuts } from '../shortcuts/registry.tsx';
@@ -67,6 +68,7 @@ function Incident({ incident }: { readonly incident: IncidentDetail }) {
       >
         <IncidentActions incident={incident} commands={commands} />
       </PageHeader>
+      <PlatesHidden />
       {commands.conflict}
       <div className="grid min-h-0 grow content-start gap-3 overflow-y-auto px-4 py-3 lg:grid-cols-[minmax(0,1fr)_22rem]">
         <div className="flex min-w-0 flex-col gap-4">

@@ -2,6 +2,7 @@ import { permissionNames } from '@gantry/contract/permissions';
 import { useTranslation } from 'react-i18next';
 import { FilterBar } from '../filters/filter-bar.tsx';
 import { useMay } from '../session/may.ts';
+import { PlatesHidden } from '../session/plates.tsx';
 import { NotAllowed } from '../shell/page-failure.tsx';
 import { PageHeader } from '../shell/page-header.tsx';
 import { useShortcuts } from '../shortcuts/registry.tsx';
@@ -75,6 +76,7 @@ function Incidents() {
           {t('new.title')}
         </Button>
       </PageHeader>
+      <PlatesHidden />
       <FilterBar page="incidents" filters={filters} values={input} onChange={change}>
         {view === 'board' && (
           <Select

@@ -10,6 +10,7 @@ import { useMay } from '../session/may.ts';
 import { PageHeader } from '../shell/page-header.tsx';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { Moment } from '../time/moment.tsx';
+import { backLook } from '../ui/back-look.ts';
 import { Button } from '../ui/button.tsx';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -45,7 +46,7 @@ function LocationView({ location }: { readonly location: Location }) {
       <PageHeader
         title={
           <>
-            <Link to="/locations" aria-label={t('back')} className="me-2 inline-block align-middle">
+            <Link to="/locations" aria-label={t('back')} className={backLook}>
               <Icon name="previous" size={20} />
             </Link>
             <bdi className="line-clamp-2 inline">{name}</bdi>

@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { service } from '../service/service.ts';
 import { useMay } from '../session/may.ts';
+import { PlatesHidden } from '../session/plates.tsx';
 import { PageHeader } from '../shell/page-header.tsx';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { Button } from '../ui/button.tsx';
@@ -35,6 +36,7 @@ export function OverviewPage() {
           </Button>
         </PageHeader>
       )}
+      <PlatesHidden />
       {sensors?.total === 0 ? <FirstRun /> : <Content isWall={kiosk === 1} />}
       {kiosk && <StaleHatching />}
     </>

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useMay } from '../session/may.ts';
+import { PlatesHidden } from '../session/plates.tsx';
 import { NotAllowed } from '../shell/page-failure.tsx';
 import { PageHeader } from '../shell/page-header.tsx';
 import { partLook } from '../ui/part-look.ts';
@@ -44,6 +45,7 @@ export function ReportsFrame({ commands, children }: ReportsFrameProps) {
       >
         {commands}
       </PageHeader>
+      <PlatesHidden />
       {children}
     </>
   );

@@ -1,0 +1,93 @@
+import { createGantryClient } from '@gantry/client';
+import { startProvider, type TestProvider } from '../../server/test/oidc-provider.ts';
+import { expect, openAlone, remember, test } from './fixtures.ts';
+import { PASSWORD, startService, type TestService } from './service.ts';
+
+// What an installation shows only with certain settings: a login provider, and plates that are hidden from roles.
+
+let provider: TestProvider;
+let service: TestService;
+test.beforeAll(async () => {
+  test.setTimeout(120_000);
+  provider = await startProvider();
+  service = await startService({
+    OIDC_ISSUER: provider.issuer,
+    OIDC_CLIENT_ID: provider.clientId,
+    OIDC_CLIENT_SECRET: provider.clientSecret,
+    OIDC_NAME: 'City login',
+    OIDC_ROLES: 'traffic=OPERATOR',
+    HIDE_PLATES_FROM: 'OPERATOR',
+  });
+  await provider.open(`${service.url}/login/oidc/callback`);
+});
+test.afterAll(async () => {
+  await service?.stop();
+  await provider?.close();
+});
+
+test('a user signs in at the provider, comes back to the page that was asked for, and is told why another login failed', async ({
+  browser,
+}) => {
+  const context = await browser.newContext();
+  await remember(context, { language: 'en' });
+  const page = await context.newPage();
+  const signIn = page.getByRole('button', { name: 'Sign in with City login' });
+  await page.goto(`${service.url}/sensors?status=OFFLINE`);
+  // The user cancels at the provider.
+  provider.account = null;
+  await signIn.click();
+  await expect(page.getByRole('alert')).toContainText('The login at the provider was not completed');
+  expect(page.url()).not.toContain('oidc');
+
+  provider.accounts.set('dana', {
+    email: 'dana@city.example',
+    email_verified: true,
+    given_name: 'Dana',
+    family_name: 'Reyes',
+    groups: ['traffic'],
+  });
+  provider.account = 'dana';
+  await page.goto(`${service.url}/sensors?status=OFFLINE`);
+  await signIn.click();
+  await expect(page.getByRole('heading', { name: 'Sensors', level: 1 })).toBeVisible();
+  await expect(page).toHaveURL(/\/sensors\?status=OFFLINE$/);
+  await page.getByRole('button', { name: 'Account' }).click();
+  await expect(page.getByRole('menu')).toContainText('dana@city.example · Operator');
+  await context.close();
+});
+
+test('plates that are hidden from a role are said to be, on every page that would show them', async ({
+  browser,
+}) => {
+  const { api } = service.admin;
+  const { apiKey } = await service.sensor({ name: 'Hidden plates' });
+  const { eventId } = await api.events.ingest.mutate({
+    apiKey,
+    eventType: 'PLATE_RECOGNITION',
+    licensePlateNumber: '06 HIDDEN 1',
+  });
+  const incident = await api.incidents.create.mutate({
+    title: 'With a hidden plate',
+    type: 'OTHER',
+    severity: 'LOW',
+    eventIds: [eventId],
+  });
+  const operator = createGantryClient(service.url);
+  await operator.login(await service.userOf('OPERATOR'), PASSWORD);
+  const page = await openAlone(browser, { ...service, admin: operator }, '/');
+  for (const path of ['/', '/events', '/incidents', `/incidents/${incident.id}`, '/reports', '/watchlist']) {
+    await test.step(path, async () => {
+      await page.goto(service.url + path);
+      await expect(page.getByText('are hidden from your role').first()).toBeVisible();
+      await expect(page.locator('body')).not.toContainText('HIDDEN 1');
+    });
+  }
+  await page.goto(`${service.url}/events?event=${eventId}`);
+  await expect(page.getByRole('complementary').first()).toContainText('•••');
+  await page.context().close();
+  // Who may see them is told nothing.
+  const admin = await openAlone(browser, service, '/');
+  await expect(admin.getByRole('region', { name: 'Newest events' })).toContainText('06 HIDDEN 1');
+  await expect(admin.getByText('are hidden from your role')).toHaveCount(0);
+  await admin.context().close();
+});
