@@ -287,6 +287,52 @@ describe('a service on a cluster', () => {
     expect([again.status, again.body]).toEqual([200, ready]);
   });
 
+  it('works as on one server where the extension is installed and nothing is distributed', async () => {
+    await using cluster = await PretendedCluster.start(2);
+    await cluster.client.query(`UPDATE pg_dist_node SET nodename = 'silent' WHERE nodeid = 2`);
+    await using gantry = await startGantryOn(cluster.url);
+    const token = await gantry.tokenFor('ADMIN');
+    expect((await gantry.fetch('/ready')).status).toBe(200);
+    const { databaseBytes, months } = await gantry.ok('storage.getStats', undefined, { token });
+    expect(databaseBytes).toBeGreaterThan(1_000_000);
+    for (const { bytes } of months) expect([typeof bytes, bytes === 4711]).toEqual(['number', false]);
+  });
+
+  it('finds deep pages of an hour by counts of short times', async () => {
+    await using cluster = await PretendedCluster.start(2);
+    await cluster.client.query(`INSERT INTO pg_dist_partition VALUES ('events', 'h', 's')`);
+    await using gantry = await startGantryOn(cluster.url);
+    const token = await gantry.tokenFor('ADMIN');
+    const apiKey = await gantry.registerSensor();
+    const start = Date.now() - 86_400_000;
+    const hour = start - (start % 3_600_000);
+    for (let batch = 0; batch < 5; batch++) {
+      // Some in every second of three minutes, many at the same moment.
+      const events = Array.from({ length: 1_000 }, (_, n) => ({
+        eventType: n % 3 === 0 ? 'SPEED_DETECTION' : 'VEHICLE_DETECTION',
+        timestamp: new Date(hour + (n % 2 === 0 ? n * 180 : 100_000)).toISOString(),
+      }));
+      await gantry.ok('events.ingestBatch', { apiKey, events });
+    }
+    const { rows } = await gantry.pool.query<{ id: string; type: string }>(
+      'SELECT id, event_type AS type FROM events ORDER BY id',
+    );
+    for (const eventType of [undefined, 'VEHICLE_DETECTION'])
+      for (const sortOrder of ['asc', 'desc'])
+        for (const skip of [1_200, 1_649, 1_700, 2_480, 3_000]) {
+          const wanted = rows
+            .filter(({ type }) => eventType === undefined || type === eventType)
+            .map(({ id }) => id);
+          if (sortOrder === 'desc') wanted.reverse();
+          const input = { eventType, sortOrder, skip, take: 100 };
+          const { events } = await gantry.ok('events.getAll', input, { token });
+          expect({ ...input, ids: events.map(({ id }: { id: string }) => id) }).toEqual({
+            ...input,
+            ids: wanted.slice(skip, skip + 100),
+          });
+        }
+  });
+
   it('tells streams nothing of an event that was deleted, and goes on', async () => {
     await using cluster = await PretendedCluster.start(2);
     await cluster.client.query(`INSERT INTO pg_dist_partition VALUES ('events', 'h', 's')`);

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { areEventsDistributed } from '../platform/database/nodes.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
 import { timeOfId } from './id.ts';
@@ -50,9 +51,7 @@ export async function readMonthSizes(
   months: readonly EventMonth[],
 ): Promise<ReadonlyMap<string, number | null>> {
   const tables = months.map(({ table }) => table);
-  const { rows: found } = await db.execute<{ cluster: boolean }>(sql`
-    SELECT to_regprocedure('citus_total_relation_size(regclass, boolean)') IS NOT NULL AS cluster`);
-  const size = found[0]?.cluster
+  const size = (await areEventsDistributed(db))
     ? sql`citus_total_relation_size(to_regclass(name), false)`
     : sql`pg_total_relation_size(to_regclass(name))`;
   const { rows } = await db.execute<{ name: string; bytes: number | null }>(

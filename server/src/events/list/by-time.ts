@@ -1,19 +1,14 @@
 import type { Event } from '@gantry/contract/events';
 import type { Page } from '@gantry/contract/page';
 import type { SQL } from 'drizzle-orm';
+import { areEventsDistributed } from '../../platform/database/nodes.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import { runsOf, startOf } from '../counts/covering.ts';
 import { idWithinAny } from '../counts/totals.ts';
 import type { TotalledFilter } from './filters.ts';
-import {
-  type Direction,
-  fromNearerEnd,
-  type Reading,
-  readFrom,
-  readFromNearerEnd,
-  type Window,
-} from './page.ts';
+import { narrow } from './narrow.ts';
+import { type Direction, fromNearerEnd, type Reading, readFrom, type Window } from './page.ts';
 import { type Count, countByPeriod, findHourSpan, rangesOf } from './seek.ts';
 
 /** Events of an interval that meet filters that the totals contain. */
@@ -100,5 +95,10 @@ async function seek(
   };
   const ranges = await rangesOf(db, sought.filters, stretch);
   const conditions = sought.filters.map(({ onEvents }) => onEvents);
-  return readFromNearerEnd(db, { conditions, ranges }, direction, within, stretch.n);
+  const reading = fromNearerEnd(direction, within, stretch.n);
+  const [range] = ranges;
+  const isFar = reading.skip > NEAR && range !== undefined && ranges.length === 1;
+  if (!isFar || !(await areEventsDistributed(db))) return readFrom(db, { conditions, ranges }, reading);
+  const narrowed = await narrow(db, { range, conditions }, reading);
+  return readFrom(db, { conditions, ranges: [narrowed.range] }, narrowed.reading);
 }

@@ -98,7 +98,8 @@ export async function readDatabaseBytes(db: Executor, isDistributed: boolean): P
   return sizes.reduce((sum, size) => sum + Number(size), 0);
 }
 
-async function areEventsDistributed(db: Executor): Promise<boolean> {
+/** Whether events are on several nodes. The extension alone does not distribute them. */
+export async function areEventsDistributed(db: Executor): Promise<boolean> {
   const { rows: found } = await db.execute<{ present: boolean }>(
     sql`SELECT to_regclass('pg_dist_partition') IS NOT NULL AS present`,
   );
