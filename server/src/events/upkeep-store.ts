@@ -1,5 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { locks } from '../platform/database/locks.ts';
+import { areEventsDistributed } from '../platform/database/nodes.ts';
+import { createDatabase } from '../platform/database/pool.ts';
 import { type EventMonth, PARTITIONS, partitionsOf } from './months-store.ts';
 
 /** A partition of events, with what PostgreSQL counted of it. */
@@ -67,7 +69,7 @@ const COMMANDS: Readonly<Record<Work, string>> = {
  * Reads what has happened in the partitions. It is empty on a cluster, whose nodes have autovacuum's usual settings.
  */
 export async function readMonthActivity(pool: Pool): Promise<MonthActivity[]> {
-  if (await isCluster(pool)) return [];
+  if (await areEventsDistributed(createDatabase(pool))) return [];
   const { rows } = await pool.query<ActivityRow>(ACTIVITY);
   const byTable = new Map(rows.map((row) => [row.table, row]));
   return partitionsOf(rows).flatMap((month) => {
@@ -84,13 +86,6 @@ export async function readMonthActivity(pool: Pool): Promise<MonthActivity[]> {
       isOurs: row.is_ours,
     };
   });
-}
-
-async function isCluster(pool: Pool): Promise<boolean> {
-  const { rows } = await pool.query<{ cluster: boolean }>(
-    `SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS cluster`,
-  );
-  return rows[0]?.cluster ?? false;
 }
 
 /** Tells autovacuum not to vacuum a partition because of stored events, nor to analyse it early. */

@@ -13,13 +13,19 @@ import {
 /** Fewer events per second than this count as a quiet time. */
 const QUIET_RATE = 200;
 
-/** The number of changed rows, and their share of the others, from which a partition is vacuumed and analysed in a quiet time. */
+/**
+ * The number of changed rows, and their share of the others, from which a partition is vacuumed and analysed in a quiet
+ * time.
+ */
 const SOME = { rows: 1_000, share: 0.1 };
 
 /** The same while events are arriving: the planner's figures are then wrong by a factor of two at most. */
 const MANY = { rows: 1_000, share: 1 };
 
-/** From this many new events on, a partition is vacuumed even if no time is quiet; visits of rows that a count needs become too many. */
+/**
+ * From this many new events on, a partition is vacuumed even if no time is quiet, because counts would visit too many
+ * rows.
+ */
 const TOO_MANY = 50_000_000;
 
 /** The pages, and their share of all, that may be left out when a month that is over is vacuumed for the last time. */
