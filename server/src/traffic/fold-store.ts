@@ -42,10 +42,15 @@ function mergedCounts(keys: string, counts: string) {
         ) AS merged`);
 }
 
+/** The bit of a slot of 5 minutes in `alive` of its hour. */
+const ALIVE_BIT = sql.raw(`1 << (extract(minute FROM slot AT TIME ZONE 'UTC')::int / 5)`);
+
 // Each event counts for its sensor and its location, for its own type and for all types, in slots of four lengths.
 // Equal rows are added up first, as int and double (exact for integers up to 2^53), because the sum of a bigint is a
-// numeric: 19,500 events of 20 sensors take 0.25 s, and 0.34 s as numeric. Plan: the unfolded rows by position, then
-// the unique index of traffic_rollups.
+// numeric: 19,500 events of 20 sensors take 0.25 s, and 0.34 s as numeric. Events usually arrive when they happen, so all
+// of a fold are in one slot of 5 minutes, whose sums are then those of the longer slots, too: 100 ms of processor time for
+// 20,000 events, and 170 if every length is summed by itself. Plan: the unfolded rows by position, then the unique index
+// of traffic_rollups.
 function FOLD(limit: number) {
   return sql`
   WITH taken AS (
@@ -65,29 +70,41 @@ function FOLD(limit: number) {
     FROM alike CROSS JOIN (VALUES (true), (false)) AS kind (own)
       CROSS JOIN LATERAL (VALUES (sensor_id), (location_id)) AS place (place_id)
     WHERE place_id IS NOT NULL GROUP BY 1, 2, 3, 4
+  ), extent AS (
+    SELECT count(DISTINCT slot) = 1 AS is_one_slot FROM alike
   ), spread AS (
     SELECT minutes, place_id, date_bin(make_interval(mins => minutes), slot, ${ORIGIN}) AS slot, vehicle_type, bin,
       sum(n)::int AS n, sum(events)::int AS events, sum(speed_sum) AS speed_sum,
       bit_or(CASE WHEN seen AND minutes = 60
-        THEN 1 << (extract(minute FROM slot AT TIME ZONE 'UTC')::int / 5) ELSE 0 END) AS alive
+        THEN ${ALIVE_BIT} ELSE 0 END) AS alive,
+      bool_or(seen) AS seen
     FROM fine CROSS JOIN (VALUES (5), (15), (60), (1440)) AS level (minutes)
+    WHERE minutes = 5 OR NOT (SELECT is_one_slot FROM extent)
     GROUP BY 1, 2, 3, 4, 5
   ), summed AS (
     SELECT minutes, place_id, slot, vehicle_type, sum(n) AS n, sum(events) AS events,
       coalesce(sum(n) FILTER (WHERE bin IS NOT NULL), 0) AS measured, sum(speed_sum)::bigint AS speed_sum,
       coalesce(array_agg(bin ORDER BY bin) FILTER (WHERE bin IS NOT NULL AND n <> 0), '{}') AS bins,
       coalesce(array_agg(n::int ORDER BY bin) FILTER (WHERE bin IS NOT NULL AND n <> 0), '{}') AS counts,
-      bit_or(alive)::smallint AS alive
+      bit_or(alive)::smallint AS alive, bool_or(seen) AS seen
     FROM spread GROUP BY 1, 2, 3, 4
     -- A car that is added and a lorry that is subtracted sum to zero, but change the counts of both types.
     HAVING vehicle_type IS NULL OR bool_or((n, events, speed_sum) <> (0, 0, 0))
+  ), leveled AS (
+    SELECT minutes, place_id, slot, vehicle_type, n, events, measured, speed_sum, bins, counts, alive FROM summed
+    UNION ALL
+    SELECT level.minutes, place_id, date_bin(make_interval(mins => level.minutes), slot, ${ORIGIN}), vehicle_type,
+      n, events, measured, speed_sum, bins, counts,
+      CASE WHEN seen AND level.minutes = 60 THEN (${ALIVE_BIT})::smallint ELSE 0::smallint END
+    FROM summed CROSS JOIN (VALUES (15), (60), (1440)) AS level (minutes)
+    WHERE (SELECT is_one_slot FROM extent)
   ), rolled AS (
     INSERT INTO traffic_rollups AS known
       (minutes, place_id, slot, vehicle_type, n, events, measured, speed_sum, bins, counts, alive, types, type_counts)
-    SELECT summed.*,
+    SELECT leveled.*,
       coalesce(CASE WHEN vehicle_type IS NULL THEN array_agg(vehicle_type) ${OF_ALL_TYPES} END, '{}'),
       coalesce(CASE WHEN vehicle_type IS NULL THEN array_agg(n::int) ${OF_ALL_TYPES} END, '{}')
-    FROM summed
+    FROM leveled
     WINDOW all_types AS (PARTITION BY minutes, place_id, slot ORDER BY vehicle_type
       ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
     ORDER BY 1, 2, 3, 4
