@@ -1,23 +1,9 @@
-import { useSyncExternalStore } from 'react';
+import { createFlag } from './flag.ts';
 
 // Whether the service refused the token of this tab. What was typed stays: a dialog asks to sign in again over the page.
-
-let ended = false;
-const listeners = new Set<() => void>();
+const flag = createFlag();
 
 /** Notes that the session is over, or that a new one has begun. */
-export function setSessionEnded(value: boolean): void {
-  if (ended === value) return;
-  ended = value;
-  for (const listener of listeners) listener();
-}
+export const setSessionEnded = flag.set;
 
-export function useSessionEnded(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => ended,
-  );
-}
+export const useSessionEnded = flag.use;

@@ -1,23 +1,9 @@
-import { useSyncExternalStore } from 'react';
+import { createFlag } from './flag.ts';
 
 // Whether the service refuses everything until the user has set up a second factor.
-
-let missing = false;
-const listeners = new Set<() => void>();
+const flag = createFlag();
 
 /** Notes that a second factor has to be set up first. */
-export function setFactorMissing(value: boolean): void {
-  if (missing === value) return;
-  missing = value;
-  for (const listener of listeners) listener();
-}
+export const setFactorMissing = flag.set;
 
-export function useFactorMissing(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => missing,
-  );
-}
+export const useFactorMissing = flag.use;

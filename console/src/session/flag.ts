@@ -1,0 +1,26 @@
+import { useSyncExternalStore } from 'react';
+
+/** A fact about the session in this tab, which is set outside of components and read by them. */
+export interface Flag {
+  readonly set: (value: boolean) => void;
+  /** A hook: whether it is set now. */
+  readonly use: () => boolean;
+}
+
+export function createFlag(): Flag {
+  let isSet = false;
+  const listeners = new Set<() => void>();
+  const subscribe = (listener: () => void) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  };
+  const read = () => isSet;
+  return {
+    set(value) {
+      if (isSet === value) return;
+      isSet = value;
+      for (const listener of listeners) listener();
+    },
+    use: () => useSyncExternalStore(subscribe, read),
+  };
+}
