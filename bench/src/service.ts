@@ -20,6 +20,8 @@ const KEPT_CHARS = 8_000;
 /** Gantry in processes of its own, started as described in README. */
 export interface Service {
   readonly url: string;
+  /** The first of its processes. */
+  readonly pid: number;
   /** A client that is logged in as administrator. */
   readonly client: GantryClient;
   /** The present metrics. */
@@ -100,6 +102,7 @@ export async function startService({ dataDir, databaseUrl, env }: ServiceOptions
   const metrics = async (): Promise<Metrics> => parseMetrics(await (await fetch(`${url}/metrics`)).text());
   return {
     url,
+    pid: child.pid ?? Number.NaN,
     client,
     metrics,
     memory: async () => residentMegabytes(await metrics()),

@@ -14,6 +14,7 @@ export type PeerName = 'floor' | 'stock' | 'insert';
 /** A server for comparison with Gantry, in a process of its own. */
 export interface Peer {
   readonly url: string;
+  readonly pid: number;
   /** Resident memory in megabytes. */
   memory(): Promise<number>;
   stop(): Promise<void>;
@@ -51,6 +52,7 @@ export async function startPeer(name: PeerName, argument: unknown = {}): Promise
   if (typeof port !== 'number') throw new BenchmarkFailed(`The peer ${name} did not start`);
   return {
     url: `http://127.0.0.1:${port}`,
+    pid: child.pid ?? Number.NaN,
     memory: async () => {
       const answer = once(child, 'message');
       child.send('memory');
