@@ -1,12 +1,14 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import { BenchmarkFailed } from '../failure.ts';
+import { root } from '../root.ts';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const BUILT = 'bench/dist/peers';
+/** Bundled CommonJS packages load the modules of Node with it. */
+export const REQUIRE = `import { createRequire as createRequireOfBundle } from 'node:module';
+const require = createRequireOfBundle(import.meta.url);`;
 
 /** The file of a peer in `peers/`. */
 export type PeerName = 'floor' | 'stock' | 'insert';
@@ -20,17 +22,23 @@ export interface Peer {
   stop(): Promise<void>;
 }
 
-/** Builds the peers in the same way as Gantry (server/build.js), so that none has the overhead of a loader. */
+/**
+ * Builds the peers in the same way as Gantry (server/build.js), so that none has the overhead of a loader. A bundle
+ * contains them, and no sources.
+ */
 export async function buildPeers(): Promise<void> {
+  if (!existsSync(join(root, 'bench/src'))) return;
+  const { build } = await import('esbuild');
   await build({
-    absWorkingDir: ROOT,
+    absWorkingDir: root,
     entryPoints: ['floor', 'stock', 'insert'].map((name) => `bench/src/ingest/peers/${name}.ts`),
     outdir: BUILT,
     bundle: true,
     platform: 'node',
     target: 'node20',
     format: 'esm',
-    packages: 'external',
+    external: ['pg-native'],
+    banner: { js: REQUIRE },
     alias: { '@gantry/contract': './contract/src' },
     logLevel: 'warning',
   });
@@ -42,7 +50,7 @@ export async function buildPeers(): Promise<void> {
  * @throws BenchmarkFailed when it ends instead
  */
 export async function startPeer(name: PeerName, argument: unknown = {}): Promise<Peer> {
-  const child = fork(join(ROOT, BUILT, `${name}.js`), [JSON.stringify(argument)], {
+  const child = fork(join(root, BUILT, `${name}.js`), [JSON.stringify(argument)], {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
