@@ -5,6 +5,7 @@ import { BenchmarkFailed } from '../failure.ts';
 import { acknowledgedByIngest } from '../ingest/answers.ts';
 import { makeBodies } from '../ingest/bodies.ts';
 import { drive } from '../ingest/load.ts';
+import { processorTimesOf } from '../processor-time.ts';
 import type { Stage } from '../stage.ts';
 import { startDiskProbe } from './disk-probe.ts';
 import { startPacer } from './pacer.ts';
@@ -60,6 +61,7 @@ export async function soak(stage: Stage, options: SoakOptions): Promise<Soaked> 
     url,
     bodies,
     acknowledged: acknowledgedByIngest,
+    readTimes: await processorTimesOf(stage.gantry.pid, stage.databaseUrl),
     signal,
   });
   const rate = options.rate ?? Math.floor(most.requests / most.seconds / 2);
