@@ -98,7 +98,7 @@ test.describe('connections', () => {
     await expect(page.getByRole('complementary')).toContainText('WX1234A');
   });
 
-  test('a message that nobody understands says why, and is found by its status', async ({
+  test('an unreadable message shows the reason, and is found by its status', async ({
     service,
     openAs,
   }) => {
@@ -243,7 +243,7 @@ test.describe('connections', () => {
     await expect(page.getByText('1 message was lost')).toBeVisible();
   });
 
-  test('who may not manage sensors sees no connections, and is told so at the address of one', async ({
+  test('a user who may not manage sensors sees no connections, and gets a reason at the address of one', async ({
     service,
     openAs,
   }) => {
