@@ -98,10 +98,7 @@ test.describe('connections', () => {
     await expect(page.getByRole('complementary')).toContainText('WX1234A');
   });
 
-  test('an unreadable message shows the reason, and is found by its status', async ({
-    service,
-    openAs,
-  }) => {
+  test('an unreadable message shows the reason, and is found by its status', async ({ service, openAs }) => {
     const { id: sensorId } = await service.sensor({ name: 'Of a wrong format' });
     const { id, url } = await service.admin.api.connections.create.mutate({ sensorId, format: 'hikvision' });
     await sendPassage(url);
