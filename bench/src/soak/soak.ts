@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { checkCounts } from '../counts.ts';
 import { databaseSize } from '../database.ts';
 import { BenchmarkFailed } from '../failure.ts';
@@ -41,6 +42,9 @@ const MEASURING = { connections: 128, warmupSeconds: 3, seconds: 5 };
 /** Enough to see how much an event takes on the disk, where the rate is given. */
 const SAMPLING = { connections: 32, warmupSeconds: 0, seconds: 0.5 };
 
+/** How long the load runs before it is measured, because code that has just started is slow. */
+const WARM_UP_MS = 5_000;
+
 /** For the WAL and the server itself. */
 const SPARE_BYTES = 4e9;
 
@@ -69,6 +73,8 @@ export async function soak(stage: Stage, options: SoakOptions): Promise<Soaked> 
 
   const before = await stage.count();
   const pacer = startPacer({ url, bodies, rate, connections });
+  await sleep(WARM_UP_MS, null, { signal });
+  pacer.take();
   const disk = startDiskProbe(folder);
   const server = await startServerProbe(stage.databaseUrl);
   let watched: Watched;
