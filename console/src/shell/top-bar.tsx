@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Search } from '../search/search.tsx';
+import { useFactorMissing } from '../session/factor-missing.ts';
 import { AlertBell } from '../watchlist/alert-watch.tsx';
 import { Clock } from './clock.tsx';
 import { ConnectionDot } from './connection-dot.tsx';
@@ -13,7 +14,7 @@ export function TopBar() {
         <img src="/icon.svg" alt="" className="size-6" />
         <span className="max-sm:sr-only">Gantry</span>
       </Link>
-      <Search />
+      {!useFactorMissing() && <Search />}
       <div className="ms-auto flex items-center gap-3">
         <AlertBell />
         <Clock />
