@@ -8,17 +8,18 @@ import { UserMenu } from './user-menu.tsx';
 
 /** The search, the clock of the site, the link to the service, and the user. */
 export function TopBar() {
+  const isRefused = useFactorMissing();
   return (
     <header className="flex items-center gap-2 border-b bg-surface px-3 py-1.5">
       <Link to="/" className="flex items-center gap-2 rounded-md pe-2 font-semibold">
         <img src="/icon.svg" alt="" className="size-6" />
         <span className="max-sm:sr-only">Gantry</span>
       </Link>
-      {!useFactorMissing() && <Search />}
+      {!isRefused && <Search />}
       <div className="ms-auto flex items-center gap-3">
         <AlertBell />
         <Clock />
-        <ConnectionDot />
+        {!isRefused && <ConnectionDot />}
         <UserMenu />
       </div>
     </header>
